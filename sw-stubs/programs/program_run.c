@@ -12,7 +12,8 @@
 #define FIRST_PAUSE NS_PER_US
 #define MAX_PAUSE (16 * NS_PER_US)
 #define MAX_POLL_INTERVAL NS_PER_MS /* of STATUS: a lost notification delays no longer */
-#define PROGRAM_REGISTERS 4u        /* PROGRAM_LO, PROGRAM_HI, PROGRAM_WORDS, START_PC */
+#define MAX_WAIT_READS 2u
+#define PROGRAM_REGISTERS 4u /* PROGRAM_LO, PROGRAM_HI, PROGRAM_WORDS, START_PC */
 
 static uint32_t device_core(const trn_program* program, uint32_t core) {
     return program->options.core + core;
@@ -295,6 +296,24 @@ static trn_status failed(trn_program* program) {
         trn_core_error_name(r->error), operand < 5 ? operands[operand] : "", r->error_detail);
 }
 
+/** The state of an engine, and the semaphore while it waits for one. The engine runs on between
+ * two reads, so a value counts only if the same wait is there before and after it is read. */
+static trn_status read_wait(trn_device* device, uint32_t core, uint32_t engine,
+                            trn_core_engine_state* state, int32_t* value) {
+    trn_status status = trn_core_engine_read(device, core, engine, state);
+    for (uint32_t tries = 0; status == TRN_OK && tries < MAX_WAIT_READS; ++tries) {
+        if (state->mode != TRN_CORE_ENGINE_WAITING) return TRN_OK;
+        const trn_core_engine_state before = *state;
+        status = trn_semaphore_read(device, TRN_SYNC_CORE, core, before.semaphore, value);
+        if (status == TRN_OK) status = trn_core_engine_read(device, core, engine, state);
+        if (status == TRN_OK && state->mode == before.mode && state->pc == before.pc &&
+            state->retired == before.retired)
+            return TRN_OK;
+    }
+    if (state->mode == TRN_CORE_ENGINE_WAITING) state->mode = TRN_CORE_ENGINE_RUNNING;
+    return status;
+}
+
 static trn_status timed_out(trn_program* program, uint64_t limit) {
     uint32_t core = 0, engine = 0;
     for (uint32_t n = 0; n < program->set.cores * SET_ENGINES; ++n) {
@@ -306,11 +325,8 @@ static trn_status timed_out(trn_program* program, uint64_t limit) {
     }
     trn_core_engine_state state;
     const uint32_t number = device_core(program, core);
-    trn_status status = trn_core_engine_read(program->device, number, engine, &state);
     int32_t value = 0;
-    if (status == TRN_OK && state.mode == TRN_CORE_ENGINE_WAITING)
-        status =
-            trn_semaphore_read(program->device, TRN_SYNC_CORE, number, state.semaphore, &value);
+    const trn_status status = read_wait(program->device, number, engine, &state, &value);
     if (status != TRN_OK) return status;
     char place[192], waits[96] = "";
     describe_place(program, core, engine, state.pc, place, sizeof place);

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <system_error>
 
 #include "models/assembler/program_set.h"
@@ -88,8 +89,9 @@ void run_compiler(const fs::path& folder) {
     if (status == 0) return;
     auto text = read_log(output.get());
     while (text.ends_with('\n')) text.pop_back();
-    constexpr std::string_view name = "trn-nki: ";
+    constexpr std::string_view name = "trn-nki: ", traceback = "Traceback ";
     if (text.starts_with(name)) text.erase(0, name.size());
+    if (text.starts_with(traceback)) text.erase(0, text.rfind('\n') + 1);  // Python lacks a module
     throw kernel_error(text.empty() ? fmt::format("trn-nki ended with status {}", status) : text);
 }
 

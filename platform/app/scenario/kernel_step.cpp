@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +33,7 @@ struct kernel_source {
     std::shared_ptr<program_request> request = {};  ///< filled by prepare()
     void read_kernel(const reader& r);
     /// Compiles it, and reports what is wrong at the key `function`.
-    void prepare(const config::node& at, const setting& in) const;
+    void prepare(const setting& in) const;
     std::string text() const {
         return fmt::format("kernel {} on core {}{}{}", function, core,
                            instances > 1 ? fmt::format(" and {} more", instances - 1) : "",
@@ -65,7 +66,7 @@ void kernel_source::read_kernel(const reader& r) {
     request = std::make_shared<program_request>();
 }
 
-void kernel_source::prepare(const config::node& at, const setting& in) const {
+void kernel_source::prepare(const setting& in) const {
     auto all = wanted;
     all.board = in.board;
     all.seed = in.seed;
@@ -77,14 +78,14 @@ void kernel_source::prepare(const config::node& at, const setting& in) const {
         request->all_chips = !request->collectives.empty();
         request->image = "cc_core.img";
         if (request->all_chips && instances != 1)
-            at.report(mistake::out_of_range,
-                      "a kernel with collectives has one instance on each chip");
+            place_.report(mistake::out_of_range,
+                          "a kernel with collectives has one instance on each chip");
         request->values =
             std::make_shared<const std::vector<instance_values>>(std::move(made.instances));
     } catch (const kernel_error& wrong) {
-        at.report(mistake::refused_by_model, fmt::format("{}: {}", function, wrong.what()));
+        place_.report(mistake::refused_by_model, fmt::format("{}: {}", function, wrong.what()));
     } catch (const std::system_error& wrong) {
-        at.report(mistake::unreadable_file, fmt::format("{}: {}", function, wrong.what()));
+        place_.report(mistake::unreadable_file, fmt::format("{}: {}", function, wrong.what()));
     }
     request->loading.core = core;
     request->loading.control = control;
@@ -97,7 +98,7 @@ void kernel_source::prepare(const config::node& at, const setting& in) const {
 action kernel_source::prepared(const std::string& text,
                                std::function<void(scenario_context&)> work) const {
     action one{text, std::move(work)};
-    one.prepare = [s = *this](const setting& in) { s.prepare(s.place_, in); };
+    one.prepare = [s = *this](const setting& in) { s.prepare(in); };
     return one;
 }
 

@@ -2,6 +2,7 @@
 // Programs of NeuronCores through trn_program.h: NeuronCore spec 5.3, 10 and 11.
 #include <gmock/gmock.h>
 
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 #include <string_view>
@@ -123,6 +124,24 @@ TEST_P(DriverContract, ReportsTheEngineThatFailsWithItsSourceLine) {
         EXPECT_FALSE(result.done);  // the other engine goes on
         EXPECT_EQ(trn_program_start(program.get()), TRN_BUSY);
         EXPECT_EQ(trn_program_wait(program.get(), ms, &result), TRN_ABORTED);
+    });
+}
+
+/// The message takes a while to make, in which several of these waits end.
+TEST_P(DriverContract, DoesNotReportAWaitWithTheSemaphoreOfALaterOne) {
+    std::string text = ".engine sync\n.repeat n 400\ndelay cycles=600\nupdate S[9]+=1 nop\n.end\n";
+    text += ".engine scalar\n.repeat n 400\nwait S[9]>={n+1} nop\n.end\nhalt\n";
+    drive([&](device& chip) {
+        const loaded_program program(chip, set_of(text), {});
+        chip.check(trn_program_start(program.get()));
+        trn_program_result result{};
+        EXPECT_EQ(trn_program_wait(program.get(), 20'000, &result), TRN_TIMED_OUT);
+        int wanted = 0, found = 0;
+        const char* wait = std::strstr(trn_last_error(chip), "for value ");
+        if (wait == nullptr) return;  // the engine was found between two waits
+        ASSERT_EQ(std::sscanf(wait, "for value %d of semaphore 9, which is %d", &wanted, &found),
+                  2);
+        EXPECT_LT(found, wanted) << trn_last_error(chip);
     });
 }
 
