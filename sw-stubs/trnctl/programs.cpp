@@ -4,25 +4,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
+#include <map>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 
-#include "sw-stubs/host/loaded_program.h"
-#include "sw-stubs/host/program_tensors.h"
+#include "sw-stubs/host/program_group.h"
 
 namespace trn {
 
 namespace {
 
-/// What a program that ended says: times, codes of HALT and NOTIFY.
-std::string end_text(const loaded_program& program, const trn_program_result& result, double us) {
-    std::string text = fmt::format("ran {:.3f} us of simulated time", us);
-    for (std::uint32_t c = 0; c < trn_program_cores(program.get()); ++c)
+/// Codes of HALT and NOTIFY.
+std::string codes_text(const program_group::instance& one) {
+    std::string text;
+    trn_program* const program = one.program->get();
+    for (std::uint32_t c = 0; c < trn_program_cores(program); ++c)
         for (std::uint32_t e = 0; e < TRN_CORE_ENGINES; ++e)
-            if (trn_program_uses(program.get(), c, e) && result.codes[c][e] != 0)
+            if (trn_program_uses(program, c, e) && one.result.codes[c][e] != 0)
                 text += fmt::format(", {} of core {} ended with code {}", trn_core_engine_name(e),
-                                    trn_program_device_core(program.get(), c), result.codes[c][e]);
+                                    trn_program_device_core(program, c), one.result.codes[c][e]);
     return text;
 }
 
@@ -97,23 +99,77 @@ std::string details(const state& s) {
     return text;
 }
 
-void print_counters(device& chip, std::uint32_t core, const output& out) {
-    const auto all = engines_of(chip, core);
+/// `chip`: where there are several.
+void print_counters(std::uint32_t core, const std::vector<state>& all, const output& out,
+                    std::optional<std::size_t> chip = {}) {
     if (!out.json)
         print("{:<8} {:>10} {:>14} {:>14} {:>14} {:>14}\n", fmt::format("core {}", core), "retired",
               "busy cycles", "wait cycles", "bytes read", "bytes written");
     for (std::uint32_t e = 0; e < all.size(); ++e) {
         const state& s = all[e];
-        out.result(
-            {{"core", core},
-             {"engine", trn_core_engine_name(e)},
-             {"retired", s.retired},
-             {"busy_cycles", s.busy_cycles},
-             {"wait_cycles", s.wait_cycles},
-             {"bytes_read", s.bytes_read},
-             {"bytes_written", s.bytes_written}},
-            fmt::format("{:<8} {:>10} {:>14} {:>14} {:>14} {:>14}", trn_core_engine_name(e),
-                        s.retired, s.busy_cycles, s.wait_cycles, s.bytes_read, s.bytes_written));
+        nlohmann::json object{{"core", core},
+                              {"engine", trn_core_engine_name(e)},
+                              {"retired", s.retired},
+                              {"busy_cycles", s.busy_cycles},
+                              {"wait_cycles", s.wait_cycles},
+                              {"bytes_read", s.bytes_read},
+                              {"bytes_written", s.bytes_written}};
+        if (chip) object["chip"] = *chip;
+        out.result(object, fmt::format("{:<8} {:>10} {:>14} {:>14} {:>14} {:>14}",
+                                       trn_core_engine_name(e), s.retired, s.busy_cycles,
+                                       s.wait_cycles, s.bytes_read, s.bytes_written));
+    }
+}
+
+void check_names(program_group& all, const program_options& options) {
+    all.each_instance([&](const program_group::instance& one, device&) {
+        for (const auto& [name, text] : options.expected.check) one.program->find(name);
+        for (const auto& [name, text] : options.out) one.program->find(name);
+    });
+}
+
+void write_outputs(program_group& all, const program_options& options) {
+    all.each_instance([&](const program_group::instance& one, device&) {
+        for (const auto& [name, file] : options.out) {
+            const trn_tensor t = one.program->find(name);
+            tensors::write_file(program_group::text_for(one, file), t, one.program->read(t));
+        }
+    });
+}
+
+/// The failure is reported, not what follows from it.
+void unload_after_failure(program_group& all) {
+    try {
+        all.unload();
+    } catch (const device_error&) {
+    }
+}
+
+void report_run(program_group& all, const program_options& options, const output& out) {
+    const double us = static_cast<double>(all.ns()) * 1e-3;
+    const auto checked = options.expected.check.size();
+    std::string text = fmt::format("ran {:.3f} us of simulated time", us);
+    if (!options.what.all_chips)
+        all.each_instance(
+            [&](const program_group::instance& one, device&) { text += codes_text(one); });
+    if (checked != 0)
+        text += fmt::format("; {} tensor{} as expected", checked, checked == 1 ? "" : "s");
+    out.result({{"simulated_us", us}, {"checked", checked}, {"written", options.out.size()}}, text);
+}
+
+/// Chips answer at the same time, and are printed one after the other.
+void report_counters(program_group& all, bool everywhere, const output& out) {
+    std::map<std::size_t, std::map<std::uint32_t, std::vector<state>>> counters;
+    all.each_instance([&](const program_group::instance& one, device& chip) {
+        for (std::uint32_t c = 0; c < trn_program_cores(one.program->get()); ++c) {
+            const auto core = trn_program_device_core(one.program->get(), c);
+            counters[one.chip][core] = engines_of(chip, core);
+        }
+    });
+    for (const auto& [chip, cores] : counters) {
+        if (everywhere && !out.json) print("chip {}\n", chip);
+        for (const auto& [core, engines] : cores)
+            print_counters(core, engines, out, everywhere ? std::optional(chip) : std::nullopt);
     }
 }
 
@@ -139,45 +195,40 @@ void dump_core(session& where, std::uint32_t core, const output& out) {
 void core_counters(session& where, std::uint32_t core, const output& out) {
     where.run([&](device& chip) {
         chip.check(trn_probe(chip));
-        print_counters(chip, core, out);
+        print_counters(core, engines_of(chip, core), out);
     });
 }
 
 void run_program(session& where, const program_options& options, const output& out) {
     where.wait_ready(std::chrono::seconds(60));
-    where.run([&](device& chip) {
-        chip.check(trn_probe(chip));
-        chip.check(trn_reset_device(chip));
-        const loaded_program program(chip, options.set, options.loading);
-        for (const auto& [name, text] : options.check) program.find(name);
-        for (const auto& [name, text] : options.out) program.find(name);
-        program_tensors tensors(program, options.seed,
-                                [](const std::string& name) { return name; });
-        as_user_error([&] { tensors.write(options.in); });
-        const trn_program_result result = program.run(options.limit_ns);
-        for (const auto& [name, file] : options.out) {
-            const trn_tensor t = program.find(name);
-            tensors::write_file(file, t, program.read(t));
-        }
+    const bool everywhere = options.what.all_chips;
+    std::vector<std::size_t> chips(everywhere ? where.chips().size() : 1);
+    std::iota(chips.begin(), chips.end(), std::size_t{0});
+    program_group all(
+        chips.size(),
+        [&](const program_group::chip_work& work) {
+            if (everywhere) return where.run_each(chips, work);
+            where.run([&](device& chip) { work(0, chip); });
+        },
+        options.seed, options.what);
+    std::optional<collective_group> group;
+    if (all.has_collectives()) group.emplace(where, chips, options.image);
+    try {
+        as_user_error([&] { all.start(group ? &*group : nullptr); });
+        check_names(all, options);
+        all.wait(options.expected);
+        write_outputs(all, options);
         as_user_error([&] {
-            for (const auto& [name, text] : options.check)
-                if (const auto wrong = tensors.difference(name, text, options.allowed))
-                    throw device_error(TRN_PROTOCOL_ERROR, *wrong);
+            if (const auto wrong = all.difference(options.expected))
+                throw device_error(TRN_PROTOCOL_ERROR, *wrong);
         });
-        const double us =
-            static_cast<double>(result.ended_ns - std::min(result.ended_ns, result.started_ns)) *
-            1e-3;
-        const std::string checked =
-            options.check.empty() ? ""
-                                  : fmt::format("; {} tensor{} as expected", options.check.size(),
-                                                options.check.size() == 1 ? "" : "s");
-        out.result({{"simulated_us", us},
-                    {"checked", options.check.size()},
-                    {"written", options.out.size()}},
-                   end_text(program, result, us) + checked);
-        for (std::uint32_t c = 0; options.counters && c < trn_program_cores(program.get()); ++c)
-            print_counters(chip, trn_program_device_core(program.get(), c), out);
-    });
+        report_run(all, options, out);
+        if (options.counters) report_counters(all, everywhere, out);
+    } catch (...) {
+        unload_after_failure(all);
+        throw;
+    }
+    all.unload();
 }
 
 }  // namespace trn

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sw-stubs/host/program_tensors.h"
-#include "sw-stubs/programs/include/trn_program.h"
+#include "sw-stubs/host/program_group.h"
 #include "sw-stubs/trnctl/commands.h"
 
 // Commands of programs of NeuronCores (doc/programs.md).
@@ -13,14 +12,14 @@
 namespace trn {
 
 struct program_options {
-    std::vector<std::uint8_t> set = {};  ///< a program set file
-    trn_program_options loading{};
-    tensor_texts in = {}, out = {}, check = {};
-    tensors::tolerance allowed = {};
-    std::uint64_t limit_ns = 100'000'000, seed = 1;
+    program_request what = {};
+    program_outcome expected = {};
+    tensor_texts out = {};
+    std::vector<std::uint8_t> image = {};  ///< for the collective cores
+    std::uint64_t seed = 1;
     bool counters = false;  ///< print those of its engines afterwards
 };
-/// Loads, runs and compares it; inputs without a text are zeroes.
+/// Loads, runs and compares it, on one chip or on all; inputs without a text are zeroes.
 void run_program(session& where, const program_options& options, const output& out);
 
 /// State of the engines of a core, and its semaphores that are not 0. Resets nothing.

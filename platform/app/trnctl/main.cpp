@@ -75,11 +75,19 @@ std::vector<std::uint64_t> counts_of(const std::string& text) {
     return counts;
 }
 
-std::vector<std::uint8_t> program_of(const std::string& file) {
+std::vector<std::uint8_t> program_of(const std::string& file, const program_constants& constants) {
     try {
-        return read_program_file(file);
+        return read_program_file(file, constants);
     } catch (const file_error& wrong) {
         throw user_error(fmt::format("{}: {}", file, wrong.what()));
+    }
+}
+
+program_collective collective_of(const std::string& text) {
+    try {
+        return program_collective::read(text);
+    } catch (const std::runtime_error& wrong) {
+        throw user_error(fmt::format("--collective: {}", wrong.what()));
     }
 }
 
@@ -307,16 +315,33 @@ private:
             auto* verb = programs->add_subcommand(name, what);
             verb->fallthrough();
             verb->callback([this, does = std::move(does)] { chosen_ = does; });
-            verb->add_option("--core", program_.loading.core, "core of the chip, or the first")
+            verb->add_option("--core", program_.what.loading.core, "core of the chip, or the first")
                 ->capture_default_str();
             return verb;
         };
-        add_run(*add_verb("run", "load a program, run it, compare its tensors",
-                          [this](session& s) { run_program(s, program_, out_); }));
+        auto* run = add_verb("run", "load a program, run it, compare its tensors", {});
+        run->callback([this] {
+            program_.what.set = program_of(program_file_, constants_);
+            chosen_ = [this](session& s) { run_engines(s); };
+        });
+        add_run(*run);
         add_verb("dump", "state of the engines of a core, and its semaphores that are not 0",
-                 [this](session& s) { dump_core(running(s), program_.loading.core, out_); });
-        add_verb("counters", "counters of the engines of a core",
-                 [this](session& s) { core_counters(running(s), program_.loading.core, out_); });
+                 [this](session& s) { dump_core(running(s), program_.what.loading.core, out_); });
+        add_verb("counters", "counters of the engines of a core", [this](session& s) {
+            core_counters(running(s), program_.what.loading.core, out_);
+        });
+    }
+
+    void run_engines(session& where) {
+        constexpr std::uint64_t max_image_bytes = 65536 + 64;
+        const auto& what = program_.what;
+        if (!what.collectives.empty()) {
+            if (!what.all_chips) throw user_error("--collective needs --all-chips");
+            if (where.chips().size() < 2)
+                throw user_error("a collective needs two chips: a board such as trn3-sled");
+            program_.image = read_firmware(image_, max_image_bytes);
+        }
+        run_program(where, program_, out_);
     }
 
     void add_profile() {
@@ -341,45 +366,62 @@ private:
 
     /// NAME=TEXT options of the command `program run`.
     static void add_tensors(CLI::App& run, const std::string& name, tensor_texts& texts,
-                            const std::string& what) {
+                            const std::string& what, const std::string& key = "TENSOR") {
         run.add_option_function<std::vector<std::string>>(
                name,
-               [name, &texts](const std::vector<std::string>& given) {
+               [name, key, &texts](const std::vector<std::string>& given) {
                    for (const auto& one : given) {
                        const auto sign = one.find('=');
                        if (sign == 0 || sign == one.npos || sign + 1 == one.size())
-                           throw user_error(fmt::format("{} {}: expected TENSOR=VALUE", name, one));
+                           throw user_error(
+                               fmt::format("{} {}: expected {}=VALUE", name, one, key));
                        texts.emplace_back(one.substr(0, sign), one.substr(sign + 1));
                    }
                },
                what)
-            ->type_name("T=VALUE")
+            ->type_name(key.substr(0, 1) + "=VALUE")
             ->allow_extra_args(false)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
 
     void add_run(CLI::App& run) {
         run.add_option_function<std::string>(
-               "file", [this](const std::string& file) { program_.set = program_of(file); },
+               "file", [this](const std::string& file) { program_file_ = file; },
                "a program set, or its text form")
             ->required();
-        add_tensors(run, "--in", program_.in,
+        add_tensors(run, "--define", constants_, "another value for a .set of the text", "NAME");
+        run.add_flag("--all-chips", program_.what.all_chips, "on every chip; {chip} in values");
+        run.add_option_function<std::vector<std::string>>(
+               "--collective",
+               [this](const std::vector<std::string>& texts) {
+                   for (const auto& text : texts)
+                       program_.what.collectives.push_back(collective_of(text));
+               },
+               "over all chips, which the program starts: 'all_reduce product -> sum S[30]'")
+            ->type_name("TEXT")
+            ->allow_extra_args(false)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        run.add_option("--image", image_, "firmware of the collective cores")
+            ->capture_default_str();
+        add_tensors(run, "--in", program_.what.in,
                     "input: a number, index, random(LOW,HIGH), or a file (.npy or its bytes)");
         add_tensors(run, "--out", program_.out, "file for an output (.npy or its bytes)");
-        add_tensors(run, "--check", program_.check,
+        add_tensors(run, "--check", program_.expected.check,
                     "expected output, as --in; exit status 1 when it differs");
-        run.add_option("--rtol", program_.allowed.relative, "relative tolerance of --check (0)")
+        run.add_option("--rtol", program_.expected.allowed.relative,
+                       "relative tolerance of --check (0)")
             ->check(CLI::NonNegativeNumber);
-        run.add_option("--atol", program_.allowed.absolute, "absolute tolerance of --check (0)")
+        run.add_option("--atol", program_.expected.allowed.absolute,
+                       "absolute tolerance of --check (0)")
             ->check(CLI::NonNegativeNumber);
-        run.add_option("--limit", program_.limit_ns, "ns of simulated time (100 ms)");
+        run.add_option("--limit", program_.expected.limit_ns, "ns of simulated time (100 ms)");
         run.add_flag("--counters", program_.counters, "print counters of the engines afterwards");
         run.add_option("--values", program_.seed, "seed of random inputs (1)");
         run.add_flag_callback(
-            "--by-dma", [this] { program_.loading.control = TRN_CONTROL_BY_DMA; },
+            "--by-dma", [this] { program_.what.loading.control = TRN_CONTROL_BY_DMA; },
             "write control blocks and semaphores by DMA");
         run.add_flag_callback(
-            "--poll", [this] { program_.loading.completion = TRN_WAIT_BY_POLLING; },
+            "--poll", [this] { program_.what.loading.completion = TRN_WAIT_BY_POLLING; },
             "poll the engines instead of a notification queue");
     }
 
@@ -464,6 +506,8 @@ private:
     coll_options coll_;
     program_options program_;
     profile_options profile_;
+    std::string program_file_;
+    program_constants constants_;
     bool clear_ = false, between_chips_ = false;
     std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;
     unsigned width_ = 4;
