@@ -182,23 +182,48 @@ static const char* cause_text(uint32_t m2s, uint32_t s2m) {
     return m2s || s2m ? "internal error" : "no cause given";
 }
 
-static void read_failure(trn_device* device, const trn_ring* ring, trn_failure* failure) {
-    const uint64_t engine = trn_engine_registers(device, ring->engine);
+static void read_failure(trn_device* device, uint32_t number, uint32_t queue,
+                         trn_failure* failure) {
+    const uint64_t engine = trn_engine_registers(device, number);
     const uint32_t index = 0xffffff;
-    failure->engine = ring->engine;
-    failure->queue = ring->queue;
+    failure->engine = number;
+    failure->queue = queue;
     failure->m2s_state = trn_mmio_read(device, engine + UDMA(M2S_STATE));
     failure->s2m_state = trn_mmio_read(device, engine + UDMA(S2M_STATE));
     failure->cause_m2s = trn_mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_A));
     failure->cause_s2m = trn_mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_B));
-    failure->m2s_head = trn_mmio_read(device, engine + UDMA(M2S_Q_HEAD)(ring->queue)) & index;
-    failure->s2m_head = trn_mmio_read(device, engine + UDMA(S2M_Q_HEAD)(ring->queue)) & index;
+    failure->m2s_head = trn_mmio_read(device, engine + UDMA(M2S_Q_HEAD)(queue)) & index;
+    failure->s2m_head = trn_mmio_read(device, engine + UDMA(S2M_Q_HEAD)(queue)) & index;
+}
+
+static trn_status fail_aborted(trn_device* device, const trn_failure* f) {
+    return trn_fail(device, TRN_ABORTED,
+                    "DMA engine %u aborted while queue %u was at descriptor %u (source side) and "
+                    "%u (destination side): %s (states 0x%04x/0x%04x, causes 0x%08x/0x%08x)",
+                    f->engine, f->queue, f->m2s_head, f->s2m_head,
+                    cause_text(f->cause_m2s, f->cause_s2m), f->m2s_state, f->s2m_state,
+                    f->cause_m2s, f->cause_s2m);
+}
+
+trn_status trn_queue_check(trn_device* device, uint32_t engine, uint32_t queue) {
+    trn_failure failure;
+    trn_mmio_begin(device);
+    const uint64_t registers = trn_engine_registers(device, engine);
+    const uint32_t state = trn_mmio_read(device, registers + UDMA(M2S_Q_STATUS)(queue)) |
+                           trn_mmio_read(device, registers + UDMA(S2M_Q_STATUS)(queue));
+    const bool stopped = state & TRN_UDMA_M2S_Q_STATUS_ABORTED_MASK;
+    if (stopped) read_failure(device, engine, queue, &failure);
+    const trn_status status = trn_mmio_end(device);
+    if (status != TRN_OK || !stopped) return status;
+    device->failure = failure;
+    device->failed_copy = true;
+    return fail_aborted(device, &failure);
 }
 
 static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
     trn_failure failure;
     trn_mmio_begin(device);
-    read_failure(device, ring, &failure);
+    read_failure(device, ring->engine, ring->queue, &failure);
     const trn_status status = trn_mmio_end(device);
     if (status != TRN_OK) why = status;
     end_all(ring, why);
@@ -209,14 +234,7 @@ static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
     if (why == TRN_DEVICE_GONE)
         return trn_fail(device, why, "DMA engine %u reads as ones: the device is not present",
                         ring->engine);
-    if (why == TRN_ABORTED)
-        return trn_fail(
-            device, why,
-            "DMA engine %u aborted while queue %u was at descriptor %u (source side) and %u "
-            "(destination side): %s (states 0x%04x/0x%04x, causes 0x%08x/0x%08x)",
-            ring->engine, ring->queue, failure.m2s_head, failure.s2m_head,
-            cause_text(failure.cause_m2s, failure.cause_s2m), failure.m2s_state, failure.s2m_state,
-            failure.cause_m2s, failure.cause_s2m);
+    if (why == TRN_ABORTED) return fail_aborted(device, &failure);
     return trn_fail(
         device, why,
         "no completion from DMA engine %u queue %u in time: source side %s at descriptor "

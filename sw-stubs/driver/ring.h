@@ -62,6 +62,9 @@ trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uin
 /* Notices jobs that are over and engines that stopped; lets no time pass. */
 trn_status trn_ring_poll(trn_device* device, trn_ring* ring);
 trn_status trn_ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence);
+/* Whether a queue has stopped on an error: TRN_ABORTED, with a sentence that says why; else TRN_OK.
+ */
+trn_status trn_queue_check(trn_device* device, uint32_t engine, uint32_t queue);
 /* The job's record, or NULL when it was never posted or was forgotten. */
 ring_job* trn_ring_find(trn_ring* ring, uint64_t sequence);
 

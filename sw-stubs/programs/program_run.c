@@ -13,6 +13,7 @@
 #define MAX_PAUSE (16 * NS_PER_US)
 #define MAX_POLL_INTERVAL NS_PER_MS /* of STATUS: a lost notification delays no longer */
 #define MAX_WAIT_READS 2u
+#define WAITER_TEXT 384u
 #define PROGRAM_REGISTERS 4u /* PROGRAM_LO, PROGRAM_HI, PROGRAM_WORDS, START_PC */
 
 static uint32_t device_core(const trn_program* program, uint32_t core) {
@@ -314,7 +315,8 @@ static trn_status read_wait(trn_device* device, uint32_t core, uint32_t engine,
     return status;
 }
 
-static trn_status timed_out(trn_program* program, uint64_t limit) {
+/* What the first engine that is not over does. */
+static trn_status describe_waiter(trn_program* program, char* text, size_t size) {
     uint32_t core = 0, engine = 0;
     for (uint32_t n = 0; n < program->set.cores * SET_ENGINES; ++n) {
         core = n / SET_ENGINES;
@@ -333,10 +335,41 @@ static trn_status timed_out(trn_program* program, uint64_t limit) {
     if (state.mode == TRN_CORE_ENGINE_WAITING)
         snprintf(waits, sizeof waits, " for value %d of semaphore %u, which is %d",
                  (int)state.wait_value, state.semaphore, (int)value);
-    return trn_fail(program->device, TRN_TIMED_OUT,
-                    "after %llu us the %s engine of core %u is %s at %s%s",
-                    (unsigned long long)(limit / NS_PER_US), trn_core_engine_name(engine), number,
-                    trn_core_engine_mode_name(state.mode), place, waits);
+    snprintf(text, size, "the %s engine of core %u is %s at %s%s", trn_core_engine_name(engine),
+             number, trn_core_engine_mode_name(state.mode), place, waits);
+    return TRN_OK;
+}
+
+static trn_status timed_out(trn_program* program, uint64_t limit) {
+    char waiter[WAITER_TEXT];
+    const trn_status status = describe_waiter(program, waiter, sizeof waiter);
+    if (status != TRN_OK) return status;
+    return trn_fail(program->device, TRN_TIMED_OUT, "after %llu us %s",
+                    (unsigned long long)(limit / NS_PER_US), waiter);
+}
+
+static trn_status check_queue(trn_program* program, uint32_t core, uint32_t engine,
+                              uint32_t queue) {
+    char waiter[WAITER_TEXT], why[sizeof program->device->error];
+    trn_status status = trn_queue_check(
+        program->device, device_core(program, core) * TRN_ENGINES_PER_CORE + engine, queue);
+    if (status != TRN_ABORTED) return status;
+    snprintf(why, sizeof why, "%s", trn_last_error(program->device));
+    status = describe_waiter(program, waiter, sizeof waiter);
+    if (status != TRN_OK) return status;
+    return trn_fail(program->device, TRN_ABORTED, "%s; %s", why, waiter);
+}
+
+/* TRN_ABORTED: a queue that the program uses has stopped on an error, so that waits for its
+ * transfers never end. */
+static trn_status check_queues(trn_program* program) {
+    trn_status status = TRN_OK;
+    for (uint32_t core = 0; core < program->set.cores; ++core)
+        for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
+            for (uint32_t q = 0; q < RING_QUEUES && status == TRN_OK; ++q)
+                if (program->cores[core].rings[e][q].length)
+                    status = check_queue(program, core, e, q);
+    return status;
 }
 
 trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_result* result) {
@@ -344,7 +377,7 @@ trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_re
     trn_status status = trn_need_ready(device);
     uint64_t pause = FIRST_PAUSE;
     const uint64_t start = trn_simulated_now(device);
-    uint64_t polled = start;
+    uint64_t polled = start, queue_check = MAX_POLL_INTERVAL; /* after the start; then doubled */
     while (status == TRN_OK && program->is_running && !program->result.failed) {
         const uint64_t now = trn_simulated_now(device);
         const bool is_late = now - start >= limit;
@@ -352,6 +385,11 @@ trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_re
         if (every) polled = now;
         status = poll_engines(program, every);
         if (status != TRN_OK || program->result.done || program->result.failed) break;
+        if (is_late || now - start >= queue_check) {
+            status = check_queues(program);
+            queue_check *= 2;
+        }
+        if (status != TRN_OK) break;
         if (is_late) {
             *result = program->result;
             return timed_out(program, limit);

@@ -172,8 +172,9 @@ typedef struct trn_program_result {
 trn_status trn_program_poll(trn_program* program, trn_program_result* result);
 /** Waits until every engine halted, or one failed, at most `limit` nanoseconds of simulated time
  * (of the transport's clock where it does not know simulated time). TRN_TIMED_OUT: the sentence
- * names an engine and what it waits for; TRN_ABORTED: an engine failed; TRN_OK otherwise. *result
- * is filled in all of these. */
+ * names an engine and what it waits for; TRN_ABORTED: an engine failed, or a DMA queue of the
+ * program has stopped on an error, which the sentence explains (looked for after 1, 2, 4, ...
+ * milliseconds, and at the end); TRN_OK otherwise. *result is filled in all of these. */
 trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_result* result);
 
 /** Cores, and whether an engine of one has a stream. */
