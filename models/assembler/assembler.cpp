@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "models/assembler/collective_queues.h"
 #include "models/assembler/cursor.h"
 #include "models/assembler/directives.h"
 #include "models/assembler/preprocessor.h"
@@ -416,7 +417,7 @@ private:
                 s.engines = in_.number<std::uint16_t>();
                 break;
             case 1:
-                s.queue = in_.number<std::uint8_t>();
+                s.queue = static_cast<std::uint8_t>(names_.read_queue(in_, 255));
                 break;
             case 2:
                 s.m2s_count = in_.number<std::uint16_t>();
@@ -493,7 +494,7 @@ private:
                 f.engines = in_.number<std::uint16_t>();
                 break;
             case 1:
-                f.queue = in_.number<std::uint8_t>();
+                f.queue = static_cast<std::uint8_t>(names_.read_queue(in_, 255));
                 break;
             case 2:
                 f.semaphore = in_.number<std::uint8_t>();
@@ -730,6 +731,7 @@ public:
             text_, [this](const expanded_line& one) { line(one); },
             [this](const expanded_line& one, const line_error& error) { report(one, error); });
         finish_stream();
+        collective_queues_.report(mistakes_);
         mistakes_.throw_if_any();
         if (!semaphores_given_)
             for (const transfer& t : set_.transfers)
@@ -741,11 +743,18 @@ public:
     }
 
 private:
+    diagnostic placed(const expanded_line& one, const line_error& error) const {
+        return {error.code,
+                file_,
+                one.number,
+                static_cast<int>(one.original_column(error.at)) + 1,
+                error.message,
+                std::string(one.original),
+                static_cast<int>(error.length),
+                error.suggestion};
+    }
     void report(const expanded_line& one, const line_error& error) {
-        mistakes_.add({error.code, file_, one.number,
-                       static_cast<int>(one.original_column(error.at)) + 1, error.message,
-                       std::string(one.original), static_cast<int>(error.length),
-                       error.suggestion});
+        mistakes_.add(placed(one, error));
     }
 
     void line(const expanded_line& one) {
@@ -756,6 +765,11 @@ private:
         } catch (const line_error& error) {
             report(one, error);
         }
+        for (const auto& which : names_.take_collective_queues())
+            collective_queues_.use(
+                which, placed(one, {mistake::refused_by_model, which.at, which.length, {}, {}}));
+        for (const unsigned core : names_.take_collective_cores())
+            collective_queues_.start(core, one.number);
     }
 
     void statement(cursor& in) {
@@ -962,6 +976,7 @@ private:
         std::uint8_t file = 0;
     } origin_;  ///< of the words that follow
     start_order order_;
+    collective_queues collective_queues_;
     std::set<std::array<std::uint8_t, 2>> semaphores_;
     bool semaphores_given_ = false;
     std::map<std::string, std::size_t, std::less<>> labels_;

@@ -73,6 +73,14 @@ void program_names::need_core(unsigned number) {
     set_.cores = std::max(set_.cores, number + 1);
 }
 
+unsigned program_names::read_queue(cursor& in, unsigned max) {
+    const std::size_t at = in.position();
+    const auto queue = static_cast<unsigned>(in.number(0, max));
+    if (queue >= first_collective_queue && queue <= last_collective_queue)
+        collective_queues_.push_back({core, queue, at, 1});
+    return queue;
+}
+
 std::string program_names::new_name(cursor& in, std::string_view what) const {
     const std::size_t at = in.position();
     const std::string_view name = in.name(what);
@@ -256,7 +264,7 @@ void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides
         const unsigned key = in.choice(keys, "an option of a transfer");
         if (key != 4) in.expect("=");
         if (key == 0)
-            t.queue = static_cast<unsigned>(in.number(0, transfer_queues - 1));
+            t.queue = read_queue(in, transfer_queues - 1);
         else if (key == 1)
             t.engines = static_cast<std::uint16_t>(in.number(1, 0xffff));
         else if (key == 2)
@@ -387,6 +395,7 @@ relocation program_names::read_address(cursor& in) {
     } else if (in.accept("cc[")) {
         r.kind = target::collective;
         r.object = static_cast<std::uint32_t>(in.number(0, 2));
+        collective_cores_.push_back(r.core);
         in.expect("]");
     } else {
         const std::size_t at = in.position();

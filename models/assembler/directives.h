@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "models/assembler/cursor.h"
 #include "models/assembler/program_set.h"
@@ -33,6 +35,20 @@ public:
     /// A core that a directive names exists.
     void need_core(unsigned number);
 
+    /// A number in a line that names a DMA queue of collectives of a core.
+    struct collective_queue {
+        unsigned core, queue;
+        std::size_t at, length;
+    };
+    /// "8" after "queue=": of the DMA engines of the present core.
+    unsigned read_queue(cursor& in, unsigned max);
+    /// The queues of collectives, and the cores whose collectives the program starts, that were
+    /// read since the last call.
+    std::vector<collective_queue> take_collective_queues() {
+        return std::exchange(collective_queues_, {});
+    }
+    std::vector<unsigned> take_collective_cores() { return std::exchange(collective_cores_, {}); }
+
 private:
     struct rows_of_blocks;
 
@@ -48,6 +64,8 @@ private:
 
     program_set& set_;
     std::map<std::string, std::uint32_t, std::less<>> tensors_, transfers_;
+    std::vector<collective_queue> collective_queues_;
+    std::vector<unsigned> collective_cores_;
 };
 
 }  // namespace trn::isa

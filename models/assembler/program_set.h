@@ -25,6 +25,8 @@ inline constexpr unsigned max_tensor_rank = 8;
 inline constexpr unsigned dma_engines_of_core = 16;
 inline constexpr unsigned transfer_queues =
     13;  ///< 13 to 15 have users of their own (spec 5.1, 8.2)
+inline constexpr unsigned first_collective_queue = 4,
+                          last_collective_queue = 7;  ///< of a collective in slot 0, in slot 3
 inline constexpr std::uint32_t max_descriptor_bytes = 65'536;
 inline constexpr std::uint32_t max_doorbell = 65'535;  ///< descriptors of one dma_start
 

@@ -10,6 +10,7 @@ using namespace trn;
 using namespace trn::isa;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -201,6 +202,45 @@ TEST(Directives, SourceLinesNameTheFileThatTheTextWasMadeFrom) {
     EXPECT_THAT(set.streams.at(1).lines, ElementsAre(9));
     EXPECT_THAT(mistakes_of(".source 0 \"a\"\n"), HasSubstr("expected 1 to 16777215"));
     EXPECT_THAT(mistakes_of(".source 1 a\n"), HasSubstr("expected the name of a file in quotes"));
+}
+
+TEST(Directives, QueuesOfCollectivesThatTheProgramStartsAreRefused) {
+    const std::string_view text = R"(
+.tensor x fp32 [128, 512] in
+.transfer load x -> sbuf[0:128, 0] queue=3 S[1]
+.transfer next x -> sbuf[0:128, 0] queue=4 S[1]
+.repeat n 2
+.transfer more{n} x -> sbuf[0:128, 0] queue={6 + n} S[1]
+.end
+.core 1
+.transfer other x -> sbuf[0:128, 0] queue=5 S[1]
+.core 0
+.engine sync
+    dma_start engines=1 queue=5 m2s=1 s2m=1
+    write @cc[0]+0x2010.4=0x100
+    halt
+)";
+    const auto wrong = mistakes_of(text);
+    EXPECT_THAT(wrong, HasSubstr("text:4:42: E54 queue 4 is of collectives, which line 13 starts "
+                                 "on core 0: take 0 to 3 or 8 to 12\n"
+                                 ".transfer next x -> sbuf[0:128, 0] queue=4 S[1]\n"
+                                 "                                         ^"));
+    EXPECT_THAT(wrong, HasSubstr("text:6:"));
+    EXPECT_THAT(wrong, HasSubstr("queue 7 is of collectives"));
+    EXPECT_THAT(wrong, HasSubstr("text:12:31: E54 queue 5 is"));
+    EXPECT_THAT(wrong, Not(HasSubstr("text:3:"))) << "not a queue of collectives";
+    EXPECT_THAT(wrong, Not(HasSubstr("text:9:"))) << "of a core without collectives";
+}
+
+TEST(Directives, QueuesOfCollectivesAreFreeWithoutCollectives) {
+    EXPECT_EQ(mistakes_of(R"(
+.tensor x fp32 [128, 512] in
+.transfer load x -> sbuf[0:128, 0] queue=4 S[1]
+.engine sync
+    dma_start load
+    halt
+)"),
+              "");
 }
 
 }  // namespace
