@@ -68,6 +68,34 @@ isa::tile_operand column(const isa::scalar_operand& s, unsigned partitions) {
     return t;
 }
 
+/// The bytes of an index tile that an operand uses, group by group of its partitions (NeuronCore
+/// spec 2.4): whole columns, and the first partitions of the last one. Empty unless indirect.
+std::vector<isa::tile_operand> index_tiles(isa::engine e, const isa::tile_operand& of) {
+    constexpr unsigned all_partitions = 128;
+    constexpr std::uint32_t index_bytes = 4;
+    std::vector<isa::tile_operand> tiles;
+    if (!of.present() || !of.indirect) return tiles;
+    const unsigned group = e == isa::engine::tensor ? 32 : 16;
+    const auto columns = static_cast<std::uint16_t>(of.pattern[0].count / group);
+    const unsigned rest = of.pattern[0].count % group;
+    for (unsigned first = 0; first < of.partitions; first += group) {
+        isa::tile_operand t;
+        t.where = of.index;
+        t.where.partition =
+            static_cast<std::uint8_t>((of.index.partition + first) % all_partitions);
+        t.type = numerics::element::uint32;
+        t.dimensions = 1;
+        t.partitions = static_cast<std::uint16_t>(group);
+        t.pattern[0] = {1, columns};
+        if (columns != 0) tiles.push_back(t);
+        t.where.offset += index_bytes * columns;
+        t.partitions = static_cast<std::uint16_t>(rest);
+        t.pattern[0] = {1, 1};
+        if (rest != 0) tiles.push_back(t);
+    }
+    return tiles;
+}
+
 unsigned lanes_of(const isa::instruction& i) {
     return std::max<unsigned>(i.dst.present() ? i.dst.partitions : i.a.partitions, 1);
 }
@@ -105,8 +133,9 @@ void engine_checks::report(const misuse::rule& broken, const place& at, std::str
 
 // ---- content
 
-void engine_checks::check_content(const place& at, const isa::tile_operand& t) {
-    if (!t.present() || t.indirect) return;
+/// Whether it reported.
+bool engine_checks::check_content(const place& at, const isa::tile_operand& t) {
+    if (!t.present() || t.indirect) return false;
     std::optional<unsigned> found;
     for (unsigned p = 0; p < t.partitions; ++p)  // all of them: reading poisons
         if (has_unwritten(t, p) && !found) found = t.where.partition + p;
@@ -114,6 +143,7 @@ void engine_checks::check_content(const place& at, const isa::tile_operand& t) {
         report(misuse::sram_read_unwritten, at,
                fmt::format("partition {} of {}", *found,
                            t.where.space == isa::space::psum ? "PSUM" : "SBUF"));
+    return found.has_value();
 }
 
 bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition) {
@@ -181,6 +211,12 @@ bool engine_checks::issues(isa::engine e, std::uint32_t pc, const isa::instructi
     check_content(at, s0);
     check_content(at, s1);
     if (i.opcode == opcode::multiply && i.has_mode(mode::accumulate)) check_content(at, i.dst);
+    std::vector<isa::tile_operand> indices;
+    for (const isa::tile_operand* const t : {&i.dst, &i.a, &i.b}) {
+        const auto tiles = index_tiles(e, *t);
+        std::ranges::any_of(tiles, [&](const auto& one) { return check_content(at, one); });
+        indices.insert(indices.end(), tiles.begin(), tiles.end());
+    }
 
     if (races() == nullptr) return false;
     std::vector<race_checker::access> accesses;
@@ -194,6 +230,7 @@ bool engine_checks::issues(isa::engine e, std::uint32_t pc, const isa::instructi
     add(i.b, writes_b(i));
     add(s0, false);
     add(s1, false);
+    for (const isa::tile_operand& t : indices) add(t, false);
     return check_races(at, std::move(accesses), complete);
 }
 

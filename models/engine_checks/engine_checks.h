@@ -53,7 +53,7 @@ private:
     race_checker* races();
     bool check_races(const place& at, std::vector<race_checker::access> accesses,
                      const sc_core::sc_time& complete);
-    void check_content(const place& at, const isa::tile_operand& t);
+    bool check_content(const place& at, const isa::tile_operand& t);
     bool has_unwritten(const isa::tile_operand& t, unsigned partition);
     void report(const misuse::rule& broken, const place& at, std::string_view detail);
 

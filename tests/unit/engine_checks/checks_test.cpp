@@ -186,12 +186,52 @@ TEST_F(EngineChecks, InterleavedColumnsDoNotRace) {
     EXPECT_EQ(sbuf_float(127, 12), 2.0f);
 }
 
+/// 20 offsets: 16 in column 0, 4 in column 1 of partitions 0 to 3.
+constexpr const char* gather =
+    "copy dst=sbuf[0:16, 8192] fp32 [20:1] a=sbuf[0:16, 0] fp32 [20:1] index sbuf[0, 16384]\n";
+
+TEST_F(EngineChecks, TheIndexTileOfAGatherIsRead) {
+    check_on_demand();
+    write_sbuf(16, 0, 20, 1.0f);
+    write_sbuf(16, 16384, 2, 0.0f);
+    load(V, "delay cycles=64\n" + std::string(gather) + "halt");
+    load(Y, "reg_store ra=R1 type=uint32 where=sbuf[3, 16388]\nhalt");
+    start(V);
+    start(Y);
+    run_for(100);
+    EXPECT_EQ(state_of(V), halted);
+    EXPECT_EQ(races(), 1u);
+    EXPECT_EQ(unwritten(), 0u);
+}
+
+TEST_F(EngineChecks, PartsOfAnIndexTileThatAGatherDoesNotUseDoNotRace) {
+    check_on_demand();
+    write_sbuf(16, 0, 20, 1.0f);
+    write_sbuf(16, 16384, 2, 0.0f);
+    load(V, "delay cycles=64\n" + std::string(gather) + "halt");
+    load(Y, "reg_store ra=R1 type=uint32 where=sbuf[4, 16388]\nhalt");
+    start(V);
+    start(Y);
+    run_for(100);
+    EXPECT_EQ(state_of(V), halted);
+    EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(EngineChecks, AnUnwrittenIndexTileIsReported) {
+    write_sbuf(16, 0, 20, 1.0f);
+    get(control::status, V);  // engines exist before the host writes
+    write_sbuf(3, 16384, 2, 0.0f);
+    run(V, std::string(gather) + "halt");
+    EXPECT_EQ(unwritten(), 1u) << "once for each operand";
+}
+
 TEST_F(EngineChecks, TensorAndAnotherEngineInOneBankCollide) {
     check_on_demand();
     write_sbuf(32, 0, 32, 1.0f);
     load(T,
          "load_stationary a=sbuf[0:32, 0] fp32 [32:1] tile=(0, 0, 32, 32)\n"
-         "multiply dst=psum[0:32, 0] fp32 [32:1] a=sbuf[0:32, 0] fp32 [32:1] tile=(0, 0, 32, 32)\nhalt");
+         "multiply dst=psum[0:32, 0] fp32 [32:1] a=sbuf[0:32, 0] fp32 [32:1] tile=(0, 0, 32, "
+         "32)\nhalt");
     load(V, "memset dst=psum[0:32, 1024] fp32 [64:1] imm=1.0\nhalt");
     start(T);
     start(V);
