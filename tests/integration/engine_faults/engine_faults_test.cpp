@@ -153,6 +153,70 @@ protected:
     std::unique_ptr<in_process_hosts> hosts_;
 };
 
+// ---- what engines notify without failing
+
+namespace fp = sequencer_regs::fp_config;
+namespace notify = sequencer_regs::notify_config;
+
+TEST_F(EngineFaults, TheDriverReadsWhichInstructionsWroteNanOrInfinity) {
+    const std::string text =
+        "memset dst=sbuf[0:1, 0] fp32 [2:1] imm=0.0\n"                         // pc 0
+        "reciprocal dst=sbuf[0:1, 64] fp32 [2:1] a=sbuf[0:1, 0] fp32 [2:1]\n"  // 2: infinity
+        "tensor_tensor op0=subtract dst=sbuf[0:1, 128] fp32 [2:1] "            // 4: NaN
+        "a=sbuf[0:1, 64] fp32 [2:1] b=sbuf[0:1, 64] fp32 [2:1]\n"
+        "copy dst=sbuf[0:1, 192] fp32 [2:1] a=sbuf[0:1, 0] fp32 [2:1]\nhalt";
+    constexpr std::uint32_t numerical = 9;
+    const entry infinity{error_entry, 3, numerical | 2 << 8},
+        nan{error_entry, 3, numerical | 4 << 8};
+    const auto reported = [&](device& on, std::uint64_t detect) {
+        ring errors(on, 3);
+        const host_engine vector(on, engine::vector);
+        vector.reset();
+        vector.set(reg::fp_config, static_cast<std::uint32_t>(detect));
+        vector.start(text);
+        EXPECT_TRUE(vector.ends());
+        EXPECT_EQ(vector.state(), host_engine::halted);
+        return errors.entries();
+    };
+    drive([&](device& on) {
+        EXPECT_THAT(reported(on, 0), testing::IsEmpty());
+        EXPECT_THAT(reported(on, fp::nan_detect.mask()), ElementsAre(nan));
+        EXPECT_THAT(reported(on, fp::inf_detect.mask()), ElementsAre(infinity));
+        EXPECT_THAT(reported(on, fp::nan_detect.mask() | fp::inf_detect.mask()),
+                    ElementsAre(infinity, nan));
+    });
+}
+
+TEST_F(EngineFaults, TheDriverReadsWhenInstructionsWaitedWereIssuedAndCompleted) {
+    constexpr std::uint32_t trace_entry = 0, complete = 1u << 30, waits = 2u << 30;
+    drive([&](device& on) {
+        ring traces(on, 10 + 3);
+        const host_engine vector(on, engine::vector);
+        vector.set(reg::notify_config, vector.get(reg::notify_config) |
+                                           static_cast<std::uint32_t>(notify::traces.mask()));
+        vector.start("wait S[7]>=1 memset dst=sbuf[0:128, 0] fp32 [512:1] imm=1.0\nhalt");
+        on.check(trn_sleep(on, 5'000));
+        EXPECT_THAT(traces.entries(), ElementsAre(entry{trace_entry, 3, waits}));
+        on.check(trn_semaphore_increment(on, TRN_SYNC_CORE, 0, 7, 1));
+        EXPECT_TRUE(vector.ends());
+        EXPECT_THAT(traces.entries(),
+                    ElementsAre(entry{trace_entry, 3, 0}, entry{trace_entry, 3, complete},
+                                entry{trace_entry, 3, 2}, entry{trace_entry, 3, complete | 2}));
+    });
+}
+
+TEST_F(EngineFaults, TheDriverReadsEventsThatEnginesSetAndClear) {
+    constexpr std::uint32_t event_entry = 2;
+    drive([&](device& on) {
+        ring events(on, 15);
+        const host_engine sync(on, engine::sync);
+        sync.start("update E[9]=1 nop\nupdate E[9]=0 nop\nhalt");
+        EXPECT_TRUE(sync.ends());
+        EXPECT_THAT(events.entries(),
+                    ElementsAre(entry{event_entry, 4, 9 | 1 << 8}, entry{event_entry, 4, 9}));
+    });
+}
+
 // ---- resets
 
 void expect_reset(device& on, unsigned core) {
