@@ -64,6 +64,7 @@ core_engines::core_engines(const parts& p)
           }} {
     environment_.lines = &lines_;
     environment_.warm_up = p.warm_up;
+    environment_.operand_crc = p.operand_crc;
     for (unsigned e = 0; e < isa::engine_count; ++e)
         engines_[e] = std::make_unique<sequencer>(environment_, static_cast<isa::engine>(e));
     control_.on_write(reg::control, [this](register_access& a) {

@@ -35,6 +35,7 @@ public:
         engine_checks::contents contents;
         sc_core::sc_time register_latency;
         bool warm_up = false;         ///< of the array
+        bool operand_crc = false;     ///< in traces
         bool outside_is_nan = false;  ///< functions of Scalar outside their range
     };
     explicit core_engines(const parts& p);

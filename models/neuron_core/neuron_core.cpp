@@ -247,6 +247,7 @@ core_engines& neuron_core::engines() {
         .contents = {sbuf_content_, psum_content_},
         .register_latency = cfg_.register_latency,
         .warm_up = cfg_.warm_up,
+        .operand_crc = cfg_.operand_crc,
         .outside_is_nan = cfg_.activation_outside == activation_outside::nan});
     if (throttled_) set_throttled(true);
     return *engines_;

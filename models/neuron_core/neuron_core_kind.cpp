@@ -40,6 +40,8 @@ kind neuron_core_kind() {
          {"aperture_base", &c::aperture_base, unit::address,
           "of its own aperture, for its DMA engines"},
          {"warm_up", &c::warm_up, "the array computes at half rate for 3 us after 3 us of idling"},
+         {"operand_crc", &c::operand_crc,
+          "traces have a CRC of what each instruction reads and writes"},
          {"activation_outside", &c::activation_outside,
           "what a function of the Scalar engine gives outside its range: ideal or nan"},
          {"throttled_permille", &c::throttled_permille, "of the engines' clocks, while throttled"}},

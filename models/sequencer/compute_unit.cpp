@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+
+#include "models/sequencer/operand_crc.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn {
 
@@ -73,8 +77,12 @@ progress compute_unit::execute(const instruction& i, std::uint32_t pc,
         core_.observer->issues(traits_.engine, pc, i, clock_.time_of(completed_)))
         signals_.send(notification::kind::error,
                       static_cast<std::uint32_t>(isa::error::psum_collision) | pc << 8);
+    const bool shows_crc = core_.operand_crc && trace::on();
+    const auto inputs =
+        shows_crc ? crc_of_inputs(core_.memory, traits_.engine, i) : std::optional<std::uint16_t>();
     const isa::outcome result = path_->execute(i, numbers);
     if (result.fault) return *result.fault;
+    if (inputs) timeline_.operands(pc, *inputs, crc_of_outputs(core_.memory, traits_.engine, i));
     if (core_.observer != nullptr) core_.observer->computed(traits_.engine, pc, i, result.mistakes);
     if (result.numerical) {
         ++counters_.numerical;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -57,6 +58,11 @@ public:
     void compute(const isa::instruction& i, std::uint32_t pc, cycles start, const isa::cost& cost,
                  const isa::work& done) const {
         if (trace::on()) draw_compute(i, pc, start, cost, done);
+    }
+    /// CRCs of what an instruction read and wrote; it began now.
+    void operands(std::uint32_t pc, std::uint16_t inputs,
+                  std::optional<std::uint16_t> outputs) const {
+        event("operands", {{"pc", pc}, {"crc_in", inputs}, {"crc_out", outputs.value_or(0)}});
     }
     void control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const {
         if (trace::on()) draw_control(i, pc, from, until);

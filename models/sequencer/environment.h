@@ -51,7 +51,8 @@ struct sequencer_environment {
     isa::program_observer* observer = nullptr;  ///< null: programs are not checked
     const program_lines* lines = nullptr;       ///< null: lines are not known
     array_activity array{};
-    bool warm_up = false;  ///< the array is slow after it was idle (spec 9.2)
+    bool warm_up = false;      ///< the array is slow after it was idle (spec 9.2)
+    bool operand_crc = false;  ///< traces have CRCs of operands
     /// Of all engines since power-on, for the power model; resets do not clear it.
     std::uint64_t bf16_flops = 0, sram_bytes = 0;
 };

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of NeuronCores do not depend on what else the platform does: same_programs.py TRNVP TRNCTL.
 
-Digests of scenarios are the same in one process and in several, in any order, alone or after others. Tensors, simulated times and counters of a
-program are the same without observers, while a timeline and waveforms are written, and while races are searched."""
+Digests of scenarios are the same in one process and in several, in any order, alone or after others. Tensors, simulated times and counters
+of a program are the same without observers, while a timeline or a text trace is written, and while races are searched."""
 import json
 import pathlib
 import subprocess
