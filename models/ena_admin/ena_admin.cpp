@@ -42,6 +42,11 @@ constexpr std::uint32_t event_groups = bit(0) | bit(1) | bit(2) | bit(3) | bit(4
 constexpr std::uint32_t min_mtu = 128;
 // The host information: u32 system, then the release of the kernel as text.
 constexpr std::uint32_t release_at = 4, release_bytes = 128;
+// RSS. An entry of the table: u16 queue, 2 reserved. The key: u32 parts, 4 reserved, its bytes.
+constexpr std::uint32_t table_entry_bytes = 4, whole_table = 0xffff'ffff;
+constexpr std::uint32_t toeplitz = bit(1);
+constexpr std::size_t key_at = 8;
+constexpr std::uint32_t eni_statistics = 1;  // a capability
 
 /// A bus address of 48 bits; the register of its high half has other fields too.
 template <class Entry, class Low, class High>
@@ -90,8 +95,12 @@ step ena_admin::begin(const nitro::admin_entry& header) {
     }
 }
 
-/// The host information.
+/// Of the command that asked for memory. Empty: it cannot be read.
 step ena_admin::resume(std::span<const std::uint8_t> bytes) {
+    return (this->*awaits_)(bytes);
+}
+
+step ena_admin::take_host_information(std::span<const std::uint8_t> bytes) {
     if (bytes.size() < release_at + release_bytes) return refuse(status::illegal_parameter);
     const auto* const text = reinterpret_cast<const char*>(bytes.data()) + release_at;
     host_kernel_.assign(text, strnlen(text, release_bytes));
@@ -120,6 +129,12 @@ step ena_admin::get_feature(const entry& command) const {
         return answered(words);
     case regs::feature::id_link:
         return link();
+    case regs::feature::id_rss_table:
+        words.set(regs::rss_table_sizes::max, limits::max_table_log2);
+        return answered(words);
+    case regs::feature::id_rss_hash_function:
+        words.set(regs::rss_hash_supported::functions, toeplitz);
+        return answered(words);
     default:
         return refuse(status::unsupported_opcode);
     }
@@ -137,13 +152,55 @@ step ena_admin::set_feature(const entry& command) {
         queues_.mtu = mtu;
         return done();
     }
+    case regs::feature::id_rss_table:
+        return set_rss_table(command);
+    case regs::feature::id_rss_hash_function:
+        return set_hash_function(command);
     case regs::feature::id_host_attributes:
+        awaits_ = &ena_admin::take_host_information;
         return nitro::memory_request{
             .address = address_in(command, reg::host_info_lo, regs::host_info_hi::address),
             .bytes = release_at + release_bytes};
     default:
         return refuse(status::unsupported_opcode);
     }
+}
+
+step ena_admin::set_rss_table(const entry& command) {
+    const auto log2 = command.get(regs::rss_table_size::log2);
+    if (log2 > limits::max_table_log2 || command.get(reg::rss_table_inline) != whole_table ||
+        command.get(reg::rss_buffer_length) != table_entry_bytes << log2)
+        return refuse(status::illegal_parameter);
+    awaits_ = &ena_admin::take_rss_table;
+    return nitro::memory_request{
+        .address = address_in(command, reg::rss_buffer_lo, regs::rss_buffer_hi::address),
+        .bytes = table_entry_bytes << log2};
+}
+
+step ena_admin::take_rss_table(std::span<const std::uint8_t> bytes) {
+    if (bytes.empty()) return refuse(status::illegal_parameter);
+    auto& table = queues_.rss.table;
+    table.resize(bytes.size() / table_entry_bytes);
+    for (std::size_t i = 0; i < table.size(); ++i)
+        std::memcpy(&table[i], &bytes[i * table_entry_bytes], sizeof table[i]);
+    return done();
+}
+
+step ena_admin::set_hash_function(const entry& command) {
+    if (command.get(regs::rss_hash::selected) != toeplitz ||
+        command.get(reg::rss_buffer_length) != key_at + sizeof(ena_queues::hash_key))
+        return refuse(status::illegal_parameter);
+    awaits_ = &ena_admin::take_hash_key;
+    return nitro::memory_request{
+        .address = address_in(command, reg::rss_buffer_lo, regs::rss_buffer_hi::address),
+        .bytes = static_cast<std::uint32_t>(key_at + sizeof(ena_queues::hash_key))};
+}
+
+step ena_admin::take_hash_key(std::span<const std::uint8_t> bytes) {
+    if (bytes.empty()) return refuse(status::illegal_parameter);
+    auto& key = queues_.rss.key.emplace();
+    std::memcpy(key.data(), &bytes[key_at], key.size());
+    return done();
 }
 
 step ena_admin::device_attributes() const {
@@ -153,9 +210,11 @@ step ena_admin::device_attributes() const {
     words.set(reg::device_features,
               bit(regs::feature::id_device_attributes) | bit(regs::feature::id_hw_hints) |
                   bit(regs::feature::id_max_queues_ext) | bit(regs::feature::id_offloads) |
+                  bit(regs::feature::id_rss_table) | bit(regs::feature::id_rss_hash_function) |
                   bit(regs::feature::id_mtu) | bit(regs::feature::id_interrupt_moderation) |
                   bit(regs::feature::id_aenq_config) | bit(regs::feature::id_link) |
                   bit(regs::feature::id_host_attributes));
+    words.set(reg::device_capabilities, eni_statistics);
     words.set(reg::device_physical_width, 48);
     words.set(reg::device_virtual_width, 48);
     std::memcpy(&words.words()[entry::byte(reg::device_mac_0) / 4], cfg_.mac.data(),
@@ -187,10 +246,12 @@ step ena_admin::link() const {
 }
 
 step ena_admin::get_stats(const entry& command) const {
-    if (command.get(regs::get_stats::type) != regs::get_stats::type_basic)
-        return refuse(status::unsupported_opcode);
-    const auto& of = queues_.counters;
+    const auto type = command.get(regs::get_stats::type);
     entry words;
+    // Packets beyond the allowances of an instance: the card has none but the rate of its link.
+    if (type == regs::get_stats::type_eni) return answered(words);
+    if (type != regs::get_stats::type_basic) return refuse(status::unsupported_opcode);
+    const auto& of = queues_.counters;
     std::size_t at = entry::byte(reg::stats_first_lo) / 4;
     for (const std::uint64_t value :
          {of.tx_bytes, of.tx_packets, of.rx_bytes, of.rx_packets, of.rx_drops, of.tx_drops}) {

@@ -53,6 +53,11 @@ public:
 private:
     nitro::step get_feature(const entry& command) const;
     nitro::step set_feature(const entry& command);
+    nitro::step set_rss_table(const entry& command);
+    nitro::step set_hash_function(const entry& command);
+    nitro::step take_host_information(std::span<const std::uint8_t> bytes);
+    nitro::step take_rss_table(std::span<const std::uint8_t> bytes);
+    nitro::step take_hash_key(std::span<const std::uint8_t> bytes);
     nitro::step device_attributes() const;
     nitro::step queue_numbers() const;
     nitro::step link() const;
@@ -66,6 +71,7 @@ private:
     ena_queues::queues& queues_;
     listener& engine_;
     std::uint32_t events_ = 0;  // groups that the driver wants
+    nitro::step (ena_admin::*awaits_)(std::span<const std::uint8_t>) = nullptr;  // memory
     std::string host_kernel_;
 };
 

@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <vector>
 
+#include "models/ena_queues/flow_hash.h"
 #include "models/host_ring/host_ring.h"
 
 namespace trn::ena_queues {
@@ -14,6 +17,7 @@ struct limits {
     static constexpr std::uint16_t max_tx_descriptors = 18;  ///< of a packet, with meta data
     static constexpr std::uint16_t max_rx_descriptors = 16;
     static constexpr std::uint32_t max_mtu = 9216;
+    static constexpr std::uint32_t max_table_log2 = 9;      ///< entries of the table of RSS
     static constexpr std::uint32_t link_header_bytes = 18;  ///< with a VLAN tag
 };
 
@@ -56,10 +60,17 @@ struct traffic_counters {
     std::uint64_t rx_drops = 0, tx_drops = 0;
 };
 
+/// Which receive queue takes a packet (RSS).
+struct steering {
+    std::vector<std::uint16_t> table;  ///< numbers of queues, a power of two of them; empty: none
+    std::optional<hash_key> key;       ///< nothing: all packets have hash 0
+};
+
 /// The queues of a card, by their numbers.
 struct queues {
     std::map<std::uint16_t, submission_queue> submissions;
     std::map<std::uint16_t, completion_queue> completions;
+    steering rss;
     traffic_counters counters;
     std::uint32_t mtu = limits::max_mtu;
 

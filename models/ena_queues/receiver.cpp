@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/ena_queues/flow_hash.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 
@@ -88,11 +89,17 @@ receiver::progress receiver::advance() {
     return progress::moved;
 }
 
-/// Without RSS: the receive queue with the lowest number.
+/// By the table of RSS, if it names a receive queue; else the one with the lowest number.
 bool receiver::choose() {
+    const auto receives = [](const auto& each) { return each.second.way == direction::receive; };
     const auto& all = queues_.submissions;
-    const auto chosen = std::ranges::find_if(
-        all, [](const auto& each) { return each.second.way == direction::receive; });
+    const auto& rss = queues_.rss;
+    auto chosen = all.end();
+    if (!rss.table.empty()) {
+        const std::uint32_t hash = rss.key ? flow_hash(*rss.key, packets_.front().what->bytes) : 0;
+        chosen = all.find(rss.table[hash & (rss.table.size() - 1)]);
+    }
+    if (chosen == all.end() || !receives(*chosen)) chosen = std::ranges::find_if(all, receives);
     if (chosen == all.end()) return false;
     job_.emplace();
     job_->queue = chosen->first;

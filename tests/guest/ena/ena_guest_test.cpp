@@ -48,6 +48,7 @@ ip addr add 10.0.0.1$n/24 dev eth0
 ip link set eth0 up mtu 9000
 for try in $(seq 60); do ping -c 1 -W 1 $peer >/dev/null && break; done
 ping -c 3 -s 8000 $peer || exit 2
+dmesg | grep 'ena .*Cannot' && exit 7
 if [ $n = 0 ]; then
     timeout 100 iperf3 -s -1 >/tmp/log 2>&1 || { cat /tmp/log; exit 3; }
     mkdir -p /etc/dropbear

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
+#include "models/ena_queues/flow_hash.h"
 #include "models/ethernet_switch/ethernet_switch.h"
 #include "tests/unit/ena_card/network_driver.h"
 
@@ -63,8 +66,10 @@ struct EnaCardTest : testing::Test {
 TEST_F(EnaCardTest, FeaturesDescribeTheCard) {
     const auto device = a.feature(1);
     EXPECT_EQ(device.status, ok);
-    for (const unsigned needed : {1, 7, 11, 26, 27}) EXPECT_NE(device.u32(16) & 1u << needed, 0u);
-    EXPECT_EQ(device.u32(16) & (1u << 4 | 1u << 10 | 1u << 12 | 1u << 18), 0u);  // no LLQ, no RSS
+    for (const unsigned needed : {1, 7, 10, 11, 12, 26, 27})
+        EXPECT_NE(device.u32(16) & 1u << needed, 0u);
+    EXPECT_EQ(device.u32(16) & (1u << 4 | 1u << 18), 0u);  // no LLQ, no choice of hash inputs
+    EXPECT_EQ(device.u32(20), 1u);                         // statistics of type ENI
     EXPECT_EQ(device.u64(32) & 0xffff'ffff'ffff, 0x0100'0000'0002u);  // 02:00:00:00:00:01
     EXPECT_EQ(device.u32(40), 9216u);
     const auto queues = a.feature(7);
@@ -76,8 +81,97 @@ TEST_F(EnaCardTest, FeaturesDescribeTheCard) {
     EXPECT_EQ(a.feature(26).u32(8), 0x1fu);
     EXPECT_EQ(a.feature(26).u32(12), 0x1fu);
     EXPECT_EQ(a.feature(4).status, unsupported);
-    EXPECT_EQ(a.feature(12).status, unsupported);
+    EXPECT_EQ(a.feature(12).u32(8), 9u << 16);
+    EXPECT_EQ(a.feature(10).u32(8), 2u);
+    EXPECT_EQ(a.feature(18).status, unsupported);
     EXPECT_EQ(a.status_of(command(77)), bad_opcode);
+}
+
+// Key and values of the public verification suite of RSS (NDIS): source and destination.
+const ena_queues::hash_key suite_key{0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67,
+                                     0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb,
+                                     0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30,
+                                     0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa};
+
+struct ipv4_flow {
+    std::array<std::uint8_t, 4> source, destination;
+    std::uint16_t source_port, destination_port;
+};
+constexpr ipv4_flow flow_51ccc178{{66, 9, 149, 187}, {161, 142, 100, 80}, 2794, 1766};
+constexpr ipv4_flow flow_afc7327f{{38, 27, 205, 30}, {209, 142, 163, 6}, 48228, 2217};
+
+bytes packet_of(const ipv4_flow& flow, std::uint8_t protocol = 6, std::uint8_t fragment = 0) {
+    bytes all = packet(2, 1, 64);
+    std::fill(all.begin() + 12, all.end(), 0);
+    all[12] = 8;
+    all[14] = 0x45;
+    all[21] = fragment;
+    all[23] = protocol;
+    std::ranges::copy(flow.source, all.begin() + 26);
+    std::ranges::copy(flow.destination, all.begin() + 30);
+    const std::uint16_t ports[] = {flow.source_port, flow.destination_port};
+    for (unsigned i = 0; i < 2; ++i) {
+        all[34 + 2 * i] = static_cast<std::uint8_t>(ports[i] >> 8);
+        all[35 + 2 * i] = static_cast<std::uint8_t>(ports[i]);
+    }
+    return all;
+}
+
+TEST(FlowHash, IsThatOfThePublicVerificationSuite) {
+    const auto hash = [](const bytes& of) { return ena_queues::flow_hash(suite_key, of); };
+    EXPECT_EQ(hash(packet_of(flow_51ccc178)), 0x51ccc178u);
+    EXPECT_EQ(hash(packet_of(flow_afc7327f, 17)), 0xafc7327fu);
+    EXPECT_EQ(hash(packet_of(flow_51ccc178, 1)), 0x323e8fc2u);     // ICMP: addresses only
+    EXPECT_EQ(hash(packet_of(flow_51ccc178, 6, 1)), 0x323e8fc2u);  // likewise a fragment
+    bytes tagged = packet_of(flow_51ccc178);
+    const std::uint8_t tag[] = {0x81, 0x00, 0x00, 0x05};
+    tagged.insert(tagged.begin() + 12, std::begin(tag), std::end(tag));
+    EXPECT_EQ(hash(tagged), 0x51ccc178u);
+    bytes six = packet(2, 1, 74);
+    const std::uint8_t header[] = {
+        0x86, 0xdd, 0x60, 0, 0, 0, 0, 20, 6, 64, 0x3f, 0xfe, 0x25, 0x01, 0x02, 0x00,
+        0x1f, 0xff, 0,    0, 0, 0, 0, 0,  0, 7,  0x3f, 0xfe, 0x25, 0x01, 0x02, 0x00,
+        0,    3,    0,    0, 0, 0, 0, 0,  0, 1,  0x0a, 0xea, 0x06, 0xe6};
+    std::ranges::copy(header, six.begin() + 12);
+    EXPECT_EQ(hash(six), 0x40207d3du);
+    six[20] = 58;
+    EXPECT_EQ(hash(six), 0x2cc18cd5u);
+    for (std::size_t size = 0; size < 74; ++size)
+        hash(bytes(six.begin(), six.begin() + static_cast<std::ptrdiff_t>(size)));
+    EXPECT_EQ(hash(packet(2, 1, 100)), 0u);
+}
+
+TEST_F(EnaCardTest, TableOfReceiveSideScalingChoosesTheQueue) {
+    auto from = a.create(true, 16, 1);
+    auto left = receive_queue(b, 4, 1000), right = receive_queue(b, 4, 1000);
+    const auto table = b.allocate(4096), key = b.allocate(4096);
+    b.store(table, left.sq);
+    b.store(table + 4, right.sq);
+    const auto set_table = [&](std::uint16_t log2, std::uint32_t length) {
+        return b.status_of(
+            command(9).put<std::uint8_t>(17, 12).put(4, length).put(8, table).put(24, log2).put(
+                28, 0xffff'ffffu));
+    };
+    EXPECT_EQ(set_table(10, 4096), illegal);
+    EXPECT_EQ(set_table(1, 4), illegal);
+    EXPECT_EQ(set_table(1, 8), ok);
+    std::memcpy(b.bytes(key + 8), suite_key.data(), suite_key.size());
+    command set_key(9);
+    set_key.put<std::uint8_t>(17, 10).put(4, 48u).put(8, key).put(24, 2u);
+    EXPECT_EQ(b.status_of(set_key), ok);
+    EXPECT_EQ(b.status_of(set_key.put(24, 4u)), illegal);  // CRC32
+    a.send(from, 1, packet_of(flow_51ccc178));
+    a.send(from, 2, packet_of(flow_afc7327f));
+    run();
+    EXPECT_TRUE(b.take(left));
+    EXPECT_FALSE(b.take(left));
+    EXPECT_TRUE(b.take(right));
+    EXPECT_FALSE(b.take(right));
+    b.store<std::uint16_t>(table + 4, 77);  // no such queue: the first one
+    EXPECT_EQ(set_table(1, 8), ok);
+    a.send(from, 3, packet_of(flow_afc7327f));
+    run();
+    EXPECT_TRUE(b.take(left));
 }
 
 TEST_F(EnaCardTest, HostDescribesItself) {
@@ -234,7 +328,8 @@ TEST_F(EnaCardTest, StatisticsCountPacketsAndBytes) {
     const auto got = b.execute(command(11)).value();
     EXPECT_EQ(got.u64(24), 300u);
     EXPECT_EQ(got.u64(32), 3u);
-    EXPECT_EQ(b.status_of(command(11).put<std::uint8_t>(16, 2)), unsupported);
+    EXPECT_EQ(b.status_of(command(11).put<std::uint8_t>(16, 2)), ok);
+    EXPECT_EQ(b.status_of(command(11).put<std::uint8_t>(16, 1)), unsupported);
     b.start();
     EXPECT_EQ(b.execute(command(11)).value().u64(32), 0u);
 }
