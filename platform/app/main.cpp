@@ -9,6 +9,7 @@
 #include "platform/app/commands/guest.h"
 #include "platform/app/commands/inspect.h"
 #include "platform/app/commands/replay.h"
+#include "platform/app/commands/report.h"
 #include "platform/app/commands/run.h"
 #include "platform/app/commands/test.h"
 #include "platform/framework/command_line/command_line.h"
@@ -24,6 +25,7 @@ int sc_main(int argc, char** argv) {
     trn::add_inspect(app, status);
     trn::add_exec(app, status);
     trn::add_test(app, status);
+    trn::add_report(app, status);
     trn::add_run(app, status);
     trn::add_guest(app, status);
     trn::add_replay(app, status);

@@ -11,6 +11,7 @@
 #include "platform/app/signals.h"
 #include "platform/framework/command_line/version.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/config/mix_in.h"
 #include "platform/framework/debug/engines.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/random.h"
@@ -37,17 +38,18 @@ namespace {
                                   .suggestion = std::move(suggestion)});
 }
 
-std::uint64_t mix_in(std::uint64_t hash, std::string_view bytes) {
-    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return hash;
-}
-
 std::uint64_t mix_in_file(std::uint64_t hash, const fs::path& file) try {
     constexpr std::uint64_t largest_image = std::uint64_t{1} << 30;
     const auto image = read_file(file, largest_image);
     return mix_in(hash, {reinterpret_cast<const char*>(image.data()), image.size()});
 } catch (const file_error&) {
     return hash;  // the model that reads it says so, with its place
+}
+
+// Where an image lies changes nothing, what it contains does.
+std::string digest_text(std::uint64_t hash, const plan& board) {
+    for (const auto& image : images_of(board)) hash = mix_in_file(hash, find_firmware(image));
+    return fmt::format("{:016x}", hash);
 }
 
 /// What `path` is a part of: "server3" of "server3.host", nothing of "host".
@@ -145,8 +147,10 @@ void platform::share_log() {
     });
 }
 
-// Where an image lies changes nothing, what it contains does: the digest is of the board as its
-// file says, of the images' bytes, and of the timing.
+std::string board_digest(const plan& board, timing_mode timing) {
+    return digest_text(mix_in(board.digest, timing == timing_mode::contended ? "c" : "f"), board);
+}
+
 plan platform::read_board(const kind_list& kinds, const platform_options& options) {
     auto board = load_board(options.board, kinds, options.set, options.boards);
     auto hash = mix_in(board.digest, options.timing == timing_mode::contended ? "c" : "f");
@@ -160,8 +164,7 @@ plan platform::read_board(const kind_list& kinds, const platform_options& option
         set.push_back("firmware=" + options.firmware);
         board = load_board(options.board, kinds, set, options.boards);
     }
-    for (const auto& image : images_of(board)) hash = mix_in_file(hash, find_firmware(image));
-    digest_ = fmt::format("{:016x}", hash);
+    digest_ = digest_text(hash, board);
     return board;
 }
 

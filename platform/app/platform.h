@@ -41,6 +41,9 @@ std::set<std::string> images_of(const plan& board);
 /// Those images and the programs beside them, which they were packed from.
 std::set<std::filesystem::path> programs_of(const plan& board);
 
+/// Of the board as its file says, of its images' bytes and of the timing.
+std::string board_digest(const plan& board, timing_mode timing);
+
 /// A board with everything that drives it, in one process: `trnvp run`, `trnctl --board` and the
 /// scenario runner are front ends of this class. One per process, because SystemC elaborates once.
 ///

@@ -21,7 +21,8 @@ class Report(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
-        self.outside += [v for k, v in attributes if k in ("src", "href", "data", "action", "xlink:href")]
+        self.outside += [v for k, v in attributes if k in ("src", "href", "data", "action", "xlink:href")
+                         and not (v.startswith(("#", "pages/")) or ":" not in v and "/" not in v)]
         self.handlers += [k for k, _ in attributes if k.startswith("on")]
         css = (given.get("class") or "").split()
         if tag == "script":
@@ -75,7 +76,7 @@ class Report(html.parser.HTMLParser):
             one["message"] += text
         if self.inside("pre", "log"):
             one["log"] += text
-        if self.open and self.open[-1][0] == "td":
+        if self.open and self.open[-1][0] in ("td", "a"):
             cells = one["steps"][-1]["cells"] if self.inside("table", "timeline") else one["cells"]
             cells[-1] += text
 

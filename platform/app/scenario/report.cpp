@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t log_lines_shown = 20;
 
-std::string digest_text(const outcome& how) {
-    return fmt::format("{:016x}", how.trace_digest);
-}
-
 /// The last lines, indented.
 std::string end_of(const std::string& log) {
     const auto lines = last_lines(log, log_lines_shown);
@@ -31,7 +27,8 @@ std::string end_of(const std::string& log) {
     return shown;
 }
 
-/// In quotes for a shell; $'...' where something cannot be shown as it is.
+}  // namespace
+
 std::string in_quotes(std::string_view text) {
     if (printable(text) != text) {
         std::string quoted = "$'";
@@ -47,7 +44,9 @@ std::string in_quotes(std::string_view text) {
     return quoted + "'";
 }
 
-}  // namespace
+std::string digest_text(const outcome& how) {
+    return fmt::format("{:016x}", how.trace_digest);
+}
 
 std::string milliseconds(std::uint64_t nanoseconds) {
     return fmt::format("{:.6g} ms", static_cast<double>(nanoseconds) / 1e6);
@@ -77,7 +76,7 @@ std::string_view word(outcome::verdict what) {
     return "";
 }
 
-std::string place_text(const scenario& what, const outcome& how) {
+std::string place_text(const description& what, const outcome& how) {
     if (how.where.line == 0) return what.file;
     return fmt::format("{}:{}:{}", how.file.empty() ? what.file : how.file, how.where.line,
                        how.where.column);
@@ -100,25 +99,13 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-namespace {
-
-std::string figures_junit(const outcome& how) {
-    if (how.figures.empty()) return "";
-    std::string out = "    <properties>\n";
-    for (const auto& one : how.figures)
-        out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(one.name),
-                           escaped(one.text()));
-    return out + "    </properties>\n";
+std::string repeat_command(const description& what) {
+    return fmt::format("trnvp test {} --name {}{}", in_quotes(what.file),
+                       in_quotes(name_of_all_runs(what)),
+                       what.campaign ? fmt::format(" --seeds {}", what.seed) : "");
 }
 
-}  // namespace
-
-std::string repeat_command(const scenario& what) {
-    return fmt::format("trnvp test {} --name {}", in_quotes(what.file),
-                       in_quotes(name_of_all_runs(what)));
-}
-
-std::string to_text(const scenario& what, const outcome& how) {
+std::string to_text(const description& what, const outcome& how) {
     std::string figures;
     for (const auto& one : how.figures)
         figures += fmt::format("      {}: {}\n", printable(one.name), printable(one.text()));
@@ -134,7 +121,11 @@ std::string to_text(const scenario& what, const outcome& how) {
 
 std::string summary(std::span<const outcome> all) {
     const auto good = static_cast<std::size_t>(std::ranges::count(all, true, &outcome::passed));
-    return fmt::format("{} passed, {} failed", good, all.size() - good);
+    return summary(good, all.size() - good);
+}
+
+std::string summary(std::size_t passed, std::size_t failed) {
+    return fmt::format("{} passed, {} failed", passed, failed);
 }
 
 std::string progress_text(const run_progress& now, double elapsed_s) {
@@ -160,49 +151,6 @@ void from_json(const nlohmann::json& message, figure& one) {
     one = {message["name"], message["value"], message["unit"]};
     if (message.contains("at_least")) one.min = message["at_least"].get<double>();
     if (message.contains("at_most")) one.max = message["at_most"].get<double>();
-}
-
-nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how) {
-    auto list = nlohmann::json::array();
-    for (std::size_t i = 0; i < all.size(); ++i)
-        list.push_back({{"name", all[i].name},
-                        {"file", all[i].file},
-                        {"line", how[i].where.line},
-                        {"column", how[i].where.column},
-                        {"status", word(how[i].what)},
-                        {"step", how[i].step},
-                        {"message", how[i].message},
-                        {"first_step_s", how[i].first_step_s},
-                        {"wall_s", how[i].wall_s},
-                        {"simulated_ns", how[i].simulated_ns},
-                        {"trace_digest", digest_text(how[i])},
-                        {"figures", how[i].figures}});
-    return list;
-}
-
-std::string to_junit(std::span<const scenario> all, std::span<const outcome> how) {
-    const auto failures =
-        static_cast<std::size_t>(std::ranges::count(how, false, &outcome::passed));
-    std::string out = fmt::format(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<testsuite name=\"trnvp\" tests=\"{}\" failures=\"{}\">\n",
-        all.size(), failures);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
-                           escaped(all[i].file), escaped(all[i].name), how[i].wall_s);
-        const auto figures = figures_junit(how[i]);
-        if (how[i].passed()) {
-            out += figures.empty() ? "/>\n" : ">\n" + figures + "  </testcase>\n";
-            continue;
-        }
-        out += ">\n" + figures;
-        out += fmt::format(
-            "    <failure type=\"{}\" message=\"{}: {}: {}\"/>\n"
-            "    <system-out>{}</system-out>\n  </testcase>\n",
-            word(how[i].what), escaped(place_text(all[i], how[i])), escaped(how[i].step),
-            escaped(how[i].message), escaped(how[i].log));
-    }
-    return out + "</testsuite>\n";
 }
 
 }  // namespace trn::scenario

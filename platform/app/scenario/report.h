@@ -26,29 +26,29 @@ void from_json(const nlohmann::json& message, figure& one);
 std::string_view word(outcome::verdict what);
 
 /// The place of the step that failed: "x.yaml:7:5".
-std::string place_text(const scenario& what, const outcome& how);
+std::string place_text(const description& what, const outcome& how);
 
 /// Text inside an element or attribute of XML or HTML. Control characters have no form in XML 1.0:
 /// they are left out, and what is no ASCII is a question mark.
 std::string escaped(std::string_view text);
 
 /// One line for a scenario that passed; else the place, the message and the end of the log.
-std::string to_text(const scenario& what, const outcome& how);
+std::string to_text(const description& what, const outcome& how);
+
+/// A word for a shell, in quotes; $'...' where something cannot be shown as it is.
+std::string in_quotes(std::string_view text);
 
 /// The command that runs this scenario again, alone.
-std::string repeat_command(const scenario& what);
+std::string repeat_command(const description& what);
 
 /// "12 passed, 1 failed"
 std::string summary(std::span<const outcome> all);
+std::string summary(std::size_t passed, std::size_t failed);
+
+/// "00000000deadbeef"
+std::string digest_text(const outcome& how);
 
 /// "37 of 150, 2 failed, 0:12, 0:40 left"; the rest is estimated from the ended scenarios.
 std::string progress_text(const run_progress& now, double elapsed_s);
-
-/// One object per scenario: name, file, line, column, status, message, step, first_step_s, wall_s,
-/// simulated_ns, trace_digest.
-nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how);
-
-/// The XML that build servers read.
-std::string to_junit(std::span<const scenario> all, std::span<const outcome> how);
 
 }  // namespace trn::scenario

@@ -87,6 +87,7 @@ json to_json(const outcome& how) {
             {"log", how.log},
             {"first_step_s", how.first_step_s},
             {"wall_s", how.wall_s},
+            {"own_s", how.own_s},
             {"simulated_ns", how.simulated_ns},
             {"trace_digest", how.trace_digest},
             {"timeline", to_json(how.timeline)}};
@@ -107,6 +108,7 @@ outcome outcome_of(const json& message) {
             .log = message["log"],
             .first_step_s = message["first_step_s"],
             .wall_s = message["wall_s"],
+            .own_s = message["own_s"],
             .simulated_ns = message["simulated_ns"],
             .trace_digest = message["trace_digest"],
             .timeline = timeline_of(message["timeline"]),
@@ -126,7 +128,10 @@ public:
 
     child& process() { return *process_; }
     /// Steps that the process ran before it became this job.
-    void begin_with(std::vector<outcome::begun> steps) { result_.timeline = std::move(steps); }
+    void begin_with(std::vector<outcome::begun> steps) {
+        continues_ = true;
+        result_.timeline = std::move(steps);
+    }
     /// Reads messages and checks limits; false when the process has ended.
     bool poll_process(bool readable);
     /// Reports the outcome of each member that has none yet.
@@ -142,7 +147,7 @@ private:
     const scenario& limits_;
     std::unique_ptr<child> process_;
     tokens& free_;
-    bool branched_ = false, has_result_ = false;
+    bool branched_ = false, has_result_ = false, continues_ = false;
     std::set<std::size_t> running_;  // members that have a token, once this has branched
     std::string backtrace_, damage_;
     outcome result_;
@@ -163,6 +168,9 @@ void job::take(const json& message) {
         result_.step = message["step"];
         result_.where = {message["line"], message["column"], 1};
         result_.file = message["file"];
+        // The second step begins where what can be shared ends, unless the process began there.
+        if (message["begins"] && result_.timeline.size() == 1 && !continues_)
+            result_.beginning_s = process_->seconds();
         if (message["begins"])
             result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"],
                                         enclosing_of(message["inside"])});
@@ -173,12 +181,14 @@ void job::take(const json& message) {
         backtrace_ = "died in\n" + source_of(message["backtrace"]);
     } else if (message.contains("branched")) {
         branched_ = true;
+        result_.beginning_s = process_->seconds();
         free_.give();
     } else if (message.contains("runs")) {
         running_.insert(message["runs"].get<std::size_t>());
     } else if (message.contains("member")) {
         const std::size_t number = message["member"];
-        const auto result = outcome_of(message["outcome"]);
+        auto result = outcome_of(message["outcome"]);
+        result.beginning_s = result_.beginning_s;
         running_.erase(number);
         if (std::erase(members_, number) != 0) member_ended(number, result);
     } else {
@@ -213,6 +223,7 @@ bool job::poll_process(bool readable) {
 
 void job::finish(const std::function<void(std::size_t, const outcome&)>& report) {
     result_.wall_s = process_->seconds();
+    result_.own_s = result_.wall_s - (continues_ ? 0 : result_.beginning_s);
     const auto end = process_->wait();
     result_.log = process_->log() + backtrace_;
     if (!has_result_ || (!end.empty() && !process_->killed())) {
@@ -440,6 +451,7 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
         done[number] = result;
         ++now.ended;
         if (!result.passed()) ++now.failed;
+        if (how.on_end) how.on_end(number, result);
         for (; reported < done.size() && done[reported]; ++reported)
             finished(reported, *done[reported]);
     };

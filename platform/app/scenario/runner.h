@@ -28,7 +28,9 @@ struct outcome {
     std::string file = {};    ///< of that place: the scenario's, or one that it includes
     std::string log;          ///< output of the run, the last 256 KiB
     double first_step_s = 0;  ///< wall clock from its process's start to its first own step
-    double wall_s = 0;        ///< of its own steps, without shared ones
+    double wall_s = 0;        ///< of its process: without the steps that it shared
+    double beginning_s = 0;   ///< to the end of what scenarios with its `beginning` may share
+    double own_s = 0;         ///< after that
     std::uint64_t simulated_ns = 0;
     std::uint64_t trace_digest = 0;  ///< as trace::digest(); 0 when nothing was traced
 
@@ -95,6 +97,8 @@ struct run_options {
     unsigned jobs = 1;                                          ///< scenarios at a time
     bool fork = true;                                           ///< run shared first steps once
     std::function<void(const run_progress&)> on_progress = {};  ///< called about ten times a second
+    /// Called for each scenario as soon as it has ended.
+    std::function<void(std::size_t, const outcome&)> on_end = {};
 };
 
 /// Runs each scenario in a child process; scenarios that share their first step in copies of the

@@ -66,14 +66,17 @@ std::vector<std::string> read_set(const config::node& root, const parameters& po
     return all;
 }
 
-/// All that the time before the second step depends on.
-std::string beginning_of(const scenario& s, const reader& r) {
+}  // namespace
+
+std::string beginning_of(const scenario& s) {
     // An image may lie beside the scenario.
     const auto folder = s.firmware.empty() ? "" : std::filesystem::path(s.file).parent_path();
     return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", s.board, fmt::join(s.set, "\n"),
-                       folder.string(), s.firmware, s.seed, r.text("misuse", ""),
+                       folder.string(), s.firmware, s.seed, s.misuse_text,
                        s.steps.empty() ? "" : s.steps.front().shared);
 }
+
+namespace {
 
 /// The first mistake with these parameters of the board; nothing when it has none.
 std::optional<config_error> board_mistake(const board_check& check, const scenario& s,
@@ -150,7 +153,9 @@ scenario read_point(scenario_files& from, const std::string& file, const paramet
     s.expectations = from.read(root.find("expectations"), point, true);
     if (root.at("steps").is_list() && s.steps.empty() && from.problems().empty())
         root.at("steps").report(mistake::bad_count, "a scenario has at least one step");
-    s.beginning = beginning_of(s, r);
+    s.misuse_text = r.text("misuse", "");
+    s.beginning = beginning_of(s);
+    s.text_digest = from.text_digest();
     return s;
 }
 

@@ -68,20 +68,27 @@ struct step : action {
     std::vector<enclosing> inside = {};    ///< outermost first
 };
 
-/// The steps on a board, at one point of the matrix (doc/scenarios.md).
-struct scenario {
+/// What reports say about a scenario besides its result.
+struct description {
     std::string file;
-    std::string name;  ///< with the point: "copy [size=1 B, stack=0]"
-    unsigned run = 0;  ///< of several (--repeat): `name` then ends with " #1", " #2", ...
+    std::string name;       ///< with the point: "copy [size=1 B, stack=0]"
+    unsigned run = 0;       ///< of several (--repeat): `name` then ends with " #1", " #2", ...
+    bool campaign = false;  ///< one of several seeds (--seeds): `name` then ends with " seed 7"
+    std::uint64_t seed = 1;
     std::vector<std::string> tags;
     std::string board;
-    std::vector<std::string> set;  ///< "name=value" for parameters of the board
-    std::string firmware;          ///< "flash_hang.img", or a path; "" = what the board says
-    std::uint64_t seed = 1;
+};
+
+/// The steps on a board, at one point of the matrix (doc/scenarios.md).
+struct scenario : description {
+    std::uint64_t text_digest = 0;    ///< of its file and the included ones
+    std::vector<std::string> set;     ///< "name=value" for parameters of the board
+    std::string firmware;             ///< "flash_hang.img", or a path; "" = what the board says
     std::uint64_t time_limit_ns = 0;  ///< simulated
     double wall_limit_s = 0;          ///< of the host, against a hang
     std::uint64_t memory_limit = 0;   ///< bytes resident
     std::string beginning;            ///< scenarios with the same text share their first step
+    std::string misuse_text;          ///< as the file says it
     std::vector<misuse::policy_choice> misuse;
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked when all steps are done
@@ -99,6 +106,9 @@ std::vector<scenario> load(const std::filesystem::path& file, diagnostics& probl
 /// The image that a scenario boots: a file in the scenario's folder, else an image's name or a
 /// path, as boards take them; "": the board's image.
 std::string find_firmware(const scenario& what);
+
+/// All that the time before the second step depends on, for `beginning`.
+std::string beginning_of(const scenario& what);
 
 /// The .yaml files of a folder and its subfolders, in the order of their names; of a file, the
 /// file. \throws config_error when the path does not exist

@@ -11,6 +11,7 @@
 #include "platform/app/scenario/play.h"
 #include "platform/app/scenario/scenario_context.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/config/mix_in.h"
 
 namespace trn::scenario {
 
@@ -73,6 +74,12 @@ std::vector<step_kind> nesting_steps() {
 }
 
 // --- Files and sequences
+
+std::uint64_t scenario_files::text_digest() const {
+    auto hash = first_mix;
+    for (const auto& one : documents_) hash = mix_in(hash, one.text());
+    return hash;
+}
 
 void scenario_files::read_sequences() {
     std::vector<fs::path> chain{fs::weakly_canonical(documents_.front().name())};

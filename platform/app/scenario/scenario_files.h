@@ -35,6 +35,8 @@ public:
     /// A new point of the matrix begins: forgets captures and the count of steps.
     void begin_point(const setting& of);
 
+    /// Of the scenario's own file and the included ones.
+    std::uint64_t text_digest() const;
     std::size_t steps() const { return steps_; }  ///< of this point
     /// Mistakes of all files.
     const diagnostics& problems() const { return problems_; }

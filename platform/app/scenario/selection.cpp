@@ -60,12 +60,50 @@ bool chosen(const scenario& what, const selection& how) {
 
 }  // namespace
 
+namespace {
+
+/// 0: not a number, or more than the limit.
+std::uint64_t number_of(const std::string& text, std::uint64_t limit) {
+    const auto parsed = config::parse_unsigned(text);
+    const auto* value = std::get_if<std::uint64_t>(&parsed);
+    return value && *value <= limit ? *value : 0;
+}
+
+/// Each scenario with each seed, as a run of a campaign.
+std::vector<scenario> with_seeds(const std::vector<scenario>& all, const seed_range& seeds) {
+    std::vector<scenario> list;
+    for (const auto& one : all)
+        for (auto seed = seeds.first; seed <= seeds.last; ++seed) {
+            auto& run = list.emplace_back(one);
+            run.seed = seed;
+            run.campaign = true;
+            run.name += fmt::format(" seed {}", seed);
+            run.beginning = beginning_of(run);
+        }
+    return list;
+}
+
+/// The scenarios of one shard.
+std::vector<scenario> part_of(const std::vector<scenario>& all, const selection& how) {
+    std::vector<scenario> list;
+    if (how.divide && how.part.of > 1) {
+        const auto shards = how.divide(all, how.part.of);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (shards[i] == how.part.index) list.push_back(all[i]);
+        return list;
+    }
+    // Neighbours go to different machines: those of one matrix take equally long.
+    for (std::size_t i = how.part.index - 1; i < all.size(); i += how.part.of)
+        list.push_back(all[i]);
+    return list;
+}
+
+}  // namespace
+
 shard shard::parse(const std::string& text) {
     const auto slash = text.find('/');
-    const auto number = [&](const std::string& part) {
-        const auto parsed = config::parse_unsigned(part);
-        const auto* value = std::get_if<std::uint64_t>(&parsed);
-        return value && *value <= 10'000 ? static_cast<unsigned>(*value) : 0u;
+    const auto number = [](const std::string& part) {
+        return static_cast<unsigned>(number_of(part, 10'000));
     };
     if (slash != std::string::npos) {
         const shard s{number(text.substr(0, slash)), number(text.substr(slash + 1))};
@@ -74,11 +112,28 @@ shard shard::parse(const std::string& text) {
     throw std::invalid_argument(fmt::format("'{}' is not a shard such as 2/5", text));
 }
 
-std::string name_of_all_runs(const scenario& what) {
-    return what.run == 0 ? what.name : what.name.substr(0, what.name.rfind(" #"));
+seed_range seed_range::parse(const std::string& text) {
+    constexpr auto largest = ~std::uint64_t{0} - 1;
+    const auto dots = text.find("..");
+    const auto first = number_of(text.substr(0, dots), largest);
+    const auto last = dots == text.npos ? first : number_of(text.substr(dots + 2), largest);
+    if (first == 0 || last < first)
+        throw std::invalid_argument(
+            fmt::format("'{}' is not a range of seeds such as 1..1000", text));
+    if (last - first >= max_runs)
+        throw std::invalid_argument(
+            fmt::format("'{}' are {} seeds, more than {}", text, last - first + 1, max_runs));
+    return {first, last};
 }
 
-std::string identity(const scenario& what) {
+std::string name_of_all_runs(const description& what) {
+    auto name = what.name;
+    if (what.run != 0) name.erase(std::min(name.rfind(" #"), name.size()));
+    if (what.campaign) name.erase(std::min(name.rfind(" seed "), name.size()));
+    return name;
+}
+
+std::string identity(const description& what) {
     return what.file + '\t' + name_of_all_runs(what);
 }
 
@@ -88,16 +143,20 @@ std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
     std::erase_if(all, [&](const auto& one) { return !chosen(one, how); });
     if (any && all.empty() && !how.failed)
         throw std::invalid_argument("no scenario has all that --name and --tag ask for");
+    if (how.seeds && all.size() * how.seeds->count() > max_runs)
+        throw std::invalid_argument(
+            fmt::format("{} scenarios, each with {} seeds (--seeds), are more than {} runs",
+                        all.size(), how.seeds->count(), max_runs));
+    if (how.seeds) all = with_seeds(all, *how.seeds);
     if (all.size() * how.repeat > max_runs)
         throw std::invalid_argument(
             fmt::format("{} scenarios, each run {} times (--repeat), are "
                         "more than {} runs",
                         all.size(), how.repeat, max_runs));
     std::vector<scenario> list;
-    // Neighbours go to different machines: those of one matrix take equally long.
-    for (std::size_t i = how.part.index - 1; i < all.size(); i += how.part.of)
+    for (const auto& one : part_of(all, how))
         for (unsigned n = 1; n <= how.repeat; ++n) {
-            list.push_back(all[i]);
+            list.push_back(one);
             if (how.repeat == 1) continue;
             list.back().run = n;
             list.back().name += fmt::format(" #{}", n);
@@ -119,14 +178,12 @@ std::filesystem::path failed_list() {
     return fs::path(home != nullptr ? home : "/") / ".local/state/trnvp/failed-scenarios";
 }
 
-void remember_failed(const std::filesystem::path& file, std::span<const scenario> all,
-                     std::span<const outcome> how) {
+void remember_failed(const std::filesystem::path& file, std::span<const std::string> failed) {
     std::error_code ignored;
     std::filesystem::create_directories(file.parent_path(), ignored);
     const auto written = file.string() + "." + std::to_string(getpid());
     std::ofstream out(written);
-    for (std::size_t i = 0; i < all.size(); ++i)
-        if (!how[i].passed()) out << identity(all[i]) << '\n';
+    for (const auto& one : failed) out << one << '\n';
     out.close();
     if (out)
         std::filesystem::rename(written, file, ignored);  // whole, with two runners at once too

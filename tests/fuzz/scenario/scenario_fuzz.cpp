@@ -5,7 +5,8 @@
 #include <systemc>
 
 #include "models/misuse_rules.h"
-#include "platform/app/scenario/html_report.h"
+#include "platform/app/regression/html_report.h"
+#include "platform/app/regression/junit.h"
 #include "platform/app/scenario/report.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/selection.h"
@@ -58,17 +59,19 @@ const std::vector<std::string> words{"scenario: ",
 void report(std::vector<scenario::scenario> all, const std::string& text) noexcept {
     if (all.size() > 20) all.resize(20);
     all = scenario::select(std::move(all), {.repeat = 2, .shuffle = 1});
-    std::vector<scenario::outcome> how(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        how[i].log = how[i].message = text.substr(0, 1000);
-        if (all[i].steps.empty()) continue;
-        how[i].timeline = {{all[i].steps[0].text, 1, 0}};
-        how[i].step = all[i].steps[0].text;
-        for (const char c : scenario::to_text(all[i], how[i]))
+    regression::run_record run;
+    for (const auto& one : all) {
+        run.results.push_back(regression::described(one, run.results.size(), ""));
+        auto& how = run.results.back().how;
+        how.log = how.message = text.substr(0, 1000);
+        if (one.steps.empty()) continue;
+        how.timeline = {{one.steps[0].text, 1, 0}};
+        how.step = one.steps[0].text;
+        for (const char c : scenario::to_text(one, how))
             if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') std::abort();
     }
-    scenario::to_junit(all, how);
-    scenario::to_html(all, how, {});
+    regression::to_junit(run);
+    regression::to_html(run);
 }
 
 void read(const std::filesystem::path& file, const std::string& text) {

@@ -92,17 +92,15 @@ TEST(ScenarioSelection, ShuffleOrderIsReproducibleFromItsSeed) {
 TEST(ScenarioSelection, RemembersFailedScenarios) {
     const test::scratch_folder folder;
     const auto file = folder / "selection/failed";
-    std::vector<outcome> how(4);
-    for (const std::size_t passed : {0, 2}) how[passed].what = outcome::verdict::passed;
-    remember_failed(file, some, how);
+    const std::vector failed{identity(some[1]), identity(some[3])};
+    remember_failed(file, failed);
     EXPECT_THAT(names(select(some, {.failed = read_failed(file)})), ElementsAre("b", "d"));
-    std::ranges::fill(how, how[0]);
-    remember_failed(file, some, how);
+    remember_failed(file, {});
     EXPECT_THAT(select(some, {.failed = read_failed(file)}), IsEmpty());
     const auto repeated = select(some, {.tags = {"boot"}, .repeat = 2});
-    remember_failed(file, repeated, std::vector<outcome>(2));
+    remember_failed(file, std::vector{identity(repeated[0]), identity(repeated[1])});
     EXPECT_THAT(names(select(some, {.failed = read_failed(file)})), ElementsAre("b"));
-    remember_failed("/proc/no/such/folder", some, how);
+    remember_failed("/proc/no/such/folder", failed);
     EXPECT_THAT(read_failed("/proc/no/such/folder"), IsEmpty());
 }
 

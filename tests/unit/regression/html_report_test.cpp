@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/app/scenario/html_report.h"
+#include "platform/app/regression/html_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,11 @@
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
-namespace trn::scenario {
+namespace trn::regression {
 namespace {
 
+using scenario::outcome;
+using scenario::select;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -21,11 +23,23 @@ using testing::HasSubstr;
 struct HtmlReport : testing::Test {
     test::scratch_folder folder;
 
+    static run_record record(const std::vector<scenario::scenario>& all,
+                             const std::vector<outcome>& how,
+                             const std::map<std::string, std::string>& pictures) {
+        run_record run;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            run.results.push_back(described(all[i], i, ""));
+            run.results.back().how = how[i];
+        }
+        for (const auto& [board, picture] : pictures) run.boards[board] = {"", picture};
+        return run;
+    }
+
     /// What an HTML parser finds in the report.
-    nlohmann::json read(const std::vector<scenario>& all, const std::vector<outcome>& how,
+    nlohmann::json read(const std::vector<scenario::scenario>& all, const std::vector<outcome>& how,
                         const std::map<std::string, std::string>& pictures = {}) {
         const auto file = folder / "report.html";
-        std::ofstream(file, std::ios::binary) << to_html(all, how, pictures);
+        std::ofstream(file, std::ios::binary) << to_html(record(all, how, pictures));
         const auto found = test::run("python3 tests/support/read_html.py " + file);
         EXPECT_EQ(found.status, 0) << found.output;
         auto page = nlohmann::json::parse(found.output);
@@ -35,8 +49,8 @@ struct HtmlReport : testing::Test {
         EXPECT_EQ(page["scripts"].size(), 1u);
         return page;
     }
-    static scenario named(const std::string& name) {
-        scenario s;
+    static scenario::scenario named(const std::string& name) {
+        scenario::scenario s;
         s.name = name;
         s.file = "x.yaml";
         s.board = "trn3-chip";
@@ -61,23 +75,24 @@ TEST_F(HtmlReport, HasARowForEachScenarioWithItsStepsOverSimulatedTime) {
     const auto page = read(all, how, {{"trn3-chip", "<svg></svg>"}});
     const auto& rows = page["scenarios"];
     ASSERT_EQ(rows.size(), 2u);
-    EXPECT_EQ(rows[0]["class"][0], "passed");
-    EXPECT_EQ(rows[0]["cells"][0], "passed");
-    EXPECT_EQ(rows[0]["cells"][1], "good");
-    EXPECT_EQ(rows[0]["cells"][2], "trn3-chip");
-    EXPECT_EQ(rows[0]["cells"][3], "dma quick");
-    EXPECT_EQ(rows[0]["cells"][4], "4 ms");
-    EXPECT_EQ(rows[0]["cells"][5], "1.50 s");
-    ASSERT_EQ(rows[0]["steps"].size(), 2u);
-    EXPECT_EQ(rows[0]["steps"][0]["cells"],
+    // Failures first.
+    EXPECT_EQ(rows[1]["class"][0], "passed");
+    EXPECT_EQ(rows[1]["cells"][0], "passed");
+    EXPECT_EQ(rows[1]["cells"][1], "good");
+    EXPECT_EQ(rows[1]["cells"][2], "trn3-chip");
+    EXPECT_EQ(rows[1]["cells"][3], "dma quick");
+    EXPECT_EQ(rows[1]["cells"][4], "4 ms");
+    EXPECT_EQ(rows[1]["cells"][5], "1.50 s");
+    ASSERT_EQ(rows[1]["steps"].size(), 2u);
+    EXPECT_EQ(rows[1]["steps"][0]["cells"],
               nlohmann::json::parse(R"(["boot","3","0 ms","3 ms",""])"));
-    EXPECT_EQ(rows[0]["steps"][1]["cells"],
+    EXPECT_EQ(rows[1]["steps"][1]["cells"],
               nlohmann::json::parse(R"(["copy","4","3 ms","1 ms",""])"));
-    EXPECT_EQ(rows[1]["class"][0], "failed");
-    EXPECT_EQ(rows[1]["cells"][0], "timed out");
-    EXPECT_EQ(rows[1]["message"], "x.yaml:7:5: wait: still running");
-    EXPECT_EQ(rows[1]["steps"][0]["class"][0], "last");
-    EXPECT_EQ(rows[1]["log"], "first\nlast\n");
+    EXPECT_EQ(rows[0]["class"][0], "failed");
+    EXPECT_EQ(rows[0]["cells"][0], "timed out");
+    EXPECT_EQ(rows[0]["message"], "x.yaml:7:5: wait: still running");
+    EXPECT_EQ(rows[0]["steps"][0]["class"][0], "last");
+    EXPECT_EQ(rows[0]["log"], "first\nlast\n");
     EXPECT_EQ(page["pictures"], 1);
     EXPECT_EQ(page["boards"][0], "trn3-chip");
 }
@@ -168,4 +183,4 @@ TEST_F(HtmlReport, ShowsTheEndOfALongLog) {
 }
 
 }  // namespace
-}  // namespace trn::scenario
+}  // namespace trn::regression

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/commands/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/app/commands/annotate_option.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/app/regression/compare.h"
+#include "platform/app/regression/durations.h"
+#include "platform/app/regression/merge.h"
+#include "platform/app/regression/record_file.h"
+#include "platform/app/regression/report_folder.h"
+#include "platform/app/report_file.h"
+#include "platform/framework/command_line/command_line.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/output.h"
+
+namespace trn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct merge_options {
+    std::vector<fs::path> from;
+    fs::path out, durations, history;
+    std::string annotate;
+};
+
+/// Status 0: everything ran and passed, and the records belong together.
+int merge_records(const merge_options& chosen) {
+    std::error_code refused;
+    fs::create_directories(chosen.out, refused);
+    if (refused)
+        throw user_error(fmt::format("--out {}: {}", chosen.out.string(), refused.message()));
+    const auto all = regression::merge(chosen.from);
+    for (const auto& problem : all.problems) print_to(stderr, "trnvp: {}\n", printable(problem));
+    for (const auto& one : all.run.results)
+        if (!one.passed()) print_to(stdout, "{}", scenario::to_text(one.what, one.how));
+    regression::write_record(chosen.out, all.run);
+    regression::history past;
+    if (!chosen.history.empty()) {
+        regression::history::add(chosen.history, all.run);
+        past = regression::history::read(chosen.history);
+        for (const auto& problem : past.problems())
+            print_to(stderr, "trnvp: warning: {}\n", printable(problem));
+    }
+    auto lost = regression::write_reports(chosen.out, all.run, past);
+    lost += annotate(chosen.annotate, all.run, chosen.out);
+    if (!chosen.durations.empty()) regression::update_durations(chosen.durations, all.run);
+    print_to(stdout, "{}\n", regression::summary(all.run));
+    if (!lost.empty()) throw output_error(lost.substr(0, lost.size() - 1));
+    return all.problems.empty() && all.run.passed() ? 0 : 1;
+}
+
+struct compare_options {
+    fs::path before, now;
+    regression::comparison_limits limits;
+    std::vector<std::string> fail_on{"failing", "missing", "digests", "figures"};
+};
+
+int compare_records(const compare_options& chosen) {
+    const auto found = regression::compare(regression::read_record(chosen.before),
+                                           regression::read_record(chosen.now), chosen.limits);
+    print_to(stdout, "{}", found.text());
+    const auto counts = [&](const char* word, const std::vector<std::string>& lines) {
+        return !lines.empty() && std::ranges::find(chosen.fail_on, word) != chosen.fail_on.end();
+    };
+    return counts("failing", found.newly_failing) || counts("missing", found.missing) ||
+                   counts("digests", found.digests) || counts("figures", found.figures) ||
+                   counts("durations", found.durations)
+               ? 1
+               : 0;
+}
+
+void add_merge(CLI::App& to, int& status) {
+    auto chosen = std::make_shared<merge_options>();
+    auto* c = to.add_subcommand("merge", "one set of reports from those of shards or machines");
+    c->add_option("from", chosen->from, "folders that trnvp test --report wrote")->required();
+    c->add_option("--out", chosen->out, "folder for the merged record and its reports")->required();
+    c->add_option("--history", chosen->history,
+                  "add the merged run to this folder, and show the last 30 runs");
+    c->add_option("--durations", chosen->durations, "add the measured durations to this file");
+    add_annotate_option(*c, chosen->annotate);
+    c->callback([chosen, &status] { status = merge_records(*chosen); });
+}
+
+void add_compare(CLI::App& to, int& status) {
+    auto chosen = std::make_shared<compare_options>();
+    auto* c = to.add_subcommand("compare", "what differs between two runs");
+    c->add_option("old", chosen->before, "folder of the earlier run")->required();
+    c->add_option("new", chosen->now, "folder of the later run")->required();
+    c->add_option("--noise", chosen->limits.noise_percent,
+                  "percent by which a figure may leave the range of its earlier values (5)")
+        ->check(CLI::Range(0.0, 1000.0));
+    c->add_option("--slower", chosen->limits.slower_percent,
+                  "percent by which a duration may grow (50)")
+        ->check(CLI::Range(0.0, 100'000.0));
+    c->add_option("--fail-on", chosen->fail_on,
+                  "what makes the status 1: failing, missing, digests, figures (these four by "
+                  "default), durations")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->transform(one_of({"failing", "missing", "digests", "figures", "durations"}));
+    c->callback([chosen, &status] { status = compare_records(*chosen); });
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& status) {
+    auto* c = app.add_subcommand("report", "merge and compare runs of trnvp test");
+    c->require_subcommand(1);
+    add_merge(*c, status);
+    add_compare(*c, status);
+}
+
+}  // namespace trn

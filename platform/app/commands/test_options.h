@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "platform/app/scenario/selection.h"
+#include "platform/framework/misuse/policy.h"
+
+namespace trn {
+
+/// The command line of `trnvp test`.
+struct test_options {
+    std::vector<std::string> scenarios;
+    std::filesystem::path junit, html, trace, fidelity_report, coverage, vcd;
+    std::filesystem::path report, durations, history;  ///< folder, file, folder
+    std::vector<std::string> vcd_signals;
+    std::string timing = "contended";
+    unsigned jobs = 0;
+    std::vector<misuse::policy_choice> misuse;
+    scenario::selection which;
+    bool json = false, list = false, digest = false, share = true;
+    bool slurm = false;
+    std::string partition, annotate;
+    std::vector<std::string> forwarded;  ///< words of the command line for each shard of --slurm
+    bool rerun_failed = false, until_fail = false, schema = false, steps = false;
+};
+
+}  // namespace trn

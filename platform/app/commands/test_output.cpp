@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/commands/test_output.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "platform/app/scenario/report.h"
+#include "platform/app/scenario/selection.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/output.h"
+
+namespace trn {
+
+namespace {
+
+constexpr std::size_t failed_seeds_shown = 3;
+
+}  // namespace
+
+void progress_line::write(const std::string& text) {
+    print_to(stderr, "\r\033[K{}", text);
+}
+
+test_output::test_output(bool quiet, std::span<const scenario::scenario> all) : quiet_(quiet) {
+    for (const auto& one : all)
+        if (one.campaign) ++campaigns_[scenario::identity(one)].left;
+}
+
+void test_output::say(const std::string& sentence) {
+    clear();
+    if (!quiet_) print_to(stdout, "{}\n", printable_lines(sentence));
+    std::fflush(stdout);
+}
+
+void test_output::add(const scenario::description& what, const scenario::outcome& how) {
+    if (quiet_) return;
+    clear();
+    if (what.campaign)
+        add_seed(what, how);
+    else
+        print_to(stdout, "{}", scenario::to_text(what, how));
+    std::fflush(stdout);
+}
+
+void test_output::add_seed(const scenario::description& what, const scenario::outcome& how) {
+    auto& all = campaigns_[scenario::identity(what)];
+    // Logs are kept of none, and steps neither: a campaign may have 100,000 seeds.
+    auto& result = all.results.emplace_back();
+    result.what = what;
+    result.how.what = how.what;
+    all.seconds += how.wall_s;
+    if (!how.passed() && ++all.failed <= failed_seeds_shown)
+        print_to(stdout, "{}", scenario::to_text(what, how));
+    if (--all.left > 0) return;
+    regression::row row;
+    for (const auto& one : all.results) row.runs.push_back(&one);
+    const bool passed = row.failed() == 0;
+    print_to(stdout, "{}  {:<56} {:>8.2f} s, {}\n", passed ? "pass" : "FAIL",
+             printable(scenario::name_of_all_runs(what)), all.seconds,
+             regression::campaign_text(row));
+    if (!passed) print_to(stdout, "    again: {}\n", scenario::repeat_command(row.shown().what));
+}
+
+}  // namespace trn

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platform/app/commands/test_options.h"
+#include "platform/app/commands/test_scenarios.h"
+#include "platform/app/regression/record.h"
+
+namespace trn {
+
+/// Runs the scenarios on this machine and prints their results. With --report the record is
+/// written while they run. \throws config_error, user_error, file_error, output_error
+regression::run_record run_here(const test_options& chosen, const test_scenarios& all);
+
+/// What a record says of a run before its first result.
+regression::run_record begin_record(const test_options& chosen, const test_scenarios& all);
+
+}  // namespace trn

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/commands/test_slurm.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "platform/app/commands/guarded.h"
+#include "platform/app/commands/test_output.h"
+#include "platform/app/regression/merge.h"
+#include "platform/app/regression/record_file.h"
+#include "platform/app/regression/slurm_client.h"
+#include "platform/app/report_file.h"
+#include "platform/app/scenario/report.h"
+#include "platform/framework/config/file.h"
+
+namespace trn {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr unsigned max_attempts = 3;
+constexpr unsigned max_tasks = 1000;  // Slurm's MaxArraySize is 1001 unless a site says otherwise
+
+std::atomic<int> ended_by = 0;  // the signal
+
+/// Notes the first SIGINT or SIGTERM; the second one ends the process.
+class signal_guard {
+public:
+    signal_guard() {
+        struct sigaction note {};
+        note.sa_handler = [](int signal) { ended_by = signal; };
+        note.sa_flags = static_cast<int>(SA_RESETHAND);
+        sigaction(SIGINT, &note, &before_[0]);
+        sigaction(SIGTERM, &note, &before_[1]);
+    }
+    ~signal_guard() {
+        sigaction(SIGINT, &before_[0], nullptr);
+        sigaction(SIGTERM, &before_[1], nullptr);
+    }
+    signal_guard(const signal_guard&) = delete;
+    signal_guard& operator=(const signal_guard&) = delete;
+
+private:
+    struct sigaction before_[2];
+};
+
+/// The folder of scripts, logs and records: in the folder of the reports, else a new one here,
+/// because nodes share the current folder but not the temporary one.
+fs::path make_folder(const fs::path& report) {
+    const auto parent = report.empty() ? fs::current_path() : fs::absolute(report);
+    std::error_code refused;
+    fs::create_directories(parent, refused);
+    auto name = (parent / "slurm-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+        throw file_error(fmt::format("{}: {}", name, std::strerror(errno)));
+    return name;
+}
+
+std::string last_lines_of(const fs::path& file) {
+    std::ostringstream all;
+    all << std::ifstream(file, std::ios::binary).rdbuf();
+    return std::string(scenario::last_lines(all.str(), 5));
+}
+
+/// One shard: a task of an array, and of another array when it runs again.
+struct slurm_shard {
+    unsigned part;
+    unsigned attempt = 1;
+    std::string job = {};
+    fs::path folder = {};
+    bool ended = false;
+};
+
+class slurm_run {
+public:
+    slurm_run(const test_options& chosen, const test_scenarios& all);
+    slurm_result run();
+
+private:
+    void submit(const std::vector<unsigned>& parts);
+    std::string script(unsigned attempt) const;
+    void poll_results();
+    void poll_states();
+    void end(slurm_shard& one, const std::string& state);
+    void cancel();
+    bool all_ended() const {
+        return std::ranges::all_of(shards_, [](const auto& one) { return one.ended; });
+    }
+    regression::run_record merged();
+
+    const test_options& chosen_;
+    const test_scenarios& all_;
+    const regression::slurm_client slurm_;
+    fs::path folder_;
+    test_output output_;
+    std::vector<slurm_shard> shards_;
+    std::vector<regression::record_follower> followers_;
+    std::vector<std::string> jobs_, notes_;
+    std::set<std::string> known_;  // run_identity() of the results so far
+    scenario::run_progress progress_;
+};
+
+slurm_run::slurm_run(const test_options& chosen, const test_scenarios& all)
+    : chosen_(chosen), all_(all), output_(chosen.json, all.mine) {
+    const auto wanted = chosen.jobs != 0 ? chosen.jobs : slurm_.processors(chosen.partition);
+    const auto count = static_cast<unsigned>(
+        std::min<std::size_t>({wanted, max_tasks, std::max<std::size_t>(all.mine.size(), 1)}));
+    folder_ = make_folder(chosen.report);
+    progress_.of = all.mine.size();
+    std::vector<unsigned> parts;
+    for (unsigned part = 1; part <= count; ++part) {
+        shards_.push_back({part});
+        followers_.emplace_back(fs::path());
+        parts.push_back(part);
+    }
+    submit(parts);
+}
+
+/// Shell text that runs one shard.
+std::string slurm_run::script(unsigned attempt) const {
+    const auto shard = fmt::format("{}/$SLURM_ARRAY_TASK_ID.{}", folder_.string(), attempt);
+    std::string text =
+        fmt::format("#!/bin/sh\nexec {} test",
+                    scenario::in_quotes(fs::read_symlink("/proc/self/exe").string()));
+    for (const auto& word : chosen_.forwarded)
+        if (shards_.size() > 1 || !word.starts_with("--durations="))  // which one shard would write
+            text += " " + scenario::in_quotes(word);
+    text +=
+        fmt::format(" --shard \"$SLURM_ARRAY_TASK_ID/{}\" --report \"{}\"", shards_.size(), shard);
+    text += " -j \"${SLURM_CPUS_PER_TASK:-1}\"";
+    if (!chosen_.coverage.empty()) text += fmt::format(" --coverage \"{}.info\"", shard);
+    if (!chosen_.fidelity_report.empty())
+        text += fmt::format(" --fidelity-report \"{}.fidelity.json\"", shard);
+    return text + "\n";
+}
+
+void slurm_run::submit(const std::vector<unsigned>& parts) {
+    const auto attempt = shards_[parts.front() - 1].attempt;
+    const auto file = folder_ / fmt::format("shard.{}.sh", attempt);
+    write_report(file, script(attempt));
+    const auto job = slurm_.submit({.script = file,
+                                    .log = folder_ / fmt::format("%a.{}.out", attempt),
+                                    .tasks = parts,
+                                    .partition = chosen_.partition});
+    jobs_.push_back(job);
+    for (const auto part : parts) {
+        auto& one = shards_[part - 1];
+        one.job = job;
+        one.folder = folder_ / fmt::format("{}.{}", part, attempt);
+        followers_[part - 1] = regression::record_follower(one.folder);
+    }
+}
+
+/// Prints what is new in the records of all shards.
+void slurm_run::poll_results() {
+    for (auto& follower : followers_) try {
+            for (const auto& one : follower.poll()) {
+                if (!known_.insert(regression::run_identity(one.what)).second) continue;
+                ++progress_.ended;
+                progress_.failed += !one.passed();
+                output_.add(one.what, one.how);
+            }
+        } catch (const file_error&) {
+            // The merge names it.
+        }
+    output_.show(progress_);
+}
+
+void slurm_run::poll_states() {
+    const auto states = slurm_.states(jobs_);
+    if (!states) return;  // Slurm does not answer: the next time
+    for (auto& one : shards_) {
+        if (one.ended) continue;
+        const auto found = states->find({one.job, one.part});
+        const std::string state = found == states->end() ? "unknown" : found->second;
+        if (regression::has_ended(state)) end(one, state);
+    }
+}
+
+bool is_complete(const fs::path& folder) {
+    std::error_code unreadable;
+    return fs::exists(folder / regression::record_name, unreadable);
+}
+
+void slurm_run::end(slurm_shard& one, const std::string& state) {
+    if (is_complete(one.folder)) {
+        one.ended = true;
+        return;
+    }
+    if (ended_by == 0 && regression::is_fault_of_node(state) && one.attempt < max_attempts) {
+        ++one.attempt;
+        notes_.push_back(fmt::format("shard {} runs again ({} of {}): {}", one.part, one.attempt,
+                                     max_attempts, state));
+        output_.say(notes_.back());
+        submit({one.part});
+        return;
+    }
+    one.ended = true;
+    notes_.push_back(fmt::format("shard {} did not end its run: {}", one.part, state));
+    output_.say(notes_.back());
+    const auto log = folder_ / fmt::format("{}.{}.out", one.part, one.attempt);
+    if (state == "FAILED") output_.say(last_lines_of(log));
+}
+
+/// Ends all tasks; waits for what they write at their end.
+void slurm_run::cancel() {
+    output_.say("cancelling the jobs");
+    slurm_.cancel(jobs_);
+    const auto limit = std::chrono::steady_clock::now() + 30s;
+    while (!all_ended() && std::chrono::steady_clock::now() < limit) {
+        poll_states();
+        std::this_thread::sleep_for(200ms);
+    }
+    poll_results();
+}
+
+regression::run_record slurm_run::merged() {
+    std::vector<fs::path> folders;
+    std::error_code unreadable;
+    for (const auto& one : shards_)
+        if (fs::is_directory(one.folder, unreadable)) folders.push_back(one.folder);
+    regression::run_record run{.build = regression::this_build(), .whole = all_.whole};
+    try {
+        run = regression::merge(folders).run;
+    } catch (const file_error&) {
+        // No shard has a result; all scenarios are missing.
+    }
+    run.notes.insert(run.notes.begin(), notes_.begin(), notes_.end());
+    return run;
+}
+
+slurm_result slurm_run::run() {
+    const auto begin = std::chrono::steady_clock::now();
+    auto asked = begin;
+    while (!all_ended() && ended_by == 0) {
+        poll_results();
+        if (const auto now = std::chrono::steady_clock::now(); now >= asked) {
+            poll_states();
+            asked = now + 1s;  // a cluster's controller is asked no more often
+        }
+        std::this_thread::sleep_for(100ms);
+    }
+    if (!all_ended()) cancel();
+    poll_results();
+    output_.clear();
+    slurm_result how{merged(), ended_by};
+    how.run.wall_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (chosen_.report.empty() && how.run.missing().empty()) {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    } else {
+        output_.say(fmt::format("jobs {}: scripts, logs and records are in {}",
+                                fmt::join(jobs_, ", "), folder_.string()));
+    }
+    return how;
+}
+
+}  // namespace
+
+slurm_result run_on_slurm(const test_options& chosen, const test_scenarios& all) {
+    try {
+        const signal_guard guard;
+        ended_by = 0;
+        return slurm_run(chosen, all).run();
+    } catch (const regression::slurm_error& why) {
+        throw user_error(why.what());
+    }
+}
+
+}  // namespace trn

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platform/app/commands/test_options.h"
+#include "platform/app/commands/test_scenarios.h"
+#include "platform/app/regression/record.h"
+
+namespace trn {
+
+struct slurm_result {
+    regression::run_record run;
+    int signal = 0;  ///< that ended the run; 0: none
+};
+
+/// Runs the scenarios as an array of jobs of Slurm, each one shard, and prints results as they
+/// come. A shard whose node died runs again, at most twice. \throws user_error, file_error
+slurm_result run_on_slurm(const test_options& chosen, const test_scenarios& all);
+
+}  // namespace trn

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/regression/durations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "platform/app/regression/fields.h"
+#include "platform/app/report_file.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/config/json.h"
+
+namespace trn::regression {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::uint64_t version = 1;
+constexpr std::uint64_t max_file = std::uint64_t{64} << 20;
+constexpr double max_seconds = 1e7;
+
+double seconds(const fields& from, std::string_view key) {
+    const auto value = from.real(key);
+    if (value < 0 || value > max_seconds) from.refuse(key, "not a duration in seconds");
+    return value;
+}
+
+/// Whole milliseconds: less is noise in the history of a repository.
+double rounded(double value) {
+    return std::round(value * 1000) / 1000;
+}
+
+double middle(std::vector<double> all) {
+    std::ranges::sort(all);
+    return all[all.size() / 2];
+}
+
+}  // namespace
+
+durations durations::read(const fs::path& file) {
+    durations all;
+    std::error_code unreadable;
+    if (!fs::exists(file, unreadable)) return all;
+    const auto name = file.string();
+    std::vector<std::uint8_t> bytes;
+    try {
+        bytes = read_file(file, max_file);
+    } catch (const file_error& why) {
+        throw file_error(fmt::format("{}: {}", name, why.what()));
+    }
+    const auto value =
+        config::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (value.is_discarded()) throw file_error(name + ": this file is not JSON, or was cut");
+    const fields top(value, name);
+    if (!top.has("trnvp durations"))
+        throw file_error(name + ": this is not a file of durations of trnvp test");
+    if (const auto found = top.number("trnvp durations"); found != version)
+        throw file_error(fmt::format("{}: version {} of the format; this program reads version {}",
+                                     name, found, version));
+    for (const auto& [scenario_file, names] : top.object("scenarios", scenario::max_runs).items()) {
+        const fields in(top.at("scenarios").object(scenario_file, scenario::max_runs),
+                        fmt::format("{}: '{}'", name, scenario_file));
+        for (const auto& [scenario_name, times] : names.items()) {
+            const auto entry = in.at(scenario_name);
+            all.entries_[scenario_file + '\t' + scenario_name] = {seconds(entry, "beginning_s"),
+                                                                  seconds(entry, "own_s")};
+        }
+    }
+    return all;
+}
+
+durations durations::of(const run_record& run) {
+    std::map<std::string, std::pair<entry, double>> sums;
+    for (const auto& one : run.results) {
+        if (!one.passed()) continue;
+        auto& [sum, count] = sums[identity(one.what)];
+        sum.beginning_s += one.how.beginning_s;
+        sum.own_s += one.how.own_s;
+        ++count;
+    }
+    durations all;
+    for (const auto& [name, measured] : sums)
+        all.entries_[name] = {measured.first.beginning_s / measured.second,
+                              measured.first.own_s / measured.second};
+    return all;
+}
+
+void durations::merge(const durations& other) {
+    for (const auto& [name, measured] : other.entries_) {
+        const auto [at, fresh] = entries_.emplace(name, measured);
+        auto& known = at->second;
+        if (!fresh)
+            known = {(known.beginning_s + measured.beginning_s) / 2,
+                     (known.own_s + measured.own_s) / 2};
+    }
+}
+
+std::optional<durations::entry> durations::find(const scenario::description& what) const {
+    const auto found = entries_.find(identity(what));
+    return found == entries_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<durations::entry> durations::median() const {
+    if (entries_.empty()) return std::nullopt;
+    std::vector<double> beginnings, own;
+    for (const auto& [name, one] : entries_) {
+        beginnings.push_back(one.beginning_s);
+        own.push_back(one.own_s);
+    }
+    return entry{middle(std::move(beginnings)), middle(std::move(own))};
+}
+
+/// A line for each scenario, in the order of their names: changes are lines of a diff.
+std::string durations::text() const {
+    std::map<std::string, std::vector<std::string>> files;
+    for (const auto& [name, one] : entries_) {
+        const auto tab = name.find('\t');
+        files[name.substr(0, tab)].push_back(fmt::format(
+            "   {}: {{\"beginning_s\": {}, \"own_s\": {}}}", line_of(name.substr(tab + 1)),
+            rounded(one.beginning_s), rounded(one.own_s)));
+    }
+    std::string out = fmt::format("{{\n \"trnvp durations\": {},\n \"scenarios\": {{", version);
+    const char* comma = "\n";
+    for (const auto& [file, lines] : files) {
+        out += fmt::format("{}  {}: {{\n", std::exchange(comma, ",\n"), line_of(file));
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            out += lines[i] + (i + 1 == lines.size() ? "\n" : ",\n");
+        out += "  }";
+    }
+    return out + "\n }\n}\n";
+}
+
+void update_durations(const fs::path& file, const run_record& run) {
+    auto all = durations::read(file);
+    all.merge(durations::of(run));
+    write_report(file, all.text());
+}
+
+}  // namespace trn::regression

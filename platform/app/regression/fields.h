@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trn::regression {
+
+/// A JSON object of a file, read with checks. Every error is a file_error that names the file, the
+/// place in it and the key. Keys that are not asked for are ignored.
+class fields {
+public:
+    static constexpr std::size_t max_text = std::size_t{1} << 20;
+
+    /// `place`: "run.jsonl:12". \throws file_error when `value` is no object
+    fields(const nlohmann::json& value, std::string place);
+
+    bool has(std::string_view key) const;
+    /// At most `limit` bytes.
+    std::string text(std::string_view key, std::size_t limit = max_text) const;
+    std::string text_or(std::string_view key, std::string_view other) const;
+    std::uint64_t number(std::string_view key, std::uint64_t limit = ~std::uint64_t{0}) const;
+    /// A finite number.
+    double real(std::string_view key) const;
+    bool boolean(std::string_view key) const;
+    std::vector<std::string> texts(std::string_view key, std::size_t limit) const;
+    /// The array of at most `limit` values.
+    const nlohmann::json& list(std::string_view key, std::size_t limit) const;
+    const nlohmann::json& object(std::string_view key, std::size_t limit) const;
+    fields at(std::string_view key) const;
+
+    const std::string& place() const { return place_; }
+    /// \throws file_error "run.jsonl:12: 'key': why"
+    [[noreturn]] void refuse(std::string_view key, std::string_view why) const;
+
+private:
+    const nlohmann::json& value(std::string_view key) const;
+
+    const nlohmann::json& value_;
+    std::string place_;
+};
+
+/// Text as one line of JSON; bytes that are no UTF-8 (text of a guest) are replaced.
+std::string line_of(const nlohmann::json& value);
+
+}  // namespace trn::regression

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/regression/history.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <set>
+#include <system_error>
+#include <tuple>
+
+#include "platform/app/regression/fields.h"
+#include "platform/app/report_file.h"
+#include "platform/app/scenario/selection.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/config/json.h"
+
+namespace trn::regression {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::uint64_t version = 1;
+constexpr std::uint64_t max_file = std::uint64_t{64} << 20;
+constexpr std::size_t max_files = 100'000;
+
+std::tm utc(std::int64_t seconds) {
+    const auto time = static_cast<std::time_t>(seconds);
+    std::tm parts{};
+    gmtime_r(&time, &parts);
+    return parts;
+}
+
+json entry_of(const std::vector<const result*>& runs) {
+    double seconds = 0;
+    bool passed = true;
+    json figures = json::object();
+    for (const auto* one : runs) {
+        seconds += one->how.wall_s;
+        passed = passed && one->passed();
+        for (const auto& f : one->how.figures) figures[f.name] = f.value;
+    }
+    const auto& first = *runs.front();
+    json entry{{"passed", passed}, {"wall_s", seconds}, {"figures", std::move(figures)}};
+    if (runs.size() == 1 && first.how.trace_digest != 0) {
+        entry["digest"] = scenario::digest_text(first.how);
+        entry["fingerprint"] = first.fingerprint;
+    }
+    return entry;
+}
+
+past_result result_of(const fields& entry, const fields& run) {
+    past_result one{
+        .started = static_cast<std::int64_t>(run.number("started", std::uint64_t{1} << 40)),
+        .build = run.text("build"),
+        .passed = entry.boolean("passed"),
+        .wall_s = entry.real("wall_s"),
+        .digest = entry.text_or("digest", ""),
+        .fingerprint = entry.text_or("fingerprint", "")};
+    const auto& figures = entry.object("figures", 10'000);
+    const auto at = entry.at("figures");
+    for (const auto& [name, value] : figures.items()) one.figures[name] = at.real(name);
+    return one;
+}
+
+}  // namespace
+
+std::string time_text(std::int64_t seconds) {
+    return fmt::format("{:%Y-%m-%d %H:%M}", utc(seconds));
+}
+
+history history::read(const fs::path& folder) {
+    history all;
+    std::vector<fs::path> files;
+    std::error_code unreadable;
+    for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+        if (entry.path().extension() == ".json") files.push_back(entry.path());
+        if (files.size() > max_files) break;
+    }
+    // Their names begin with the time of the run.
+    std::ranges::sort(files);
+    if (files.size() > max_runs)
+        files.erase(files.begin(), files.end() - static_cast<std::ptrdiff_t>(max_runs));
+    for (const auto& file : files) try {
+            all.read_run(file);
+        } catch (const file_error& why) {
+            all.problems_.emplace_back(why.what());
+        }
+    return all;
+}
+
+void history::read_run(const fs::path& file) {
+    const auto name = file.string();
+    std::vector<std::uint8_t> bytes;
+    try {
+        bytes = read_file(file, max_file);
+    } catch (const file_error& why) {
+        throw file_error(fmt::format("{}: {}", name, why.what()));
+    }
+    const auto value =
+        config::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (value.is_discarded()) throw file_error(name + ": this file is not JSON, or was cut");
+    const fields run(value, name);
+    if (!run.has("trnvp history"))
+        throw file_error(name + ": this is not a file of the history of trnvp test");
+    if (const auto found = run.number("trnvp history"); found != version)
+        throw file_error(fmt::format("{}: version {} of the format; this program reads version {}",
+                                     name, found, version));
+    std::map<std::string, past_result> read;
+    const auto in = run.at("scenarios");
+    for (const auto& [scenario, entry] : run.object("scenarios", scenario::max_runs).items())
+        read[scenario] = result_of(in.at(scenario), run);
+    for (auto& [scenario, one] : read) scenarios_[scenario].push_back(std::move(one));
+}
+
+void history::add(const fs::path& folder, const run_record& run) {
+    std::error_code refused;
+    fs::create_directories(folder, refused);
+    if (refused) throw file_error(fmt::format("{}: {}", folder.string(), refused.message()));
+    std::map<std::string, std::vector<const result*>> runs;
+    for (const auto& one : run.results) runs[identity(one.what)].push_back(&one);
+    json scenarios = json::object();
+    for (const auto& [scenario, all] : runs) scenarios[scenario] = entry_of(all);
+    const json text{{"trnvp history", version},
+                    {"started", run.started},
+                    {"build", run.build},
+                    {"scenarios", std::move(scenarios)}};
+    const auto name =
+        fmt::format("{:%Y%m%dT%H%M%SZ}-{}-{}.json", utc(run.started),
+                    run.machine.substr(0, run.machine.find_first_of(", /")), getpid());
+    write_report(folder / name, line_of(text) + "\n");
+}
+
+const std::vector<past_result>& history::of(const std::string& scenario) const {
+    static const std::vector<past_result> none;
+    const auto found = scenarios_.find(scenario);
+    return found == scenarios_.end() ? none : found->second;
+}
+
+bool history::flaky(const std::string& scenario) const {
+    std::map<std::tuple<std::string, std::string, std::string>, std::set<bool>> ends;
+    for (const auto& one : of(scenario))
+        if (!one.digest.empty()) ends[{one.build, one.fingerprint, one.digest}].insert(one.passed);
+    return std::ranges::any_of(ends, [](const auto& end) { return end.second.size() > 1; });
+}
+
+}  // namespace trn::regression

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "platform/app/regression/record.h"
+
+namespace trn::regression {
+
+/// What one run says about one scenario; about all seeds of a campaign together.
+struct past_result {
+    std::int64_t started = 0;  ///< of the run, seconds since 1970
+    std::string build = {};
+    bool passed = false;
+    double wall_s = 0;
+    std::string digest = {};       ///< "": unknown
+    std::string fingerprint = {};  ///< of what ran
+    std::map<std::string, double> figures = {};
+};
+
+/// The last runs of each scenario, from a folder with one small file per run.
+class history {
+public:
+    static constexpr std::size_t max_runs = 30;
+
+    /// The youngest runs. Files that cannot be read are named in problems().
+    static history read(const std::filesystem::path& folder);
+    /// \throws file_error, output_error
+    static void add(const std::filesystem::path& folder, const run_record& run);
+
+    /// Oldest first; empty for a scenario that never ran. `scenario`: an identity().
+    const std::vector<past_result>& of(const std::string& scenario) const;
+    /// Whether runs of the same build and scenario with the same trace ended differently. That is a
+    /// defect of the platform or its checks.
+    bool flaky(const std::string& scenario) const;
+    bool empty() const { return scenarios_.empty(); }
+    const std::vector<std::string>& problems() const { return problems_; }
+
+private:
+    void read_run(const std::filesystem::path& file);
+
+    std::map<std::string, std::vector<past_result>> scenarios_;
+    std::vector<std::string> problems_;
+};
+
+/// "2026-11-23 14:05", UTC
+std::string time_text(std::int64_t seconds);
+
+}  // namespace trn::regression

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/regression/junit.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "platform/app/scenario/report.h"
+#include "platform/app/scenario/selection.h"
+
+namespace trn::regression {
+
+using scenario::escaped;
+
+namespace {
+
+std::string properties(const std::vector<scenario::figure>& figures) {
+    if (figures.empty()) return "";
+    std::string out = "    <properties>\n";
+    for (const auto& one : figures)
+        out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(one.name),
+                           escaped(one.text()));
+    return out + "    </properties>\n";
+}
+
+std::string failure(const result& one) {
+    return fmt::format(
+        "    <failure type=\"{}\" message=\"{}: {}: {}\"/>\n"
+        "    <system-out>{}</system-out>\n",
+        word(one.how.what), escaped(place_text(one.what, one.how)), escaped(one.how.step),
+        escaped(one.how.message), escaped(one.how.log));
+}
+
+/// A campaign of seeds is one case that names the failing seeds and shows the first.
+std::string campaign_failure(const row& all) {
+    const auto& one = all.shown();
+    return fmt::format(
+        "    <failure type=\"{}\" message=\"{}; seed {}: {}: {}: {}\"/>\n"
+        "    <system-out>again: {}\n{}</system-out>\n",
+        word(one.how.what), escaped(campaign_text(all)), one.what.seed,
+        escaped(place_text(one.what, one.how)), escaped(one.how.step), escaped(one.how.message),
+        escaped(repeat_command(one.what)), escaped(one.how.log));
+}
+
+std::string test_case(const row& all) {
+    const auto& one = all.shown();
+    double seconds = 0;
+    for (const auto* run : all.runs) seconds += run->how.wall_s;
+    auto out = fmt::format(
+        "  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", escaped(one.what.file),
+        escaped(all.campaign() ? name_of_all_runs(one.what) : one.what.name), seconds);
+    auto body = properties(one.how.figures);
+    if (!one.passed()) body += all.campaign() ? campaign_failure(all) : failure(one);
+    return out + (body.empty() ? "/>\n" : ">\n" + body + "  </testcase>\n");
+}
+
+std::string not_run(const std::string& identity) {
+    const auto tab = identity.find('\t');
+    return fmt::format(
+        "  <testcase classname=\"{}\" name=\"{}\">\n    <error type=\"not run\" "
+        "message=\"no shard has a result of this scenario\"/>\n  </testcase>\n",
+        escaped(identity.substr(0, tab)),
+        tab == identity.npos ? "" : escaped(identity.substr(tab + 1)));
+}
+
+/// A cell of CSV.
+std::string cell(const std::string& text) {
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+std::string bound(const std::optional<double>& value) {
+    return value ? fmt::format("{}", *value) : "";
+}
+
+}  // namespace
+
+std::string to_junit(const run_record& run) {
+    const auto rows = rows_of(run);
+    const auto missing = run.missing();
+    std::string cases;
+    std::size_t failures = 0;
+    for (const auto& one : rows) {
+        failures += one.failed() > 0;
+        cases += test_case(one);
+    }
+    for (const auto& one : missing) cases += not_run(one);
+    return fmt::format(
+               "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+               "<testsuite name=\"trnvp\" tests=\"{}\" failures=\"{}\"{}>\n",
+               rows.size() + missing.size(), failures,
+               missing.empty() ? "" : fmt::format(" errors=\"{}\"", missing.size())) +
+           cases + "</testsuite>\n";
+}
+
+nlohmann::json to_json(const run_record& run) {
+    auto list = nlohmann::json::array();
+    for (const auto& one : run.results) {
+        const auto& what = one.what;
+        const auto& how = one.how;
+        list.push_back({{"name", what.name},
+                        {"file", what.file},
+                        {"line", how.where.line},
+                        {"column", how.where.column},
+                        {"status", word(how.what)},
+                        {"step", how.step},
+                        {"message", how.message},
+                        {"first_step_s", how.first_step_s},
+                        {"wall_s", how.wall_s},
+                        {"simulated_ns", how.simulated_ns},
+                        {"trace_digest", digest_text(how)},
+                        {"figures", how.figures}});
+    }
+    return list;
+}
+
+std::string to_digests(const run_record& run) {
+    std::string out;
+    for (const auto& one : run.results)
+        if (one.how.trace_digest != 0)
+            out += fmt::format("{}  {}\n", digest_text(one.how), readable(run_identity(one.what)));
+    return out;
+}
+
+std::string to_figures(const run_record& run) {
+    std::string out = "file,scenario,figure,value,unit,at least,at most\n";
+    for (const auto& one : run.results)
+        for (const auto& f : one.how.figures)
+            out += fmt::format("{},{},{},{},{},{},{}\n", cell(one.what.file), cell(one.what.name),
+                               cell(f.name), f.value, cell(f.unit), bound(f.min), bound(f.max));
+    return out;
+}
+
+}  // namespace trn::regression

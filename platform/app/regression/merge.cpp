@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/regression/merge.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "platform/app/regression/merged_coverage.h"
+#include "platform/app/regression/record_file.h"
+#include "platform/framework/config/file.h"
+
+namespace trn::regression {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t names_shown = 5;
+
+struct input {
+    fs::path where;
+    run_record run;
+
+    std::string name() const {
+        return run.of == 1 ? where.string()
+                           : fmt::format("{} (shard {}/{})", where.string(), run.part, run.of);
+    }
+};
+
+/// "a, b, c and 12 more"
+std::string some_of(const std::vector<std::string>& names) {
+    const std::vector shown(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                               names.size(), names_shown)));
+    auto text = fmt::format("{}", fmt::join(shown, ", "));
+    if (names.size() > names_shown) text += fmt::format(" and {} more", names.size() - names_shown);
+    return text;
+}
+
+/// The value that most inputs have, of several the first.
+template <typename Value>
+auto usual(const std::vector<input>& all, Value&& value) {
+    using type = std::decay_t<decltype(value(all.front()))>;
+    std::map<type, std::size_t> count;
+    const input* best = nullptr;
+    for (const auto& one : all) ++count[value(one)];
+    for (const auto& one : all)
+        if (best == nullptr || count[value(one)] > count[value(*best)]) best = &one;
+    return value(*best);
+}
+
+class merger {
+public:
+    explicit merger(const std::vector<fs::path>& from);
+    merged take();
+
+private:
+    void read(const std::vector<fs::path>& from);
+    void drop_other_builds();
+    void drop_other_lists();
+    void drop_other_boards();
+    void add_shards();
+    void add_results();
+    void name_missing();
+    template <typename Keep>
+    void keep_only(Keep&& why_not);
+
+    std::vector<input> all_;
+    merged out_;
+};
+
+merger::merger(const std::vector<fs::path>& from) {
+    read(from);
+    drop_other_builds();
+    drop_other_lists();
+    drop_other_boards();
+    add_shards();
+    add_results();
+    name_missing();
+}
+
+void merger::read(const std::vector<fs::path>& from) {
+    std::string first_problem;
+    for (const auto& where : from) try {
+            all_.push_back({where, read_record(where)});
+            if (!all_.back().run.complete)
+                out_.problems.push_back(fmt::format("{}: the run did not end; it has {} results",
+                                                    all_.back().name(),
+                                                    all_.back().run.results.size()));
+        } catch (const file_error& why) {
+            out_.problems.emplace_back(why.what());
+        }
+    if (!all_.empty()) return;
+    throw file_error(out_.problems.empty() ? "there is no record to merge" : out_.problems.front());
+}
+
+/// Leaves out and names the inputs for which `why_not` has a reason.
+template <typename Keep>
+void merger::keep_only(Keep&& why_not) {
+    std::erase_if(all_, [&](const input& one) {
+        const std::string why = why_not(one);
+        if (!why.empty()) out_.problems.push_back(fmt::format("{}: left out: {}", one.name(), why));
+        return !why.empty();
+    });
+}
+
+void merger::drop_other_builds() {
+    const auto build = usual(all_, [](const input& one) { return one.run.build; });
+    keep_only([&](const input& one) {
+        return one.run.build == build
+                   ? ""
+                   : fmt::format("its build is {}, not {}", one.run.build, build);
+    });
+    out_.run.build = build;
+}
+
+/// Of shards: runs that are whole may be of anything.
+void merger::drop_other_lists() {
+    std::vector<input> shards;
+    for (const auto& one : all_)
+        if (one.run.of > 1)
+            shards.push_back({one.where, {.of = one.run.of, .whole = one.run.whole}});
+    if (shards.empty()) return;
+    const auto list =
+        usual(shards, [](const input& one) { return std::pair(one.run.of, one.run.whole); });
+    keep_only([&](const input& one) -> std::string {
+        if (one.run.of == 1 || std::pair(one.run.of, one.run.whole) == list) return "";
+        if (one.run.of != list.first)
+            return fmt::format("it is one of {} shards, not of {}", one.run.of, list.first);
+        return "it is a shard of another list of scenarios";
+    });
+}
+
+void merger::drop_other_boards() {
+    std::map<std::string, std::string> digests;  // by board
+    std::set<std::string> boards;
+    for (const auto& one : all_)
+        for (const auto& [board, about] : one.run.boards) boards.insert(board);
+    for (const auto& board : boards) {
+        std::vector<input> with;
+        for (const auto& one : all_)
+            if (one.run.boards.contains(board))
+                with.push_back(
+                    {one.where, {.boards = {{board, {one.run.boards.at(board).digest, ""}}}}});
+        digests[board] =
+            usual(with, [&](const input& one) { return one.run.boards.at(board).digest; });
+    }
+    keep_only([&](const input& one) -> std::string {
+        for (const auto& [board, about] : one.run.boards)
+            if (about.digest != digests.at(board))
+                return fmt::format("its board '{}' has the digest {}, not {}", board, about.digest,
+                                   digests.at(board));
+        return "";
+    });
+}
+
+void merger::add_shards() {
+    auto& run = out_.run;
+    std::set<std::string> machines, listed;
+    std::set<unsigned> parts;
+    merged_coverage coverage;
+    unsigned of = 1;
+    run.started = all_.front().run.started;
+    for (const auto& one : all_) {
+        run.started = std::min(run.started, one.run.started);
+        run.wall_s = std::max(run.wall_s, one.run.wall_s);
+        run.boards.insert(one.run.boards.begin(), one.run.boards.end());
+        machines.insert(one.run.machine);
+        for (const auto& identity : one.run.whole)
+            if (listed.insert(identity).second) run.whole.push_back(identity);
+        coverage.add(one.run.coverage, one.name());
+        run.notes.insert(run.notes.end(), one.run.notes.begin(), one.run.notes.end());
+        if (one.run.of == 1) continue;
+        of = one.run.of;
+        if (!parts.insert(one.run.part).second)
+            out_.problems.push_back(fmt::format("{}: this shard is there twice", one.name()));
+    }
+    std::vector<unsigned> absent;
+    for (unsigned part = 1; of > 1 && part <= of; ++part)
+        if (!parts.contains(part)) absent.push_back(part);
+    if (!absent.empty())
+        out_.problems.push_back(
+            fmt::format("of {} shards these are missing: {}", of, fmt::join(absent, ", ")));
+    run.machine = fmt::format("{}", fmt::join(machines, ", "));
+    run.coverage = coverage.text();
+}
+
+void merger::add_results() {
+    auto& run = out_.run;
+    std::unordered_map<std::string, std::size_t> place;
+    for (std::size_t i = 0; i < run.whole.size(); ++i) place.emplace(run.whole[i], i);
+    std::unordered_map<std::string, result*> known;
+    std::vector<std::string> twice;
+    std::size_t count = 0;
+    for (const auto& one : all_) count += one.run.results.size();
+    run.results.reserve(count);  // `known` points into it
+    for (auto& one : all_)
+        for (auto& r : one.run.results) {
+            const auto identity = run_identity(r.what);
+            const auto at = known.find(identity);
+            if (at == known.end()) {
+                const auto listed = place.find(identity);
+                r.number = listed == place.end() ? run.whole.size() : listed->second;
+                run.results.push_back(std::move(r));
+                known.emplace(identity, &run.results.back());
+                continue;
+            }
+            twice.push_back(readable(identity));
+            if (at->second->passed() && !r.passed()) {
+                r.number = at->second->number;
+                *at->second = std::move(r);
+            }
+        }
+    std::ranges::stable_sort(run.results, {}, &result::number);
+    if (!twice.empty())
+        out_.problems.push_back(fmt::format("there are two results of {}", some_of(twice)));
+}
+
+void merger::name_missing() {
+    std::vector<std::string> names;
+    for (const auto& one : out_.run.missing()) names.push_back(readable(one));
+    if (!names.empty()) out_.problems.push_back(fmt::format("not run: {}", some_of(names)));
+}
+
+merged merger::take() {
+    out_.run.notes.insert(out_.run.notes.end(), out_.problems.begin(), out_.problems.end());
+    return std::move(out_);
+}
+
+}  // namespace
+
+merged merge(const std::vector<fs::path>& from) {
+    return merger(from).take();
+}
+
+}  // namespace trn::regression

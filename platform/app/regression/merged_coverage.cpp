@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/regression/merged_coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "platform/framework/config/file.h"
+
+namespace trn::regression {
+
+namespace {
+
+std::vector<std::string_view> parts_of(std::string_view text, std::size_t limit) {
+    std::vector<std::string_view> all;
+    while (all.size() + 1 < limit) {
+        const auto comma = text.find(',');
+        if (comma == text.npos) break;
+        all.push_back(text.substr(0, comma));
+        text.remove_prefix(comma + 1);
+    }
+    all.push_back(text);
+    return all;
+}
+
+std::optional<int> number_of(std::string_view text) {
+    int value = 0;
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (wrong != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+/// Whether the line is one of the format. Sums are counted again by text().
+bool merged_coverage::add_line(source& to, std::string_view line) {
+    const auto colon = line.find(':');
+    if (colon == line.npos) return false;
+    const auto key = line.substr(0, colon);
+    const auto rest = line.substr(colon + 1);
+    if (key == "FNF" || key == "FNH" || key == "BRF" || key == "BRH" || key == "LF" || key == "LH")
+        return number_of(rest).has_value();
+    const auto parts = parts_of(rest, key == "BRDA" ? 4 : 2);
+    const auto first = number_of(parts[0]);
+    if (!first) return false;
+    if (key == "FN" && parts.size() == 2) {
+        to.functions[std::string(parts[1])].first = *first;
+    } else if (key == "FNDA" && parts.size() == 2) {
+        to.functions[std::string(parts[1])].second |= *first > 0;
+    } else if (key == "DA" && parts.size() == 2 && number_of(parts[1])) {
+        to.lines[*first] |= *number_of(parts[1]) > 0;
+    } else if (key == "BRDA" && parts.size() == 4 && number_of(parts[1]) && number_of(parts[2]) &&
+               (parts[3] == "-" || number_of(parts[3]))) {
+        const int mark = parts[3] == "-" ? -1 : *number_of(parts[3]) > 0;
+        const std::pair which{static_cast<unsigned>(*number_of(parts[1])),
+                              static_cast<unsigned>(*number_of(parts[2]))};
+        const auto [at, fresh] = to.branches.try_emplace({*first, which}, mark);
+        at->second = std::max(at->second, mark);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void merged_coverage::add(std::string_view text, const std::string& place) {
+    source* in = nullptr;
+    for (std::size_t number = 1; !text.empty(); ++number) {
+        const auto end = std::min(text.find('\n'), text.size());
+        const auto line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line == "TN:" || line.empty()) continue;
+        if (line.starts_with("SF:")) {
+            in = &sources_[std::string(line.substr(3))];
+        } else if (line == "end_of_record") {
+            in = nullptr;
+        } else if (in == nullptr || !add_line(*in, line)) {
+            throw file_error(
+                fmt::format("{}: coverage, line {}: not a line of a tracefile", place, number));
+        }
+    }
+}
+
+std::string merged_coverage::text() const {
+    std::string out;
+    for (const auto& [file, one] : sources_) {
+        out += "TN:\nSF:" + file + "\n";
+        for (const auto& [name, f] : one.functions) out += fmt::format("FN:{},{}\n", f.first, name);
+        for (const auto& [name, f] : one.functions)
+            out += fmt::format("FNDA:{},{}\n", f.second ? 1 : 0, name);
+        const auto count = [](const auto& all, auto hit) {
+            return std::ranges::count_if(all, hit);
+        };
+        out += fmt::format("FNF:{}\nFNH:{}\n", one.functions.size(),
+                           count(one.functions, [](const auto& f) { return f.second.second; }));
+        for (const auto& [where, mark] : one.branches)
+            out += fmt::format("BRDA:{},{},{},{}\n", where.first, where.second.first,
+                               where.second.second,
+                               mark < 0   ? "-"
+                               : mark > 0 ? "1"
+                                          : "0");
+        out += fmt::format("BRF:{}\nBRH:{}\n", one.branches.size(),
+                           count(one.branches, [](const auto& b) { return b.second > 0; }));
+        for (const auto& [line, ran] : one.lines)
+            out += fmt::format("DA:{},{}\n", line, ran ? 1 : 0);
+        out += fmt::format("LF:{}\nLH:{}\nend_of_record\n", one.lines.size(),
+                           count(one.lines, [](const auto& l) { return l.second; }));
+    }
+    return out;
+}
+
+}  // namespace trn::regression

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/regression/record.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "platform/app/scenario/selection.h"
+#include "platform/framework/command_line/version.h"
+#include "platform/framework/config/mix_in.h"
+
+namespace trn::regression {
+
+std::size_t run_record::failed() const {
+    return static_cast<std::size_t>(std::ranges::count(results, false, &result::passed));
+}
+
+std::vector<std::string> run_record::missing() const {
+    std::set<std::string> there;
+    for (const auto& one : results) there.insert(run_identity(one.what));
+    std::vector<std::string> none;
+    for (const auto& one : whole)
+        if (of == 1 && !there.contains(one)) none.push_back(one);
+    return none;
+}
+
+std::string run_identity(const scenario::description& what) {
+    return what.file + '\t' + what.name;
+}
+
+std::string readable(std::string_view identity) {
+    const auto tab = std::min(identity.find('\t'), identity.size());
+    return fmt::format("{}: {}", identity.substr(0, tab),
+                       identity.substr(std::min(tab + 1, identity.size())));
+}
+
+std::string this_build() {
+    return fmt::format("{} {}", project_version(), built_commit());
+}
+
+std::string board_key(const scenario::scenario& what) {
+    auto key = what.board;
+    for (const auto& one : what.set) key += " " + one;
+    if (!what.firmware.empty()) key += " firmware=" + find_firmware(what);
+    return key;
+}
+
+namespace {
+
+std::string hexadecimal(std::uint64_t hash) {
+    return fmt::format("{:016x}", hash);
+}
+
+}  // namespace
+
+result described(const scenario::scenario& what, std::size_t number,
+                 const std::string& board_digest) {
+    auto hash = mix_in(what.text_digest, board_digest);
+    hash = mix_in(hash, fmt::format("{} {}", what.seed, what.name));
+    return {.what = what,
+            .how = {},
+            .number = number,
+            .board_key = board_key(what),
+            .beginning = hexadecimal(mix_in(first_mix, what.beginning)),
+            .fingerprint = hexadecimal(hash)};
+}
+
+std::string summary(const run_record& run) {
+    const auto failed = run.failed();
+    auto text = scenario::summary(run.results.size() - failed, failed);
+    if (const auto missing = run.missing().size(); missing > 0)
+        text += fmt::format(", {} not run", missing);
+    return text;
+}
+
+const result& row::shown() const {
+    const auto bad = std::ranges::find(runs, false, [](const auto* one) { return one->passed(); });
+    return bad == runs.end() ? first() : **bad;
+}
+
+std::size_t row::failed() const {
+    return static_cast<std::size_t>(
+        std::ranges::count(runs, false, [](const auto* one) { return one->passed(); }));
+}
+
+std::vector<row> rows_of(const run_record& run) {
+    std::vector<row> all;
+    std::unordered_map<std::string, std::size_t> known;
+    for (const auto& one : run.results) {
+        if (one.what.campaign) {
+            const auto [at, fresh] = known.emplace(identity(one.what), all.size());
+            if (!fresh) {
+                all[at->second].runs.push_back(&one);
+                continue;
+            }
+        }
+        all.push_back({{&one}});
+    }
+    return all;
+}
+
+std::string campaign_text(const row& campaign) {
+    constexpr std::size_t max_ranges = 100;
+    std::set<std::uint64_t> bad;
+    for (const auto* one : campaign.runs)
+        if (!one->passed()) bad.insert(one->what.seed);
+    auto text = fmt::format("{} of {} seeds passed", campaign.runs.size() - campaign.failed(),
+                            campaign.runs.size());
+    std::vector<std::string> ranges;
+    for (auto i = bad.begin(); i != bad.end();) {
+        const auto from = *i;
+        auto to = from;
+        for (++i; i != bad.end() && *i == to + 1; ++i) to = *i;
+        ranges.push_back(from == to ? fmt::format("{}", from) : fmt::format("{}-{}", from, to));
+    }
+    if (ranges.size() > max_ranges) {
+        ranges.resize(max_ranges);
+        ranges.emplace_back("...");
+    }
+    if (!ranges.empty()) text += fmt::format("; failed: {}", fmt::join(ranges, ", "));
+    return text;
+}
+
+}  // namespace trn::regression

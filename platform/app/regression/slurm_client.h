@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trn::regression {
+
+/// Slurm is not installed, does not answer or refuses a job: one sentence.
+struct slurm_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The commands of Slurm that a run uses.
+class slurm_client {
+public:
+    /// \throws slurm_error when a command is not installed
+    slurm_client();
+
+    struct array {
+        std::filesystem::path script, log;  ///< `log` with %a for the task
+        std::vector<unsigned> tasks;
+        std::string partition = {};  ///< "": Slurm's default
+    };
+    /// Returns the number of the job. Its tasks are not started again by Slurm. \throws slurm_error
+    std::string submit(const array& what) const;
+
+    using task = std::pair<std::string, unsigned>;  ///< job and task
+    /// "PENDING", "RUNNING", "COMPLETED", "NODE_FAIL", ...; tasks that ended long ago are not in
+    /// it. Nothing while Slurm does not answer.
+    std::optional<std::map<task, std::string>> states(const std::vector<std::string>& jobs) const;
+
+    void cancel(const std::vector<std::string>& jobs) const;
+
+    /// Processors of the partition that are in use or free; at least 1. \throws slurm_error
+    unsigned processors(const std::string& partition) const;
+
+private:
+    struct reply {
+        int status;
+        std::string output;
+    };
+    static reply run(const std::vector<std::string>& words);
+};
+
+/// Whether a task in this state runs no more.
+bool has_ended(const std::string& state);
+/// Whether the task ended for a reason that lies with its node.
+bool is_fault_of_node(const std::string& state);
+
+}  // namespace trn::regression

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/app/regression/history.h"
+
+namespace trn::regression {
+
+/// One bar per run, oldest first, as SVG: green passed, red failed.
+std::string result_strip(const std::vector<past_result>& runs);
+
+/// A line through the values, oldest first, with a dot at the last; nothing below two values.
+std::string sparkline(const std::vector<double>& values, const std::string& title);
+
+}  // namespace trn::regression

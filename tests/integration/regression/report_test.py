@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""trnvp test --report, --durations, --seeds, --history; trnvp report merge and compare."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from trnvp_case import trnvp_case
+
+COPY = """\
+scenario: copy
+board: trn3-chip
+steps:
+  - boot: {within: 1 s}
+  - copy: {from: host, to: hbm0@16 MiB, size: 64 KiB}
+"""
+
+
+class Reports(trnvp_case):
+    def names(self, file):
+        return [(case.get("name"), case.find("failure") is None) for case in ElementTree.parse(file).iter("testcase")]
+
+    def test_merged_shards_equal_one_run(self):
+        file = self.matrix(7, failing=[3])
+        self.run_trnvp("test", file, "--digest", "--report", self.folder / "whole", status=1)
+        for part in (1, 2, 3):
+            self.run_trnvp("test", file, "--digest", "--shard", f"{part}/3", "--report", self.folder / f"s{part}",
+                           status=1 if part == 1 else 0)
+            self.assertEqual([one.name for one in (self.folder / f"s{part}").iterdir()], ["run.jsonl"])
+        said = self.run_trnvp("report", "merge", *(self.folder / f"s{n}" for n in (3, 1, 2)), "--out",
+                              self.folder / "merged", status=1)
+        self.assertIn("6 passed, 1 failed", said)
+        self.assertIn("again: trnvp test", said)
+        self.assertEqual(*((self.folder / out / "digests.txt").read_text() for out in ("whole", "merged")))
+        self.assertEqual(self.names(self.folder / "whole/report.xml"), self.names(self.folder / "merged/report.xml"))
+        self.assertEqual(len(list((self.folder / "merged/pages").glob("m-*.html"))), 7)
+
+    def test_fidelity_and_coverage_of_shards_are_added(self):
+        head = "board: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
+        files = [self.scenario("f.yaml", f"scenario: f\n{head}  - mailbox: {{power_profile: 1}}\n"),
+                 self.scenario("g.yaml", f"scenario: g\n{head}  - reset: {{cores: 0x3}}\n")]
+
+        def run(out, *options):
+            self.run_trnvp("test", *files, "--report", self.folder / out, "--coverage", self.folder / f"{out}.info",
+                           "--fidelity-report", self.folder / f"{out}.json", *options)
+        run("whole")
+        run("s1", "--shard", "1/2")
+        run("s2", "--shard", "2/2")
+        self.run_trnvp("report", "merge", self.folder / "s1", self.folder / "s2", "--out", self.folder / "merged")
+        lines = (self.folder / "merged/coverage.info").read_text()
+        self.assertTrue(sorted(lines.split()) == sorted((self.folder / "whole.info").read_text().split()))
+        for part in ("s1", "s2"):  # each covers less than both
+            self.assertTrue(lines != (self.folder / f"{part}.info").read_text(), part)
+        merged, whole = (json.loads((self.folder / out / "fidelity.json").read_text()) for out in ("merged", "whole"))
+        self.assertTrue(merged == whole)
+        reads = {row["register"]: row["host"]["reads"] for row in merged["registers"] if row["host"]["reads"]}
+        alone = json.loads((self.folder / "s1.json").read_text())["registers"]
+        self.assertGreater(sum(reads.values()), sum(row["host"]["reads"] for row in alone))
+
+    def test_run_that_is_killed_leaves_its_results(self):
+        quick = self.scenario("quick.yaml", "scenario: quick\nboard: trn3-chip\nsteps:\n  - wait: 1 ms\n")
+        endless = self.scenario("endless.yaml", "scenario: endless\nboard: trn3-chip\nwall_limit: 1000 s\nsteps:\n"
+                                "  - client: {command: [sleep, '1000']}\n")
+        part = self.folder / "out/run.jsonl.part"
+        with subprocess.Popen([self.trnvp, "test", quick, endless, "-j", "1", "--report", str(self.folder / "out")],
+                              stdout=subprocess.DEVNULL, env=self.environment) as running:
+            while not part.exists() or part.read_text().count("\n") < 2:
+                self.assertIsNone(running.poll())
+            running.terminate()
+        said = self.run_trnvp("report", "merge", self.folder / "out", "--out", self.folder / "merged", status=1)
+        self.assertIn("the run did not end; it has 1 results", said)
+        self.assertIn("1 passed, 0 failed, 1 not run", said)
+
+    def test_merge_refuses_what_is_no_record(self):
+        self.assertIn("nothing", self.run_trnvp("report", "merge", self.folder / "nothing", "--out",
+                                                self.folder / "x", status=2))
+        (self.folder / "bad").write_text("{}\n")
+        self.assertIn("bad:1: this is not the record", self.run_trnvp("report", "compare", self.folder / "bad",
+                                                                      self.folder / "bad", status=2))
+
+    def test_compare_decides_the_status(self):
+        self.run_trnvp("test", self.matrix(3), "--report", self.folder / "old")
+        self.run_trnvp("test", self.matrix(3), "--report", self.folder / "same")
+        self.assertEqual(self.run_trnvp("report", "compare", self.folder / "old", self.folder / "same"),
+                         "no difference\n")
+        other = self.scenario("m.yaml", "scenario: m [limit=1 ms]\nboard: trn3-chip\ntime_limit: 10 us\n"
+                              "steps:\n  - wait: 500 us\n")
+        self.run_trnvp("test", other, "--report", self.folder / "new", status=1)
+        said = self.run_trnvp("report", "compare", self.folder / "old", self.folder / "new", status=1)
+        self.assertRegex(said, r"newly failing \(1\):\n  .*m \[limit=1 ms\]: .*m.yaml")
+        self.assertRegex(said, r"not run any more \(2\):")
+        self.run_trnvp("report", "compare", self.folder / "old", self.folder / "new", "--fail-on", "durations")
+
+    def test_durations_are_written_and_divide_the_next_shards(self):
+        file, durations = self.matrix(6), self.folder / "d.json"
+        self.run_trnvp("test", file, "--durations", durations)
+        content = json.loads(durations.read_text())
+        self.assertEqual(len(content["scenarios"][file]), 6)
+        for name in content["scenarios"][file]:
+            content["scenarios"][file][name] = {"beginning_s": 0, "own_s": 10 if "=6 ms" in name else 2}
+        durations.write_text(json.dumps(content))
+
+        def shard(part):
+            listed = self.run_trnvp("test", file, "--list", "--durations", durations, "--shard", f"{part}/2")
+            return sorted(re.findall(r"limit=(\d) ms", listed))
+        self.assertEqual(sorted([shard(1), shard(2)]), [["1", "2", "3", "4", "5"], ["6"]])
+        before = durations.read_text()
+        self.run_trnvp("test", file, "--durations", durations, "--shard", "1/2", "--report", self.folder / "s1")
+        self.assertEqual(durations.read_text(), before)
+        self.run_trnvp("report", "merge", self.folder / "s1", "--out", self.folder / "o", "--durations", durations,
+                       status=1)
+        self.assertNotEqual(durations.read_text(), before)
+        durations.write_text(before[:50])
+        self.assertIn("d.json: this file is not JSON, or was cut",
+                      self.run_trnvp("test", file, "--durations", durations, "--shard", "1/2", status=2))
+
+    def test_campaign_of_seeds_is_one_row_with_its_failing_seeds(self):
+        # The byte is drawn from the seed.
+        file = self.scenario("s.yaml", "scenario: s\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
+                             "  - fill: {at: hbm0@16 MiB, size: 1 B, pattern: p}\n"
+                             "  - verify: {at: hbm0@16 MiB, size: 1 B, value: 0}\n")
+        whole = self.run_trnvp("test", file, "--seeds", "1..12", "--json", status=1)
+        failing = [int(one["name"].split()[-1]) for one in json.loads(whole) if one["status"] == "failed"]
+        self.assertTrue(failing)
+        said = self.run_trnvp("test", file, "--seeds", "1..12", "--report", self.folder / "out", status=1)
+        self.assertIn(f"{12 - len(failing)} of 12 seeds passed; failed: ", said)
+        # Three failing seeds with their logs, and the campaign.
+        self.assertEqual(len(re.findall("^FAIL  ", said, re.M)), min(3, len(failing)) + 1)
+        self.assertEqual(len(self.names(self.folder / "out/report.xml")), 1)
+        self.assertEqual((self.folder / "out/index.html").read_text().count("<tbody id="), 1)
+        again = re.search(r"again: trnvp (.*--seeds (\d+))\n", said)
+        self.assertIn(int(again[2]), failing)
+        repeated = subprocess.run(f"{self.trnvp} {again[1]}", shell=True, stdout=subprocess.PIPE, text=True,
+                                  env=self.environment, check=False)
+        self.assertEqual(repeated.returncode, 1)
+        self.assertIn("0 passed, 1 failed", repeated.stdout)
+        self.assertIn("is not a range of seeds", self.run_trnvp("test", file, "--seeds", "3..1", status=2))
+        self.assertIn("more than 100000", self.run_trnvp("test", file, "--seeds", "1..200000", status=2))
+
+    def test_seeds_of_shards_are_those_of_the_campaign(self):
+        file = self.scenario("s.yaml", COPY)
+        for part in (1, 2):
+            self.run_trnvp("test", file, "--seeds", "1..5", "--digest", "--shard", f"{part}/2", "--report",
+                           self.folder / f"s{part}")
+        self.run_trnvp("report", "merge", self.folder / "s1", self.folder / "s2", "--out", self.folder / "merged")
+        self.run_trnvp("test", file, "--seeds", "1..5", "--digest", "--report", self.folder / "whole")
+        digests = (self.folder / "merged/digests.txt").read_text()
+        self.assertEqual(digests.count("\n"), 5)
+        self.assertEqual(digests, (self.folder / "whole/digests.txt").read_text())
+
+    def test_history_shows_past_runs_and_flaky_scenarios(self):
+        file, past = self.matrix(2), self.folder / "past"
+        for _ in range(3):
+            self.run_trnvp("test", file, "--history", past, "--report", self.folder / "out")
+        files = sorted(past.iterdir())
+        self.assertEqual(len(files), 3)
+        page = (self.folder / "out/index.html").read_text()
+        self.assertEqual(page.count('<rect class="good"'), 6)
+        self.assertNotIn("flaky</td>", page)
+        # The same trace, and a run that failed.
+        changed = json.loads(files[0].read_text())
+        changed["scenarios"][f"{file}\tm [limit=1 ms]"]["passed"] = False
+        files[0].write_text(json.dumps(changed))
+        files[1].write_text(files[1].read_text()[:100])
+        said = self.run_trnvp("test", file, "--history", past, "--html", self.folder / "one.html")
+        self.assertIn("was cut", said)
+        page = (self.folder / "one.html").read_text()
+        self.assertEqual(page.count(', flaky</td>'), 1)
+        self.assertLess(page.index("limit=1 ms"), page.index("limit=2 ms"))
+        self.assertIn("This is a defect of the platform", page)
+        # With another build it is not flaky.
+        changed["build"] = "0 other"
+        files[0].write_text(json.dumps(changed))
+        self.run_trnvp("test", file, "--history", past, "--html", self.folder / "one.html")
+        self.assertNotIn(', flaky</td>', (self.folder / "one.html").read_text())
+
+    def test_pages_open_in_a_browser_without_a_server(self):
+        browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        if browser is None:
+            self.skipTest("no Chromium is installed")
+        file = self.matrix(3, failing=[1])
+        self.run_trnvp("test", file, "--history", self.folder / "past", "--report", self.folder / "out", status=1)
+
+        def dom(page):
+            return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000",
+                                   "--dump-dom", f"file://{self.folder}/out/{page}"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL, text=True, check=True).stdout
+        index = dom("index.html")
+        self.assertIn(">3 of 3<", index)  # which the page's script writes
+        links = re.findall(r'<a href="(pages/[^"]+\.html)"', index)
+        self.assertEqual(len(links), 3)
+        self.assertIn("10-us", links[0])  # the failure is the first row
+        page = (self.folder / "out" / links[0]).read_text()
+        picture = re.search(r'<img src="([^"]+)"', page)[1]
+        self.assertTrue((self.folder / "out/pages" / picture).exists())
+        # The policy of the page lets the browser show the picture.
+        probe = page.replace("</body>", "<script>addEventListener('load', () => document.title = 'width ' + "
+                             "document.images[0].naturalWidth)</script></body>")
+        (self.folder / "out/pages/probe.html").write_text(probe)
+        self.assertRegex(dom("pages/probe.html"), r"<title>width [1-9]")
+        target = re.search(r'href="(\.\./index\.html#[^"]+)"', page)[1]
+        self.assertIn(f'id="{target.split("#")[1]}"', index)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(pathlib.Path(__file__).parent))
+    unittest.main(verbosity=1)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/regression/record_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "platform/app/report_file.h"
+#include "platform/framework/config/file.h"
+#include "tests/support/scratch_folder.h"
+#include "tests/unit/regression/records.h"
+
+namespace trn::regression {
+namespace {
+
+using sample::named;
+using sample::shard;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct RecordFile : testing::Test {
+    trn::test::scratch_folder folder;
+
+    std::string refusal(const std::string& text) {
+        std::ofstream(folder / "run.jsonl", std::ios::binary) << text;
+        try {
+            read_record(std::filesystem::path(folder));
+        } catch (const file_error& why) {
+            return why.what();
+        }
+        return "";
+    }
+};
+
+run_record full() {
+    auto bad = named("bad", false);
+    bad.number = 1;
+    bad.what.tags = {"a", "b"};
+    bad.what.seed = 7;
+    bad.what.campaign = true;
+    bad.how.log = "line\n\x1b[31m\xff\n";
+    bad.how.file = "included.yaml";
+    bad.how.trace_digest = 0xfedcba9876543210;
+    bad.how.simulated_ns = 123456789012345;
+    bad.how.beginning_s = 0.25;
+    bad.how.timeline = {{"boot", 3, 0}, {"s: copy", 4, 100, {{"s", 9}}}};
+    bad.how.figures = {{"rate", 57.25, "GB/s", 50.0, {}}};
+    bad.fidelity = {{"board", "chip"}, {"registers", nlohmann::json::array()}};
+    auto run = shard(1, 1, {"good", "bad"}, {named("good"), bad});
+    run.coverage = "TN:\nSF:a.c\nend_of_record\n";
+    run.notes = {"a note"};
+    run.wall_s = 2.5;
+    return run;
+}
+
+TEST_F(RecordFile, KeepsEverythingThatReportsShow) {
+    const auto run = full();
+    write_record(folder, run);
+    const auto read = read_record(std::filesystem::path(folder));
+    EXPECT_TRUE(read.complete);
+    // Its text has every field; bytes that are no UTF-8 are replaced once.
+    EXPECT_EQ(to_text(read), to_text(run));
+    ASSERT_EQ(read.results.size(), 2u);
+    const auto& bad = read.results[1];
+    EXPECT_EQ(bad.how.what, scenario::outcome::verdict::failed);
+    EXPECT_EQ(bad.how.trace_digest, 0xfedcba9876543210);
+    EXPECT_EQ(bad.how.timeline[1].inside[0].name, "s");
+    EXPECT_EQ(bad.how.figures[0].min, 50.0);
+    EXPECT_FALSE(bad.how.figures[0].max);
+    EXPECT_EQ(read.boards.at("chip").digest, "00ff");
+    EXPECT_EQ(read.wall_s, 2.5);
+    EXPECT_THAT(read.notes, ElementsAre("a note"));
+}
+
+TEST_F(RecordFile, RunThatIsCutLeavesItsResults) {
+    const auto run = full();
+    {
+        record_writer writer(folder, run);
+        writer.add(run.results[0]);
+    }  // the run is killed
+    auto read = read_record(std::filesystem::path(folder));
+    EXPECT_FALSE(read.complete);
+    ASSERT_EQ(read.results.size(), 1u);
+    // The last line may be cut at every byte.
+    const auto text = to_text(run);
+    for (std::size_t size = 1; size < text.size(); ++size) {
+        std::ofstream(folder / "cut", std::ios::binary) << text.substr(0, size);
+        const auto lines = std::ranges::count(text.substr(0, size), '\n');
+        if (lines == 0) {
+            EXPECT_THROW(read_record(folder / "cut"), file_error);
+            continue;
+        }
+        read = read_record(folder / "cut");
+        EXPECT_FALSE(read.complete);
+        EXPECT_EQ(read.results.size(), static_cast<std::size_t>(lines - 1));
+    }
+}
+
+TEST_F(RecordFile, UnfinishedRunReplacesTheFinishedOneBeforeIt) {
+    write_record(folder, full());
+    { record_writer begun(folder, full()); }
+    EXPECT_FALSE(read_record(std::filesystem::path(folder)).complete);
+    {
+        const auto run = full();
+        record_writer again(folder, run);
+        for (const auto& one : run.results) again.add(one);
+        again.finish(run);
+    }
+    EXPECT_EQ(to_text(read_record(std::filesystem::path(folder))), to_text(full()));
+}
+
+TEST_F(RecordFile, TwoRunsDoNotWriteOneRecord) {
+    record_writer first(folder, full());
+    try {
+        record_writer second(folder, full());
+        FAIL();
+    } catch (const file_error& why) {
+        EXPECT_THAT(why.what(), HasSubstr("another process writes its report here"));
+    }
+}
+
+TEST_F(RecordFile, FullDiskIsAnErrorAndTheRunCountsAsUnfinished) {
+    write_record(folder, shard(1, 1, {}, {}));
+    const rlimit limit{2000, RLIM_INFINITY};
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    auto run = full();
+    run.results[1].how.log = std::string(100'000, 'x');
+    record_writer writer(folder, run);
+    for (const auto& one : run.results) writer.add(one);
+    try {
+        writer.finish(run);
+        ADD_FAILURE();
+    } catch (const output_error& lost) {
+        EXPECT_THAT(lost.what(), HasSubstr("run.jsonl.part: cannot write this file"));
+    }
+    EXPECT_THROW(write_record(folder, run), output_error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    const auto read = read_record(std::filesystem::path(folder));
+    EXPECT_FALSE(read.complete);
+    EXPECT_EQ(read.results.size(), 1u);
+}
+
+TEST_F(RecordFile, ErrorNamesFileLineAndKey) {
+    const auto text = to_text(full());
+    const auto with = [&](const std::string& from, const std::string& to) {
+        auto changed = text;
+        const auto at = changed.find(from);
+        EXPECT_NE(at, changed.npos) << from;
+        return refusal(changed.replace(at, from.size(), to));
+    };
+    EXPECT_THAT(with("\"trnvp run\":1", "\"trnvp run\":2"),
+                HasSubstr("run.jsonl:1: version 2 of the format; this program reads version 1"));
+    EXPECT_THAT(with("\"trnvp run\":1", "\"x\":1"), HasSubstr("not the record of a run"));
+    EXPECT_THAT(with("\"status\":\"failed\"", "\"status\":\"odd\""),
+                HasSubstr("run.jsonl:3: 'status': 'odd' is no status"));
+    EXPECT_THAT(with("\"wall_s\":1.0", "\"wall_s\":\"1\""), HasSubstr("run.jsonl:2: 'wall_s'"));
+    EXPECT_THAT(with("\"digest\":\"fedc", "\"digest\":\"xedc"), HasSubstr("hexadecimal"));
+    EXPECT_THAT(with("\"n\":1", "\"n\":-1"), HasSubstr("run.jsonl:3: 'n': a whole number"));
+    EXPECT_THAT(with("\"shard\":[1,1]", "\"shard\":[2,1]"), HasSubstr("run.jsonl:1: 'shard'"));
+    EXPECT_THAT(with("\"steps\":[[\"boot\",3", "\"steps\":[[\"boot\",\"3\""), HasSubstr("'steps'"));
+    EXPECT_THAT(refusal(text + "{}\n"), HasSubstr("run.jsonl:5: a line after the end"));
+    EXPECT_THAT(refusal("{\n"), HasSubstr("run.jsonl:1: this line is not JSON"));
+    EXPECT_THAT(refusal(std::string(100, '[') + "\n"), HasSubstr("run.jsonl:1"));
+    EXPECT_THAT(refusal(""), HasSubstr("not a whole record"));
+    EXPECT_THAT(refusal("[1]\n"), HasSubstr("run.jsonl:1: a JSON object was expected"));
+}
+
+TEST_F(RecordFile, FollowerReturnsEachResultOnce) {
+    const auto run = full();
+    record_follower follower(folder);
+    EXPECT_EQ(follower.poll().size(), 0u);
+    record_writer writer(folder, run);
+    EXPECT_EQ(follower.poll().size(), 0u);
+    writer.add(run.results[0]);
+    EXPECT_EQ(follower.poll().at(0).what.name, "good");
+    writer.add(run.results[1]);
+    writer.finish(run);
+    EXPECT_EQ(follower.poll().at(0).what.name, "bad");
+    EXPECT_EQ(follower.poll().size(), 0u);
+}
+
+}  // namespace
+}  // namespace trn::regression

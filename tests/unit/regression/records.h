@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "platform/app/regression/record.h"
+
+namespace trn::regression::sample {
+
+inline result named(const std::string& name, bool passed = true, double seconds = 1) {
+    result one;
+    one.what.file = "x.yaml";
+    one.what.name = name;
+    one.what.board = one.board_key = "chip";
+    one.how.what = passed ? scenario::outcome::verdict::passed : scenario::outcome::verdict::failed;
+    one.how.wall_s = seconds;
+    if (passed) return one;
+    one.how.message = "wrong byte";
+    one.how.step = "copy";
+    one.how.where = {7, 5, 1};
+    return one;
+}
+
+/// Shard `part` of `of`; `whole` are the names of all runs.
+inline run_record shard(unsigned part, unsigned of, std::vector<std::string> whole,
+                        std::vector<result> results) {
+    run_record run{.build = "1 abc", .started = 1000, .machine = "m", .part = part, .of = of};
+    run.boards["chip"] = {"00ff", "<svg></svg>"};
+    for (const auto& name : whole) run.whole.push_back("x.yaml\t" + name);
+    run.results = std::move(results);
+    return run;
+}
+
+}  // namespace trn::regression::sample
