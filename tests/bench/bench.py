@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+import regression
+
 
 def number(value):
     return "" if value is None else f"{value:,.4g}" if isinstance(value, (int, float)) else str(value)
@@ -307,7 +309,7 @@ def resident_mib(pid):
 
 WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": all_pairs, "collectives": collectives,
               "scenarios": scenarios, "snapshots": snapshots, "recording": recording, "tracing": tracing, "matmuls": matmuls,
-              "kernel_calls": kernel_calls, "kernels": kernels}
+              "kernel_calls": kernel_calls, "kernels": kernels, "merge": regression.merge, "slurm": regression.slurm}
 
 
 def main() -> int:
