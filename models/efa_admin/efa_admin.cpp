@@ -209,6 +209,8 @@ step efa_admin::queue_attributes(const config& cfg) {
 }
 
 step efa_admin::get_stats(const entry& command) const {
+    if (command.get(regs::get_stats::scope) != regs::get_stats::scope_all)
+        return refuse(status::unsupported_opcode);
     const traffic_counters& of = objects_.counters;
     entry words;
     const auto counters = [&words](std::initializer_list<std::uint64_t> values) {

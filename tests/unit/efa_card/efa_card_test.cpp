@@ -293,6 +293,7 @@ TEST_F(EfaCardTest, ErrorsOfOneRequestDoNotStopOthers) {
     EXPECT_EQ(b.wait(into.cq).status, 6);
     EXPECT_EQ(status(good), 0);
     EXPECT_EQ(b.execute(command(13).put<std::uint8_t>(16, 0)).u64(48), 1u);  // qkey violations
+    EXPECT_EQ(b.execute(command(13).put<std::uint8_t>(17, 1)).status, 3);    // of one queue
 }
 
 TEST_F(EfaCardTest, RegionsPermitOnlyWhatTheyWereRegisteredFor) {
