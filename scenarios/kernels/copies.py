@@ -58,3 +58,14 @@ def reversed_operands(x, y):
     result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=left)
     return result
+
+
+@nki.jit
+def moved_rows(x, places, rows):
+    """Zeros of `rows` rows, with row places[0, 0] of x in row places[0, 1]: both ends of the copy come from the device."""
+    chosen = nl.load(places)
+    result = nl.ndarray((rows, x.shape[1]), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=nl.zeros((rows, x.shape[1]), dtype=x.dtype))
+    first, second = nisa.register_alloc(chosen[0:1, 0:1]), nisa.register_alloc(chosen[0:1, 1:2])
+    nisa.dma_copy(dst=result[nl.ds(second, 1), :], src=x[nl.ds(first, 1), :])
+    return result

@@ -142,7 +142,8 @@ def _compare(recording: Any, outputs: list[Any], options: Any) -> int:
     for number, (mine, other) in enumerate(zip(outputs, expected)):
         a, b = arrays.as_float(mine), arrays.as_float(other)
         equal = numpy.isclose(a, b, rtol=options.rtol, atol=options.atol, equal_nan=True)
-        difference = float(numpy.nanmax(numpy.abs(a - b), initial=0.0))
+        with numpy.errstate(invalid="ignore"):  # Inf - Inf
+            difference = float(numpy.nanmax(numpy.abs(a - b), initial=0.0))
         print(f"result {number}: largest difference from simulate {difference:g}")
         if not equal.all():
             where = tuple(int(index) for index in numpy.argwhere(~equal)[0])

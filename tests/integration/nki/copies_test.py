@@ -15,7 +15,7 @@ import numpy  # noqa: E402
 
 import copies  # noqa: E402
 import random_numbers  # noqa: E402
-from trn_nki.run import platform  # noqa: E402
+from trn_nki.run import RunError, platform  # noqa: E402
 from trn_nki.values import generations  # noqa: E402
 
 BOARDS = {"gen2": "trn1-chip", "gen3": "trn2-chip", "gen4": "trn3-chip"}
@@ -93,6 +93,15 @@ class Copies(Runs):
         order = SOURCE.permutation(128).astype(numpy.int32).reshape(128, 1)
         for _, result in self.both(copies.scattered_halves, x, order):
             numpy.testing.assert_array_equal(result[order[:, 0]], x)
+
+    def test_both_ends_of_a_copy_come_from_the_device(self):
+        x, expected = SOURCE.standard_normal((90, 40)).astype(F32), numpy.zeros((20, 40), F32)
+        expected[19] = x[77]
+        for _, result in self.both(copies.moved_rows, x, numpy.array([[77, 19]], numpy.int32), 20):
+            numpy.testing.assert_array_equal(result, expected)
+        for generation in ("gen2", "gen3"):  # row 20 is one of x, but not of the result
+            with self.assertRaisesRegex(RunError, r"copies\.py:\d+\): INDIRECT_OOB"), platform(BOARDS[generation]):
+                copies.moved_rows(x, numpy.array([[77, 20]], numpy.int32), 20)
 
     def test_reversed_operands_of_two_operators(self):
         x, y = (SOURCE.standard_normal((128, 40)).astype(F32) for _ in range(2))

@@ -60,6 +60,15 @@ class Moves:
         if not self._has_generators:
             self._start_by_rows(dynamic, src, dst, skips)
             return
+        if len(dynamic) == 2 and not (src.is_on_chip or dst.is_on_chip):
+            # A generated copy has one limit: each side is checked on its way from or to a tile.
+            if skips or src.shape[0] > PARTITIONS:
+                raise KernelError(f"a copy from one index to another takes up to {PARTITIONS} rows and skips none", "8.2",
+                                  place)
+            between = self._whole(self.operands.temporary(src, src.dtype))
+            self._start({id(src): src}, src, between, False)
+            self._start({id(dst): dst}, between, dst, False)
+            return
         registers = {key: self.operands.steps.index(view.indirection.index).held("sync") for key, view in dynamic.items()}
         size = next(iter(dynamic.values())).dtype.itemsize
         sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
