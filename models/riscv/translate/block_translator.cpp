@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/riscv/translate/block_translator.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -37,6 +39,7 @@ block_translator::block_translator(const block& b, u64 base, const shared_code& 
     holder_.init(asmjit::Environment::host(), base);
     holder_.attach(&a_);
     start_ = a_.newLabel();
+    body_ = a_.newLabel();
 }
 
 decoded block_translator::instruction(unsigned slot) const {
@@ -45,6 +48,11 @@ decoded block_translator::instruction(unsigned slot) const {
 
 translated_block block_translator::run() {
     a_.bind(start_);
+    if (const auto best = pinning_of_loop()) {
+        registers_.assume(*best);
+        registers_.adopt();
+    }
+    a_.bind(body_);
     entries_.emplace_back(0, start_);
     for (unsigned slot = 0, count = 1; count != 0 && slot < b_.slots.size(); slot += count)
         count = emit(slot);
@@ -56,8 +64,14 @@ translated_block block_translator::run() {
     translated_block made;
     made.starts = !entries_.empty() && entries_.front().first == 0;
     for (const auto& [slot, place] : entries_) {
+        const auto adopts = a_.newLabel();
+        if (slot != 0) {
+            a_.bind(adopts);
+            registers_.adopt();
+            a_.jmp(place);
+        }
         made.entries.push_back({static_cast<u8>(slot), static_cast<u32>(a_.offset())});
-        a_.lea(rax, x86::ptr(place));
+        a_.lea(rax, x86::ptr(slot == 0 ? place : adopts));
         a_.jmp(imm(shared_.enter));
     }
     const auto& code = holder_.textSection()->buffer();
@@ -127,7 +141,7 @@ void block_translator::access(unsigned slot, const decoded& d,
 
 void block_translator::add_to_page(unsigned rd, i32 offset) {
     if (rd == discarded) return;
-    const auto to = register_emitter::target(rd);
+    const auto to = registers_.target(rd);
     a_.mov(to, frame::at(frame::page));
     a_.add(to, imm(offset));
     registers_.settle(rd, to);
@@ -150,7 +164,7 @@ void block_translator::branch(unsigned slot, const decoded& d) {
         const auto passed = a_.newLabel(), spent = a_.newLabel();
         a_.j(asmjit::x86::negateCond(taken), passed);
         a_.sub(budget, imm(count));
-        a_.jg(start_);
+        a_.jg(body_);
         a_.jmp(spent);
         a_.bind(passed);
         when_spent(spent, slot);
@@ -176,19 +190,52 @@ void block_translator::pay(unsigned count, const asmjit::Label& spent) {
     a_.jle(spent);
 }
 
-bool block_translator::leads_here(unsigned slot) const {
-    const op& stub = operation(slot + 2);
-    return checked_ == nullptr && b_.alone[slot + 2] == link_near && stub.imm == b_.start;
+/// Whether the link of the operation leads to the start of the block.
+bool block_translator::loops(unsigned slot) const {
+    return b_.alone[slot + 2] == link_near && operation(slot + 2).imm == b_.start;
+}
+
+/// The registers that a block uses most, if it is a loop and gains from them.
+std::optional<pinning> block_translator::pinning_of_loop() const {
+    bool is_loop = false;
+    std::array<unsigned, 32> uses{};
+    for (unsigned slot = 0; slot < b_.slots.size(); ++slot) {
+        if (b_.alone[slot] == nullptr) {  // a link; its stub follows
+            is_loop |= slot + 1 < b_.slots.size() && loops(slot - 1);
+            ++slot;
+            continue;
+        }
+        const decoded d = instruction(slot);
+        if (d.what == nullptr) continue;
+        const format f = d.what->layout;
+        if (f != format::s && f != format::b) ++uses[d.rd];
+        if (f != format::u && f != format::j) ++uses[d.rs1];
+        if (f == format::r || f == format::s || f == format::b) ++uses[d.rs2];
+    }
+    if (!is_loop) return std::nullopt;
+    uses[0] = 0;
+    constexpr unsigned min_gain = 2;  // uses per round, for what the exchange costs
+    pinning best = between_blocks;
+    for (;;) {
+        const auto used = [&](unsigned index) { return uses[index]; };
+        unsigned most = 0;
+        for (unsigned i = 1; i < uses.size(); ++i)
+            if (std::ranges::find(best, i) == best.end() && uses[i] > uses[most]) most = i;
+        const auto least = std::ranges::min_element(best, {}, used);
+        if (uses[most] < used(*least) + min_gain) return best;
+        *least = static_cast<u8>(most);
+    }
 }
 
 /// The operations after one that leaves: its link, then what the link leads to at first.
 void block_translator::follow_link(unsigned slot) {
     const op& link = operation(slot + 1);
+    if (leads_here(slot)) {
+        a_.jmp(body_);
+        return;
+    }
+    registers_.release();
     if (checked_ == nullptr) {
-        if (leads_here(slot)) {
-            a_.jmp(start_);
-            return;
-        }
         if (b_.alone[slot + 2] == link_far) {
             a_.mov(rax, frame::at(frame::page));
             a_.add(rax, imm(operation(slot + 2).imm));
@@ -211,6 +258,7 @@ void block_translator::follow_link(unsigned slot) {
 void block_translator::when_spent(const asmjit::Label& spent, unsigned slot) {
     rare_.push_back([=, this] {
         a_.bind(spent);
+        registers_.release();
         a_.mov(rax, imm(address_of(operation(slot + 1))));
         a_.mov(rax, x86::qword_ptr(rax));
         a_.mov(rcx, imm(address_of(&out_of_budget)));
@@ -231,13 +279,16 @@ void block_translator::jump_register(unsigned slot, const decoded& d) {
     const auto spent = a_.newLabel();
     pay(o.rs2, spent);
     if (checked_ == nullptr) {
+        registers_.release();
         emit_dispatch(a_, shared_.leave);
         rare_.push_back([=, this] {
             a_.bind(spent);
+            registers_.release();
             emit_jump_by_executor(a_, shared_.leave);
         });
     } else {
         a_.bind(spent);
+        registers_.release();
         emit_jump_by_executor(a_, shared_.leave);
     }
 }
@@ -248,6 +299,7 @@ void block_translator::leave_to(unsigned slot) {
         const auto value = registers_.source(kept, rdx);
         if (value != rdx) a_.mov(rdx, value);
     }
+    registers_.release();
     a_.mov(rax, imm(address_of(operation(slot))));
     a_.mov(rcx, imm(address_of(b_.alone[slot])));
     a_.jmp(imm(shared_.leave));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "models/riscv/code_cache.h"
@@ -51,7 +52,9 @@ private:
     void jump_register(unsigned slot, const decoded& d);
     void pay(unsigned count, const asmjit::Label& spent);
     void follow_link(unsigned slot);
-    bool leads_here(unsigned slot) const;
+    bool loops(unsigned slot) const;
+    bool leads_here(unsigned slot) const { return checked_ == nullptr && loops(slot); }
+    std::optional<pinning> pinning_of_loop() const;
     void when_spent(const asmjit::Label& spent, unsigned slot);
     void leave_to(unsigned slot);
     void enter_before(unsigned slot);
@@ -64,7 +67,7 @@ private:
     x86::Assembler a_;
     register_emitter registers_{a_};
     memory_emitter memory_;
-    asmjit::Label start_;
+    asmjit::Label start_, body_;               // body_: with the pinning of the block
     std::vector<std::function<void()>> rare_;  // emitted after the rest
     std::vector<std::pair<unsigned, asmjit::Label>> entries_;
     unsigned instructions_ = 0;

@@ -66,7 +66,7 @@ void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
 
 void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem from) {
     const bool kept = d.rd != 0;
-    const auto to = kept ? register_emitter::target(d.rd) : x86::Gp(rax);
+    const auto to = kept ? r_.target(d.rd) : x86::Gp(rax);
     if (k.size == 8)
         a_.mov(to, from);
     else if (k.size == 4 && k.is_signed)

@@ -23,6 +23,30 @@ const asmjit::CpuFeatures::X86& host() {
 
 }  // namespace
 
+// --- Which registers are where.
+
+void register_emitter::assume(const pinning& now) {
+    pinned_ = now;
+    place_.fill(not_pinned);
+    for (unsigned i = 0; i < pins.size(); ++i) place_[now[i]] = static_cast<u8>(i);
+}
+
+void register_emitter::adopt() {
+    for (unsigned i = 0; i < pins.size(); ++i) {
+        if (pinned_[i] == between_blocks[i]) continue;
+        a.mov(in_file(between_blocks[i]), pins[i]);
+        a.mov(pins[i], in_file(pinned_[i]));
+    }
+}
+
+void register_emitter::release() {
+    for (unsigned i = 0; i < pins.size(); ++i) {
+        if (pinned_[i] == between_blocks[i]) continue;
+        a.mov(in_file(pinned_[i]), pins[i]);
+        a.mov(pins[i], in_file(between_blocks[i]));
+    }
+}
+
 // --- Operands.
 
 x86::Gp register_emitter::source(unsigned index, const x86::Gp& scratch) {
@@ -361,7 +385,7 @@ bool register_emitter::emit(const decoded& d) {
         {"sh3add.uw", [](self& e, auto& d) { e.shifted_add(3, true, d); }},
         {"slli.uw",
          [](self& e, auto& d) {
-             const auto to = target(d.rd);
+             const auto to = e.target(d.rd);
              e.a.emit(Inst::kIdMov, to.r32(), e.operand(d.rs1, 4));
              if (d.imm != 0) e.a.shl(to, imm(d.imm & 63));
              e.settle(d.rd, to);
@@ -377,21 +401,21 @@ bool register_emitter::emit(const decoded& d) {
         {"sext.b",
          [](self& e, auto& d) {
              const auto value = e.source(d.rs1, rax);
-             const auto to = target(d.rd);
+             const auto to = e.target(d.rd);
              e.a.movsx(to, value.r8());
              e.settle(d.rd, to);
          }},
         {"sext.h",
          [](self& e, auto& d) {
              const auto value = e.source(d.rs1, rax);
-             const auto to = target(d.rd);
+             const auto to = e.target(d.rd);
              e.a.movsx(to, value.r16());
              e.settle(d.rd, to);
          }},
         {"zext.h",
          [](self& e, auto& d) {
              const auto value = e.source(d.rs1, rax);
-             const auto to = target(d.rd);
+             const auto to = e.target(d.rd);
              e.a.movzx(to.r32(), value.r16());
              e.settle(d.rd, to);
          }},
@@ -403,7 +427,7 @@ bool register_emitter::emit(const decoded& d) {
         {"roriw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdRor, d); }},
         {"rev8",
          [](self& e, auto& d) {
-             const auto to = target(d.rd);
+             const auto to = e.target(d.rd);
              e.move(to, d.rs1);
              e.a.bswap(to);
              e.settle(d.rd, to);

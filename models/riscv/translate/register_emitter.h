@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "models/riscv/decode.h"
 #include "models/riscv/translate/registers.h"
 
@@ -9,10 +11,19 @@ namespace trn::riscv::translate {
 /// Emits host code for instructions that compute a register from registers: RV64IM, Zba, Zbb, Zbs.
 class register_emitter {
 public:
-    explicit register_emitter(x86::Assembler& to) : a(to) {}
+    explicit register_emitter(x86::Assembler& to) : a(to) { assume(between_blocks); }
 
     /// False, and nothing emitted: not such an instruction, or one that this host cannot do well.
     bool emit(const decoded& d);
+
+    // -- Which registers of the guest are in host registers.
+
+    /// From here on, as code that is emitted next shall find it. Emits nothing.
+    void assume(const pinning& now);
+    /// Goes over from the pinning between blocks to the one assumed, and back. Keeps flags and
+    /// scratch registers.
+    void adopt();
+    void release();
 
     // -- Operands; for other emitters too.
 
@@ -21,7 +32,7 @@ public:
     /// x[index] as an operand: a register, or memory of `size` bytes.
     asmjit::Operand operand(unsigned index, unsigned size = 8);
     /// The register that computes x[index]: its own or rax; settle() stores the latter.
-    static x86::Gp target(unsigned index) {
+    x86::Gp target(unsigned index) const {
         return is_pinned(index) ? pin_of(index) : x86::Gp(x86::rax);
     }
     void settle(unsigned index, const x86::Gp& value);
@@ -33,6 +44,10 @@ public:
 
 private:
     using id = asmjit::x86::Inst::Id;
+    static constexpr u8 not_pinned = 255;
+
+    bool is_pinned(unsigned index) const { return place_[index] != not_pinned; }
+    const x86::Gp& pin_of(unsigned index) const { return pins[place_[index]]; }
 
     void move(const x86::Gp& to, unsigned index);
     void copy(unsigned to, unsigned from);
@@ -54,6 +69,9 @@ private:
     void choose(id move_if, const decoded& d);
     void single_bit(id f, const decoded& d, bool immediate);
     void lowest_bit(unsigned index);
+
+    pinning pinned_{};
+    std::array<u8, 33> place_{};  // in pins, of each register of the guest
 };
 
 }  // namespace trn::riscv::translate

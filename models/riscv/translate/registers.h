@@ -12,18 +12,14 @@ namespace trn::riscv::translate {
 
 namespace x86 = asmjit::x86;
 
-// x8 to x16, which compilers use most (and compressed instructions alone), stay in host registers
-// from block to block; other registers stay in the hart. rax, rcx and rdx hold nothing for long.
-constexpr unsigned first_pinned = 8;
-inline constexpr std::array<x86::Gp, 9> pinned{x86::rbx, x86::rsi, x86::rdi, x86::r8, x86::r9,
-                                               x86::r10, x86::r11, x86::r12, x86::r14};
-
-constexpr bool is_pinned(unsigned index) {
-    return index >= first_pinned && index < first_pinned + pinned.size();
-}
-constexpr x86::Gp pin_of(unsigned index) {
-    return pinned[index - first_pinned];
-}
+// Nine registers of the guest are in host registers: x8 to x16 between blocks, because compilers
+// use these most (and compressed instructions alone); within a loop those that it uses most. The
+// other registers are in the hart. rax, rcx and rdx hold nothing for long.
+inline constexpr std::array<x86::Gp, 9> pins{x86::rbx, x86::rsi, x86::rdi, x86::r8, x86::r9,
+                                             x86::r10, x86::r11, x86::r12, x86::r14};
+/// Registers of the guest, in the order of `pins`.
+using pinning = std::array<u8, pins.size()>;
+inline constexpr pinning between_blocks{8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 constexpr auto file = x86::rbp;    ///< &hart.x[16], so that one byte reaches x[0] to x[31]
 constexpr auto delta = x86::r13;   ///< host - virtual address in the data window

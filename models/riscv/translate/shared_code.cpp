@@ -41,7 +41,7 @@ void emit_enter(x86::Assembler& a) {
     a.mov(rcx, in_window(offsetof(data_window, span)));
     a.mov(frame::at(frame::span), rcx);
     a.mov(delta, in_window(offsetof(data_window, host)));
-    for (unsigned i = 0; i < pinned.size(); ++i) a.mov(pinned[i], in_file(first_pinned + i));
+    for (unsigned i = 0; i < pins.size(); ++i) a.mov(pins[i], in_file(between_blocks[i]));
     a.jmp(rax);
 }
 
@@ -89,7 +89,7 @@ std::vector<u8> shared_code::make(u64 base, outcome* checked) {
     leave_to = base + a.offset();
     a.mov(rcx, x86::qword_ptr(rax, static_cast<i32>(offsetof(op, run))));
     leave = base + a.offset();
-    for (unsigned i = 0; i < pinned.size(); ++i) a.mov(in_file(first_pinned + i), pinned[i]);
+    for (unsigned i = 0; i < pins.size(); ++i) a.mov(in_file(between_blocks[i]), pins[i]);
     if (checked == nullptr)
         emit_leave(a);
     else

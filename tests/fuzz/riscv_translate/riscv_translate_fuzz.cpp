@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs in all modes, with traps, Sv39 and PMP: a hart that translates, and one that
-// checks each block, are at every quantum where a hart is that interprets. Between quanta
-// interrupts change, and memory is written behind the harts' back, code included.
+// Random programs in all modes, with traps, Sv39 and PMP, and random loops: a hart that translates,
+// and one that checks each block, are at every quantum where a hart is that interprets. Between
+// quanta interrupts change, and memory is written behind the harts' back, code included.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 
+#include "models/riscv/decode.h"
 #include "models/riscv/hart.h"
 #include "models/riscv/translate/translate.h"
 #include "tests/integration/riscv_diff/program.h"
@@ -110,6 +111,49 @@ void compare(const machine& expected, const machine& other, const state& a, cons
     std::abort();
 }
 
+constexpr u32 branch(u32 f3, u32 rs1, u32 rs2, i32 offset) {
+    const auto o = static_cast<u32>(offset);
+    return 0x63 | (o >> 11 & 1) << 7 | (o >> 1 & 15) << 8 | f3 << 12 | rs1 << 15 | rs2 << 20 |
+           (o >> 5 & 63) << 25 | (o >> 12 & 1) << 31;
+}
+
+/// A loop of random instructions that compute, load and store, for a random number of rounds, again
+/// and again. x1 counts, x2 points to data.
+std::vector<u8> random_loop(trn::test::fuzz_random& random) {
+    std::vector<u32> words{0x00080117,                                           // auipc x2, 0x80
+                           static_cast<u32>(random.below(64)) << 20 | 0x10113};  // addi x2, x2
+    const std::size_t outer = words.size();
+    words.push_back(static_cast<u32>(1 + random.below(40)) << 20 | 0x93);  // addi x1, x0
+    const std::size_t inner = words.size();
+    for (auto n = 2 + random.below(58); n > 0; --n) {
+        if (random.below(16) == 0) {  // over the next one
+            words.push_back(branch(random.below(2) == 0 ? 1 : 6, static_cast<u32>(random.below(32)),
+                                   static_cast<u32>(random.below(32)), 8));
+            words.push_back(0x00000013);
+            continue;
+        }
+        const auto parts = {rv64i_rows(), rv64i_rows(), rv64m_rows(), zb_rows()};
+        const auto rows = *(parts.begin() + random.below(parts.size()));
+        const row& r = rows[random.below(rows.size())];
+        if (r.then != flow::result && r.then != flow::store) continue;
+        u32 word = r.match | (static_cast<u32>(random.next()) & ~r.mask);
+        const u32 opcode = word & 0x7f;
+        if (opcode == 0x03 || opcode == 0x23) word = (word & ~(31u << 15)) | 2u << 15;
+        const u32 rd = word >> 7 & 31;
+        if (opcode != 0x23 && (rd == 1 || rd == 2)) word |= 1u << 11;  // x17, x18
+        words.push_back(word);
+    }
+    words.push_back(0xfff08093);  // addi x1, x1, -1
+    const auto back = [&](std::size_t to) {
+        return (static_cast<i32>(to) - static_cast<i32>(words.size())) * 4;
+    };
+    words.push_back(branch(1, 1, 0, back(inner)));
+    words.push_back(branch(0, 0, 0, back(outer)));
+    std::vector<u8> image(words.size() * 4);
+    std::memcpy(image.data(), words.data(), image.size());
+    return image;
+}
+
 u64 instructions = 0;
 
 }  // namespace
@@ -121,13 +165,15 @@ extern "C" int sc_main(int, char**) {  // SystemC, which the hart does without, 
 int main(int argc, char** argv) {
     const trn::elf_program monitor = trn::read_elf(MONITOR);
     const int status = trn::test::fuzz(argc, argv, [&](trn::test::fuzz_random& random) {
-        const test::random_program program(monitor, random.next());
+        const bool loops = random.below(2) != 0;
+        const auto image =
+            loops ? random_loop(random) : test::random_program(monitor, random.next()).image;
         const auto threshold = static_cast<unsigned>(1 + random.below(3));
-        const bool disturbed = random.below(2) != 0;
-        machine interpreted(program.image, mode::interpret, 0);
-        machine translated(program.image, mode::translate, threshold);
-        machine checked(program.image, mode::check, threshold);
-        constexpr u64 limit = 200'000;
+        const bool disturbed = !loops && random.below(2) != 0;
+        machine interpreted(image, mode::interpret, 0);
+        machine translated(image, mode::translate, threshold);
+        machine checked(image, mode::check, threshold);
+        const u64 limit = loops ? 10'000 : 200'000;
         while (!interpreted.off() && interpreted.cpu().ticks() < limit) {
             const u64 quantum = 1 + random.below(random.below(4) == 0 ? 10'000 : 200);
             const u64 choice = random.next();
