@@ -111,8 +111,12 @@ void register_emitter::binary(id f, const decoded& d, bool commutative) {
     unsigned left = d.rs1, right = d.rs2;
     if (commutative && d.rd == right) std::swap(left, right);
     const auto to = d.rd == right && d.rd != left ? x86::Gp(rax) : target(d.rd);
-    move(to, left);
-    a.emit(f, to, operand(right));
+    if (f == Inst::kIdAdd && d.rd != left && is_pinned(left) && is_pinned(right)) {
+        a.lea(to, x86::ptr(pin_of(left), pin_of(right)));
+    } else {
+        move(to, left);
+        a.emit(f, to, operand(right));
+    }
     settle(d.rd, to);
 }
 
@@ -132,8 +136,12 @@ void register_emitter::word(id f, const decoded& d, bool commutative) {
     unsigned left = d.rs1, right = d.rs2;
     if (commutative && d.rd == right) std::swap(left, right);
     const auto to = d.rd == right && d.rd != left ? x86::Gp(rax) : target(d.rd);
-    move(to, left);
-    a.emit(f, to.r32(), operand(right, 4));
+    if (f == Inst::kIdAdd && d.rd != left && is_pinned(left) && is_pinned(right)) {
+        a.lea(to.r32(), x86::ptr(pin_of(left), pin_of(right)));
+    } else {
+        move(to, left);
+        a.emit(f, to.r32(), operand(right, 4));
+    }
     a.movsxd(to, to.r32());
     settle(d.rd, to);
 }
@@ -196,9 +204,11 @@ void register_emitter::shift_word(id with_count, id bmi, const decoded& d) {
 
 void register_emitter::shift_word_immediate(id f, const decoded& d) {
     const auto to = target(d.rd);
+    const i32 count = d.imm & 31;
     move(to, d.rs1);
-    if ((d.imm & 31) != 0) a.emit(f, to.r32(), imm(d.imm & 31));
-    a.movsxd(to, to.r32());
+    if (count != 0) a.emit(f, to.r32(), imm(count));
+    const bool is_positive = f == Inst::kIdShr && count != 0;
+    if (!is_positive) a.movsxd(to, to.r32());
     settle(d.rd, to);
 }
 
