@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, pieces, transposes
+from trn_nki.compile.indexed_copies import IndexedCopies
 from trn_nki.compile.operands import Operands
+from trn_nki.compile.program import Buffer, Copy, Generated, Instruction, Program, Tile
 from trn_nki.compile.rows import Rows
-from trn_nki.compile.program import Buffer, Copy, Corner, Held, Instruction, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types, operators
@@ -25,7 +26,7 @@ class Moves:
 
     def __init__(self, program: Program, operands: Operands):
         self.program, self.operands = program, operands
-        self.rows = Rows(program, operands, self)
+        self.rows, self.indexed = Rows(program, operands, self), IndexedCopies(program, operands, self)
         self._generated = 0  # copies so far whose descriptors are generated: they take DMA engines in turn
 
     def dma_copy(self, arguments: dict[str, Any]) -> None:
@@ -48,88 +49,25 @@ class Moves:
         if dst.dtype.itemsize != src.dtype.itemsize or dst.dtype.code != src.dtype.code:
             self._convert(dst, src)
             return
-        self._start({id(view): view for view in dynamic}, src, dst, out_of_bounds is oob_mode.skip)
+        self.indexed.copy({id(view): view for view in dynamic}, src, dst, out_of_bounds is oob_mode.skip)
 
     def _generate(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
         """Between a view with a scalar index and a tile."""
-        self._start({id(view): view}, *((view, tile) if reads else (tile, view)), False)
-
-    def _start(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
-        """src and dst are views, or patterns of tiles."""
-        place = self.operands.place
-        if not self._has_generators:
-            self._start_by_rows(dynamic, src, dst, skips)
-            return
-        if len(dynamic) == 2 and not (src.is_on_chip or dst.is_on_chip):
-            # A generated copy has one limit: each side is checked on its way from or to a tile.
-            if skips or src.shape[0] > PARTITIONS:
-                raise KernelError(f"a copy from one index to another takes up to {PARTITIONS} rows and skips none", "8.2",
-                                  place)
-            between = self._whole(self.operands.temporary(src, src.dtype))
-            self._start({id(src): src}, src, between, False)
-            self._start({id(dst): dst}, between, dst, False)
-            return
-        registers = {key: self.operands.steps.index(view.indirection.index).held("sync") for key, view in dynamic.items()}
-        size = next(iter(dynamic.values())).dtype.itemsize
-        sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
-        made = pieces(*sides, size, self._generated, place)
-        for part in made:
-            part.skips = skips
-            for view, end in ((src, part.source), (dst, part.destination)):
-                if id(view) in dynamic:
-                    self._make_dynamic(end, view, registers[id(view)], part.size)
-        self._generated += 1
-        self.program.instructions.append(Copy("sync", made, place, self.operands.core))
-
-    def _make_dynamic(self, end: Corner, view: NkiTensor, register: Held, piece: int) -> None:
-        index, size = view.indirection, view.dtype.itemsize
-        end.register, end.unit = register, index.stride * size
-        if isinstance(end.of, Buffer):
-            if index.stride % view.pitch == 0 and view.pitch > 1:  # along the partitions
-                end.unit = index.stride // view.pitch * self.program.generation.sbuf_bytes
-            return
-        span = end.of.size - end.offset
-        if index.limit:
-            reach = sum(max(0, (count - 1) * stride) for count, stride, _ in end.dims) + piece
-            span = min(span, (index.limit - 1) * end.unit + reach)
-        end.limit = span
+        self.indexed.copy({id(view): view}, *((view, tile) if reads else (tile, view)), False)
 
     @property
-    def _has_generators(self) -> bool:
+    def has_generators(self) -> bool:
         return self.program.generation.number > 2
 
-    def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
-        """As _start, on Trainium1: a side with an index goes through a tile, unless the other side is one."""
-        place = self.operands.place
-        if skips:
-            raise KernelError("Trainium1 cannot skip a scalar index that is out of range", "13", place)
-        for view, other, reads in ((src, dst, True), (dst, src, False)):
-            if id(view) not in dynamic or id(other) in dynamic:
-                continue
-            plain = other if isinstance(other, Pattern) else self.operands.pattern(other)
-            is_reached = self.operands.steps.loop is not None or plain.offset // PARTITION % 32 == 0
-            if not view.is_on_chip and isinstance(plain.of, Buffer) and is_reached:
-                self._index_by_rows(view, plain, reads)
-                return
-        view = next(iter(dynamic.values()))
-        if view.shape[0] > PARTITIONS:
-            raise KernelError(f"Trainium1 copies {PARTITIONS} rows at once by a scalar index, not {view.shape[0]}", "13", place)
-        between = self.operands.temporary(view, view.dtype)
-        for side, reads in ((src, True), (dst, False)):
-            whole = self._whole(between)
-            if id(side) not in dynamic:
-                plain = side if isinstance(side, Pattern) else self.operands.pattern(side)
-                self.copy(*((plain, whole) if reads else (whole, plain)), view.dtype.itemsize)
-            elif side.is_on_chip:
-                tile = self.operands.tile(side, "the tile", "vector")
-                self.append_copy(*((between, tile) if reads else (tile, between)))
-            else:
-                self._index_by_rows(side, whole, reads)
+    def generate(self, parts: list[Generated]) -> None:
+        """Appends a copy by descriptor generators."""
+        self._generated += 1
+        self.program.instructions.append(Copy("sync", parts, self.operands.place, self.operands.core))
 
-    def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
-        index, size = view.indirection, view.dtype.itemsize
-        self.rows.strided(self.operands.pattern(view), tile, size, reads, self.operands.steps.index(index.index),
-                          index.stride * size, index.limit)
+    @property
+    def generated(self) -> int:
+        """Copies so far whose descriptors are generated."""
+        return self._generated
 
     def _by_rows(self, source: Pattern, destination: Pattern, size: int) -> None:
         """A copy in a loop on Trainium1."""
@@ -147,7 +85,7 @@ class Moves:
         else:
             partitions = next(n for n in range(PARTITIONS, 0, -1) if source.elements % n == 0)
             kind = data_types.uint8
-            between = self._whole(self.operands.made(partitions, source.elements // partitions * size, kind, "a copy"))
+            between = self.whole(self.operands.made(partitions, source.elements // partitions * size, kind, "a copy"))
             between = Pattern(between.of, 0, ((source.elements // partitions, size), (partitions, PARTITION)))
         self._by_rows(source, between, size)
         self._by_rows(between, destination, size)
@@ -177,7 +115,7 @@ class Moves:
             return
         result = self.operands.temporary(dst, dst.dtype)
         self.append_copy(result, total)
-        self.copy(self._whole(result), self.operands.pattern(dst), dst.dtype.itemsize)
+        self.copy(self.whole(result), self.operands.pattern(dst), dst.dtype.itemsize)
 
     def _on_chip(self, view: NkiTensor) -> Tile:
         """The view's elements in a tile: its own, or a copy."""
@@ -186,11 +124,11 @@ class Moves:
         if view.is_on_chip and self.operands.is_legal(view):
             return self.operands.tile(view)
         made = self.operands.temporary(view, view.dtype)
-        self.copy(self.operands.pattern(view), self._whole(made), view.dtype.itemsize)
+        self.copy(self.operands.pattern(view), self.whole(made), view.dtype.itemsize)
         return made
 
     @staticmethod
-    def _whole(tile: Tile) -> Pattern:
+    def whole(tile: Tile) -> Pattern:
         return Pattern(tile.buffer, 0, ((tile.elements, tile.dtype.itemsize), (tile.partitions, PARTITION)))
 
     def dma_transpose(self, arguments: dict[str, Any]) -> None:
@@ -209,18 +147,15 @@ class Moves:
         place = self.operands.place
         if self.operands.steps.loop is not None:
             # The descriptors of a ring serve once.
-            if self._has_generators:
-                made = pieces(source, destination, size, self._generated, place)
-                self._generated += 1
-                self.program.instructions.append(Copy("sync", made, place, self.operands.core))
+            if self.has_generators:
+                self.generate(pieces(source, destination, size, self._generated, place))
             else:
                 self._by_rows(source, destination, size)
             return
         if size == 2 and self.program.generation.number > 2:
             matrices = transposes(source, destination, 4 * self._generated, place)
             if matrices is not None:
-                self._generated += 1
-                self.program.instructions.append(Copy("sync", [matrices], place, self.operands.core))
+                self.generate([matrices])
                 return
         try:
             parts = divide(source, destination, size, place)
@@ -246,7 +181,7 @@ class Moves:
             self.from_tile(dst, made)
         elif dst.is_on_chip and self._can_compute(dst):
             made = self.operands.temporary(dst, src.dtype)
-            self._plain(src, self._whole(made), True)
+            self._plain(src, self.whole(made), True)
             self.append_copy(self.operands.tile(dst), made)
         elif dst.size > MAX_CONVERTED and dst.shape[0] == src.shape[0] > 1:
             half = dst.shape[0] // 2
@@ -257,9 +192,9 @@ class Moves:
             partitions = next(n for n in range(min(PARTITIONS, whole), 0, -1) if whole % n == 0)
             before = self.operands.made(partitions, dst.size // partitions, src.dtype, "a copy of " + src.name)
             after = self.operands.made(partitions, dst.size // partitions, dst.dtype, "a copy of " + src.name)
-            self._plain(src, self._whole(before), True)
+            self._plain(src, self.whole(before), True)
             self.append_copy(after, before)
-            self._plain(dst, self._whole(after), False)
+            self._plain(dst, self.whole(after), False)
 
     def _can_compute(self, view: NkiTensor) -> bool:
         return view.indirection is None and self.operands.is_legal(view)
@@ -278,15 +213,15 @@ class Moves:
             made = self.operands.made(tile.partitions, tile.elements, dst.dtype, "a copy of " + dst.name)
             self.append_copy(made, tile)
             tile = made
-        self._plain(dst, self._whole(tile), False)
+        self._plain(dst, self.whole(tile), False)
 
     def to_tile(self, tile: Tile, src: NkiTensor) -> None:
         """The tile's elements in order = those of src."""
         if src.dtype.code == tile.dtype.code:
-            self._plain(src, self._whole(tile), True)
+            self._plain(src, self.whole(tile), True)
             return
         made = self.operands.made(tile.partitions, tile.elements, src.dtype, "a copy of " + src.name)
-        self._plain(src, self._whole(made), True)
+        self._plain(src, self.whole(made), True)
         self.append_copy(tile, made)
 
     def append_copy(self, dst: Tile, src: Tile) -> None:

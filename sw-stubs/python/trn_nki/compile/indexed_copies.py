@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies whose addresses are known only on the device: a scalar index of a view is added by descriptor generators, or on
+Trainium1 by GPSIMD."""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.compile.copies import PARTITION, Pattern, pieces
+from trn_nki.compile.operands import Operands
+from trn_nki.compile.program import Buffer, Corner, Held, Program
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.values.generations import PARTITIONS
+
+
+class IndexedCopies:
+    """Appends them. `moves` copies what has no index."""
+
+    def __init__(self, program: Program, operands: Operands, moves: Any):
+        self.program, self.operands, self.moves = program, operands, moves
+
+    def copy(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
+        """src and dst are views, or patterns of tiles; `dynamic` holds the views with an index, by id()."""
+        place = self.operands.place
+        if not self.moves.has_generators:
+            self._start_by_rows(dynamic, src, dst, skips)
+            return
+        if len(dynamic) == 2 and not (src.is_on_chip or dst.is_on_chip):
+            # A generated copy has one limit: each side is checked on its way from or to a tile.
+            if skips or src.shape[0] > PARTITIONS:
+                raise KernelError(f"a copy from one index to another takes up to {PARTITIONS} rows and skips none", "8.2",
+                                  place)
+            between = self.moves.whole(self.operands.temporary(src, src.dtype))
+            self.copy({id(src): src}, src, between, False)
+            self.copy({id(dst): dst}, between, dst, False)
+            return
+        registers = {key: self.operands.steps.index(view.indirection.index).held("sync") for key, view in dynamic.items()}
+        size = next(iter(dynamic.values())).dtype.itemsize
+        sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
+        made = pieces(*sides, size, self.moves.generated, place)
+        for part in made:
+            part.skips = skips
+            for view, end in ((src, part.source), (dst, part.destination)):
+                if id(view) in dynamic:
+                    self._make_dynamic(end, view, registers[id(view)], part.size)
+        self.moves.generate(made)
+
+    def _make_dynamic(self, end: Corner, view: NkiTensor, register: Held, piece: int) -> None:
+        index, size = view.indirection, view.dtype.itemsize
+        end.register, end.unit = register, index.stride * size
+        if isinstance(end.of, Buffer):
+            if index.stride % view.pitch == 0 and view.pitch > 1:  # along the partitions
+                end.unit = index.stride // view.pitch * self.program.generation.sbuf_bytes
+            return
+        span = end.of.size - end.offset
+        if index.limit:
+            reach = sum(max(0, (count - 1) * stride) for count, stride, _ in end.dims) + piece
+            span = min(span, (index.limit - 1) * end.unit + reach)
+        end.limit = span
+
+    def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
+        """As copy(), on Trainium1: a side with an index goes through a tile, unless the other side is one."""
+        place = self.operands.place
+        if skips:
+            raise KernelError("Trainium1 cannot skip a scalar index that is out of range", "13", place)
+        for view, other, reads in ((src, dst, True), (dst, src, False)):
+            if id(view) not in dynamic or id(other) in dynamic:
+                continue
+            plain = other if isinstance(other, Pattern) else self.operands.pattern(other)
+            is_reached = self.operands.steps.loop is not None or plain.offset // PARTITION % 32 == 0
+            if not view.is_on_chip and isinstance(plain.of, Buffer) and is_reached:
+                self._index_by_rows(view, plain, reads)
+                return
+        view = next(iter(dynamic.values()))
+        if view.shape[0] > PARTITIONS:
+            raise KernelError(f"Trainium1 copies {PARTITIONS} rows at once by a scalar index, not {view.shape[0]}", "13", place)
+        between = self.operands.temporary(view, view.dtype)
+        for side, reads in ((src, True), (dst, False)):
+            whole = self.moves.whole(between)
+            if id(side) not in dynamic:
+                plain = side if isinstance(side, Pattern) else self.operands.pattern(side)
+                self.moves.copy(*((plain, whole) if reads else (whole, plain)), view.dtype.itemsize)
+            elif side.is_on_chip:
+                tile = self.operands.tile(side, "the tile", "vector")
+                self.moves.append_copy(*((between, tile) if reads else (tile, between)))
+            else:
+                self._index_by_rows(side, whole, reads)
+
+    def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
+        index, size = view.indirection, view.dtype.itemsize
+        self.moves.rows.strided(self.operands.pattern(view), tile, size, reads, self.operands.steps.index(index.index),
+                          index.stride * size, index.limit)
+
+
+__all__ = ["IndexedCopies"]
