@@ -16,7 +16,6 @@ from trn_nki.values import data_types, operators
 from trn_nki.values.engines import oob_mode
 from trn_nki.values.generations import PARTITIONS
 
-
 MAX_CONVERTED = 1 << 20  # elements at once
 
 
