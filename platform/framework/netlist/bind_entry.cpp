@@ -77,7 +77,7 @@ std::optional<std::uint64_t> bind_entry::read_counters(const config::node& given
     const auto number = [&](const config::node& one) {
         return all_.number(one, here_.values, 1, planning::max_bindings, mistake::bad_count);
     };
-    if (!given.is_list()) return number(given);
+    if (!given.is_list()) return all_.count(given, here_.values, planning::max_bindings);
     const auto counters = given.items();
     if (counters.size() != 2) {
         all_.report(given, mistake::bad_count,

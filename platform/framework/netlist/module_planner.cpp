@@ -115,8 +115,7 @@ std::optional<module_planner::declaration> module_planner::read(const scope& her
         return std::nullopt;
     }
     if (const auto count = e.value.find("count")) {
-        const auto times =
-            all_.number(count, here.values, 1, planning::max_modules, mistake::bad_count);
+        const auto times = all_.count(count, here.values, planning::max_modules);
         if (!times) return std::nullopt;
         out.count = *times;
         out.counted = true;

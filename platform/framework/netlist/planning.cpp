@@ -73,6 +73,12 @@ std::optional<std::uint64_t> planning::number(const config::node& value, const v
     return std::nullopt;
 }
 
+std::optional<std::uint64_t> planning::count(const config::node& value, const variables& known,
+                                             std::uint64_t most) {
+    const bool is_parameter = value.raw().find("${") != std::string_view::npos;
+    return number(value, known, is_parameter ? 0 : 1, most, mistake::bad_count);
+}
+
 std::optional<series> planning::read_series(const config::node& value) {
     if (value.is_list()) return series{value, value.items(), {}};
     if (!value.is_map()) {

@@ -55,6 +55,11 @@ public:
     std::optional<std::uint64_t> number(const config::node& value, const variables& known,
                                         std::uint64_t least, std::uint64_t most, mistake outside);
 
+    /// Of instances or repetitions: at least 1, or 0 where a parameter says it, which so switches a
+    /// part of the board off.
+    std::optional<std::uint64_t> count(const config::node& value, const variables& known,
+                                       std::uint64_t most);
+
     /// `[a, b, ...]` or `{first: a, stride: b}`; nothing after a mistake.
     std::optional<series> read_series(const config::node& value);
     /// What a series of read_series() says the `k`th time.

@@ -448,4 +448,28 @@ TEST(Kinds, HaveDescriptions) {
     }
 }
 
+TEST(Plan, ParameterOf0SwitchesAPartOff) {
+    const auto parts = [](const std::string& n) {
+        const auto board = plan_text(R"(board: b
+parameters: {more: )" + n + R"(}
+modules:
+  noc: {type: router}
+  ram: {type: memory, size: 64 KiB}
+  extra: {type: memory, count: "${more}", size: 64 KiB}
+  dev: {type: gadget}
+bind:
+  - noc.initiator -> ram.in @ 0x0 + 64 KiB
+  - {bind: "noc.initiator -> extra${i}.in", at: 0x1_0000, stride: 64 KiB, size: 64 KiB, count: "${more}"}
+  - noc.initiator -> dev.regs @ 0x10_0000 + 4 KiB
+  - dev.mem -> noc.target
+  - dev.irq -> none
+)",
+                                     "board.yaml", test::sample_kinds(), {});
+        return std::pair{board.modules.size(), board.bindings.size()};
+    };
+    const auto without = parts("0"), with = parts("2");
+    EXPECT_EQ(with.first, without.first + 2);
+    EXPECT_EQ(with.second, without.second + 2);
+}
+
 }  // namespace
