@@ -28,8 +28,12 @@ kind misc_ram_kind();
 kind sim_reset_kind();
 
 kind boot_rom_kind();
+kind image_store_kind();
+kind ram_window_kind();
+kind finisher_kind();
 kind flash_kind();
 kind uart_kind();
+kind byte_uart_kind();
 kind watchdog_kind();
 kind sensors_kind();
 kind misuse_port_kind();

@@ -30,8 +30,12 @@ const kind_list& kinds() {
         sim_reset_kind(),
         // the management processor's devices
         boot_rom_kind(),
+        image_store_kind(),
+        ram_window_kind(),
+        finisher_kind(),
         flash_kind(),
         uart_kind(),
+        byte_uart_kind(),
         watchdog_kind(),
         sensors_kind(),
         misuse_port_kind(),

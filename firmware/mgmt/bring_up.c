@@ -115,6 +115,7 @@ static const struct stage {
     {"misc RAM publication", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_PUBLISH, publish},
 };
 #define STAGES (sizeof stages / sizeof stages[0])
+#define STAGES_TO_MEMORY 2u  // the HBM is trained
 
 static bool know_the_chip(void) {
     const unsigned number = boot_straps_read().generation;
@@ -125,9 +126,9 @@ static bool know_the_chip(void) {
     return false;
 }
 
-bool bring_up(void) {
+static bool run_stages(unsigned count) {
     if (!know_the_chip()) return false;
-    for (unsigned n = 0; n < STAGES; ++n) {
+    for (unsigned n = 0; n < count; ++n) {
         log_info("stage %u/%u: %s", n + 1, (unsigned)STAGES, stages[n].name);
         boot_status_set(stages[n].number, TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
         watchdog_service();
@@ -137,6 +138,15 @@ bool bring_up(void) {
         log_error("boot stopped: stage %u/%u failed: %s", n + 1, (unsigned)STAGES, stages[n].name);
         return false;
     }
+    return true;
+}
+
+bool bring_up_memory(void) {
+    return run_stages(STAGES_TO_MEMORY);
+}
+
+bool bring_up(void) {
+    if (!run_stages(STAGES)) return false;
     boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_READY,
                     TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
     mmio_write(RESET_CONTROLLER_SCRATCH(BOOT_STARTS), 0);

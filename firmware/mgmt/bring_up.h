@@ -7,3 +7,5 @@
 /// Runs the stages in order, each announced on the console. False when one failed: the routing id
 /// stays "booting", so no driver binds.
 bool bring_up(void);
+/// Only the stages up to a trained HBM: the chip serves no host.
+bool bring_up_memory(void);

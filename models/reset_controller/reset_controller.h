@@ -57,6 +57,9 @@ public:
     irq_in host_reset{"host_reset", 1, [this](unsigned, bool level) {
                           if (level) request(cause::host);
                       }};
+    irq_in requested{"requested", 1, [this](unsigned, bool level) {
+                         if (level) request(cause::software);
+                     }};
     /// Without power every domain is in reset, and all state is lost.
     irq_in power_off{"power_off", 1, [this](unsigned, bool level) { power(!level); }};
     irq_out power_lost{"power_lost"};  ///< to blocks that lose their state without power

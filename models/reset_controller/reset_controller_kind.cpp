@@ -45,6 +45,7 @@ kind reset_controller_kind() {
          port::irq_in("watchdog_bite", "resets the chip"),
          port::irq_in("thermal_trip", "resets the chip"),
          port::irq_in("power_off", "high: the chip has no power"),
+         port::irq_in("requested", "resets the chip, as its register does").optional(),
          port::irq_in("host_reset", "resets the chip"),
          port::irq_out("power_lost", "high while the chip has no power").optional(),
          port::irq_out("chip_reset", "management processor and its devices"),

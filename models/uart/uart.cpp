@@ -12,8 +12,11 @@ using sc_core::sc_time;
 using sc_core::sc_time_stamp;
 using sc_core::SC_ZERO_TIME;
 
-uart::uart(sc_core::sc_module_name name, const config& cfg)
-    : sc_module(name), cfg_(cfg), regs_(uart_regs::table, {.latency = cfg.access_latency}) {
+uart::uart(sc_core::sc_module_name name, const config& cfg, bool byte_access)
+    : sc_module(name),
+      cfg_(cfg),
+      byte_access_(byte_access),
+      regs_(uart_regs::table, {.latency = cfg.access_latency}) {
     define_registers();
 
     SC_HAS_PROCESS(uart);

@@ -6,9 +6,9 @@
 #include <systemc>
 #include <vector>
 
+#include "models/uart/byte_slots.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
-#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -24,18 +24,21 @@ public:
         std::uint64_t type_ahead = 4096;                      ///< characters that type() holds
     };
 
-    register_socket in{"in", regs_};
+    byte_slot_socket in{"in", regs_, byte_access_};
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
     irq_out irq{"irq"};
 
-    uart(sc_core::sc_module_name name, const config& cfg);
+    uart(sc_core::sc_module_name name, const config& cfg) : uart(name, cfg, false) {}
 
     void on_output(sink to) override { sinks_.push_back(std::move(to)); }
     std::size_t type(std::string_view characters) override;
 
     const config& settings() const { return cfg_; }
+
+protected:
+    uart(sc_core::sc_module_name name, const config& cfg, bool byte_access);
 
 private:
     static constexpr std::size_t fifo_depth = 16;
@@ -66,6 +69,7 @@ private:
     void update_irq();
 
     const config cfg_;
+    const bool byte_access_;
     register_bank regs_;
     std::vector<sink> sinks_;
     std::deque<std::uint8_t> typed_;     // not yet in the FIFO
@@ -77,6 +81,12 @@ private:
     bool timed_out_ = false;
     unsigned trigger_code_ = 0;
     sc_core::sc_event transmitted_, rested_;
+};
+
+/// A UART that also takes accesses of one byte at its slots, as stock drivers make them.
+class byte_uart : public uart {
+public:
+    byte_uart(sc_core::sc_module_name name, const config& cfg) : uart(name, cfg, true) {}
 };
 
 }  // namespace trn

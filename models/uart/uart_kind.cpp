@@ -5,15 +5,27 @@
 
 namespace trn::kind_tables {
 
-kind uart_kind() {
+namespace {
+
+template <typename Model>
+kind table(const char* name, const char* doc) {
     using c = uart::config;
-    return kind_of<uart>(
-        "uart", "ns16550a in 32-bit slots.",
+    return kind_of<Model>(
+        name, doc,
         {{"clock_hz", &c::clock_hz, unit::hertz, "divided by 16 x divisor is the baud rate"},
          {"access_latency", &c::access_latency, "of each register access"},
          {"type_ahead", &c::type_ahead, unit::bytes, "typed characters that wait for the guest"}},
         {port::target("in", "uart.regs.yaml").of_size(0x1000),
          port::irq_in("reset", "clears all state"), port::irq_out("irq", "as IIR says")});
+}
+
+}  // namespace
+
+kind uart_kind() {
+    return table<uart>("uart", "ns16550a in 32-bit slots.");
+}
+kind byte_uart_kind() {
+    return table<byte_uart>("byte_uart", "The same, which takes accesses of one byte too.");
 }
 
 }  // namespace trn::kind_tables

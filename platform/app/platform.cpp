@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "platform/app/device_tree/board_tree.h"
 #include "platform/app/register_view.h"
 #include "platform/app/signals.h"
 #include "platform/framework/command_line/version.h"
@@ -80,6 +81,10 @@ std::set<std::string> images_of(const plan& board) {
     for (const auto& m : board.modules)
         for (const auto& [name, value] : board.parameters_of(m))
             if (name == "image" && !value.empty()) names.insert(value);
+    for (const std::uint32_t store : image_stores(board)) {
+        const auto stored = boot_files_of(board, store);
+        names.insert(stored.begin(), stored.end());
+    }
     return names;
 }
 
@@ -87,6 +92,7 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     set_seed(options.seed);
     set_timing(options.timing);
     system_ = std::make_unique<system>(read_board(kinds, options));
+    store_device_trees(*system_);
     if (!options.trace.empty()) try {
             trace::open(options.trace.string());
         } catch (const std::system_error& e) {

@@ -25,6 +25,12 @@
 #define MAP_FLASH_SIZE 0x100000
 #define MAP_SRAM 0x40000000
 #define MAP_SRAM_SIZE 0x100000
+// With stock software only (doc/guide-firmware.md).
+#define MAP_POWER 0x00100000
+#define MAP_IMAGE_STORE 0x50000000
+#define MAP_IMAGE_STORE_SIZE 0x20000000
+#define MAP_RAM 0x80000000  // in the HBM
+#define MAP_RAM_SIZE 0x80000000
 
 // What a CC-Core sees below: its own aperture (doc/models/top_sp.md).
 #define MAP_CC_SYNC 0x0000

@@ -2,7 +2,12 @@
 #include "platform/app/commands/board_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <filesystem>
+#include <utility>
+
+#include "models/image_store/image_store.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/vcd_options.h"
 #include "platform/framework/command_line/command_line.h"
@@ -29,9 +34,63 @@ void board_options::add_to(CLI::App& command) {
                        "report the accessed registers and their sources; .json or .md");
 }
 
+void board_options::add_software_to(CLI::App& command) {
+    command
+        .add_option("--load", load,
+                    "FILE@ADDRESS, or an ELF file: an image of stock software for the management "
+                    "processor; the first is started")
+        ->allow_extra_args(false);
+    command.add_option("--initrd", initrd, "FILE@ADDRESS: one more, named in the device tree");
+    command.add_option("--device-tree", device_tree,
+                       "with --load: a file in place of the tree made from the board");
+    command.add_option("--bootargs", bootargs, "with --load: of the kernel, in the device tree");
+}
+
+namespace {
+
+/// A name without '/' is one of the firmware folder, unless it is in the current folder.
+std::string here_or_firmware(const std::string& name) {
+    const bool is_here =
+        name.find('/') == name.npos && std::filesystem::exists(name.substr(0, name.rfind('@')));
+    return is_here ? "./" + name : name;
+}
+
+}  // namespace
+
+/// As parameters of the board, which checks them once more against its own RAM.
+void board_options::add_stock_software(std::vector<std::string>& set) const {
+    const std::pair<const char*, const std::string&> beside[]{
+        {"initrd", initrd}, {"device-tree", device_tree}, {"bootargs", bootargs}};
+    if (load.empty()) {
+        for (const auto& [name, value] : beside)
+            if (!value.empty())
+                throw user_error(fmt::format(
+                    "--{} has no effect without --load FILE@ADDRESS, the software to start", name));
+        return;
+    }
+    std::vector<std::string> names;
+    for (const auto& one : load) names.push_back(here_or_firmware(one));
+    image_store::config store;
+    store.images = fmt::format("{}", fmt::join(names, ","));
+    if (!initrd.empty()) store.initrd = here_or_firmware(initrd);
+    if (!device_tree.empty()) store.device_tree = here_or_firmware(device_tree);
+    try {
+        image_store::read_images(store);
+    } catch (const boot_image_error& why) {
+        throw user_error(fmt::format("--load: {}{}", why.what(),
+                                     why.suggestion().empty() ? "" : "; try " + why.suggestion()));
+    }
+    set.insert(set.begin(), "software=stock");  // --set software=... counts
+    set.push_back("images=" + store.images);
+    set.push_back("initrd=" + store.initrd);
+    set.push_back("device_tree=" + store.device_tree);
+    set.push_back("bootargs=" + bootargs);
+}
+
 platform_options board_options::checked() const {
     check_vcd(build.vcd, build.vcd_signals);
     auto all = build;
+    add_stock_software(all.set);
     all.timing = timing == "functional" ? timing_mode::functional : timing_mode::contended;
     const auto parsed = time_policy::parse(policy);
     if (!parsed)

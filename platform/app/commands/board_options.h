@@ -19,10 +19,17 @@ struct board_options {
     std::string policy = "free";
     std::vector<misuse::policy_choice> misuse;
     std::filesystem::path record, fidelity_report;
+    std::vector<std::string> load;  ///< FILE@ADDRESS: images of stock software
+    std::string initrd, device_tree, bootargs;
 
     void add_to(CLI::App& command);
+    /// And those for stock software on the management processor, of `run` only.
+    void add_software_to(CLI::App& command);
     /// \throws user_error
     platform_options checked() const;
+
+private:
+    void add_stock_software(std::vector<std::string>& set) const;
 };
 
 }  // namespace trn

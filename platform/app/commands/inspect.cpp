@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/kinds.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/app/device_tree/board_tree.h"
 #include "platform/app/drawing/board_vocabulary.h"
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/netlist/address_map.h"
@@ -28,6 +30,7 @@ struct arguments {
     std::vector<std::string> set;
     bool as_json = false;
     bool list_kinds = false;
+    bool device_tree = false;
 };
 
 std::string dump(const ordered_json& value) {
@@ -218,12 +221,24 @@ ordered_json board_json(const plan& board, const std::string& map) {
                                   .suggestion = suggest(name, names)});
 }
 
+/// Of the first processor that runs stock software.
+std::string device_tree(const plan& board) {
+    const auto stores = image_stores(board);
+    if (stores.empty())
+        throw user_error(fmt::format(
+            "--device-tree: no processor of {} runs stock software; try --set software=stock",
+            board.name));
+    const auto blob = make_device_tree(describe_processor(board, stores.front()));
+    return {blob.begin(), blob.end()};
+}
+
 std::string inspect(const arguments& given) {
     if (given.list_kinds) return all_kinds(given.as_json);
     if (const auto* k = find_kind(kinds(), given.what))
         return given.as_json ? dump(kind_json(*k)) : kind_text(*k);
     if (given.what.empty() || !is_board(given.what)) refuse_name(given.what);
     const auto board = load_board(given.what, kinds(), given.set);
+    if (given.device_tree) return device_tree(board);
     if (!given.graph.empty()) {
         const auto topology = drawing::read_topology(board, board_vocabulary());
         return given.graph == "dot" ? to_dot(board, topology) : to_svg(board, topology);
@@ -243,6 +258,8 @@ void add_inspect(CLI::App& app, int& status) {
         ->add_option("--graph", given->graph, "only a drawing of chips, switches, hosts and cables")
         ->transform(one_of({"svg", "dot"}));
     command->add_option("--set", given->set, "a parameter of the board: name=value");
+    command->add_flag("--device-tree", given->device_tree,
+                      "the flattened device tree of a management processor with stock software");
     command->add_flag("--list-kinds", given->list_kinds, "everything a board may name");
     command->add_flag("--json", given->as_json, "as JSON");
     command->callback([given, &status] {

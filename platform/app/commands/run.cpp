@@ -28,6 +28,7 @@
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/boot_failure.h"
+#include "platform/framework/kernel/power_off.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/misuse/report.h"
 #include "platform/framework/output.h"
@@ -59,7 +60,8 @@ sc_core::sc_time time_option(std::string_view name, const std::string& text) {
 /// Everything that can be found wrong before the board is read.
 platform_options build_options(const run_options& chosen) {
     if (!chosen.max_time.empty()) time_option("--max-time", chosen.max_time);
-    if (!chosen.until.empty() && chosen.until != "ready") time_option("--until", chosen.until);
+    if (!chosen.until.empty() && chosen.until != "ready" && chosen.until != "off")
+        time_option("--until", chosen.until);
     check_report(chosen.coverage);
     if (chosen.uart == "socket" && chosen.listen.empty())
         throw user_error("--uart socket needs --listen DIR");
@@ -177,6 +179,12 @@ private:
             print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
     }
 
+    static bool software_powers_off() {
+        bool any = false;
+        for_each_module<reports_power_off>([&](const auto&, auto&) { any = true; });
+        return any;
+    }
+
     run_loop::goal goal() {
         run_loop::goal g{"the command line", "the end"};
         if (!chosen_.max_time.empty()) g.until = time_option("--max-time", chosen_.max_time);
@@ -186,6 +194,17 @@ private:
             if (!any) throw user_error("--until ready: the board has no module that reports ready");
             g.what = "every chip to be ready (--until)";
             g.condition = ready_condition();
+        } else if (chosen_.until == "off" || (chosen_.until.empty() && software_powers_off())) {
+            if (!software_powers_off())
+                throw user_error(
+                    "--until off: no software of this board can power off (--set software=stock)");
+            g.what = "software to power every machine off";
+            g.condition = [] {
+                bool all_off = true;
+                for_each_module<reports_power_off>(
+                    [&](const auto&, auto& module) { all_off = all_off && module.is_off(); });
+                return all_off;
+            };
         } else if (!chosen_.until.empty()) {
             const auto end = time_option("--until", chosen_.until);
             until_time_ = !g.until || end <= *g.until;
@@ -275,6 +294,7 @@ void add_run(CLI::App& app, int& status) {
     auto chosen = std::make_shared<run_options>();
     auto* c = app.add_subcommand("run", "build a board, boot it and serve it");
     chosen->board.add_to(*c);
+    chosen->board.add_software_to(*c);
     c->add_option("--listen", chosen->listen, "folder for the sockets: control.sock, <chip>.sock");
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
@@ -287,7 +307,7 @@ void add_run(CLI::App& app, int& status) {
     add_coverage_option(*c, chosen->coverage);
     add_hart_option(*c);
     c->add_option("--until", chosen->until,
-                  "end with status 0 when: 'ready', or a simulated time like '10 ms'");
+                  "end with status 0 when: 'ready', 'off', or a simulated time like '10 ms'");
     c->add_option("--max-time", chosen->max_time, "end at this simulated time");
     c->add_option("--uart", chosen->uart,
                   "stdout, none, socket (in the --listen folder), or a file");

@@ -2,10 +2,7 @@
 #include "platform/app/exec/exec_devices.h"
 
 #include <array>
-#include <cstring>
 #include <utility>
-
-#include "platform/framework/tlm/memory.h"
 
 namespace trn {
 
@@ -44,23 +41,6 @@ unsigned byte_registers::transport_dbg(tlm::tlm_generic_payload& payload) {
     unsigned done = 0;
     widen(payload, [&](auto& wide) { done = out->transport_dbg(wide) == 4 ? 1 : 0; });
     return done;
-}
-
-finisher::finisher(sc_core::sc_module_name name, std::function<void(int)> on_exit)
-    : sc_module(name), on_exit_(std::move(on_exit)) {
-    in.register_b_transport(this, &finisher::b_transport);
-}
-
-void finisher::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-    std::array<std::uint8_t, size> page{};
-    copy_payload(payload, page.data(), page.size());
-    if (!payload.is_write()) return;
-    std::uint32_t written = 0;
-    std::memcpy(&written, page.data(), sizeof written);
-    constexpr std::uint32_t pass = 0x5555, reset = 0x7777, fail = 0x3333;
-    const std::uint32_t what = written & 0xffff;
-    if (what == pass || what == reset) on_exit_(0);
-    if (what == fail) on_exit_(static_cast<int>(written >> 16));
 }
 
 }  // namespace trn

@@ -32,20 +32,4 @@ private:
     const std::function<void()> polled_;
 };
 
-/// SiFive's test finisher, by which programs for QEMU's machine "virt" switch it off: a write of
-/// 0x5555 or 0x7777 (reset) ends the program with code 0, of code << 16 | 0x3333 with that code.
-class finisher : public sc_core::sc_module {
-public:
-    static constexpr std::uint64_t size = 0x1000;
-
-    tlm_utils::simple_target_socket<finisher, 64> in{"in"};
-
-    finisher(sc_core::sc_module_name name, std::function<void(int code)> on_exit);
-
-private:
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-
-    const std::function<void(int)> on_exit_;
-};
-
 }  // namespace trn

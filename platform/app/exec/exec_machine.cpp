@@ -33,11 +33,12 @@ exec_machine::exec_machine(sc_core::sc_module_name name, const elf_program& prog
       plic_("plic", {.sources = plic_sources, .contexts = 2}),
       uart_("uart", {.clock_hz = uart_clock_hz}),
       uart_registers_("uart_registers", [this] { polled_(); }),
-      finisher_("finisher", [this](int code) { on_exit(code); }),
+      finisher_("finisher"),
       rom_("rom", {.size = rom_size, .read_only = true}),
       ram_("ram", {.size = cfg_.ram_size}) {
     hart_.bus.bind(bus_.target);
     hart_.set_time_source(aclint_);
+    finisher_.on_request([this](finisher::action, int code) { on_exit(code); });
     connect_interrupts();
     connect_devices();
     attach_ram(program);
@@ -117,12 +118,15 @@ void exec_machine::load_rom(const elf_program& program) {
 
 machine_description exec_machine::describe() const {
     machine_description m;
+    m.model = "trnvp exec";
     m.ram = {ram_base, cfg_.ram_size};
     m.aclint = {aclint_base, aclint_size};
     m.plic = {plic_base, plic_size};
     m.uart = {uart_base, byte_registers::size};
     m.finisher = {finisher_base, finisher::size};
     m.isa = cfg_.hart.isa.name();
+    m.has_cache_blocks =
+        cfg_.hart.isa.has(riscv::extension::zicbom) || cfg_.hart.isa.has(riscv::extension::zicboz);
     m.timebase_hz =
         static_cast<std::uint32_t>(sc_core::sc_time(1, sc_core::SC_SEC) / aclint_.settings().tick);
     m.uart_clock_hz = static_cast<std::uint32_t>(uart_clock_hz);

@@ -9,11 +9,12 @@
 #include <systemc>
 #include <vector>
 
+#include "models/finisher/finisher.h"
 #include "models/interrupts/aclint.h"
 #include "models/interrupts/plic.h"
 #include "models/riscv/riscv_hart.h"
 #include "models/uart/uart.h"
-#include "platform/app/exec/device_tree.h"
+#include "platform/app/device_tree/device_tree.h"
 #include "platform/app/exec/exec_devices.h"
 #include "platform/app/exec/htif.h"
 #include "platform/framework/loader/elf.h"

@@ -9,18 +9,30 @@
 
 namespace trn {
 
-/// The machine of `trnvp exec` for its device tree. Sizes in bytes.
+/// A machine of one hart for its device tree. Sizes in bytes.
 struct machine_description {
     struct region {
         std::uint64_t base, size;
     };
+    /// A device that no stock driver knows.
+    struct device {
+        std::string kind;  ///< name and, after "trnvp,", compatible
+        region at;
+        std::vector<std::uint32_t> interrupts = {};  ///< sources at the PLIC
+    };
+    std::string model;
     region ram, aclint, plic, uart, finisher;
+    std::vector<device> others = {};
     std::string isa;                   ///< "rv64imac_zicsr"
     std::uint32_t timebase_hz = 0;     ///< of mtime
     std::uint32_t uart_clock_hz = 0;   ///< before the divisor
     std::uint32_t uart_baud = 0;       ///< with divisor 1
     std::uint32_t uart_interrupt = 0;  ///< source at the PLIC
     std::uint32_t plic_sources = 0;
+    std::uint32_t uart_register_shift = 0;  ///< registers are 1 << shift bytes apart
+    bool has_cache_blocks = false;          ///< Zicbom or Zicboz
+    std::string bootargs = {};
+    region initrd = {};  ///< size 0: none
 };
 
 /// The flattened device tree (Devicetree Specification 0.4, version 17) of one hart and these

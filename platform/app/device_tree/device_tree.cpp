@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/app/exec/device_tree.h"
+#include "platform/app/device_tree/device_tree.h"
 
 #include <fmt/format.h>
 #include <libfdt.h>
 
+#include <algorithm>
 #include <cassert>
 #include <initializer_list>
 #include <tuple>
@@ -16,6 +17,7 @@ namespace {
 enum handle : std::uint32_t { hart_interrupts = 1, plic_handle, finisher_handle };
 // Interrupts of a hart, as riscv,cpu-intc numbers them: the bits of mip.
 enum : std::uint32_t { msip = 3, mtip = 7, seip = 9, meip = 11 };
+constexpr std::uint32_t cache_block = 64;  // bytes
 // Values that SiFive's test finisher takes.
 enum : std::uint32_t { finish_pass = 0x5555, finish_reset = 0x7777 };
 
@@ -45,10 +47,16 @@ public:
             for (const char* value : values) all.append(value).push_back('\0');
             property(name, all.data(), all.size());
         }
-        void cells(const char* name, std::initializer_list<std::uint32_t> values) {
+        void cells(const char* name, std::span<const std::uint32_t> values) {
             std::vector<fdt32_t> all;
             for (const auto value : values) all.push_back(cpu_to_fdt32(value));
             property(name, all.data(), all.size() * sizeof all[0]);
+        }
+        void cells(const char* name, std::initializer_list<std::uint32_t> values) {
+            cells(name, std::span(values.begin(), values.size()));
+        }
+        void number(const char* name, std::uint64_t value) {
+            cells(name, {high(value), low(value)});
         }
         void reg(const machine_description::region& at) {
             cells("reg", {high(at.base), low(at.base), high(at.size), low(at.size)});
@@ -74,8 +82,14 @@ public:
 private:
     static void check([[maybe_unused]] int result) { assert(result >= 0); }
 
-    std::vector<std::uint8_t> blob_ = std::vector<std::uint8_t>(8192);
+    std::vector<std::uint8_t> blob_ = std::vector<std::uint8_t>(16384);
 };
+
+/// "trnvp exec" is compatible with "trnvp-exec".
+std::string compatible_of(std::string model) {
+    std::ranges::replace(model, ' ', '-');
+    return model;
+}
 
 std::string at(const char* name, const machine_description::region& where) {
     return fmt::format("{}@{:x}", name, where.base);
@@ -93,6 +107,10 @@ void add_hart(tree& all, const machine_description& m) {
     cpu.text("compatible", "riscv");
     cpu.text("riscv,isa", m.isa);
     cpu.text("mmu-type", "riscv,sv39");
+    if (m.has_cache_blocks) {
+        cpu.cells("riscv,cbom-block-size", {cache_block});
+        cpu.cells("riscv,cboz-block-size", {cache_block});
+    }
     tree::node interrupts(all, "interrupt-controller");
     interrupts.cells("#interrupt-cells", {1});
     interrupts.flag("interrupt-controller");
@@ -124,6 +142,10 @@ void add_uart(tree& all, const machine_description& m) {
     uart.reg(m.uart);
     uart.cells("clock-frequency", {m.uart_clock_hz});
     uart.cells("current-speed", {m.uart_baud});
+    if (m.uart_register_shift != 0) {
+        uart.cells("reg-shift", {m.uart_register_shift});
+        uart.cells("reg-io-width", {4});
+    }
     uart.cells("interrupts", {m.uart_interrupt});
     uart.cells("interrupt-parent", {plic_handle});
 }
@@ -145,6 +167,26 @@ void add_end(tree& all, const machine_description& m) {
     }
 }
 
+void add_chosen(tree& all, const machine_description& m) {
+    tree::node chosen(all, "chosen");
+    chosen.text("stdout-path", "/soc/" + at("serial", m.uart));
+    if (!m.bootargs.empty()) chosen.text("bootargs", m.bootargs);
+    if (m.initrd.size == 0) return;
+    chosen.number("linux,initrd-start", m.initrd.base);
+    chosen.number("linux,initrd-end", m.initrd.base + m.initrd.size);
+}
+
+void add_others(tree& all, const machine_description& m) {
+    for (const auto& one : m.others) {
+        tree::node device(all, at(one.kind.c_str(), one.at));
+        device.text("compatible", "trnvp," + one.kind);
+        device.reg(one.at);
+        if (one.interrupts.empty()) continue;
+        device.cells("interrupts", one.interrupts);
+        device.cells("interrupt-parent", {plic_handle});
+    }
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
@@ -153,12 +195,9 @@ std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
         tree::node root(all, "");
         root.cells("#address-cells", {2});
         root.cells("#size-cells", {2});
-        root.text("compatible", "trnvp-exec");
-        root.text("model", "trnvp exec");
-        {
-            tree::node chosen(all, "chosen");
-            chosen.text("stdout-path", "/soc/" + at("serial", m.uart));
-        }
+        root.text("compatible", compatible_of(m.model));
+        root.text("model", m.model);
+        add_chosen(all, m);
         add_hart(all, m);
         {
             tree::node memory(all, at("memory", m.ram));
@@ -173,6 +212,7 @@ std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
         add_interrupt_controllers(all, m);
         add_uart(all, m);
         add_end(all, m);
+        add_others(all, m);
     }
     return all.finish();
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <tlm>
+
+#include "platform/framework/kernel/power_off.h"
+#include "platform/framework/tlm/irq.h"
+
+namespace trn {
+
+/// SiFive's test finisher, by which software powers the machine off or resets it: a write of 0x5555
+/// powers off, `code << 16 | 0x3333` too, with an exit code; 0x7777 resets. Reads return 0.
+class finisher : public sc_core::sc_module, public reports_power_off {
+public:
+    struct config {};
+    static constexpr std::uint64_t size = 0x1000;  ///< bytes of address space
+    enum class action : std::uint8_t { power_off, reset };
+
+    tlm_utils::simple_target_socket<finisher, 64> in{"in"};
+    irq_out power_off{"power_off"};  ///< stays high
+    irq_out reset{"reset"};          ///< a pulse
+
+    explicit finisher(sc_core::sc_module_name name) : finisher(name, config{}) {}
+    finisher(sc_core::sc_module_name name, const config&);
+
+    /// Called by the write, before the lines change.
+    void on_request(std::function<void(action what, int code)> requested) {
+        requested_ = std::move(requested);
+    }
+    bool is_off() const override { return power_off.level(); }
+
+private:
+    void act();
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
+    std::function<void(action, int)> requested_;
+    action next_ = action::power_off;
+    int code_ = 0;
+    sc_core::sc_event due_{"due"};  // the lines change between two quanta of the hart
+};
+
+}  // namespace trn

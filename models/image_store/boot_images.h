@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trn {
+
+/// What is wrong with a list of images: one sentence, and what to write in its place.
+class boot_image_error : public std::runtime_error {
+public:
+    explicit boot_image_error(const std::string& message, std::string suggestion = {})
+        : runtime_error(message), suggestion_(std::move(suggestion)) {}
+    const std::string& suggestion() const { return suggestion_; }
+
+private:
+    std::string suggestion_;
+};
+
+/// "FILE@ADDRESS", or "FILE", an ELF program with its own addresses.
+struct boot_image_name {
+    std::string file;
+    std::optional<std::uint64_t> address;
+};
+/// \throws boot_image_error when there is no file, or the address is not one
+boot_image_name parse_boot_image(std::string_view text);
+
+/// Names separated by commas.
+std::vector<std::string> split_boot_images(std::string_view list);
+
+/// Bytes and where they go.
+struct boot_image {
+    std::string file;
+    std::uint64_t address = 0;
+    std::vector<std::uint8_t> bytes;
+
+    std::uint64_t end() const { return address + bytes.size(); }
+};
+
+/// The memory that images may occupy.
+struct boot_ram {
+    std::uint64_t base = 0, size = 0;
+};
+
+/// Reads the images of a list in its order.
+/// \throws boot_image_error: a file that cannot be read or is too long, an image outside the RAM,
+/// images that overlap
+std::vector<boot_image> read_boot_images(std::string_view list, const boot_ram& ram);
+
+}  // namespace trn

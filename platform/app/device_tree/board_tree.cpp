@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/device_tree/board_tree.h"
+
+#include <any>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "models/image_store/image_store.h"
+#include "models/interrupts/aclint.h"
+#include "models/interrupts/plic.h"
+#include "models/ram_window/ram_window.h"
+#include "models/riscv/riscv_hart.h"
+#include "models/uart/uart.h"
+#include "platform/framework/netlist/address_map.h"
+
+namespace trn {
+
+namespace {
+
+bool is_a(const plan::module& m, std::string_view kind_name) {
+    return m.built_as != nullptr && m.built_as->name == kind_name;
+}
+
+template <typename Model>
+const typename Model::config& config_of(const plan::module& m) {
+    return std::any_cast<const typename Model::config&>(m.config);
+}
+
+/// The module of that kind beside `store`, in its assembly.
+std::optional<std::uint32_t> neighbour(const plan& board, std::uint32_t store,
+                                       std::string_view kind_name) {
+    for (std::uint32_t i = 0; i < board.modules.size(); ++i)
+        if (board.modules[i].parent == board.modules[store].parent &&
+            is_a(board.modules[i], kind_name))
+            return i;
+    return std::nullopt;
+}
+
+/// Interrupt sources at the PLIC, by the module that raises them.
+std::multimap<std::uint32_t, std::uint32_t> interrupts_of(const plan& board, std::uint32_t plic) {
+    std::multimap<std::uint32_t, std::uint32_t> sources;
+    for (const auto& b : board.bindings)
+        if (b.to.module == plic && board.port_of(b.to).name == "source")
+            sources.emplace(b.from.module, b.to.index);
+    return sources;
+}
+
+/// The router that the hart's bus leads to.
+std::optional<std::uint32_t> router_of(const plan& board, std::uint32_t hart) {
+    for (const auto& b : board.bindings)
+        if (b.from.module == hart && board.port_of(b.from).name == "bus") return b.to.module;
+    return std::nullopt;
+}
+
+class description {
+public:
+    description(const plan& board, std::uint32_t store) : board_(board) {
+        const auto hart = neighbour(board, store, "riscv_hart");
+        const auto plic_module = neighbour(board, store, "plic");
+        if (!hart || !plic_module) return;
+        sources_ = interrupts_of(board, *plic_module);
+        describe_hart(*hart);
+        describe_store(config_of<image_store>(board.modules[store]));
+        machine_.model = "trnvp " + board.name;
+        if (const auto router = router_of(board, *hart))
+            for (const auto& row : address_maps(board).own(*router)) add(row);
+    }
+    machine_description take() { return std::move(machine_); }
+
+private:
+    void describe_hart(std::uint32_t hart) {
+        const auto& isa = config_of<riscv_hart>(board_.modules[hart]).isa;
+        machine_.isa = isa.name();
+        machine_.has_cache_blocks =
+            isa.has(riscv::extension::zicbom) || isa.has(riscv::extension::zicboz);
+    }
+
+    void describe_store(const image_store::config& store) {
+        machine_.bootargs = store.bootargs;
+        if (store.initrd.empty()) return;
+        const auto images = image_store::read_images(store);  // the tree is the last one
+        const auto& initrd = images[images.size() - 2];
+        machine_.initrd = {initrd.address, initrd.bytes.size()};
+    }
+
+    void add(const map_row& row) {
+        constexpr std::uint64_t end_of_map = std::uint64_t{1} << 32;
+        const plan::module& m = board_.module_of(row.target);
+        const machine_description::region at{row.window.base, row.window.size};
+        if (at.base >= end_of_map || m.built_as == nullptr) return;
+        if (is_a(m, "aclint")) {
+            machine_.aclint = at;
+            machine_.timebase_hz = static_cast<std::uint32_t>(sc_core::sc_time(1, sc_core::SC_SEC) /
+                                                              config_of<aclint>(m).tick);
+        } else if (is_a(m, "plic")) {
+            machine_.plic = at;
+            machine_.plic_sources = config_of<plic>(m).sources;
+        } else if (is_a(m, "uart") || is_a(m, "byte_uart")) {
+            add_uart(row.target.module, at);
+        } else if (is_a(m, "finisher")) {
+            machine_.finisher = at;
+        } else if (is_a(m, "ram_window")) {
+            machine_.ram = at;
+        } else {
+            add_other(row.target.module, at);
+        }
+    }
+
+    void add_uart(std::uint32_t module, const machine_description::region& at) {
+        constexpr std::uint32_t clocks_per_bit = 16, slot_shift = 2;
+        machine_.uart = at;
+        machine_.uart_register_shift = slot_shift;
+        const auto& cfg = config_of<uart>(board_.modules[module]);
+        machine_.uart_clock_hz = static_cast<std::uint32_t>(cfg.clock_hz);
+        machine_.uart_baud = machine_.uart_clock_hz / clocks_per_bit;
+        if (const auto found = sources_.find(module); found != sources_.end())
+            machine_.uart_interrupt = found->second;
+    }
+
+    void add_other(std::uint32_t module, const machine_description::region& at) {
+        machine_description::device device{board_.modules[module].built_as->name, at, {}};
+        const auto [first, last] = sources_.equal_range(module);
+        for (auto one = first; one != last; ++one) device.interrupts.push_back(one->second);
+        machine_.others.push_back(std::move(device));
+    }
+
+    const plan& board_;
+    std::multimap<std::uint32_t, std::uint32_t> sources_;
+    machine_description machine_{};
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> image_stores(const plan& board) {
+    std::vector<std::uint32_t> stores;
+    for (std::uint32_t i = 0; i < board.modules.size(); ++i)
+        if (is_a(board.modules[i], "image_store")) stores.push_back(i);
+    return stores;
+}
+
+std::vector<std::string> boot_files_of(const plan& board, std::uint32_t store) {
+    const auto& choices = config_of<image_store>(board.modules[store]);
+    std::vector<std::string> files;
+    for (const auto* list : {&choices.images, &choices.initrd})
+        for (const auto& name : split_boot_images(*list))
+            files.push_back(parse_boot_image(name).file);
+    if (!choices.device_tree.empty()) files.push_back(choices.device_tree);
+    return files;
+}
+
+machine_description describe_processor(const plan& board, std::uint32_t store) {
+    return description(board, store).take();
+}
+
+void store_device_trees(const system& built) {
+    const plan& board = built.board();
+    for (const std::uint32_t store : image_stores(board)) {
+        auto* const module = built.find<image_store>(board.modules[store].path);
+        module->set_device_tree(make_device_tree(describe_processor(board, store)));
+    }
+}
+
+}  // namespace trn
