@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-TRNVP = os.environ.get("TRNVP", "build/trnvp")
+TRNVP = os.environ.get("TRNVP", pathlib.Path(__file__).parents[3] / "build/trnvp")
 
 
 class trnvp_case(unittest.TestCase):
