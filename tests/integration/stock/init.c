@@ -7,7 +7,8 @@ static long call(long number, long a, long b, long c) {
     __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a7) : "memory");
     return a0;
 }
-enum { write_call = 64, reboot_call = 142 };
+enum { ioctl_call = 29, write_call = 64, reboot_call = 142 };
+enum { wait_until_sent = 0x5409 /* TCSBRK */ };
 static void say(const char* text) {
     long length = 0;
     while (text[length]) ++length;
@@ -16,6 +17,7 @@ static void say(const char* text) {
 void _start(void) {
     volatile double third = 1.0 / 3;
     say(third * 3 == 1.0 ? "hello from user mode\n" : "floating point is wrong\n");
+    call(ioctl_call, 1, wait_until_sent, 1);
     call(reboot_call, (long)0xfee1dead, 672274793, 0x4321fedc);
     for (;;) {
     }
