@@ -151,6 +151,14 @@ void check_combinations(const test_options& chosen) {
         if (given) throw user_error(fmt::format("{} and --slurm exclude each other", option));
 }
 
+/// Compiles what the steps run, before anything runs. \throws config_error
+void prepare(const std::vector<scenario::scenario>& all) {
+    diagnostics problems;
+    for (const auto& one : all)
+        if (one.prepare) one.prepare(problems);
+    problems.throw_if_any();
+}
+
 int run(const test_options& chosen) {
     check_combinations(chosen);
     check_vcd(chosen.vcd, chosen.vcd_signals);
@@ -171,6 +179,7 @@ int run(const test_options& chosen) {
     }
     check_outputs(chosen, all.mine);
     if (chosen.slurm) return run_cluster(chosen, all);
+    prepare(all.mine);
     std::optional<coverage> executed;  // of all children
     if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all.mine));
     const bool passed = run_as_often_as_chosen(chosen, all);

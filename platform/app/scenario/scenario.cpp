@@ -156,6 +156,13 @@ scenario read_point(scenario_files& from, const std::string& file, const paramet
     s.misuse_text = r.text("misuse", "");
     s.beginning = beginning_of(s);
     s.text_digest = from.text_digest();
+    s.prepare = [files = from.shared_from_this(),
+                 all = from.take_preparations()](diagnostics& problems) {
+        const auto known = files->problems().list().size();
+        for (const auto& prepare : all) prepare();
+        const auto& found = files->problems().list();
+        for (auto n = known; n < found.size(); ++n) problems.add(found[n]);
+    };
     return s;
 }
 

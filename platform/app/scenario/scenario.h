@@ -47,7 +47,7 @@ struct action {
     std::string shared = {};  ///< scenarios with the same text share the step's run; "": never
     std::string keeps = {}, returns_to = {};  ///< the snapshot that the step takes, or restores
     bool drives = true;  ///< uses the driver stub, which runs one call at a time
-    /// Called once, while the file is read and has no mistake so far; reports mistakes there.
+    /// Called before the first run, when the file has no mistake; reports mistakes in it.
     std::function<void(const setting&)> prepare = {};
 };
 
@@ -92,6 +92,8 @@ struct scenario : description {
     std::vector<misuse::policy_choice> misuse;
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked when all steps are done
+    /// Call before the first run: compiles kernels, and reports what is wrong with them.
+    std::function<void(diagnostics&)> prepare = {};
 };
 
 /// Checks a board with "name=value" for its parameters. \throws config_error

@@ -161,8 +161,9 @@ step scenario_files::read_one(const config::node& item, const scope& in) {
     if (item.is_map() && item.find("together")) return read_branches(item, in);
     if (item.is_map() && item.find("figure")) return read_figure(item, in);
     auto one = read_step(item, in.values);
-    if (one.prepare && problems_.empty()) one.prepare(setting_);
-    one.prepare = {};  // its copy of the step goes
+    if (one.prepare)
+        preparations_.emplace_back(
+            [prepare = std::exchange(one.prepare, {}), in = setting_] { prepare(in); });
     return one;
 }
 
@@ -414,6 +415,8 @@ step scenario_files::read_later(const config::node& item, const scope& in) {
         self->begin_point(self->setting_);
         std::vector<step> steps;
         self->read_item(item, now, steps);
+        for (const auto& prepare : self->take_preparations())
+            if (self->problems_.empty()) prepare();
         if (!self->problems_.empty()) throw step_failure(self->problems_.list().front().text());
         for (const auto& each : steps) play(each, ctx, *ctx.report);
     };

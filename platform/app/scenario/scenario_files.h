@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/app/scenario/scenario.h"
@@ -38,6 +40,10 @@ public:
     /// Of the scenario's own file and the included ones.
     std::uint64_t text_digest() const;
     std::size_t steps() const { return steps_; }  ///< of this point
+    /// What the steps read since the last call need before they run. Valid as long as this.
+    std::vector<std::function<void()>> take_preparations() {
+        return std::exchange(preparations_, {});
+    }
     /// Mistakes of all files.
     const diagnostics& problems() const { return problems_; }
 
@@ -73,7 +79,8 @@ private:
     std::list<config::document> documents_;
     std::set<std::filesystem::path> included_;
     std::map<std::string, sequence, std::less<>> sequences_;
-    setting setting_;                              // of this point
+    setting setting_;  // of this point
+    std::vector<std::function<void()>> preparations_;
     std::set<std::string, std::less<>> captured_;  // names, by the steps read so far
     std::vector<std::string> kept_;                // likewise
     std::size_t steps_ = 0;
