@@ -5,10 +5,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "models/flash/flash_regs.h"
 #include "platform/framework/loader/firmware_file.h"
@@ -20,17 +25,56 @@ namespace trn {
 using namespace flash_regs;
 using sc_core::sc_time;
 
+namespace {
+
+/// False when they do not fit.
+bool put(std::span<std::uint8_t> all, std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+    if (offset > all.size() || bytes.size() > all.size() - offset) return false;
+    std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(offset));
+    return true;
+}
+
+/// A whole flash image, or a program that becomes both slots.
+void put_image(std::span<std::uint8_t> all, const std::string& image) {
+    const auto file = read_firmware(image, flash::max_program_bytes);
+    static constexpr std::uint8_t elf_magic[] = {0x7f, 'E', 'L', 'F'};
+    if (file.size() < sizeof elf_magic ||
+        !std::equal(std::begin(elf_magic), std::end(elf_magic), file.begin())) {
+        if (put(all, 0, file)) return;
+        throw std::runtime_error(fmt::format("flash image '{}' has {} bytes, the flash {}", image,
+                                             file.size(), all.size()));
+    }
+    const auto name = std::filesystem::path(image).filename().string();  // as the board says
+    const auto slot = pack_firmware(read_elf(file, image), name, flash::slot_size);
+    for (const std::uint64_t offset : {flash::slot_a, flash::slot_b})
+        if (!put(all, offset, slot))
+            throw std::runtime_error(
+                fmt::format("program '{}' does not fit a flash of {} bytes", image, all.size()));
+}
+
+/// Read once for all flashes that exist at the same time, as those of a rack do.
+std::shared_ptr<const initial_content> content_of(const flash::config& cfg) {
+    static std::map<std::pair<std::string, std::uint64_t>, std::weak_ptr<const initial_content>>
+        known;
+    auto& mine = known[{cfg.image, cfg.size}];
+    if (auto content = mine.lock()) return content;
+    std::vector<std::uint8_t> bytes(cfg.size, 0xff);
+    if (!cfg.image.empty()) put_image(bytes, cfg.image);
+    const auto content = std::make_shared<const initial_content>(bytes);
+    mine = content;
+    return content;
+}
+
+}  // namespace
+
 flash::flash(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
       cfg_(cfg),
       regs_(flash_regs::table, {.latency = cfg.access_latency}),
-      bytes_(cfg.size) {
+      bytes_(content_of(cfg)) {
     window.register_b_transport(this, &flash::read_window);
     window.register_transport_dbg(this, &flash::peek_window);
     window.register_get_direct_mem_ptr(this, &flash::get_direct_mem_ptr);
-
-    std::memset(bytes_.data(), 0xff, cfg_.size);
-    if (!cfg_.image.empty()) load_image();
 
     regs_.view(reg::status, [this](unsigned, unsigned) {
         return running_.what == opcode::none ? 0 : status::busy.mask();
@@ -51,28 +95,8 @@ flash::flash(sc_core::sc_module_name name, const config& cfg)
     dont_initialize();
 }
 
-/// A whole flash image, or a program that becomes both slots.
-void flash::load_image() {
-    const auto file = read_firmware(cfg_.image, max_program_bytes);
-    static constexpr std::uint8_t elf_magic[] = {0x7f, 'E', 'L', 'F'};
-    if (file.size() < sizeof elf_magic ||
-        !std::equal(std::begin(elf_magic), std::end(elf_magic), file.begin())) {
-        if (load(0, file)) return;
-        throw std::runtime_error(fmt::format("flash image '{}' has {} bytes, the flash {}",
-                                             cfg_.image, file.size(), cfg_.size));
-    }
-    const auto name = std::filesystem::path(cfg_.image).filename().string();  // as the board says
-    const auto slot = pack_firmware(read_elf(file, cfg_.image), name, slot_size);
-    for (const std::uint64_t offset : {slot_a, slot_b})
-        if (!load(offset, slot))
-            throw std::runtime_error(fmt::format("program '{}' does not fit a flash of {} bytes",
-                                                 cfg_.image, cfg_.size));
-}
-
 bool flash::load(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
-    if (offset > cfg_.size || bytes.size() > cfg_.size - offset) return false;
-    std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
-    return true;
+    return put({bytes_.data(), cfg_.size}, offset, bytes);
 }
 
 /// The chip was reset: a running command is cut off, what it did so far stays.

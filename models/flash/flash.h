@@ -67,7 +67,6 @@ private:
     void finish();
 
     void clear();
-    void load_image();
     void command(std::uint64_t written, const sc_core::sc_time& delay);
     bool acceptable(opcode wanted) const;
     void program();

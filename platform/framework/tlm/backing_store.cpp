@@ -17,6 +17,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trn {
@@ -122,7 +123,31 @@ slice take_slice(std::uint64_t size, std::string_view group) {
     return {file, offset};
 }
 
+/// -1 when the host refuses it.
+int file_of(std::span<const std::uint8_t> bytes) {
+    const int file = memfd_create("trnvp-content", MFD_CLOEXEC);
+    if (file < 0) return -1;
+    for (std::uint64_t done = 0; done < bytes.size();) {
+        const auto count = write(file, bytes.data() + done, bytes.size() - done);
+        if (count <= 0) {
+            close(file);
+            return -1;
+        }
+        done += static_cast<std::uint64_t>(count);
+    }
+    return file;
+}
+
 }  // namespace
+
+initial_content::initial_content(std::span<const std::uint8_t> bytes)
+    : bytes_(bytes.begin(), bytes.end()), descriptor_(file_of(bytes_)) {
+    assert(!bytes_.empty());
+}
+
+initial_content::~initial_content() {
+    if (descriptor_ >= 0) close(descriptor_);
+}
 
 backing_store::backing_store(std::uint64_t size, sharing how, std::string_view group)
     : size_(size) {
@@ -134,8 +159,19 @@ backing_store::backing_store(std::uint64_t size, sharing how, std::string_view g
         descriptor_offset_ = mine.offset;
         flags = MAP_NORESERVE | MAP_SHARED;
     }
-    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, descriptor_,
-                    static_cast<off_t>(descriptor_offset_));
+    map(flags, descriptor_, descriptor_offset_);
+}
+
+backing_store::backing_store(std::shared_ptr<const initial_content> content)
+    : size_(content->size()), content_(std::move(content)) {
+    const bool copies = content_->descriptor() < 0;
+    map(MAP_NORESERVE | MAP_PRIVATE | (copies ? MAP_ANONYMOUS : 0), content_->descriptor(), 0);
+    if (copies) std::memcpy(data_, content_->data(), size_);
+}
+
+void backing_store::map(int flags, int descriptor, std::uint64_t offset) {
+    void* at =
+        mmap(nullptr, size_, PROT_READ | PROT_WRITE, flags, descriptor, static_cast<off_t>(offset));
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::uint8_t*>(at);
     stores().insert(store_behind(data_), {data_, this});
@@ -158,7 +194,9 @@ std::uint64_t backing_store::resident() const {
 
 void backing_store::clear() {
     in_use_.clear();
-    if (descriptor_ < 0) {
+    if (content_ && content_->descriptor() < 0) {
+        std::memcpy(data_, content_->data(), size_);
+    } else if (descriptor_ < 0) {
         madvise(data_, size_, MADV_DONTNEED);
     } else {
         fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -169,6 +207,7 @@ void backing_store::clear() {
 bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const {
     const auto offset = static_cast<std::uint64_t>(at - data_);
     assert(at >= data_ && size > 0 && size <= size_ - offset);
+    if (content_) return false;
     if (in_use_.empty()) in_use_.resize((size_ + block - 1) / block);
     const std::uint64_t last = (offset + size - 1) / block;
     for (std::uint64_t i = offset / block; i <= last; ++i)

@@ -138,6 +138,20 @@ TEST(BackingStoreTest, EachGroupHasItsOwnFile) {
     EXPECT_EQ(theirs.data()[5], 0);
 }
 
+TEST(BackingStoreTest, StoresOfOneContentKeepTheirOwnWrites) {
+    const std::vector<std::uint8_t> bytes(1 << 20, 0xff);
+    const auto content = std::make_shared<const initial_content>(bytes);
+    backing_store mine{content}, theirs{content};
+    EXPECT_EQ(mine.size(), bytes.size());
+    EXPECT_EQ(mine.resident(), 0u);
+    EXPECT_FALSE(mine.untouched(mine.data(), mine.size()));  // it does not read as zeroes
+    mine.data()[5] = 7;
+    EXPECT_EQ(theirs.data()[5], 0xff);
+    EXPECT_EQ(theirs.data()[(1 << 20) - 1], 0xff);
+    mine.clear();
+    EXPECT_EQ(mine.data()[5], 0xff);
+}
+
 class BackingStoreZeroes : public testing::TestWithParam<backing_store::sharing> {};
 
 TEST_P(BackingStoreZeroes, CopiesOfUntouchedMemoryAllocateNothing) {
