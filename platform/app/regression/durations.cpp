@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "platform/app/regression/fields.h"
+#include "platform/app/regression/versioned_file.h"
 #include "platform/app/report_file.h"
-#include "platform/framework/config/file.h"
-#include "platform/framework/config/json.h"
 
 namespace trn::regression {
 
@@ -22,8 +21,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::uint64_t version = 1;
-constexpr std::uint64_t max_file = std::uint64_t{64} << 20;
+constexpr file_format durations_format{
+    .key = "trnvp durations", .content = "durations", .version = 1};
 constexpr double max_seconds = 1e7;
 
 double seconds(const fields& from, std::string_view key) {
@@ -49,21 +48,8 @@ durations durations::read(const fs::path& file) {
     std::error_code unreadable;
     if (!fs::exists(file, unreadable)) return all;
     const auto name = file.string();
-    std::vector<std::uint8_t> bytes;
-    try {
-        bytes = read_file(file, max_file);
-    } catch (const file_error& why) {
-        throw file_error(fmt::format("{}: {}", name, why.what()));
-    }
-    const auto value =
-        config::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    if (value.is_discarded()) throw file_error(name + ": this file is not JSON, or was cut");
+    const auto value = read_versioned(file, durations_format);
     const fields top(value, name);
-    if (!top.has("trnvp durations"))
-        throw file_error(name + ": this is not a file of durations of trnvp test");
-    if (const auto found = top.number("trnvp durations"); found != version)
-        throw file_error(fmt::format("{}: version {} of the format; this program reads version {}",
-                                     name, found, version));
     for (const auto& [scenario_file, names] : top.object("scenarios", scenario::max_runs).items()) {
         const fields in(top.at("scenarios").object(scenario_file, scenario::max_runs),
                         fmt::format("{}: '{}'", name, scenario_file));
@@ -126,7 +112,8 @@ std::string durations::text() const {
             "   {}: {{\"beginning_s\": {}, \"own_s\": {}}}", line_of(name.substr(tab + 1)),
             rounded(one.beginning_s), rounded(one.own_s)));
     }
-    std::string out = fmt::format("{{\n \"trnvp durations\": {},\n \"scenarios\": {{", version);
+    std::string out =
+        fmt::format("{{\n \"trnvp durations\": {},\n \"scenarios\": {{", durations_format.version);
     const char* comma = "\n";
     for (const auto& [file, lines] : files) {
         out += fmt::format("{}  {}: {{\n", std::exchange(comma, ",\n"), line_of(file));

@@ -13,10 +13,10 @@
 #include <tuple>
 
 #include "platform/app/regression/fields.h"
+#include "platform/app/regression/versioned_file.h"
 #include "platform/app/report_file.h"
 #include "platform/app/scenario/selection.h"
 #include "platform/framework/config/file.h"
-#include "platform/framework/config/json.h"
 
 namespace trn::regression {
 
@@ -25,8 +25,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::uint64_t version = 1;
-constexpr std::uint64_t max_file = std::uint64_t{64} << 20;
+constexpr file_format history_format{
+    .key = "trnvp history", .content = "the history", .version = 1};
 constexpr std::size_t max_files = 100'000;
 
 std::tm utc(std::int64_t seconds) {
@@ -95,22 +95,8 @@ history history::read(const fs::path& folder) {
 }
 
 void history::read_run(const fs::path& file) {
-    const auto name = file.string();
-    std::vector<std::uint8_t> bytes;
-    try {
-        bytes = read_file(file, max_file);
-    } catch (const file_error& why) {
-        throw file_error(fmt::format("{}: {}", name, why.what()));
-    }
-    const auto value =
-        config::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    if (value.is_discarded()) throw file_error(name + ": this file is not JSON, or was cut");
-    const fields run(value, name);
-    if (!run.has("trnvp history"))
-        throw file_error(name + ": this is not a file of the history of trnvp test");
-    if (const auto found = run.number("trnvp history"); found != version)
-        throw file_error(fmt::format("{}: version {} of the format; this program reads version {}",
-                                     name, found, version));
+    const auto value = read_versioned(file, history_format);
+    const fields run(value, file.string());
     std::map<std::string, past_result> read;
     const auto in = run.at("scenarios");
     for (const auto& [scenario, entry] : run.object("scenarios", scenario::max_runs).items())
@@ -126,7 +112,7 @@ void history::add(const fs::path& folder, const run_record& run) {
     for (const auto& one : run.results) runs[identity(one.what)].push_back(&one);
     json scenarios = json::object();
     for (const auto& [scenario, all] : runs) scenarios[scenario] = entry_of(all);
-    const json text{{"trnvp history", version},
+    const json text{{"trnvp history", history_format.version},
                     {"started", run.started},
                     {"build", run.build},
                     {"scenarios", std::move(scenarios)}};
