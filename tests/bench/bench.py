@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import history
 import regression
 
 
@@ -312,16 +313,11 @@ WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": a
               "kernel_calls": kernel_calls, "kernels": kernels, "merge": regression.merge, "slurm": regression.slurm}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path, help="build folder")
-    parser.add_argument("--json", type=pathlib.Path, help="also write the rows to this file")
-    parser.add_argument("--only", default="", help="run what has this text in its name")
-    args = parser.parse_args()
-
+def run_all(build, only):
+    """Rows, and names of programs that failed."""
     rows, failed = [], []
-    for program in sorted((args.build / "tests").glob("bench_*")):
-        if args.only not in program.name:
+    for program in sorted((build / "tests").glob("bench_*")):
+        if only not in program.name:
             continue
         print(f"==> {program.name}", file=sys.stderr)
         with tempfile.NamedTemporaryFile(suffix=".json") as out:
@@ -331,15 +327,49 @@ def main() -> int:
                 continue
             rows += json.load(open(out.name, encoding="utf-8"))
     for name, measure in WHOLE_RUNS.items():
-        if args.only in name:
+        if only in name:
             print(f"==> {name}", file=sys.stderr)
-            rows += measure(args.build / "trnvp")
-    table(rows)
+            rows += measure(build / "trnvp")
+    return rows, failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path, help="build folder")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the rows to this file")
+    parser.add_argument("--only", default="", help="run what has this text in its name")
+    parser.add_argument("--runs", type=int, default=1, metavar="N", help="run all so often; records have the medians")
+    parser.add_argument("--record", metavar="NAME", help=f"write the record {history.FOLDER.name}/NAME.txt")
+    parser.add_argument("--compare", type=pathlib.Path, metavar="FILE",
+                        help="print what became slower or faster than in this record; status 1 when something is slower")
+    args = parser.parse_args()
+    if args.runs < 1:
+        parser.error("--runs: at least 1")
+    try:
+        old = history.read(args.compare) if args.compare else None
+    except history.RecordError as why:
+        parser.error(str(why))
+
+    runs, failed = [], []
+    for _ in range(args.runs):
+        rows, failures = run_all(args.build, args.only)
+        runs.append(rows)
+        failed += failures
+    table(runs[-1])
     if args.json:
-        args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        args.json.write_text(json.dumps(runs[-1], indent=1) + "\n", encoding="utf-8")
+    new = history.of_runs(runs, history.this_machine())
+    if args.record:
+        history.FOLDER.mkdir(exist_ok=True)
+        (history.FOLDER / f"{args.record}.txt").write_text(history.text_of(new), encoding="utf-8")
+    changes = history.compare(old, new) if old else []
+    for one in changes:
+        print(one.text())
+    if old and not changes:
+        print(f"nothing changed beyond noise since {args.compare}")
     for name in failed:
         print(f"bench: {name} failed", file=sys.stderr)
-    return 1 if failed else 0
+    return 1 if failed or any(one.is_slower for one in changes) else 0
 
 
 if __name__ == "__main__":
