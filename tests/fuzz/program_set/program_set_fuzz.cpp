@@ -56,7 +56,7 @@ again:
 .end
     dma_start over
     reg_load rd=R1 type=int32 address=@s+4
-    dge_copy engines=3 queue=5 semaphore=9 piece=64 source=@w + R3*64 [8:1024] destination=@sbuf+0x100 [8:64]
+    dge_copy engines=3 queue=3 semaphore=9 piece=64 source=@w + R3*64 [8:1024] destination=@sbuf+0x100 [8:64]
     write @cc[1]+0x20000.4=2 @program.sync.8=1
     halt
 )"};

@@ -125,7 +125,7 @@ echo sends $(cat $count/send_wrs) reads $(cat $count/rdma_read_bytes) drops $(ca
 # The provider refuses work requests without a completion, which datagrams have by default.
 both ib_send_bw -c UD -x 0 -d efa_0 -n 100 -s 1024 -Q 1 -r 512 -t 16
 both ib_send_bw -c UD -x 0 -d efa_0 -n 100 -s 1024 -Q 1 -r 512 -t 16 -e
-awk '/efa-comp0/ {print "completion events:", $2 > 0 ? "yes" : "no"}' /proc/interrupts
+awk '/efa-comp0/ {print "completion events:", ($2 > 0 ? "yes" : "no")}' /proc/interrupts
 )sh",
         modules);
     ASSERT_EQ(how.status, 0) << how.output;

@@ -112,7 +112,8 @@ echo recovered
     const auto how = run_with_faults(
         start, {{"ready for a media error", disk, "media_error", ", block=8000, blocks=8"},
                 {"ready for a lost command", disk, "lost_command"},
-                {"ready for a lost interrupt", "disk.pcie", "lost_interrupt"},
+                // Of all commands that fio keeps waiting: one more would announce them.
+                {"ready for a lost interrupt", "disk.pcie", "lost_interrupt", ", count=8"},
                 {"ready for a stuck command", disk, "stuck_command"},
                 {"ready for a lost completion", disk, "lost_completion"},
                 {"ready for a fatal error", disk, "fatal_error"}});

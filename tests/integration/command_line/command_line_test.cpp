@@ -229,7 +229,7 @@ TEST_F(CommandLine, InputFileIsNotOverwritten) {
 
 TEST_F(CommandLine, TwoLineMessageStaysOneMessage) {
     expect(trnctl + " --connect /no/such/folder info", 1, "directory\n  is it running?");
-    expect("ulimit -n 6; " + chip, 1, "trnvp: signal_set_service pipe: Too many open files\n");
+    expect("ulimit -n 7; " + chip, 1, "trnvp: signal_set_service pipe: Too many open files\n");
 }
 
 TEST_F(CommandLine, RunsInARemovedWorkingDirectory) {

@@ -494,8 +494,8 @@ document.body.dataset.whole = (last - first) / data.duration;
         (error,) = json.loads((self.folder / "out/profile.json").read_text())["Error"]
         self.assertEqual((error["description"], error["trn_engine"]), ("BAD_OPERAND", "vector"))
         self.assertIn("BAD_OPERAND", self.browse(self.folder / "out/profile.html"))
-        tables = self.profile("tiles.py:softmax", "--board", "trn2-chip", "--in", self.array("x", random(128, 512)), "--limit", "4000",
-                              status=1)
+        tables = self.profile("tiles.py:many_tiles", "--board", "trn2-chip", "--in", self.array("x", random(128, 512)), "--arg",
+                              "count=40", "--limit", "4000", status=1)
         self.assertRegex(tables["Warning"][-1]["message"], "did not run to its end.*timed out")
         self.assertTrue(tables["Instruction"])
 

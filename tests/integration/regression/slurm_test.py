@@ -27,10 +27,10 @@ class Slurm(trnvp_case):
         self.environment.update(SLURM_CONF=str(self.slurm.configuration))
 
     def slow(self, names, seconds=100):
-        """Scenarios that wait in a client until a file `go` is there."""
+        """Scenarios that wait in a client, which signals do not end, until a file `go` is there."""
         for name in names:
             self.scenario(f"{name}.yaml", f"scenario: {name}\nboard: trn3-chip\nwall_limit: 1000 s\nsteps:\n"
-                          f"  - client: {{command: [sh, -c, 'touch {self.folder}/{name}.began; for i in $(seq {seconds}0);"
+                          f"  - client: {{command: [sh, -c, 'trap \"\" TERM; touch {self.folder}/{name}.began; for i in $(seq {seconds}0);"
                           f" do test -e {self.folder}/go && exit 0; sleep 0.1; done; exit 1']}}\n")
 
     def start(self, *words):
@@ -96,6 +96,7 @@ class Slurm(trnvp_case):
         running = self.start("test", "a.yaml", "b.yaml", "--slurm", "-j", "2", "--report", "out")
         self.until(lambda: self.began("a")() and self.began("b")(), running)
         self.slurm.run(["scancel", f"{self.job_of()}_1"])
+        time.sleep(2)  # the run ends at once, its client would end well
         (self.folder / "go").touch()
         said = self.end_of(running, 1)
         self.assertIn("shard 1 did not end its run: CANCELLED", said)
