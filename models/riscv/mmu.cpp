@@ -68,7 +68,7 @@ fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
     return {};
 }
 
-/// One thread executes all harts, so nobody changes the entry between its read and this write.
+/// One thread executes all harts, so none changes the entry between its read and this write.
 bool mmu::set_accessed(u64 at, u64 marked) {
     if (!protection_.allows(at, 8, access::store, privilege::supervisor)) return false;
     std::array<u8, 8> raw{};

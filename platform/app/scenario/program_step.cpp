@@ -71,10 +71,11 @@ void program_source::read_collectives(const reader& r) {
     request.image = image;
     if (collectives.empty()) return;
     const auto list = r.node().at("collectives");
+    const auto items = list.items();  // none of a single text
     for (std::size_t n = 0; n < collectives.size(); ++n) try {
             request.collectives.push_back(program_collective::read(collectives[n]));
         } catch (const std::runtime_error& wrong) {
-            list.items()[n].report(mistake::wrong_shape, wrong.what());
+            (n < items.size() ? items[n] : list).report(mistake::wrong_shape, wrong.what());
         }
     if (collectives.size() > TRN_CC_SLOTS)
         list.report(mistake::out_of_range,

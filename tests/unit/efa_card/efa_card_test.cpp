@@ -460,7 +460,7 @@ TEST_F(EfaCardTest, DoorbellsOfTwoUarsAreInDifferentPages) {
     EXPECT_EQ(one.qp.send_bell / 4096, one.qp.receive_bell / 4096);
 }
 
-/// A memory list whose pages are all alike, with more entries than one chunk holds.
+/// A memory list whose pages are all the same, with more entries than one chunk holds.
 struct alike_list {
     static constexpr std::uint32_t pages = 511 * 512 + 10;
 
