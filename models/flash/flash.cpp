@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "models/flash/flash_regs.h"
+#include "platform/framework/loader/elf.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/log.h"
 #include "platform/framework/tlm/memory.h"
@@ -37,9 +37,7 @@ bool put(std::span<std::uint8_t> all, std::uint64_t offset, std::span<const std:
 /// A whole flash image, or a program that becomes both slots.
 void put_image(std::span<std::uint8_t> all, const std::string& image) {
     const auto file = read_firmware(image, flash::max_program_bytes);
-    static constexpr std::uint8_t elf_magic[] = {0x7f, 'E', 'L', 'F'};
-    if (file.size() < sizeof elf_magic ||
-        !std::equal(std::begin(elf_magic), std::end(elf_magic), file.begin())) {
+    if (!is_elf(file)) {
         if (put(all, 0, file)) return;
         throw std::runtime_error(fmt::format("flash image '{}' has {} bytes, the flash {}", image,
                                              file.size(), all.size()));

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 #include "platform/framework/config/units.h"
 #include "platform/framework/loader/elf.h"
@@ -17,29 +16,12 @@ namespace {
 
 constexpr std::uint64_t longest_image = std::uint64_t{256} << 20;
 
-bool is_elf(const std::vector<std::uint8_t>& bytes) {
-    constexpr std::uint8_t magic[] = {0x7f, 'E', 'L', 'F'};
-    return bytes.size() > sizeof magic && std::memcmp(bytes.data(), magic, sizeof magic) == 0;
-}
-
-/// All segments as they lie in memory, from the lowest on.
-boot_image flatten(const std::vector<std::uint8_t>& file, const std::string& name) try {
-    const elf_program program = read_elf(file, name);
-    boot_image image{name, ~std::uint64_t{0}, {}};
-    std::uint64_t end = 0;
-    for (const auto& segment : program.segments) {
-        image.address = std::min(image.address, segment.address);
-        end = std::max(end, segment.address + segment.bytes.size());
-    }
-    if (end - image.address > longest_image)
-        throw boot_image_error(fmt::format("{}: its segments span more than {}", name,
-                                           to_string(trn::bytes{longest_image})));
-    image.bytes.resize(end - image.address);
-    for (const auto& segment : program.segments)
-        std::ranges::copy(
-            segment.bytes,
-            image.bytes.begin() + static_cast<std::ptrdiff_t>(segment.address - image.address));
-    return image;
+boot_image image_of(const std::vector<std::uint8_t>& file, const std::string& name) try {
+    auto flat = flatten(read_elf(file, name), longest_image);
+    if (!flat)
+        throw boot_image_error(fmt::format("{}: its segments have no bytes, or span more than {}",
+                                           name, to_string(trn::bytes{longest_image})));
+    return {name, flat->first, std::move(flat->bytes)};
 } catch (const elf_error& why) {
     throw boot_image_error(why.what());
 }
@@ -56,7 +38,7 @@ boot_image read_image(const boot_image_name& wanted) {
         throw boot_image_error(
             fmt::format("{} is not an ELF program, so it has no address", wanted.file),
             wanted.file + "@0x80000000");
-    return flatten(file, wanted.file);
+    return image_of(file, wanted.file);
 }
 
 void check_place(const boot_image& image, const boot_ram& ram) {

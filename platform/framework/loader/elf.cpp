@@ -136,8 +136,7 @@ std::optional<std::uint32_t> elf_program::instruction(std::uint64_t address) con
 }
 
 elf_program read_elf(std::span<const std::uint8_t> image, const std::string& name) {
-    if (image.size() < EI_NIDENT || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0)
-        throw elf_error(name + ": not an ELF file");
+    if (image.size() < EI_NIDENT || !is_elf(image)) throw elf_error(name + ": not an ELF file");
     elf_version(EV_CURRENT);
     // libelf may write to its input.
     std::vector<std::uint8_t> copy(image.begin(), image.end());
@@ -153,6 +152,26 @@ elf_program read_elf(const std::string& path) {
     } catch (const file_error& why) {
         throw elf_error(path + ": " + why.what());
     }
+}
+
+std::optional<flat_program> flatten(const elf_program& program, std::uint64_t limit) {
+    std::uint64_t first = ~std::uint64_t{0}, last = 0;
+    for (const auto& segment : program.segments) {
+        if (segment.bytes.empty()) continue;
+        first = std::min(first, segment.address);
+        last = std::max(last, segment.address + segment.bytes.size());
+    }
+    if (last <= first || last - first > limit) return std::nullopt;
+    flat_program flat{first, std::vector<std::uint8_t>(last - first)};
+    for (const auto& segment : program.segments)
+        if (!segment.bytes.empty())
+            std::ranges::copy(segment.bytes, flat.bytes.begin() + static_cast<std::ptrdiff_t>(
+                                                                      segment.address - first));
+    return flat;
+}
+
+bool is_elf(std::span<const std::uint8_t> file) {
+    return file.size() >= SELFMAG && std::memcmp(file.data(), ELFMAG, SELFMAG) == 0;
 }
 
 }  // namespace trn

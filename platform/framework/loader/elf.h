@@ -37,6 +37,17 @@ struct elf_program {
     std::optional<std::uint32_t> instruction(std::uint64_t address) const;
 };
 
+/// The bytes of all segments as they lie in memory, with zeroes between them.
+struct flat_program {
+    std::uint64_t first = 0;  ///< the lowest address
+    std::vector<std::uint8_t> bytes;
+};
+/// Nothing when the program has no bytes, or they span more than `limit`.
+std::optional<flat_program> flatten(const elf_program& program, std::uint64_t limit);
+
+/// Whether a file begins as ELF files do.
+bool is_elf(std::span<const std::uint8_t> file);
+
 /// Reads a little-endian 64-bit RISC-V executable. Throws elf_error: unreadable or truncated file,
 /// not ELF, wrong class, byte order or machine, not executable, nothing to load.
 elf_program read_elf(const std::string& path);

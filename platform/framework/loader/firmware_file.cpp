@@ -83,34 +83,16 @@ std::uint32_t crc32c(std::span<const std::uint8_t> bytes) {
     return ~crc;
 }
 
-/// All segments as one run of bytes from the lowest address on.
-std::vector<std::uint8_t> flatten(const elf_program& program, std::uint64_t limit,
-                                  std::uint64_t& first) {
-    std::uint64_t last = 0;
-    first = ~0ull;
-    for (const auto& segment : program.segments) {
-        if (segment.bytes.empty()) continue;
-        first = std::min(first, segment.address);
-        last = std::max(last, segment.address + segment.bytes.size());
-    }
-    if (last <= first || last - first > limit)
-        throw std::runtime_error(
-            fmt::format("the program's segments do not fit a slot of {} bytes", limit));
-    std::vector<std::uint8_t> bytes(last - first);
-    for (const auto& segment : program.segments)
-        if (!segment.bytes.empty())
-            std::copy(segment.bytes.begin(), segment.bytes.end(),
-                      bytes.begin() + static_cast<std::ptrdiff_t>(segment.address - first));
-    return bytes;
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> pack_firmware(const elf_program& program, const std::string& version,
                                         std::uint64_t limit) {
     constexpr std::size_t header_size = 64;
-    std::uint64_t first = 0;
-    const auto payload = flatten(program, limit - header_size, first);
+    const auto flat = flatten(program, limit - header_size);
+    if (!flat)
+        throw std::runtime_error(fmt::format("the program's segments do not fit a slot of {} bytes",
+                                             limit - header_size));
+    const auto& payload = flat->bytes;
     std::vector<std::uint8_t> packed(header_size + payload.size());
     const auto put = [&packed](std::size_t at, auto value) {
         std::memcpy(packed.data() + at, &value, sizeof value);
@@ -119,7 +101,7 @@ std::vector<std::uint8_t> pack_firmware(const elf_program& program, const std::s
     put(4, std::uint32_t{1});
     put(8, static_cast<std::uint32_t>(payload.size()));
     put(12, crc32c(payload));
-    put(16, first);
+    put(16, flat->first);
     put(24, program.entry);
     std::memcpy(packed.data() + 32, version.data(), std::min<std::size_t>(version.size(), 27));
     put(60, crc32c(std::span(packed).first(60)));
