@@ -77,7 +77,6 @@ void kernel_source::prepare(const setting& in) const {
         request->cores = made.cores;
         request->collectives = std::move(made.collectives);
         request->all_chips = !request->collectives.empty();
-        request->image = "cc_core.img";
         if (request->all_chips && instances != 1)
             place_.report(mistake::out_of_range,
                           "a kernel with collectives has one instance on each chip");

@@ -27,7 +27,7 @@ struct program_source {
     trn_program_control control = TRN_CONTROL_BY_MMIO;
     trn_program_completion completion = TRN_WAIT_BY_NOTIFICATION;
     std::vector<std::string> collectives = {};
-    std::string image = "cc_core.img";
+    std::string image = program_request{}.image;
 
     program_request request = {};
     void read_program(const reader& r);

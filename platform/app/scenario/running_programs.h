@@ -38,7 +38,7 @@ struct instance_values {
 /// What a step runs where.
 struct program_request : trn::program_request {
     std::uint32_t chips = 1;  ///< the first ones of the board; all of them with `all_chips`
-    std::string image = {};   ///< for the cores that run collectives
+    std::string image = "cc_core.img";  ///< for the cores that run collectives
     /// In place of `in`, by instance, chip after chip; null: none.
     std::shared_ptr<const std::vector<instance_values>> values = {};
     tensors::tolerance allowed = {};  ///< for `values`
