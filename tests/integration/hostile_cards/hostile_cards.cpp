@@ -74,6 +74,20 @@ void check_guard(card_host& host) {
             "memory beside the victim's copies has changed");
 }
 
+/// Inputs of a driver that is reset first, and again after so many of them. Time passes after one
+/// in `pauses` inputs.
+template <class State, class Input>
+hostile_input inputs_of(std::shared_ptr<State> now, fuzz_random& random, unsigned pauses,
+                        Input input) {
+    now->reset(random);
+    return [now, pauses, input, count = std::uint64_t{0}](fuzz_random& source) mutable {
+        if (++count % inputs_of_a_driver == 0) now->reset(source);
+        input(*now, source);
+        if (source.below(pauses) == 0)
+            now->host.advance(static_cast<double>(1 + source.below(300)));
+    };
+}
+
 // --- EFA ---
 
 using efa_host = attached<verbs_host>;
@@ -97,25 +111,20 @@ hostile_input attack_efa(const std::string& sockets, fuzz_random& random) {
         efa_host host;
         std::unique_ptr<copier> own;
         std::uint16_t to_victim = 0;
-        std::uint64_t inputs = 0;
     };
     auto now = std::make_shared<state>(socket_of(sockets, 0, "efa"));
-    now->reset(random);
-    return [now](fuzz_random& source) {
-        if (++now->inputs % inputs_of_a_driver == 0) now->reset(source);
+    return inputs_of(now, random, 8, [](state& at, fuzz_random& source) {
         switch (source.below(4)) {
         case 0:
-            some_noise(now->host, source);
+            some_noise(at.host, source);
             break;
         case 1:
-            some_command(now->host, source);
+            some_command(at.host, source);
             break;
         default:
-            some_work(*now->own, *now->own, source.below(2) == 0 ? now->own->ah : now->to_victim,
-                      source);
+            some_work(*at.own, *at.own, source.below(2) == 0 ? at.own->ah : at.to_victim, source);
         }
-        if (source.below(8) == 0) now->host.advance(static_cast<double>(1 + source.below(300)));
-    };
+    });
 }
 
 verification verify_efa(const std::string& sockets) {
@@ -165,24 +174,20 @@ hostile_input attack_ena(const std::string& sockets, fuzz_random& random) {
         }
         ena_host host;
         std::unique_ptr<talker> own;
-        std::uint64_t inputs = 0;
     };
     auto now = std::make_shared<state>(socket_of(sockets, 0, "ena"));
-    now->reset(random);
-    return [now](fuzz_random& source) {
-        if (++now->inputs % inputs_of_a_driver == 0) now->reset(source);
+    return inputs_of(now, random, 8, [](state& at, fuzz_random& source) {
         switch (source.below(4)) {
         case 0:
-            some_noise(now->host, source);
+            some_noise(at.host, source);
             break;
         case 1:
-            some_command(now->host, source);
+            some_command(at.host, source);
             break;
         default:
-            some_descriptors(*now->own, source);
+            some_descriptors(*at.own, source);
         }
-        if (source.below(8) == 0) now->host.advance(static_cast<double>(1 + source.below(300)));
-    };
+    });
 }
 
 verification verify_ena(const std::string& sockets) {
@@ -229,18 +234,14 @@ hostile_input attack_nvme(const std::string& sockets, fuzz_random& random) {
             copy_and_compare(host, source);
         }
         nvme_host host;
-        std::uint64_t inputs = 0;
     };
     auto now = std::make_shared<state>(socket_of(sockets, 0, "disk"));
-    now->reset(random);
-    return [now](fuzz_random& source) {
-        if (++now->inputs % inputs_of_a_driver == 0) now->reset(source);
+    return inputs_of(now, random, 4, [](state& at, fuzz_random& source) {
         if (source.below(2) == 0)
-            some_noise(now->host, source);
+            some_noise(at.host, source);
         else
-            some_command(now->host, source);
-        if (source.below(4) == 0) now->host.advance(static_cast<double>(1 + source.below(300)));
-    };
+            some_command(at.host, source);
+    });
 }
 
 verification verify_nvme(const std::string& sockets) {
