@@ -77,6 +77,9 @@ std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
         return std::unique_ptr<child>(new child(started, pid, std::move(reader), std::move(file)));
     dup2(file.get(), STDOUT_FILENO);
     dup2(file.get(), STDERR_FILENO);
+    // Requests to end reach all processes of a terminal or a cluster's job: the runner answers
+    // them, and this process ends with it.
+    for (const int request : {SIGINT, SIGTERM}) signal(request, SIG_IGN);
     pipe = writer.release();
     install_crash_report(pipe);
     return nullptr;

@@ -43,7 +43,7 @@ child_process child_process::spawn(command words, streams with, pid_t group) {
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     sigset_t ignored_here;
     sigemptyset(&ignored_here);
-    sigaddset(&ignored_here, SIGXFSZ);
+    for (const int one : {SIGXFSZ, SIGINT, SIGTERM}) sigaddset(&ignored_here, one);
     posix_spawnattr_setsigdefault(&how, &ignored_here);
     posix_spawnattr_setpgroup(&how, group);
     pid_t pid = -1;

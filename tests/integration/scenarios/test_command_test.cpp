@@ -451,6 +451,27 @@ bool no_sockets_in(const std::string& temporary) {
     });
 }
 
+TEST_F(TestCommand, RequestToEndIsForTheRunnerAlone) {
+    // A terminal and a cluster's job ask all processes: that of the scenario must not fail it.
+    const auto file = scenario(
+        "  - client: {command: [sh, -c, 'kill -s TERM $PPID; kill -s INT $PPID']}\n"
+        "  - client: {command: [sh, -c, 'kill -s TERM $$'], status: 143}\n");
+    const auto how = test(file);
+    EXPECT_EQ(how.status, 0) << how.output;
+}
+
+TEST_F(TestCommand, RequestToEndAllProcessesLeavesNothingBehind) {
+    const auto file =
+        scenario("  - client: {command: [sh, -c, 'sleep 1000 & echo $! $$ > " + (folder / "pids") +
+                 "; kill -s TERM -- -$(cut -d\" \" -f5 /proc/$PPID/stat); wait']}\n");
+    const auto how =
+        run("TMPDIR=" + folder.text() + " setsid -w " + TRNVP + " test " + file + "; exit $?");
+    EXPECT_EQ(how.status, 128 + SIGTERM);
+    EXPECT_THAT(how.output, Not(HasSubstr("FAIL")));
+    expect_ended(folder / "pids");
+    EXPECT_TRUE(eventually([this] { return no_sockets_in(folder.text()); }));
+}
+
 TEST_F(TestCommand, ClientIsEndedAtItsTimeLimit) {
     const auto file = scenario(hanging_client(folder / "pids") + ", wall_limit: 2 s}\n");
     const auto how = run("TMPDIR=" + folder.text() + " " + TRNVP + " test " + file);
