@@ -79,8 +79,11 @@ efa_card::efa_card(sc_core::sc_module_name name, const config& cfg)
               {rings_.bytes().data(), static_cast<std::size_t>(rings_.bytes().size())}, objects_,
               wire_, completions_),
       receiver_("receiver", dma, objects_, sender_, completions_) {
-    registers.register_b_transport(this, &efa_card::b_transport);
-    registers.register_transport_dbg(this, &efa_card::transport_dbg);
+    registers.map(0, own_registers_at, management_.registers);
+    registers.map(own_registers_at, doorbells_at - own_registers_at, own_registers_,
+                  own_registers_at);
+    registers.map<&efa_card::ring_doorbell, &efa_card::peek_doorbell>(
+        doorbells_at, bar0_size - doorbells_at, *this, doorbells_at);
     send_rings.bind(rings_.in);
     dma.register_invalidate_direct_mem_ptr(this, &efa_card::revoke);
     own_registers_.on_write(reg::eq_db, [this](register_access& a) {
@@ -101,22 +104,9 @@ void efa_card::revoke(sc_dt::uint64 first, sc_dt::uint64 last) {
 
 // --- BAR0 ---
 
-void efa_card::b_transport(payload& request, sc_time& delay) {
-    const std::uint64_t address = request.get_address();
-    if (address >= doorbells_at) return ring_doorbell(request);
-    (address < own_registers_at ? management_.registers : own_registers_).access(request, delay);
-}
-
-unsigned efa_card::transport_dbg(payload& request) {
-    const std::uint64_t address = request.get_address();
-    if (address >= doorbells_at) return 0;
-    return (address < own_registers_at ? management_.registers : own_registers_)
-        .debug_access(request);
-}
-
 /// A doorbell has no value to read. A write where no doorbell is has no effect: a process may still
 /// hold the page of a queue that is gone.
-void efa_card::ring_doorbell(payload& request) {
+void efa_card::ring_doorbell(payload& request, sc_time&) {
     std::uint32_t value = 0;
     const std::uint64_t address = request.get_address();
     const bool fits = request.get_data_length() == sizeof value && address % sizeof value == 0 &&

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
 #include <memory>
@@ -26,6 +25,7 @@
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/window_socket.h"
 
 namespace trn {
 
@@ -64,10 +64,10 @@ public:
     static constexpr std::uint64_t bar0_size = 4u << 20;
     static constexpr std::uint64_t send_rings_size = efa_objects::limits::send_rings_bytes;
 
-    tlm_utils::simple_target_socket<efa_card, 64> registers{"registers"};  ///< BAR0
-    tlm::tlm_target_socket<64> send_rings{"send_rings"};                   ///< BAR2
-    tlm_utils::simple_initiator_socket<efa_card, 64> dma{"dma"};           ///< bus addresses
-    plug net{"net", *this};           ///< to an ethernet_fabric
+    window_socket registers{"registers"};                         ///< BAR0
+    tlm::tlm_target_socket<64> send_rings{"send_rings"};          ///< BAR2
+    tlm_utils::simple_initiator_socket<efa_card, 64> dma{"dma"};  ///< bus addresses
+    plug net{"net", *this};                                       ///< to an ethernet_fabric
     sc_core::sc_vector<irq_out> irq;  ///< rises for each message of an MSI-X vector
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) forget();
@@ -87,9 +87,8 @@ public:
 private:
     using payload = tlm::tlm_generic_payload;
 
-    void b_transport(payload& request, sc_core::sc_time& delay);
-    unsigned transport_dbg(payload& request);
-    void ring_doorbell(payload& request);
+    void ring_doorbell(payload& request, sc_core::sc_time& delay);
+    unsigned peek_doorbell(payload&) { return 0; }
     void revoke(sc_dt::uint64 first, sc_dt::uint64 last);
     void forget();
     void keep_alive();

@@ -66,8 +66,8 @@ ena_card::ena_card(sc_core::sc_module_name name, const config& cfg)
       completions_(queues_, writer_, interrupts_),
       transmitter_("transmitter", cfg.processing, dma, queues_, completions_, wire_),
       receiver_("receiver", cfg.processing, dma, queues_, completions_) {
-    registers.register_b_transport(this, &ena_card::b_transport);
-    registers.register_transport_dbg(this, &ena_card::transport_dbg);
+    registers.map(0, management_end, management_.registers);
+    registers.map(management_end, bar0_size - management_end, own_registers_, management_end);
     dma.register_invalidate_direct_mem_ptr(this, &ena_card::revoke);
     set_up_registers();
     SC_METHOD(keep_alive);
@@ -108,16 +108,6 @@ void ena_card::revoke(sc_dt::uint64 first, sc_dt::uint64 last) {
 }
 
 // --- BAR0 ---
-
-void ena_card::b_transport(payload& request, sc_time& delay) {
-    (request.get_address() < management_end ? management_.registers : own_registers_)
-        .access(request, delay);
-}
-
-unsigned ena_card::transport_dbg(payload& request) {
-    return (request.get_address() < management_end ? management_.registers : own_registers_)
-        .debug_access(request);
-}
 
 std::uint32_t ena_card::doorbell_of(std::uint16_t number) const {
     return static_cast<std::uint32_t>(offset(reg::doorbell, number));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
 #include <span>
@@ -23,6 +22,7 @@
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/window_socket.h"
 
 namespace trn {
 
@@ -48,9 +48,9 @@ public:
     };
     static constexpr std::uint64_t bar0_size = 16u << 10;
 
-    tlm_utils::simple_target_socket<ena_card, 64> registers{"registers"};  ///< BAR0
-    tlm_utils::simple_initiator_socket<ena_card, 64> dma{"dma"};           ///< bus addresses
-    plug net{"net", *this};           ///< to an ethernet_switch
+    window_socket registers{"registers"};                         ///< BAR0
+    tlm_utils::simple_initiator_socket<ena_card, 64> dma{"dma"};  ///< bus addresses
+    plug net{"net", *this};                                       ///< to an ethernet_switch
     sc_core::sc_vector<irq_out> irq;  ///< rises for each message of an MSI-X vector
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) forget();
@@ -69,8 +69,6 @@ private:
     using payload = tlm::tlm_generic_payload;
 
     void set_up_registers();
-    void b_transport(payload& request, sc_core::sc_time& delay);
-    unsigned transport_dbg(payload& request);
     void revoke(sc_dt::uint64 first, sc_dt::uint64 last);
     void forget();
     void keep_alive();

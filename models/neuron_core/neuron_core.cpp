@@ -41,11 +41,11 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
       pe_counters_(pe_counters_of(cfg.crossbars), {.latency = cfg.register_latency}),
       errors_(sram_errors_regs::table, {.latency = cfg.register_latency}),
       memories_({cfg.bytes_per_second, sc_core::SC_ZERO_TIME}) {
-    aperture.register_b_transport(this, &neuron_core::access_aperture);
-    aperture.register_transport_dbg(this, &neuron_core::peek_aperture);
-    aperture.register_get_direct_mem_ptr(this, &neuron_core::get_direct_mem_ptr);
-    top.register_b_transport(this, &neuron_core::access_top);
-    top.register_transport_dbg(this, &neuron_core::peek_top);
+    map_aperture();
+    top.map(cfg.notifications_offset, notification_queue::aperture_size,
+            notifications_.registers());
+    top.map(cfg.pe_counters_offset, pe_counters_regs::size, pe_counters_);
+    top.map(cfg.sram_errors_offset, sram_errors_regs::size, errors_);
 
     errors_.on_write(error_reg::control, [this](register_access& a) {
         if (sram_errors_regs::control::clear_counters.get(a.written) != 0) clear_errors();
@@ -91,55 +91,58 @@ void neuron_core::show_pe_counters() {
     });
 }
 
-void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+void neuron_core::map_aperture() {
+    aperture.map<&neuron_core::access_semaphores, &neuron_core::peek_semaphores>(
+        semaphores_offset, semaphores::size, *this);
+    aperture.map<&neuron_core::access_engines, &neuron_core::peek_engines>(
+        engines_offset, core_engines::size, *this);
+    aperture.map<&neuron_core::access_sram, &neuron_core::peek_sram>(0, cfg_.sbuf_size, *this);
+    aperture.map<&neuron_core::access_sram, &neuron_core::peek_sram>(psum_offset, cfg_.psum_size,
+                                                                     *this, psum_offset);
+    aperture.grant_pointers<&neuron_core::get_direct_mem_ptr>(*this);
+}
+
+void neuron_core::access_semaphores(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    if (engines_ && payload.is_write()) outside_post(payload);
+    semaphores_.access(payload, delay);
+}
+
+void neuron_core::access_engines(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    engines().access(payload, delay);
+}
+
+unsigned neuron_core::peek_engines(tlm::tlm_generic_payload& payload) {
+    return engines().debug_access(payload);
+}
+
+/// SBUF or PSUM; the address is that in the aperture.
+void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    if (inside(address, semaphores_offset, semaphores::size)) {
-        const shifted local(payload, semaphores_offset);
-        if (engines_ && payload.is_write()) outside_post(payload);
-        return semaphores_.access(payload, delay);
-    }
-    if (inside(address, engines_offset, core_engines::size)) {
-        const shifted local(payload, engines_offset);
-        return engines().access(payload, delay);
-    }
-    if (!is_memory(address)) {
-        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        return;
-    }
     if (!armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
-    const bool psum = address >= psum_offset;
-    backing_store& store = psum ? psum_ : sbuf_;
-    const shifted local(payload, psum ? psum_offset : 0);
-    const unsigned done = copy_payload(payload, store.data(), store.size());
+    const unsigned done = copy_sram(payload);
     if (done == 0) return;
     outside_access(payload.get_command(), address, done);
     payload.set_dmi_allowed(true);
     if (timing() == timing_mode::functional) return;
     const auto now = sc_core::sc_time_stamp();
-    delay = port_.pass(payload.get_command(), payload.get_address(), payload.get_data_length(),
-                       now + delay) -
+    delay = port_.pass(payload.get_command(), address, payload.get_data_length(), now + delay) -
             now + cfg_.access_latency;
 }
 
-unsigned neuron_core::peek_aperture(tlm::tlm_generic_payload& payload) {
-    const std::uint64_t address = payload.get_address();
-    if (inside(address, semaphores_offset, semaphores::size)) {
-        const shifted local(payload, semaphores_offset);
-        return semaphores_.debug_access(payload);
-    }
-    if (inside(address, engines_offset, core_engines::size)) {
-        const shifted local(payload, engines_offset);
-        return engines().debug_access(payload);
-    }
-    const bool psum = inside(address, psum_offset, cfg_.psum_size);
+unsigned neuron_core::peek_sram(tlm::tlm_generic_payload& payload) {
+    const unsigned done = copy_sram(payload);
+    if (payload.is_write()) outside_access(tlm::TLM_WRITE_COMMAND, payload.get_address(), done);
+    return done;
+}
+
+unsigned neuron_core::copy_sram(tlm::tlm_generic_payload& payload) {
+    const bool psum = payload.get_address() >= psum_offset;
     backing_store& store = psum ? psum_ : sbuf_;
     const shifted local(payload, psum ? psum_offset : 0);
-    const unsigned done = copy_payload(payload, store.data(), store.size());
-    if (payload.is_write()) outside_access(tlm::TLM_WRITE_COMMAND, address, done);
-    return done;
+    return copy_payload(payload, store.data(), store.size());
 }
 
 /// The bytes moved already. `address` is in the aperture.
@@ -184,39 +187,6 @@ bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     dmi.set_write_latency(cfg_.access_latency);
     route::add(payload, port_);
     return true;
-}
-
-void neuron_core::access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    const std::uint64_t address = payload.get_address();
-    if (inside(address, cfg_.notifications_offset, notification_queue::aperture_size)) {
-        const shifted local(payload, cfg_.notifications_offset);
-        notifications_.access(payload, delay);
-    } else if (inside(address, cfg_.pe_counters_offset, pe_counters_regs::size)) {
-        const shifted local(payload, cfg_.pe_counters_offset);
-        pe_counters_.access(payload, delay);
-    } else if (inside(address, cfg_.sram_errors_offset, sram_errors_regs::size)) {
-        const shifted local(payload, cfg_.sram_errors_offset);
-        errors_.access(payload, delay);
-    } else {
-        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    }
-}
-
-unsigned neuron_core::peek_top(tlm::tlm_generic_payload& payload) {
-    const std::uint64_t address = payload.get_address();
-    if (inside(address, cfg_.notifications_offset, notification_queue::aperture_size)) {
-        const shifted local(payload, cfg_.notifications_offset);
-        return notifications_.debug_access(payload);
-    }
-    if (inside(address, cfg_.pe_counters_offset, pe_counters_regs::size)) {
-        const shifted local(payload, cfg_.pe_counters_offset);
-        return pe_counters_.debug_access(payload);
-    }
-    if (inside(address, cfg_.sram_errors_offset, sram_errors_regs::size)) {
-        const shifted local(payload, cfg_.sram_errors_offset);
-        return errors_.debug_access(payload);
-    }
-    return 0;
 }
 
 /// Contract 5.3: semaphores and events 0, notification queues off. SBUF and PSUM keep their bytes.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,6 +25,7 @@
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/route.h"
 #include "platform/framework/tlm/traffic_watcher.h"
+#include "platform/framework/tlm/window_socket.h"
 
 namespace trn {
 
@@ -71,8 +70,8 @@ public:
     static constexpr std::uint64_t engines_offset = 0x0280'0000;     // invented
     static constexpr std::uint64_t aperture_size = 0x0400'0000;
 
-    tlm_utils::simple_target_socket<neuron_core, 64> aperture{"aperture"};
-    tlm_utils::simple_target_socket<neuron_core, 64> top{"top"};  ///< TPB_TOP registers
+    window_socket aperture{"aperture"};
+    window_socket top{"top"};  ///< TPB_TOP registers
     irq_in reset;
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
                           if (level) forget();
@@ -107,11 +106,17 @@ public:
     void on_break(std::function<void(const std::string& why)> hit) override;
 
 private:
-    void access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned peek_aperture(tlm::tlm_generic_payload& payload);
+    void map_aperture();
+    void access_semaphores(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_semaphores(tlm::tlm_generic_payload& payload) {
+        return semaphores_.debug_access(payload);
+    }
+    void access_engines(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_engines(tlm::tlm_generic_payload& payload);
+    void access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_sram(tlm::tlm_generic_payload& payload);
+    unsigned copy_sram(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-    void access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned peek_top(tlm::tlm_generic_payload& payload);
     void reset_changed(bool level);
     void show_pe_counters();
     template <typename Reg>

@@ -25,7 +25,7 @@ struct notification {
 
 /// The 16 notification rings of a block, or of many equal blocks at a stride: registers, and a
 /// writer of entries into the configured rings. Part of the block that owns it: the owner
-/// forwards accesses and calls deliver(). Spec: doc/models/notification_queue.md.
+/// forwards accesses to registers() and calls deliver(). Spec: doc/models/notification_queue.md.
 class notification_queue {
 public:
     static constexpr unsigned slots = 16;
@@ -37,10 +37,7 @@ public:
     notification_queue(const sc_core::sc_object& owner, const sc_core::sc_time& latency,
                        unsigned instances = 1, std::uint64_t stride = 0);
 
-    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned debug_access(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
+    register_bank& registers() { return regs_; }
 
     /// Accepts an entry for `slot`; false when the slot is off. The entry is in memory after the
     /// owner's next deliver(); beyond the capacity it is dropped and counted.

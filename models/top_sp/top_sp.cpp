@@ -7,7 +7,6 @@
 #include "models/top_sp/cc_core_regs.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/memory.h"
-#include "platform/framework/tlm/shifted.h"
 
 namespace trn {
 
@@ -16,23 +15,9 @@ using regs::reg;
 
 namespace {
 
-constexpr std::uint64_t fabric_bit = std::uint64_t{1} << 63;
 const sc_core::sc_time& tick() {
     static const sc_core::sc_time nanosecond(1, sc_core::SC_NS);
     return nanosecond;
-}
-
-bool is_own_notifications(std::uint64_t address) {
-    return address / notification_queue::aperture_size ==
-           top_sp::aperture_size / notification_queue::aperture_size;
-}
-
-/// Where an access of the hart beyond what is its own goes; nothing: nowhere.
-bool to_axi(std::uint64_t& address) {
-    if ((address & fabric_bit) != 0) return true;
-    if (address / top_sp::axi_window != 1) return false;
-    address -= top_sp::axi_window;
-    return true;
 }
 
 }  // namespace
@@ -48,14 +33,10 @@ top_sp::top_sp(sc_core::sc_module_name name, const config& cfg,
       semaphores_(*this, cfg.access_latency),
       control_(regs::table, {.latency = cfg.access_latency}) {
     static_assert(control_offset + regs::size == memory_offset);
-    aperture.register_b_transport(this, &top_sp::access_aperture);
-    aperture.register_transport_dbg(this, &top_sp::peek_aperture);
-    aperture.register_get_direct_mem_ptr(this, &top_sp::get_direct_mem_ptr);
-    registers.register_b_transport(this, &top_sp::access_registers);
-    registers.register_transport_dbg(this, &top_sp::peek_registers);
-    hart_bus_.register_b_transport(this, &top_sp::access_by_hart);
-    hart_bus_.register_transport_dbg(this, &top_sp::peek_by_hart);
-    hart_bus_.register_get_direct_mem_ptr(this, &top_sp::pointer_for_hart);
+    map_aperture(aperture);
+    aperture.grant_pointers<&top_sp::get_direct_mem_ptr>(*this);
+    registers.map(cfg.notifications_offset, registers_size, notifications_.registers());
+    map_hart_bus();
     hart.bus.bind(hart_bus_);
     hart.set_time_source(*this);
     timer_.bind(hart.irq, riscv_hart::machine_timer);
@@ -71,24 +52,42 @@ top_sp::top_sp(sc_core::sc_module_name name, const config& cfg,
 
 // ---- accesses
 
-void top_sp::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    const std::uint64_t address = payload.get_address();
-    if (address < control_offset) return semaphores_.access(payload, delay);
-    if (address < memory_offset) {
-        const shifted local(payload, control_offset);
-        return control_.access(payload, delay);
-    }
+void top_sp::map_aperture(window_socket& socket) {
+    socket.map(0, semaphores::size, semaphores_);
+    socket.map(control_offset, regs::size, control_);
+    socket.map<&top_sp::access_memory, &top_sp::peek_memory>(
+        memory_offset, aperture_size - memory_offset, *this, memory_offset);
+}
+
+void top_sp::map_hart_bus() {
+    constexpr std::uint64_t fabric = std::uint64_t{1} << 63;
+    map_aperture(hart_bus_);
+    hart_bus_.map(aperture_size, notification_queue::aperture_size, notifications_.registers());
+    hart_bus_.map<&top_sp::access_chip, &top_sp::peek_chip>(axi_window, axi_window, *this);
+    hart_bus_.map<&top_sp::access_chip, &top_sp::peek_chip>(fabric, fabric, *this, fabric);
+    hart_bus_.grant_pointers<&top_sp::pointer_for_hart>(*this);
+}
+
+void top_sp::access_memory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     if (copy_payload(payload, bytes_.data(), bytes_.size()) == 0) return;
     payload.set_dmi_allowed(true);
     if (timing() == timing_mode::contended) delay += cfg_.access_latency;
 }
 
-unsigned top_sp::peek_aperture(tlm::tlm_generic_payload& payload) {
-    const std::uint64_t address = payload.get_address();
-    if (address < control_offset) return semaphores_.debug_access(payload);
-    if (address >= memory_offset) return copy_payload(payload, bytes_.data(), bytes_.size());
-    const shifted local(payload, control_offset);
-    return control_.debug_access(payload);
+unsigned top_sp::peek_memory(tlm::tlm_generic_payload& payload) {
+    return copy_payload(payload, bytes_.data(), bytes_.size());
+}
+
+/// Of the hart, beyond its own aperture: AXI space or fabric.
+void top_sp::access_chip(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    memory->b_transport(payload, delay);
+    // Cores talk to each other within microseconds: one that ran ahead would be heard too early,
+    // and would hold links for a time at which those who are behind still use them.
+    hart.end_quantum();
+}
+
+unsigned top_sp::peek_chip(tlm::tlm_generic_payload& payload) {
+    return memory->transport_dbg(payload);
 }
 
 bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
@@ -107,59 +106,7 @@ bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
     return true;
 }
 
-void top_sp::access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    const std::uint64_t address = payload.get_address();
-    if (address < cfg_.notifications_offset) {
-        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        return;
-    }
-    const shifted local(payload, cfg_.notifications_offset);
-    notifications_.access(payload, delay);
-}
-
-unsigned top_sp::peek_registers(tlm::tlm_generic_payload& payload) {
-    const std::uint64_t address = payload.get_address();
-    if (address < cfg_.notifications_offset) return 0;
-    const shifted local(payload, cfg_.notifications_offset);
-    return notifications_.debug_access(payload);
-}
-
-void top_sp::access_by_hart(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    const std::uint64_t address = payload.get_address();
-    if (address < aperture_size) return access_aperture(payload, delay);
-    if (is_own_notifications(address)) {
-        const shifted local(payload, aperture_size);
-        return notifications_.access(payload, delay);
-    }
-    std::uint64_t on_axi = address;
-    if (!to_axi(on_axi)) {
-        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        return;
-    }
-    payload.set_address(on_axi);
-    memory->b_transport(payload, delay);
-    payload.set_address(address);
-    // Cores talk to each other within microseconds: one that ran ahead would be heard too early,
-    // and would hold links for a time at which those who are behind still use them.
-    hart.end_quantum();
-}
-
-unsigned top_sp::peek_by_hart(tlm::tlm_generic_payload& payload) {
-    const std::uint64_t address = payload.get_address();
-    if (address < aperture_size) return peek_aperture(payload);
-    if (is_own_notifications(address)) {
-        const shifted local(payload, aperture_size);
-        return notifications_.debug_access(payload);
-    }
-    std::uint64_t on_axi = address;
-    if (!to_axi(on_axi)) return 0;
-    payload.set_address(on_axi);
-    const unsigned done = memory->transport_dbg(payload);
-    payload.set_address(address);
-    return done;
-}
-
-/// Its own memory only: whatever else it reaches takes its time.
+/// Its own memory only: all other accesses take their time.
 bool top_sp::pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     if (payload.get_address() < aperture_size) return get_direct_mem_ptr(payload, dmi);
     dmi.allow_none();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <memory>
 #include <systemc>
@@ -15,6 +13,7 @@
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/backing_store.h"
 #include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/window_socket.h"
 
 namespace trn {
 
@@ -41,8 +40,8 @@ public:
     /// here, and fabric addresses (bit 63) unchanged.
     static constexpr std::uint64_t axi_window = std::uint64_t{1} << 55;
 
-    tlm_utils::simple_target_socket<top_sp, 64> aperture{"aperture"};
-    tlm_utils::simple_target_socket<top_sp, 64> registers{"registers"};
+    window_socket aperture{"aperture"};
+    window_socket registers{"registers"};
     irq_in reset;
     riscv_hart hart;
 
@@ -54,13 +53,13 @@ public:
     backing_store& bytes() { return bytes_; }
 
 private:
-    void access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned peek_aperture(tlm::tlm_generic_payload& payload);
+    void map_aperture(window_socket& socket);
+    void map_hart_bus();
+    void access_memory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_memory(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-    void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned peek_registers(tlm::tlm_generic_payload& payload);
-    void access_by_hart(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned peek_by_hart(tlm::tlm_generic_payload& payload);
+    void access_chip(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_chip(tlm::tlm_generic_payload& payload);
     bool pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void hook_control();
     void reset_changed(bool level);
@@ -78,7 +77,7 @@ private:
     backing_store bytes_;  // the whole aperture; bytes below registers are unreachable
     semaphores semaphores_;
     register_bank control_;
-    tlm_utils::simple_target_socket<top_sp, 64> hart_bus_{"hart_bus"};
+    window_socket hart_bus_{"hart_bus"};
     irq_out external_{"external"}, timer_{"timer"}, hart_reset_{"hart_reset"};
     std::uint32_t watched_ = 0;  // comparators that are enabled
     sc_core::sc_event expiry_;

@@ -12,6 +12,7 @@
 #include "models/udma/udma_regs.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
+#include "platform/framework/tlm/shifted.h"
 
 namespace trn {
 
@@ -75,28 +76,28 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
 
 // ---- registers
 
-udma::place udma::find_in_slot(std::uint64_t address) const {
+udma::place udma::find_in_slot(std::uint64_t address) {
     const std::uint64_t engine = address / cfg_.stride, offset = address % cfg_.stride;
     if (engine >= cfg_.engines) return {};
-    if (offset < engine_size) return {part::engine, static_cast<unsigned>(engine), address};
+    if (offset < engine_size) return {&regs_, static_cast<unsigned>(engine), address};
     if (cfg_.descriptor_generator && offset >= generator_offset &&
         offset < generator_offset + dma_generator_regs::size)
-        return {part::generator, static_cast<unsigned>(engine),
+        return {&generator_regs_, static_cast<unsigned>(engine),
                 engine * dma_generator_regs::size + offset - generator_offset};
     if (offset - engine_size >= cfg_.misc_stride) return {};
     return find_in_misc(engine * cfg_.misc_stride + offset - engine_size);
 }
 
-udma::place udma::find_in_misc(std::uint64_t address) const {
+udma::place udma::find_in_misc(std::uint64_t address) {
     const std::uint64_t engine = address / cfg_.misc_stride, offset = address % cfg_.misc_stride;
     if (engine >= cfg_.engines || offset >= misc_size) return {};
     const auto number = static_cast<unsigned>(engine);
-    if (offset < notifications_offset) return {part::misc, number, address};
-    return {part::notifications, number, address - notifications_offset};
+    if (offset < notifications_offset) return {&misc_regs_, number, address};
+    return {&notifications_.registers(), number, address - notifications_offset};
 }
 
 void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place& where) {
-    if (where.which == part::hole) {
+    if (where.part == nullptr) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
@@ -104,29 +105,14 @@ void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place
         payload.set_response_status(tlm::TLM_OK_RESPONSE);  // registers hold their reset values
         return;
     }
-    const std::uint64_t address = payload.get_address();
-    payload.set_address(where.address);
-    if (where.which == part::engine)
-        regs_.access(payload, delay);
-    else if (where.which == part::misc)
-        misc_regs_.access(payload, delay);
-    else if (where.which == part::generator)
-        generator_regs_.access(payload, delay);
-    else
-        notifications_.access(payload, delay);
-    payload.set_address(address);
+    const shifted local(payload, payload.get_address() - where.address);
+    where.part->access(payload, delay);
 }
 
 unsigned udma::peek(tlm::tlm_generic_payload& payload, const place& where) {
-    if (where.which == part::hole) return 0;
-    const std::uint64_t address = payload.get_address();
-    payload.set_address(where.address);
-    const unsigned done = where.which == part::engine      ? regs_.debug_access(payload)
-                          : where.which == part::misc      ? misc_regs_.debug_access(payload)
-                          : where.which == part::generator ? generator_regs_.debug_access(payload)
-                                                           : notifications_.debug_access(payload);
-    payload.set_address(address);
-    return done;
+    if (where.part == nullptr) return 0;
+    const shifted local(payload, payload.get_address() - where.address);
+    return where.part->debug_access(payload);
 }
 
 void udma::hook_queues() {

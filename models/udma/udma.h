@@ -84,10 +84,9 @@ public:
     std::vector<fault> faults() override;
 
 private:
-    enum class part { engine, misc, notifications, generator, hole };
-    /// Where an access goes: a part of an engine, and the address in that part's bank.
+    /// Where an access goes: the registers of a part of an engine, and the address there.
     struct place {
-        part which = part::hole;
+        register_bank* part = nullptr;  ///< null: a hole
         unsigned engine = 0;
         std::uint64_t address = 0;
     };
@@ -106,8 +105,8 @@ private:
     }
     void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay, const place& where);
     unsigned peek(tlm::tlm_generic_payload& payload, const place& where);
-    place find_in_slot(std::uint64_t address) const;
-    place find_in_misc(std::uint64_t address) const;
+    place find_in_slot(std::uint64_t address);
+    place find_in_misc(std::uint64_t address);
     void invalidate_windows(sc_dt::uint64 first, sc_dt::uint64 last) {
         memory_port_.invalidate(first, last);
     }
