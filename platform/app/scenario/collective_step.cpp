@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/app/host_options/collective_firmware.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/loader/firmware_file.h"
@@ -52,7 +53,7 @@ struct collective_spec : collective_request {
              scratch = collective_places{}.scratch;
     nanoseconds limit{collective_request{}.limit_ns};
     std::optional<nanoseconds> within = {};
-    std::string image = "cc_core.img";
+    std::string image = collective_firmware;
 
     figure wanted = {};
     void finish(const reader& r);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/host_options/collective_firmware.h"
 #include "platform/app/scenario/scenario_context.h"
 #include "sw-stubs/host/program_group.h"
 
@@ -38,7 +39,7 @@ struct instance_values {
 /// What a step runs where.
 struct program_request : trn::program_request {
     std::uint32_t chips = 1;  ///< the first ones of the board; all of them with `all_chips`
-    std::string image = "cc_core.img";  ///< for the cores that run collectives
+    std::string image = collective_firmware;  ///< for the cores that run collectives
     /// In place of `in`, by instance, chip after chip; null: none.
     std::shared_ptr<const std::vector<instance_values>> values = {};
     tensors::tolerance allowed = {};  ///< for `values`

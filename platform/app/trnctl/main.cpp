@@ -9,6 +9,7 @@
 #include <new>
 #include <systemc>
 
+#include "platform/app/host_options/collective_firmware.h"
 #include "platform/app/host_options/collective_rules.h"
 #include "platform/app/host_options/host_choices.h"
 #include "platform/app/host_options/location_text.h"
@@ -301,9 +302,8 @@ private:
     }
 
     void run_coll(session& where) {
-        constexpr std::uint64_t max_image_bytes = 65536 + 64;
         if (!table_.empty()) coll_.request.rules = read_collective_rules(table_);
-        coll_.image = read_firmware(image_, max_image_bytes);
+        coll_.image = read_firmware(image_, max_collective_firmware);
         coll(where, coll_, out_);
     }
 
@@ -333,13 +333,12 @@ private:
     }
 
     void run_engines(session& where) {
-        constexpr std::uint64_t max_image_bytes = 65536 + 64;
         const auto& what = program_.what;
         if (!what.collectives.empty()) {
             if (!what.all_chips) throw user_error("--collective needs --all-chips");
             if (where.chips().size() < 2)
                 throw user_error("a collective needs two chips: a board such as trn3-sled");
-            program_.image = read_firmware(image_, max_image_bytes);
+            program_.image = read_firmware(image_, max_collective_firmware);
         }
         run_program(where, program_, out_);
     }
@@ -501,7 +500,7 @@ private:
     copy_options copy_;
     sync_options sync_;
     register_choice register_;
-    std::string spot_, policy_, name_, table_, image_ = "cc_core.img";
+    std::string spot_, policy_, name_, table_, image_ = collective_firmware;
     matrix_options matrix_;
     coll_options coll_;
     program_options program_;
