@@ -40,6 +40,7 @@ block_translator::block_translator(const block& b, u64 base, const shared_code& 
     holder_.attach(&a_);
     start_ = a_.newLabel();
     body_ = a_.newLabel();
+    round_ = a_.newLabel();
 }
 
 decoded block_translator::instruction(unsigned slot) const {
@@ -57,8 +58,9 @@ translated_block block_translator::run() {
     for (unsigned slot = 0, count = 1; count != 0 && slot < b_.slots.size(); slot += count)
         count = emit(slot);
     for (std::size_t i = 0; i < rare_.size(); ++i) {  // one may add another
-        const auto emit_rare = std::move(rare_[i]);
-        emit_rare();
+        const rare_part part = std::move(rare_[i]);
+        registers_.know(part.known);
+        part.emit();
     }
 
     translated_block made;
@@ -106,6 +108,8 @@ unsigned block_translator::emit(unsigned slot) {
         if (!entries_.empty() && entries_.back().first == slot)
             entries_.pop_back();  // it would leave at once
         leave_to(slot);
+        leaves_ = true;
+        registers_.forget(d.rd);
         const bool ends =
             f == step_here || f == illegal || then == flow::leave || then == flow::jump;
         if (ends && f != enter_function) return 0;
@@ -129,18 +133,27 @@ bool block_translator::emit_inline(unsigned slot, const decoded& d) {
 void block_translator::access(unsigned slot, const decoded& d,
                               const memory_emitter::access_kind& k) {
     const auto outside = a_.newLabel(), inside = a_.newLabel(), leaves = a_.newLabel();
+    memory_.prepare(d, k);
+    const auto before = registers_.known();
     memory_.emit(d, k, outside);
     enter_before(slot + 1);
     a_.bind(inside);
-    rare_.push_back([=, this] {
-        memory_.emit_outside(d, k, outside, inside, leaves);
-        a_.bind(leaves);
-        leave_to(slot);
-    });
+    rare_.push_back({before, [=, this] {
+                         memory_.emit_outside(d, k, outside, inside, leaves);
+                         registers_.know(before);
+                         a_.bind(leaves);
+                         leave_to(slot);
+                     }});
+}
+
+/// A part that is executed rarely; it begins with what is known here.
+void block_translator::later(std::function<void()> emit_rare) {
+    rare_.push_back({registers_.known(), std::move(emit_rare)});
 }
 
 void block_translator::add_to_page(unsigned rd, i32 offset) {
     if (rd == discarded) return;
+    registers_.complete_users(rd);
     const auto to = registers_.target(rd);
     a_.mov(to, frame::at(frame::page));
     a_.add(to, imm(offset));
@@ -158,27 +171,57 @@ void block_translator::branch(unsigned slot, const decoded& d) {
                            : name == "bge"  ? CondCode::kSignedGE
                            : name == "bltu" ? CondCode::kUnsignedLT
                                             : CondCode::kUnsignedGE;
+    if (leads_here(slot)) return close_loop(slot, d, taken);
     registers_.compare(d.rs1, d.rs2);
     const unsigned count = operation(slot).rd;
-    if (leads_here(slot)) {  // a loop: its body ends here
-        const auto passed = a_.newLabel(), spent = a_.newLabel();
-        a_.j(asmjit::x86::negateCond(taken), passed);
-        a_.sub(budget, imm(count));
-        a_.jg(body_);
-        a_.jmp(spent);
-        a_.bind(passed);
-        when_spent(spent, slot);
-        return;
-    }
     const auto leaves = a_.newLabel();
     a_.j(taken, leaves);
-    rare_.push_back([=, this] {
+    later([=, this] {
         a_.bind(leaves);
         leave_block(slot, count);
     });
 }
 
+/// A branch to the start of the block. If something of the registers is yet to compute here, the
+/// rounds after the first are code of their own, in which it need not be computed either.
+void block_translator::close_loop(unsigned slot, const decoded& d, asmjit::x86::CondCode taken) {
+    const bool repeats =
+        !repeating_ && !leaves_ && !holder_.isLabelBound(round_) && !registers_.is_complete();
+    if (repeating_)
+        registers_.match(round_known_);
+    else if (!repeats)
+        registers_.complete_all();
+    registers_.compare(d.rs1, d.rs2);
+    const auto passed = a_.newLabel(), joined = a_.newLabel(), spent = a_.newLabel();
+    a_.j(asmjit::x86::negateCond(taken), passed);
+    a_.sub(budget, imm(operation(slot).rd));
+    when_spent(spent, slot);
+    const auto known = registers_.known();
+    if (repeats) {
+        a_.jle(spent);
+        repeat_until(slot);
+        a_.jmp(joined);
+    } else {
+        a_.jg(repeating_ ? round_ : body_);
+        a_.jmp(spent);
+    }
+    a_.bind(passed);
+    registers_.know(known);
+    registers_.complete_all();
+    a_.bind(joined);
+}
+
+/// Emits the block again, up to the branch at `slot`. Continues, complete, where that is not taken.
+void block_translator::repeat_until(unsigned slot) {
+    a_.bind(round_);
+    round_known_ = registers_.known();
+    repeating_ = true;
+    for (unsigned i = 0; i <= slot;) i += emit(i);
+    repeating_ = false;
+}
+
 void block_translator::leave_block(unsigned slot, unsigned count) {
+    registers_.complete_all();
     const auto spent = a_.newLabel();
     pay(count, spent);
     follow_link(slot);
@@ -206,7 +249,7 @@ std::optional<pinning> block_translator::pinning_of_loop() const {
             continue;
         }
         const decoded d = instruction(slot);
-        if (d.what == nullptr) continue;
+        if (d.what == nullptr || register_emitter::is_deferred(d)) continue;
         const format f = d.what->layout;
         if (f != format::s && f != format::b) ++uses[d.rd];
         if (f != format::u && f != format::j) ++uses[d.rs1];
@@ -256,8 +299,9 @@ void block_translator::follow_link(unsigned slot) {
 }
 
 void block_translator::when_spent(const asmjit::Label& spent, unsigned slot) {
-    rare_.push_back([=, this] {
+    later([=, this] {
         a_.bind(spent);
+        registers_.complete_all();
         registers_.release();
         a_.mov(rax, imm(address_of(operation(slot + 1))));
         a_.mov(rax, x86::qword_ptr(rax));
@@ -267,6 +311,7 @@ void block_translator::when_spent(const asmjit::Label& spent, unsigned slot) {
 }
 
 void block_translator::jump_register(unsigned slot, const decoded& d) {
+    registers_.complete_all();
     const op& o = operation(slot);
     const auto base = registers_.source(d.rs1, rax);
     a_.lea(rax, x86::ptr(base, d.imm));
@@ -281,7 +326,7 @@ void block_translator::jump_register(unsigned slot, const decoded& d) {
     if (checked_ == nullptr) {
         registers_.release();
         emit_dispatch(a_, shared_.leave);
-        rare_.push_back([=, this] {
+        later([=, this] {
             a_.bind(spent);
             registers_.release();
             emit_jump_by_executor(a_, shared_.leave);
@@ -295,6 +340,7 @@ void block_translator::jump_register(unsigned slot, const decoded& d) {
 
 /// The executor continues with the operation.
 void block_translator::leave_to(unsigned slot) {
+    registers_.complete_all();
     if (const u8 kept = b_.slots[slot].in_acc; kept < 32) {
         const auto value = registers_.source(kept, rdx);
         if (value != rdx) a_.mov(rdx, value);
@@ -306,6 +352,7 @@ void block_translator::leave_to(unsigned slot) {
 }
 
 void block_translator::enter_before(unsigned slot) {
+    if (repeating_) return;  // the first round has it
     const auto here = a_.newLabel();
     a_.bind(here);
     entries_.emplace_back(slot, here);

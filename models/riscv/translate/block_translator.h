@@ -48,6 +48,8 @@ private:
     void access(unsigned slot, const decoded& d, const memory_emitter::access_kind& k);
     void add_to_page(unsigned rd, i32 offset);
     void branch(unsigned slot, const decoded& d);
+    void close_loop(unsigned slot, const decoded& d, asmjit::x86::CondCode taken);
+    void repeat_until(unsigned slot);
     void leave_block(unsigned slot, unsigned count);
     void jump_register(unsigned slot, const decoded& d);
     void pay(unsigned count, const asmjit::Label& spent);
@@ -55,6 +57,7 @@ private:
     bool loops(unsigned slot) const;
     bool leads_here(unsigned slot) const { return checked_ == nullptr && loops(slot); }
     std::optional<pinning> pinning_of_loop() const;
+    void later(std::function<void()> emit_rare);
     void when_spent(const asmjit::Label& spent, unsigned slot);
     void leave_to(unsigned slot);
     void enter_before(unsigned slot);
@@ -67,10 +70,20 @@ private:
     x86::Assembler a_;
     register_emitter registers_{a_};
     memory_emitter memory_;
-    asmjit::Label start_, body_;               // body_: with the pinning of the block
-    std::vector<std::function<void()>> rare_;  // emitted after the rest
+    asmjit::Label start_, body_;  // body_: with the pinning of the block
+    struct rare_part {
+        register_emitter::values known;
+        std::function<void()> emit;
+    };
+    std::vector<rare_part> rare_;  // emitted after the rest
     std::vector<std::pair<unsigned, asmjit::Label>> entries_;
     unsigned instructions_ = 0;
+    bool leaves_ = false;  // in line, to the executor
+
+    // The rounds of a loop after the first begin where what is known of registers holds.
+    asmjit::Label round_;
+    register_emitter::values round_known_{};
+    bool repeating_ = false;
 };
 
 }  // namespace trn::riscv::translate

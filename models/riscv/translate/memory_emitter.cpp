@@ -24,6 +24,16 @@ memory_emitter::access_kind memory_emitter::kind_of(const decoded& d) {
     return found == table.end() ? access_kind{} : found->second;
 }
 
+void memory_emitter::prepare(const decoded& d, const access_kind& k) {
+    r_.complete(d.rs1);
+    if (!k.is_store)
+        r_.complete_users(d.rd);
+    else if (k.size == 8)
+        r_.complete(d.rs2);
+    else
+        r_.complete_low(d.rs2);
+}
+
 void memory_emitter::emit(const decoded& d, const access_kind& k, const asmjit::Label& outside) {
     const auto base = r_.source(d.rs1, rax);
     a_.lea(rcx, x86::ptr(base, d.imm));
@@ -65,6 +75,7 @@ void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
 }
 
 void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem from) {
+    using enum register_emitter::result;
     const bool kept = d.rd != 0;
     const auto to = kept ? r_.target(d.rd) : x86::Gp(rax);
     if (k.size == 8)
@@ -77,16 +88,11 @@ void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem from)
         a_.movsx(to, from);
     else
         a_.movzx(to.r32(), from);
-    if (kept) r_.settle(d.rd, to);
+    const bool is_word = k.size < 4 || (k.size == 4 && k.is_signed);
+    if (kept) r_.settle(d.rd, to, is_word ? word : whole);
 }
 
 void memory_emitter::store(const decoded& d, const access_kind& k, x86::Mem to) {
-    const auto part = [&](const x86::Gp& r) -> x86::Gp {
-        if (k.size == 1) return r.r8();
-        if (k.size == 2) return r.r16();
-        if (k.size == 4) return r.r32();
-        return r;
-    };
     if (checked_ != nullptr) {
         const auto field = [](std::size_t at) { return x86::qword_ptr(rax, static_cast<i32>(at)); };
         const u64 next = reinterpret_cast<u64>(&checked_->next_store);
@@ -95,14 +101,14 @@ void memory_emitter::store(const decoded& d, const access_kind& k, x86::Mem to) 
         a_.mov(rax, x86::qword_ptr(rdx));
         a_.mov(field(offsetof(outcome::stored, host)), rcx);
         a_.xor_(x86::edx, x86::edx);
-        a_.mov(part(rdx), x86::ptr(rcx, 0, k.size));
+        a_.mov(part(rdx, k.size), x86::ptr(rcx, 0, k.size));
         a_.mov(field(offsetof(outcome::stored, before)), rdx);
         a_.mov(field(offsetof(outcome::stored, size)), imm(k.size));
         a_.mov(rdx, imm(next));
         a_.add(x86::qword_ptr(rdx), imm(sizeof(outcome::stored)));
         to = x86::ptr(rcx, 0, k.size);
     }
-    a_.mov(to, part(r_.source(d.rs2, rdx)));
+    a_.mov(to, part(r_.source(d.rs2, rdx), k.size));
 }
 
 }  // namespace trn::riscv::translate

@@ -21,6 +21,8 @@ public:
     /// Size 0: the instruction is neither a load nor a store that this emits.
     static access_kind kind_of(const decoded& d);
 
+    /// First, whatever follows: the operands.
+    void prepare(const decoded& d, const access_kind& k);
     /// The part in line: continues at `outside` when the window does not hold the address.
     void emit(const decoded& d, const access_kind& k, const asmjit::Label& outside);
     /// The rest: to `inside` after the access, to `leaves` when the executor must do it.

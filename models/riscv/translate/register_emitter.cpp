@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/riscv/translate/register_emitter.h"
 
+#include <algorithm>
+#include <cassert>
 #include <string_view>
 #include <unordered_map>
 
@@ -57,29 +59,40 @@ x86::Gp register_emitter::source(unsigned index, const x86::Gp& scratch) {
 
 asmjit::Operand register_emitter::operand(unsigned index, unsigned size) {
     if (!is_pinned(index)) return in_file(index, size);
-    return size == 4 ? pin_of(index).r32() : pin_of(index);
+    return part(pin_of(index), size);
 }
 
 void register_emitter::move(const x86::Gp& to, unsigned index) {
+    const unsigned size = lacks_extension(index) ? 4 : 8;
     if (index == 0)
         a.xor_(to.r32(), to.r32());
     else if (!is_pinned(index))
-        a.mov(to, in_file(index));
+        a.mov(part(to, size), in_file(index, size));
     else if (pin_of(index).id() != to.id())
-        a.mov(to, pin_of(index));
+        a.mov(part(to, size), part(pin_of(index), size));
 }
 
 void register_emitter::copy(unsigned to, unsigned from) {
     const auto by = is_pinned(from) ? pin_of(from) : target(to);
+    const auto has = lacks_extension(from)   ? result::low
+                     : values_[from].is_word ? result::word
+                                             : result::whole;
     move(by, from);
-    settle(to, by);
+    settle(to, by, has);
 }
 
-void register_emitter::settle(unsigned index, const x86::Gp& value) {
+void register_emitter::settle(unsigned index, const x86::Gp& from, result has) {
+    const unsigned size = has == result::low ? 4 : 8;
     if (!is_pinned(index))
-        a.mov(in_file(index), value.r64());
-    else if (pin_of(index).id() != value.id())
-        a.mov(pin_of(index), value.r64());
+        a.mov(in_file(index, size), part(from, size));
+    else if (pin_of(index).id() != from.id())
+        a.mov(part(pin_of(index), size), part(from, size));
+    note(index, has);
+}
+
+void register_emitter::note(unsigned index, result has) {
+    values_[index] = {.is_word = has != result::whole};
+    if (has == result::low) values_[index].lacks = value::rest::extension;
 }
 
 void register_emitter::constant(unsigned index, u64 value) {
@@ -87,29 +100,129 @@ void register_emitter::constant(unsigned index, u64 value) {
     const bool is_signed = static_cast<u64>(i64{static_cast<i32>(value)}) == value;
     if (!is_pinned(index) && is_signed) {
         a.mov(in_file(index), imm(static_cast<i32>(value)));
-        return;
+        return note(index, result::word);
     }
     if (value == 0)
         a.xor_(to.r32(), to.r32());
     else
         a.mov(to, imm(value));
-    settle(index, to);
+    settle(index, to, is_signed ? result::word : result::whole);
 }
 
 void register_emitter::compare(unsigned rs1, unsigned rs2) {
-    const auto left = source(rs1, rax);
+    const unsigned size = size_of_both(rs1, rs2);
+    const auto left = part(source(rs1, rax), size);
     if (rs2 == 0)
         a.test(left, left);
     else
-        a.emit(Inst::kIdCmp, left, operand(rs2));
+        a.emit(Inst::kIdCmp, left, operand(rs2, size));
+}
+
+// --- What is yet to compute.
+
+void register_emitter::complete_low(unsigned index) {
+    const value v = values_[index];
+    if (!v.is_shift()) return;
+    const bool right = v.lacks == value::rest::right;
+    const auto to = target(index);
+    a.emit(Inst::kIdMov, to.r32(), operand(v.of, 4));
+    a.emit(right ? Inst::kIdShr : Inst::kIdShl, to.r32(), imm(v.count));
+    settle(index, to, right ? result::word : result::low);
+}
+
+void register_emitter::complete(unsigned index) {
+    complete_low(index);
+    if (!lacks_extension(index)) return;
+    const auto to = target(index);
+    a.emit(Inst::kIdMovsxd, to, operand(index, 4));
+    settle(index, to, result::word);
+}
+
+void register_emitter::complete_all() {
+    for (unsigned i = 1; i < values_.size(); ++i) complete(i);
+}
+
+bool register_emitter::is_complete() const {
+    return std::ranges::all_of(values_,
+                               [](const value& v) { return v.lacks == value::rest::nothing; });
+}
+
+void register_emitter::match(const values& before) {
+    for (unsigned i = 1; i < values_.size(); ++i) {
+        if (before[i].lacks == value::rest::nothing)
+            complete(i);
+        else if (before[i].lacks == value::rest::extension)
+            complete_low(i);
+        else
+            assert(values_[i] == before[i]);
+        assert(values_[i].is_word || !before[i].is_word);
+    }
+    values_ = before;
+}
+
+void register_emitter::complete_users(unsigned index) {
+    for (unsigned i = 1; i < values_.size(); ++i)
+        if (values_[i].of == index && values_[i].is_shift()) complete_low(i);
+}
+
+/// How many bytes of two registers an operation has to take whose result, for words, does not
+/// depend on more than 4: compares, and, or, xor. These are in their places then.
+unsigned register_emitter::size_of_both(unsigned rs1, unsigned rs2) {
+    for (const unsigned index : {rs1, rs2}) complete_low(index);
+    const bool words = values_[rs1].is_word && values_[rs2].is_word;
+    if (words && (lacks_extension(rs1) || lacks_extension(rs2))) return 4;
+    for (const unsigned index : {rs1, rs2}) complete(index);
+    return 8;
+}
+
+bool register_emitter::is_deferred(const decoded& d) {
+    const std::string_view name = d.what->name;
+    return (name == "slliw" || name == "srliw") && d.imm != 0 && d.rd != d.rs1 && d.rs1 != 0;
+}
+
+bool register_emitter::defer(const decoded& d) {
+    if (!is_deferred(d)) return false;
+    complete_low(d.rs1);
+    const bool right = std::string_view(d.what->name) == "srliw";
+    values_[d.rd] = {.lacks = right ? value::rest::right : value::rest::left,
+                     .is_word = true,
+                     .of = static_cast<u8>(d.rs1),
+                     .count = static_cast<u8>(d.imm)};
+    return true;
+}
+
+/// Shifts to both sides of one register are a rotation.
+bool register_emitter::join_shifts(const decoded& d) {
+    value right = values_[d.rs1], left = values_[d.rs2];
+    if (right.lacks == value::rest::left) std::swap(right, left);
+    if (right.lacks != value::rest::right || left.lacks != value::rest::left) return false;
+    if (right.of != left.of || right.count + left.count != 32) return false;
+    rotate_word(d.rd, right.of, right.count);
+    return true;
+}
+
+/// To the right.
+void register_emitter::rotate_word(unsigned rd, unsigned rs, unsigned count) {
+    const auto to = target(rd);
+    if (host().hasBMI2()) {
+        a.emit(Inst::kIdRorx, to.r32(), operand(rs, 4), imm(count));
+    } else {
+        a.emit(Inst::kIdMov, to.r32(), operand(rs, 4));
+        a.ror(to.r32(), imm(count));
+    }
+    settle(rd, to, result::low);
 }
 
 // --- Forms.
 
 /// rd = f(rs1, rs2), as two-operand instructions of the host do it.
-void register_emitter::binary(id f, const decoded& d, bool commutative) {
+void register_emitter::binary(id f, const decoded& d, bool commutative, result has) {
     unsigned left = d.rs1, right = d.rs2;
     if (commutative && d.rd == right) std::swap(left, right);
+    if (d.rd == left && !is_pinned(left) && is_pinned(right) && f != Inst::kIdImul) {
+        a.emit(f, operand(left), operand(right));
+        return note(d.rd, has);
+    }
     const auto to = d.rd == right && d.rd != left ? x86::Gp(rax) : target(d.rd);
     if (f == Inst::kIdAdd && d.rd != left && is_pinned(left) && is_pinned(right)) {
         a.lea(to, x86::ptr(pin_of(left), pin_of(right)));
@@ -117,12 +230,32 @@ void register_emitter::binary(id f, const decoded& d, bool commutative) {
         move(to, left);
         a.emit(f, to, operand(right));
     }
-    settle(d.rd, to);
+    settle(d.rd, to, has);
+}
+
+/// And, or, xor: of words these are words.
+void register_emitter::logic(id f, const decoded& d) {
+    if (size_of_both(d.rs1, d.rs2) == 4) return word(f, d, true);
+    const bool words = values_[d.rs1].is_word && values_[d.rs2].is_word;
+    binary(f, d, true, words ? result::word : result::whole);
+}
+
+void register_emitter::logic_immediate(id f, const decoded& d) {
+    const bool is_small = f == Inst::kIdAnd && d.imm >= 0;  // whatever the operand is
+    if (!is_small && size_of_both(d.rs1, 0) == 8) return binary_immediate(f, d);
+    const auto to = target(d.rd);
+    move(to, d.rs1);
+    a.emit(f, to.r32(), imm(d.imm));
+    settle(d.rd, to, is_small ? result::word : result::low);
 }
 
 void register_emitter::binary_immediate(id f, const decoded& d) {
+    if (d.rd == d.rs1) {
+        a.emit(f, operand(d.rd), imm(d.imm));
+        return note(d.rd, result::whole);
+    }
     const auto to = target(d.rd);
-    if (f == Inst::kIdAdd && is_pinned(d.rs1) && d.rs1 != d.rd) {
+    if (f == Inst::kIdAdd && is_pinned(d.rs1)) {
         a.lea(to, x86::ptr(pin_of(d.rs1), d.imm));
     } else {
         move(to, d.rs1);
@@ -131,10 +264,13 @@ void register_emitter::binary_immediate(id f, const decoded& d) {
     settle(d.rd, to);
 }
 
-/// 32-bit results are kept sign-extended.
 void register_emitter::word(id f, const decoded& d, bool commutative) {
     unsigned left = d.rs1, right = d.rs2;
     if (commutative && d.rd == right) std::swap(left, right);
+    if (d.rd == left && !is_pinned(left) && is_pinned(right) && f != Inst::kIdImul) {
+        a.emit(f, operand(left, 4), operand(right, 4));
+        return note(d.rd, result::low);
+    }
     const auto to = d.rd == right && d.rd != left ? x86::Gp(rax) : target(d.rd);
     if (f == Inst::kIdAdd && d.rd != left && is_pinned(left) && is_pinned(right)) {
         a.lea(to.r32(), x86::ptr(pin_of(left), pin_of(right)));
@@ -142,24 +278,23 @@ void register_emitter::word(id f, const decoded& d, bool commutative) {
         move(to, left);
         a.emit(f, to.r32(), operand(right, 4));
     }
-    a.movsxd(to, to.r32());
-    settle(d.rd, to);
+    settle(d.rd, to, result::low);
 }
 
 void register_emitter::word_immediate(const decoded& d) {
     const auto to = target(d.rd);
     if (d.imm == 0) {
+        if (values_[d.rs1].is_word) return copy(d.rd, d.rs1);
         a.emit(Inst::kIdMovsxd, to, operand(d.rs1, 4));
-    } else {
-        if (is_pinned(d.rs1) && d.rs1 != d.rd) {
-            a.lea(to.r32(), x86::ptr(pin_of(d.rs1), d.imm));
-        } else {
-            move(to, d.rs1);
-            a.add(to.r32(), imm(d.imm));
-        }
-        a.movsxd(to, to.r32());
+        return settle(d.rd, to, result::word);
     }
-    settle(d.rd, to);
+    if (is_pinned(d.rs1) && d.rs1 != d.rd) {
+        a.lea(to.r32(), x86::ptr(pin_of(d.rs1), d.imm));
+    } else {
+        move(to, d.rs1);
+        a.add(to.r32(), imm(d.imm));
+    }
+    settle(d.rd, to, result::low);
 }
 
 void register_emitter::shift(id with_count, id bmi, const decoded& d) {
@@ -190,26 +325,25 @@ void register_emitter::shift_word(id with_count, id bmi, const decoded& d) {
         const auto count = source(d.rs2, rcx);
         const auto to = target(d.rd);
         a.emit(bmi, to.r32(), operand(d.rs1, 4), count.r32());
-        a.movsxd(to, to.r32());
-        settle(d.rd, to);
+        settle(d.rd, to, result::low);
         return;
     }
     move(rcx, d.rs2);
     const auto scratch = d.rd == d.rs2 && d.rd != d.rs1 ? x86::Gp(rax) : target(d.rd);
     move(scratch, d.rs1);
     a.emit(with_count, scratch.r32(), x86::cl);
-    a.movsxd(scratch, scratch.r32());
-    settle(d.rd, scratch);
+    settle(d.rd, scratch, result::low);
 }
 
 void register_emitter::shift_word_immediate(id f, const decoded& d) {
     const auto to = target(d.rd);
     const i32 count = d.imm & 31;
+    if (f == Inst::kIdRor && count != 0)
+        return rotate_word(d.rd, d.rs1, static_cast<unsigned>(count));
     move(to, d.rs1);
     if (count != 0) a.emit(f, to.r32(), imm(count));
     const bool is_positive = f == Inst::kIdShr && count != 0;
-    if (!is_positive) a.movsxd(to, to.r32());
-    settle(d.rd, to);
+    settle(d.rd, to, is_positive ? result::word : result::low);
 }
 
 void register_emitter::set_less(id set, const decoded& d, bool immediate) {
@@ -221,7 +355,7 @@ void register_emitter::set_less(id set, const decoded& d, bool immediate) {
     a.emit(set, x86::al);
     const auto to = target(d.rd);
     a.movzx(to.r32(), x86::al);
-    settle(d.rd, to);
+    settle(d.rd, to, result::word);
 }
 
 void register_emitter::high_product(id f, const decoded& d) {
@@ -277,8 +411,7 @@ void register_emitter::divide(const decoded& d, bool is_signed, bool is_word, bo
             a.neg(narrow(rax));
     }
     a.bind(done);
-    if (is_word) a.movsxd(rax, eax);
-    settle(d.rd, rax);
+    settle(d.rd, rax, is_word ? result::low : result::whole);
 }
 
 void register_emitter::shifted_add(unsigned scale, bool narrow, const decoded& d) {
@@ -304,8 +437,15 @@ void register_emitter::inverted(id f, const decoded& d) {
 /// rd = f(rs1); `width` of the operand in bytes. Host results of 32 bits are not negative.
 void register_emitter::one(id f, const decoded& d, unsigned width) {
     const auto to = target(d.rd);
-    a.emit(f, width == 4 ? to.r32() : to, operand(d.rs1, width));
-    settle(d.rd, to);
+    a.emit(f, part(to, width), operand(d.rs1, width));
+    settle(d.rd, to, result::word);
+}
+
+/// rd = the low `width` bytes of rs1, extended.
+void register_emitter::extend(id f, const decoded& d, unsigned width) {
+    const auto to = target(d.rd);
+    a.emit(f, to, operand(d.rs1, width));
+    settle(d.rd, to, result::word);
 }
 
 /// rs1, or rs2 if `move_if` holds of (rs1, rs2).
@@ -331,49 +471,20 @@ void register_emitter::single_bit(id f, const decoded& d, bool immediate) {
 
 bool register_emitter::emit(const decoded& d) {
     using self = register_emitter;
-    using function = void (*)(self&, const decoded&);
-    static const std::unordered_map<std::string_view, function> table{
+    static const std::unordered_map<std::string_view, function> whole{
         {"lui", [](self& e, auto& d) { e.constant(d.rd, static_cast<u64>(i64{d.imm})); }},
-        {"addi",
-         [](self& e, auto& d) {
-             if (d.rs1 == 0) return e.constant(d.rd, static_cast<u64>(i64{d.imm}));
-             if (d.imm == 0) return e.copy(d.rd, d.rs1);
-             e.binary_immediate(Inst::kIdAdd, d);
-         }},
-        {"xori", [](self& e, auto& d) { e.binary_immediate(Inst::kIdXor, d); }},
-        {"ori", [](self& e, auto& d) { e.binary_immediate(Inst::kIdOr, d); }},
-        {"andi", [](self& e, auto& d) { e.binary_immediate(Inst::kIdAnd, d); }},
         {"slti", [](self& e, auto& d) { e.set_less(Inst::kIdSetl, d, true); }},
         {"sltiu", [](self& e, auto& d) { e.set_less(Inst::kIdSetb, d, true); }},
         {"slli", [](self& e, auto& d) { e.shift_immediate(Inst::kIdShl, d); }},
         {"srli", [](self& e, auto& d) { e.shift_immediate(Inst::kIdShr, d); }},
         {"srai", [](self& e, auto& d) { e.shift_immediate(Inst::kIdSar, d); }},
-        {"add",
-         [](self& e, auto& d) {
-             if (d.rs1 == 0) return e.copy(d.rd, d.rs2);
-             e.binary(Inst::kIdAdd, d, true);
-         }},
         {"sub", [](self& e, auto& d) { e.binary(Inst::kIdSub, d, false); }},
-        {"xor", [](self& e, auto& d) { e.binary(Inst::kIdXor, d, true); }},
-        {"or", [](self& e, auto& d) { e.binary(Inst::kIdOr, d, true); }},
-        {"and", [](self& e, auto& d) { e.binary(Inst::kIdAnd, d, true); }},
         {"slt", [](self& e, auto& d) { e.set_less(Inst::kIdSetl, d, false); }},
         {"sltu", [](self& e, auto& d) { e.set_less(Inst::kIdSetb, d, false); }},
         {"sll", [](self& e, auto& d) { e.shift(Inst::kIdShl, Inst::kIdShlx, d); }},
         {"srl", [](self& e, auto& d) { e.shift(Inst::kIdShr, Inst::kIdShrx, d); }},
         {"sra", [](self& e, auto& d) { e.shift(Inst::kIdSar, Inst::kIdSarx, d); }},
-        {"addiw", [](self& e, auto& d) { e.word_immediate(d); }},
-        {"slliw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdShl, d); }},
-        {"srliw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdShr, d); }},
-        {"sraiw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdSar, d); }},
-        {"addw", [](self& e, auto& d) { e.word(Inst::kIdAdd, d, true); }},
-        {"subw", [](self& e, auto& d) { e.word(Inst::kIdSub, d, false); }},
-        {"sllw", [](self& e, auto& d) { e.shift_word(Inst::kIdShl, Inst::kIdShlx, d); }},
-        {"srlw", [](self& e, auto& d) { e.shift_word(Inst::kIdShr, Inst::kIdShrx, d); }},
-        {"sraw", [](self& e, auto& d) { e.shift_word(Inst::kIdSar, Inst::kIdSarx, d); }},
-
         {"mul", [](self& e, auto& d) { e.binary(Inst::kIdImul, d, true); }},
-        {"mulw", [](self& e, auto& d) { e.word(Inst::kIdImul, d, true); }},
         {"mulh", [](self& e, auto& d) { e.high_product(Inst::kIdImul, d); }},
         {"mulhu", [](self& e, auto& d) { e.high_product(Inst::kIdMul, d); }},
         {"mulhsu", [](self& e, auto& d) { e.high_product_mixed(d); }},
@@ -381,11 +492,6 @@ bool register_emitter::emit(const decoded& d) {
         {"divu", [](self& e, auto& d) { e.divide(d, false, false, false); }},
         {"rem", [](self& e, auto& d) { e.divide(d, true, false, true); }},
         {"remu", [](self& e, auto& d) { e.divide(d, false, false, true); }},
-        {"divw", [](self& e, auto& d) { e.divide(d, true, true, false); }},
-        {"divuw", [](self& e, auto& d) { e.divide(d, false, true, false); }},
-        {"remw", [](self& e, auto& d) { e.divide(d, true, true, true); }},
-        {"remuw", [](self& e, auto& d) { e.divide(d, false, true, true); }},
-
         {"add.uw", [](self& e, auto& d) { e.shifted_add(0, true, d); }},
         {"sh1add", [](self& e, auto& d) { e.shifted_add(1, false, d); }},
         {"sh2add", [](self& e, auto& d) { e.shifted_add(2, false, d); }},
@@ -400,7 +506,6 @@ bool register_emitter::emit(const decoded& d) {
              if (d.imm != 0) e.a.shl(to, imm(d.imm & 63));
              e.settle(d.rd, to);
          }},
-
         {"andn", [](self& e, auto& d) { e.inverted(Inst::kIdAnd, d); }},
         {"orn", [](self& e, auto& d) { e.inverted(Inst::kIdOr, d); }},
         {"xnor", [](self& e, auto& d) { e.inverted(Inst::kIdXor, d); }},
@@ -408,33 +513,9 @@ bool register_emitter::emit(const decoded& d) {
         {"maxu", [](self& e, auto& d) { e.choose(Inst::kIdCmovb, d); }},
         {"min", [](self& e, auto& d) { e.choose(Inst::kIdCmovg, d); }},
         {"minu", [](self& e, auto& d) { e.choose(Inst::kIdCmova, d); }},
-        {"sext.b",
-         [](self& e, auto& d) {
-             const auto value = e.source(d.rs1, rax);
-             const auto to = e.target(d.rd);
-             e.a.movsx(to, value.r8());
-             e.settle(d.rd, to);
-         }},
-        {"sext.h",
-         [](self& e, auto& d) {
-             const auto value = e.source(d.rs1, rax);
-             const auto to = e.target(d.rd);
-             e.a.movsx(to, value.r16());
-             e.settle(d.rd, to);
-         }},
-        {"zext.h",
-         [](self& e, auto& d) {
-             const auto value = e.source(d.rs1, rax);
-             const auto to = e.target(d.rd);
-             e.a.movzx(to.r32(), value.r16());
-             e.settle(d.rd, to);
-         }},
         {"rol", [](self& e, auto& d) { e.shift(Inst::kIdRol, Inst::kIdNone, d); }},
         {"ror", [](self& e, auto& d) { e.shift(Inst::kIdRor, Inst::kIdNone, d); }},
-        {"rolw", [](self& e, auto& d) { e.shift_word(Inst::kIdRol, Inst::kIdNone, d); }},
-        {"rorw", [](self& e, auto& d) { e.shift_word(Inst::kIdRor, Inst::kIdNone, d); }},
         {"rori", [](self& e, auto& d) { e.shift_immediate(Inst::kIdRor, d); }},
-        {"roriw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdRor, d); }},
         {"rev8",
          [](self& e, auto& d) {
              const auto to = e.target(d.rd);
@@ -459,6 +540,49 @@ bool register_emitter::emit(const decoded& d) {
              e.lowest_bit(d.rd);
          }},
     };
+    // These take no more than the low 32 bits of their operands, or see to the others themselves.
+    static const std::unordered_map<std::string_view, function> low{
+        {"addi",
+         [](self& e, auto& d) {
+             if (d.rs1 == 0) return e.constant(d.rd, static_cast<u64>(i64{d.imm}));
+             if (d.imm == 0) return e.copy(d.rd, d.rs1);
+             e.complete(d.rs1);
+             e.binary_immediate(Inst::kIdAdd, d);
+         }},
+        {"add",
+         [](self& e, auto& d) {
+             if (d.rs1 == 0) return e.copy(d.rd, d.rs2);
+             e.complete(d.rs1);
+             e.complete(d.rs2);
+             e.binary(Inst::kIdAdd, d, true);
+         }},
+        {"addiw", [](self& e, auto& d) { e.word_immediate(d); }},
+        {"slliw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdShl, d); }},
+        {"srliw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdShr, d); }},
+        {"sraiw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdSar, d); }},
+        {"addw", [](self& e, auto& d) { e.word(Inst::kIdAdd, d, true); }},
+        {"subw", [](self& e, auto& d) { e.word(Inst::kIdSub, d, false); }},
+        {"sllw", [](self& e, auto& d) { e.shift_word(Inst::kIdShl, Inst::kIdShlx, d); }},
+        {"srlw", [](self& e, auto& d) { e.shift_word(Inst::kIdShr, Inst::kIdShrx, d); }},
+        {"sraw", [](self& e, auto& d) { e.shift_word(Inst::kIdSar, Inst::kIdSarx, d); }},
+        {"mulw", [](self& e, auto& d) { e.word(Inst::kIdImul, d, true); }},
+        {"divw", [](self& e, auto& d) { e.divide(d, true, true, false); }},
+        {"divuw", [](self& e, auto& d) { e.divide(d, false, true, false); }},
+        {"remw", [](self& e, auto& d) { e.divide(d, true, true, true); }},
+        {"remuw", [](self& e, auto& d) { e.divide(d, false, true, true); }},
+        {"rolw", [](self& e, auto& d) { e.shift_word(Inst::kIdRol, Inst::kIdNone, d); }},
+        {"rorw", [](self& e, auto& d) { e.shift_word(Inst::kIdRor, Inst::kIdNone, d); }},
+        {"roriw", [](self& e, auto& d) { e.shift_word_immediate(Inst::kIdRor, d); }},
+        {"and", [](self& e, auto& d) { e.logic(Inst::kIdAnd, d); }},
+        {"or", [](self& e, auto& d) { e.logic(Inst::kIdOr, d); }},
+        {"xor", [](self& e, auto& d) { e.logic(Inst::kIdXor, d); }},
+        {"andi", [](self& e, auto& d) { e.logic_immediate(Inst::kIdAnd, d); }},
+        {"ori", [](self& e, auto& d) { e.logic_immediate(Inst::kIdOr, d); }},
+        {"xori", [](self& e, auto& d) { e.logic_immediate(Inst::kIdXor, d); }},
+        {"sext.b", [](self& e, auto& d) { e.extend(Inst::kIdMovsx, d, 1); }},
+        {"sext.h", [](self& e, auto& d) { e.extend(Inst::kIdMovsx, d, 2); }},
+        {"zext.h", [](self& e, auto& d) { e.extend(Inst::kIdMovzx, d, 2); }},
+    };
     static const std::unordered_map<std::string_view, function> with_lzcnt{
         {"clz", [](self& e, auto& d) { e.one(Inst::kIdLzcnt, d, 8); }},
         {"clzw", [](self& e, auto& d) { e.one(Inst::kIdLzcnt, d, 4); }},
@@ -471,15 +595,21 @@ bool register_emitter::emit(const decoded& d) {
         {"cpop", [](self& e, auto& d) { e.one(Inst::kIdPopcnt, d, 8); }},
         {"cpopw", [](self& e, auto& d) { e.one(Inst::kIdPopcnt, d, 4); }},
     };
-    const auto from = [&](const auto& functions) {
+    const auto from = [&](const auto& functions, auto complete_operand) {
         const auto found = functions.find(d.what->name);
         if (found == functions.end()) return false;
+        (this->*complete_operand)(d.rs1);
+        if (d.what->layout == format::r) (this->*complete_operand)(d.rs2);
         found->second(*this, d);
         return true;
     };
+    const auto all = &self::complete, half = &self::complete_low;
     if (d.what->then != flow::result || d.rd == 0) return false;
-    return from(table) || (host().hasLZCNT() && from(with_lzcnt)) ||
-           (host().hasBMI() && from(with_bmi)) || (host().hasPOPCNT() && from(with_popcnt));
+    complete_users(d.rd);
+    if (defer(d) || (std::string_view(d.what->name) == "or" && join_shifts(d))) return true;
+    return from(low, half) || from(whole, all) || (host().hasLZCNT() && from(with_lzcnt, all)) ||
+           (host().hasBMI() && from(with_bmi, all)) ||
+           (host().hasPOPCNT() && from(with_popcnt, all));
 }
 
 void register_emitter::lowest_bit(unsigned index) {

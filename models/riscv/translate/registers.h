@@ -29,6 +29,13 @@ inline x86::Mem in_file(unsigned index, unsigned size = 8) {
     return x86::ptr(file, (static_cast<i32>(index) - 16) * 8, size);
 }
 
+/// The low `size` bytes of a register.
+inline x86::Gp part(const x86::Gp& r, unsigned size) {
+    if (size == 1) return r.r8();
+    if (size == 2) return r.r16();
+    return size == 4 ? x86::Gp(r.r32()) : x86::Gp(r.r64());
+}
+
 /// What host code keeps on the stack: offsets from rsp.
 namespace frame {
 constexpr int page = 0;    ///< virtual address of the page that is executed

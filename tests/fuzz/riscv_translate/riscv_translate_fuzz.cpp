@@ -117,6 +117,17 @@ constexpr u32 branch(u32 f3, u32 rs1, u32 rs2, i32 offset) {
            (o >> 5 & 63) << 25 | (o >> 12 & 1) << 31;
 }
 
+/// Shifts of one register to both sides, mostly by 32 bits together, and what joins them.
+void add_rotation(std::vector<u32>& words, trn::test::fuzz_random& random) {
+    const auto any = [&](u64 n) { return static_cast<u32>(random.below(n)); };
+    const u32 right = 3 + any(8), left = 3 + any(8), of = any(12);
+    const u32 count = 1 + any(31), rest = any(4) == 0 ? any(32) : 32 - count;
+    words.push_back(0x501b | right << 7 | of << 15 | count << 20);  // srliw
+    words.push_back(0x101b | left << 7 | of << 15 | rest << 20);    // slliw
+    const u32 f3 = any(4) == 0 ? 4 : 6;                             // xor, or
+    words.push_back(0x33 | (3 + any(8)) << 7 | f3 << 12 | right << 15 | left << 20);
+}
+
 /// A loop of random instructions that compute, load and store, for a random number of rounds, again
 /// and again. x1 counts, x2 points to data.
 std::vector<u8> random_loop(trn::test::fuzz_random& random) {
@@ -125,7 +136,9 @@ std::vector<u8> random_loop(trn::test::fuzz_random& random) {
     const std::size_t outer = words.size();
     words.push_back(static_cast<u32>(1 + random.below(40)) << 20 | 0x93);  // addi x1, x0
     const std::size_t inner = words.size();
+    const bool few_registers = random.below(2) != 0;  // they depend on each other more
     for (auto n = 2 + random.below(58); n > 0; --n) {
+        if (random.below(16) == 0) add_rotation(words, random);
         if (random.below(16) == 0) {  // over the next one
             words.push_back(branch(random.below(2) == 0 ? 1 : 6, static_cast<u32>(random.below(32)),
                                    static_cast<u32>(random.below(32)), 8));
@@ -137,6 +150,9 @@ std::vector<u8> random_loop(trn::test::fuzz_random& random) {
         const row& r = rows[random.below(rows.size())];
         if (r.then != flow::result && r.then != flow::store) continue;
         u32 word = r.match | (static_cast<u32>(random.next()) & ~r.mask);
+        if (few_registers)
+            word &= ~((24u << 7) | (24u << 15) | (r.layout == format::r ? 24u << 20 : 0));
+        word |= r.match;
         const u32 opcode = word & 0x7f;
         if (opcode == 0x03 || opcode == 0x23) word = (word & ~(31u << 15)) | 2u << 15;
         const u32 rd = word >> 7 & 31;

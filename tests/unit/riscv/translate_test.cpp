@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cstddef>
 #include <fstream>
 #include <string>
@@ -20,6 +21,19 @@ namespace trn::riscv::test {
 using namespace as;
 
 namespace {
+
+constexpr u32 srliw(u32 rd, u32 rs1, i32 count) {
+    return i(0x1b, 5, rd, rs1, count);
+}
+constexpr u32 slliw(u32 rd, u32 rs1, i32 count) {
+    return i(0x1b, 1, rd, rs1, count);
+}
+constexpr u32 addw(u32 rd, u32 rs1, u32 rs2) {
+    return r(0x3b, 0, 0, rd, rs1, rs2);
+}
+constexpr u32 or_(u32 rd, u32 rs1, u32 rs2) {
+    return r(0x33, 6, 0, rd, rs1, rs2);
+}
 
 /// Lines of this process's memory map that have these permissions.
 unsigned mappings(const std::string& permissions) {
@@ -82,6 +96,40 @@ TEST_F(TranslatedHart, DeviceAccessWithinABlockSeesThePcAndTheTimeOfItsInstructi
     EXPECT_EQ(seen[0], (std::pair<u64, u64>{base + 4, 1}));
     EXPECT_EQ(seen[1], (std::pair<u64, u64>{base + 4, 5}));
     EXPECT_EQ(memory.device_writes[1].second, 3u);
+}
+
+TEST_F(TranslatedHart, ShiftsAndWordsAreCompleteWhereADeviceAccessLeaves) {
+    // x6 and x7 are the halves of a rotation, x9 is a 32-bit sum.
+    put(base, {srliw(6, 5, 7), slliw(7, 5, 25), addw(9, 5, 5), sw(5, 8, 0), or_(5, 6, 7),
+               addi(10, 10, -1), bne(10, 0, -24), jal(0, 0)});
+    h->write_x(5, 0x6123'4567);
+    h->write_x(8, flat_bus::device_base);
+    h->write_x(10, 40);
+    auto expected = u32{0x6123'4567};
+    const auto extended = [](u32 word) { return static_cast<u64>(i64{static_cast<i32>(word)}); };
+    memory.on_device_access = [&] {
+        EXPECT_EQ(h->read_x(5), extended(expected));
+        EXPECT_EQ(h->read_x(6), expected >> 7);
+        EXPECT_EQ(h->read_x(7), extended(expected << 25));
+        EXPECT_EQ(h->read_x(9), extended(expected + expected));
+        expected = std::rotr(expected, 7);
+    };
+    h->run(40 * 7 + 1);
+    EXPECT_EQ(memory.device_writes.size(), 40u);
+    EXPECT_EQ(h->read_x(5), extended(expected));
+}
+
+TEST_F(TranslatedHart, QuantumThatEndsInALoopOfWordsFindsThemExtended) {
+    put(base, {addw(5, 5, 6), slliw(7, 5, 1), addi(10, 10, -1), bne(10, 0, -12), jal(0, 0)});
+    h->write_x(6, 0x3456'789a);
+    h->write_x(10, 100);
+    u32 sum = 0;
+    for (int round = 0; round < 20; ++round) {
+        h->run(4);
+        sum += 0x3456'789a;
+        EXPECT_EQ(h->read_x(5), static_cast<u64>(i64{static_cast<i32>(sum)}));
+        EXPECT_EQ(h->read_x(7), static_cast<u64>(i64{static_cast<i32>(sum << 1)}));
+    }
 }
 
 TEST_F(TranslatedHart, CodeThatDmaChangedRunsOnceItIsInvalidated) {
