@@ -21,7 +21,8 @@ struct limits {
     static constexpr std::uint32_t max_qp = 256;  ///< a power of two: QP numbers have it below
     static constexpr std::uint32_t max_sq_depth = 4096, work_request_bytes = 64;
     static constexpr std::uint32_t inline_bytes = 32;
-    static constexpr std::uint32_t max_rq_depth = 32768, receive_bytes = 16;
+    /// Descriptors; libfabric 2.1 cannot post more (EFA contract 24).
+    static constexpr std::uint32_t max_rq_depth = 16384, receive_bytes = 16;
     static constexpr std::uint32_t max_cq = 1024, max_cq_depth = 32768, sub_cqs = 1;
     static constexpr std::uint16_t send_elements = 2, receive_elements = 2, rdma_elements = 1;
     static constexpr std::uint32_t max_mr = 262'144, max_mr_pages = 1 << 20;

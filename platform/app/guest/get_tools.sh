@@ -12,7 +12,6 @@
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
-kernel_package=linux-image-cloud-amd64
 newer_release=trixie  # its backports have a QEMU with the client (10.1 or later)
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
@@ -27,24 +26,7 @@ trap 'give_up "get_tools.sh: line $LINENO failed"' ERR
 
 speaks_vfio_user() { "$1" -machine none -nodefaults -device vfio-user-pci,help 2>/dev/null | grep -q socket; }
 
-# A private apt: the machine's proxy and certificates, but its own lists, no installed packages and three suites.
-set_up_apt() {
-    local release keyring=/usr/share/keyrings/debian-archive-keyring.gpg uri suite
-    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    uri=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 'Component: main' |
-        awk -v release="$release" '$1 == release { print $2; exit }')
-    [ -n "$uri" ] || give_up "apt knows no Debian mirror for '$release'"
-    mkdir -p "$work"/{lists/partial,archives/partial} && : >"$work/status"
-    for suite in "$release" "$newer_release" "$newer_release-backports"; do
-        echo "deb [signed-by=$keyring] $uri $suite main"
-    done | sort -u >"$work/sources.list"
-    apt_options=(-qq -o "Dir::State=$work" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work"
-        -o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
-        -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
-        -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any -o Acquire::Retries=3 -o Acquire::http::Timeout=30)
-    apt-get "${apt_options[@]}" update >&2 || give_up "the Debian mirror of this machine cannot be read"
-    machine_release=$release
-}
+. "$(dirname "$(readlink -f "$0")")/private_apt.sh"
 
 # unpack FOLDER SUITE PACKAGE: the package and all that it depends on
 unpack() {
@@ -81,11 +63,10 @@ WRAPPER
 get_kernel() {
     local root=$work/kernel package
     say "unpacking a kernel and busybox"
-    package=$(apt-cache "${apt_options[@]}" depends "$kernel_package/$machine_release" |
-        awk '$1 == "Depends:" && $2 ~ /^linux-image-/ { print $2; exit }')
-    [ -n "$package" ] || give_up "$machine_release has no $kernel_package"
-    (cd "$work/archives" && apt-get "${apt_options[@]}" download "$package/$machine_release" \
-        "busybox-static/$machine_release" >&2) || give_up "cannot download $package and busybox-static"
+    package=$(kernel_of "$release")
+    [ -n "$package" ] || give_up "$release has no cloud kernel"
+    (cd "$work/archives" && apt-get "${apt_options[@]}" download "$package/$release" \
+        "busybox-static/$release" >&2) || give_up "cannot download $package and busybox-static"
     for archive in "$work"/archives/*.deb; do dpkg-deb -x "$archive" "$root"; done
     cp "$root"/boot/vmlinuz-* "$work/ready/vmlinuz"
     cp "$root/bin/busybox" "$work/ready/busybox"
@@ -106,7 +87,8 @@ done
 work=$tools.new.$$
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/ready" || give_up "cannot write $tools"
-set_up_apt
+release=$(machine_release)
+private_apt "$release" "$newer_release" "$newer_release-backports"
 get_kernel
 get_qemu
 rm -rf "$tools"

@@ -3,11 +3,10 @@
 // Debian, as platform/app/guest/get_efa.sh unpacks them. Skipped where these are not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <string>
 
-#include "tests/guest/tooled_guest.h"
+#include "tests/guest/efa/efa_guests.h"
 #include "tests/support/program.h"
 
 namespace trn::test {
@@ -15,20 +14,20 @@ namespace {
 
 using testing::HasSubstr;
 
-class EfaGuest : public tooled_guest {
+class EfaGuest : public efa_guests {
 protected:
-    EfaGuest() : tooled_guest("efa", "efa/efa.ko", "EFA driver") {}
+    EfaGuest() : efa_guests("efa", "efa/efa.ko", "EFA driver") {}
     /// Guests of a board, with modules of these kernel folders before the driver's.
     ended start(const std::string& options, const std::string& script,
                 const std::string& modules = {}, const std::string& board = "efa_pair") {
-        const auto kernel = tools + "/modules/kernel/";
-        std::string command =
-            std::string(TRNVP) + " guest tests/guest/efa/" + board + ".yaml " + modules;
-        for (const char* core : {"ib_core", "ib_uverbs"})
-            command += " --module " + kernel + "drivers/infiniband/core/" + core + ".ko";
-        return run(command + " --module " + tools + "/efa/efa.ko" + running(script) + options +
-                   " </dev/null");
+        return start_on("tests/guest/efa/" + board + ".yaml",
+                        modules +
+                            loading(kernel, {"drivers/infiniband/core/ib_core",
+                                             "drivers/infiniband/core/ib_uverbs"}) +
+                            loading(tools + "/efa/", {"efa"}) + running(script) + options);
     }
+
+    const std::string kernel = tools + "/modules/kernel/";
 };
 
 TEST_F(EfaGuest, DriverProbesAndShowsItsPort) {
@@ -84,41 +83,11 @@ TEST_F(EfaGuest, ChipAndCardOfOneServerAreRecordedTogether) {
     EXPECT_EQ(run("cmp " + trace + " " + again).status, 0);
 }
 
-/// The guests exchange numbers of their queue pairs over an Ethernet of QEMU, and data over EFA.
 TEST_F(EfaGuest, TwoGuestsSendAndReadByRdma) {
-    std::string modules;
-    for (const char* name :
-         {"drivers/virtio/virtio", "drivers/virtio/virtio_ring",
-          "drivers/virtio/virtio_pci_legacy_dev", "drivers/virtio/virtio_pci_modern_dev",
-          "drivers/virtio/virtio_pci", "net/core/failover", "drivers/net/net_failover",
-          "drivers/net/virtio_net"})
-        modules += " --module " + tools + "/modules/kernel/" + name + ".ko";
     // perftest 4.5 knows no later device id, and reads with none that it does not know.
-    const auto port = 20'000 + getpid() % 20'000;
-    const auto how = start(
-        "--servers all --set device_id=0xefa1 -- -netdev socket,id=n0,"
-        "mcast=230.0.0.1:" +
-            std::to_string(port) + ",localaddr=127.0.0.1 -device virtio-net-pci,netdev=n0,romfile=",
-        R"sh(n=${TRNVP_SERVER#server}
-ulimit -l unlimited
-ip link set eth0 address 52:54:00:00:00:1$n
-ip addr add 10.0.0.1$n/24 dev eth0
-ip link set eth0 up
-count=/sys/class/infiniband/efa_0/ports/1/hw_counters
-both() {
-    done=
-    if [ $n = 0 ]; then
-        timeout 100 "$@" >/tmp/log 2>&1 && done=yes
-    else
-        for try in $(seq 20); do
-            timeout 60 "$@" 10.0.0.10 >/tmp/log 2>&1 && done=yes && break
-            sleep 1
-        done
-    fi
-    [ $done ] || { cat /tmp/log; exit 1; }
-    echo "$1: $(grep -A1 '#bytes' /tmp/log | tail -n 1)"
-}
-both ib_send_bw -c SRD -x 0 -d efa_0 -n 500 -s 8192
+    const auto how =
+        start("--servers all --set device_id=0xefa1" + ethernet(),
+              meet + std::string(R"sh(both ib_send_bw -c SRD -x 0 -d efa_0 -n 500 -s 8192
 both ib_send_lat -c SRD -x 0 -d efa_0 -n 50 -s 64
 both ib_read_bw -c SRD -x 0 -d efa_0 -n 50 -s 1048576
 echo sends $(cat $count/send_wrs) reads $(cat $count/rdma_read_bytes) drops $(cat $count/rx_drops)
@@ -126,8 +95,12 @@ echo sends $(cat $count/send_wrs) reads $(cat $count/rdma_read_bytes) drops $(ca
 both ib_send_bw -c UD -x 0 -d efa_0 -n 100 -s 1024 -Q 1 -r 512 -t 16
 both ib_send_bw -c UD -x 0 -d efa_0 -n 100 -s 1024 -Q 1 -r 512 -t 16 -e
 awk '/efa-comp0/ {print "completion events:", ($2 > 0 ? "yes" : "no")}' /proc/interrupts
-)sh",
-        modules);
+)sh"),
+              loading(kernel,
+                      {"drivers/virtio/virtio", "drivers/virtio/virtio_ring",
+                       "drivers/virtio/virtio_pci_legacy_dev",
+                       "drivers/virtio/virtio_pci_modern_dev", "drivers/virtio/virtio_pci",
+                       "net/core/failover", "drivers/net/net_failover", "drivers/net/virtio_net"}));
     ASSERT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("[server1] sends 550 reads 52428800 drops 0"));
     EXPECT_THAT(how.output, HasSubstr("[server0] sends 50 reads 0 drops 0"));

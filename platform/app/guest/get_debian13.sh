@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A second guest, of Debian 13, for EFA software for which Debian 12's is too old: RDMA write, and device ids up to
+# 0xefa3. Its kernel, the modules that are needed, the EFA driver of Debian's kernel source, unmodified (no Debian
+# kernel has it built), and a root folder with rdma-core, perftest and libfabric. About 210 MB are downloaded, 153 MB
+# of these the kernel's source; 25 MB stay. Nothing here needs to be root, nothing is installed.
+#
+#   get_debian13.sh          what is missing; nothing when all is there
+#   get_debian13.sh --again  try again after a failure
+#
+# The folder is `debian13` in that of get_tools.sh. When something cannot be had, the file `debian13-missing` says why,
+# the exit status is 1, and the tests that need it are skipped with that reason.
+set -eEuo pipefail
+
+tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+suite=trixie
+libraries=usr/lib/x86_64-linux-gnu
+modules=(ib_core ib_uverbs failover net_failover virtio_net)
+programs=(fi_info fi_pingpong ib_read_bw ib_read_lat ib_send_bw ib_send_lat ib_write_bw ib_write_lat ibv_devinfo)
+packages=(ibverbs-providers ibverbs-utils libc6 libcap2 libfabric-bin libfabric1 libibumad3 libibverbs1 libnl-3-200
+    libnl-route-3-200 libnuma1 libpci3 libpsm2-2 librdmacm1t64 libudev1 perftest zlib1g)
+build_packages=(libelf1t64 libzstd1)  # libraries of the kernel's build programs
+
+. "$(dirname "$(readlink -f "$0")")/private_apt.sh"
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+
+give_up() {
+    trap - ERR
+    say "no Debian 13 guests: $*"
+    printf '%s\n' "$*" >"$tools/debian13-missing"
+    exit 1
+}
+
+# The programs of Debian 13 run under its own loader, whatever the C library of the machine.
+loader() { "$work/unpacked/usr/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$work/unpacked/$libraries" "$@"; }
+
+download() {
+    mkdir -p "$work/deb"
+    (cd "$work/deb" && apt-get "${apt_options[@]}" download "$@" >&2) || give_up "cannot download $*"
+}
+
+unpack() {
+    local archive
+    download "$@"
+    for archive in "$work"/deb/*.deb; do dpkg-deb -x "$archive" "$work/unpacked"; done
+    rm -r "$work/deb"
+}
+
+get_kernel() {
+    local module
+    say "unpacking the kernel $release"
+    unpack "$image"
+    cp "$work/unpacked/boot/vmlinuz-$release" "$work/ready/vmlinuz"
+    for module in "${modules[@]}"; do
+        find "$work/unpacked/usr/lib/modules/$release" -name "$module.ko.xz" -exec xz -dc {} + \
+            >"$work/ready/modules/$module.ko"
+    done
+}
+
+# runs_by_loader NAME PROGRAM: NAME becomes a script that starts PROGRAM of the kernel's build.
+runs_by_loader() {
+    local name=$work/kbuild/$1
+    mv "$work/kbuild/$2" "$name.program"
+    rm -f "$name"
+    printf '#!/bin/sh\nexec "%s" --library-path "%s" "%s" "$@"\n' "$work/unpacked/usr/lib64/ld-linux-x86-64.so.2" \
+        "$work/unpacked/$libraries" "$name.program" >"$name"
+    chmod +x "$name"
+}
+
+build_driver() {
+    local version=${release%%-*} series  # 6.12.117+deb13
+    series=$(cut -d . -f 1,2 <<<"$release")
+    local headers=$work/unpacked/usr/src/linux-headers-$release
+    say "building the EFA driver of Linux $series"
+    unpack "linux-headers-$release" "linux-headers-$version-common" "linux-kbuild-$version"
+    # The headers name each other by absolute paths.
+    sed -i "s#/usr/src/#$work/unpacked/usr/src/#" "$headers/Makefile"
+    ln -s "$work/unpacked/usr/lib/linux-kbuild-$version" "$work/kbuild"
+    runs_by_loader scripts/basic/fixdep scripts/basic/fixdep
+    runs_by_loader scripts/mod/modpost scripts/mod/modpost.real-lsb-64
+    runs_by_loader tools/objtool/objtool tools/objtool/objtool.real-x86
+    download "linux-source-$series/$suite"
+    mkdir "$work/driver"
+    dpkg-deb --fsys-tarfile "$work"/deb/linux-source-*.deb |
+        tar -x -O "./usr/src/linux-source-$series.tar.xz" |
+        tar -x -J -C "$work/driver" --strip-components=5 "linux-source-$series/drivers/infiniband/hw/efa"
+    rm -r "$work/deb"
+    # The machine's compiler is older than the kernel's: without an option of gcc 14, and without type information.
+    make -s -C "$headers" M="$work/driver" CC=gcc CONFIG_INFINIBAND_EFA=m CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= \
+        CONFIG_DEBUG_INFO_BTF_MODULES= modules >&2 || give_up "the driver cannot be built"
+    strip -g -o "$work/ready/efa.ko" "$work/driver/efa.ko"
+}
+
+get_programs() {
+    local root=$work/ready/root from=$work/unpacked program
+    say "unpacking rdma-core, perftest and libfabric"
+    mkdir -p "$root"/{bin,lib64,etc/libibverbs.d,$libraries/libibverbs}
+    for program in "${programs[@]}"; do cp "$from/usr/bin/$program" "$root/bin"; done
+    cp -L "$from/usr/lib64/ld-linux-x86-64.so.2" "$root/lib64"
+    cp -L "$from/$libraries"/libibverbs/libefa-*.so "$root/$libraries/libibverbs"
+    cp "$from/etc/libibverbs.d/efa.driver" "$root/etc/libibverbs.d"
+    # Only what the loader asks for: a guest's folder has no symbolic links.
+    for program in "$root"/bin/* "$root/$libraries"/libibverbs/*; do loader --list "$program"; done |
+        awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do cp -L "$library" "$root/$libraries"; done
+}
+
+[ -e "$tools/kernel-release" ] || { say "no Debian 13 guests: there are no guests"; exit 1; }
+[ ! -e "$tools/debian13" ] || exit 0
+if [ -e "$tools/debian13-missing" ] && [ "${1:-}" != --again ]; then
+    say "no Debian 13 guests: $(cat "$tools/debian13-missing")  ('./dev setup' tries again)"
+    exit 1
+fi
+trap 'give_up "get_debian13.sh: line $LINENO failed"' ERR
+
+work=$tools/debian13.new.$$
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/ready/modules"
+private_apt "$suite"
+image=$(kernel_of "$suite")
+[ -n "$image" ] || give_up "$suite has no cloud kernel"
+release=${image#linux-image-}  # 6.12.117+deb13-cloud-amd64
+unpack "${packages[@]}" "${build_packages[@]}"
+get_kernel
+build_driver
+get_programs
+rm -f "$tools/debian13-missing"
+mv "$work/ready" "$tools/debian13"
+say "Debian 13 guests: $(du -sh "$tools/debian13" | cut -f1) in $tools/debian13"
