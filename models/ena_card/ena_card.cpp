@@ -79,7 +79,7 @@ void ena_card::set_up_registers() {
     own_registers_.on_write(reg::doorbell, [this](register_access& a) {
         const auto number = static_cast<std::uint16_t>(a.index);
         const auto* const of = find(queues_.submissions, number);
-        if (of == nullptr) return;
+        if (of == nullptr || failed()) return;
         const auto count = static_cast<std::uint16_t>(doorbell::count.get(a.written));
         if (of->way == ena_queues::direction::transmit)
             transmitter_.posted(number, count);
@@ -157,7 +157,14 @@ void ena_card::events_enabled(std::uint32_t groups) {
         keep_alive_due_.notify(cfg_.keep_alive);
 }
 
+/// Until its reset a card with a fatal error moves no packets and is silent: the driver of Linux
+/// ignores the event itself, and recovers by its watchdog of keep-alives.
+bool ena_card::failed() const {
+    return management_.registers.get(nitro_management_regs::dev_sts::fatal_error) != 0;
+}
+
 void ena_card::keep_alive() {
+    if (failed()) return;
     keep_alive_due_.notify(cfg_.keep_alive);
     if (lost_keep_alives_ > 0) {
         --lost_keep_alives_;
@@ -192,7 +199,7 @@ void ena_card::received(plug&, payload& payload, sc_time&) {
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     const auto to = carrier->carried->destination();
-    if ((to != mac_ && !ethernet::is_group(to)) || !wire_.up() || reset.level()) return;
+    if ((to != mac_ && !ethernet::is_group(to)) || !wire_.up() || reset.level() || failed()) return;
     receiver_.arrived(std::move(carrier->carried));
 }
 
@@ -208,7 +215,7 @@ std::vector<accepts_faults::fault> ena_card::faults() {
              [this](auto& arguments) { completions_.lose(fault_count(arguments)); }},
             {"lost_keep_alive", "the next keep-alive events are not sent; count (default 1)",
              [this](auto& arguments) { lost_keep_alives_ += fault_count(arguments); }},
-            {"fatal_error", "the card reports a fatal error until it is reset",
+            {"fatal_error", "the card reports a fatal error, and does nothing until it is reset",
              [this](auto&) { management_.fail(1); }},
             {"link_down", "the cable is pulled", [this](auto&) { set_link(false); }},
             {"link_up", "the cable is plugged in", [this](auto&) { set_link(true); }}};

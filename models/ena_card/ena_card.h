@@ -72,6 +72,7 @@ private:
     void revoke(sc_dt::uint64 first, sc_dt::uint64 last);
     void forget();
     void keep_alive();
+    bool failed() const;
     void set_link(bool up);
     void report_link();
 

@@ -114,6 +114,30 @@ echo recovered
     EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
 }
 
+/// The driver of Linux has no handler for the event: it logs that, and recovers when it misses the
+/// keep-alives.
+TEST_F(EnaGuest, FatalErrorIsLoggedAndTheDriverRecovers) {
+    const auto start =
+        guests("--listen " + (folder / ""), seen + std::string(R"sh(ip link set eth0 up
+link() {
+    for try in $(seq 100); do ip link show eth0 | grep -q LOWER_UP && return 0; sleep 0.3; done
+    echo "no link"; exit 8
+}
+link
+dmesg -c >/dev/null
+echo ready for a fatal error
+seen 'Unknown event was received'
+seen 'Keep alive watchdog timeout'
+seen 'Device reset completed successfully'
+link
+echo recovered
+)sh"));
+    const auto how =
+        run_with_faults(start, {{"ready for a fatal error", "server0.nic.engine", "fatal_error"}});
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
+}
+
 /// Sends whose completions are lost stop the queue: the driver resets the card after 5 s, and
 /// the guests ping again.
 TEST_F(EnaGuest, PingGoesOnAfterLostCompletions) {

@@ -434,6 +434,31 @@ TEST_F(EnaCardTest, FaultsLoseCompletionsOfPackets) {
     EXPECT_FALSE(a.take(from));
 }
 
+TEST_F(EnaCardTest, FatalErrorIsReportedAndTheCardIsSilentUntilItsReset) {
+    auto from = a.create(true, 16, 1);
+    auto to = receive_queue(a, 2, 256);
+    auto other = b.create(true, 16, 1);
+    run();
+    a.card.inject("fatal_error", {});
+    sc_core::sc_start(2, sc_core::SC_SEC);
+    EXPECT_EQ(a.load<std::uint16_t>(a.aenq + 64), 1);  // after the link's event
+    EXPECT_EQ(a.load<std::uint16_t>(a.aenq + 64 + 2), 1);
+    EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 128 + 4), 0);  // no keep-alive
+    EXPECT_EQ(a.get(0x58) & 0x20, 0x20u);
+    a.send(from, 1, packet(2, 1, 60));
+    b.send(other, 1, packet(1, 2, 60));
+    run();
+    EXPECT_FALSE(a.take(from));
+    EXPECT_FALSE(a.take(to));
+    a.start();
+    EXPECT_EQ(a.get(0x58) & 0x20, 0u);
+    auto again = a.create(true, 16, 1);
+    a.send(again, 2, packet(2, 1, 60));
+    sc_core::sc_start(1.5, sc_core::SC_SEC);
+    EXPECT_EQ(a.take(again).value().request, 2);
+    EXPECT_EQ(a.load<std::uint16_t>(a.aenq + 64), 4);
+}
+
 TEST_F(EnaCardTest, ResetForgetsQueuesAndPacketsInWork) {
     auto from = a.create(true, 64, 1);
     for (std::uint16_t n = 0; n < 60; ++n) a.describe(from, n, {{a.allocate(64), 64}});
