@@ -49,6 +49,7 @@ kind ethernet_fabric_kind();
 
 kind ena_card_kind();
 kind ethernet_switch_kind();
+kind instance_metadata_kind();
 kind nvme_controller_kind();
 
 }  // namespace trn::kind_tables

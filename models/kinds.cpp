@@ -50,6 +50,7 @@ const kind_list& kinds() {
         ethernet_fabric_kind(),
         ena_card_kind(),
         ethernet_switch_kind(),
+        instance_metadata_kind(),
         // disks
         nvme_controller_kind(),
     };

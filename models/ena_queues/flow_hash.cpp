@@ -7,8 +7,6 @@ namespace trn::ena_queues {
 
 namespace {
 
-constexpr unsigned ipv4 = 0x0800, ipv6 = 0x86dd, vlan = 0x8100;
-constexpr unsigned tcp = 6, udp = 17;
 constexpr std::size_t port_bytes = 4;
 
 /// The hash of pieces of a packet, one after the other.
@@ -39,41 +37,15 @@ private:
     std::uint32_t value_ = 0;
 };
 
-unsigned word(std::span<const std::uint8_t> bytes, std::size_t at) {
-    return static_cast<unsigned>(bytes[at]) << 8 | bytes[at + 1];
-}
-
 }  // namespace
 
-std::uint32_t flow_hash(const hash_key& key, std::span<const std::uint8_t> packet) {
-    constexpr std::size_t addresses = 12, tag = 4, type = 2;
-    std::size_t at = addresses;
-    if (packet.size() < at + type) return 0;
-    if (word(packet, at) == vlan) at += tag;
-    if (packet.size() < at + type) return 0;
-    const unsigned kind = word(packet, at);
-    const auto ip = packet.subspan(at + type);
-    std::size_t header = 0, source = 0, address_bytes = 0;
-    unsigned protocol = 0;
-    bool is_fragment = false;
-    if (kind == ipv4 && ip.size() >= 20) {
-        header = (ip[0] & 0xfu) * 4;
-        source = 12;
-        address_bytes = 4;
-        protocol = ip[9];
-        is_fragment = (word(ip, 6) & 0x3fff) != 0;
-    } else if (kind == ipv6 && ip.size() >= 40) {
-        header = 40;
-        source = 8;
-        address_bytes = 16;
-        protocol = ip[6];
-    } else {
-        return 0;
-    }
+std::uint32_t flow_hash(const hash_key& key, std::span<const std::uint8_t> packet,
+                        const ip::headers& of) {
+    if (of.version == ip::network::other) return 0;
     toeplitz hash(key);
-    hash.add(ip.subspan(source, 2 * address_bytes));
-    if ((protocol == tcp || protocol == udp) && !is_fragment && ip.size() >= header + port_bytes)
-        hash.add(ip.subspan(header, port_bytes));
+    hash.add(packet.subspan(of.addresses, 2 * of.address_bytes));
+    const bool has_ports = of.carries(ip::protocols::tcp) || of.carries(ip::protocols::udp);
+    if (has_ports && of.has(port_bytes)) hash.add(packet.subspan(of.payload, port_bytes));
     return hash.value();
 }
 

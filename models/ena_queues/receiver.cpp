@@ -96,7 +96,9 @@ bool receiver::choose() {
     const auto& rss = queues_.rss;
     auto chosen = all.end();
     if (!rss.table.empty()) {
-        const std::uint32_t hash = rss.key ? flow_hash(*rss.key, packets_.front().what->bytes) : 0;
+        const auto& bytes = packets_.front().what->bytes;
+        const std::uint32_t hash =
+            rss.key ? flow_hash(*rss.key, bytes, ip::find_headers(bytes)) : 0;
         chosen = all.find(rss.table[hash & (rss.table.size() - 1)]);
     }
     if (chosen == all.end() || !receives(*chosen)) chosen = std::ranges::find_if(all, receives);

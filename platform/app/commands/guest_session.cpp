@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/instance_metadata/document.h"
+#include "models/instance_metadata/instance_metadata.h"
 #include "models/kinds.h"
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/guest_files.h"
@@ -133,7 +135,7 @@ private:
         if (m.memory_mib == 0) m.memory_mib = 2048 + 256 * count;
         if (m.product.empty())
             m.product = parameter_of(platform_.modules().board(), "product").value_or("");
-        m.instance_id = fmt::format("i-{:017x}", guests_.size() + 1);
+        m.instance_id = instance_id_of(any.server);
         m.append = "console=ttyS0 quiet panic=-1 " + m.clock_arguments();
         if (image_ && image_->modules.empty() &&
             count != 0)  // for DMA of programs: 16 MiB per device
@@ -146,6 +148,17 @@ private:
         m.interactive = chosen_.which.servers.empty() && isatty(STDIN_FILENO) != 0 &&
                         (!image_ || image_->shell);
         return m;
+    }
+
+    /// As the server's metadata service says it, else by the number of the guest.
+    std::string instance_id_of(const std::string& server) const {
+        std::string found;
+        platform_.modules().for_each<instance_metadata>([&](const instance_metadata& service) {
+            const std::string_view path = service.name();
+            if (found.empty() && (server.empty() || path.starts_with(server + ".")))
+                found = service.instance_id();
+        });
+        return found.empty() ? metadata::instance_id_of(guests_.size() + 1) : found;
     }
 
     /// The same for all guests.

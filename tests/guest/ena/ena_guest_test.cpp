@@ -138,6 +138,33 @@ echo recovered
     EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
 }
 
+/// Without a token and with one: a request of each kind, and the document says the same instance as
+/// SMBIOS.
+TEST_F(EnaGuest, MetadataServiceAnswersOverTheCard) {
+    const auto how = run(guests("", R"sh(ip addr add 10.0.0.10/24 dev eth0
+ip link set eth0 up
+ip route add 169.254.169.254 dev eth0
+service=http://169.254.169.254/latest
+get() { wget -q -O - "$@"; }
+for try in $(seq 100); do ip link show eth0 | grep -q LOWER_UP && break; sleep 0.3; done
+echo "type $(get $service/meta-data/instance-type)"
+printf 'PUT /latest/api/token HTTP/1.1\r\nHost: 169.254.169.254\r\n' >/tmp/request
+printf 'X-aws-ec2-metadata-token-ttl-seconds: 21600\r\n\r\n' >>/tmp/request
+nc 169.254.169.254 80 </tmp/request >/tmp/answer
+token="X-aws-ec2-metadata-token: $(tail -n 1 /tmp/answer)"
+[ $(get --header "$token" $service/meta-data/instance-id) = $(cat /sys/class/dmi/id/board_asset_tag) ] || exit 2
+[ $(get --header "$token" $service/meta-data/mac) = $(cat /sys/class/net/eth0/address) ] || exit 3
+get --header "$token" $service/dynamic/instance-identity/document | grep instanceType
+get --header "${token}0" $service/meta-data/mac && exit 4
+get $service/meta-data/nothing && exit 5
+echo read
+)sh"));
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("type trn2.48xlarge"));
+    EXPECT_THAT(how.output, HasSubstr(R"("instanceType" : "trn2.48xlarge")"));
+    EXPECT_THAT(how.output, HasSubstr("\nread"));
+}
+
 /// Sends whose completions are lost stop the queue: the driver resets the card after 5 s, and
 /// the guests ping again.
 TEST_F(EnaGuest, PingGoesOnAfterLostCompletions) {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/instance_metadata/document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace trn::metadata {
+
+namespace {
+
+/// Some of the versions that EC2 has; all have the same content here.
+constexpr std::array<std::string_view, 6> versions{"1.0",        "2009-04-04", "2016-09-02",
+                                                   "2018-09-24", "2021-03-23", "latest"};
+
+std::string host_name_of(const instance& about) {
+    std::string dashed = about.address;
+    std::ranges::replace(dashed, '.', '-');
+    const auto domain =
+        about.region == "us-east-1" ? "ec2.internal" : about.region + ".compute.internal";
+    return "ip-" + dashed + "." + domain;
+}
+
+std::string identity_of(const instance& about, std::string_view image) {
+    constexpr std::string_view null_keys[] = {"billingProducts", "devpayProductCodes", "kernelId",
+                                              "marketplaceProductCodes", "ramdiskId"};
+    document keys{{"accountId", "000000000000"},
+                  {"architecture", "x86_64"},
+                  {"availabilityZone", about.zone},
+                  {"imageId", std::string(image)},
+                  {"instanceId", about.id},
+                  {"instanceType", about.type},
+                  {"pendingTime", "2025-01-01T00:00:00Z"},
+                  {"privateIp", about.address},
+                  {"region", about.region},
+                  {"version", "2017-09-30"}};
+    for (auto& [key, value] : keys) value = "\"" + value + "\"";
+    for (const auto key : null_keys) keys.emplace(key, "null");
+    std::string text = "{";
+    for (const auto& [key, value] : keys)
+        text += fmt::format("{}\n  \"{}\" : {}", text.size() == 1 ? "" : ",", key, value);
+    return text + "\n}";
+}
+
+/// What is at `path` of the document: its value, or what begins with it as a folder.
+std::optional<std::string> find_below(const document& in, std::string_view path) {
+    while (path.ends_with('/')) path.remove_suffix(1);
+    if (const auto leaf = in.find(path); leaf != in.end()) return leaf->second;
+    const std::string folder = path.empty() ? "" : std::string(path) + "/";
+    std::string list;
+    std::string_view last;
+    for (auto at = in.lower_bound(folder); at != in.end() && at->first.starts_with(folder); ++at) {
+        const auto rest = std::string_view(at->first).substr(folder.size());
+        const auto name = rest.substr(0, rest.find('/') + 1);  // all of a leaf: npos + 1 is 0
+        const auto entry = name.empty() ? rest : name;
+        if (entry == last) continue;
+        if (!list.empty()) list += '\n';
+        list += entry;
+        last = entry;
+    }
+    return list.empty() ? std::nullopt : std::optional(list);
+}
+
+}  // namespace
+
+std::string instance_id_of(std::uint64_t serial) {
+    return fmt::format("i-{:017x}", serial);
+}
+
+document document_of(const instance& about) {
+    const std::string image = "ami-00000000000000001", host = host_name_of(about);
+    document all{{"meta-data/ami-id", image},
+                 {"meta-data/ami-launch-index", "0"},
+                 {"meta-data/hostname", host},
+                 {"meta-data/instance-action", "none"},
+                 {"meta-data/instance-id", about.id},
+                 {"meta-data/instance-life-cycle", "on-demand"},
+                 {"meta-data/instance-type", about.type},
+                 {"meta-data/local-hostname", host},
+                 {"meta-data/local-ipv4", about.address},
+                 {"meta-data/mac", about.mac},
+                 {"meta-data/placement/availability-zone", about.zone},
+                 {"meta-data/placement/region", about.region},
+                 {"meta-data/profile", "default-hvm"},
+                 {"meta-data/services/domain", "amazonaws.com"},
+                 {"meta-data/services/partition", "aws"},
+                 {"meta-data/system", "nitro"},
+                 {"dynamic/instance-identity/document", identity_of(about, image)}};
+    const std::string card = "meta-data/network/interfaces/macs/" + about.mac + "/";
+    all.insert({{card + "device-number", "0"},
+                {card + "local-hostname", host},
+                {card + "local-ipv4s", about.address},
+                {card + "mac", about.mac}});
+    return all;
+}
+
+std::optional<std::string> find(const document& in, std::string_view path) {
+    while (path.starts_with('/')) path.remove_prefix(1);
+    if (path.empty()) return fmt::format("{}", fmt::join(versions, "\n"));
+    const auto version = path.substr(0, path.find('/'));
+    if (std::ranges::find(versions, version) == versions.end()) return std::nullopt;
+    path.remove_prefix(std::min(path.size(), version.size() + 1));
+    return find_below(in, path);
+}
+
+}  // namespace trn::metadata

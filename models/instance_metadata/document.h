@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trn::metadata {
+
+/// What the document says of an instance.
+struct instance {
+    std::string type;  ///< "trn2.48xlarge"
+    std::string id;
+    std::string region = "us-east-1", zone = "us-east-1a";
+    std::string mac;      ///< of the interface that asks, "02:00:..."
+    std::string address;  ///< likewise, IPv4
+};
+
+/// An instance id of 17 digits from the number of a card.
+std::string instance_id_of(std::uint64_t serial);
+
+/// Categories of instance metadata by their paths below a version: "meta-data/ami-id".
+using document = std::map<std::string, std::string, std::less<>>;
+document document_of(const instance& about);
+
+/// The value at a path of the service ("/latest/meta-data/ami-id"), or the list of what a folder
+/// has, a line each; nothing: no such path.
+std::optional<std::string> find(const document& in, std::string_view path);
+
+}  // namespace trn::metadata

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/instance_metadata/http_request.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace trn::metadata {
+
+namespace {
+
+constexpr std::string_view line_end = "\r\n";
+
+bool same_word(std::string_view a, std::string_view b) {
+    return std::ranges::equal(
+        a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t";
+    const auto first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// Takes the part before `separator` from `text`, and the separator.
+std::string_view take_until(std::string_view& text, std::string_view separator) {
+    const auto part = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(text.size(), part.size() + separator.size()));
+    return part;
+}
+
+}  // namespace
+
+std::optional<std::string_view> http_request::field(std::string_view name) const {
+    for (auto rest = fields; !rest.empty();) {
+        auto line = take_until(rest, line_end);
+        if (same_word(take_until(line, ":"), name)) return trimmed(line);
+    }
+    return std::nullopt;
+}
+
+std::size_t end_of_head(std::string_view text) {
+    constexpr std::string_view empty_line = "\r\n\r\n";
+    const auto at = text.find(empty_line);
+    return at == std::string_view::npos ? at : at + empty_line.size();
+}
+
+std::optional<http_request> parse_request(std::string_view head) {
+    auto line = take_until(head, line_end);
+    http_request made{
+        .method = take_until(line, " "), .path = take_until(line, " "), .fields = head};
+    if (made.method.empty() || !made.path.starts_with('/') || !line.starts_with("HTTP/1."))
+        return std::nullopt;
+    return made;
+}
+
+}  // namespace trn::metadata

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <optional>
+#include <string>
+
+#include "models/instance_metadata/instance_metadata.h"
+#include "models/kind_tables.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind_table.h"
+
+template <>
+struct trn::config::choices<trn::instance_metadata::tokens> {
+    using tokens = trn::instance_metadata::tokens;
+    static constexpr std::array list{trn::config::choice<tokens>{"optional", tokens::optional},
+                                     trn::config::choice<tokens>{"required", tokens::required}};
+};
+
+namespace trn::kind_tables {
+
+kind instance_metadata_kind() {
+    using c = instance_metadata::config;
+    return kind_of<instance_metadata>(
+        "instance_metadata", "The instance metadata service, between a network card and its cable.",
+        {{"product", &c::product, "the instance's type"},
+         {"serial", &c::serial, unit::address, "the instance id is made from it"},
+         {"region", &c::region, "of the instance"},
+         {"zone", &c::zone, "of the instance"},
+         {"tokens", &c::tokens, "required: no IMDSv1"},
+         {"hop_limit", &c::hop_limit, "of packets with a token"},
+         {"latency", &c::latency, "of an answer"}},
+        {port::plug("card", "to an ena_card"),
+         port::plug("net", "to an ethernet_switch").optional()},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.hop_limit == 0 || cfg.hop_limit > 64) return "a hop limit is 1 to 64";
+            return std::nullopt;
+        });
+}
+
+}  // namespace trn::kind_tables

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <systemc>
+
+#include "models/ethernet_switch/packet.h"
+#include "models/ip_packet/headers.h"
+
+namespace trn::metadata {
+
+/// A host of one IPv4 address with one open TCP port (RFC 9293), which answers one request of each
+/// connection and closes it. Answers ARP; other packets to its address have no effect. Unanswered
+/// segments are sent again; window scaling, congestion control and IPv6 are left out.
+class tcp_service {
+public:
+    static constexpr std::size_t max_connections = 32;  ///< a new one ends the oldest
+    static constexpr std::size_t max_request = 8192;    ///< bytes; longer ones are reset
+    static constexpr unsigned max_tries = 6;            ///< of a segment, then its connection ends
+    static constexpr std::uint8_t hop_limit = 64;
+
+    struct config {
+        ethernet::mac_address mac{};
+        std::uint32_t address = 0;
+        std::uint16_t port = 80;
+        std::uint64_t seed = 0;                            ///< of initial sequence numbers
+        sc_core::sc_time retransmit{200, sc_core::SC_MS};  ///< wait for an acknowledgement
+    };
+    struct client {
+        ethernet::mac_address mac{};
+        std::uint32_t address = 0;
+        auto operator<=>(const client&) const = default;
+    };
+    struct reply {
+        std::string text;
+        std::uint8_t hop_limit = tcp_service::hop_limit;
+    };
+    /// Answers a request as far as it has come; nothing: more of it is needed.
+    using responder = std::function<std::optional<reply>(const client&, std::string_view)>;
+    using sender = std::function<void(std::unique_ptr<ethernet::packet>)>;
+
+    tcp_service(const config& cfg, responder answers, sender sends);
+
+    /// Whether the packet is for the service: a packet to its address, or a question for it.
+    bool takes(const ethernet::packet& packet) const;
+    /// Precondition: takes(packet).
+    void receive(const ethernet::packet& packet);
+    /// When time_out() is due next (absolute).
+    std::optional<sc_core::sc_time> next_timeout() const;
+    void time_out();
+    std::size_t connections() const { return connections_.size(); }
+
+private:
+    struct peer {
+        client host;
+        std::uint16_t port = 0;
+        auto operator<=>(const peer&) const = default;
+    };
+    struct segment {
+        std::uint32_t sequence = 0, acknowledged = 0;
+        std::uint8_t flags = 0;
+        std::uint32_t window = 0;
+        std::size_t max_segment = 0;  // option of the peer; 0: none
+        std::string_view text = {};
+    };
+    /// The own stream is SYN, the reply and FIN: one number each for the first and the last.
+    struct connection {
+        std::uint64_t age = 0;
+        std::uint32_t initial = 0;                           // own sequence number of SYN
+        std::uint32_t expected = 0;                          // the peer's next
+        std::uint32_t acknowledged = 0, next = 0, sent = 0;  // numbers of the own stream
+        std::uint32_t window = 0;
+        std::size_t max_segment = 0;
+        bool peer_ended = false;
+        std::string request;
+        std::optional<reply> answer;
+        unsigned tries = 0;
+        sc_core::sc_time due;  // of the next try, while something is not acknowledged
+
+        std::uint32_t length() const {
+            return 1 + (answer ? static_cast<std::uint32_t>(answer->text.size()) + 1 : 0);
+        }
+        bool waits() const { return acknowledged < sent; }
+    };
+    using connection_map = std::map<peer, connection>;
+
+    bool is_question(const ethernet::packet& packet) const;
+    void answer_question(const ethernet::packet& question);
+    void receive_segment(const peer& from, const segment& got);
+    void open(const peer& from, const segment& got);
+    void take_acknowledgement(connection& of, const segment& got) const;
+    void take_text(const peer& from, connection& of, const segment& got);
+    void transmit(const peer& to, connection& of);
+    std::uint32_t transmit_text(const peer& to, connection& of);
+    void send(const peer& to, const segment& what, std::uint8_t hops = hop_limit);
+    void refuse(const peer& to, const segment& got);
+    void drop_oldest();
+
+    const config cfg_;
+    const responder answers_;
+    const sender sends_;
+    connection_map connections_;
+    std::uint64_t opened_ = 0;
+};
+
+}  // namespace trn::metadata

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/ip_packet/headers.h"
+
+namespace trn::ip {
+
+/// The ones' complement sum of 16-bit words (RFC 1071), `start` included; a last odd byte is the
+/// high half of a word. All words that a right checksum covers, with it, sum up to 0xffff.
+std::uint16_t ones_sum(std::span<const std::uint8_t> bytes, std::uint16_t start = 0);
+
+/// The sum of the pseudo header of TCP or UDP (RFC 9293 3.1, RFC 8200 8.1).
+std::uint16_t pseudo_header_sum(std::span<const std::uint8_t> packet, const headers& of);
+/// The sum of pseudo header and payload.
+std::uint16_t payload_sum(std::span<const std::uint8_t> packet, const headers& of);
+
+/// Where a protocol's checksum is in its header: bytes 16 of TCP, 6 of UDP.
+constexpr std::size_t checksum_place(std::uint8_t protocol) {
+    return protocol == protocols::tcp ? 16 : 6;
+}
+
+/// Write the checksum of the IPv4 header, and that of TCP or UDP. Precondition: its place is there.
+void write_header_checksum(std::span<std::uint8_t> packet, const headers& of);
+void write_payload_checksum(std::span<std::uint8_t> packet, const headers& of);
+
+}  // namespace trn::ip

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/instance_metadata/instance_metadata.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/instance_metadata/web_client.h"
+
+namespace trn::test {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr auto fin = web_client::fin, syn = web_client::syn, rst = web_client::rst,
+               ack = web_client::ack;
+
+struct InstanceMetadataTest : testing::Test {
+    explicit InstanceMetadataTest(
+        instance_metadata::tokens tokens = instance_metadata::tokens::optional)
+        : service("service",
+                  {.product = "trn2.48xlarge", .serial = 0x5452'4e32'0000'0001, .tokens = tokens}) {
+        service.card.join(client.net);
+        service.net.join(network.net);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
+    std::string get(const std::string& path, const std::string& fields = "") {
+        return client.ask("GET " + path + " HTTP/1.1\r\nHost: 169.254.169.254\r\n" + fields +
+                          "\r\n");
+    }
+    std::string put(const std::string& fields, const std::string& path = "/latest/api/token") {
+        return client.ask("PUT " + path + " HTTP/1.1\r\n" + fields + "\r\n");
+    }
+    static std::string body(const std::string& answer) {
+        return answer.substr(answer.find("\r\n\r\n") + 4);
+    }
+    std::string token(const std::string& seconds = "60") {
+        return body(put("X-aws-ec2-metadata-token-ttl-seconds: " + seconds + "\r\n"));
+    }
+    std::string get_with(const std::string& token) {
+        return get("/latest/meta-data/instance-id", "X-aws-ec2-metadata-token: " + token + "\r\n");
+    }
+    web_client client{"client"}, network{"network"};
+    instance_metadata service;
+};
+
+struct InstanceMetadataOfTokensTest : InstanceMetadataTest {
+    InstanceMetadataOfTokensTest() : InstanceMetadataTest(instance_metadata::tokens::required) {}
+};
+
+TEST_F(InstanceMetadataTest, AnswersWhoHasItsAddress) {
+    web_client::bytes_type question{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0,
+                                    7,    8,    6,    0,    1,    8,    0, 6, 4, 0, 1};
+    const web_client::bytes_type addresses{2, 0, 0, 0, 0, 7, 10,  0,   0,   7,
+                                           0, 0, 0, 0, 0, 0, 169, 254, 169, 254};
+    question.insert(question.end(), addresses.begin(), addresses.end());
+    client.send(question);
+    client.advance();
+    ASSERT_EQ(client.packets.size(), 1u);
+    const auto& answer = client.packets[0];
+    ASSERT_EQ(answer.size(), 42u);
+    EXPECT_EQ(web_client::get(answer, 0, 2), 0x0200u);
+    EXPECT_EQ(answer[5], 7);
+    EXPECT_EQ(web_client::get(answer, 20, 2), 2u);            // a reply
+    EXPECT_EQ(web_client::get(answer, 28, 4), 0xa9fe'a9feu);  // of 169.254.169.254
+    EXPECT_EQ(web_client::get(answer, 22, 4), web_client::get(answer, 6, 4));
+    EXPECT_EQ(web_client::get(answer, 38, 4), 0x0a00'0007u);
+    question.back() = 253;
+    client.send(question);
+    client.advance();
+    EXPECT_EQ(client.packets.size(), 1u);
+    EXPECT_EQ(network.packets.size(), 1u);  // a question for another host passes
+}
+
+TEST_F(InstanceMetadataTest, OtherPacketsPassInBothDirections) {
+    const web_client::bytes_type packet(60, 0x5a);
+    client.send(packet);
+    ASSERT_EQ(network.packets.size(), 1u);
+    EXPECT_EQ(network.packets[0], packet);
+    network.send(packet);
+    ASSERT_EQ(client.packets.size(), 1u);
+    EXPECT_EQ(client.packets[0], packet);
+    network.send(web_client::packet_of({.sequence = 1, .flags = syn, .from = 5}));
+    EXPECT_EQ(client.packets.size(), 2u);  // only the card's packets are for the service
+}
+
+TEST_F(InstanceMetadataTest, ReadsWithoutTokenAreAnswered) {
+    const auto answer = get("/latest/meta-data/instance-type");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+    EXPECT_THAT(answer, HasSubstr("\r\nContent-Length: 13\r\n"));
+    EXPECT_THAT(answer, EndsWith("\r\n\r\ntrn2.48xlarge"));
+    EXPECT_EQ(client.last_hops, 64u);
+    EXPECT_EQ(body(get("/latest/meta-data/instance-id")), "i-054524e3200000001");
+    EXPECT_EQ(body(get("/2009-04-04/meta-data/mac")), "02:00:00:00:00:07");
+    EXPECT_EQ(body(get("/latest/meta-data/local-ipv4/")), "10.0.0.7");
+    EXPECT_EQ(body(get("/latest/meta-data/hostname")), "ip-10-0-0-7.ec2.internal");
+    EXPECT_EQ(service.connections(), 0u);
+}
+
+TEST_F(InstanceMetadataTest, FoldersAreListed) {
+    EXPECT_THAT(body(get("/")), EndsWith("\nlatest"));
+    EXPECT_EQ(body(get("/latest")), "dynamic/\nmeta-data/");
+    const auto list = body(get("/latest/meta-data/"));
+    EXPECT_THAT(list, StartsWith("ami-id\nami-launch-index\n"));
+    EXPECT_THAT(list, HasSubstr("\nnetwork/\nplacement/\nprofile\n"));
+    EXPECT_EQ(body(get("/latest/meta-data/network/interfaces/macs/")), "02:00:00:00:00:07/");
+    EXPECT_THAT(get("/latest/meta-data/inst"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
+    EXPECT_THAT(get("/latest/user-data"), StartsWith("HTTP/1.1 404"));
+    EXPECT_THAT(get("/2000-01-01/meta-data/"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(InstanceMetadataTest, IdentityDocumentNamesTheInstance) {
+    const auto text = body(get("/latest/dynamic/instance-identity/document"));
+    EXPECT_THAT(text, StartsWith("{\n  \"accountId\" : \"000000000000\",\n"));
+    EXPECT_THAT(text, HasSubstr("\"instanceType\" : \"trn2.48xlarge\""));
+    EXPECT_THAT(text, HasSubstr("\"privateIp\" : \"10.0.0.7\""));
+    EXPECT_THAT(text, HasSubstr("\"ramdiskId\" : null"));
+}
+
+TEST_F(InstanceMetadataTest, TokenOpensASessionForItsSeconds) {
+    const auto answer = put("x-aws-ec2-METADATA-token-ttl-seconds:  2 \r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
+    EXPECT_THAT(answer, HasSubstr("oken-ttl-seconds: 2\r\n"));
+    EXPECT_EQ(client.last_hops, 1u);
+    EXPECT_THAT(get_with(body(answer)), StartsWith("HTTP/1.1 200"));
+    EXPECT_NE(token(), body(answer));
+    client.advance(2e6);
+    EXPECT_THAT(get_with(body(answer)), StartsWith("HTTP/1.1 401 Unauthorized\r\n"));
+}
+
+TEST_F(InstanceMetadataTest, WrongTokensAreRefused) {
+    auto known = token();
+    EXPECT_THAT(get_with(known), StartsWith("HTTP/1.1 200"));
+    EXPECT_THAT(get_with(known + "0"), StartsWith("HTTP/1.1 401"));
+    EXPECT_THAT(get_with(""), StartsWith("HTTP/1.1 401"));
+    EXPECT_THAT(get_with(std::string(48, 'f')), StartsWith("HTTP/1.1 401"));
+    for (auto& digit : known) {
+        const char was = digit;
+        digit = was == '7' ? '8' : '7';
+        EXPECT_THAT(get_with(known), StartsWith("HTTP/1.1 401")) << known;
+        digit = was;
+    }
+}
+
+TEST_F(InstanceMetadataTest, SessionsAreRefusedAsDocumented) {
+    const std::string seconds = "X-aws-ec2-metadata-token-ttl-seconds: ";
+    EXPECT_THAT(put(""), StartsWith("HTTP/1.1 400 Bad Request\r\n"));
+    EXPECT_THAT(put(seconds + "0\r\n"), StartsWith("HTTP/1.1 400"));
+    EXPECT_THAT(put(seconds + "21601\r\n"), StartsWith("HTTP/1.1 400"));
+    EXPECT_THAT(put(seconds + "60x\r\n"), StartsWith("HTTP/1.1 400"));
+    EXPECT_THAT(put(seconds + "99999999999999999999\r\n"), StartsWith("HTTP/1.1 400"));
+    EXPECT_THAT(put(seconds + "60\r\nX-Forwarded-For: 10.0.0.9\r\n"),
+                StartsWith("HTTP/1.1 403 Forbidden\r\n"));
+    EXPECT_THAT(put(seconds + "60\r\n", "/latest/other"), StartsWith("HTTP/1.1 404"));
+    EXPECT_THAT(put(seconds + "21600\r\n"), StartsWith("HTTP/1.1 200"));
+    EXPECT_THAT(client.ask("POST / HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 405"));
+    EXPECT_THAT(client.ask("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+    const auto head = client.ask("HEAD /latest/meta-data/system HTTP/1.0\r\n\r\n");
+    EXPECT_THAT(head, HasSubstr("Content-Length: 5\r\n"));
+    EXPECT_THAT(head, EndsWith("\r\n\r\n"));
+}
+
+TEST_F(InstanceMetadataOfTokensTest, ReadsNeedAToken) {
+    EXPECT_THAT(get("/latest/meta-data/instance-id"), StartsWith("HTTP/1.1 401"));
+    EXPECT_THAT(get_with(token()), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(InstanceMetadataTest, LongAnswersFitTheClientsWindowAndSegments) {
+    const std::string path = "GET /latest/dynamic/instance-identity/document HTTP/1.1\r\n\r\n";
+    const auto whole = client.ask(path);
+    EXPECT_GT(whole.size(), 500u);
+    EXPECT_EQ(client.ask(path, {.max_segment = 100}), whole);
+    EXPECT_EQ(client.ask(path, {.window = 90}), whole);
+}
+
+TEST_F(InstanceMetadataTest, LostPacketsAreSentAgain) {
+    const auto type = [&] { return body(get("/latest/meta-data/instance-type")); };
+    service.inject("lose", {});
+    client.send_segment({.sequence = 1000, .flags = syn, .from = 9});
+    client.advance();
+    EXPECT_TRUE(client.packets.empty());
+    client.advance(200'000);
+    const auto opened = client.next_segment();
+    ASSERT_TRUE(opened);
+    EXPECT_EQ(opened->flags, syn | ack);
+    client.send_segment({.sequence = 1001,
+                         .acknowledged = opened->sequence + 1,
+                         .flags = ack,
+                         .from = 9,
+                         .text = "GET /latest/meta-data/system HTTP/1.1\r\n\r\n"});
+    service.inject("lose", {});
+    client.advance();
+    EXPECT_TRUE(client.packets.empty());
+    client.advance(200'000);
+    const auto answer = client.next_segment();
+    ASSERT_TRUE(answer);
+    EXPECT_THAT(answer->text, EndsWith("\r\n\r\nnitro"));
+    EXPECT_EQ(type(), "trn2.48xlarge");
+}
+
+TEST_F(InstanceMetadataTest, SilentClientIsForgotten) {
+    ASSERT_TRUE(client.connect(9));
+    EXPECT_EQ(service.connections(), 1u);
+    client.advance(1.3e6);  // six tries
+    EXPECT_EQ(service.connections(), 0u);
+    EXPECT_EQ(client.packets.size(), 5u);
+    EXPECT_FALSE(sc_core::sc_pending_activity_at_future_time());
+}
+
+TEST_F(InstanceMetadataTest, RequestMayComeInPiecesAndTwice) {
+    const auto opened = client.connect(9);
+    ASSERT_TRUE(opened);
+    const std::string request = "GET /latest/meta-data/system HTTP/1.1\r\n\r\n";
+    const auto piece = [&](std::size_t from, std::size_t to) {
+        client.send_segment({.sequence = static_cast<std::uint32_t>(1001 + from),
+                             .acknowledged = opened->sequence + 1,
+                             .flags = ack,
+                             .from = 9,
+                             .text = request.substr(from, to - from)});
+        client.advance();
+        return client.next_segment().value_or(web_client::segment());
+    };
+    EXPECT_EQ(piece(0, 10).acknowledged, 1011u);
+    EXPECT_EQ(piece(20, 30).acknowledged, 1011u);  // a gap
+    EXPECT_EQ(piece(0, 10).acknowledged, 1011u);   // again
+    EXPECT_EQ(piece(5, 20).acknowledged, 1021u);
+    const auto answer = piece(20, request.size());
+    EXPECT_EQ(answer.acknowledged, 1001 + request.size());
+    EXPECT_THAT(answer.text, EndsWith("\r\n\r\nnitro"));
+}
+
+TEST_F(InstanceMetadataTest, WhatTheServiceDoesNotServeIsReset) {
+    const auto other = client.connect(9, {.port = 22});
+    ASSERT_TRUE(other);
+    EXPECT_EQ(other->flags, rst | ack);
+    EXPECT_EQ(other->acknowledged, 1001u);
+    client.send_segment({.sequence = 5, .acknowledged = 77, .flags = ack, .from = 10});
+    client.advance();
+    const auto unknown = client.next_segment();
+    ASSERT_TRUE(unknown);
+    EXPECT_EQ(unknown->flags, rst);
+    EXPECT_EQ(unknown->sequence, 77u);
+    EXPECT_EQ(client.ask(std::string(1400, 'x')), "");  // not a request so far
+    const auto opened = client.connect(11);
+    ASSERT_TRUE(opened);
+    for (std::uint32_t n = 0; n < 6; ++n)  // a request of 8400 bytes
+        client.send_segment({.sequence = 1001 + n * 1400,
+                             .acknowledged = opened->sequence + 1,
+                             .flags = ack,
+                             .from = 11,
+                             .text = std::string(1400, 'x')});
+    client.advance();
+    ASSERT_FALSE(client.packets.empty());
+    client.packets.erase(client.packets.begin(), client.packets.end() - 1);
+    EXPECT_EQ(client.next_segment()->flags, rst | ack);
+}
+
+TEST_F(InstanceMetadataTest, DamagedPacketsHaveNoEffect) {
+    const auto good = web_client::packet_of({.sequence = 1000, .flags = syn, .from = 9});
+    for (const unsigned at : {20u, 24u, 26u, 38u, 50u}) {
+        auto bad = good;
+        bad[at] ^= 1;
+        client.send(bad);
+    }
+    auto group = good;
+    group[6] |= 1;
+    client.send(group);
+    client.advance();
+    EXPECT_TRUE(client.packets.empty());
+    EXPECT_EQ(service.connections(), 0u);
+    client.send(good);
+    client.advance();
+    EXPECT_EQ(client.packets.size(), 1u);
+}
+
+TEST_F(InstanceMetadataTest, ConnectionsAreBoundedAndTheOldestEnds) {
+    for (std::uint16_t n = 0; n < 100; ++n) ASSERT_TRUE(client.connect(n));
+    EXPECT_EQ(service.connections(), metadata::tcp_service::max_connections);
+    for (std::uint16_t n = 0; n < 200; ++n)
+        client.send_segment({.sequence = 1000, .flags = syn, .from = n});
+    client.advance();
+    EXPECT_EQ(client.packets.size(), instance_metadata::max_waiting);
+    client.packets.clear();
+    EXPECT_THAT(get("/latest/meta-data/system"), EndsWith("nitro"));
+}
+
+TEST_F(InstanceMetadataTest, FaultMakesTheServiceUnavailable) {
+    service.inject("unavailable", {});
+    EXPECT_THAT(get("/"), StartsWith("HTTP/1.1 503 Service Unavailable\r\n"));
+    service.inject("available", {});
+    EXPECT_THAT(get("/"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(InstanceMetadataTest, IdleServiceHasNoEvent) {
+    EXPECT_THAT(get("/latest/meta-data/system"), Not(testing::IsEmpty()));
+    EXPECT_FALSE(sc_core::sc_pending_activity_at_future_time());
+}
+
+}  // namespace
+}  // namespace trn::test
