@@ -47,6 +47,9 @@ constexpr std::uint32_t table_entry_bytes = 4, whole_table = 0xffff'ffff;
 constexpr std::uint32_t toeplitz = bit(1);
 constexpr std::size_t key_at = 8;
 constexpr std::uint32_t eni_statistics = 1;  // a capability
+// Checksums of IPv4, TCP and UDP, partial or whole, over IPv4 and IPv6; segmentation with ECN.
+constexpr std::uint32_t send_offloads_offered = 0xff;
+constexpr std::uint32_t receive_offloads_offered = 0xf;  // the same checks, and the hash
 
 /// A bus address of 48 bits; the register of its high half has other fields too.
 template <class Entry, class Low, class High>
@@ -119,7 +122,10 @@ step ena_admin::get_feature(const entry& command) const {
     case regs::feature::id_hw_hints:
         return answered(words);  // zeros: the driver's own times
     case regs::feature::id_offloads:
-        return answered(words);  // none
+        words.set(reg::offloads_tx, send_offloads_offered);
+        words.set(reg::offloads_rx, receive_offloads_offered);
+        words.set(reg::offloads_rx_enabled, receive_offloads_offered);
+        return answered(words);
     case regs::feature::id_interrupt_moderation:
         words.set(regs::moderation::resolution, 1);
         return answered(words);

@@ -17,6 +17,7 @@ struct limits {
     static constexpr std::uint16_t max_tx_descriptors = 18;  ///< of a packet, with meta data
     static constexpr std::uint16_t max_rx_descriptors = 16;
     static constexpr std::uint32_t max_mtu = 9216;
+    static constexpr std::uint32_t max_segmented = 65535;   ///< bytes of an IP packet to be cut
     static constexpr std::uint32_t max_table_log2 = 9;      ///< entries of the table of RSS
     static constexpr std::uint32_t link_header_bytes = 18;  ///< with a VLAN tag
 };
@@ -30,6 +31,7 @@ struct submission_queue {
     std::uint64_t ring = 0;
     std::uint16_t depth = 0;              ///< a power of two
     std::uint16_t posted = 0, taken = 0;  ///< descriptors since the creation, modulo 65536
+    std::uint32_t segment = 0;            ///< bytes, of the last stored meta data (segmentation)
 
     static constexpr std::uint32_t descriptor_bytes = 16;
 

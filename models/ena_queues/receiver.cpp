@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/ena_queues/flow_hash.h"
+#include "models/ena_queues/packet_report.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 
@@ -94,16 +94,14 @@ bool receiver::choose() {
     const auto receives = [](const auto& each) { return each.second.way == direction::receive; };
     const auto& all = queues_.submissions;
     const auto& rss = queues_.rss;
+    const io_entry report = report_on(packets_.front().what->bytes, rss.key);
     auto chosen = all.end();
-    if (!rss.table.empty()) {
-        const auto& bytes = packets_.front().what->bytes;
-        const std::uint32_t hash =
-            rss.key ? flow_hash(*rss.key, bytes, ip::find_headers(bytes)) : 0;
-        chosen = all.find(rss.table[hash & (rss.table.size() - 1)]);
-    }
+    if (!rss.table.empty())
+        chosen = all.find(rss.table[report.get(regs::reg::rx_done_hash) & (rss.table.size() - 1)]);
     if (chosen == all.end() || !receives(*chosen)) chosen = std::ranges::find_if(all, receives);
     if (chosen == all.end()) return false;
     job_.emplace();
+    job_->report = report;
     job_->queue = chosen->first;
     return true;
 }
@@ -166,7 +164,7 @@ void receiver::finish(submission_queue& of) {
     queues_.counters.rx_bytes += bytes;
     if (trace::on()) trace::event(name(), "receive", {{"queue", job_->queue}, {"bytes", bytes}});
     of.taken = static_cast<std::uint16_t>(of.taken + job_->buffers.size());
-    completions_.received(job_->queue, job_->filled, io_entry());
+    completions_.received(job_->queue, job_->filled, job_->report);
     remove_first();
 }
 

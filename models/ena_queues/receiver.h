@@ -49,6 +49,7 @@ private:
     };
     /// The first waiting packet, on its way to memory.
     struct job {
+        io_entry report;  // of the packet
         std::uint16_t queue = 0;
         std::vector<buffer> buffers;
         std::uint64_t room = 0;  // bytes of the buffers

@@ -106,28 +106,49 @@ transmitter::progress transmitter::describe() {
         return progress::moved;
     }
     ++of.taken;
-    take(descriptor);
+    take(of, descriptor);
     return progress::moved;
 }
 
 /// A packet with more descriptors or bytes than the card takes is read to its end, and dropped.
-void transmitter::take(const io_entry& descriptor) {
+void transmitter::take(submission_queue& from, const io_entry& descriptor) {
     job& of = *job_;
     of.refused = of.refused || ++of.descriptors > limits::max_tx_descriptors;
     of.described = descriptor.get(regs::tx::last) != 0;
-    if (descriptor.get(regs::tx::meta) != 0) return;  // only for segmentation, which is not offered
-    if (!of.request) {
-        of.request = static_cast<std::uint16_t>(descriptor.get(regs::tx::request_hi) << 10 |
-                                                descriptor.get(regs::tx_meta::request_lo));
-        of.first = descriptor;
-    }
+    if (descriptor.get(regs::tx::meta) != 0) return take_meta(from, descriptor);
+    if (!of.request) take_first(from, descriptor);
     const std::uint32_t bytes = descriptor.get(regs::tx::length);
     of.length += bytes;
-    of.refused = of.refused || of.length > queues_.mtu + limits::link_header_bytes;
+    of.refused = of.refused || of.length > max_bytes();
     if (of.refused || bytes == 0) return;
     of.buffers.push_back({descriptor.get(regs::reg::tx_buffer_lo) |
                               std::uint64_t{descriptor.get(regs::tx_buffer_hi::address)} << 32,
                           bytes});
+}
+
+/// Meta data that is stored holds for later packets of the queue too.
+void transmitter::take_meta(submission_queue& from, const io_entry& descriptor) {
+    const auto segment =
+        descriptor.get(regs::meta::mss_hi) << 10 | descriptor.get(regs::meta_headers::mss_lo);
+    job_->wanted.segment = segment;
+    if (descriptor.get(regs::meta::store) != 0) from.segment = segment;
+}
+
+void transmitter::take_first(const submission_queue& from, const io_entry& descriptor) {
+    namespace word = regs::tx_meta;
+    job& of = *job_;
+    of.request = static_cast<std::uint16_t>(descriptor.get(regs::tx::request_hi) << 10 |
+                                            descriptor.get(word::request_lo));
+    of.wanted = {.header_checksum = descriptor.get(word::l3_checksum) != 0,
+                 .payload_checksum = descriptor.get(word::l4_checksum) != 0,
+                 .partial = descriptor.get(word::l4_partial) != 0,
+                 .segmentation = descriptor.get(word::tso) != 0,
+                 .segment = of.wanted.segment != 0 ? of.wanted.segment : from.segment};
+}
+
+std::uint64_t transmitter::max_bytes() const {
+    return (job_->wanted.segmentation ? limits::max_segmented : queues_.mtu) +
+           limits::link_header_bytes;
 }
 
 transmitter::progress transmitter::fill() {
@@ -165,16 +186,23 @@ transmitter::progress transmitter::fill() {
 void transmitter::send() {
     job& of = *job_;
     auto& counters = queues_.counters;
-    const auto bytes = of.what->bytes.size();
-    if (of.refused || bytes < ethernet::packet::min_bytes || !port_.up()) {
+    const bool whole =
+        !of.refused && of.what->bytes.size() >= ethernet::packet::min_bytes && port_.up();
+    std::vector<std::unique_ptr<ethernet::packet>> packets;
+    if (whole) packets = apply_offloads(of.wanted, std::move(of.what));
+    of.leaves = sc_core::sc_time_stamp();
+    if (packets.empty() ||
+        packets.front()->bytes.size() > queues_.mtu + limits::link_header_bytes) {
         ++counters.tx_drops;
-        of.leaves = sc_core::sc_time_stamp();
         return;
     }
-    ++counters.tx_packets;
-    counters.tx_bytes += bytes;
-    if (trace::on()) trace::event(name(), "send", {{"queue", of.queue}, {"bytes", bytes}});
-    of.leaves = port_.send(std::move(of.what), of.ready);
+    for (auto& each : packets) {
+        const auto bytes = each->bytes.size();
+        ++counters.tx_packets;
+        counters.tx_bytes += bytes;
+        if (trace::on()) trace::event(name(), "send", {{"queue", of.queue}, {"bytes", bytes}});
+        of.leaves = port_.send(std::move(each), of.ready);
+    }
 }
 
 void transmitter::finish() {

@@ -10,6 +10,7 @@
 
 #include "models/ena_queues/completions.h"
 #include "models/ena_queues/queues.h"
+#include "models/ena_queues/send_offloads.h"
 #include "models/ena_queues/wire.h"
 #include "models/ethernet_switch/packet.h"
 #include "platform/framework/tlm/deferral.h"
@@ -43,7 +44,7 @@ private:
         std::uint16_t queue = 0;
         unsigned descriptors = 0;
         std::optional<std::uint16_t> request;  // of its first buffer
-        io_entry first;                        // descriptor of the first buffer
+        send_offloads wanted;
         std::vector<buffer> buffers;
         std::uint64_t length = 0;
         bool described = false, refused = false;
@@ -59,7 +60,10 @@ private:
     progress advance();
     bool choose();
     progress describe();
-    void take(const io_entry& descriptor);
+    void take(submission_queue& from, const io_entry& descriptor);
+    void take_meta(submission_queue& from, const io_entry& descriptor);
+    void take_first(const submission_queue& from, const io_entry& descriptor);
+    std::uint64_t max_bytes() const;
     progress fill();
     void send();
     void finish();

@@ -13,6 +13,12 @@
 
 namespace trn::test {
 
+/// Offloads that a descriptor asks for, and the segment size of its meta data.
+struct wanted_offloads {
+    bool ip_checksum = false, checksum = false, partial = false, segmentation = false;
+    std::uint32_t segment = 0;  // not 0: there is meta data
+};
+
 /// An ENA driver in miniature: layouts and offsets are numbers here on purpose, and share nothing
 /// with the model.
 class network_host : public card_host {
@@ -21,6 +27,7 @@ public:
 
     using answer = admin_answer;
     using command = admin_command;
+    using wanted = wanted_offloads;
 
     struct queue {
         std::uint16_t cq = 0, sq = 0;
@@ -33,6 +40,7 @@ public:
     struct done {
         std::uint16_t request = 0, length = 0;
         bool first = false, last = false;
+        std::uint32_t word = 0, hash = 0;  // of a receive: word 0, and that of the hash
     };
 
     /// The driver's way from probe to events.
@@ -128,14 +136,19 @@ public:
         std::uint64_t address;
         std::uint16_t bytes;
     };
-    /// Descriptors of one packet, without the doorbell. `meta`: with a descriptor of meta data.
+    /// Descriptors of one packet, without the doorbell.
     void describe(queue& on, std::uint16_t request, const std::vector<part>& parts,
-                  bool meta = false) {
+                  const wanted& how = {}) {
         bool first = true;
-        if (meta) {
-            put_descriptor(on, 1u << 23 | phase_of(on) << 24 | 1u << 26, 0, 0);
+        if (how.segment != 0) {
+            put_descriptor(on,
+                           1u << 14 | how.segment >> 10 << 16 | 1u << 21 | 1u << 23 |
+                               phase_of(on) << 24 | 1u << 26,
+                           0, (how.segment & 0x3ff) << 22);
             first = false;
         }
+        const std::uint32_t offloads =
+            how.segmentation << 7 | how.ip_checksum << 13 | how.checksum << 14 | how.partial << 17;
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const bool last = i + 1 == parts.size();
             const std::uint32_t id_hi = i == 0 ? request >> 10u : 0,
@@ -143,16 +156,16 @@ public:
             put_descriptor(on,
                            parts[i].bytes | id_hi << 16 | phase_of(on) << 24 |
                                std::uint32_t{first} << 26 | std::uint32_t{last} << 27,
-                           id_lo << 22, parts[i].address);
+                           id_lo << 22 | (i == 0 ? offloads : 0), parts[i].address);
             first = false;
         }
     }
     void ring(const queue& of) { set(of.doorbell, of.posted); }
     /// Sends one packet that is in memory as a whole.
-    void send(queue& on, std::uint16_t request, const bytes_type& packet) {
+    void send(queue& on, std::uint16_t request, const bytes_type& packet, const wanted& how = {}) {
         const auto at = allocate(packet.size());
         std::memcpy(bytes(at), packet.data(), packet.size());
-        describe(on, request, {{at, static_cast<std::uint16_t>(packet.size())}});
+        describe(on, request, {{at, static_cast<std::uint16_t>(packet.size())}}, how);
         ring(on);
     }
     /// A buffer to receive into, without the doorbell.
@@ -173,7 +186,9 @@ public:
         return done{.request = load<std::uint16_t>(at + 6),
                     .length = load<std::uint16_t>(at + 4),
                     .first = (word >> 26 & 1) != 0,
-                    .last = (word >> 27 & 1) != 0};
+                    .last = (word >> 27 & 1) != 0,
+                    .word = word,
+                    .hash = load<std::uint32_t>(at + 8)};
     }
 
     std::uint64_t aenq = 0;

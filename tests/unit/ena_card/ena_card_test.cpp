@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "models/ena_queues/flow_hash.h"
-#include "models/ethernet_switch/ethernet_switch.h"
-#include "tests/unit/ena_card/network_driver.h"
+#include "tests/unit/ena_card/ena_pair.h"
 
 namespace trn::test {
 namespace {
@@ -24,44 +23,7 @@ using command = network_driver::command;
 constexpr std::uint8_t ok = 0, no_resources = 1, bad_opcode = 2, unsupported = 3, illegal = 5,
                        busy = 7;
 
-/// To and from the cards 1 and 2, which have these addresses; 0xff: to all.
-bytes packet(std::uint8_t to, std::uint8_t from, std::size_t size) {
-    bytes all(size);
-    for (std::size_t i = 0; i < size; ++i) all[i] = static_cast<std::uint8_t>(i * 31 + i / 256);
-    std::fill(all.begin(), all.begin() + 12, to == 0xff ? 0xff : 0);
-    std::fill(all.begin() + 6, all.begin() + 12, 0);
-    all[0] = to == 0xff ? 0xff : 2;
-    all[5] = to;
-    all[6] = 2;
-    all[11] = from;
-    return all;
-}
-
-struct EnaCardTest : testing::Test {
-    EnaCardTest()
-        : a("a", {.mac = 0x0200'0000'0001}), b("b", {.mac = 0x0200'0000'0002}), net("net", {}) {
-        net.port[0].join(a.card.net);
-        net.port[1].join(b.card.net);
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
-        a.start();
-        b.start();
-    }
-    static void run(double microseconds = 200) { network_driver::run(microseconds); }
-    /// A receive queue with buffers of these sizes; request ids from 100 on.
-    network_driver::queue receive_queue(network_driver& on, unsigned count, std::uint16_t size,
-                                        unsigned depth = 64) {
-        auto made = on.create(false, depth, 1);
-        buffers = on.allocate(std::uint64_t{count} * size);
-        for (unsigned i = 0; i < count; ++i)
-            on.offer(made, static_cast<std::uint16_t>(100 + i), buffers + std::uint64_t{i} * size,
-                     size);
-        on.ring(made);
-        return made;
-    }
-    network_driver a, b;
-    ethernet_switch net;
-    std::uint64_t buffers = 0;  // of the last receive_queue()
-};
+using EnaCardTest = ena_pair;
 
 TEST_F(EnaCardTest, FeaturesDescribeTheCard) {
     const auto device = a.feature(1);
@@ -77,7 +39,9 @@ TEST_F(EnaCardTest, FeaturesDescribeTheCard) {
     EXPECT_EQ(queues.u32(12), 8u);
     EXPECT_EQ(queues.u32(28), 1024u);
     EXPECT_EQ(a.feature(27).u32(8), 100'000u);
-    EXPECT_EQ(a.feature(11).u64(8), 0u);
+    EXPECT_EQ(a.feature(11).u32(8), 0xffu);  // all checksums, segmentation with ECN
+    EXPECT_EQ(a.feature(11).u32(12), 0xfu);
+    EXPECT_EQ(a.feature(11).u32(16), 0xfu);
     EXPECT_EQ(a.feature(26).u32(8), 0x1fu);
     EXPECT_EQ(a.feature(26).u32(12), 0x1fu);
     EXPECT_EQ(a.feature(4).status, unsupported);
@@ -194,7 +158,7 @@ TEST_F(EnaCardTest, PacketOfSeveralPartsFillsSeveralBuffers) {
     std::copy(sent.begin(), sent.begin() + 5, a.bytes(at + 100));
     std::copy(sent.begin() + 5, sent.begin() + 900, a.bytes(at + 3500));  // over a page's end
     std::copy(sent.begin() + 900, sent.end(), a.bytes(at + 5000));
-    a.describe(from, 0xabc, {{at + 100, 5}, {at + 3500, 895}, {at + 5000, 1600}}, true);
+    a.describe(from, 0xabc, {{at + 100, 5}, {at + 3500, 895}, {at + 5000, 1600}}, {.segment = 100});
     a.ring(from);
     run();
     const auto gone = a.take(from);

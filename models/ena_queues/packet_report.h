@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "models/ena_queues/completions.h"
+#include "models/ena_queues/flow_hash.h"
+
+namespace trn::ena_queues {
+
+/// What a completion says of a received packet: protocols, results of the checks of checksums, and
+/// the hash of its flow.
+io_entry report_on(std::span<const std::uint8_t> packet, const std::optional<hash_key>& key);
+
+}  // namespace trn::ena_queues
