@@ -42,6 +42,7 @@ void add_guest(CLI::App& app, int& status) {
     c->add_option("--servers", chosen->which.servers,
                   "several servers, one guest each: NAME,... or all; consoles are merged by line")
         ->delimiter(',')
+        ->allow_extra_args(false)  // "--" after it begins the arguments of QEMU
         ->excludes(one);
     auto* devices = c->add_option("--devices", chosen->which.devices,
                                   "so many chips and no card (default: see --functions)")
@@ -49,6 +50,7 @@ void add_guest(CLI::App& app, int& status) {
     c->add_option("--functions", chosen->which.functions,
                   "of the server: all (default), chips, none, or NAME,... such as chip0,nic1")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->excludes(devices);
     c->add_flag("--flat", chosen->flat,
                 "all functions on the guest's root bus (default: behind root ports and switches as "

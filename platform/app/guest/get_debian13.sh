@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # A second guest, of Debian 13, for EFA software for which Debian 12's is too old: RDMA write, and device ids up to
 # 0xefa3. Its kernel, the modules that are needed, the EFA driver of Debian's kernel source, unmodified (no Debian
-# kernel has it built), and a root folder with rdma-core, perftest and libfabric. About 210 MB are downloaded, 153 MB
-# of these the kernel's source; 25 MB stay. Nothing here needs to be root, nothing is installed.
+# kernel has it built), and two root folders: `root` with rdma-core, perftest and libfabric, `mpi` with Open MPI and
+# Python's bindings of MPI and verbs. About 225 MB are downloaded, 153 MB of these the kernel's source. Nothing here
+# needs to be root, nothing is installed.
 #
 #   get_debian13.sh          what is missing; nothing when all is there
 #   get_debian13.sh --again  try again after a failure
@@ -19,6 +20,9 @@ modules=(ib_core ib_uverbs failover net_failover virtio_net)
 programs=(fi_info fi_pingpong ib_read_bw ib_read_lat ib_send_bw ib_send_lat ib_write_bw ib_write_lat ibv_devinfo)
 packages=(ibverbs-providers ibverbs-utils libc6 libcap2 libfabric-bin libfabric1 libibumad3 libibverbs1 libnl-3-200
     libnl-route-3-200 libnuma1 libpci3 libpsm2-2 librdmacm1t64 libudev1 perftest zlib1g)
+mpi_packages=(libevent-core-2.1-7t64 libevent-pthreads-2.1-7t64 libexpat1 libffi8 libhwloc15 libmunge2 libopenmpi40
+    libpmix2t64 libpython3.13 libpython3.13-minimal libpython3.13-stdlib libucx0 openmpi-bin openmpi-common python3-mpi4py
+    python3-pyverbs python3.13-minimal)
 build_packages=(libelf1t64 libzstd1)  # libraries of the kernel's build programs
 
 . "$(dirname "$(readlink -f "$0")")/private_apt.sh"
@@ -92,6 +96,14 @@ build_driver() {
     strip -g -o "$work/ready/efa.ko" "$work/driver/efa.ko"
 }
 
+# add_libraries ROOT: what the loader asks for, and no more; a guest's folder has no symbolic links.
+add_libraries() {
+    local file
+    mkdir -p "$1/$libraries"
+    find "$1" -type f -perm -1 -o -name '*.so' | while read -r file; do loader --list "$file" 2>/dev/null || true; done |
+        awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | while read -r file; do cp -L "$file" "$1/$libraries"; done
+}
+
 get_programs() {
     local root=$work/ready/root from=$work/unpacked program
     say "unpacking rdma-core, perftest and libfabric"
@@ -100,13 +112,28 @@ get_programs() {
     cp -L "$from/usr/lib64/ld-linux-x86-64.so.2" "$root/lib64"
     cp -L "$from/$libraries"/libibverbs/libefa-*.so "$root/$libraries/libibverbs"
     cp "$from/etc/libibverbs.d/efa.driver" "$root/etc/libibverbs.d"
-    # Only what the loader asks for: a guest's folder has no symbolic links.
-    for program in "$root"/bin/* "$root/$libraries"/libibverbs/*; do loader --list "$program"; done |
-        awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do cp -L "$library" "$root/$libraries"; done
+    add_libraries "$root"
+}
+
+get_mpi() {
+    local root=$work/ready/mpi from=$work/unpacked
+    say "unpacking Open MPI and Python"
+    unpack "${mpi_packages[@]}"
+    mkdir -p "$root"/{bin,etc,usr/bin,usr/share,$libraries,usr/lib/python3/dist-packages}
+    cp -L "$from/usr/bin/mpirun.openmpi" "$root/bin/mpirun"
+    cp -L "$from/usr/bin/python3.13" "$root/bin/python3"
+    cp -L "$from/usr/bin/"{prted,prterun} "$root/usr/bin"
+    cp -rL "$from/etc/openmpi" "$root/etc"
+    cp -rL "$from/usr/share/"{openmpi,prte} "$root/usr/share"
+    cp -rL "$from/$libraries/pmix2" "$root/$libraries"
+    rm -f "$from/usr/lib/python3.13/sitecustomize.py"  # a link into the machine's /etc
+    cp -rL "$from/usr/lib/python3.13" "$root/usr/lib"
+    cp -rL "$from/usr/lib/python3/dist-packages/"{mpi4py,pyverbs} "$root/usr/lib/python3/dist-packages"
+    add_libraries "$root"
 }
 
 [ -e "$tools/kernel-release" ] || { say "no Debian 13 guests: there are no guests"; exit 1; }
-[ ! -e "$tools/debian13" ] || exit 0
+[ ! -e "$tools/debian13/mpi" ] || exit 0
 if [ -e "$tools/debian13-missing" ] && [ "${1:-}" != --again ]; then
     say "no Debian 13 guests: $(cat "$tools/debian13-missing")  ('./dev setup' tries again)"
     exit 1
@@ -124,6 +151,8 @@ unpack "${packages[@]}" "${build_packages[@]}"
 get_kernel
 build_driver
 get_programs
+get_mpi
+rm -rf "$tools/debian13"
 rm -f "$tools/debian13-missing"
 mv "$work/ready" "$tools/debian13"
 say "Debian 13 guests: $(du -sh "$tools/debian13" | cut -f1) in $tools/debian13"

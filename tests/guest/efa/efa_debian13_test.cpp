@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linux guests of Debian 13 with EFA cards: its kernel, the unmodified driver, rdma-core, perftest
-// and libfabric, as platform/app/guest/get_debian13.sh unpacks them. Skipped where these are not
+// Linux guests of Debian 13 with EFA cards: its kernel, the unmodified driver, rdma-core, perftest,
+// libfabric, Open MPI and pyverbs, as platform/app/guest/get_debian13.sh unpacks them. Skipped where these are not
 // available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,14 +19,21 @@ using testing::HasSubstr;
 class EfaDebian13Guests : public efa_guests {
 protected:
     EfaDebian13Guests() : efa_guests("debian13", "debian13/efa.ko", "Debian 13 with EFA") {}
-    /// Two guests of a board, whose cards have the newest id that their software knows.
-    ended meeting(const std::string& script,
-                  const std::string& board = "tests/guest/efa/efa_pair.yaml --servers all") {
+    /// Guests of a board, whose cards have the newest id that their software knows.
+    ended start(const std::string& script, const std::string& options,
+                const std::string& board = "tests/guest/efa/efa_pair.yaml") {
         return start_on(
             board, " --set device_id=0xefa3 --kernel " + own + "vmlinuz" +
                        loading(own + "modules/",
                                {"failover", "net_failover", "virtio_net", "ib_core", "ib_uverbs"}) +
-                       loading(own, {"efa"}) + running(meet + script) + ethernet());
+                       loading(own, {"efa"}) + running(script) + options);
+    }
+    ended meeting(const std::string& script, const std::string& options = {}) {
+        return start(meet + script, options + " --servers all" + ethernet());
+    }
+    /// Options for scripts that run those of the folder python; `cp -a /program/mpi/. /` first.
+    std::string with_python() const {
+        return " --run " + own + "mpi --run tests/guest/efa/python ";
     }
 
     const std::string own = tools + "/debian13/";
@@ -70,6 +77,70 @@ both fi_pingpong -p efa -e dgram -c -I 10 -S 1024
     for (const std::string server : {"[server0]", "[server1]"})
         EXPECT_THAT(how.output, HasSubstr(server + " fi_pingpong: 1k"));
     EXPECT_THAT(how.output, ContainsRegex("1m +3 +=3"));
+}
+
+/// Rank 0 is started by mpirun, rank 1 by the daemon that mpirun starts in the other guest, through
+/// a shell at a port in place of one over SSH.
+TEST_F(EfaDebian13Guests, MpiRanksOfTwoGuestsExchangeData) {
+    const auto how = meeting(R"sh(
+cp -a /program/mpi/. /
+mkdir -p /dev/shm /dev/pts
+mount -t tmpfs none /dev/shm
+mount -t devpts none /dev/pts
+echo 'root::0:0:root:/tmp:/bin/sh' >/etc/passwd
+printf '127.0.0.1 localhost\n10.0.0.10 server0\n10.0.0.11 server1\n' >/etc/hosts
+hostname server$n
+cat >/tmp/remote_shell <<'END'
+#!/bin/sh
+host=$1
+shift
+for try in $(seq 20); do
+    echo "$*" | nc $host 514 2>/dev/null && exit 0
+    sleep 1
+done
+END
+chmod +x /tmp/remote_shell
+if [ $n = 1 ]; then
+    timeout 200 nc -l -p 514 -e sh || exit 2
+else
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    timeout 150 mpirun --prtemca plm_ssh_agent /tmp/remote_shell --host server0,server1 -np 2 --mca pml cm --mca mtl ofi \
+        --mca opal_common_ofi_provider_include efa python3 /program/python/ring.py || exit 3
+fi
+echo read by RDMA: $(cat $count/rdma_read_bytes)
+)sh",
+                             with_python());
+    ASSERT_EQ(how.status, 0) << how.output;
+    for (const char* server : {"0", "1"}) {
+        EXPECT_THAT(how.output, HasSubstr("rank " + std::string(server) + " of 2 on server" +
+                                          server + ": sum 3"));
+        // the longest message, which the receiver fetches
+        EXPECT_THAT(how.output,
+                    HasSubstr("[server" + std::string(server) + "] read by RDMA: 1048576"));
+    }
+}
+
+/// Queue pairs of one card send, write and read; errors have the status of the contract, and do not
+/// stop the queue pair.
+TEST_F(EfaDebian13Guests, CardAnswersVerbsOfPython) {
+    const auto how = start(R"sh(
+cp -a /program/mpi/. /
+ulimit -l unlimited
+python3 /program/python/verbs_checks.py
+)sh",
+                           with_python());
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("send: received"));
+    EXPECT_THAT(how.output, HasSubstr("write and read: verified"));
+    EXPECT_THAT(how.output, HasSubstr("send without a receive: IBV_WC_RNR_RETRY_EXC_ERR"));
+    EXPECT_THAT(how.output,
+                HasSubstr("write with a key that does not exist: IBV_WC_REM_ACCESS_ERR"));
+    EXPECT_THAT(how.output, HasSubstr("write beyond the region: IBV_WC_REM_ACCESS_ERR"));
+    EXPECT_THAT(how.output,
+                HasSubstr("read into memory that is not registered: IBV_WC_LOC_PROT_ERR"));
+    EXPECT_THAT(how.output, HasSubstr("send with another qkey: IBV_WC_REM_INV_RD_REQ_ERR"));
+    EXPECT_THAT(how.output, HasSubstr("after errors: write 4 errors 2 1"));
+    EXPECT_THAT(how.output, HasSubstr("datagram: received; the next dropped: 1"));
 }
 
 }  // namespace
