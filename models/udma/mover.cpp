@@ -155,10 +155,20 @@ bool dma_mover::copy_directly(dma_transfer& t) {
     const auto* to = axi::window(memory(), tlm::TLM_WRITE_COMMAND, destination, length);
     if (to == nullptr) return false;
     length = to->room(destination, length);
-    if (!copied_as_zeroes(to->at(destination), bytes, length))
-        copy(to->at(destination), bytes, length);
-    read.report_read(to->at(destination), length);
-    to->watched_at(destination).report_write(to->at(destination), length);
+    const auto written = to->watched_at(destination);
+    if (std::array<std::uint8_t, 64> few; length <= few.size()) {
+        // Software may have changed these bytes before watchers get them: it polls them.
+        std::memcpy(few.data(), bytes, length);
+        read.report_read(few.data(), length);
+        if (!copied_as_zeroes(to->at(destination), few.data(), length))
+            std::memcpy(to->at(destination), few.data(), length);
+        written.report_write(few.data(), length);
+    } else {
+        if (!copied_as_zeroes(to->at(destination), bytes, length))
+            copy(to->at(destination), bytes, length);
+        read.report_read(to->at(destination), length);
+        written.report_write(to->at(destination), length);
+    }
     t.moved += static_cast<std::uint32_t>(length);
     return true;
 }
