@@ -11,6 +11,10 @@ static trn_status usable_ring(trn_device* device, uint32_t core, trn_ring** ring
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
+    if (device->transport.kernel)
+        return trn_fail(device, TRN_NOT_SUPPORTED,
+                        "the copy queues are the kernel driver's: only trn_write and trn_read "
+                        "can use them");
     *ring = &device->copy_rings[core];
     if ((*ring)->broken != TRN_OK)
         return trn_fail(
@@ -122,6 +126,8 @@ trn_status trn_write(trn_device* device, uint32_t core, uint64_t destination, co
                      uint64_t size) {
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = trn_need_range(device, destination, size);
+    if (status == TRN_OK && device->transport.kernel)
+        return trn_kernel_write(device, core, destination, bytes, size);
     if (status == TRN_OK) status = bounce(device);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
@@ -136,6 +142,8 @@ trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t sou
                     uint64_t size) {
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = trn_need_range(device, source, size);
+    if (status == TRN_OK && device->transport.kernel)
+        return trn_kernel_read(device, core, bytes, source, size);
     if (status == TRN_OK) status = bounce(device);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;

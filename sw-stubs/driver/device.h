@@ -42,6 +42,18 @@ struct trn_device {
     char error[512];
 };
 
+/* What the kernel driver of the transport does (kernel.c). Precondition: there is one. */
+trn_status trn_kernel_reset(trn_device* device, uint32_t core_map);
+trn_status trn_kernel_write(trn_device* device, uint32_t core, uint64_t address, const void* bytes,
+                            uint64_t size);
+trn_status trn_kernel_read(trn_device* device, uint32_t core, void* bytes, uint64_t address,
+                           uint64_t size);
+trn_status trn_kernel_ring_init(trn_device* device, const trn_ring_request* request);
+trn_status trn_kernel_notifications(trn_device* device, trn_notification_ring* ring);
+trn_status trn_kernel_memory_alloc(trn_device* device, uint32_t core, uint64_t size,
+                                   uint64_t alignment, uint64_t* address);
+void trn_kernel_memory_free(trn_device* device, uint64_t address);
+
 /* Records the sentence and answers the status, so that `return trn_fail(...)` reads well. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

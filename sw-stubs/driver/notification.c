@@ -93,9 +93,20 @@ static trn_status describe(trn_device* device, trn_notifier block, uint32_t numb
     return TRN_OK;
 }
 
+static trn_status open_by_kernel(trn_device* device, trn_notification_ring* ring) {
+    const trn_status status = trn_kernel_notifications(device, ring);
+    if (status != TRN_OK) return status;
+    device->notifiers[ring->block][ring->number] |= (uint16_t)(1u << ring->slot);
+    ring->base = trn_host_address(device, ring->memory.iova);
+    ring->entries = ring->memory.host;
+    ring->phase = 1;
+    return TRN_OK;
+}
+
 trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32_t number,
                                   uint32_t slot, uint32_t size, trn_notification_ring* ring) {
     trn_status status = describe(device, block, number, slot, size, ring);
+    if (status == TRN_OK && device->transport.kernel) return open_by_kernel(device, ring);
     /* Twice the size has an aligned half, whatever the transport's alignment. */
     if (status == TRN_OK) status = trn_dma_allocate(device, 2 * (uint64_t)size, &ring->memory);
     if (status != TRN_OK) return status;

@@ -153,6 +153,7 @@ trn_status trn_reset_device(trn_device* device) {
     if (status != TRN_OK) return status;
     device->failed_copy = false;
     memset(device->notifiers, 0, sizeof device->notifiers); /* the reset switches them off */
+    if (device->transport.kernel) return trn_kernel_reset(device, ~0u);
     return reset(device, REQUEST_DEVICE, (1u << device->map->cores) - 1, 0);
 }
 
@@ -163,6 +164,7 @@ trn_status trn_reset_cores(trn_device* device, uint32_t core_map) {
         return trn_fail(device, TRN_INVALID_ARGUMENT,
                         "core map 0x%x: one bit per core, 0x1 to 0x%x", core_map,
                         (1u << device->map->cores) - 1);
+    if (device->transport.kernel) return trn_kernel_reset(device, core_map);
     trn_mmio_begin(device);
     trn_notifications_drop(device, core_map);
     const trn_status dropped = trn_mmio_end(device);

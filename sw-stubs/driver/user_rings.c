@@ -44,6 +44,11 @@ static trn_status check_request(trn_device* device, const trn_ring_request* r) {
 }
 
 static trn_status give_ring(trn_device* device, const trn_ring_request* r) {
+    if (device->transport.kernel) {
+        const trn_status status = trn_kernel_ring_init(device, r);
+        if (status == TRN_OK) device->user_rings[r->engine] |= (uint16_t)(1u << r->queue);
+        return status;
+    }
     trn_mmio_begin(device);
     trn_queue_init(device, r->engine, r->queue, r->m2s_base, r->m2s_length, r->s2m_base,
                    r->s2m_length);
@@ -78,7 +83,8 @@ trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue)
     const trn_status status = need_user_queue(device, engine, queue);
     if (status != TRN_OK) return status;
     trn_mmio_begin(device);
-    trn_queue_park(device, engine, queue);
+    /* A kernel driver parks queues when their process ends (contract 13.2, ioctl 34). */
+    if (!device->transport.kernel) trn_queue_park(device, engine, queue);
     device->user_rings[engine] &= (uint16_t) ~(1u << queue);
     return trn_mmio_end(device);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drives every Trainium function of the machine it runs on, as root, through PCI sysfs: the driver
- * stub in a Linux guest. Exit status 0: all is as it should be; 1: something is not; 2: usage. */
+/* Drives every Trainium function of the machine it runs on, as root, through PCI sysfs or the
+ * public Neuron driver: the driver stub in a Linux guest. Exit status 0: all is as it should be; 1:
+ * something is not; 2: usage. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,10 @@ static trn_host_platform platform_of_machine(void) {
 
 static bool open_subject(struct subject* at) {
     char why[160] = "";
-    if (trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why) != 0)
-        return wrong(at, "open", "%s", why);
+    const int error = at->via_driver
+                          ? trn_neuron_transport(at->number, &at->transport, why, sizeof why)
+                          : trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why);
+    if (error != 0) return wrong(at, "open", "%s", why);
     const trn_options options = {.platform = platform_of_machine()};
     at->device = trn_create(&at->transport, &options);
     return at->device != NULL || wrong(at, "open", "no memory");
@@ -52,6 +55,17 @@ static bool run_on_all(struct subject* subjects, int count, char** words, int wo
     return all;
 }
 
+static int find_devices(struct subject* subjects) {
+    const unsigned found = trn_neuron_count();
+    const int count = (int)(found < MAX_DEVICES ? found : MAX_DEVICES);
+    for (int i = 0; i < count; ++i) {
+        subjects[i].via_driver = true;
+        subjects[i].number = (unsigned)i;
+        snprintf(subjects[i].function.name, sizeof subjects[i].function.name, "neuron%d", i);
+    }
+    return count;
+}
+
 /* The vendor's network cards and disks are no Trainium functions. */
 static bool is_chip(const char* function) {
     char path[96];
@@ -64,14 +78,24 @@ static bool is_chip(const char* function) {
     return known && class_code >> 16 == 0x12; /* processing accelerator */
 }
 
+static int find_chips(struct subject* subjects) {
+    trn_sysfs_function functions[MAX_FUNCTIONS];
+    const int found = trn_sysfs_find(TRN_VENDOR, functions, MAX_FUNCTIONS);
+    int count = 0;
+    for (int i = 0; i < found && i < MAX_FUNCTIONS && count < MAX_DEVICES; ++i)
+        if (is_chip(functions[i].name)) subjects[count++].function = functions[i];
+    return count;
+}
+
 static int usage(void) {
     fprintf(stderr,
             "usage: trn-guest [check]   capabilities, reset, firmware, DMA of every device\n"
             "       trn-guest bench     measure the first device\n"
             "       trn-guest elect     find this machine's node id in its pod\n"
-            "       trn-guest program CORE SET [TENSOR=FILE ...]\n"
+            "       trn-guest program [--via sysfs|neuron] CORE SET [TENSOR=FILE ...]\n"
             "                           run a program set on a core of every device: inputs from\n"
-            "                           files, outputs compared with files\n"
+            "                           files, outputs compared with files; `neuron` is the\n"
+            "                           public driver, which must be loaded\n"
             "       trn-guest count N   nothing but whether there are N devices\n"
             "       trn-guest end STATUS PORT   end QEMU through its debug exit device\n");
     return 2;
@@ -89,12 +113,15 @@ static int end_machine(const char* status, const char* port) {
 
 int main(int argc, char** argv) {
     static struct subject subjects[MAX_DEVICES];
-    trn_sysfs_function functions[MAX_FUNCTIONS];
     const char* command = argc < 2 ? "check" : argv[1];
-    const int found = trn_sysfs_find(TRN_VENDOR, functions, MAX_FUNCTIONS);
-    int count = 0;
-    for (int i = 0; i < found && i < MAX_FUNCTIONS && count < MAX_DEVICES; ++i)
-        if (is_chip(functions[i].name)) subjects[count++].function = functions[i];
+    const bool runs = strcmp(command, "program") == 0;
+    bool via_driver = false;
+    if (runs && argc > 3 && strcmp(argv[2], "--via") == 0) {
+        via_driver = strcmp(argv[3], "neuron") == 0;
+        if (!via_driver && strcmp(argv[3], "sysfs") != 0) return usage();
+        argv += 2, argc -= 2;
+    }
+    const int count = via_driver ? find_devices(subjects) : find_chips(subjects);
 
     if (argc == 3 && strcmp(command, "count") == 0) {
         char text[16];
@@ -103,10 +130,12 @@ int main(int argc, char** argv) {
         return strcmp(text, argv[2]) == 0 ? 0 : 1;
     }
     if (argc == 4 && strcmp(command, "end") == 0) return end_machine(argv[2], argv[3]);
-    const bool runs = strcmp(command, "program") == 0;
     if (runs ? argc < 4 : argc > 2) return usage();
     if (count <= 0) {
-        fprintf(stderr, "trn-guest: no accelerator of vendor %04x\n", TRN_VENDOR);
+        if (via_driver)
+            fprintf(stderr, "trn-guest: no /dev/neuron0: the public driver is not loaded\n");
+        else
+            fprintf(stderr, "trn-guest: no accelerator of vendor %04x\n", TRN_VENDOR);
         return 1;
     }
     bool ok = false;

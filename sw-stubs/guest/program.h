@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "sw-stubs/transports/neuron/neuron.h"
 #include "sw-stubs/transports/sysfs/sysfs.h"
 #include "trn_driver.h"
 
@@ -12,7 +13,9 @@ enum { MAX_DEVICES = 64, MAX_FUNCTIONS = 256, TRN_VENDOR = 0x1d0f };
 /* A function under test: its transport belongs to `device`, and may be used for what the driver
  * stub has no call for. */
 struct subject {
-    trn_sysfs_function function;
+    trn_sysfs_function function; /* via_driver: only a name for messages */
+    bool via_driver;             /* the public Neuron driver's device of this number */
+    unsigned number;
     trn_transport transport;
     trn_device* device;
 };

@@ -109,6 +109,7 @@ trn_status trn_program_unload(trn_program* program) {
             if (status == TRN_OK) status = closed;
         }
     }
+    trn_program_free_memory(program);
     trn_program_free(program);
     return status;
 }

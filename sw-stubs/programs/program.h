@@ -23,6 +23,7 @@ typedef struct program_ring {
 /* What stands in HBM for one core: a constant, streams, rings, source lines; then tensors. */
 typedef struct program_core {
     uint64_t begin, next, end; /* memory that may be used, AXI */
+    bool has_memory;           /* of the kernel driver */
     uint64_t image, image_bytes;
     uint8_t* bytes; /* of the image; NULL before it is made */
     uint32_t stream[SET_ENGINES];
@@ -46,6 +47,7 @@ struct trn_program {
 
 /* Where things go; touches no device memory. */
 trn_status trn_program_place(trn_program* program);
+void trn_program_free_memory(trn_program* program);
 /* Writes the images with addresses and descriptors. */
 trn_status trn_program_write_images(trn_program* program);
 

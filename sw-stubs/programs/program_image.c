@@ -25,9 +25,14 @@ static uint32_t pieces_of(const set_transfer* t) {
 
 /* ---- places ---- */
 
-/* The upper half of each stack, in equal parts for its cores. */
+/* The upper half of each stack, in equal parts for its cores. Under a kernel driver places are
+ * counted from 0 until the driver has given memory. */
 static void find_memory(const trn_program* program, uint32_t core, program_core* c) {
     const trn_device* device = program->device;
+    if (device->transport.kernel) {
+        c->end = device->generation->stack_bytes;
+        return;
+    }
     const uint32_t per_stack = device->map->cores / device->map->stacks;
     const uint32_t number = program->options.core + core;
     const uint64_t share = device->generation->stack_bytes / 2 / per_stack;
@@ -158,6 +163,40 @@ static void lay_out_lines(const program_set* set, program_core* c, uint64_t* at)
     }
 }
 
+void trn_program_free_memory(trn_program* program) {
+    for (uint32_t core = 0; core < program->set.cores; ++core)
+        if (program->cores[core].has_memory)
+            trn_kernel_memory_free(program->device, program->cores[core].begin);
+}
+
+static trn_status allocate_core(trn_program* program, uint32_t core) {
+    const program_set* set = &program->set;
+    program_core* c = &program->cores[core];
+    uint64_t alignment = RING_ALIGNMENT;
+    for (uint32_t n = 0; n < set->tensor_count; ++n)
+        if (set->tensors[n].core == core && set->tensors[n].alignment > alignment)
+            alignment = set->tensors[n].alignment;
+    const trn_status status = trn_kernel_memory_alloc(program->device, program->options.core + core,
+                                                      c->next, alignment, &c->begin);
+    if (status != TRN_OK) return status;
+    c->has_memory = true;
+    c->image += c->begin;
+    c->next += c->begin;
+    c->end = c->next;
+    for (uint32_t n = 0; n < set->tensor_count; ++n)
+        if (set->tensors[n].core == core) program->tensors[n] += c->begin;
+    return TRN_OK;
+}
+
+/* Memory of the kernel driver for what has been placed. */
+static trn_status allocate(trn_program* program) {
+    trn_status status = TRN_OK;
+    for (uint32_t core = 0; core < program->set.cores && status == TRN_OK; ++core)
+        status = allocate_core(program, core);
+    if (status != TRN_OK) trn_program_free_memory(program);
+    return status;
+}
+
 trn_status trn_program_place(trn_program* program) {
     const program_set* set = &program->set;
     for (uint32_t core = 0; core < set->cores; ++core) {
@@ -195,6 +234,8 @@ trn_status trn_program_place(trn_program* program) {
         status = take(program, set->tensors[n].core, set->tensors[n].bytes,
                       set->tensors[n].alignment < 64 ? 64 : set->tensors[n].alignment,
                       &program->tensors[n]);
+    if (status == TRN_OK && program->device->transport.kernel && !program->options.memory_bytes)
+        status = allocate(program);
     return status;
 }
 

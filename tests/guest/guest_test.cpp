@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -73,6 +74,21 @@ protected:
         std::ofstream(folder / "script") << "#!/bin/sh\n" << text;
         return folder / "script";
     }
+    /// Options that run add.trn by `command` of the guest program: y = x + x, of 128 x 512 FP32;
+    /// small whole numbers are exact.
+    std::string running_add(const std::string& command) {
+        fs::create_directory(folder / "add");
+        std::ofstream x(folder / "add/x", std::ios::binary), y(folder / "add/y", std::ios::binary);
+        for (int i = 0; i < 128 * 512; ++i) {
+            const float number = static_cast<float>(i % 1000 - 500), sum = number + number;
+            x.write(reinterpret_cast<const char*>(&number), 4);
+            y.write(reinterpret_cast<const char*>(&sum), 4);
+        }
+        const auto set = folder / "add/set";
+        EXPECT_EQ(run(ASSEMBLER " " SCENARIOS "/programs/add.trn -o " + set).status, 0);
+        return " --run " + (folder / "add") + " --run '" + own_program() + " " + command +
+               " /program/add/set x=/program/add/x y=/program/add/y'";
+    }
     scratch_folder folder;
 };
 
@@ -112,28 +128,41 @@ TEST_F(Guest, DrivesASimulatorChipThroughSysfs) {
     EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
 }
 
-/// add.trn: y = x + x, of 128 x 512 FP32; small whole numbers are exact.
 TEST_F(Guest, RunsAProgramOfNeuronCoresOnEveryDeviceAndItReplays) {
-    fs::create_directory(folder / "add");
-    std::ofstream x(folder / "add/x", std::ios::binary), y(folder / "add/y", std::ios::binary);
-    for (int i = 0; i < 128 * 512; ++i) {
-        const float number = static_cast<float>(i % 1000 - 500), sum = number + number;
-        x.write(reinterpret_cast<const char*>(&number), 4);
-        y.write(reinterpret_cast<const char*>(&sum), 4);
-    }
-    x.close();
-    y.close();
-    ASSERT_EQ(run(ASSEMBLER " " SCENARIOS "/programs/add.trn -o " + (folder / "add/set")).status,
-              0);
-    const auto how = start("trn3-chip --devices 2 --record " + (folder / "recording") + " --run " +
-                           (folder / "add") + " --run '" + own_program() +
-                           " program 3 /program/add/set x=/program/add/x y=/program/add/y'");
+    const auto how = start("trn3-chip --devices 2 --record " + (folder / "recording") +
+                           running_add("program 3"));
     ASSERT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(line(how, 0, "program"), HasSubstr("on core 3: 2 tensors written and compared"));
     EXPECT_THAT(line(how, 1, "program"), HasSubstr("on core 3: 2 tensors written and compared"));
     const auto replay = run(trnvp + " replay " + (folder / "recording"));
     EXPECT_EQ(replay.status, 0) << replay.output;
     EXPECT_THAT(replay.output, HasSubstr("as recorded"));
+}
+
+/// The module is not part of this project: doc/guide-driver.md says how it is built.
+TEST_F(Guest, RunsAProgramThroughThePublicDriverAndItReplays) {
+    const char* const named = std::getenv("TRNVP_NEURON_MODULE");
+    const std::string module = named != nullptr ? named : guest_tools::folder() / "neuron.ko";
+    if (!fs::exists(module))
+        GTEST_SKIP() << "no public driver in " << module
+                     << ": build it (doc/guide-driver.md), or name it in TRNVP_NEURON_MODULE";
+    const auto how =
+        start("trn3-chip --devices 2 --record " + (folder / "recording") + " --module '" + module +
+              " dup_helper_enable=0'" + running_add("program --via neuron 3"));
+    ASSERT_EQ(how.status, 0) << how.output;
+    for (const char* device : {"neuron0", "neuron1"})
+        EXPECT_THAT(how.output,
+                    HasSubstr(std::string(device) + " program      /program/add/set on core 3: 2 "
+                                                    "tensors written and compared"));
+    const auto replay = run(trnvp + " replay " + (folder / "recording"));
+    EXPECT_EQ(replay.status, 0) << replay.output;
+    EXPECT_THAT(replay.output, HasSubstr("as recorded"));
+}
+
+TEST_F(Guest, ProgramsWithoutThePublicDriverSayThatItIsNotLoaded) {
+    const auto how = start("trn3-chip --run '" + own_program() + " program --via neuron 3 set'");
+    EXPECT_EQ(how.status, 1) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("no /dev/neuron0: the public driver is not loaded"));
 }
 
 /// A sum of scenarios/kernels, compiled by trn-nki; the guest needs no Python.

@@ -40,6 +40,35 @@ typedef struct trn_bar_mapping {
     uint64_t size;   /**< bytes */
 } trn_bar_mapping;
 
+/** Rings of a queue of a DMA engine: descriptors of 16 bytes at AXI addresses. */
+typedef struct trn_kernel_ring {
+    uint32_t core, engine, queue;
+    uint64_t m2s_base, s2m_base;
+    uint32_t m2s_length, s2m_length; /**< descriptors */
+} trn_kernel_ring;
+
+/** What a kernel driver that is bound to the function does in the stub's place, because it lets no
+ * one else: first argument is the transport's context, results are as described above, addresses
+ * are AXI. */
+typedef struct trn_kernel_driver {
+    /** Resets the cores of a map, or with ~0 the device, and waits until it is over. */
+    int (*reset)(void* context, uint32_t core_map);
+    /** Memory of a stack of the chip for a core; `alignment`: a power of two. */
+    int (*memory_alloc)(void* context, uint32_t core, uint32_t stack, uint64_t size,
+                        uint64_t alignment, uint64_t* address);
+    void (*memory_free)(void* context, uint64_t address);
+    /** Between ordinary memory and the chip. -ENOTSUP: the driver does not reach the address. */
+    int (*write)(void* context, uint32_t core, uint64_t address, const void* bytes, uint64_t size);
+    int (*read)(void* context, uint32_t core, uint64_t address, void* bytes, uint64_t size);
+    /** Gives a queue rings with the descriptors that stand at these bases, in memory of
+     * memory_alloc. The queue's own rings may lie elsewhere: its registers say where. */
+    int (*ring_init)(void* context, const trn_kernel_ring* ring);
+    /** A ring of `size` bytes for a notification slot of a core, or of a TOP_SP: zeroed, switched
+     * on, until dma_free of the memory. */
+    int (*notifications)(void* context, int is_top_sp, uint32_t number, uint32_t slot,
+                         uint32_t size, trn_dma_memory* ring);
+} trn_kernel_driver;
+
 typedef enum trn_log_level {
     TRN_LOG_DEBUG = 0,
     TRN_LOG_INFO = 1,
@@ -115,6 +144,9 @@ typedef struct trn_transport {
     void (*operation_posted)(void* context);
     /** The caller has seen that the operation is complete. Set when operation_begins is. */
     void (*operation_complete)(void* context, uint64_t operation);
+
+    /** Optional (NULL: the stub itself is the driver). */
+    const trn_kernel_driver* kernel;
 
     /** Ends the transport and frees what it owns, the DMA memory too. Called once, last. */
     void (*close)(void* context);

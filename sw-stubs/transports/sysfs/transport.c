@@ -7,20 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sw-stubs/transports/sysfs/arena.h"
+#include "sw-stubs/transports/sysfs/linux_host.h"
 #include "sw-stubs/transports/sysfs/sysfs.h"
-
-/* The clock is the guest's, and the machine may be a slow simulation: be patient with it. */
-enum { WALL_CLOCK_SCALE = 100 };
 
 /* The kernel fills page tables for a whole mapping at once (1 GiB of them for a BAR4), so BARs are
  * mapped in windows. */
 static const uint64_t window_size = UINT64_C(16) << 20;
-
-#define DEVICES "/sys/bus/pci/devices"
 
 struct bar {
     uint64_t size;
@@ -145,21 +140,14 @@ static void bar_unmap(void* context, const trn_bar_mapping* mapping) {
     munmap(mapping->host, mapping->size);
 }
 
-/* ---- configuration space, memory, time ------------------------------------------------------ */
+/* ---- configuration space, memory ------------------------------------------------------------ */
 
 static int config_read(void* context, uint32_t offset, uint32_t width, uint32_t* value) {
-    *value = 0;
-    if ((width != 1 && width != 2 && width != 4) || offset % width != 0 || offset >= 4096)
-        return -EINVAL;
-    const ssize_t got = pread(self(context)->config, value, width, (off_t)offset);
-    return got == (ssize_t)width ? 0 : -EIO;
+    return trn_linux_config_read(self(context)->config, offset, width, value);
 }
 
 static int config_write(void* context, uint32_t offset, uint32_t width, uint32_t value) {
-    if ((width != 1 && width != 2 && width != 4) || offset % width != 0 || offset >= 4096)
-        return -EINVAL;
-    const ssize_t done = pwrite(self(context)->config, &value, width, (off_t)offset);
-    return done == (ssize_t)width ? 0 : -EIO;
+    return trn_linux_config_write(self(context)->config, offset, width, value);
 }
 
 static int dma_alloc(void* context, uint64_t size, trn_dma_memory* memory) {
@@ -168,21 +156,6 @@ static int dma_alloc(void* context, uint64_t size, trn_dma_memory* memory) {
 
 static void dma_free(void* context, const trn_dma_memory* memory) {
     trn_arena_free(self(context)->arena, memory);
-}
-
-static uint64_t now(void* context) {
-    struct timespec time;
-    (void)context;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static int wait(void* context, uint64_t nanoseconds) {
-    const struct timespec time = {(time_t)(nanoseconds / 1000000000),
-                                  (long)(nanoseconds % 1000000000)};
-    (void)context;
-    nanosleep(&time, NULL);
-    return 0;
 }
 
 static int put(const struct context* at, const char* file, const char* text) {
@@ -256,7 +229,7 @@ int trn_sysfs_transport(const char* function, trn_transport* transport, char* wh
     for (int i = 0; i < 6; ++i) at->bars[i].file = -1;
     char path[128];
     snprintf(at->name, sizeof at->name, "sysfs %s", function);
-    snprintf(at->folder, sizeof at->folder, DEVICES "/%s", function);
+    snprintf(at->folder, sizeof at->folder, TRN_SYSFS_DEVICES "/%s", function);
     snprintf(path, sizeof path, "%s/config", at->folder);
     at->config = open(path, O_RDWR | O_CLOEXEC);
     if (at->config < 0) return failed(at, -errno, why, why_size, "no configuration space");
@@ -269,7 +242,7 @@ int trn_sysfs_transport(const char* function, trn_transport* transport, char* wh
     *transport = (trn_transport){
         .context = at,
         .name = at->name,
-        .timeout_scale = WALL_CLOCK_SCALE,
+        .timeout_scale = TRN_WALL_CLOCK_SCALE,
         .bar_size = bar_size,
         .bar_read32 = bar_read32,
         .bar_write32 = bar_write32,
@@ -279,8 +252,8 @@ int trn_sysfs_transport(const char* function, trn_transport* transport, char* wh
         .config_write = config_write,
         .dma_alloc = dma_alloc,
         .dma_free = dma_free,
-        .wait = wait,
-        .now = now,
+        .wait = trn_linux_wait,
+        .now = trn_linux_now,
         .bar_map = bar_map,
         .bar_unmap = bar_unmap,
         .function_reset = function_reset,
@@ -292,7 +265,7 @@ int trn_sysfs_transport(const char* function, trn_transport* transport, char* wh
 static unsigned read_id(const char* function, const char* file) {
     char path[128];
     unsigned value = 0;
-    snprintf(path, sizeof path, DEVICES "/%s/%s", function, file);
+    snprintf(path, sizeof path, TRN_SYSFS_DEVICES "/%s/%s", function, file);
     FILE* in = fopen(path, "re");
     if (in == NULL) return 0;
     if (fscanf(in, "%x", &value) != 1) value = 0;
@@ -302,7 +275,8 @@ static unsigned read_id(const char* function, const char* file) {
 
 int trn_sysfs_find(uint16_t vendor_id, trn_sysfs_function* functions, int room) {
     struct dirent** names = NULL;
-    const int listed = scandir(DEVICES, &names, NULL, alphasort); /* fixed width: bus order */
+    const int listed =
+        scandir(TRN_SYSFS_DEVICES, &names, NULL, alphasort); /* fixed width: bus order */
     if (listed < 0) return -errno;
     int found = 0;
     for (int i = 0; i < listed; ++i) {

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_NEURON_MEMORY_H
+#define TRN_NEURON_MEMORY_H
+
+#include <stdbool.h>
+
+#include "trn_transport.h"
+
+/* Memory that the driver has allocated for this process, by address. */
+
+struct neuron_block {
+    struct neuron_block* next;
+    uint64_t handle;
+    uint64_t address; /* AXI */
+    uint64_t size;
+    uint32_t stack;
+    void* host;   /* where it is mapped; NULL: it is not */
+    bool is_ours; /* else the driver frees it */
+};
+
+struct neuron_memory {
+    int file;
+    struct neuron_block* blocks;
+};
+
+/** One request; 0 or a negative errno. */
+int trn_neuron_request(int file, unsigned code, void* argument);
+
+/** In the chip: of a stack for a core. */
+int trn_neuron_alloc(struct neuron_memory* memory, uint32_t core, uint32_t stack, uint64_t size,
+                     uint64_t alignment, struct neuron_block** block);
+/** In this machine, mapped. */
+int trn_neuron_alloc_host(struct neuron_memory* memory, uint64_t size, struct neuron_block** block);
+/** Maps memory of a handle that another request has made, and keeps it. */
+int trn_neuron_adopt(struct neuron_memory* memory, uint64_t handle, struct neuron_block** block);
+/** NULL: no block has all of the bytes. */
+struct neuron_block* trn_neuron_find(const struct neuron_memory* memory, uint64_t address,
+                                     uint64_t size);
+void trn_neuron_free(struct neuron_memory* memory, struct neuron_block* block);
+void trn_neuron_free_all(struct neuron_memory* memory);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_NEURON_REQUESTS_H
+#define TRN_NEURON_REQUESTS_H
+
+#include <stdint.h>
+
+/* The public Neuron driver's requests that the transport makes: codes and arguments of contract
+ * 13.2. Handles name memory that the driver has allocated. */
+
+enum {
+    NEURON_DEVICE_INFO = 0x80084e03,
+    NEURON_BAR_READ = 0x80084e0b,
+    NEURON_BAR_WRITE = 0x40084e0c,
+    NEURON_MEM_FREE = 0x80084e16,
+    NEURON_MEM_INFO = 0x80084e1d,
+    NEURON_QUEUE_INIT = 0x80084e21,
+    NEURON_NOTIFICATIONS_INIT = 0x80084e36,
+    NEURON_CORE_RESET = 0x80084e67,
+    NEURON_CORE_RESET_READY = 0x80084e68,
+    NEURON_FUNCTION_ADDRESS = 0x80084e6a,
+    NEURON_COPY_DESCRIPTORS = 0x80284e26,
+    NEURON_MEM_ALLOC = 0x80384e66,
+    NEURON_BUFFER_COPY = 0xc0284e18,
+    NEURON_PROGRAM_ENGINE = 0xc0284e69
+};
+
+struct neuron_device_info {
+    uint32_t architecture, revision, neighbour_count, neighbours[8];
+    uint64_t bar_address[2]; /* as BAR_READ and BAR_WRITE count: BAR0 first */
+    uint64_t bar_size[2];
+};
+
+struct neuron_function_address {
+    uint32_t device; /* 0: this one */
+    uint32_t domain, bus;
+    uint8_t slot, function;
+};
+
+struct neuron_bar_access {
+    uint32_t bar;
+    const uint64_t* addresses;
+    uint32_t* values;
+    uint32_t count;
+};
+
+struct neuron_core_reset {
+    uint32_t core_map, id;
+};
+struct neuron_core_reset_ready {
+    uint32_t id;
+    int32_t result;
+};
+
+struct neuron_mem_alloc {
+    uint64_t size, alignment; /* alignment: of memory of the device only */
+    uint32_t in_host, stack, region, core, type;
+    uint64_t* handle;
+    uint32_t unused;
+};
+struct neuron_mem_free {
+    uint64_t handle;
+};
+struct neuron_mem_info {
+    uint64_t handle;
+    uint32_t version, in_host;
+    uint64_t mmap_offset, address, process, size;
+};
+
+struct neuron_buffer_copy {
+    uint64_t handle;
+    void* bytes;
+    uint64_t size, offset;
+    uint32_t to_handle;
+};
+
+struct neuron_program_engine {
+    uint32_t core;
+    uint64_t address;
+    const void* bytes;
+    uint64_t size, offset; /* the offset counts in both */
+};
+
+struct neuron_copy_descriptors {
+    uint64_t handle;
+    const void* descriptors;
+    uint32_t count;
+    uint64_t offset;
+    uint32_t side; /* 0: m2s, 1: s2m */
+};
+
+struct neuron_queue_init {
+    uint32_t engine, queue, m2s_count, s2m_count;
+    uint64_t m2s_handle, s2m_handle, completion_handle;
+    uint32_t axi_port;
+};
+
+struct neuron_notifications_init {
+    uint32_t number, is_top_sp, type, slot, size, in_host, stack, region, new_memory;
+    uint64_t mmap_offset, handle;
+};
+
+#define NEURON_SIZE(name, bytes) _Static_assert(sizeof(struct name) == (bytes), "contract 13.2")
+NEURON_SIZE(neuron_device_info, 80);
+NEURON_SIZE(neuron_function_address, 16);
+NEURON_SIZE(neuron_bar_access, 32);
+NEURON_SIZE(neuron_core_reset, 8);
+NEURON_SIZE(neuron_mem_alloc, 56);
+NEURON_SIZE(neuron_mem_info, 48);
+NEURON_SIZE(neuron_buffer_copy, 40);
+NEURON_SIZE(neuron_program_engine, 40);
+NEURON_SIZE(neuron_copy_descriptors, 40);
+NEURON_SIZE(neuron_queue_init, 48);
+NEURON_SIZE(neuron_notifications_init, 56);
+
+#endif
