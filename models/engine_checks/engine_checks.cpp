@@ -165,6 +165,16 @@ bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition
 
 // ---- races
 
+/// The other agent.
+std::string engine_checks::describe(const race_checker::conflict& c) const {
+    if (c.queue)
+        return fmt::format("queue {} of DMA engine {} of the core",
+                           *c.queue % race_checker::queues_per_engine,
+                           *c.queue / race_checker::queues_per_engine);
+    return fmt::format("the {} engine at {}", name_of(c.other),
+                       describe_pc(lines_, c.other, c.other_pc));
+}
+
 bool engine_checks::check_races(const place& at, std::vector<race_checker::access> accesses,
                                 const sc_core::sc_time& complete) {
     race_checker* const checker = races();
@@ -174,24 +184,20 @@ bool engine_checks::check_races(const place& at, std::vector<race_checker::acces
     const bool collision = found->what == race_checker::conflict::kind::collision;
     const auto& rule = collision ? misuse::psum_collision : misuse::tile_race;
     if (misuse::wanted(rule))
-        report(
-            rule, at,
-            fmt::format("with the {} engine at {}, {} partition {} byte {}", name_of(found->other),
-                        describe_pc(lines_, found->other, found->other_pc),
-                        found->first.space == isa::space::psum ? "PSUM" : "SBUF",
-                        found->first.partition, found->first.offset));
+        report(rule, at,
+               fmt::format("with {}, {} partition {} byte {}", describe(*found),
+                           found->first.space == isa::space::psum ? "PSUM" : "SBUF",
+                           found->first.partition, found->first.offset));
     return collision && misuse::wanted(rule);
 }
 
 void engine_checks::moved(const race_checker::transfer& t) {
-    const race_checker* const checker = races();
+    race_checker* const checker = races();
     if (checker == nullptr || !misuse::wanted(misuse::tile_race)) return;
     if (const auto found = checker->moved(t))
         misuse::report(misuse::tile_race, owner_,
-                       fmt::format("DMA {} what the {} engine uses at {}, {} partition {} "
-                                   "byte {}",
-                                   t.writes ? "writes" : "reads", name_of(found->other),
-                                   describe_pc(lines_, found->other, found->other_pc),
+                       fmt::format("DMA {} what {} uses, {} partition {} byte {}",
+                                   t.writes ? "writes" : "reads", describe(*found),
                                    t.space == isa::space::psum ? "PSUM" : "SBUF",
                                    found->first.partition, found->first.offset));
 }
@@ -200,6 +206,10 @@ void engine_checks::moved(const race_checker::transfer& t) {
 
 void engine_checks::started(isa::engine e) {
     if (race_checker* const checker = races()) checker->started(e);
+}
+
+void engine_checks::ended(isa::engine e) {
+    if (race_checker* const checker = races()) checker->ended(e);
 }
 
 bool engine_checks::issues(isa::engine e, std::uint32_t pc, const isa::instruction& i,
@@ -270,8 +280,13 @@ void engine_checks::waited(isa::engine e, unsigned index) {
     if (race_checker* const checker = races()) checker->waited(e, index);
 }
 
-void engine_checks::posted_from_outside(unsigned index) {
-    if (race_checker* const checker = races()) checker->posted_from_outside(index);
+void engine_checks::rings(isa::engine e, unsigned dma_engine, unsigned queue) {
+    if (race_checker* const checker = races())
+        checker->rang(e, dma_engine * race_checker::queues_per_engine + queue);
+}
+
+void engine_checks::posted_from_outside(unsigned index, std::optional<unsigned> queue) {
+    if (race_checker* const checker = races()) checker->posted_from_outside(index, queue);
 }
 
 }  // namespace trn

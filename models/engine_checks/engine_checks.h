@@ -27,6 +27,7 @@ public:
                   const contents& memories, const program_lines* lines = nullptr);
 
     void started(isa::engine e) override;
+    void ended(isa::engine e) override;
     bool issues(isa::engine e, std::uint32_t pc, const isa::instruction& i,
                 const sc_core::sc_time& complete) override;
     void computed(isa::engine e, std::uint32_t pc, const isa::instruction& i,
@@ -36,9 +37,12 @@ public:
     void polled(isa::engine e) override;
     void posts(isa::engine e, unsigned index, bool at_issue) override;
     void waited(isa::engine e, unsigned index) override;
+    void rings(isa::engine e, unsigned dma_engine, unsigned queue) override;
 
-    /// An agent outside the core changed a semaphore or an event.
-    void posted_from_outside(unsigned index);
+    /// Whether races are looked for: the next two calls have no effect otherwise.
+    bool finds_races() { return races() != nullptr; }
+    /// An agent outside the core changed a semaphore or an event; `queue`: as of a transfer.
+    void posted_from_outside(unsigned index, std::optional<unsigned> queue);
     /// DMA moved bytes of SBUF or PSUM.
     void moved(const race_checker::transfer& t);
     void reset() { races_.reset(); }
@@ -51,6 +55,7 @@ private:
         const isa::instruction* what = nullptr;  ///< null: REG_LOAD or REG_STORE
     };
     race_checker* races();
+    std::string describe(const race_checker::conflict& c) const;
     bool check_races(const place& at, std::vector<race_checker::access> accesses,
                      const sc_core::sc_time& complete);
     bool check_content(const place& at, const isa::tile_operand& t);

@@ -39,59 +39,104 @@ std::optional<std::int64_t> common_byte(const race_checker::access& x,
 }  // namespace
 
 void race_checker::join(clock& into, const clock& from) {
-    for (unsigned e = 0; e < into.size(); ++e) into[e] = std::max(into[e], from[e]);
+    if (into.size() < from.size()) into.resize(from.size());
+    for (std::size_t a = 0; a < from.size(); ++a) into[a] = std::max(into[a], from[a]);
 }
 
-std::uint64_t race_checker::completed(unsigned e) const {
-    for (const flight& f : flights_[e])
+void race_checker::learn(clock& into, std::size_t agent, std::uint64_t number) {
+    if (into.size() <= agent) into.resize(agent + 1);
+    into[agent] = std::max(into[agent], number);
+}
+
+/// nullopt: no engine has given work to that queue.
+std::optional<std::size_t> race_checker::agent_of(std::optional<unsigned> queue) const {
+    if (!queue) return std::nullopt;
+    const auto found = queues_.find(*queue);
+    return found == queues_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::uint64_t race_checker::completed(std::size_t agent) const {
+    for (const flight& f : agents_[agent].flights)
         if (f.complete > sc_core::sc_time_stamp()) return f.number - 1;
-    return issued_[e];
+    return agents_[agent].issued;
 }
 
 race_checker::clock race_checker::all_completed() const {
-    clock c{};
-    for (unsigned e = 0; e < c.size(); ++e) c[e] = completed(e);
+    clock c(agents_.size());
+    for (std::size_t a = 0; a < c.size(); ++a) c[a] = completed(a);
     return c;
 }
 
+/// By the host, which may have started queues before.
 void race_checker::started(isa::engine e) {
-    active_[number_of(e)] = true;
-    learned_all(e);
+    of(e).active = true;
+    const clock all = all_completed();
+    join(of(e).known, all);
+    for (const auto& [queue, agent] : queues_) join(agents_[agent].known, all);
 }
 
 void race_checker::learned_all(isa::engine e) {
-    join(known_[number_of(e)], all_completed());
+    join(of(e).known, all_completed());
+}
+
+void race_checker::rang(isa::engine e, unsigned queue) {
+    const auto [entry, is_new] = queues_.try_emplace(queue, agents_.size());
+    if (is_new) agents_.emplace_back().queue = queue;
+    clock& known = agents_[entry->second].known;
+    join(known, of(e).known);
+    learn(known, number_of(e), completed(number_of(e)));
+}
+
+/// After the last one, the host may start the same queues.
+void race_checker::ended(isa::engine e) {
+    of(e).active = false;
+    join(outside_, of(e).known);
+    learn(outside_, number_of(e), completed(number_of(e)));
+    if (std::ranges::any_of(agents_, &agent::active)) return;
+    for (const auto& [queue, agent] : queues_) join(agents_[agent].known, outside_);
 }
 
 void race_checker::posted(isa::engine e, unsigned index, bool at_issue) {
     posted_.resize(indices);
-    const unsigned own = number_of(e);
-    join(posted_[index], known_[own]);
-    const std::uint64_t done = at_issue ? issued_[own] : completed(own);
-    posted_[index][own] = std::max(posted_[index][own], done);
+    join(posted_[index], of(e).known);
+    learn(posted_[index], number_of(e), at_issue ? of(e).issued : completed(number_of(e)));
 }
 
-void race_checker::posted_from_outside(unsigned index) {
+/// A queue posts after all that it moved before: its writes go out in order.
+void race_checker::posted_from_outside(unsigned index, std::optional<unsigned> queue) {
     posted_.resize(indices);
-    join(posted_[index], all_completed());
+    const auto agent = agent_of(queue);
+    if (!agent) return join(posted_[index], all_completed());
+    join(posted_[index], agents_[*agent].known);
+    learn(posted_[index], *agent, agents_[*agent].issued);
 }
 
 void race_checker::waited(isa::engine e, unsigned index) {
-    if (!posted_.empty()) join(known_[number_of(e)], posted_[index]);
+    if (!posted_.empty()) join(of(e).known, posted_[index]);
 }
 
-/// Forgets instructions that are complete and that every running engine knows of.
+/// Forgets what is complete and known to every queue and running engine.
 void race_checker::forget_ordered() {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
-    for (unsigned e = 0; e < flights_.size(); ++e) {
+    for (std::size_t a = 0; a < agents_.size(); ++a) {
+        auto& of = agents_[a].flights;
+        if (of.empty()) continue;
         std::uint64_t known = ~std::uint64_t{0};
-        for (unsigned other = 0; other < known_.size(); ++other)
-            if (other != e && active_[other]) known = std::min(known, known_[other][e]);
-        auto& of = flights_[e];
-        while (!of.empty() && (of.size() > max_flights ||
-                               (of.front().number <= known && of.front().complete <= now)))
+        for (std::size_t other = 0; other < agents_.size(); ++other) {
+            // Queues are not compared with each other.
+            const bool looks = agents_[other].queue ? !agents_[a].queue : agents_[other].active;
+            if (other != a && looks) known = std::min(known, at(agents_[other].known, a));
+        }
+        while (!of.empty() && of.front().number <= known && of.front().complete <= now)
             of.pop_front();
     }
+}
+
+void race_checker::add_flight(std::size_t agent, flight f) {
+    auto& flights = agents_[agent].flights;
+    f.number = ++agents_[agent].issued;
+    flights.push_back(std::move(f));
+    if (flights.size() > max_flights) flights.pop_front();
 }
 
 std::optional<isa::location> race_checker::common(const access& x, const access& y) const {
@@ -117,71 +162,82 @@ std::optional<isa::location> race_checker::same_bank(const access& x, const acce
                          static_cast<std::uint32_t>(std::max(a.first_byte, b.first_byte))};
 }
 
+race_checker::conflict race_checker::conflict_with(const agent& other, const flight& f,
+                                                   conflict::kind what,
+                                                   const isa::location& first) const {
+    const auto engine = static_cast<isa::engine>(other.queue ? 0 : &other - agents_.data());
+    return {what, other.queue, engine, f.pc, first};
+}
+
 std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::uint32_t pc,
                                                            std::vector<access> accesses,
                                                            const sc_core::sc_time& complete) {
-    const unsigned own = number_of(e);
+    const std::size_t own = number_of(e);
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     forget_ordered();
     std::optional<conflict> found;
-    for (unsigned other = 0; other < flights_.size(); ++other) {
-        if (other == own) continue;
-        const bool tensor = e == isa::engine::tensor || other == number_of(isa::engine::tensor);
-        for (const flight& f : flights_[other]) {
-            if (f.number <= known_[own][other]) continue;
+    for (std::size_t a = 0; a < agents_.size(); ++a) {
+        const agent& other = agents_[a];
+        if (a == own) continue;
+        const bool tensor =
+            !other.queue && (e == isa::engine::tensor || a == number_of(isa::engine::tensor));
+        for (const flight& f : other.flights) {
+            if (f.number <= at(of(e).known, a)) continue;
             for (const access& mine : accesses)
                 for (const access& theirs : f.accesses) {
-                    const auto who = static_cast<isa::engine>(other);
                     if (found && found->what == conflict::kind::race) break;
-                    if (const auto at = common(mine, theirs))
-                        found = {conflict::kind::race, who, f.pc, *at};
+                    if (const auto byte = common(mine, theirs))
+                        found = conflict_with(other, f, conflict::kind::race, *byte);
                     else if (!found && tensor && f.complete > now)
                         if (const auto bank = same_bank(mine, theirs))
-                            found = {conflict::kind::collision, who, f.pc, *bank};
+                            found = conflict_with(other, f, conflict::kind::collision, *bank);
                 }
         }
     }
-    flights_[own].push_back({++issued_[own], pc, complete, std::move(accesses)});
+    add_flight(own, {0, pc, complete, std::move(accesses)});
     return found;
 }
 
-std::optional<race_checker::conflict> race_checker::moved(const transfer& t) const {
-    const sc_core::sc_time now = sc_core::sc_time_stamp();
+/// A transfer as accesses, one for each partition.
+std::vector<race_checker::access> race_checker::rows_of(const transfer& t) const {
     const std::uint64_t pitch = t.space == isa::space::psum ? sizes_.psum : sizes_.sbuf;
+    const std::uint64_t last = t.first + t.bytes - 1;
+    std::vector<access> rows;
+    for (std::uint64_t p = t.first / pitch; p <= last / pitch; ++p) {
+        access row;
+        row.writes = t.writes;
+        row.bounds = {t.space, static_cast<unsigned>(p), static_cast<unsigned>(p),
+                      static_cast<std::int64_t>(std::max(t.first, p * pitch) - p * pitch),
+                      static_cast<std::int64_t>(std::min(last, (p + 1) * pitch - 1) - p * pitch)};
+        row.tile.where = {t.space, static_cast<std::uint8_t>(p),
+                          static_cast<std::uint32_t>(row.bounds.first_byte)};
+        row.tile.type = numerics::element::uint8;
+        row.tile.dimensions = 2;
+        // A run of bytes as rows of 256, which may exceed the end of the bounds.
+        row.tile.pattern[0] = {1, 256};
+        row.tile.pattern[1] = {256, static_cast<std::uint16_t>(
+                                        (row.bounds.last_byte - row.bounds.first_byte) / 256 + 1)};
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+std::optional<race_checker::conflict> race_checker::moved(const transfer& t) {
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
     if (t.bytes == 0) return std::nullopt;
-    for (unsigned e = 0; e < flights_.size(); ++e)
-        for (const flight& f : flights_[e]) {
-            if (f.complete <= now) continue;
-            for (const access& theirs : f.accesses) {
-                if (theirs.bounds.space != t.space || !(theirs.writes || t.writes)) continue;
-                const std::uint64_t last = t.first + t.bytes - 1;
-                for (std::uint64_t p =
-                         std::max<std::uint64_t>(t.first / pitch, theirs.bounds.first_partition);
-                     p <= std::min<std::uint64_t>(last / pitch, theirs.bounds.last_partition);
-                     ++p) {
-                    access row;
-                    row.writes = t.writes;
-                    row.bounds = {
-                        t.space, static_cast<unsigned>(p), static_cast<unsigned>(p),
-                        static_cast<std::int64_t>(std::max(t.first, p * pitch) - p * pitch),
-                        static_cast<std::int64_t>(std::min(last, (p + 1) * pitch - 1) - p * pitch)};
-                    row.tile = {};
-                    row.tile.where = {t.space, static_cast<std::uint8_t>(p),
-                                      static_cast<std::uint32_t>(row.bounds.first_byte)};
-                    row.tile.type = numerics::element::uint8;
-                    row.tile.dimensions = 2;
-                    // A run of bytes as rows of 256, which may exceed the end of the bounds.
-                    row.tile.pattern[0] = {1, 256};
-                    row.tile.pattern[1] = {
-                        256, static_cast<std::uint16_t>(
-                                 (row.bounds.last_byte - row.bounds.first_byte) / 256 + 1)};
-                    if (const auto at = common(row, theirs))
-                        return conflict{conflict::kind::race, static_cast<isa::engine>(e), f.pc,
-                                        *at};
-                }
-            }
+    const auto own = agent_of(t.queue);
+    std::vector<access> rows = rows_of(t);
+    std::optional<conflict> found;
+    for (std::size_t e = 0; e < isa::engine_count && !found; ++e)
+        for (const flight& f : agents_[e].flights) {
+            if (own ? f.number <= at(agents_[*own].known, e) : f.complete <= now) continue;
+            for (const access& theirs : f.accesses)
+                for (const access& row : rows)
+                    if (const auto byte = found ? std::nullopt : common(row, theirs))
+                        found = conflict_with(agents_[e], f, conflict::kind::race, *byte);
         }
-    return std::nullopt;
+    if (own) add_flight(*own, {0, 0, now, std::move(rows)});
+    return found;
 }
 
 }  // namespace trn

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <systemc>
 #include <vector>
@@ -13,10 +13,11 @@
 namespace trn {
 
 /// Finds accesses to the same bytes of SBUF and PSUM that no semaphore or event orders (NeuronCore
-/// spec 5.5). Engines are ordered by vector clocks: an engine that waited for a semaphore knows all
-/// that its posters had completed. Whatever the clocks cannot follow (the host, DMA, other cores,
-/// polling of memory) counts as order, so a race that is reported is one. DMA races with
-/// instructions that are in flight.
+/// spec 5.5). Agents are the engines, and the DMA queues that they give work to, ordered by vector
+/// clocks: an engine that waited for a semaphore knows all that its posters had completed, a queue
+/// all that the engines knew that rang its doorbell. Whatever the clocks cannot follow (the host,
+/// other DMA queues, other cores, polling of memory) counts as order, so a race that is reported is
+/// one. Other DMA queues race with instructions that are in flight.
 class race_checker {
 public:
     /// Bytes that one operand reads or writes.
@@ -28,15 +29,19 @@ public:
     struct conflict {
         enum class kind : std::uint8_t { race, collision };
         kind what = kind::race;
+        std::optional<unsigned> queue;  ///< the other agent; nullopt: an engine
         isa::engine other{};
         std::uint32_t other_pc = 0;
         isa::location first;  ///< of the bytes in common; of a collision, of the bank
     };
+    /// What a DMA queue moves, now. Queues have the number 16 x DMA engine of the core + queue.
     struct transfer {
         isa::space space = isa::space::none;
         std::uint64_t first = 0, bytes = 0;  ///< from byte 0 of partition 0 on
         bool writes = false;
+        std::optional<unsigned> queue;  ///< nullopt: not of the core's own DMA engines
     };
+    static constexpr unsigned queues_per_engine = 16;
 
     /// Calls visit(first byte in the partition) for each element of a partition. Precondition: not
     /// indirect.
@@ -59,43 +64,63 @@ public:
     explicit race_checker(const isa::partition_sizes& sizes) : sizes_(sizes) {}
 
     void started(isa::engine e);
+    void ended(isa::engine e);
     /// An instruction whose accesses end at `complete`: what it conflicts with.
     std::optional<conflict> issued(isa::engine e, std::uint32_t pc, std::vector<access> accesses,
                                    const sc_core::sc_time& complete);
-    std::optional<conflict> moved(const transfer& t) const;
+    std::optional<conflict> moved(const transfer& t);
+    /// The engine gives work to a queue.
+    void rang(isa::engine e, unsigned queue);
     void posted(isa::engine e, unsigned index, bool at_issue);
-    /// By an agent that is not an engine of this core.
-    void posted_from_outside(unsigned index);
+    /// By an agent that is not an engine of this core; `queue`: by this queue of its DMA engines.
+    void posted_from_outside(unsigned index, std::optional<unsigned> queue);
     void waited(isa::engine e, unsigned index);
     /// The engine may know whatever has completed.
     void learned_all(isa::engine e);
     void reset() { *this = race_checker(sizes_); }
 
 private:
-    static constexpr std::size_t max_flights = 256;  ///< of each engine; older ones are forgotten
+    static constexpr std::size_t max_flights = 256;  ///< of each agent; older ones are forgotten
 
-    /// Instruction numbers by engine: all up to them are known to have completed.
-    using clock = std::array<std::uint64_t, isa::engine_count>;
+    /// By agent: its instructions, or transfers, up to this number are known to have completed.
+    /// Agents after the last one are not known at all.
+    using clock = std::vector<std::uint64_t>;
     struct flight {
         std::uint64_t number;
         std::uint32_t pc;
         sc_core::sc_time complete;
         std::vector<access> accesses;
     };
+    struct agent {
+        std::optional<unsigned> queue;  // nullopt: an engine
+        bool active = false;
+        std::uint64_t issued = 0;
+        clock known;
+        std::deque<flight> flights;
+    };
 
+    static std::uint64_t at(const clock& c, std::size_t agent) {
+        return agent < c.size() ? c[agent] : 0;
+    }
     static void join(clock& into, const clock& from);
+    static void learn(clock& into, std::size_t agent, std::uint64_t number);
+    agent& of(isa::engine e) { return agents_[static_cast<std::size_t>(e)]; }
+    std::optional<std::size_t> agent_of(std::optional<unsigned> queue) const;
     clock all_completed() const;
-    std::uint64_t completed(unsigned e) const;
+    std::uint64_t completed(std::size_t agent) const;
+    void add_flight(std::size_t agent, flight f);
     void forget_ordered();
+    conflict conflict_with(const agent& other, const flight& f, conflict::kind what,
+                           const isa::location& first) const;
+    std::vector<access> rows_of(const transfer& t) const;
     std::optional<isa::location> common(const access& x, const access& y) const;
     std::optional<isa::location> same_bank(const access& x, const access& y) const;
 
     isa::partition_sizes sizes_;
-    std::array<bool, isa::engine_count> active_{};
-    std::array<std::uint64_t, isa::engine_count> issued_{};
-    std::array<clock, isa::engine_count> known_{};  // by each engine
+    clock outside_;                                 // what the ends of programs showed
+    std::vector<agent> agents_{isa::engine_count};  // the engines, then queues
+    std::map<unsigned, std::size_t> queues_;        // agents of queues
     std::vector<clock> posted_;                     // by semaphore or event, from the first post on
-    std::array<std::deque<flight>, isa::engine_count> flights_;
 };
 
 }  // namespace trn

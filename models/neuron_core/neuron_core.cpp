@@ -8,6 +8,8 @@
 #include "models/neuron_core/pe_counters_5_regs.h"
 #include "models/neuron_core/pe_counters_regs.h"
 #include "models/neuron_core/sram_errors_regs.h"
+#include "models/sequencer/dma_access.h"
+#include "models/udma/queue_initiator.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/grant_watched.h"
@@ -151,9 +153,22 @@ void neuron_core::outside_access(tlm::tlm_command command, std::uint64_t address
     const bool psum = address >= psum_offset, writes = command == tlm::TLM_WRITE_COMMAND;
     const std::uint64_t first = address - (psum ? psum_offset : 0);
     if (writes) (psum ? psum_content_ : sbuf_content_).written(first, bytes);
-    if (engines_ && initiator::current_kind() == initiator::kind::dma)
+    if (engines_ && initiator::current_kind() == initiator::kind::dma &&
+        engines_->checks().finds_races())
         engines_->checks().moved(
-            {psum ? isa::space::psum : isa::space::sbuf, first, bytes, writes});
+            {psum ? isa::space::psum : isa::space::sbuf, first, bytes, writes, own_queue()});
+}
+
+/// The initiator, if it is a queue of the core's own DMA engines: its number among all of them.
+std::optional<unsigned> neuron_core::own_queue() const {
+    const auto* const queue = dynamic_cast<const dma_queue_initiator*>(initiator::current());
+    if (queue == nullptr) return std::nullopt;
+    const auto [module, engine, number] = queue->who();
+    const std::string_view core = name();
+    const auto chip = [](std::string_view part) { return part.substr(0, part.rfind('.') + 1); };
+    const bool is_own = engine / dma_access::engines == cfg_.number && chip(module) == chip(core);
+    if (!is_own) return std::nullopt;
+    return engine % dma_access::engines * race_checker::queues_per_engine + number;
 }
 
 void neuron_core::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
@@ -166,9 +181,11 @@ void neuron_core::has_written(std::uint64_t address, std::span<const std::uint8_
 
 /// All windows of events and semaphores have a word for each index.
 void neuron_core::outside_post(const tlm::tlm_generic_payload& payload) {
+    if (!engines_->checks().finds_races()) return;
     for (std::uint64_t word = 0; word < (payload.get_data_length() + 3) / 4 && word < 256; ++word)
         engines_->checks().posted_from_outside(
-            static_cast<unsigned>((payload.get_address() / 4 + word) % semaphores::count));
+            static_cast<unsigned>((payload.get_address() / 4 + word) % semaphores::count),
+            own_queue());
 }
 
 bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {

@@ -144,6 +144,7 @@ private:
     void outside_post(const tlm::tlm_generic_payload& payload);
 
     bool pass_errors(tlm::tlm_command command, isa::location first, std::uint32_t length);
+    std::optional<unsigned> own_queue() const;
 
     const config cfg_;
     backing_store sbuf_, psum_;

@@ -65,6 +65,7 @@ progress generator_commands::execute(const dge_copy_fields& f, const register_un
         if (stage_ == 0) {
             if (const progress p = wait_until_free(f); !is_finished(p)) return p;
             stage_ = 1;
+            if (core_.observer != nullptr) core_.observer->rings(own_, engine_, f.queue);
         }
         for (; stage_ <= bursts; ++stage_) {
             const burst b = burst_of(f, registers, stage_);

@@ -14,8 +14,8 @@ namespace trn {
 /// of the pieces (doc/dma_compute.md), and waits for a generator whose queue has a command.
 class generator_commands {
 public:
-    generator_commands(sequencer_environment& environment, engine_clock& clock)
-        : core_(environment), clock_(clock), dma_(environment) {}
+    generator_commands(sequencer_environment& environment, engine_clock& clock, isa::engine e)
+        : core_(environment), clock_(clock), own_(e), dma_(environment) {}
 
     progress execute(const isa::dge_copy_fields& f, const register_unit& registers);
 
@@ -37,6 +37,7 @@ private:
 
     sequencer_environment& core_;
     engine_clock& clock_;
+    const isa::engine own_;
     dma_access dma_;
     unsigned engine_ = 0, stage_ = 0;  // of the current instruction: DMA engine, accesses done
 };

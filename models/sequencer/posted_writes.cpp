@@ -50,6 +50,7 @@ progress posted_writes::ring_doorbells(const isa::doorbell_sets& sets) {
     for (const isa::doorbell_set& set : sets)
         for (unsigned e = 0; e < 16; ++e) {
             if ((set.engines >> e & 1) == 0) continue;
+            if (core_.observer != nullptr) core_.observer->rings(engine_, e, set.queue);
             const std::uint64_t queue =
                 core_.who.dma_base + e * core_.who.dma_stride + set.queue * queue_stride;
             for (const bool m2s : {false, true}) {

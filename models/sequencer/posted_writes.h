@@ -14,8 +14,8 @@ namespace trn {
 /// memory port.
 class posted_writes {
 public:
-    posted_writes(sequencer_environment& environment, engine_clock& clock)
-        : core_(environment), clock_(clock) {}
+    posted_writes(sequencer_environment& environment, engine_clock& clock, isa::engine e)
+        : core_(environment), clock_(clock), engine_(e) {}
 
     /// A write may reset this engine, and so free `list`: the rest of it is then abandoned.
     progress write_all(const isa::write_list& list, const register_unit& registers);
@@ -30,6 +30,7 @@ private:
 
     sequencer_environment& core_;
     engine_clock& clock_;
+    const isa::engine engine_;
     deferral deferred_;
     unsigned accepted_ = 0;  // of the current instruction
     std::uint32_t resets_ = 0;

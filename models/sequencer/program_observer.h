@@ -16,6 +16,8 @@ public:
 
     /// START or CONTINUE.
     virtual void started(engine e) = 0;
+    /// HALT, STOP, a failure or a reset.
+    virtual void ended(engine e) = 0;
     /// The data path is about to execute `i`, which has passed its checks. Its results are visible
     /// at `complete` (absolute). True: a PSUM collision is to be notified.
     virtual bool issues(engine e, std::uint32_t pc, const instruction& i,
@@ -24,10 +26,13 @@ public:
     /// REG_LOAD and REG_STORE of SBUF and PSUM, before the bytes move.
     virtual void accesses(engine e, std::uint32_t pc, const location& first, std::uint32_t bytes,
                           bool writes) = 0;
-    /// REG_LOAD of memory: the engine may have learned from it what others have completed.
+    /// REG_LOAD of memory, or the end of DMA that the engine polled: it may have learned what
+    /// others have completed.
     virtual void polled(engine e) = 0;
     /// Changes semaphore or event `index`.
     virtual void posts(engine e, unsigned index, bool at_issue) = 0;
+    /// DMA_START and the like: is about to give work to a queue of one of the core's DMA engines.
+    virtual void rings(engine e, unsigned dma_engine, unsigned queue) = 0;
     /// A wait for semaphore or event `index` is over.
     virtual void waited(engine e, unsigned index) = 0;
 };

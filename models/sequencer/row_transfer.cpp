@@ -33,6 +33,7 @@ progress row_transfer::execute(const isa::instruction& i) {
         w.engine = 0;
         w.posting = !w.posting;
     }
+    if (core_.observer != nullptr) core_.observer->polled(isa::engine::gpsimd);
     return finished{};
 }
 
@@ -87,6 +88,8 @@ progress row_transfer::wait_for_queues(work& w) {
 progress row_transfer::post(work& w) {
     for (; w.engine < row_moves::engines; ++w.engine) {
         if ((w.used >> w.engine & 1) == 0) continue;
+        if (core_.observer != nullptr)
+            core_.observer->rings(isa::engine::gpsimd, w.engine, software_rings::queue);
         if (const progress p = rings_.post(w.engine, w.moves); !is_finished(p)) return p;
     }
     return finished{};

@@ -37,8 +37,8 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
       signals_(environment, which, settings_, counters_),
       program_(environment, traits_, clock_, counters_, timeline_),
       waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
-      writes_(environment, clock_),
-      generators_(environment, clock_),
+      writes_(environment, clock_, which),
+      generators_(environment, clock_, which),
       scalars_(environment, which, clock_, counters_, timeline_),
       rows_(environment, clock_, counters_, timeline_),
       compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
@@ -90,6 +90,7 @@ void sequencer::start(std::uint32_t pc) {
 }
 
 void sequencer::reset() {
+    if (active() && core_.observer != nullptr) core_.observer->ended(engine_);
     state_ = state::idle;
     stopping_.reset();
     step_ = pass_breakpoint_ = false;
@@ -172,6 +173,7 @@ void sequencer::pause(std::string_view why) {
 }
 
 void sequencer::engine_ended(std::string_view how) {
+    if (core_.observer != nullptr) core_.observer->ended(engine_);
     if (breaks_.ends()) pause(how);
 }
 

@@ -17,10 +17,14 @@ using sc_core::sc_time;
 using udma_regs::reg;
 
 dma_queue::dma_queue(dma_engine_context& engine, unsigned number)
-    : initiator(kind::dma), engine_(engine), number_(number) {}
+    : engine_(engine), number_(number) {}
 
 std::string dma_queue::describe() const {
     return fmt::format("engine {} queue {}", group().first_engine + engine_.number, number_);
+}
+
+dma_queue::identity dma_queue::who() const {
+    return {group().owner.name(), group().first_engine + engine_.number, number_};
 }
 
 const dma_queue_settings& dma_queue::settings() const {

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "models/udma/group.h"
+#include "models/udma/queue_initiator.h"
 #include "models/udma/queue_settings.h"
 #include "models/udma/ring.h"
 #include "models/udma/transfer.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/kernel/trace.h"
-#include "platform/framework/misuse/initiator.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/deferral.h"
 
@@ -23,12 +23,13 @@ namespace trn {
 
 /// One queue of an engine: a pair of descriptor streams, cut into transfers. Fetches and checks
 /// descriptors, reports its errors. It is the initiator of all accesses made on its behalf.
-class dma_queue final : public initiator {
+class dma_queue final : public dma_queue_initiator {
 public:
     dma_queue(dma_engine_context& engine, unsigned number);
 
     unsigned number() const { return number_; }
     std::string describe() const override;  ///< "engine 128 queue 0"
+    identity who() const override;
     const dma_queue_settings& settings() const;
     const dma_ring& ring(dma_side side) const { return sides_[side].ring; }
     bool is_aborted(dma_side side) const { return sides_[side].aborted; }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "platform/framework/misuse/initiator.h"
+
+namespace trn {
+
+/// A queue of a DMA engine, as the initiator of what it moves.
+class dma_queue_initiator : public initiator {
+public:
+    struct identity {
+        std::string_view module;  ///< that has the engine
+        unsigned engine, queue;   ///< the engine's number in its chip
+    };
+    virtual identity who() const = 0;
+
+protected:
+    dma_queue_initiator() : initiator(kind::dma) {}
+};
+
+}  // namespace trn

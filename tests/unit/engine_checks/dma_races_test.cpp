@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Races of programs with the DMA that they start: doc/models/engine_checks.md.
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "models/misuse_rules.h"
+#include "platform/framework/misuse/misuse.h"
+#include "tests/unit/sequencer/dma_engine_test.h"
+
+namespace {
+
+using namespace trn;
+
+class DmaRaces : public test::dma_engine_test {
+protected:
+    static constexpr engine V = engine::vector;
+
+    void SetUp() override {
+        dma_engine_test::SetUp();
+        misuse::set_policy(misuse::tile_race, misuse::policy::log);
+        init_rings(2, 64, 1);
+    }
+    static std::uint64_t races() { return misuse::count(misuse::tile_race); }
+};
+
+// Each is some 4 us after its start, when instructions of a few cycles are long complete.
+const std::string store =
+    "dge_copy engines=1 queue=2 semaphore=40 piece=64 source=0x2000000000 [1:0]"
+    " destination=0x20000000 [1:0]\n";
+const std::string load =
+    "dge_copy engines=1 queue=2 semaphore=40 piece=64 source=0x10000000 [1:0]"
+    " destination=0x2000000000 [1:0]\n";
+const std::string write = "memset dst=sbuf[0:1, 0] fp32 [16:1] imm=2.0\n";
+const std::string read = "copy dst=sbuf[0:1, 4096] fp32 [16:1] a=sbuf[0:1, 0] fp32 [16:1]\n";
+
+TEST_F(DmaRaces, AStoreStartedBeforeTheWriteOfItsTileRaces) {
+    start(Y, store + "wait S[40]>=1 halt");
+    start(V, write + "halt");
+    run_for(100);
+    ASSERT_EQ(semaphore(40), 1);
+    EXPECT_EQ(word<float>(result), 2.0f) << "the write was complete: only the order is missing";
+    EXPECT_EQ(races(), 1u);
+}
+
+TEST_F(DmaRaces, AStoreStartedAfterAWaitForTheWriteDoesNot) {
+    start(Y, "wait S[4]>=1 nop\n" + store + "wait S[40]>=1 halt");
+    start(V, "update S[4]+=1 " + write + "halt");
+    run_for(100);
+    ASSERT_EQ(semaphore(40), 1);
+    EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(DmaRaces, ATileReadBeforeTheEndOfItsLoadIsAwaitedRaces) {
+    start(Y, load + "wait S[40]>=1 update S[5]+=1 nop\nhalt");
+    start(V, "delay cycles=60000\n" + read + "halt");
+    run_for(100);
+    ASSERT_EQ(semaphore(5), 1);
+    EXPECT_EQ(races(), 1u);
+}
+
+TEST_F(DmaRaces, ATileReadAfterAWaitForItsLoadDoesNot) {
+    start(Y, load + "halt");
+    start(V, "wait S[40]>=1 " + read + "halt");
+    run_for(100);
+    ASSERT_EQ(state_of(V), halted);
+    EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(DmaRaces, AnEngineThatAwaitsALoadOrdersOthers) {
+    start(Y, load + "wait S[40]>=1 update S[5]+=1 nop\nhalt");
+    start(V, "wait S[5]>=1 " + read + "halt");
+    run_for(100);
+    ASSERT_EQ(state_of(V), halted);
+    EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(DmaRaces, ATileThatIsWrittenAgainBeforeItsStoreIsAwaitedRaces) {
+    start(Y, "wait S[4]>=1 nop\n" + store + "wait S[40]>=1 halt");
+    start(V, "update S[4]+=1 " + write + "delay cycles=60000\n" + write + "halt");
+    run_for(100);
+    ASSERT_EQ(state_of(V), halted);
+    EXPECT_EQ(races(), 1u);
+}
+
+TEST_F(DmaRaces, TheSemaphoreOfAStoreOrdersOnlyWhatItsStarterKnew) {
+    start(Y, "wait S[4]>=1 nop\n" + store + "halt");
+    start(V, "update S[4]+=1 nop\n" + write + "halt");  // posts before it writes
+    start(S,
+          "wait S[40]>=1 activate op0=copy dst=sbuf[0:1, 8192] fp32 [16:1] "
+          "a=sbuf[0:1, 0] fp32 [16:1]\nhalt");
+    run_for(100);
+    ASSERT_EQ(state_of(S), halted);
+    EXPECT_EQ(races(), 2u) << "the store and the read, both with the write";
+}
+
+TEST_F(DmaRaces, OtherTilesDoNotRace) {
+    start(Y, store + "wait S[40]>=1 halt");
+    start(V, "memset dst=sbuf[0:1, 64] fp32 [16:1] imm=2.0\nhalt");
+    run_for(100);
+    EXPECT_EQ(races(), 0u);
+}
+
+/// The host saw the end of the program, by a notification or in STATUS.
+TEST_F(DmaRaces, AQueueThatTheHostStartsAfterTheEndDoesNotRace) {
+    run(Y, store + "wait S[40]>=1 halt");
+    run(V, write + "halt");
+    run(Y, store + "wait S[40]>=2 halt");
+    ASSERT_EQ(semaphore(40), 2);
+    EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(DmaRaces, ARaceNamesTheQueue) {
+    testing::internal::CaptureStderr();
+    start(Y, load + "wait S[40]>=1 halt");
+    start(V, "delay cycles=60000\n" + read + "halt");
+    run_for(100);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                testing::HasSubstr("with queue 2 of DMA engine 0 of the core"));
+}
+
+}  // namespace
