@@ -63,6 +63,7 @@ core_engines::core_engines(const parts& p)
               return make_data_path(e, memory, g, nan);
           }} {
     environment_.lines = &lines_;
+    environment_.act_table_load = p.act_table_load;
     environment_.warm_up = p.warm_up;
     environment_.operand_crc = p.operand_crc;
     for (unsigned e = 0; e < isa::engine_count; ++e)

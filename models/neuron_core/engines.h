@@ -34,6 +34,7 @@ public:
         semaphore_posters::peek peek;  ///< of what `port` reaches
         engine_checks::contents contents;
         sc_core::sc_time register_latency;
+        sc_core::sc_time act_table_load;
         bool warm_up = false;         ///< of the array
         bool operand_crc = false;     ///< in traces
         bool outside_is_nan = false;  ///< functions of Scalar outside their range

@@ -233,6 +233,7 @@ core_engines& neuron_core::engines() {
         .peek = [this](auto address, auto bytes) { return peek_memory(address, bytes); },
         .contents = {sbuf_content_, psum_content_},
         .register_latency = cfg_.register_latency,
+        .act_table_load = cfg_.act_table_load,
         .warm_up = cfg_.warm_up,
         .operand_crc = cfg_.operand_crc,
         .outside_is_nan = cfg_.activation_outside == activation_outside::nan});

@@ -60,8 +60,9 @@ public:
         std::uint64_t dma_stride = 0x100000;  ///< from one to the next
         unsigned throttled_permille = 500;    ///< of the engines' clocks; invented
         std::uint64_t aperture_base = 0;      ///< of its own aperture, for its DMA engines
-        bool warm_up = false;                 ///< the array is slow after it was idle
-        bool operand_crc = false;             ///< CRCs of operands in traces
+        sc_core::sc_time act_table_load{1, sc_core::SC_US};  ///< of a set of functions; invented
+        bool warm_up = false;      ///< the array is slow after it was idle
+        bool operand_crc = false;  ///< CRCs of operands in traces
         /// What a function of Scalar gives outside its range.
         neuron_core::activation_outside activation_outside = activation_outside::ideal;
     };

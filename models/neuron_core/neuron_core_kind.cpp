@@ -39,6 +39,8 @@ kind neuron_core_kind() {
          {"dma_stride", &c::dma_stride, unit::bytes, "from one of them to the next"},
          {"aperture_base", &c::aperture_base, unit::address,
           "of its own aperture, for its DMA engines"},
+         {"act_table_load", &c::act_table_load,
+          "time of loading a set of activation functions into Scalar"},
          {"warm_up", &c::warm_up, "the array computes at half rate for 3 us after 3 us of idling"},
          {"operand_crc", &c::operand_crc,
           "traces have a CRC of what each instruction reads and writes"},

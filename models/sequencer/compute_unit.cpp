@@ -32,7 +32,8 @@ void compute_unit::reset() {
 }
 
 void compute_unit::load_table(unsigned set) {
-    clock_.spend(set != activation_set_ ? clock_.of_ns(isa::table_load_ns) : isa::control_cycles);
+    clock_.spend(set != activation_set_ ? clock_.after(0, core_.act_table_load)
+                                        : isa::control_cycles);
     activation_set_ = set;
 }
 
@@ -50,7 +51,7 @@ progress compute_unit::prepare(const instruction& i) {
     if (!path_) return isa::fault_of(isa::error::illegal_instruction, isa::reason::opcode);
     cost_ = isa::cost_of(i, traits_.engine, traits_.generation);
     if ((i.opcode == opcode::activate || i.opcode == opcode::activate2) && load_set_of(i.op0))
-        clock_.spend(clock_.of_ns(isa::table_load_ns));
+        clock_.spend(clock_.after(0, core_.act_table_load));
     use_ = isa::memory_ports::use_of(i, cost_, core_.partitions);
     const cycles from = std::max(clock_.local(), clock_.now());
     const cycles free = window_.free(i, from);

@@ -51,6 +51,8 @@ struct sequencer_environment {
     isa::program_observer* observer = nullptr;  ///< null: programs are not checked
     const program_lines* lines = nullptr;       ///< null: lines are not known
     array_activity array{};
+    /// Of a set of activation functions that is not the loaded one (spec 3.6).
+    sc_core::sc_time act_table_load{1, sc_core::SC_US};
     bool warm_up = false;      ///< the array is slow after it was idle (spec 9.2)
     bool operand_crc = false;  ///< traces have CRCs of operands
     /// Of all engines since power-on, for the power model; resets do not clear it.

@@ -16,7 +16,6 @@ inline constexpr std::uint32_t control_cycles = 16;      ///< of a control instr
 inline constexpr std::uint32_t array_idle_ns = 3000;     ///< after which the array is cold
 inline constexpr std::uint32_t array_warm_up_ns = 3000;  ///< at half rate, once it computes again
 inline constexpr std::uint32_t wake_ns = 30;             ///< update to a waiting engine's issue
-inline constexpr std::uint32_t table_load_ns = 1000;     ///< of activation functions; invented
 inline constexpr std::uint32_t row_generation_ns = 50;   ///< of DMA_GATHER
 inline constexpr std::uint32_t dma_poll_ns = 100;        ///< between looks at a DMA queue; invented
 inline constexpr std::uint32_t gather_start_ns = 1000;   ///< of DMA_GATHER

@@ -105,6 +105,18 @@ TEST_F(EngineTimes, SixteenBitCopiesInSbufRunAtFourElementsPerCycle) {
 }
 
 TEST_F(EngineTimes, MatmulsBackToBackTake512CyclesEachWithTheirLoadsHidden) {
+class SlowTables : public EngineTimes {
+protected:
+    SlowTables() : EngineTimes({.act_table_load = sc_core::sc_time(3, sc_core::SC_US)}) {}
+};
+
+TEST_F(SlowTables, TakeTheTimeOfTheBoard) {
+    const std::string sqrt =
+        "update S[200]+=1 activate op0=sqrt dst=sbuf[0:1, 0] fp32 [1:1] a=sbuf[0:1, 64] fp32 [1:1]";
+    EXPECT_NEAR(time_of(S, sqrt), (16 + 264) * ns_1200 + 3000, 3);
+    EXPECT_NEAR(time_of(S, sqrt), (16 + 264) * ns_1200, 3);
+}
+
     std::string stream;
     for (int n = 0; n < 8; ++n)
         stream += fmt::format(
