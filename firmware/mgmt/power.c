@@ -13,7 +13,6 @@ static const uint8_t profile_percent[] = {100, 85, 70, 50};
 #define PROFILES (sizeof profile_percent / sizeof profile_percent[0])
 
 static uint8_t profile;
-static bool throttling_wanted;
 
 void power_sample(void) {
     static uint16_t counter;
@@ -41,9 +40,5 @@ uint32_t power_profiles_available(void) {
 }
 
 void power_notify_throttling(bool wanted) {
-    throttling_wanted = wanted;
-}
-
-bool power_throttling_wanted(void) {
-    return throttling_wanted;
+    sensors_notify_throttling(wanted);
 }

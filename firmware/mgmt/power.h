@@ -14,6 +14,5 @@ uint8_t power_profile(void);
 /// One bit per profile.
 uint32_t power_profiles_available(void);
 
-/// Whether the host wants to hear about throttling.
+/// Whether the cores report throttling to the host, in their notification rings.
 void power_notify_throttling(bool wanted);
-bool power_throttling_wanted(void);

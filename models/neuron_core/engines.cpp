@@ -110,10 +110,11 @@ void core_engines::show_states() {
     halves(reg::bytes_written_lo, reg::bytes_written_hi, &sequencer::counters::bytes_written);
 }
 
-/// Slots of engine e: errors e, notifications 5 + e, traces 10 + e, events 15; all on but traces.
+/// Slots of engine e: errors e, notifications 5 + e, traces 10 + e, events and throttling 15; all
+/// on but traces.
 void core_engines::set_reset_values() {
     for (unsigned e = 0; e < isa::engine_count; ++e) {
-        const std::uint64_t slots = e | (5 + e) << 4 | (10 + e) << 8 | 15 << 12;
+        const std::uint64_t slots = e | (5 + e) << 4 | (10 + e) << 8 | 15 << 12 | 15 << 20;
         control_.set(reg::notify_config,
                      slots | regs::notify_config::errors.mask() |
                          regs::notify_config::notifications.mask() |
@@ -171,6 +172,14 @@ void core_engines::publish(statistics& out, isa::engine e) const {
 
 void core_engines::set_clock(unsigned permille) {
     for (auto& engine : engines_) engine->set_clock(permille);
+}
+
+void core_engines::report_clock(unsigned permille) {
+    constexpr auto tensor = isa::engine::tensor;
+    const std::uint32_t settings = engine_settings(control_, tensor).notify_config();
+    environment_.notify(
+        static_cast<unsigned>(regs::notify_config::throttle_slot.get(settings)),
+        {notification::kind::throttle, static_cast<std::uint8_t>(tensor), permille | 1000u << 16});
 }
 
 std::optional<std::string> core_engines::describe_wait() const {

@@ -49,6 +49,8 @@ public:
     }
     void reset();
     void set_clock(unsigned permille);
+    /// A throttle entry, by Tensor: its clocks run at `permille` of 1000 from now on.
+    void report_clock(unsigned permille);
     engine_checks& checks() { return checks_; }
 
     sequencer& of(isa::engine e) { return *engines_[static_cast<unsigned>(e)]; }

@@ -237,7 +237,7 @@ core_engines& neuron_core::engines() {
         .warm_up = cfg_.warm_up,
         .operand_crc = cfg_.operand_crc,
         .outside_is_nan = cfg_.activation_outside == activation_outside::nan});
-    if (throttled_) set_throttled(true);
+    if (throttled_) engines_->set_clock(clock_permille());
     return *engines_;
 }
 
@@ -322,9 +322,11 @@ void neuron_core::forget() {
     aperture->invalidate_direct_mem_ptr(0, aperture_size - 1);
 }
 
-void neuron_core::set_throttled(bool throttled) {
+void neuron_core::set_throttled(bool throttled, bool notify) {
     throttled_ = throttled;
-    if (engines_) engines_->set_clock(throttled ? cfg_.throttled_permille : 1000);
+    if (!engines_) return;
+    engines_->set_clock(clock_permille());
+    if (notify) engines_->report_clock(clock_permille());
 }
 
 void neuron_core::publish(statistics& out) const {

@@ -87,7 +87,7 @@ public:
 
     std::uint64_t bf16_flops() const override { return engines_ ? engines_->bf16_flops() : 0; }
     std::uint64_t sram_bytes() const override { return engines_ ? engines_->sram_bytes() : 0; }
-    void set_throttled(bool throttled) override;
+    void set_throttled(bool throttled, bool notify) override;
     void publish(statistics& out) const override;
     std::optional<std::string> describe_wait() const override;
     std::vector<fault> faults() override;
@@ -123,6 +123,7 @@ private:
     template <typename Reg>
     void show_pe_counters();
     bool is_memory(std::uint64_t offset) const;
+    unsigned clock_permille() const { return throttled_ ? cfg_.throttled_permille : 1000; }
     void count_error(memory_error error, std::uint64_t offset);
     void clear_errors();
     void update_error_line();
@@ -143,9 +144,9 @@ private:
     void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
     void outside_access(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
     void outside_post(const tlm::tlm_generic_payload& payload);
+    std::optional<unsigned> own_queue() const;
 
     bool pass_errors(tlm::tlm_command command, isa::location first, std::uint32_t length);
-    std::optional<unsigned> own_queue() const;
 
     const config cfg_;
     backing_store sbuf_, psum_;

@@ -20,8 +20,9 @@ public:
     virtual std::uint64_t bf16_flops() const = 0;
     /// Bytes of SBUF and PSUM that engines read and wrote since power-on.
     virtual std::uint64_t sram_bytes() const = 0;
-    /// The engines run at a part of their clocks until they are throttled no more.
-    virtual void set_throttled(bool throttled) = 0;
+    /// The engines run at a part of their clocks until they are throttled no more. `notify`: the
+    /// core reports the limit in a notification ring.
+    virtual void set_throttled(bool throttled, bool notify) = 0;
 };
 
 }  // namespace trn

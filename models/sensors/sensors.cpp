@@ -54,7 +54,8 @@ void sensors::sample(const sc_time& now) {
 void sensors::throttled_by_sled(bool level) {
     if (level) regs_.set(irq_status::throttled, 1);
     throttled.set(level);
-    for (int n = 0; n < compute.size(); ++n) compute[n]->set_throttled(level);
+    const bool notify = regs_.get(sensors_regs::notify::throttle) != 0;
+    for (int n = 0; n < compute.size(); ++n) compute[n]->set_throttled(level, notify);
     update_lines();
 }
 

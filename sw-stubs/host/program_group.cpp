@@ -103,6 +103,10 @@ void program_group::wait(const program_outcome& outcome) try {
         if (outcome.error)
             throw std::runtime_error(fmt::format("all engines halted, expected the error {}",
                                                  trn_core_error_name(*outcome.error)));
+        if (outcome.clock_permille && one.result.clock_permille != *outcome.clock_permille)
+            throw std::runtime_error(fmt::format(
+                "the slowest clock that a notification reported is {} of 1000, expected {}",
+                one.result.clock_permille, *outcome.clock_permille));
     });
 } catch (const device_error& failure) {
     if (!collectives_) throw;

@@ -35,7 +35,8 @@ struct program_outcome {
     tensor_texts check = {};
     tensors::tolerance allowed = {};
     std::uint64_t limit_ns = 100'000'000;
-    std::optional<std::uint32_t> error = {};  ///< an engine fails with this code
+    std::optional<std::uint32_t> error = {};           ///< an engine fails with this code
+    std::optional<std::uint32_t> clock_permille = {};  ///< slowest clock that was reported
 };
 
 /// Instances of one program on cores of one or more chips. Members throw device_error, and

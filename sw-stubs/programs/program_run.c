@@ -9,6 +9,7 @@
 #define NOTIFICATION_RING_BYTES 4096u
 #define NOTIFY 1u /* types of entries */
 #define ERROR 3u
+#define THROTTLE 5u
 #define FIRST_PAUSE NS_PER_US
 #define MAX_PAUSE (16 * NS_PER_US)
 #define MAX_POLL_INTERVAL NS_PER_MS /* of STATUS: a lost notification delays no longer */
@@ -109,6 +110,17 @@ static trn_status zero_semaphores(trn_program* program) {
     return status;
 }
 
+/* That of the core, which Tensor has, whether the program uses Tensor or not. */
+static trn_status set_throttle_slot(trn_program* program, uint32_t core) {
+    uint32_t config = 0;
+    const trn_status status =
+        read_control(program, core, TRN_TENSOR_ENGINE, SEQUENCER(NOTIFY_CONFIG), &config);
+    if (status != TRN_OK) return status;
+    config &= ~(uint32_t)TRN_SEQUENCER_NOTIFY_CONFIG_THROTTLE_SLOT_MASK;
+    config |= TRN_SEQUENCER_NOTIFY_CONFIG_THROTTLE_SLOT_SET(program->options.notify_slot);
+    return write_control(program, core, TRN_TENSOR_ENGINE, SEQUENCER(NOTIFY_CONFIG), &config, 1);
+}
+
 /* All engines of a core report to one ring. */
 static trn_status open_notifications(trn_program* program) {
     trn_status status = TRN_OK;
@@ -119,6 +131,7 @@ static trn_status open_notifications(trn_program* program) {
                                         device_core(program, core), program->options.notify_slot,
                                         NOTIFICATION_RING_BYTES, &c->notifications);
         c->has_notifications = status == TRN_OK;
+        if (status == TRN_OK) status = set_throttle_slot(program, core);
     }
     return status;
 }
@@ -184,6 +197,7 @@ trn_status trn_program_start(trn_program* program) {
     if (status != TRN_OK) return status;
     program->is_prepared = false;
     memset(&program->result, 0, sizeof program->result);
+    program->result.clock_permille = 1000;
     memset(program->over, 0, sizeof program->over);
     program->is_running = true;
     program->result.started_ns = trn_simulated_now(device);
@@ -221,6 +235,13 @@ static trn_status poll_engine(trn_program* program, uint32_t core, uint32_t engi
     return TRN_OK;
 }
 
+/* K of N clocks, as the payload has them. */
+static void note_throttling(trn_program* program, uint32_t payload) {
+    const uint32_t k = payload & 0xffff, n = payload >> 16;
+    const uint32_t permille = n ? k * 1000 / n : 1000;
+    if (permille < program->result.clock_permille) program->result.clock_permille = permille;
+}
+
 /* Polls the engines that sent a notification. */
 static trn_status take_notifications(trn_program* program) {
     trn_status status = TRN_OK;
@@ -232,7 +253,8 @@ static trn_status take_notifications(trn_program* program) {
             status = trn_notifications_next(program->device, &program->cores[core].notifications,
                                             &entry, &there);
             if (status != TRN_OK || !there) break;
-            if (entry.source >= SET_ENGINES) continue;
+            if (entry.type == THROTTLE) note_throttling(program, entry.payload);
+            if (entry.type == THROTTLE || entry.source >= SET_ENGINES) continue;
             if (entry.type == NOTIFY) program->result.codes[core][entry.source] = entry.payload;
             if (entry.type == NOTIFY || entry.type == ERROR) senders |= 1u << entry.source;
             if (entry.time > program->result.ended_ns) program->result.ended_ns = entry.time;

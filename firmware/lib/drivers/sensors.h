@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <stdbool.h>
 #include <trn/sensors_regs.h>
 
 #include "firmware/lib/drivers/mmio.h"
@@ -19,6 +20,10 @@ static inline uint32_t sensors_power_basis_points(unsigned die) {
 /// Millidegree Celsius: dies 0 and 1, then HBM stacks 0 to 3.
 static inline int32_t sensors_temperature(unsigned diode) {
     return (int32_t)mmio_read(SENSORS_AT(TEMPERATURE, diode));
+}
+/// Whether the cores report throttling in their notification rings.
+static inline void sensors_notify_throttling(bool wanted) {
+    mmio_write(SENSORS(NOTIFY), wanted ? TRN_SENSORS_NOTIFY_THROTTLE_MASK : 0);
 }
 /// Throttles both dies to `percent` of rated power.
 static inline void sensors_set_power_cap(unsigned percent) {

@@ -18,6 +18,7 @@ tensor_texts texts_in(const reader& r, std::string_view key) {
 
 void program_end::read_end(const reader& r) {
     outcome.limit_ns = limit.value;
+    outcome.clock_permille = clock_permille;
     if (error) outcome.error = static_cast<std::uint32_t>(*error);
     if (within && at_least && at_least->value > within->value)
         r.node().at("at_least").report(mistake::out_of_range, "'at_least' is more than 'within'");

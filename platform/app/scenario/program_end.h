@@ -41,6 +41,7 @@ struct program_end {
     nanoseconds limit{100'000'000};
     std::optional<core_error> error = {};
     std::optional<nanoseconds> within = {}, at_least = {};
+    std::optional<std::uint32_t> clock_permille = {};
     std::string as = {};
 
     program_outcome outcome = {};
@@ -55,6 +56,10 @@ keys<S> end_keys() {
             key("within", &S::within, "a bound of the time from start to end, which is reported"),
             key("at_least", &S::at_least, "its lower bound"),
             key("error", &S::error, "code that an engine has to fail with"),
+            key("clock_permille", &S::clock_permille,
+                "slowest clock of a core, in thousandths, that a throttle notification reported; "
+                "1000: none did")
+                .up_to(1000),
             key("as", &S::as, "name for the simulated time in us")};
 }
 

@@ -166,6 +166,8 @@ typedef struct trn_program_result {
                                                                 seen; 0 when polled */
     uint64_t started_ns, ended_ns; /**< simulated; the end as the last engine notified it, or as it
                                         was seen */
+    uint32_t clock_permille; /**< slowest rate of a core's clocks that a throttle entry reported;
+                                  1000: none did (trn_set_throttling_notifications), or polled */
 } trn_program_result;
 
 /** Whether the program is over; lets no time pass. */

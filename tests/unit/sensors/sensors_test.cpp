@@ -30,9 +30,12 @@ struct core : compute_activity_interface, sc_core::sc_module {
     explicit core(sc_core::sc_module_name name) : sc_module(name) {}
     std::uint64_t bf16_flops() const override { return flops; }
     std::uint64_t sram_bytes() const override { return bytes; }
-    void set_throttled(bool now) override { throttled = now; }
+    void set_throttled(bool now, bool notify) override {
+        throttled = now;
+        notified = notify;
+    }
     std::uint64_t flops = 0, bytes = 0;
-    bool throttled = false;
+    bool throttled = false, notified = false;
 };
 
 struct SensorsTest : testing::Test {
@@ -145,6 +148,16 @@ TEST_F(SensorsTest, SledThrottleReachesTheEnginesAndTheInterrupt) {
     EXPECT_TRUE(irq.level());  // until it is acknowledged
     write(reg::irq_status, irq_status::throttled.mask());
     EXPECT_FALSE(irq.level());
+}
+
+TEST_F(SensorsTest, CoresReportThrottlingWhenFirmwareWantsThat) {
+    throttle.set(true);
+    EXPECT_FALSE(cores[7].notified);
+    throttle.set(false);
+    write(reg::notify, notify::throttle.mask());
+    throttle.set(true);
+    EXPECT_TRUE(cores[7].notified);
+    EXPECT_TRUE(cores[7].throttled);
 }
 
 TEST_F(SensorsTest, FirmwareCanLowerTheAlarmTemperature) {

@@ -47,17 +47,39 @@ TEST_F(ThrottledEngine, RunsAtHalfItsClockFromTheMomentThatThrottlingBegins) {
          "update S[2]+=1 memset dst=sbuf[0:1, 65536] fp32 [12000:1] imm=0.0\nhalt");
     start(V);
     run_for(5);  // of the 10 us of the first interval
-    core.set_throttled(true);
+    core.set_throttled(true, false);
     run_for(10);  // the other half takes twice as long, then 110 cycles of the pipeline
     EXPECT_EQ(semaphore(1), 0);
     run_for(0.4);
     EXPECT_EQ(semaphore(1), 1);
     run_for(10);
-    core.set_throttled(false);  // 10.4 us of the second interval's 20 are over
+    core.set_throttled(false, false);  // 10.4 us of the second interval's 20 are over
     run_for(4.6);
     EXPECT_EQ(semaphore(2), 0);
     run_for(0.5);
     EXPECT_EQ(semaphore(2), 1);
+}
+
+TEST_F(ThrottledEngine, ReportsBothChangesOfItsClockInTheSlotOfTensor) {
+    get(control::status, T);  // engines exist
+    core.set_throttled(true, true);
+    run_for(1);
+    core.set_throttled(false, true);
+    run_for(1);
+    core.set_throttled(true, false);
+    run_for(1);
+    constexpr std::uint8_t throttle = 5;
+    const std::vector<entry> both{{throttle, 0, 500u | 1000u << 16},
+                                  {throttle, 0, 1000u | 1000u << 16}};
+    EXPECT_EQ(entries(15), both);
+}
+
+TEST_F(ThrottledEngine, WhoseSlotIsSetReportsThere) {
+    set(control::notify_config, T, sequencer_regs::notify_config::throttle_slot.set(0, 9));
+    core.set_throttled(true, true);
+    run_for(1);
+    EXPECT_EQ(entries(9).size(), 1u);
+    EXPECT_TRUE(entries(15).empty());
 }
 
 TEST_F(EngineTimes, DependentScalarInstructionsOfOneElementTake264CyclesEach) {
@@ -83,6 +105,18 @@ TEST_F(EngineTimes, AFunctionOfAnotherSetCostsAMicrosecondUnlessItsTableIsLoaded
     EXPECT_NEAR(time_of(S, "load_table set=2\n" + activate("silu")), once + 16 * ns_1200, 3);
 }
 
+class SlowTables : public EngineTimes {
+protected:
+    SlowTables() : EngineTimes({.act_table_load = sc_core::sc_time(3, sc_core::SC_US)}) {}
+};
+
+TEST_F(SlowTables, TakeTheTimeOfTheBoard) {
+    const std::string sqrt =
+        "update S[200]+=1 activate op0=sqrt dst=sbuf[0:1, 0] fp32 [1:1] a=sbuf[0:1, 64] fp32 [1:1]";
+    EXPECT_NEAR(time_of(S, sqrt), (16 + 264) * ns_1200 + 3000, 3);
+    EXPECT_NEAR(time_of(S, sqrt), (16 + 264) * ns_1200, 3);
+}
+
 TEST_F(EngineTimes, IndependentInstructionsFollowAtTheirInterval) {
     std::string stream;
     for (int n = 0; n < 10; ++n)
@@ -105,18 +139,6 @@ TEST_F(EngineTimes, SixteenBitCopiesInSbufRunAtFourElementsPerCycle) {
 }
 
 TEST_F(EngineTimes, MatmulsBackToBackTake512CyclesEachWithTheirLoadsHidden) {
-class SlowTables : public EngineTimes {
-protected:
-    SlowTables() : EngineTimes({.act_table_load = sc_core::sc_time(3, sc_core::SC_US)}) {}
-};
-
-TEST_F(SlowTables, TakeTheTimeOfTheBoard) {
-    const std::string sqrt =
-        "update S[200]+=1 activate op0=sqrt dst=sbuf[0:1, 0] fp32 [1:1] a=sbuf[0:1, 64] fp32 [1:1]";
-    EXPECT_NEAR(time_of(S, sqrt), (16 + 264) * ns_1200 + 3000, 3);
-    EXPECT_NEAR(time_of(S, sqrt), (16 + 264) * ns_1200, 3);
-}
-
     std::string stream;
     for (int n = 0; n < 8; ++n)
         stream += fmt::format(
