@@ -119,6 +119,8 @@ step ena_admin::get_feature(const entry& command) const {
         return device_attributes();
     case regs::feature::id_max_queues_ext:
         return queue_numbers();
+    case regs::feature::id_llq:
+        return low_latency();
     case regs::feature::id_hw_hints:
         return answered(words);  // zeros: the driver's own times
     case regs::feature::id_offloads:
@@ -158,6 +160,8 @@ step ena_admin::set_feature(const entry& command) {
         queues_.mtu = mtu;
         return done();
     }
+    case regs::feature::id_llq:
+        return set_low_latency(command);
     case regs::feature::id_rss_table:
         return set_rss_table(command);
     case regs::feature::id_rss_hash_function:
@@ -215,11 +219,11 @@ step ena_admin::device_attributes() const {
     words.set(reg::device_version, 1);
     words.set(reg::device_features,
               bit(regs::feature::id_device_attributes) | bit(regs::feature::id_hw_hints) |
-                  bit(regs::feature::id_max_queues_ext) | bit(regs::feature::id_offloads) |
-                  bit(regs::feature::id_rss_table) | bit(regs::feature::id_rss_hash_function) |
-                  bit(regs::feature::id_mtu) | bit(regs::feature::id_interrupt_moderation) |
-                  bit(regs::feature::id_aenq_config) | bit(regs::feature::id_link) |
-                  bit(regs::feature::id_host_attributes));
+                  bit(regs::feature::id_llq) | bit(regs::feature::id_max_queues_ext) |
+                  bit(regs::feature::id_offloads) | bit(regs::feature::id_rss_table) |
+                  bit(regs::feature::id_rss_hash_function) | bit(regs::feature::id_mtu) |
+                  bit(regs::feature::id_interrupt_moderation) | bit(regs::feature::id_aenq_config) |
+                  bit(regs::feature::id_link) | bit(regs::feature::id_host_attributes));
     words.set(reg::device_capabilities, eni_statistics);
     words.set(reg::device_physical_width, 48);
     words.set(reg::device_virtual_width, 48);
@@ -242,6 +246,30 @@ step ena_admin::queue_numbers() const {
     words.set(regs::queues_descriptors::tx, limits::max_tx_descriptors);
     words.set(regs::queues_descriptors::rx, limits::max_rx_descriptors);
     return answered(words);
+}
+
+step ena_admin::low_latency() const {
+    entry words;
+    words.set(reg::llq_queues, std::min(cfg_.queues, cfg_.card_rings));
+    words.set(reg::llq_depth, limits::max_depth);
+    words.set(regs::llq_header::supported, regs::llq_header::supported_inline);
+    words.set(regs::llq_entry::supported, regs::llq_entry::supported_bytes_128);
+    words.set(regs::llq_before_header::supported, regs::llq_before_header::supported_two);
+    words.set(regs::llq_stride::supported, regs::llq_stride::supported_many);
+    return answered(words);
+}
+
+/// The driver asks for shortcuts whether they are announced or not: they have no effect.
+step ena_admin::set_low_latency(const entry& command) {
+    const bool valid =
+        command.get(regs::set_llq_header::enabled) == regs::llq_header::supported_inline &&
+        command.get(regs::set_llq_entry::enabled) == regs::llq_entry::supported_bytes_128 &&
+        command.get(regs::set_llq_before_header::enabled) ==
+            regs::llq_before_header::supported_two &&
+        command.get(regs::set_llq_stride::enabled) == regs::llq_stride::supported_many;
+    if (!valid || cfg_.card_rings == 0) return refuse(status::illegal_parameter);
+    queues_.low_latency = true;
+    return done();
 }
 
 step ena_admin::link() const {
@@ -302,6 +330,20 @@ step ena_admin::destroy_cq(const entry& command) {
     return done();
 }
 
+/// Where the ring of a new queue is: as the driver says, or at the first place in the card's memory
+/// that no other queue has. Nothing: all places are taken.
+std::optional<std::uint64_t> ena_admin::ring_of(const entry& command) const {
+    if (command.get(regs::create_sq::placement) == regs::create_sq::placement_host)
+        return address_in(command, reg::create_sq_ring_lo, regs::create_sq_ring_hi::address);
+    constexpr std::uint64_t step = ena_queues::card_entry::ring_bytes;
+    for (std::uint64_t place = 0; place < cfg_.card_rings * step; place += step)
+        if (std::ranges::none_of(queues_.submissions, [&](const auto& each) {
+                return each.second.in_card && each.second.ring == place;
+            }))
+            return place;
+    return std::nullopt;
+}
+
 step ena_admin::create_sq(const entry& command) {
     const auto way = command.get(regs::create_sq::direction);
     const auto depth = command.get(regs::create_sq_shape::depth);
@@ -313,23 +355,29 @@ step ena_admin::create_sq(const entry& command) {
                        command.get(regs::create_sq::contiguous) != 0 &&
                        to->ring.entry_size() >= (transmits ? 8u : 16u);
     if (!valid) return refuse(status::illegal_parameter);
-    if (command.get(regs::create_sq::placement) != regs::create_sq::placement_host)
+    const bool in_card =
+        command.get(regs::create_sq::placement) == regs::create_sq::placement_device;
+    if (in_card ? !transmits || !queues_.low_latency
+                : command.get(regs::create_sq::placement) != regs::create_sq::placement_host)
         return refuse(status::illegal_parameter);
     const auto direction_of = transmits ? direction::transmit : direction::receive;
     const auto same_way = std::ranges::count_if(
         queues_.submissions, [&](const auto& each) { return each.second.way == direction_of; });
     const auto number = free_number(queues_.submissions);
-    if (same_way >= static_cast<std::ptrdiff_t>(cfg_.queues) || !number)
+    const auto ring = ring_of(command);
+    if (same_way >= static_cast<std::ptrdiff_t>(cfg_.queues) || !number || !ring)
         return refuse(status::no_resources);
     queues_.submissions[*number] = {
         .way = direction_of,
         .completions = static_cast<std::uint16_t>(command.get(regs::create_sq_shape::cq)),
-        .ring = address_in(command, reg::create_sq_ring_lo, regs::create_sq_ring_hi::address),
+        .in_card = in_card,
+        .ring = *ring,
         .depth = static_cast<std::uint16_t>(depth)};
     ++to->users;
     entry words;
     words.set(regs::sq::number, *number);
     words.set(reg::sq_doorbell, engine_.doorbell_of(*number));
+    if (in_card) words.set(reg::sq_entries, *ring);
     return answered(words);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -25,6 +26,7 @@ public:
         std::uint32_t megabits = 100'000;  ///< of the link
         unsigned queues = 8;               ///< of each direction
         unsigned vectors = 9;              ///< of MSI-X; 0 is the admin queue's
+        unsigned card_rings = ena_queues::limits::max_card_rings;  ///< low latency queues
     };
     /// The engine behind the queues, and the registers of BAR0.
     class listener {
@@ -53,6 +55,7 @@ public:
 private:
     nitro::step get_feature(const entry& command) const;
     nitro::step set_feature(const entry& command);
+    nitro::step set_low_latency(const entry& command);
     nitro::step set_rss_table(const entry& command);
     nitro::step set_hash_function(const entry& command);
     nitro::step take_host_information(std::span<const std::uint8_t> bytes);
@@ -60,6 +63,8 @@ private:
     nitro::step take_hash_key(std::span<const std::uint8_t> bytes);
     nitro::step device_attributes() const;
     nitro::step queue_numbers() const;
+    nitro::step low_latency() const;
+    std::optional<std::uint64_t> ring_of(const entry& command) const;
     nitro::step link() const;
     nitro::step get_stats(const entry& command) const;
     nitro::step create_cq(const entry& command);

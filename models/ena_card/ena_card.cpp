@@ -48,6 +48,7 @@ ena_card::ena_card(sc_core::sc_module_name name, const config& cfg)
       cfg_(cfg),
       mac_(address_of(cfg)),
       own_registers_(ena_card_regs::table),
+      entries_("entry_memory", {.size = entries_size, .shared = cfg.shared_entries}),
       management_("management",
                   {.command_time = cfg.command_time,
                    .version = 0x000a,  // 0.10, as instances print it
@@ -58,16 +59,20 @@ ena_card::ena_card(sc_core::sc_module_name name, const config& cfg)
       admin_({.mac = mac_,
               .megabits = static_cast<std::uint32_t>(cfg.rate / 125'000),
               .queues = cfg.queues,
-              .vectors = cfg.vectors},
+              .vectors = cfg.vectors,
+              .card_rings = cfg.low_latency_queues},
              queues_, *this),
       writer_("writer", dma),
       wire_(net, cfg.rate),
       interrupts_("interrupts", [this](unsigned vector) { raise(vector); }),
       completions_(queues_, writer_, interrupts_),
-      transmitter_("transmitter", cfg.processing, dma, queues_, completions_, wire_),
+      transmitter_("transmitter", cfg.processing,
+                   {dma, {entries_.bytes().data(), static_cast<std::size_t>(entries_size)}},
+                   queues_, completions_, wire_),
       receiver_("receiver", cfg.processing, dma, queues_, completions_) {
     registers.map(0, management_end, management_.registers);
     registers.map(management_end, bar0_size - management_end, own_registers_, management_end);
+    entries.bind(entries_.in);
     dma.register_invalidate_direct_mem_ptr(this, &ena_card::revoke);
     set_up_registers();
     SC_METHOD(keep_alive);

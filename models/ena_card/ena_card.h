@@ -21,13 +21,14 @@
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/window_socket.h"
 
 namespace trn {
 
 /// An Elastic Network Adapter as its public driver expects it: BAR0 with the registers of
-/// nitro_management, doorbells and interrupt registers; queues in host memory. Spec:
+/// nitro_management, doorbells and interrupt registers; BAR2 with low latency queues. Spec:
 /// doc/models/ena_card.md; EFA contract 23.
 class ena_card : public sc_core::sc_module,
                  public nitro::admin_target,
@@ -42,13 +43,17 @@ public:
         std::uint64_t rate = 12'500'000'000;                ///< bytes per second and direction
         unsigned queues = 8;                                ///< of each direction
         unsigned vectors = 9;                               ///< of MSI-X: 0 for commands and events
+        unsigned low_latency_queues = 8;                    ///< of those to send; 0: none
+        bool shared_entries = false;                        ///< other processes can map BAR2
         sc_core::sc_time processing{2, sc_core::SC_US};     ///< of a packet, each way; invented
         sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< between events; 0: none
         sc_core::sc_time command_time{10, sc_core::SC_US};  ///< of an admin command; invented
     };
     static constexpr std::uint64_t bar0_size = 16u << 10;
+    static constexpr std::uint64_t entries_size = ena_queues::card_entry::memory_bytes;
 
     window_socket registers{"registers"};                         ///< BAR0
+    tlm::tlm_target_socket<64> entries{"entries"};                ///< BAR2: low latency queues
     tlm_utils::simple_initiator_socket<ena_card, 64> dma{"dma"};  ///< bus addresses
     plug net{"net", *this};                                       ///< to an ethernet_switch
     sc_core::sc_vector<irq_out> irq;  ///< rises for each message of an MSI-X vector
@@ -94,6 +99,7 @@ private:
     const config cfg_;
     const ethernet::mac_address mac_;
     register_bank own_registers_;
+    memory entries_;
     ena_queues::queues queues_;
     nitro_management management_;
     ena_admin admin_;

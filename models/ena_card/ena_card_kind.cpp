@@ -18,10 +18,13 @@ kind ena_card_kind() {
          {"rate", &c::rate, unit::bytes_per_second, "of each direction"},
          {"queues", &c::queues, "of each direction"},
          {"vectors", &c::vectors, "MSI-X: one for commands, one for each pair of queues"},
+         {"low_latency_queues", &c::low_latency_queues, "of those to send; 0: none"},
+         {"shared_entries", &c::shared_entries, "other processes can map low latency queues"},
          {"processing", &c::processing, "of a packet, each way"},
          {"keep_alive", &c::keep_alive, "between keep-alive events; 0: none"},
          {"command_time", &c::command_time, "of an admin command"}},
         {port::target("registers", "BAR0").of_size(ena_card::bar0_size),
+         port::target("entries", "BAR2").of_size(ena_card::entries_size),
          port::initiator("dma", "bus addresses of its server"),
          port::plug("net", "to an ethernet_switch").optional(),
          port::irq_out("irq", "for the MSI-X vector of the same number")
@@ -34,6 +37,8 @@ kind ena_card_kind() {
             if (cfg.rate < 125'000) return "a card sends at least 1 Mb/s";
             if (cfg.queues == 0 || cfg.queues > 128) return "a card has 1 to 128 queues";
             if (cfg.vectors < 2 || cfg.vectors > 256) return "a card has 2 to 256 vectors";
+            if (cfg.low_latency_queues > ena_queues::limits::max_card_rings)
+                return "a card has at most 8 low latency queues";
             return std::nullopt;
         });
 }

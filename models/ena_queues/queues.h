@@ -20,16 +20,27 @@ struct limits {
     static constexpr std::uint32_t max_segmented = 65535;   ///< bytes of an IP packet to be cut
     static constexpr std::uint32_t max_table_log2 = 9;      ///< entries of the table of RSS
     static constexpr std::uint32_t link_header_bytes = 18;  ///< with a VLAN tag
+    static constexpr unsigned max_card_rings = 8;           ///< low latency queues
 };
 
 enum class direction : std::uint8_t { transmit, receive };
 
+/// An entry of a low latency queue: descriptors, and in a packet's first one its first bytes.
+struct card_entry {
+    static constexpr std::uint32_t bytes = 128;
+    static constexpr unsigned descriptors = 8, descriptors_before_header = 2;
+    static constexpr std::uint32_t ring_bytes = bytes * limits::max_depth;
+    static constexpr std::uint64_t memory_bytes =
+        std::uint64_t{limits::max_card_rings} * ring_bytes;
+};
+
 /// A ring of descriptors, which the driver fills.
 struct submission_queue {
     direction way = direction::transmit;
-    std::uint16_t completions = 0;  ///< number of its completion queue
-    std::uint64_t ring = 0;
-    std::uint16_t depth = 0;              ///< a power of two
+    std::uint16_t completions = 0;        ///< number of its completion queue
+    bool in_card = false;                 ///< a low latency queue: entries are card_entry
+    std::uint64_t ring = 0;               ///< bus address, or offset in the card's memory
+    std::uint16_t depth = 0;              ///< entries, a power of two
     std::uint16_t posted = 0, taken = 0;  ///< descriptors since the creation, modulo 65536
     std::uint32_t segment = 0;            ///< bytes, of the last stored meta data (segmentation)
 
@@ -42,6 +53,10 @@ struct submission_queue {
         return true;
     }
     std::uint16_t available() const { return static_cast<std::uint16_t>(posted - taken); }
+    /// Offset in the card's memory of the next entry of a low latency queue.
+    std::uint64_t entry() const {
+        return ring + std::uint64_t{taken & (depth - 1u)} * card_entry::bytes;
+    }
     /// Bus address of the `n`th descriptor that is not taken.
     std::uint64_t descriptor(std::uint16_t n = 0) const {
         return ring + std::uint64_t{(taken + n) & (depth - 1u)} * descriptor_bytes;
@@ -75,6 +90,7 @@ struct queues {
     steering rss;
     traffic_counters counters;
     std::uint32_t mtu = limits::max_mtu;
+    bool low_latency = false;  ///< the driver has agreed to rings in the card
 
     void clear() { *this = {}; }
 };

@@ -2,6 +2,7 @@
 #include "models/ena_queues/transmitter.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "platform/framework/kernel/trace.h"
@@ -16,11 +17,11 @@ constexpr std::uint32_t max_access = 4096;
 }
 
 transmitter::transmitter(sc_core::sc_module_name name, const sc_time& processing,
-                         tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to,
-                         wire& port)
+                         const memories& from, queues& of, completions& to, wire& port)
     : sc_module(name),
       processing_(processing),
-      memory_(bus),
+      memory_(from.bus),
+      entries_(from.entries),
       queues_(of),
       completions_(to),
       port_(port) {
@@ -92,6 +93,12 @@ bool transmitter::choose() {
 transmitter::progress transmitter::describe() {
     auto& of = *find(queues_.submissions, job_->queue);
     if (of.available() == 0) return progress::idle;  // the packet's last descriptor is to come
+    if (!of.in_card) return read_descriptor(of);
+    take_entry(of);
+    return progress::moved;
+}
+
+transmitter::progress transmitter::read_descriptor(submission_queue& of) {
     io_entry descriptor;
     sc_time delay;
     const auto how =
@@ -108,6 +115,24 @@ transmitter::progress transmitter::describe() {
     ++of.taken;
     take(of, descriptor);
     return progress::moved;
+}
+
+/// All descriptors of an entry, up to the packet's last.
+void transmitter::take_entry(submission_queue& of) {
+    const auto entry = entries_.subspan(of.entry(), card_entry::bytes);
+    const bool begins = job_->descriptors == 0;
+    const unsigned count = begins ? card_entry::descriptors_before_header : card_entry::descriptors;
+    ++of.taken;
+    for (unsigned i = 0; i < count && !job_->described; ++i) {
+        io_entry descriptor;
+        std::memcpy(descriptor.words().data(), &entry[i * submission_queue::descriptor_bytes],
+                    submission_queue::descriptor_bytes);
+        take(of, descriptor);
+    }
+    if (!begins || job_->header_length == 0) return;
+    const auto header = entry.subspan(count * submission_queue::descriptor_bytes);
+    job_->refused = job_->refused || job_->header_length > header.size();
+    if (!job_->refused) job_->header.assign(header.begin(), header.begin() + job_->header_length);
 }
 
 /// A packet with more descriptors or bytes than the card takes is read to its end, and dropped.
@@ -139,6 +164,8 @@ void transmitter::take_first(const submission_queue& from, const io_entry& descr
     job& of = *job_;
     of.request = static_cast<std::uint16_t>(descriptor.get(regs::tx::request_hi) << 10 |
                                             descriptor.get(word::request_lo));
+    if (from.in_card)
+        of.length = of.header_length = descriptor.get(regs::tx_buffer_hi::header_length);
     of.wanted = {.header_checksum = descriptor.get(word::l3_checksum) != 0,
                  .payload_checksum = descriptor.get(word::l4_checksum) != 0,
                  .partial = descriptor.get(word::l4_partial) != 0,
@@ -155,7 +182,10 @@ transmitter::progress transmitter::fill() {
     job& of = *job_;
     if (!of.what) {
         of.what = std::make_unique<ethernet::packet>();
-        if (!of.refused) of.what->bytes.reserve(of.length);
+        if (!of.refused) {
+            of.what->bytes.reserve(of.length);
+            of.what->bytes = std::move(of.header);
+        }
     }
     if (of.refused || of.buffer_now == of.buffers.size()) {
         send();

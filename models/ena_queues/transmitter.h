@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -23,9 +24,12 @@ namespace trn::ena_queues {
 class transmitter : public sc_core::sc_module {
 public:
     SC_HAS_PROCESS(transmitter);
-    /// `bus` leads to the driver's memory and belongs to the card.
+    struct memories {
+        tlm::tlm_initiator_socket<64>& bus;     ///< to the driver's; belongs to the card
+        std::span<const std::uint8_t> entries;  ///< of low latency queues
+    };
     transmitter(sc_core::sc_module_name name, const sc_core::sc_time& processing,
-                tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to, wire& port);
+                const memories& from, queues& of, completions& to, wire& port);
 
     /// Doorbell of a submission queue.
     void posted(std::uint16_t queue, std::uint16_t count);
@@ -45,6 +49,8 @@ private:
         unsigned descriptors = 0;
         std::optional<std::uint16_t> request;  // of its first buffer
         send_offloads wanted;
+        std::vector<std::uint8_t> header;  // bytes of the packet in its entry
+        std::uint32_t header_length = 0;
         std::vector<buffer> buffers;
         std::uint64_t length = 0;
         bool described = false, refused = false;
@@ -60,6 +66,8 @@ private:
     progress advance();
     bool choose();
     progress describe();
+    progress read_descriptor(submission_queue& of);
+    void take_entry(submission_queue& of);
     void take(submission_queue& from, const io_entry& descriptor);
     void take_meta(submission_queue& from, const io_entry& descriptor);
     void take_first(const submission_queue& from, const io_entry& descriptor);
@@ -70,6 +78,7 @@ private:
 
     const sc_core::sc_time processing_;
     memory_port memory_;
+    const std::span<const std::uint8_t> entries_;
     deferral later_;
     queues& queues_;
     completions& completions_;

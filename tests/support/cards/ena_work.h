@@ -112,7 +112,7 @@ inline void some_command(network_host& card, fuzz_random& random) {
             .put(12, some_value(random) & 0xffff'ffff'ffff);
     if (random.below(2) == 0 && c.bytes[2] == 1)  // likewise a submission queue
         c.put(4, static_cast<std::uint8_t>(random.below(4) << 5))
-            .put<std::uint8_t>(6, 1)
+            .put<std::uint8_t>(6, random.below(3) == 0 ? 3 : 1)
             .put<std::uint8_t>(7, 1)
             .put(8, static_cast<std::uint16_t>(random.below(8)))
             .put(10, static_cast<std::uint16_t>(1 << random.below(12)))
@@ -143,6 +143,10 @@ inline void some_descriptors(talker& on, fuzz_random& random) {
 
 inline void some_noise(network_host& card, fuzz_random& random) {
     card.set(0x1000 + random.below(0x3000 / 4) * 4, static_cast<std::uint32_t>(random.next()));
+    if (random.below(4) == 0) card.agree_low_latency();
+    std::vector<std::uint8_t> entry(128);  // of a low latency queue
+    for (auto& each : entry) each = static_cast<std::uint8_t>(random.next());
+    card.write_ring(random.below(1 << 20) & ~std::size_t{127}, entry);
     if (random.below(4) == 0) {
         constexpr std::uint32_t registers[] = {0x10, 0x14, 0x18, 0x20, 0x24, 0x28, 0x34,
                                                0x38, 0x3c, 0x40, 0x4c, 0x5c, 0x60, 0x64};

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -34,6 +36,8 @@ public:
         std::uint32_t doorbell = 0, unmask = 0;
         std::uint64_t ring = 0, completions = 0;
         unsigned depth = 0, entry = 0;
+        std::uint64_t entries = 0;  // of a low latency queue: where its ring is in BAR2
+        bool low_latency = false;
         std::uint16_t posted = 0;
         std::uint32_t taken = 0;  // completions
     };
@@ -88,8 +92,20 @@ public:
     answer feature(std::uint8_t id) { return execute(command(8).put(17, id)).value_or(answer()); }
     std::uint8_t status_of(const command& what) { return execute(what).value_or(answer()).status; }
 
-    queue create(bool transmits, unsigned depth, std::uint32_t vector) {
+    /// Agrees with the card to low latency queues: inline headers, entries of 128 bytes, two
+    /// descriptors before the header, then many.
+    std::uint8_t agree_low_latency(std::uint16_t entry_size = 1) {
+        return status_of(command(9)
+                             .put<std::uint8_t>(17, 4)
+                             .put<std::uint16_t>(30, 1)
+                             .put(34, entry_size)
+                             .put<std::uint16_t>(38, 2)
+                             .put<std::uint16_t>(42, 2)
+                             .put<std::uint16_t>(48, 3));
+    }
+    queue create(bool transmits, unsigned depth, std::uint32_t vector, bool low_latency = false) {
         queue made;
+        made.low_latency = low_latency;
         made.depth = depth;
         made.entry = transmits ? 8 : 16;
         made.ring = allocate(depth * 16);
@@ -113,12 +129,13 @@ public:
         }
         made.sq = sq->u16(8);
         made.doorbell = sq->u32(12);
+        made.entries = sq->u32(16);
         return made;
     }
     static command create_sq(bool transmits, const queue& of) {
         return command(1)
             .put<std::uint8_t>(4, transmits ? 1 << 5 : 2 << 5)
-            .put<std::uint8_t>(6, 1)
+            .put<std::uint8_t>(6, of.low_latency ? 3 : 1)
             .put<std::uint8_t>(7, 1)
             .put(8, of.cq)
             .put(10, static_cast<std::uint16_t>(of.depth))
@@ -158,6 +175,35 @@ public:
                                std::uint32_t{first} << 26 | std::uint32_t{last} << 27,
                            id_lo << 22 | (i == 0 ? offloads : 0), parts[i].address);
             first = false;
+        }
+    }
+    /// A packet of `header` and parts in a low latency queue, without the doorbell.
+    void describe_in_card(queue& on, std::uint16_t request, const bytes_type& header,
+                          const std::vector<part>& parts, const wanted& how = {}) {
+        std::vector<std::array<std::uint32_t, 4>> all;
+        if (how.segment != 0)
+            all.push_back({1u << 14 | how.segment >> 10 << 16 | 1u << 21 | 1u << 23 | 1u << 26, 0,
+                           (how.segment & 0x3ff) << 22, 0});
+        for (std::size_t i = 0; i < std::max<std::size_t>(parts.size(), 1); ++i) {
+            const auto each = i < parts.size() ? parts[i] : part{0, 0};
+            all.push_back({each.bytes, 0, static_cast<std::uint32_t>(each.address),
+                           static_cast<std::uint32_t>(each.address >> 32)});
+            if (i != 0) continue;
+            all.back()[0] |= request >> 10u << 16;
+            all.back()[1] = (request & 0x3ffu) << 22 | how.segmentation << 7 |
+                            how.ip_checksum << 13 | how.checksum << 14 | how.partial << 17;
+            all.back()[3] |= static_cast<std::uint32_t>(header.size()) << 24;
+        }
+        all.back()[0] |= 1u << 27;
+        for (std::size_t at = 0; at < all.size();) {
+            bytes_type entry(128);
+            const std::size_t count = std::min<std::size_t>(at == 0 ? 2 : 8, all.size() - at);
+            std::memcpy(entry.data(), &all[at], count * 16);
+            if (at == 0)
+                std::memcpy(&entry[32], header.data(), std::min<std::size_t>(header.size(), 96));
+            write_ring(on.entries + on.posted % on.depth * 128, entry);
+            at += count;
+            ++on.posted;
         }
     }
     void ring(const queue& of) { set(of.doorbell, of.posted); }

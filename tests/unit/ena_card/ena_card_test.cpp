@@ -28,10 +28,10 @@ using EnaCardTest = ena_pair;
 TEST_F(EnaCardTest, FeaturesDescribeTheCard) {
     const auto device = a.feature(1);
     EXPECT_EQ(device.status, ok);
-    for (const unsigned needed : {1, 7, 10, 11, 12, 26, 27})
+    for (const unsigned needed : {1, 4, 7, 10, 11, 12, 26, 27})
         EXPECT_NE(device.u32(16) & 1u << needed, 0u);
-    EXPECT_EQ(device.u32(16) & (1u << 4 | 1u << 18), 0u);  // no LLQ, no choice of hash inputs
-    EXPECT_EQ(device.u32(20), 1u);                         // statistics of type ENI
+    EXPECT_EQ(device.u32(16) & 1u << 18, 0u);                         // no choice of hash inputs
+    EXPECT_EQ(device.u32(20), 1u);                                    // statistics of type ENI
     EXPECT_EQ(device.u64(32) & 0xffff'ffff'ffff, 0x0100'0000'0002u);  // 02:00:00:00:00:01
     EXPECT_EQ(device.u32(40), 9216u);
     const auto queues = a.feature(7);
@@ -44,7 +44,14 @@ TEST_F(EnaCardTest, FeaturesDescribeTheCard) {
     EXPECT_EQ(a.feature(11).u32(16), 0xfu);
     EXPECT_EQ(a.feature(26).u32(8), 0x1fu);
     EXPECT_EQ(a.feature(26).u32(12), 0x1fu);
-    EXPECT_EQ(a.feature(4).status, unsupported);
+    const auto low_latency = a.feature(4);
+    EXPECT_EQ(low_latency.u32(8), 8u);
+    EXPECT_EQ(low_latency.u32(12), 1024u);
+    EXPECT_EQ(low_latency.u32(16), 1u);  // headers inline
+    EXPECT_EQ(low_latency.u32(20), 1u);  // 128 bytes
+    EXPECT_EQ(low_latency.u32(24), 2u);  // two descriptors before the header
+    EXPECT_EQ(low_latency.u32(28), 2u);  // many in later entries
+    EXPECT_EQ(low_latency.u32(36), 0u);
     EXPECT_EQ(a.feature(12).u32(8), 9u << 16);
     EXPECT_EQ(a.feature(10).u32(8), 2u);
     EXPECT_EQ(a.feature(18).status, unsupported);

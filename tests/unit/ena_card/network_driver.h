@@ -24,11 +24,13 @@ public:
         : host((name + "_host").c_str(), {.size = 16 << 20}),
           card((name + "_card").c_str(), cfg),
           bar0((name + "_bar0").c_str()),
+          bar2((name + "_bar2").c_str()),
           vectors((name + "_vectors").c_str(), cfg.vectors, [this](unsigned line, bool level) {
               if (level) ++raised[line];
           }) {
         card.dma.bind(host.in);
         bar0.out.bind(card.registers);
+        bar2.out.bind(card.entries);
         for (unsigned i = 0; i < cfg.vectors; ++i) card.irq[i].bind(vectors, i);
     }
 
@@ -38,7 +40,11 @@ public:
         EXPECT_EQ(how, tlm::TLM_OK_RESPONSE) << at;
     }
     std::uint32_t get(std::uint64_t at) override { return bar0.read<std::uint32_t>(at); }
-    void write_ring(std::uint64_t, std::span<const std::uint8_t>) override {}
+    void write_ring(std::uint64_t at, std::span<const std::uint8_t> what) override {
+        const auto how = bar2.write_bytes(at, what);
+        if (!expects_answers) return;
+        EXPECT_EQ(how, tlm::TLM_OK_RESPONSE) << at;
+    }
     std::uint8_t* bytes(std::uint64_t at) override { return host.bytes().data() + at; }
     std::uint64_t memory_size() const override { return host.settings().size; }
     void advance(double microseconds) override { run(microseconds); }
@@ -46,7 +52,7 @@ public:
 
     memory host;
     ena_card card;
-    tlm_driver bar0;
+    tlm_driver bar0, bar2;
     irq_in vectors;
     std::map<unsigned, unsigned> raised;
 };
