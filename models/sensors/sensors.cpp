@@ -104,7 +104,9 @@ double sensors::utilisation(unsigned die, double seconds) {
 std::uint64_t sensors::convert_power(unsigned die, double seconds, std::uint64_t number) {
     const double idle = static_cast<double>(cfg_.idle_power);
     const double dynamic = static_cast<double>(cfg_.rated_power) - idle;
-    const double power = (idle + utilisation(die, seconds) * dynamic) * (1.0 + ripple(die, number));
+    const double used = utilisation(die, seconds) * dynamic;
+    dynamic_microjoules_ += used * 1e3 * seconds;
+    const double power = (idle + used) * (1.0 + ripple(die, number));
     const auto wanted = static_cast<std::uint64_t>(std::lround(power));
     const std::uint64_t cap = regs_.get(reg::power_cap, die);
     if (wanted <= cap) return wanted;

@@ -24,7 +24,10 @@ namespace trn {
 /// last conversion, temperature follows power through one thermal resistance and time constant per
 /// diode; a small ripple that depends on seed and sample number only makes samples differ.
 /// Spec: doc/models/sensors.md.
-class sensors : public sc_core::sc_module, public accepts_faults, public power_interface {
+class sensors : public sc_core::sc_module,
+                public accepts_faults,
+                public power_interface,
+                public publishes_statistics {
 public:
     struct config {
         sc_core::sc_time sample_period{10, sc_core::SC_MS};
@@ -68,6 +71,10 @@ public:
         converted_.push_back(std::move(done));
     }
     std::vector<fault> faults() override;
+    /// Up to the last conversion.
+    void publish(statistics& out) const override {
+        out.count("dynamic_microjoules", static_cast<std::uint64_t>(dynamic_microjoules_));
+    }
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
@@ -97,6 +104,7 @@ private:
     register_bank regs_;
     std::uint64_t sampled_ = ~0ull;      // number of the conversion in the registers
     std::array<work, max_dies> done_{};  // at the last conversion
+    double dynamic_microjoules_ = 0;     // of the work since power-on
     std::array<double, diodes> kelvin_over_ambient_{};
     std::vector<std::function<void()>> converted_;  // callbacks after each conversion
     std::array<double, diodes> injected_{};         // faults: kelvin on top

@@ -82,6 +82,29 @@ TEST_F(SensorsTest, ComputingDrawsPowerOnItsOwnDie) {
     EXPECT_NEAR(read(reg::power, 1), 90'000, 900);
 }
 
+/// The counter that sensors publish.
+struct energy final : statistics {
+    explicit energy(const sensors& of) { of.publish(*this); }
+    void count(std::string_view, std::uint64_t value) override { microjoules = value; }
+    std::uint64_t microjoules = 0;
+};
+
+TEST_F(SensorsTest, EnergyOfWorkIsCountedWithoutIdlePower) {
+    read(reg::power);
+    sc_start(sc_time(10, SC_MS));
+    read(reg::power);
+    EXPECT_EQ(energy(dut).microjoules, 0u);
+    // 10 ms at half of the rated operations and bytes of die 1: half of 410 W.
+    cores[5].flops = 314'572'800'000'000 / 2 / 100;
+    cores[7].bytes = 9'830'400'000'000 / 2 / 100;
+    sc_start(sc_time(10, SC_MS));
+    read(reg::power);
+    EXPECT_NEAR(static_cast<double>(energy(dut).microjoules), 2'050'000, 1);
+    sc_start(sc_time(1, SC_SEC));
+    read(reg::power);
+    EXPECT_NEAR(static_cast<double>(energy(dut).microjoules), 2'050'000, 1);
+}
+
 TEST_F(SensorsTest, SamplesChangeOncePerPeriod) {
     const auto first = read(reg::power);
     sc_start(sc_time(9, SC_MS));
