@@ -40,15 +40,17 @@ gid gid_at(const efa_admin::entry& command, reg first) {
 }
 
 constexpr std::uint32_t event_groups = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4;  // EFA contract 6, step 6
-constexpr std::uint32_t host_info_bytes = 180, kernel_release_bytes = 128;
+constexpr std::uint32_t host_info_bytes = 180;
 
 }  // namespace
+
+efa_admin::efa_admin(const config& cfg, efa_objects::objects& objects, listener& engine)
+    : cfg_(cfg), objects_(objects), engine_(engine), driver_(event_groups) {}
 
 void efa_admin::reset() {
     objects_.clear();
     list_.reset();
-    events_ = 0;
-    host_kernel_.clear();
+    driver_.forget();
 }
 
 step efa_admin::begin(const nitro::admin_entry& header) {
@@ -101,10 +103,7 @@ step efa_admin::begin(const nitro::admin_entry& header) {
 
 step efa_admin::resume(std::span<const std::uint8_t> bytes) {
     if (list_) return continue_list(bytes);
-    if (bytes.size() < kernel_release_bytes) return refuse(status::illegal_parameter);
-    const auto* const text = reinterpret_cast<const char*>(bytes.data());
-    host_kernel_.assign(text, strnlen(text, kernel_release_bytes));
-    return done();
+    return driver_.set_kernel(bytes) ? done() : refuse(status::illegal_parameter);
 }
 
 // --- features ---
@@ -115,8 +114,8 @@ step efa_admin::get_feature(const entry& command) {
     case regs::feature::id_device_attr:
         return device_attributes();
     case regs::feature::id_aenq_config:
-        words.set(reg::aenq_supported, event_groups);
-        words.set(reg::aenq_enabled, events_);
+        words.set(reg::aenq_supported, driver_.offered_events());
+        words.set(reg::aenq_enabled, driver_.wanted_events());
         return answered(words);
     case regs::feature::id_network_attr:
         return network_attributes();
@@ -138,8 +137,8 @@ step efa_admin::get_feature(const entry& command) {
 step efa_admin::set_feature(const entry& command) {
     switch (command.get(regs::feature::id)) {
     case regs::feature::id_aenq_config:
-        events_ = command.get(reg::feature_aenq_enabled) & event_groups;
-        engine_.events_enabled(events_);
+        driver_.want_events(command.get(reg::feature_aenq_enabled));
+        engine_.events_enabled(driver_.wanted_events());
         return done();
     case regs::feature::id_host_info:
         if (command.get(reg::feature_buffer_length) < host_info_bytes)

@@ -10,6 +10,7 @@
 #include "models/efa_objects/objects.h"
 #include "models/efa_objects/page_list.h"
 #include "models/nitro_management/admin_target.h"
+#include "models/nitro_management/driver_profile.h"
 #include "platform/framework/registers/table_entry.h"
 
 namespace trn {
@@ -45,14 +46,13 @@ public:
         ~listener() = default;
     };
 
-    efa_admin(const config& cfg, efa_objects::objects& objects, listener& engine)
-        : cfg_(cfg), objects_(objects), engine_(engine) {}
+    efa_admin(const config& cfg, efa_objects::objects& objects, listener& engine);
 
     nitro::step begin(const nitro::admin_entry& command);
     nitro::step resume(std::span<const std::uint8_t> bytes);
     void reset();
     /// As the driver described itself (HOST_INFO): kernel release; "" before.
-    const std::string& host_kernel() const { return host_kernel_; }
+    const std::string& host_kernel() const { return driver_.kernel(); }
     const config& settings() const { return cfg_; }
 
 private:
@@ -96,8 +96,7 @@ private:
     entry command_;                               // that waits for memory
     std::optional<efa_objects::page_list> list_;  // of REG_MR; none: the buffer of HOST_INFO
     std::uint32_t created_ = 0;                   // queue pairs: the upper bits of their numbers
-    std::uint32_t events_ = 0;                    // groups that the driver wants
-    std::string host_kernel_;
+    nitro::driver_profile driver_;
 };
 
 }  // namespace trn

@@ -41,7 +41,8 @@ constexpr std::uint32_t bit(std::uint32_t number) {
 constexpr std::uint32_t event_groups = bit(0) | bit(1) | bit(2) | bit(3) | bit(4);
 constexpr std::uint32_t min_mtu = 128;
 // The host information: u32 system, then the release of the kernel as text.
-constexpr std::uint32_t release_at = 4, release_bytes = 128;
+constexpr std::uint32_t release_at = 4;
+constexpr std::uint32_t host_information_bytes = release_at + nitro::driver_profile::release_bytes;
 // RSS. An entry of the table: u16 queue, 2 reserved. The key: u32 parts, 4 reserved, its bytes.
 constexpr std::uint32_t table_entry_bytes = 4, whole_table = 0xffff'ffff;
 constexpr std::uint32_t toeplitz = bit(1);
@@ -70,10 +71,12 @@ std::optional<std::uint16_t> free_number(const std::map<std::uint16_t, Queue>& i
 
 }  // namespace
 
+ena_admin::ena_admin(const config& cfg, ena_queues::queues& queues, listener& engine)
+    : cfg_(cfg), queues_(queues), engine_(engine), driver_(event_groups) {}
+
 void ena_admin::reset() {
     queues_.clear();
-    events_ = 0;
-    host_kernel_.clear();
+    driver_.forget();
 }
 
 step ena_admin::begin(const nitro::admin_entry& header) {
@@ -104,9 +107,8 @@ step ena_admin::resume(std::span<const std::uint8_t> bytes) {
 }
 
 step ena_admin::take_host_information(std::span<const std::uint8_t> bytes) {
-    if (bytes.size() < release_at + release_bytes) return refuse(status::illegal_parameter);
-    const auto* const text = reinterpret_cast<const char*>(bytes.data()) + release_at;
-    host_kernel_.assign(text, strnlen(text, release_bytes));
+    if (bytes.empty() || !driver_.set_kernel(bytes.subspan(release_at)))
+        return refuse(status::illegal_parameter);
     return done();
 }
 
@@ -132,8 +134,8 @@ step ena_admin::get_feature(const entry& command) const {
         words.set(regs::moderation::resolution, 1);
         return answered(words);
     case regs::feature::id_aenq_config:
-        words.set(reg::aenq_supported, event_groups);
-        words.set(reg::aenq_enabled, events_);
+        words.set(reg::aenq_supported, driver_.offered_events());
+        words.set(reg::aenq_enabled, driver_.wanted_events());
         return answered(words);
     case regs::feature::id_link:
         return link();
@@ -151,8 +153,8 @@ step ena_admin::get_feature(const entry& command) const {
 step ena_admin::set_feature(const entry& command) {
     switch (command.get(regs::feature::id)) {
     case regs::feature::id_aenq_config:
-        events_ = command.get(reg::feature_aenq_enabled) & event_groups;
-        engine_.events_enabled(events_);
+        driver_.want_events(command.get(reg::feature_aenq_enabled));
+        engine_.events_enabled(driver_.wanted_events());
         return done();
     case regs::feature::id_mtu: {
         const std::uint32_t mtu = command.get(reg::feature_mtu);
@@ -170,7 +172,7 @@ step ena_admin::set_feature(const entry& command) {
         awaits_ = &ena_admin::take_host_information;
         return nitro::memory_request{
             .address = address_in(command, reg::host_info_lo, regs::host_info_hi::address),
-            .bytes = release_at + release_bytes};
+            .bytes = host_information_bytes};
     default:
         return refuse(status::unsupported_opcode);
     }

@@ -10,6 +10,7 @@
 #include "models/ena_queues/queues.h"
 #include "models/ethernet_switch/packet.h"
 #include "models/nitro_management/admin_target.h"
+#include "models/nitro_management/driver_profile.h"
 #include "platform/framework/registers/table_entry.h"
 
 namespace trn {
@@ -43,14 +44,13 @@ public:
         ~listener() = default;
     };
 
-    ena_admin(const config& cfg, ena_queues::queues& queues, listener& engine)
-        : cfg_(cfg), queues_(queues), engine_(engine) {}
+    ena_admin(const config& cfg, ena_queues::queues& queues, listener& engine);
 
     nitro::step begin(const nitro::admin_entry& command);
     nitro::step resume(std::span<const std::uint8_t> bytes);
     void reset();
     /// As the driver described itself (HOST_ATTRIBUTES): kernel release; "" before.
-    const std::string& host_kernel() const { return host_kernel_; }
+    const std::string& host_kernel() const { return driver_.kernel(); }
 
 private:
     nitro::step get_feature(const entry& command) const;
@@ -75,9 +75,8 @@ private:
     const config cfg_;
     ena_queues::queues& queues_;
     listener& engine_;
-    std::uint32_t events_ = 0;  // groups that the driver wants
+    nitro::driver_profile driver_;
     nitro::step (ena_admin::*awaits_)(std::span<const std::uint8_t>) = nullptr;  // memory
-    std::string host_kernel_;
 };
 
 }  // namespace trn

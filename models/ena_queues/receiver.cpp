@@ -19,11 +19,7 @@ constexpr std::uint32_t max_access = 4096, max_buffer = 65536;
 
 receiver::receiver(sc_core::sc_module_name name, const sc_time& processing,
                    tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to)
-    : sc_module(name), processing_(processing), memory_(bus), queues_(of), completions_(to) {
-    SC_METHOD(run);
-    sensitive << work_;
-    dont_initialize();
-}
+    : work_loop(name, bus), processing_(processing), queues_(of), completions_(to) {}
 
 void receiver::arrived(std::unique_ptr<ethernet::packet> what) {
     const auto bytes = what->bytes.size();
@@ -35,7 +31,7 @@ void receiver::arrived(std::unique_ptr<ethernet::packet> what) {
     const bool timed = timing() == timing_mode::contended;
     packets_.push_back({sc_core::sc_time_stamp() + (timed ? processing_ : sc_core::SC_ZERO_TIME),
                         std::move(what)});
-    if (packets_.size() == 1) work_.notify(sc_core::SC_ZERO_TIME);
+    if (packets_.size() == 1) wake();
 }
 
 void receiver::posted(std::uint16_t queue, std::uint16_t count) {
@@ -46,32 +42,19 @@ void receiver::posted(std::uint16_t queue, std::uint16_t count) {
 void receiver::removed(std::uint16_t queue) {
     if (!job_ || job_->queue != queue) return;
     drop();
-    later_.abandon();
-    work_.notify(sc_core::SC_ZERO_TIME);
+    abandon_access();
+    wake();
 }
 
 void receiver::forget() {
     packets_.clear();
     waiting_bytes_ = 0;
     job_.reset();
-    later_.abandon();
-    work_.cancel();
+    stop();
 }
 
-/// All that there is to do now; state decides, the event only wakes.
-void receiver::run() {
-    for (;;) {
-        switch (advance()) {
-        case progress::moved:
-            break;
-        case progress::idle:
-            return;
-        case progress::blocked:
-            return next_trigger(*later_.ready | work_);
-        case progress::waiting:
-            return next_trigger(packets_.front().due - sc_core::sc_time_stamp(), work_);
-        }
-    }
+sc_time receiver::next_due() const {
+    return packets_.front().due;
 }
 
 receiver::progress receiver::advance() {
@@ -114,9 +97,8 @@ receiver::progress receiver::describe(submission_queue& of) {
     }
     io_entry descriptor;
     sc_time delay;
-    const auto how =
-        memory_.access(tlm::TLM_READ_COMMAND, of.descriptor(n), descriptor.words().data(),
-                       submission_queue::descriptor_bytes, later_, delay);
+    const auto how = access(tlm::TLM_READ_COMMAND, of.descriptor(n), descriptor.words().data(),
+                            submission_queue::descriptor_bytes, delay);
     if (how == memory_port::outcome::deferred) return progress::blocked;
     if (how == memory_port::outcome::failed) {  // the ring is no memory, or the host is gone
         of.posted = of.taken;
@@ -140,8 +122,8 @@ receiver::progress receiver::write(submission_queue& of) {
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(
         {max_access, into.bytes - to.in_buffer, bytes.size() - to.written}));
     sc_time delay;
-    const auto how = memory_.access(tlm::TLM_WRITE_COMMAND, into.address + to.in_buffer,
-                                    bytes.data() + to.written, length, later_, delay);
+    const auto how = access(tlm::TLM_WRITE_COMMAND, into.address + to.in_buffer,
+                            bytes.data() + to.written, length, delay);
     if (how == memory_port::outcome::deferred) return progress::blocked;
     if (how == memory_port::outcome::failed) {
         of.taken = static_cast<std::uint16_t>(of.taken + to.buffers.size());  // not used again

@@ -11,19 +11,17 @@
 
 #include "models/ena_queues/completions.h"
 #include "models/ena_queues/queues.h"
+#include "models/ena_queues/work_loop.h"
 #include "models/ethernet_switch/packet.h"
-#include "platform/framework/tlm/deferral.h"
-#include "platform/framework/tlm/memory_port.h"
 
 namespace trn::ena_queues {
 
 /// Writes received packets into buffers of the driver, as many as a packet needs. A packet without
 /// enough buffers is dropped. Spec: doc/models/ena_card.md.
-class receiver : public sc_core::sc_module {
+class receiver : public work_loop {
 public:
     static constexpr std::uint64_t max_waiting = 1u << 20;  ///< bytes of packets; invented
 
-    SC_HAS_PROCESS(receiver);
     /// `bus` leads to the driver's memory and belongs to the card.
     receiver(sc_core::sc_module_name name, const sc_core::sc_time& processing,
              tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to);
@@ -35,7 +33,6 @@ public:
     /// The queue is gone; a packet in work for it is dropped.
     void removed(std::uint16_t queue);
     void forget();
-    void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
 
 private:
     struct waiting_packet {
@@ -58,10 +55,9 @@ private:
         std::uint32_t in_buffer = 0;  // bytes written to the buffer
         std::vector<completions::filled_buffer> filled;
     };
-    enum class progress { idle, moved, blocked, waiting };
 
-    void run();
-    progress advance();
+    progress advance() override;
+    sc_core::sc_time next_due() const override;
     bool choose();
     progress describe(submission_queue& of);
     progress write(submission_queue& of);
@@ -70,14 +66,11 @@ private:
     void remove_first();
 
     const sc_core::sc_time processing_;
-    memory_port memory_;
-    deferral later_;
     queues& queues_;
     completions& completions_;
     std::deque<waiting_packet> packets_;
     std::uint64_t waiting_bytes_ = 0;
     std::optional<job> job_;
-    sc_core::sc_event work_;
 };
 
 }  // namespace trn::ena_queues

@@ -18,51 +18,32 @@ constexpr std::uint32_t max_access = 4096;
 
 transmitter::transmitter(sc_core::sc_module_name name, const sc_time& processing,
                          const memories& from, queues& of, completions& to, wire& port)
-    : sc_module(name),
+    : work_loop(name, from.bus),
       processing_(processing),
-      memory_(from.bus),
       entries_(from.entries),
       queues_(of),
       completions_(to),
-      port_(port) {
-    SC_METHOD(run);
-    sensitive << work_;
-    dont_initialize();
-}
+      port_(port) {}
 
 void transmitter::posted(std::uint16_t queue, std::uint16_t count) {
     auto* const of = find(queues_.submissions, queue);
-    if (of != nullptr && of->way == direction::transmit && of->post(count))
-        work_.notify(sc_core::SC_ZERO_TIME);
+    if (of != nullptr && of->way == direction::transmit && of->post(count)) wake();
 }
 
 void transmitter::removed(std::uint16_t queue) {
     if (!job_ || job_->queue != queue) return;
     job_.reset();
-    later_.abandon();
-    work_.notify(sc_core::SC_ZERO_TIME);
+    abandon_access();
+    wake();
 }
 
 void transmitter::forget() {
     job_.reset();
-    later_.abandon();
-    work_.cancel();
+    stop();
 }
 
-/// All that there is to do now; state decides, the event only wakes.
-void transmitter::run() {
-    for (;;) {
-        switch (advance()) {
-        case progress::moved:
-            break;
-        case progress::idle:
-            return;
-        case progress::blocked:
-            return next_trigger(*later_.ready | work_);
-        case progress::waiting:
-            return next_trigger(*job_->leaves - sc_core::sc_time_stamp(), work_);
-        }
-    }
+sc_time transmitter::next_due() const {
+    return *job_->leaves;
 }
 
 transmitter::progress transmitter::advance() {
@@ -101,9 +82,8 @@ transmitter::progress transmitter::describe() {
 transmitter::progress transmitter::read_descriptor(submission_queue& of) {
     io_entry descriptor;
     sc_time delay;
-    const auto how =
-        memory_.access(tlm::TLM_READ_COMMAND, of.descriptor(), descriptor.words().data(),
-                       submission_queue::descriptor_bytes, later_, delay);
+    const auto how = access(tlm::TLM_READ_COMMAND, of.descriptor(), descriptor.words().data(),
+                            submission_queue::descriptor_bytes, delay);
     if (how == memory_port::outcome::deferred) return progress::blocked;
     job_->ready += delay;
     if (how == memory_port::outcome::failed) {  // a ring that is no memory
@@ -197,8 +177,8 @@ transmitter::progress transmitter::fill() {
     const auto filled = bytes.size();
     bytes.resize(filled + length);
     sc_time delay;
-    const auto how = memory_.access(tlm::TLM_READ_COMMAND, from.address + of.done,
-                                    bytes.data() + filled, length, later_, delay);
+    const auto how =
+        access(tlm::TLM_READ_COMMAND, from.address + of.done, bytes.data() + filled, length, delay);
     if (how == memory_port::outcome::deferred) {
         bytes.resize(filled);
         return progress::blocked;

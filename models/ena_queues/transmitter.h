@@ -13,17 +13,15 @@
 #include "models/ena_queues/queues.h"
 #include "models/ena_queues/send_offloads.h"
 #include "models/ena_queues/wire.h"
+#include "models/ena_queues/work_loop.h"
 #include "models/ethernet_switch/packet.h"
-#include "platform/framework/tlm/deferral.h"
-#include "platform/framework/tlm/memory_port.h"
 
 namespace trn::ena_queues {
 
 /// Sends the packets of submission queues, one after the other, in turn of the queues; a packet is
 /// completed when it has left. Spec: doc/models/ena_card.md.
-class transmitter : public sc_core::sc_module {
+class transmitter : public work_loop {
 public:
-    SC_HAS_PROCESS(transmitter);
     struct memories {
         tlm::tlm_initiator_socket<64>& bus;     ///< to the driver's; belongs to the card
         std::span<const std::uint8_t> entries;  ///< of low latency queues
@@ -36,7 +34,6 @@ public:
     /// The queue is gone; its packet in work is not sent.
     void removed(std::uint16_t queue);
     void forget();
-    void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
 
 private:
     struct buffer {
@@ -60,10 +57,9 @@ private:
         sc_core::sc_time ready;  // absolute
         std::optional<sc_core::sc_time> leaves;
     };
-    enum class progress { idle, moved, blocked, waiting };
 
-    void run();
-    progress advance();
+    progress advance() override;
+    sc_core::sc_time next_due() const override;
     bool choose();
     progress describe();
     progress read_descriptor(submission_queue& of);
@@ -77,15 +73,12 @@ private:
     void finish();
 
     const sc_core::sc_time processing_;
-    memory_port memory_;
     const std::span<const std::uint8_t> entries_;
-    deferral later_;
     queues& queues_;
     completions& completions_;
     wire& port_;
     std::optional<job> job_;
     std::uint16_t turn_ = 0;  // the queue of the last packet
-    sc_core::sc_event work_;
 };
 
 }  // namespace trn::ena_queues
