@@ -103,7 +103,7 @@ for step in range(int(sys.argv[2]) * 10):
     card.wait(80)
     why = card.problem()
     if not card.sends():
-        why = "a packet was not completed"
+        why = why or card.problem() or "a packet was not completed"
     if card.execute(GET_FEATURE, (17, "B", LINK)) is None:
         why = "a command was not answered"
     if why:
