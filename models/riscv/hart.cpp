@@ -53,8 +53,9 @@ void hart::reset() {
 
 // --- Running.
 
-u64 hart::run(u64 instructions) {
+u64 hart::run(u64 instructions, u64 quantum) {
     const u64 start = ticks();
+    quantum_ = quantum;
     exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
     horizon_ = start + static_cast<u64>(exec.budget);
     while (exec.budget > 0) {
@@ -108,6 +109,7 @@ void hart::execute_alone(u64 pc) {
     if (const auto* const all = function_names::active())
         if (const auto* const function = all->at(pc, d.bits)) bus_.entered(*function);
     execute_one(d);
+    end_with_quantum();  // it may have accessed the bus
 
     if (debug_.has_hit()) return;  // before the access: nothing was executed
     if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
@@ -206,7 +208,26 @@ u64 hart::retired() const {
     return ticks() - unretired_;
 }
 
+/// Withholds the budget of all quanta but the one in which the present block began.
+void hart::end_with_quantum() {
+    if (exec.budget <= 0 || quantum_ == 0) return;
+    const u64 others = static_cast<u64>(exec.budget - 1) / quantum_ * quantum_;
+    exec.budget -= static_cast<i64>(others);
+    horizon_ -= others;
+}
+
+bool hart::bus_read(u64 pa, std::span<u8> data) {
+    end_with_quantum();
+    return bus_.read(pa, data);
+}
+
+bool hart::bus_write(u64 pa, std::span<const u8> data) {
+    end_with_quantum();
+    return bus_.write(pa, data);
+}
+
 void hart::stop_soon() {
+    end_with_quantum();
     if (exec.budget <= 0) return;
     cut_ += exec.budget;
     horizon_ -= static_cast<u64>(exec.budget);
@@ -239,6 +260,7 @@ u64 hart::pending() const {
 void hart::update_timer() {
     const bool enabled = (csr.menvcfg & envcfg::stce) != 0;
     timer_line_ = enabled && bus_.time() >= csr.stimecmp;
+    end_with_quantum();
     bus_.wake_at(enabled && !timer_line_ ? csr.stimecmp : ~u64{0});
     interrupts_changed();
 }

@@ -56,7 +56,11 @@ public:
 
     /// Executes until at least `instructions` have been executed (trapping ones included) and the
     /// basic block has ended, or the hart waits or halts. Returns how many were executed.
-    u64 run(u64 instructions);
+    /// They are quanta of `quantum`, if that is not 0: the run ends with one of them after a bus
+    /// access, because others may have to act then.
+    u64 run(u64 instructions, u64 quantum = 0);
+    /// ticks() at which the last run was to end.
+    u64 run_end() const { return horizon_; }
 
     /// An interrupt line changes its level. Takes effect at the next block boundary.
     void drive(interrupt line, bool level);
@@ -197,6 +201,9 @@ public:
     static const std::size_t offset_of_registers;
 
 private:
+    void end_with_quantum();
+    bool bus_read(u64 pa, std::span<u8> data);
+    bool bus_write(u64 pa, std::span<const u8> data);
     void go_on(const op* first, u64 acc, u64 page);
     void step();
     void execute_alone(u64 pc);
@@ -231,6 +238,7 @@ private:
 
     u64 pc_ = 0;
     u64 horizon_ = 0;  // ticks() when the budget is used up
+    u64 quantum_ = 0;  // of the run; 0: it has no quanta
     i64 cut_ = 0;      // budget withheld by stop_soon()
     bool run_ends_ = false;
     privilege mode_ = privilege::machine;

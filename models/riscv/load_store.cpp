@@ -83,7 +83,7 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
     } else {
         // Only memory takes misaligned accesses. A device would see another access than was meant,
         // so software should not emulate it: an access fault (Priv. 3.6.3.3).
-        if (!aligned(va, size) || !bus_.read(pa, {raw.data(), size}))
+        if (!aligned(va, size) || !bus_read(pa, {raw.data(), size}))
             return access_fault(access::load, va);
     }
     std::memcpy(&value, raw.data(), 8);
@@ -115,7 +115,7 @@ fault hart::store_in_page(u64 va, unsigned size, u64 value) {
     } else {
         std::array<u8, 8> raw{};
         std::memcpy(raw.data(), &value, 8);
-        if (!aligned(va, size) || !bus_.write(pa, {raw.data(), size}))
+        if (!aligned(va, size) || !bus_write(pa, {raw.data(), size}))
             return access_fault(access::store, va);
     }
     if (log_ != nullptr) log_->store(va, size, value);
@@ -177,14 +177,14 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     std::array<u8, 8> raw{};
     if (host != nullptr)
         std::memcpy(raw.data(), host, size);
-    else if (!bus_.read(pa, {raw.data(), size}))
+    else if (!bus_read(pa, {raw.data(), size}))
         return access_fault(access::store, va);
     std::memcpy(&old, raw.data(), 8);
     const u64 result = f(old, operand);
     std::memcpy(raw.data(), &result, 8);
     if (host != nullptr)
         std::memcpy(host, raw.data(), size);
-    else if (!bus_.write(pa, {raw.data(), size}))
+    else if (!bus_write(pa, {raw.data(), size}))
         return access_fault(access::store, va);
     if (log_ != nullptr) {
         log_->load(va);
@@ -238,7 +238,7 @@ fault hart::fetch_half(u64 pc, u16& half) {
     std::array<u8, 2> raw{};
     if (const u8* const host = mmu_.direct(pa, 2, access::fetch))
         std::memcpy(&raw, host, 2);
-    else if (!bus_.read(pa, raw))
+    else if (!bus_read(pa, raw))
         return access_fault(access::fetch, pc);
     std::memcpy(&half, raw.data(), 2);
     return {};

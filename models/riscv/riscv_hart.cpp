@@ -87,11 +87,10 @@ void riscv_hart::execute() {
         local_start_ = now;
         ticks_start_ = core.ticks();
         quantum_end_ = cfg_.quantum_instructions;
-        quanta_ = 1;
     }
     awake.set(true);
     const bool was_halted = core.halted();
-    const std::uint64_t done = run_quantum(core);
+    const std::uint64_t done = run_quanta(core);
     if (core.halted() && !was_halted && stopped_) stopped_();
     if (core.waiting()) {
         stop_serving();
@@ -112,22 +111,36 @@ void riscv_hart::say_parked() {
 
 /// One quantum, or several while nothing else is to happen in the time they take: the kernel could
 /// do nothing but come back here. Returns the instructions executed since ticks_start_.
-std::uint64_t riscv_hart::run_quantum(riscv::hart& core) {
-    constexpr unsigned most = 8;
+std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
+    const std::uint64_t quantum = cfg_.quantum_instructions;
     const std::uint64_t limit = cfg_.instruction_limit - ticks_start_;
     std::uint64_t done = core.ticks() - ticks_start_;
-    for (;; ++quanta_) {
+    for (;;) {
+        quantum_end_ += undisturbed_quanta(limit) * quantum;
         const std::uint64_t end = std::min(quantum_end_, limit);
-        if (done < end) done += core.run(end - done);
+        if (done < end) {
+            done += core.run(end - done, quantum);
+            if (end < limit) quantum_end_ = core.run_end() - ticks_start_;
+        }
         if (done >= limit) core.request_halt();
-        if (done < quantum_end_ || core.waiting() || core.halted() || quanta_ == most) break;
-        if (sc_core::sc_pending_activity_at_current_time()) break;
-        quantum_end_ = done + cfg_.quantum_instructions;
-        if (sc_core::sc_pending_activity_at_future_time() &&
-            sc_core::sc_time_to_pending_activity().value() <= quantum_end_ * clock_)
-            break;
+        if (done < quantum_end_ || core.waiting() || core.halted()) break;
+        if (undisturbed_quanta(limit) == 0) break;
+        quantum_end_ += quantum;
     }
     return done;
+}
+
+/// How many quanta may follow the present one: they end before anything else is to happen, and the
+/// kernel, which serves sockets, is not kept waiting for long.
+std::uint64_t riscv_hart::undisturbed_quanta(std::uint64_t limit) const {
+    if (sc_core::sc_pending_activity_at_current_time()) return 0;
+    constexpr unsigned max_quanta = 8;
+    const std::uint64_t quantum = cfg_.quantum_instructions;
+    std::uint64_t end = max_quanta * std::min(quantum, limit / max_quanta);
+    if (sc_core::sc_pending_activity_at_future_time())
+        end = std::min<std::uint64_t>(
+            end, (sc_core::sc_time_to_pending_activity().value() - 1) / clock_);
+    return end <= quantum_end_ ? 0 : (end - quantum_end_) / quantum;
 }
 
 /// How far this hart has come, which is ahead of the kernel within a quantum.

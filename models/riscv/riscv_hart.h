@@ -112,7 +112,8 @@ private:
     void serve(trace::operation asked);
     void stop_serving();
     void say_parked();
-    std::uint64_t run_quantum(riscv::hart& core);
+    std::uint64_t run_quanta(riscv::hart& core);
+    std::uint64_t undisturbed_quanta(std::uint64_t limit) const;
     std::uint64_t local_time() const;
     sc_core::sc_time ahead() const;
 
@@ -149,7 +150,6 @@ private:
     std::uint64_t local_start_ = 0;  // when ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
     std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
-    unsigned quanta_ = 0;            // since then
     std::uint64_t unpaid_ = 0;       // annotated delay that is not yet a whole instruction
     struct {
         tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;

@@ -129,4 +129,18 @@ TEST_F(RiscvTest, StoreConditionalFailsWhenTheWordChanged) {
     EXPECT_EQ(peek(base + 0x2000), 5u);
 }
 
+TEST_F(RiscvTest, RunOfSeveralQuantaEndsWithTheOneThatAccessesADevice) {
+    constexpr u32 loop = 150;  // instructions before the access
+    put(base, {addi(10, 10, -1), bne(10, 0, -4), sw(5, 8, 0), addi(5, 5, 1), jal(0, -4)});
+    h->write_x(8, flat_bus::device_base);
+    h->write_x(10, loop / 2);
+    const u64 start = h->ticks();
+    const u64 done = h->run(800, 100);
+    EXPECT_EQ(h->run_end(), start + 200);
+    EXPECT_GE(done, 200u);
+    EXPECT_LE(done, 202u);
+    EXPECT_GE(h->run(start + 800 - h->ticks(), 100) + done, 800u);  // no access: all of them
+    EXPECT_EQ(memory.device_writes.size(), 1u);
+}
+
 }  // namespace trn::riscv::test
