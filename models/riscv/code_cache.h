@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -81,6 +82,13 @@ public:
         if (functions_ == nullptr) return nullptr;
         const auto found = functions_->find(functions_at_ + offset);
         return found == functions_->end() ? nullptr : &found->second;
+    }
+
+    /// The function that holds `offset`, or nullptr.
+    const std::string* function_around(u32 offset) const {
+        if (functions_ == nullptr) return nullptr;
+        const auto next = functions_->upper_bound(functions_at_ + offset);
+        return next == functions_->begin() ? nullptr : &std::prev(next)->second;
     }
 
 private:

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "models/riscv/threaded.h"
@@ -31,6 +32,7 @@ public:
 
     void run(i64 budget, address_space* space) {
         const registers before = h_.x;
+        const auto floats = h_.f;
         outcome& out = hot_.owner.result();
         auto& stores = hot_.owner.stores();
         out.next_store = stores.data();
@@ -38,6 +40,7 @@ public:
         const std::span stored(stores.data(), out.next_store);
 
         const registers translated = h_.x;
+        const auto translated_floats = std::exchange(h_.f, floats);
         std::vector<u64> values;
         for (const auto& s : stored) values.push_back(read(s));
         for (auto s = stored.rbegin(); s != stored.rend(); ++s)
@@ -59,6 +62,10 @@ public:
             if (h_.x[i] != translated[i])
                 differs(fmt::format("x{} is {:#x}, and {:#x} when interpreted", i, translated[i],
                                     h_.x[i]));
+        for (unsigned i = 0; i < h_.f.size(); ++i)
+            if (h_.f[i] != translated_floats[i])
+                differs(fmt::format("f{} is {:#x}, and {:#x} when interpreted", i,
+                                    translated_floats[i], h_.f[i]));
         for (std::size_t i = 0; i < values.size(); ++i)
             if (read(stored[i]) != values[i])
                 differs(fmt::format("store {} leaves {:#x}, and {:#x} when interpreted", i,

@@ -19,6 +19,8 @@ struct options {
     unsigned threshold = 200;
     /// Bytes of host code; when it is used up all is dropped.
     std::size_t region = std::size_t{32} << 20;
+    /// Whether /tmp/perf-PID.map names the code for `perf report`.
+    bool perf_map = false;
 };
 
 /// For harts whose code cache is empty. False: this host or build cannot translate, and harts

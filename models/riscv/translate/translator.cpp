@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/riscv/translate/translator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "models/riscv/threaded.h"
 #include "models/riscv/translate/block_translator.h"
@@ -23,13 +26,19 @@ void count_execution(TRN_FLOW) {
         const handler first = hot.first;
         return first(h, o, acc, budget, page, space);
     }
-    hot.owner.translate(hot);
+    hot.owner.translate(hot, page);
     TRN_CONTINUE(o);
 }
 
 /// Operations are shared and constant but for what links and back ends change.
 op& changeable(const block& b, unsigned slot) {
     return const_cast<op&>(b.ops[slot + 1]);
+}
+
+/// For a profile: the address, and the function if it is known.
+std::string name_of(const block& b, u64 page) {
+    const std::string* const function = b.owner->function_around(b.start);
+    return fmt::format("hart {:#x}{}", page + b.start, function == nullptr ? "" : " " + *function);
 }
 
 }  // namespace
@@ -54,7 +63,7 @@ void translator::adopt(block& b) {
     b.ops[1].run = count_execution;
 }
 
-void translator::translate(hot_block& hot) {
+void translator::translate(hot_block& hot, u64 page) {
     block& b = hot.b;
     changeable(b, 0).run = hot.first;
     if (refused_) return;
@@ -78,13 +87,15 @@ void translator::translate(hot_block& hot) {
     }
     constexpr unsigned min_instructions = 2;
     if (made.instructions < min_instructions || made.code.size() > region_.room()) return;
-    const u64 base = reinterpret_cast<u64>(region_.next());
+    const std::span placed(region_.next(), made.code.size());
+    const u64 base = reinterpret_cast<u64>(placed.data());
     if (!region_.add(made.code)) {
         refused_ = true;
         log::info("riscv",
                   "harts interpret from now on: this host no longer lets programs make code");
         return drop_all();
     }
+    if (options_.perf_map) perf_map_.add(placed, name_of(b, page));
     // Links that lead to no block yet lead out.
     for (unsigned slot = 0; slot + 2 < b.slots.size(); ++slot)
         if (b.alone[slot + 1] == nullptr && b.alone[slot + 2] != nullptr)

@@ -9,6 +9,7 @@
 
 #include "models/riscv/code_cache.h"
 #include "models/riscv/translate/code_region.h"
+#include "models/riscv/translate/perf_map.h"
 #include "models/riscv/translate/shared_code.h"
 #include "models/riscv/translate/translate.h"
 
@@ -42,7 +43,8 @@ public:
     bool usable() const { return region_.usable() && shared_.leave != 0; }
     void adopt(block& b) override;
 
-    void translate(hot_block& hot);
+    /// The block is executed in the page at virtual address `page`.
+    void translate(hot_block& hot, u64 page);
     void forget(hot_block& hot) { translated_.erase(&hot); }
     unsigned threshold() const { return options_.threshold; }
     /// Where checked code leaves to.
@@ -65,6 +67,7 @@ private:
     shared_code shared_;
     std::size_t kept_ = 0;  // shared_
     bool refused_ = false;  // by the host, while running
+    perf_map perf_map_;
     std::unordered_set<hot_block*> translated_;
     u64 drops_ = 0;
     outcome result_;

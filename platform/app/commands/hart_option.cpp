@@ -12,13 +12,17 @@ void add_hart_option(CLI::App& command) {
     using riscv::translate::mode;
     static const std::map<std::string, mode> modes{
         {"interpret", mode::interpret}, {"translate", mode::translate}, {"check", mode::check}};
+    static bool perf_map = false;
+    command.add_flag("--perf-map", perf_map,
+                     "with --hart translate: /tmp/perf-PID.map names translated code for perf");
     command
         .add_option_function<std::string>(
             "--hart",
             [](const std::string& name) {
                 const mode how = modes.at(name);
                 // What is checked is code: the earlier, the more.
-                riscv::translate::choose(how, {.threshold = how == mode::check ? 1u : 200u});
+                riscv::translate::choose(
+                    how, {.threshold = how == mode::check ? 1u : 200u, .perf_map = perf_map});
             },
             "how harts execute: interpret, translate (frequent blocks become host code) or check "
             "(both, and compare)")

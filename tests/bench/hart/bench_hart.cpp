@@ -20,6 +20,7 @@
 
 #include "models/misuse_rules.h"
 #include "models/riscv/riscv_hart.h"
+#include "models/riscv/translate/translate.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
@@ -160,6 +161,74 @@ void translated_speed(std::vector<bench_row>& rows) {
         {"translated hart, slowest of the ratios", slowest, "x", ">= 1.4", slowest >= 1.4, "", {}});
 }
 
+void translated_quantum(std::vector<bench_row>& rows) {
+    std::vector<double> large, small;
+    for (int run = 0; run < runs; ++run) {
+        large.push_back(net_time(ours("100000", "translate"), "integer"));
+        small.push_back(net_time(ours("1000", "translate"), "integer"));
+    }
+    const double loss = 100 * (1 - median(large) / median(small));
+    rows.push_back({"translated hart, loss with a quantum of 1,000 instructions",
+                    loss,
+                    "%",
+                    "<= 5",
+                    loss <= 5,
+                    "",
+                    {}});
+}
+
+/// Processor time of a program of blocks of 20 instructions, each executed once.
+double time_of_blocks(trn::riscv_hart& dut, unsigned blocks) {
+    dut.core().set_pc(0x10000);
+    dut.core().write_x(6, 0x10000);
+    dut.core().invalidate_code();
+    const std::clock_t begin = std::clock();
+    dut.core().run(std::uint64_t{20} * blocks);
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/// What it costs to translate a block, beside executing it once without.
+void translation(std::vector<bench_row>& rows) {
+    using trn::riscv::translate::mode;
+    constexpr unsigned blocks = 4000;
+    trn::memory ram("translated_ram", {.size = 1 << 20});
+    std::array<std::uint32_t, 20> block{0x05030313};          // addi x6, x6, 80
+    constexpr std::array<std::uint32_t, 6> body{0x00b50533,   // add  a0, a0, a1
+                                                0x0006b603,   // ld   a2, 0(a3)
+                                                0x00c585bb,   // addw a1, a1, a2
+                                                0x00d5c733,   // xor  a4, a1, a3
+                                                0x0075581b,   // srliw a6, a0, 7
+                                                0x00b6b023};  // sd   a1, 0(a3)
+    for (std::size_t i = 1; i + 1 < block.size(); ++i) block[i] = body[i % body.size()];
+    block.back() = 0x00030067;  // jr x6
+    for (unsigned i = 0; i < blocks; ++i)
+        std::memcpy(ram.bytes().data() + 0x10000 + i * sizeof block, block.data(), sizeof block);
+
+    std::vector<double> times;
+    for (int run = 0; run < runs; ++run) {
+        double took[2];
+        for (const mode how : {mode::interpret, mode::translate}) {
+            const bool translates = how == mode::translate;
+            if (!trn::riscv::translate::choose(how, {.threshold = 1})) return;
+            trn::riscv_hart dut(
+                ("translated" + std::to_string(run) + (translates ? "t" : "i")).c_str(), {},
+                std::make_shared<trn::riscv::code_cache>());
+            dut.bus.bind(ram.in);
+            took[translates] = time_of_blocks(dut, blocks);
+        }
+        times.push_back((took[1] - took[0]) / blocks * 1e6);
+    }
+    trn::riscv::translate::choose(mode::interpret);
+    const double each = median(times);
+    rows.push_back({"translated hart, translation of a block of 20 instructions",
+                    each,
+                    "us",
+                    "<= 30",
+                    each <= 30,
+                    "",
+                    {}});
+}
+
 void device_access(std::vector<bench_row>& rows) {
     constexpr double accesses = 10'000'000;
     std::vector<double> times;
@@ -196,7 +265,7 @@ double resident_kib() {
 
 /// Many harts on one memory, each runs a loop of its own for a while.
 void cost_of_a_hart(std::vector<bench_row>& rows) {
-    constexpr unsigned count = 1008;                          // 48 chips of 21
+    constexpr unsigned count = 3024;                          // 144 chips of 21
     constexpr std::array<std::uint32_t, 4> loop{0xf1402573,   // csrr a0, mhartid
                                                 0x00150513,   // addi a0, a0, 1
                                                 0xfff00593,   // li   a1, -1
@@ -207,6 +276,7 @@ void cost_of_a_hart(std::vector<bench_row>& rows) {
     bus.map({0, 1 << 20, 0, 0});
     std::memcpy(ram.bytes().data() + 0x1000, loop.data(), sizeof loop);
 
+    trn::riscv::translate::choose(trn::riscv::translate::mode::translate);
     const double before = resident_kib();
     const std::clock_t begin = std::clock();
     auto code = std::make_shared<trn::riscv::code_cache>();
@@ -220,7 +290,9 @@ void cost_of_a_hart(std::vector<bench_row>& rows) {
     }
     const double micros = static_cast<double>(std::clock() - begin) * 1e6 / CLOCKS_PER_SEC / count;
     sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_US));
-    const double each = (resident_kib() - before) / count;
+    const double all = (resident_kib() - before) / 1024, each = all * 1024 / count;
+    rows.push_back(
+        {"translated harts, 3,024 with one image", all, "MiB", "<= 256", all <= 256, "", {}});
     rows.push_back({"hart, memory each after running", each, "KiB", "<= 32", each <= 32, "", {}});
     rows.push_back(
         {"hart, processor time to create each", micros, "us", "<= 50", micros <= 50, "", {}});
@@ -234,6 +306,8 @@ int sc_main(int argc, char** argv) {
     try {
         speed(rows);
         translated_speed(rows);
+        translated_quantum(rows);
+        translation(rows);
         device_access(rows);
         traps(rows);
         cost_of_a_hart(rows);

@@ -11,8 +11,10 @@
 
 #include <bit>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "tests/unit/riscv/machine.h"
 
@@ -167,6 +169,35 @@ TEST_F(TranslatedHart, ProtectionThatAppearsStopsALoopOfStores) {
     h->run(3);
     EXPECT_EQ(csr("mcause"), 7u);
     EXPECT_EQ(peek(base + 0x4000), stored);
+}
+
+TEST_F(TranslatedHart, PerfMapNamesCodeByItsAddressInEachProcess) {
+    ASSERT_TRUE(translate::choose(translate::mode::translate, {.threshold = 1, .perf_map = true}));
+    code = std::make_shared<code_cache>();
+    h = make();
+    const auto names = [] {
+        const std::string file = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+        std::ifstream in(file);
+        std::vector<std::string> all;
+        for (std::string start, size, name; in >> start >> size && std::getline(in, name);)
+            all.push_back(std::stoul(size, nullptr, 16) > 0 ? name : "empty");
+        std::filesystem::remove(file);
+        return all;
+    };
+    put(base, {addi(5, 5, 1), jal(0, -4)});
+    put(base + 0x100, {addi(9, 9, 3), jal(0, -4)});
+    h->run(100);
+    const pid_t child = fork();
+    if (child == 0) {
+        h->set_pc(base + 0x100);
+        h->run(100);
+        const std::vector<std::string> expected{" hart 0x80000000", " hart 0x80000100"};
+        _exit(names() == expected ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(names(), std::vector<std::string>{" hart 0x80000000"});
 }
 
 TEST_F(TranslatedHart, FullRegionDropsAllCode) {
