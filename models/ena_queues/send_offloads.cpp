@@ -2,7 +2,6 @@
 #include "models/ena_queues/send_offloads.h"
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <utility>
 
