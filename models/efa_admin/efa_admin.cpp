@@ -95,7 +95,7 @@ step efa_admin::begin(const nitro::admin_entry& header) {
     case regs::opcodes::opcode_destroy_eq:
         return destroy_eq(command);
     case regs::opcodes::opcode_alloc_mr:
-        return refuse(status::unsupported_opcode);  // only kernel users need it
+        return alloc_mr(command);
     default:
         return refuse(status::bad_opcode);
     }
@@ -129,6 +129,8 @@ step efa_admin::get_feature(const entry& command) {
         words.set(regs::event_queues_events::completion, 1);
         return answered(words);
     case regs::feature::id_queue_attr_2:
+        words.set(regs::queues_2::long_inline, limits::long_inline_bytes);
+        return answered(words);
     default:
         return refuse(status::unsupported_opcode);
     }
@@ -152,10 +154,11 @@ step efa_admin::set_feature(const entry& command) {
 
 step efa_admin::device_attributes() const {
     const auto bit = [](std::uint64_t feature) { return std::uint64_t{1} << feature; };
-    std::uint64_t features =
-        bit(regs::feature::id_device_attr) | bit(regs::feature::id_aenq_config) |
-        bit(regs::feature::id_network_attr) | bit(regs::feature::id_queue_attr_1) |
-        bit(regs::feature::id_hw_hints) | bit(regs::feature::id_host_info);
+    std::uint64_t features = bit(regs::feature::id_device_attr) |
+                             bit(regs::feature::id_aenq_config) |
+                             bit(regs::feature::id_network_attr) |
+                             bit(regs::feature::id_queue_attr_1) | bit(regs::feature::id_hw_hints) |
+                             bit(regs::feature::id_host_info) | bit(regs::feature::id_queue_attr_2);
     if (cfg_.max_eq != 0) features |= bit(regs::feature::id_event_queue_attr);
     std::uint64_t page_sizes = 0;
     for (unsigned shift = limits::min_page_shift; shift <= limits::max_page_shift; ++shift)
@@ -397,8 +400,12 @@ step efa_admin::create_qp(const entry& command) {
     const auto is_ring = [](std::uint32_t depth, std::uint32_t max) {
         return depth != 0 && depth <= max && (depth & (depth - 1)) == 0;
     };
-    const bool rings = is_ring(send_depth, limits::max_sq_depth) &&
-                       send_bytes == send_depth * limits::work_request_bytes &&
+    // The bytes of a work request follow from those of the ring.
+    const bool is_long = send_bytes == send_depth * limits::long_work_request_bytes;
+    const std::uint32_t entry_bytes =
+        is_long ? limits::long_work_request_bytes : limits::work_request_bytes;
+    const bool rings = is_ring(send_depth, limits::send_ring_bytes / entry_bytes) &&
+                       send_bytes == send_depth * entry_bytes &&
                        (receive_bytes == 0 || is_ring(receive_depth, limits::max_rq_depth));
     const bool is_virtual = command.get(regs::create_qp::sq_virtual) != 0 ||
                             command.get(regs::create_qp::rq_virtual) != 0;
@@ -430,6 +437,7 @@ step efa_admin::create_qp(const entry& command) {
     made.uar = static_cast<std::uint16_t>(uar);
     made.send_ring = *handle * limits::send_ring_bytes;
     made.send_depth = send_depth;
+    made.work_request_bytes = entry_bytes;
     made.receive_ring = command.get_wide(reg::create_qp_rq_lo);
     made.receive_depth = receive_depth;
     made.send_doorbell = *send_bell;
@@ -593,6 +601,16 @@ step efa_admin::finish_region(std::optional<memory_region> made) {
     words.set(reg::mr_lkey, *key);
     words.set(reg::mr_rkey, *key);
     return answered(words);
+}
+
+/// A region without pages: a work request registers them.
+step efa_admin::alloc_mr(const entry& command) {
+    const auto pd = command.get(regs::alloc_mr::pd);
+    const auto pages = command.get(reg::alloc_mr_max_pages);
+    if (objects_.domains.find(pd) == nullptr || pages == 0 || pages > limits::max_fast_pages)
+        return refuse(status::illegal_parameter);
+    if (pages > limits::max_pages - objects_.pages) return refuse(status::no_resources);
+    return finish_region(memory_region::make_free(static_cast<std::uint16_t>(pd), pages));
 }
 
 step efa_admin::dereg_mr(const entry& command) {

@@ -88,6 +88,7 @@ private:
     nitro::step reg_mr(const nitro::admin_entry& header, const entry& command);
     nitro::step continue_list(std::span<const std::uint8_t> bytes);
     nitro::step finish_region(std::optional<efa_objects::memory_region> made);
+    nitro::step alloc_mr(const entry& command);
     nitro::step dereg_mr(const entry& command);
 
     const config cfg_;

@@ -47,7 +47,31 @@ std::optional<memory_region> memory_region::make_physical(std::uint16_t domain, 
     return made;
 }
 
+memory_region memory_region::make_free(std::uint16_t domain, std::uint32_t max_pages) {
+    memory_region made;
+    made.domain_ = domain;
+    made.max_pages_ = max_pages;
+    return made;
+}
+
+bool memory_region::enroll(std::uint64_t start, std::uint64_t length, unsigned shift,
+                           std::vector<std::uint64_t> pages, permissions allowed) {
+    if (!pages_.empty() || pages.size() > max_pages_) return false;
+    auto made = make(domain_, start, length, shift, std::move(pages), allowed);
+    if (!made) return false;
+    made->max_pages_ = max_pages_;
+    *this = std::move(*made);
+    return true;
+}
+
+bool memory_region::withdraw() {
+    if (max_pages_ == 0 || pages_.empty()) return false;
+    *this = make_free(domain_, max_pages_);
+    return true;
+}
+
 bool memory_region::permits(memory_access how, std::uint64_t address, std::uint64_t length) const {
+    if (max_pages_ != 0 && pages_.empty()) return false;
     const bool in_range =
         address >= start_ && length <= length_ && address - start_ <= length_ - length;
     switch (how) {

@@ -33,8 +33,19 @@ public:
     static std::optional<memory_region> make_physical(std::uint16_t domain, std::uint64_t start,
                                                       std::uint64_t length, permissions allowed);
 
+    /// Without pages, so that no access is permitted; enroll() gives it at most `max_pages`.
+    static memory_region make_free(std::uint16_t domain, std::uint32_t max_pages);
+    /// Fast registration of a region of make_free(): as make(). False, and no change, when it has
+    /// pages already, when there are too many, or where make() returns nothing.
+    bool enroll(std::uint64_t start, std::uint64_t length, unsigned shift,
+                std::vector<std::uint64_t> pages, permissions allowed);
+    /// Takes the pages away again. False when no enroll() gave any.
+    bool withdraw();
+    std::uint32_t max_pages() const { return max_pages_; }  ///< 0: not of make_free()
+
     std::uint16_t domain() const { return domain_; }
-    std::uint64_t page_count() const { return pages_.size(); }  ///< 0: physical
+    /// Pages that the card keeps for it; 0: physical.
+    std::uint64_t page_count() const { return max_pages_ != 0 ? max_pages_ : pages_.size(); }
     /// Whether [address, address + length) is in the region and `how` is permitted.
     bool permits(memory_access how, std::uint64_t address, std::uint64_t length) const;
     /// The first piece of [address, address + length). Precondition: the range is in the region and
@@ -47,7 +58,8 @@ private:
     std::uint16_t domain_ = 0;
     std::uint64_t start_ = 0, length_ = 0;
     unsigned shift_ = 0;
-    std::vector<std::uint64_t> pages_;  // empty: physical
+    std::vector<std::uint64_t> pages_;  // empty: physical, or free
+    std::uint32_t max_pages_ = 0;
     permissions allowed_;
 };
 

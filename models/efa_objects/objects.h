@@ -21,12 +21,15 @@ struct limits {
     static constexpr std::uint32_t max_qp = 256;  ///< a power of two: QP numbers have it below
     static constexpr std::uint32_t max_sq_depth = 4096, work_request_bytes = 64;
     static constexpr std::uint32_t inline_bytes = 32;
+    /// With work requests of 128 bytes (QUEUE_ATTR_2); a ring has half as many.
+    static constexpr std::uint32_t long_work_request_bytes = 128, long_inline_bytes = 80;
     /// Descriptors; libfabric 2.1 cannot post more (EFA contract 24).
     static constexpr std::uint32_t max_rq_depth = 16384, receive_bytes = 16;
     static constexpr std::uint32_t max_cq = 1024, max_cq_depth = 32768, sub_cqs = 1;
     static constexpr std::uint16_t send_elements = 2, receive_elements = 2, rdma_elements = 1;
     static constexpr std::uint32_t max_mr = 262'144, max_mr_pages = 1 << 20;
-    static constexpr std::uint64_t max_pages = 1 << 24;  ///< of all regions together
+    static constexpr std::uint32_t max_fast_pages = 512;  ///< of ALLOC_MR: a list of 4 KiB
+    static constexpr std::uint64_t max_pages = 1 << 24;   ///< of all regions together
     static constexpr std::uint32_t max_pd = 256, max_uar = 512, max_ah = 65'534;
     static constexpr std::uint32_t max_eq_depth = 4096, event_bytes = 16;
     static constexpr std::uint32_t max_rdma = 1u << 30;  ///< bytes
@@ -53,6 +56,7 @@ struct queue_pair {
 
     std::uint64_t send_ring = 0;  ///< offset in BAR2
     std::uint32_t send_depth = 0;
+    std::uint32_t work_request_bytes = limits::work_request_bytes;
     std::uint64_t receive_ring = 0;  ///< bus address
     std::uint32_t receive_depth = 0;
     std::uint32_t send_doorbell = 0, receive_doorbell = 0;  ///< offsets in the doorbell BAR

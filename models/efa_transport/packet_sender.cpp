@@ -10,6 +10,7 @@ namespace trn::efa_transport {
 
 using efa_objects::limits;
 using efa_objects::memory_access;
+using efa_objects::memory_region;
 using efa_objects::memory_walk;
 using efa_objects::queue_pair;
 using sc_core::sc_time;
@@ -31,6 +32,10 @@ std::string_view text(operation what) {
         return "rdma_read";
     case operation::rdma_write:
         return "rdma_write";
+    case operation::fast_register:
+        return "fast_register";
+    case operation::fast_invalidate:
+        return "fast_invalidate";
     }
     return "unknown";
 }
@@ -65,6 +70,7 @@ void packet_sender::forget() {
     requests_.clear();
     queues_.clear();
     outgoing_.reset();
+    list_.reset();
     deadlines_.clear();
     again_.clear();
     asked_.clear();
@@ -92,6 +98,7 @@ void packet_sender::posted(std::uint32_t handle, std::uint16_t count) {
 
 /// Without flushing the requests vanish (EFA contract 16).
 void packet_sender::stop(std::uint32_t handle, bool flushes) {
+    list_.reset();
     const auto found = queues_.find(handle);
     if (found == queues_.end()) return;
     const std::vector<std::uint64_t> ended(found->second.messages.begin(),
@@ -189,18 +196,20 @@ packet_sender::progress packet_sender::fetch() {
         const bool fetches =
             qp->state == efa_objects::qp_state::rts || qp->state == efa_objects::qp_state::error;
         if (!fetches || queue.messages.size() >= fetched_ahead) continue;
-        fetch_one(handle, *qp, queue);
-        return progress::moved;
+        return fetch_one(handle, *qp, queue);
     }
     return progress::idle;
 }
 
-void packet_sender::fetch_one(std::uint32_t handle, queue_pair& qp, send_queue& queue) {
-    entry words;
-    const auto place = qp.sends_fetched % qp.send_depth;
-    std::memcpy(words.words().data(),
-                &rings_[qp.send_ring + std::uint64_t{place} * limits::work_request_bytes],
-                limits::work_request_bytes);
+packet_sender::progress packet_sender::fetch_one(std::uint32_t handle, queue_pair& qp,
+                                                 send_queue& queue) {
+    work_request from;
+    const std::uint64_t place = qp.sends_fetched % qp.send_depth;
+    from.bytes =
+        rings_.subspan(qp.send_ring + place * qp.work_request_bytes, qp.work_request_bytes);
+    const entry& words = from.words;
+    std::memcpy(from.words.words().data(), from.bytes.data(), entry::size);
+    if (read_pages(words, qp) == progress::blocked) return progress::blocked;
     ++qp.sends_fetched;
     const trace::on_behalf_of it(queue.posted.empty() ? 0 : queue.posted.front().first);
     if (!queue.posted.empty() && --queue.posted.front().second == 0) queue.posted.pop_front();
@@ -210,15 +219,27 @@ void packet_sender::fetch_one(std::uint32_t handle, queue_pair& qp, send_queue& 
     added.queue_pair = handle;
     added.message = message;
     queue.messages.insert(message);
-    auto wrong = decode(words, qp, added);
-    if (qp.state == efa_objects::qp_state::error) wrong = status::flushed;
+    decode(words, qp, added);
+    std::optional<status> ends;
+    if (qp.state == efa_objects::qp_state::error)
+        ends = status::flushed;
+    else if (added.what == operation::fast_register)
+        ends = enroll(words, qp);
+    else if (added.what == operation::fast_invalidate)
+        ends = withdraw(words, qp);
+    else
+        ends = decode_remote(from, qp, added);
+    list_.reset();
     if (trace::on())
         added.slice = trace::begin(name(), text(added.what),
                                    {{"queue", qp.number},
                                     {"id", added.id},
                                     {"bytes", added.length},
                                     {"card", added.card}});
-    if (wrong) return complete(message, *wrong, sc_core::sc_time_stamp());
+    if (ends) {
+        complete(message, *ends, sc_core::sc_time_stamp());
+        return progress::moved;
+    }
     const std::uint32_t per_packet = added.what == operation::send ? cfg_.mtu : cfg_.packet;
     added.left = std::max(1u, (added.length + per_packet - 1) / per_packet);
     added.packets.resize(added.left);
@@ -226,11 +247,10 @@ void packet_sender::fetch_one(std::uint32_t handle, queue_pair& qp, send_queue& 
     queue.unsent.push_back(message);
     // The card cannot know what it has not read yet: later packets of this pair wait as long.
     port_.hold_until(std::max(port_.free(), sc_core::sc_time_stamp()));
+    return progress::moved;
 }
 
-/// Nothing, or why the request fails at once.
-std::optional<status> packet_sender::decode(const entry& words, const queue_pair& qp,
-                                            request& to) const {
+void packet_sender::decode(const entry& words, const queue_pair& qp, request& to) {
     namespace wr = io::work_request;
     to.id = static_cast<std::uint16_t>(words.get(wr::id));
     to.wants_completion = words.get(wr::completion) != 0;
@@ -240,27 +260,39 @@ std::optional<status> packet_sender::decode(const entry& words, const queue_pair
     to.destination_qp = static_cast<std::uint16_t>(words.get(io::destination::qp));
     to.qkey = words.get(reg::qkey);
     to.address_handle = static_cast<std::uint16_t>(words.get(io::address_handle::number));
-    const auto what = words.get(wr::operation);
-    if (what > wr::operation_rdma_write) return status::local_unsupported;
-    to.what = static_cast<operation>(what);
+    to.what = static_cast<operation>(words.get(wr::operation));
+}
+
+/// Nothing, or why the request fails at once.
+std::optional<status> packet_sender::decode_remote(const work_request& from, const queue_pair& qp,
+                                                   request& to) const {
+    if (to.what > operation::rdma_write) return status::local_unsupported;
     const auto* const handle = objects_.address_handles.find(to.address_handle);
     if (handle == nullptr || handle->domain != qp.domain) return status::local_bad_ah;
     // No port has the last number: packets to a GID that no card has are lost.
     to.card = efa_objects::port_of(handle->destination).value_or(0xffff);
-    return to.what == operation::send ? decode_send(words, qp, to) : decode_rdma(words, qp, to);
+    return to.what == operation::send ? decode_send(from, qp, to) : decode_rdma(from, qp, to);
 }
 
-std::optional<status> packet_sender::decode_send(const entry& words, const queue_pair& qp,
+/// The data begins at byte `at` of the work request.
+std::optional<status> packet_sender::decode_inline(const work_request& from, const queue_pair& qp,
+                                                   std::size_t at, request& to) {
+    const auto count = from.words.get(io::destination::length);
+    const bool is_long = qp.work_request_bytes == limits::long_work_request_bytes;
+    if (count > (is_long ? limits::long_inline_bytes : limits::inline_bytes))
+        return status::local_bad_length;
+    const auto data = from.bytes.subspan(at, count);
+    to.inlined.assign(data.begin(), data.end());
+    to.length = count;
+    return std::nullopt;
+}
+
+std::optional<status> packet_sender::decode_send(const work_request& from, const queue_pair& qp,
                                                  request& to) const {
+    const entry& words = from.words;
     const auto count = words.get(io::destination::length);
-    if (words.get(io::work_request::is_inline) != 0) {
-        if (count > limits::inline_bytes) return status::local_bad_length;
-        const auto* const data = reinterpret_cast<const std::uint8_t*>(words.words().data()) +
-                                 entry::byte(reg::element_length);
-        to.inlined.assign(data, data + count);
-        to.length = count;
-        return std::nullopt;
-    }
+    if (words.get(io::work_request::is_inline) != 0)
+        return decode_inline(from, qp, entry::byte(reg::element_length), to);
     if (count > limits::send_elements) return status::local_unsupported;
     std::vector<memory_walk::element> elements;
     if (count > 0)
@@ -277,15 +309,24 @@ std::optional<status> packet_sender::decode_send(const entry& words, const queue
     return std::nullopt;
 }
 
-std::optional<status> packet_sender::decode_rdma(const entry& words, const queue_pair& qp,
+std::optional<status> packet_sender::decode_rdma(const work_request& from, const queue_pair& qp,
                                                  request& to) const {
+    const entry& words = from.words;
     const bool reads = to.what == operation::rdma_read;
+    // Only the work request of 128 bytes has room for data of a write.
+    const bool has_data = words.get(io::work_request::is_inline) != 0;
+    const bool may_have_data = !reads && qp.work_request_bytes == limits::long_work_request_bytes;
     if (to.datagram || !(reads ? cfg_.rdma_read : cfg_.rdma_write) || (reads && to.has_immediate) ||
-        words.get(io::work_request::is_inline) != 0 ||
-        words.get(io::destination::length) > limits::rdma_elements)
+        (has_data && !may_have_data) ||
+        (!has_data && words.get(io::destination::length) > limits::rdma_elements))
         return status::local_unsupported;
     to.rkey = words.get(reg::remote_key);
     to.remote = words.get_wide(reg::remote_address_lo);
+    if (has_data) {
+        if (words.get(io::destination::length) != words.get(reg::remote_length))
+            return status::local_bad_length;
+        return decode_inline(from, qp, entry::byte(reg::second_length), to);
+    }
     std::vector<memory_walk::element> elements;
     if (words.get(io::destination::length) != 0)
         elements.push_back({words.get(io::second_key::lkey), words.get_wide(reg::second_address_lo),
@@ -298,6 +339,75 @@ std::optional<status> packet_sender::decode_rdma(const entry& words, const queue
     to.length = static_cast<std::uint32_t>(to.local.length());
     if (!to.local.permitted(objects_)) return status::local_bad_lkey;
     return std::nullopt;
+}
+
+// --- fast registration ---
+
+memory_region* packet_sender::fast_region(const entry& words, const queue_pair& qp) {
+    memory_region* const found = objects_.regions.find(words.get(io::fast_key::lkey));
+    const bool usable = found != nullptr && found->domain() == qp.domain && found->max_pages() != 0;
+    return usable ? found : nullptr;
+}
+
+/// Reads the list of the pages, where the work request has one; enroll() uses what was read.
+packet_sender::progress packet_sender::read_pages(const entry& words, const queue_pair& qp) {
+    namespace flags = io::fast_flags;
+    const bool has_list =
+        words.get(io::work_request::operation) == io::work_request::operation_fast_register &&
+        words.get(flags::list) == flags::list_direct;
+    const memory_region* const to = has_list ? fast_region(words, qp) : nullptr;
+    if (to == nullptr) return progress::idle;
+    const std::uint64_t count =
+        memory_region::pages_of(words.get_wide(reg::fast_start_lo),
+                                words.get_wide(reg::fast_length_lo), words.get(flags::page_shift));
+    if (count > to->max_pages()) return progress::idle;
+    // The host may have written another work request while the access waited.
+    if (!list_ || list_->queue_pair != qp.number || list_->pages.size() != count)
+        list_ = page_list{.queue_pair = qp.number, .pages = std::vector<std::uint64_t>(count)};
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(list_->pages.data());
+    while (list_->filled < count * sizeof(std::uint64_t)) {
+        const std::uint64_t at = words.get_wide(reg::fast_pages_lo) + list_->filled;
+        const auto length = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(count * sizeof(std::uint64_t) - list_->filled,
+                                    max_access_bytes - at % max_access_bytes));
+        sc_time delay;
+        const auto how =
+            memory_.access(tlm::TLM_READ_COMMAND, at, bytes + list_->filled, length, later_, delay);
+        if (how == memory_port::outcome::deferred) return progress::blocked;
+        if (how == memory_port::outcome::failed) {
+            list_.reset();
+            return progress::idle;
+        }
+        list_->filled += length;
+    }
+    return progress::moved;
+}
+
+status packet_sender::enroll(const entry& words, const queue_pair& qp) {
+    namespace flags = io::fast_flags;
+    memory_region* const to = fast_region(words, qp);
+    if (to == nullptr) return status::local_bad_lkey;
+    const auto shift = words.get(flags::page_shift);
+    if (shift < limits::min_page_shift || words.get(flags::list) > flags::list_direct)
+        return status::local_unsupported;
+    std::vector<std::uint64_t> pages;
+    if (words.get(flags::list) == flags::list_inline)
+        pages.push_back(words.get_wide(reg::fast_pages_lo));
+    else if (list_)
+        pages = std::move(list_->pages);
+    const memory_region::permissions allowed{
+        .local_write = words.get(flags::local_write) != 0,
+        .remote_write = cfg_.rdma_write && words.get(flags::remote_write) != 0,
+        .remote_read = cfg_.rdma_read && words.get(flags::remote_read) != 0};
+    const bool enrolled =
+        to->enroll(words.get_wide(reg::fast_start_lo), words.get_wide(reg::fast_length_lo), shift,
+                   std::move(pages), allowed);
+    return enrolled ? status::ok : status::local_bad_length;
+}
+
+status packet_sender::withdraw(const entry& words, const queue_pair& qp) {
+    memory_region* const from = fast_region(words, qp);
+    return from != nullptr && from->withdraw() ? status::ok : status::local_bad_lkey;
 }
 
 /// The end of a request. Datagrams and failed requests end here as well.
@@ -341,6 +451,9 @@ void packet_sender::count(const request& of, status how) {
         ++to.rdma_write.requests;
         to.rdma_write.errors += how != status::ok;
         if (how == status::ok) to.rdma_write.bytes += of.length;
+        return;
+    case operation::fast_register:
+    case operation::fast_invalidate:
         return;
     }
 }

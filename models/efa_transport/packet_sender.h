@@ -104,6 +104,17 @@ public:
 
 private:
     using entry = table_entry<efa_io_regs::rows>;
+    /// As it is in the ring: the words of its first 64 bytes, and all of its bytes.
+    struct work_request {
+        entry words;
+        std::span<const std::uint8_t> bytes;
+    };
+    /// The list of a fast registration, which is read before the work request is taken.
+    struct page_list {
+        std::uint16_t queue_pair;  // number
+        std::vector<std::uint64_t> pages;
+        std::size_t filled = 0;  // bytes
+    };
     /// The send queue of a queue pair.
     struct send_queue {
         std::set<std::uint64_t> messages;  // fetched and not ended
@@ -127,13 +138,21 @@ private:
     void run();
     void expire();
     progress fetch();
-    void fetch_one(std::uint32_t handle, efa_objects::queue_pair& qp, send_queue& queue);
-    std::optional<status> decode(const entry& words, const efa_objects::queue_pair& qp,
-                                 request& to) const;
-    std::optional<status> decode_send(const entry& words, const efa_objects::queue_pair& qp,
+    progress fetch_one(std::uint32_t handle, efa_objects::queue_pair& qp, send_queue& queue);
+    static void decode(const entry& words, const efa_objects::queue_pair& qp, request& to);
+    std::optional<status> decode_remote(const work_request& from, const efa_objects::queue_pair& qp,
+                                        request& to) const;
+    std::optional<status> decode_send(const work_request& from, const efa_objects::queue_pair& qp,
                                       request& to) const;
-    std::optional<status> decode_rdma(const entry& words, const efa_objects::queue_pair& qp,
+    std::optional<status> decode_rdma(const work_request& from, const efa_objects::queue_pair& qp,
                                       request& to) const;
+    static std::optional<status> decode_inline(const work_request& from,
+                                               const efa_objects::queue_pair& qp, std::size_t at,
+                                               request& to);
+    progress read_pages(const entry& words, const efa_objects::queue_pair& qp);
+    status enroll(const entry& words, const efa_objects::queue_pair& qp);
+    status withdraw(const entry& words, const efa_objects::queue_pair& qp);
+    efa_objects::memory_region* fast_region(const entry& words, const efa_objects::queue_pair& qp);
     progress fill();
     progress choose();
     progress choose_own();
@@ -160,6 +179,7 @@ private:
     unsigned unacknowledged_ = 0;
     std::uint64_t packets_ = 0;  // of requests_
     std::optional<outgoing> outgoing_;
+    std::optional<page_list> list_;  // of the work request that is next
     std::multimap<sc_core::sc_time, packet_name> deadlines_;
     std::deque<packet_name> again_;                  // packets to send again
     std::deque<std::unique_ptr<srd_packet>> asked_;  // reads of other cards

@@ -32,6 +32,8 @@ enum class operation : std::uint8_t {
     send = efa_io_regs::work_request::operation_send,
     rdma_read = efa_io_regs::work_request::operation_rdma_read,
     rdma_write = efa_io_regs::work_request::operation_rdma_write,
+    fast_register = efa_io_regs::work_request::operation_fast_register,
+    fast_invalidate = efa_io_regs::work_request::operation_fast_invalidate,
 };
 
 /// One packet between EFA cards. The layout on the wire is not published and not modelled.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linux guests of Debian 13 with EFA cards: its kernel, the unmodified driver, rdma-core, perftest,
-// libfabric, Open MPI and pyverbs, as platform/app/guest/get_debian13.sh unpacks them. Skipped where these are not
-// available.
+// libfabric, Open MPI and pyverbs, as platform/app/guest/get_debian13.sh unpacks them. Skipped
+// where these are not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -39,7 +40,7 @@ public:
         std::uint16_t number = 0;
         std::uint32_t send_bell = 0, receive_bell = 0, ring = 0;
         std::uint64_t receives = 0;
-        unsigned depth = 0;
+        unsigned depth = 0, request_bytes = 64;
         std::uint16_t posted = 0, receives_posted = 0;
     };
     struct completion_ring {
@@ -177,12 +178,14 @@ public:
     }
     static constexpr std::uint8_t ud = 1, srd = 2;
     queue create_qp(std::uint16_t pd, std::uint16_t uar, std::uint8_t type, std::uint16_t send_cq,
-                    std::uint16_t receive_cq, unsigned depth = 16, std::uint8_t flags = 0) {
-        queue made{.receives = allocate(depth * 16), .depth = depth};
+                    std::uint16_t receive_cq, unsigned depth = 16, std::uint8_t flags = 0,
+                    unsigned request_bytes = 64) {
+        queue made{
+            .receives = allocate(depth * 16), .depth = depth, .request_bytes = request_bytes};
         command c(1);
         c.put(4, pd).put(6, type).put(7, flags).put(16, made.receives);
         c.put<std::uint32_t>(24, send_cq).put<std::uint32_t>(28, receive_cq);
-        c.put<std::uint32_t>(40, depth * 64).put<std::uint32_t>(44, depth);
+        c.put<std::uint32_t>(40, depth * request_bytes).put<std::uint32_t>(44, depth);
         c.put<std::uint32_t>(48, depth * 16).put<std::uint32_t>(52, depth).put(56, uar);
         const auto done = execute(c);
         EXPECT_EQ(done.status, 0);
@@ -217,7 +220,7 @@ public:
         std::optional<std::uint32_t> immediate = {};
     };
     void post(queue& on, const work& what) {
-        std::array<std::uint8_t, 64> words{};
+        std::vector<std::uint8_t> words(on.request_bytes);
         const auto put = [&words](unsigned at, auto value) {
             std::memcpy(&words[at], &value, sizeof value);
         };
@@ -229,22 +232,55 @@ public:
         const bool is_inline = !what.inlined.empty();
         put(0, what.id);
         words[2] = static_cast<std::uint8_t>(what.operation | (what.immediate ? 0x10 : 0) |
-                                             (is_inline ? 0x20 : 0) | 0x80);
-        words[3] = static_cast<std::uint8_t>((on.posted / on.depth % 2) | 0x1c);
+                                             (is_inline ? 0x20 : 0));
         put(4, what.to_qp);
         put(6, static_cast<std::uint16_t>(is_inline ? what.inlined.size() : what.local.size()));
         put(8, what.immediate.value_or(0));
         put(12, what.ah);
         put(16, what.qkey);
-        if (is_inline)
-            std::memcpy(&words[32], what.inlined.data(), what.inlined.size());
-        else if (what.operation != 0)
-            put_element(32, what.remote);
+        if (what.operation != 0) put_element(32, what.remote);
+        if (is_inline) {
+            const unsigned begin = what.operation == 0 ? 32 : 48;
+            const auto room = std::min<std::size_t>(words.size() - begin, what.inlined.size());
+            std::memcpy(&words[begin], what.inlined.data(), room);
+        }
         for (unsigned i = 0; i < what.local.size(); ++i)
             put_element(32 + 16 * (i + (what.operation != 0)), what.local[i]);
-        write_ring(on.ring + on.posted % on.depth * 64, words);
+        post_words(on, words);
+    }
+    /// A work request but for the bits that all have.
+    void post_words(queue& on, std::vector<std::uint8_t> words) {
+        words.resize(on.request_bytes);
+        words[2] |= 0x80;
+        words[3] = static_cast<std::uint8_t>((on.posted / on.depth % 2) | 0x1c);
+        write_ring(on.ring + on.posted % on.depth * on.request_bytes, words);
         ++on.posted;
         set(on.send_bell, on.posted);
+    }
+    /// Gives a region of ALLOC_MR pages of 4 KiB; `list`: where their addresses are, 0: there is
+    /// one page, `page`.
+    void post_fast_register(queue& on, std::uint16_t id, std::uint32_t key, std::uint64_t start,
+                            std::uint64_t length, std::uint64_t list, std::uint64_t page = 0) {
+        std::vector<std::uint8_t> words(64);
+        const auto put = [&words](unsigned at, auto value) {
+            std::memcpy(&words[at], &value, sizeof value);
+        };
+        put(0, id);
+        words[2] = 3;
+        put(32, key);
+        words[36] = 7;
+        words[37] = static_cast<std::uint8_t>(12 | (list != 0 ? 0x20 : 0));
+        put(40, start);
+        put(48, length);
+        put(56, list != 0 ? list : page);
+        post_words(on, words);
+    }
+    void post_fast_invalidate(queue& on, std::uint16_t id, std::uint32_t key) {
+        std::vector<std::uint8_t> words(64);
+        std::memcpy(&words[0], &id, 2);
+        words[2] = 4;
+        std::memcpy(&words[32], &key, 4);
+        post_words(on, words);
     }
     void post_receive(queue& on, std::uint16_t id, const std::vector<element>& to) {
         for (unsigned i = 0; i < to.size(); ++i) {

@@ -103,6 +103,125 @@ TEST_F(EfaCardTest, DeviceAttributesNameWhatTheDriverNeeds) {
     EXPECT_EQ(a.execute(command(77)).status, 2);
 }
 
+/// EFA contract 10: 80 bytes of data in a work request of 128.
+TEST_F(EfaCardTest, LongWorkRequestsCarryDataOfSendsAndWrites) {
+    EXPECT_NE(a.feature(1).u64(8) & 1 << 9, 0u);
+    EXPECT_EQ(a.feature(9).u16(8), 80);
+    endpoint from = open(a, b), into = open(b, a);
+    auto qp = a.create_qp(from.pd, from.uar, verbs_driver::srd, from.cq.number, from.cq.number, 4,
+                          0, 128);
+    a.to_rts(qp, qkey);
+    b.post_receive(into.qp, 1, {{into.key, va, 1000}});
+    work send = to(from, into, 2);
+    send.inlined.resize(80);
+    std::iota(send.inlined.begin(), send.inlined.end(), std::uint8_t{100});
+    a.post(qp, send);
+    EXPECT_EQ(a.wait(from.cq).status, 0);
+    EXPECT_EQ(b.wait(into.cq).length, 80);
+    EXPECT_TRUE(std::equal(send.inlined.begin(), send.inlined.end(), b.bytes(into.buffer)));
+
+    for (std::uint16_t id = 3; id < 8; ++id) {  // over the end of the ring
+        work write = to(from, into, id);
+        write.operation = 2;
+        write.inlined.assign(80, static_cast<std::uint8_t>(id));
+        write.remote = {into.key, va + id * 100u, 80};
+        a.post(qp, write);
+        EXPECT_EQ(a.wait(from.cq).status, 0);
+        EXPECT_TRUE(std::equal(write.inlined.begin(), write.inlined.end(),
+                               b.bytes(into.buffer + id * 100u)));
+    }
+    send.inlined.resize(81);
+    a.post(qp, send);
+    EXPECT_EQ(a.wait(from.cq).status, 6);
+    EXPECT_EQ(a.execute(command(4).put(4, qp.handle)).status, 0);
+}
+
+TEST_F(EfaCardTest, ShortWorkRequestsCarryNoDataOfWrites) {
+    endpoint from = open(a, b), into = open(b, a);
+    work write = to(from, into, 1);
+    write.operation = 2;
+    write.inlined.assign(16, 7);
+    write.remote = {into.key, va, 16};
+    a.post(from.qp, write);
+    EXPECT_EQ(a.wait(from.cq).status, 3);
+}
+
+/// Regions of ALLOC_MR, as kernel users have them (EFA contract 8, 10).
+struct FastRegistration : EfaCardTest {
+    std::uint32_t alloc(verbs_driver& on, std::uint16_t pd, std::uint32_t pages) {
+        const auto made = on.execute(command(20).put(4, pd).put(8, pages));
+        EXPECT_EQ(made.status, 0);
+        EXPECT_EQ(made.u32(8), made.u32(12));
+        return made.u32(8);
+    }
+    /// The pages of [at, at + bytes) in an array that crosses a page of the host's memory.
+    static std::uint64_t list_of(verbs_driver& on, std::uint64_t at, std::uint64_t bytes) {
+        const std::uint64_t list = (on.allocate(3 * 4096) + 4095) / 4096 * 4096 + 4096 - 16;
+        for (std::uint64_t page = 0; page * 4096 < bytes; ++page)
+            on.store(list + page * 8, at + page * 4096);
+        return list;
+    }
+    static std::uint64_t pages(verbs_driver& on, std::uint64_t count) {
+        return (on.allocate((count + 1) * 4096) + 4095) / 4096 * 4096;
+    }
+    static constexpr std::uint64_t start = 0x5000'0000'0000;
+};
+
+TEST_F(FastRegistration, RegionIsWrittenWhileItHasPages) {
+    endpoint from = open(a, b), into = open(b, a);
+    constexpr std::uint32_t size = 5 * 4096;
+    const auto key = alloc(b, into.pd, 8);
+    const auto memory = pages(b, 5);
+    work write = rdma(2, from, into, 1, size);
+    write.remote = {key, start, size};
+    fill(a, from, 3);
+    a.post(from.qp, write);
+    EXPECT_EQ(a.wait(from.cq).status, 7) << "no pages yet";
+
+    b.post_fast_register(into.qp, 0x21, key, start, size, list_of(b, memory, size));
+    const auto enrolled = b.wait(into.cq);
+    EXPECT_EQ(enrolled.request_id, 0x21);
+    EXPECT_EQ(enrolled.status, 0);
+    EXPECT_EQ(enrolled.operation(), 3u);
+    a.post(from.qp, write);
+    EXPECT_EQ(a.wait(from.cq).status, 0);
+    EXPECT_TRUE(same(a, from.buffer, b, memory, size));
+
+    b.post_fast_invalidate(into.qp, 0x22, key);
+    EXPECT_EQ(b.wait(into.cq).status, 0);
+    a.post(from.qp, write);
+    EXPECT_EQ(a.wait(from.cq).status, 7) << "no pages any more";
+    b.post_fast_register(into.qp, 0x23, key, start, 100, 0, memory);
+    EXPECT_EQ(b.wait(into.cq).status, 0);
+    write.local[0].length = write.remote.length = 100;
+    a.post(from.qp, write);
+    EXPECT_EQ(a.wait(from.cq).status, 0);
+    EXPECT_EQ(b.execute(command(8).put(4, key)).status, 0);
+}
+
+TEST_F(FastRegistration, WrongRequestsAndCommandsAreRefused) {
+    endpoint of = open(a, b);
+    const auto key = alloc(a, of.pd, 2);
+    const auto memory = pages(a, 4);
+    const auto how = [&](std::uint32_t which, std::uint64_t length, std::uint64_t list) {
+        a.post_fast_register(of.qp, 1, which, start, length, list);
+        return a.wait(of.cq).status;
+    };
+    const auto list = list_of(a, memory, 4 * 4096);
+    EXPECT_EQ(how(key, 3 * 4096, list), 6) << "more pages than the region has room for";
+    EXPECT_EQ(how(key, 0, list), 6);
+    EXPECT_EQ(how(key, 2 * 4096, ~std::uint64_t{0xfff}), 6) << "no memory there";
+    EXPECT_EQ(how(of.key, 4096, list), 5) << "a region of REG_MR";
+    EXPECT_EQ(how(999, 4096, list), 5);
+    EXPECT_EQ(how(key, 4096, list), 0);
+    EXPECT_EQ(how(key, 4096, list), 6) << "it has pages already";
+    a.post_fast_invalidate(of.qp, 1, of.key);
+    EXPECT_EQ(a.wait(of.cq).status, 5);
+    for (const std::uint32_t count : {0u, 513u})
+        EXPECT_EQ(a.execute(command(20).put(4, of.pd).put(8, count)).status, 5);
+    EXPECT_EQ(a.execute(command(20).put<std::uint16_t>(4, 200).put<std::uint32_t>(8, 1)).status, 5);
+}
+
 TEST_F(EfaCardTest, SendArrivesInTheReceiveWithImmediateAndSender) {
     endpoint from = open(a, b), into = open(b, a);
     fill(a, from, 1);
@@ -281,7 +400,7 @@ TEST_F(EfaCardTest, ErrorsOfOneRequestDoNotStopOthers) {
     bad.qkey = 1;
     EXPECT_EQ(status(bad), 9);
     bad = good;
-    bad.operation = 3;
+    bad.operation = 5;
     EXPECT_EQ(status(bad), 3);
     work longer = to(from, into, 3);
     longer.local = {{from.key, va, 60'000}};
