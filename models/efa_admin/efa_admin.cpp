@@ -211,9 +211,15 @@ step efa_admin::queue_attributes(const config& cfg) {
 }
 
 step efa_admin::get_stats(const entry& command) const {
-    if (command.get(regs::get_stats::scope) != regs::get_stats::scope_all)
-        return refuse(status::unsupported_opcode);
-    const traffic_counters& of = objects_.counters;
+    const auto scope = command.get(regs::get_stats::scope);
+    if (scope > regs::get_stats::scope_queue) return refuse(status::illegal_parameter);
+    const queue_pair* const qp =
+        scope == regs::get_stats::scope_all
+            ? nullptr
+            : objects_.by_number(static_cast<std::uint16_t>(command.get(regs::get_stats::queue)));
+    if (scope == regs::get_stats::scope_queue && qp == nullptr)
+        return refuse(status::illegal_parameter);
+    const traffic_counters& of = qp == nullptr ? objects_.counters : qp->counters;
     entry words;
     const auto counters = [&words](std::initializer_list<std::uint64_t> values) {
         std::memcpy(&words.words()[entry::byte(reg::stats_first_lo) / 4], values.begin(),

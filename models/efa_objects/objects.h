@@ -42,6 +42,27 @@ struct limits {
 enum class transport : std::uint8_t { ud = 1, srd = 2 };
 enum class qp_state : std::uint8_t { reset, init, rtr, rts, sqd, sqe, error };
 
+/// The counters of GET_STATS (EFA contract 17).
+struct traffic_counters {
+    struct {
+        std::uint64_t tx_bytes = 0, tx_packets = 0, rx_bytes = 0, rx_packets = 0, rx_drops = 0,
+                      qkey_violations = 0;
+    } basic;
+    struct {
+        std::uint64_t send_bytes = 0, sends = 0, receive_bytes = 0, receives = 0;
+    } messages;
+    struct {
+        std::uint64_t requests = 0, bytes = 0, errors = 0, response_bytes = 0;
+    } rdma_read;
+    struct {
+        std::uint64_t requests = 0, bytes = 0, errors = 0, received_bytes = 0;
+    } rdma_write;
+    struct {
+        std::uint64_t retransmitted_bytes = 0, retransmitted_packets = 0, timeouts = 0,
+                      unresponsive_remotes = 0, impaired_connections = 0;
+    } network;
+};
+
 struct queue_pair {
     static constexpr std::uint8_t rnr_for_ever = 7;
 
@@ -63,6 +84,7 @@ struct queue_pair {
     /// Entries since the start, modulo 65536.
     std::uint16_t sends_posted = 0, sends_fetched = 0;
     std::uint16_t receives_posted = 0, receives_taken = 0;
+    traffic_counters counters;
 
     bool sends() const { return state == qp_state::rts || state == qp_state::sqd; }
     bool receives() const { return sends() || state == qp_state::rtr; }
@@ -97,27 +119,6 @@ struct domain {
     unsigned users = 0;  ///< queue pairs, regions, address handles
 };
 
-/// The counters of GET_STATS (EFA contract 17).
-struct traffic_counters {
-    struct {
-        std::uint64_t tx_bytes = 0, tx_packets = 0, rx_bytes = 0, rx_packets = 0, rx_drops = 0,
-                      qkey_violations = 0;
-    } basic;
-    struct {
-        std::uint64_t send_bytes = 0, sends = 0, receive_bytes = 0, receives = 0;
-    } messages;
-    struct {
-        std::uint64_t requests = 0, bytes = 0, errors = 0, response_bytes = 0;
-    } rdma_read;
-    struct {
-        std::uint64_t requests = 0, bytes = 0, errors = 0, received_bytes = 0;
-    } rdma_write;
-    struct {
-        std::uint64_t retransmitted_bytes = 0, retransmitted_packets = 0, timeouts = 0,
-                      unresponsive_remotes = 0, impaired_connections = 0;
-    } network;
-};
-
 /// All that a driver has created on a card.
 struct objects {
     objects(unsigned max_eq, std::uint64_t first_doorbell, unsigned doorbell_pages)
@@ -137,6 +138,12 @@ struct objects {
     queue_pair* by_number(std::uint16_t number) {
         queue_pair* found = queue_pairs.find(number % limits::max_qp);
         return found != nullptr && found->number == number ? found : nullptr;
+    }
+    /// Counts for the card, and for a queue pair of it; nullptr: none that exists.
+    template <class Change>
+    void count(queue_pair* of, const Change& change) {
+        change(counters);
+        if (of != nullptr) change(of->counters);
     }
     /// By which address handle this side knows a card; nothing: it has none.
     std::optional<std::uint16_t> handle_of(const gid& card) const {

@@ -13,6 +13,7 @@ using efa_objects::limits;
 using efa_objects::memory_access;
 using efa_objects::memory_walk;
 using efa_objects::queue_pair;
+using efa_objects::traffic_counters;
 using sc_core::sc_time;
 namespace io = efa_io_regs;
 using io::reg;
@@ -106,9 +107,11 @@ queue_pair* packet_receiver::admitted_to(const srd_packet& packet) {
     const bool is_datagram_queue = qp != nullptr && qp->type == efa_objects::transport::ud;
     const bool takes = qp != nullptr && qp->receives() && is_datagram_queue == packet.datagram;
     const bool key = takes && qp->qkey == packet.qkey;
-    if (takes && !key) ++objects_.counters.basic.qkey_violations;
     if (key) return qp;
-    ++objects_.counters.basic.rx_drops;
+    objects_.count(qp, [&](traffic_counters& to) {
+        to.basic.qkey_violations += takes;
+        ++to.basic.rx_drops;
+    });
     refuse(packet, status::remote_bad_qp);
     return nullptr;
 }
@@ -215,7 +218,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
             return progress::done;
         }
         if (!has_receive(*qp)) {
-            ++objects_.counters.basic.rx_drops;
+            objects_.count(qp, [](traffic_counters& to) { ++to.basic.rx_drops; });
             refuse(packet, status::remote_not_ready);
             return progress::done;
         }
@@ -248,11 +251,12 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
 
 void packet_receiver::finish_send(const srd_packet& packet, queue_pair& qp) {
     const auto size = static_cast<std::uint32_t>(now_.bytes.size());
-    auto& to = objects_.counters;
-    ++to.basic.rx_packets;
-    to.basic.rx_bytes += packet.bytes;
-    ++to.messages.receives;
-    to.messages.receive_bytes += packet.bytes;
+    objects_.count(&qp, [&packet](traffic_counters& to) {
+        ++to.basic.rx_packets;
+        to.basic.rx_bytes += packet.bytes;
+        ++to.messages.receives;
+        to.messages.receive_bytes += packet.bytes;
+    });
     completions_.post(qp, completions::receive_done{.id = now_.taken.id, .length = size}, packet,
                       now_.ready);
     if (packet.datagram) return;
@@ -299,10 +303,11 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
                fetched == progress::done ? status::remote_bad_address : status::remote_abort);
         return progress::done;
     }
-    auto& to = objects_.counters;
-    ++to.basic.rx_packets;
-    to.basic.rx_bytes += packet.bytes;
-    to.rdma_write.received_bytes += packet.bytes;
+    objects_.count(qp, [&packet](traffic_counters& to) {
+        ++to.basic.rx_packets;
+        to.basic.rx_bytes += packet.bytes;
+        to.rdma_write.received_bytes += packet.bytes;
+    });
     if (packet.has_immediate) {
         const bool completes = arrivals_.completes(packet);
         arrivals_.add(packet);
@@ -347,8 +352,10 @@ packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
     }
     const auto stored = store();
     if (stored == progress::blocked) return stored;
-    ++objects_.counters.basic.rx_packets;
-    objects_.counters.basic.rx_bytes += packet.bytes;
+    objects_.count(objects_.queue_pairs.find(of->queue_pair), [&packet](traffic_counters& to) {
+        ++to.basic.rx_packets;
+        to.basic.rx_bytes += packet.bytes;
+    });
     if (stored == progress::failed)
         sender_.fail(packet.message, status::local_bad_lkey);
     else

@@ -13,6 +13,7 @@ using efa_objects::memory_access;
 using efa_objects::memory_region;
 using efa_objects::memory_walk;
 using efa_objects::queue_pair;
+using efa_objects::traffic_counters;
 using sc_core::sc_time;
 namespace io = efa_io_regs;
 using io::reg;
@@ -173,12 +174,14 @@ void packet_sender::expire() {
         if (of == nullptr) continue;
         const auto& state = of->packets[late.packet];
         if (state.done || state.deadline != at) continue;
-        if (state.tries > 0) ++objects_.counters.network.timeouts;
+        queue_pair* const qp = objects_.queue_pairs.find(of->queue_pair);
+        if (state.tries > 0)
+            objects_.count(qp, [](traffic_counters& to) { ++to.network.timeouts; });
         if (state.tries <= cfg_.retries) {
             again_.push_back(late);
             continue;
         }
-        ++objects_.counters.network.unresponsive_remotes;
+        objects_.count(qp, [](traffic_counters& to) { ++to.network.unresponsive_remotes; });
         complete(late.message,
                  responsive_.contains(of->card) ? status::local_unresponsive_remote
                                                 : status::local_unreachable_remote,
@@ -436,26 +439,28 @@ void packet_sender::complete(std::uint64_t message, status how, const sc_time& w
 void packet_sender::count(const request& of, status how) {
     ++counters_.completed;
     counters_.failed += how != status::ok;
-    auto& to = objects_.counters;
-    switch (of.what) {
-    case operation::send:
-        ++to.messages.sends;
-        if (how == status::ok) to.messages.send_bytes += of.length;
-        return;
-    case operation::rdma_read:
-        ++to.rdma_read.requests;
-        to.rdma_read.errors += how != status::ok;
-        if (how == status::ok) to.rdma_read.bytes += of.length;
-        return;
-    case operation::rdma_write:
-        ++to.rdma_write.requests;
-        to.rdma_write.errors += how != status::ok;
-        if (how == status::ok) to.rdma_write.bytes += of.length;
-        return;
-    case operation::fast_register:
-    case operation::fast_invalidate:
-        return;
-    }
+    const bool good = how == status::ok;
+    objects_.count(objects_.queue_pairs.find(of.queue_pair), [&](traffic_counters& to) {
+        switch (of.what) {
+        case operation::send:
+            ++to.messages.sends;
+            if (good) to.messages.send_bytes += of.length;
+            return;
+        case operation::rdma_read:
+            ++to.rdma_read.requests;
+            to.rdma_read.errors += !good;
+            if (good) to.rdma_read.bytes += of.length;
+            return;
+        case operation::rdma_write:
+            ++to.rdma_write.requests;
+            to.rdma_write.errors += !good;
+            if (good) to.rdma_write.bytes += of.length;
+            return;
+        case operation::fast_register:
+        case operation::fast_invalidate:
+            return;
+        }
+    });
 }
 
 // --- packets ---
@@ -484,6 +489,7 @@ packet_sender::progress packet_sender::fill() {
             // A response names the card that asked as its destination.
             if (what.type == srd_packet::kind::read_response) {
                 std::swap(what.source, what.destination);
+                std::swap(what.source_qp, what.destination_qp);
                 respond(what, status::remote_bad_address, sc_core::sc_time_stamp());
             } else if (find(what.message) != nullptr) {
                 complete(what.message, status::local_bad_lkey, sc_core::sc_time_stamp());
@@ -495,9 +501,10 @@ packet_sender::progress packet_sender::fill() {
         outgoing_->ready = std::max(outgoing_->ready, sc_core::sc_time_stamp() + delay);
     }
     ++counters_.packets;
-    auto& basic = objects_.counters.basic;
-    ++basic.tx_packets;
-    basic.tx_bytes += what.data.size();
+    objects_.count(objects_.by_number(what.source_qp), [&what](traffic_counters& to) {
+        ++to.basic.tx_packets;
+        to.basic.tx_bytes += what.data.size();
+    });
     const std::uint64_t message = what.message;
     const bool ends = what.type == srd_packet::kind::send && what.datagram;
     port_.send(std::move(outgoing_->what), outgoing_->ready + cfg_.processing);
@@ -516,9 +523,11 @@ packet_sender::progress packet_sender::choose() {
         if (of == nullptr || of->packets[name.packet].done) continue;
         if (of->packets[name.packet].tries > 0) {
             ++counters_.retransmits;
-            ++objects_.counters.network.retransmitted_packets;
-            objects_.counters.network.retransmitted_bytes +=
-                of->what == operation::rdma_read ? 0 : std::min(of->length, cfg_.packet);
+            objects_.count(objects_.queue_pairs.find(of->queue_pair), [&](traffic_counters& to) {
+                ++to.network.retransmitted_packets;
+                to.network.retransmitted_bytes +=
+                    of->what == operation::rdma_read ? 0 : std::min(of->length, cfg_.packet);
+            });
         }
         prepare(*of, name.packet);
         return progress::moved;
@@ -617,7 +626,7 @@ void packet_sender::answer_read(std::unique_ptr<srd_packet> asked) {
 void packet_sender::prepare_response() {
     auto what = std::move(asked_.front());
     asked_.pop_front();
-    const auto* const qp = objects_.by_number(what->destination_qp);
+    queue_pair* const qp = objects_.by_number(what->destination_qp);
     outgoing_ = outgoing();
     outgoing_->ready = sc_core::sc_time_stamp();
     outgoing_->from =
@@ -626,7 +635,9 @@ void packet_sender::prepare_response() {
     what->type = srd_packet::kind::read_response;
     std::swap(what->source, what->destination);
     what->data.resize(what->bytes);
-    objects_.counters.rdma_read.response_bytes += what->bytes;
+    std::swap(what->source_qp, what->destination_qp);
+    objects_.count(qp,
+                   [&what](traffic_counters& to) { to.rdma_read.response_bytes += what->bytes; });
     outgoing_->what = std::move(what);
 }
 
