@@ -21,9 +21,9 @@ protected:
     EfaDebian13Guests() : efa_guests("debian13", "debian13/efa.ko", "Debian 13 with EFA") {}
     /// Guests of a board, whose cards have the newest id that their software knows.
     ended start(const std::string& script, const std::string& options,
-                const std::string& board = "tests/guest/efa/efa_pair.yaml") {
+                const std::string& board = pair) {
         return start_on(
-            board, " --set device_id=0xefa3 --kernel " + own + "vmlinuz" +
+            board, " --kernel " + own + "vmlinuz" +
                        loading(own + "modules/",
                                {"failover", "net_failover", "virtio_net", "ib_core", "ib_uverbs"}) +
                        loading(own, {"efa"}) + running(script) + options);
@@ -31,6 +31,23 @@ protected:
     ended meeting(const std::string& script, const std::string& options = {}) {
         return start(meet + script, options + " --servers all" + ethernet());
     }
+    /// One card of each of two servers of a built-in board sends, reads and writes.
+    void servers_meet(const std::string& board, const std::string& servers,
+                      const std::string& client) {
+        const auto how = start(meet + std::string(R"sh(
+both ib_send_bw -c SRD -x 0 -d efa_0 -n 100 -s 8192
+both ib_read_bw -c SRD -x 0 -d efa_0 -n 10 -s 1048576
+both ib_read_lat -c SRD -x 0 -d efa_0 -n 20 -s 64
+both ib_write_bw -c SRD -x 0 -d efa_0 -n 10 -s 1048576
+echo sends $(cat $count/send_wrs) reads $(cat $count/rdma_read_bytes) writes $(cat $count/rdma_write_bytes)
+)sh"),
+                               " --functions nic0 --servers " + servers + ethernet(), board);
+        ASSERT_EQ(how.status, 0) << how.output;
+        EXPECT_THAT(how.output,
+                    HasSubstr("[" + client + "] sends 100 reads 10487040 writes 10485760"));
+    }
+
+    static constexpr const char* pair = "tests/guest/efa/efa_pair.yaml --set device_id=0xefa3";
     /// Options for scripts that run those of the folder python; `cp -a /program/mpi/. /` first.
     std::string with_python() const {
         return " --run " + own + "mpi --run tests/guest/efa/python ";
@@ -59,6 +76,14 @@ done
         EXPECT_THAT(how.output, HasSubstr(std::string(server) + " rdma_write_wr_err: 0"));
         EXPECT_THAT(how.output, HasSubstr(std::string(server) + " rx_drops: 0"));
     }
+}
+
+TEST_F(EfaDebian13Guests, ServersOfATrainium2UltraServerMeet) {
+    servers_meet("trn2-ultraserver", "0,1", "server1");
+}
+
+TEST_F(EfaDebian13Guests, ServersOfTwoUltraServersMeet) {
+    servers_meet("ultracluster-2", "0,36", "pod1.rack0.sled0");
 }
 
 /// The reliable endpoint over its own protocol, then directly over queue pairs of SRD, then

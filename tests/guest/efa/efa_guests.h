@@ -35,7 +35,8 @@ protected:
     }
     /// For scripts of two guests: `both PROGRAM...` runs it in both, the second one with the
     /// address of the first as its last argument, and leaves what it printed in /tmp/log.
-    static constexpr const char* meet = R"sh(n=${TRNVP_SERVER#server}
+    static constexpr const char* meet =
+        R"sh(case $TRNVP_SERVER in server0 | pod0.*) n=0 ;; *) n=1 ;; esac
 ulimit -l unlimited
 ip link set eth0 address 52:54:00:00:00:1$n
 ip addr add 10.0.0.1$n/24 dev eth0
