@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "models/assembler/cursor.h"
+#include "models/assembler/program_set.h"
+#include "models/instructions/instruction.h"
+
+namespace trn::isa {
+
+/// Core and index of each.
+using semaphore_set = std::set<std::array<std::uint8_t, 2>>;
+
+/// Adds the semaphores that an instruction of `core` waits for or changes.
+void add_semaphores(const instruction& i, unsigned core, std::span<const relocation> relocations,
+                    semaphore_set& semaphores);
+
+/// Throws line_error for what engine `on` of this generation refuses; without an engine, the first
+/// one that has the instruction.
+void check_instruction(const instruction& i, std::optional<engine> on, generation of,
+                       const cursor& in);
+
+}  // namespace trn::isa

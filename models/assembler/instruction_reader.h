@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/assembler/cursor.h"
+#include "models/assembler/directives.h"
+#include "models/assembler/operand_reader.h"
+#include "models/assembler/program_set.h"
+#include "models/instructions/instruction.h"
+#include "models/instructions/table.h"
+
+namespace trn::isa {
+
+/// A branch whose target is a label.
+struct label_use {
+    std::string label;
+    std::size_t pc;  ///< of the branch, in words
+    std::size_t column, length;
+    int line;
+};
+
+/// Reads one line with an instruction. Members throw line_error.
+class instruction_reader {
+public:
+    /// `pc`: of the instruction, in words; branches to labels are appended to `uses`.
+    instruction_reader(cursor& in, std::vector<label_use>& uses, std::size_t pc, int line,
+                       program_names& names)
+        : in_(in), uses_(uses), pc_(pc), line_(line), names_(names) {}
+
+    instruction read();
+
+    /// Addresses that the loader fills in; `word` counts from the instruction.
+    const std::vector<relocation>& relocations() const { return relocations_; }
+    /// The transfers that a dma_start names.
+    const std::vector<const transfer*>& transfers() const { return transfers_; }
+
+private:
+    void header();
+    const row& mnemonic();
+    void registers(const row& kind);
+    static std::vector<std::string_view> field_names(const row& kind);
+    [[noreturn]] void unknown_key(std::size_t start, std::string_view key,
+                                  std::span<const std::string_view> known) const;
+    void value(const row& kind, const field& one, register_fields& f);
+    void label();
+    void sync();
+    /// A number, or "@" and what the loader knows the address of; `byte` of the instruction.
+    std::uint64_t address(unsigned byte);
+    /// "0x2701800.4=1": address, size, data or register
+    void writes();
+    void doorbells();
+    /// One set of doorbells for engines with an equal number of descriptors: one or two.
+    void start_transfer(doorbell_sets& sets, unsigned& n, std::size_t at);
+    /// "source=0x1000 + R3*64 [8:1024, 1:0, 1:0, 1:0]"
+    dge_copy_fields::side dge_side(unsigned byte);
+    void dge();
+    /// Keys that the row uses; modes stand without '='.
+    static std::vector<std::string_view> tile_keys(const row& kind);
+    void tiles(const row& kind);
+    void tile_field(const row& kind, std::string_view key);
+    /// IMM is read once the type of DST is known.
+    void remember_immediate();
+    void fix_immediate(const row& kind);
+    void mask();
+    /// "(offset, multiplier) [count:step, ...]"
+    void pattern();
+
+    cursor& in_;
+    operand_reader operands_{in_};
+    std::vector<label_use>& uses_;
+    const std::size_t pc_;
+    const int line_;
+    program_names& names_;
+    instruction i_;
+    std::optional<cursor> immediate_;
+    std::vector<relocation> relocations_;
+    std::vector<const transfer*> transfers_;
+};
+
+}  // namespace trn::isa

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "models/assembler/cursor.h"
+#include "models/instructions/instruction.h"
+
+namespace trn::isa {
+
+/// Reads the operands of instructions from a line. Members throw line_error.
+class operand_reader {
+public:
+    explicit operand_reader(cursor& in) : in_(in) {}
+
+    /// "S[4]>=R3". `flags` gets flag::wait_reg for a register; null: only numbers.
+    wait_condition wait(std::uint8_t* flags);
+    /// "S[8]+=1". `flags` as for wait(), with flag::update_reg.
+    semaphore_update update(std::uint8_t* flags);
+    std::uint8_t alu_operator();
+    /// An activation function.
+    std::uint8_t function();
+    /// "sbuf[0, 64]"
+    location where();
+    /// "sbuf[0:128, 4096 + R3] fp32 [512:1, 4:512] index sbuf[32, 0]"
+    tile_operand tile();
+    /// "fp32(1.5)", "i32(R3)", "sbuf[0, 64] fp32"
+    scalar_operand scalar();
+    /// "(row, column, rows, columns)"
+    std::uint8_t pe_tile_bits();
+
+private:
+    /// S[n] or E[n]. \returns whether it is an event
+    bool semaphore(std::uint8_t& index);
+    /// A value, or a register where `flags` has a bit for it.
+    std::int32_t amount(std::uint8_t* flags, std::uint8_t bit);
+    space memory();
+    std::uint8_t partition() { return static_cast<std::uint8_t>(in_.number(0, 127)); }
+    std::uint32_t offset() { return static_cast<std::uint32_t>(in_.number(0, 0x3ffff)); }
+
+    cursor& in_;
+};
+
+}  // namespace trn::isa
