@@ -5,9 +5,11 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
-#include "models/numerics/numerics.h"
+#include "models/numerics/elements.h"
 #include "models/numerics/unaligned.h"
 
 /// A class of each element type, for loops that are instantiated per type.

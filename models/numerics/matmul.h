@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/numerics/matmul_shape.h"
+
 /// Products of the Tensor engine's array (doc/spec/neuron-core.md 3.7): for every output
 ///
 ///     acc = +0;  for k = 0, 1, ...:  acc = RN32(RN64(acc + q_k))
@@ -12,12 +14,6 @@
 /// right, each addition rounded once. Order and roundings are known_by: invented. The results are
 /// the same on every host; NaNs are canonical.
 namespace trn::numerics {
-
-/// out[m][n] = sum over k of a[k][m] b[k][n]. Rows follow each other at the pitches, in elements.
-struct matmul_shape {
-    std::size_t k, m, n;
-    std::size_t a_pitch, b_pitch, out_pitch;
-};
 
 /// Operands whose products are exact in 48 bits with at most 24 each: all types but FP32 (TF32,
 /// BF16, FP16, FP8 after decoding). One product per step.

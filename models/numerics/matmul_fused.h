@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/numerics/matmul.h"
+#include <cstddef>
+#include <cstdint>
+
+#include "models/numerics/matmul_shape.h"
 
 /// The matmuls of matmul.h on hosts with fused multiply-add; NaNs are not canonical yet. Each
 /// returns false, and does nothing, on other hosts.

@@ -30,7 +30,7 @@ void health::note_error(const completion& what, const command& of) {
                            of.opcode() != words::nvm::opcode_dataset_management;
     errors_.push_front({++failures_, what, has_block ? of.words.get_wide(words::reg::block_lo) : 0,
                         of.words.get(words::reg::namespace_)});
-    if (errors_.size() > max_errors) errors_.pop_back();
+    if (errors_.size() > max_error_entries) errors_.pop_back();
 }
 
 std::uint8_t health::warnings(const features& limits) const {
@@ -41,7 +41,7 @@ std::uint8_t health::warnings(const features& limits) const {
 
 std::vector<std::uint8_t> health::error_page() const {
     constexpr std::size_t size = 64;
-    std::vector<std::uint8_t> page(max_errors * size);
+    std::vector<std::uint8_t> page(max_error_entries * size);
     std::size_t at = 0;
     for (const failure& each : errors_) {
         put(page, at, each.number);

@@ -16,8 +16,6 @@ class features;
 /// failed commands are forgotten with power.
 class health {
 public:
-    static constexpr std::size_t max_errors = 64;
-
     std::uint64_t media_errors = 0, power_cycles = 1, unsafe_shutdowns = 0;
     std::uint16_t temperature = 310;  ///< kelvin; invented
 

@@ -7,8 +7,6 @@
 #include <bit>
 #include <cstring>
 
-#include "models/nvme_controller/health.h"
-
 namespace trn::nvme {
 
 namespace {
@@ -48,7 +46,7 @@ std::vector<std::uint8_t> identity::controller_page() const {
     page[259] = max_event_requests - 1;              // AERL
     page[260] = 0x03;                                // FRMW: one slot, read only
     page[261] = 1 << 2;                              // LPA: offsets and long lengths of logs
-    page[262] = health::max_errors - 1;              // ELPE
+    page[262] = max_error_entries - 1;               // ELPE
     put<std::uint16_t>(page, 266, 353);              // WCTEMP, kelvin
     put<std::uint16_t>(page, 268, 358);              // CCTEMP
     page[512] = 0x66;                                // SQES

@@ -14,6 +14,7 @@ constexpr unsigned max_transfer_shift = 5;  ///< pages of a command's data, log2
 constexpr std::uint32_t max_transfer = 4096u << max_transfer_shift;
 constexpr unsigned max_event_requests = 4;
 constexpr unsigned max_abort_commands = 4;
+constexpr std::size_t max_error_entries = 64;  ///< of the log of errors
 constexpr std::string_view firmware_revision = "1.0";
 
 /// Text as identify structures have it: padded with spaces.

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "ring.h"
 
 /* Compute packets (doc/dma_compute.md): built here, carried out on a ring of the library's own. */
 

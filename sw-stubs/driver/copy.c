@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "ring.h"
 
 /* Copies over the host-transfer queues (contract 7, 8). */
 

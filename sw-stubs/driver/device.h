@@ -4,7 +4,7 @@
 
 #include "generation.h"
 #include "registers.h"
-#include "ring.h"
+#include "ring_types.h"
 #include "trn_driver.h"
 
 /* The opaque device and what the parts of the library share. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "ring.h"
 
 /* A device from creation to destruction, and the probe (contract 1). */
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "ring.h"
 
 /* Pod election (contract 11): a chip finds out which chips its neighbour windows lead to, by DMA
  * reads of their misc RAM, and says in its own what it found. */

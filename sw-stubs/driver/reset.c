@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "ring.h"
 
 /* Reset (contract 5) and what the driver sets up after it. */
 

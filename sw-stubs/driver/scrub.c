@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "device.h"
+#include "ring.h"
 
 /* HBM scrub (contract 8): sixteen engines of a stack write their own 64 KiB stripe of each MiB. The
  * first stripe comes from the host, each next one from the stripe before it, and the last one goes

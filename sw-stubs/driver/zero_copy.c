@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "device.h"
+#include "ring.h"
 
 /* Copies without a bounce buffer, and queues of the host-transfer engines of one's own
  * (contract 7.5, 8, 13.2). */

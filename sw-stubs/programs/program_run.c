@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "ring.h"
 
 /* Running a program: the host flow of NeuronCore spec 5.3. */
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace trn::numerics {
+
+/// out[m][n] = sum over k of a[k][m] b[k][n]. Rows follow each other at the pitches, in elements.
+struct matmul_shape {
+    std::size_t k, m, n;
+    std::size_t a_pitch, b_pitch, out_pitch;
+};
+
+}  // namespace trn::numerics
