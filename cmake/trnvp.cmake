@@ -65,11 +65,14 @@ function(trn_build_fast name level)
     endif()
 endfunction()
 
-# trn_gather(name): its files are compiled eight at a time, because what each includes takes longer than itself.
+# trn_gather(name [count]): its files are compiled eight (or `count`) at a time, because what each includes takes longer
+# than itself. Models are compiled one by one, so that a change of one is quick to try.
 # They share an anonymous namespace then. Sanitizer build and lint take them one by one: TRNVP_GATHER is off.
 option(TRNVP_GATHER "compile files of a target together where that is faster" ON)
 function(trn_gather name)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ${TRNVP_GATHER} UNITY_BUILD_BATCH_SIZE 8)
+    set(counts 8 ${ARGN})
+    list(GET counts -1 count)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ${TRNVP_GATHER} UNITY_BUILD_BATCH_SIZE ${count})
 endfunction()
 
 # trn_headers(name LEVEL level LINK libs... HEADERS headers...): headers of others that many files include, parsed

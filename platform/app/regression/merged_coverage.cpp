@@ -27,7 +27,7 @@ std::vector<std::string_view> parts_of(std::string_view text, std::size_t limit)
     return all;
 }
 
-std::optional<int> number_of(std::string_view text) {
+std::optional<int> line_number(std::string_view text) {
     int value = 0;
     const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (wrong != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
@@ -43,21 +43,21 @@ bool merged_coverage::add_line(source& to, std::string_view line) {
     const auto key = line.substr(0, colon);
     const auto rest = line.substr(colon + 1);
     if (key == "FNF" || key == "FNH" || key == "BRF" || key == "BRH" || key == "LF" || key == "LH")
-        return number_of(rest).has_value();
+        return line_number(rest).has_value();
     const auto parts = parts_of(rest, key == "BRDA" ? 4 : 2);
-    const auto first = number_of(parts[0]);
+    const auto first = line_number(parts[0]);
     if (!first) return false;
     if (key == "FN" && parts.size() == 2) {
         to.functions[std::string(parts[1])].first = *first;
     } else if (key == "FNDA" && parts.size() == 2) {
         to.functions[std::string(parts[1])].second |= *first > 0;
-    } else if (key == "DA" && parts.size() == 2 && number_of(parts[1])) {
-        to.lines[*first] |= *number_of(parts[1]) > 0;
-    } else if (key == "BRDA" && parts.size() == 4 && number_of(parts[1]) && number_of(parts[2]) &&
-               (parts[3] == "-" || number_of(parts[3]))) {
-        const int mark = parts[3] == "-" ? -1 : *number_of(parts[3]) > 0;
-        const std::pair which{static_cast<unsigned>(*number_of(parts[1])),
-                              static_cast<unsigned>(*number_of(parts[2]))};
+    } else if (key == "DA" && parts.size() == 2 && line_number(parts[1])) {
+        to.lines[*first] |= *line_number(parts[1]) > 0;
+    } else if (key == "BRDA" && parts.size() == 4 && line_number(parts[1]) &&
+               line_number(parts[2]) && (parts[3] == "-" || line_number(parts[3]))) {
+        const int mark = parts[3] == "-" ? -1 : *line_number(parts[3]) > 0;
+        const std::pair which{static_cast<unsigned>(*line_number(parts[1])),
+                              static_cast<unsigned>(*line_number(parts[2]))};
         const auto [at, fresh] = to.branches.try_emplace({*first, which}, mark);
         at->second = std::max(at->second, mark);
     } else {
