@@ -50,6 +50,60 @@ void add_operand(const reduction& r, const std::uint8_t* from, std::size_t which
     }
 }
 
+// ---- sums of BF16 to nearest: most bytes of collectives
+
+/// The bits of `sum`, rounded to the upper half. A carry out of the largest number is infinity.
+std::uint32_t rounded_to_bf16(float sum) {
+    const auto bits = std::bit_cast<std::uint32_t>(sum);
+    const std::uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
+    return sum == sum ? rounded : std::bit_cast<std::uint32_t>(formats::canonical_nan);
+}
+
+/// Adds `Operands` runs of pairs. The pair's halves become FP32 where they are, in one pass and
+/// without the sums in memory. Precondition: the result is an operand, or overlaps none.
+template <std::size_t Operands>
+void add_pairs(const std::uint8_t* const* operands, std::size_t first, std::uint8_t* result,
+               std::size_t pairs) {
+    std::array<const std::uint8_t*, Operands> from;
+    for (std::size_t k = 0; k < Operands; ++k) from[k] = operands[k] + first;
+    std::uint8_t* const to = result + first;
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < pairs; ++i) {
+        constexpr std::uint32_t upper = 0xffff'0000;
+        const auto pair = load<std::uint32_t>(from[0] + 4 * i);
+        auto low = std::bit_cast<float>(pair << 16), high = std::bit_cast<float>(pair & upper);
+        for (std::size_t k = 1; k < Operands; ++k) {
+            const auto other = load<std::uint32_t>(from[k] + 4 * i);
+            low += std::bit_cast<float>(other << 16);
+            high += std::bit_cast<float>(other & upper);
+        }
+        store(to + 4 * i, (rounded_to_bf16(high) & upper) | rounded_to_bf16(low) >> 16);
+    }
+}
+
+/// False: such a sum goes the general way.
+bool sums_pairs(const reduction& r, std::size_t operands) {
+    return r.op == operation::add && r.from == element::bf16 && r.to == element::bf16 &&
+           !r.how.stochastic && !r.how.saturate && operands >= 2 && operands <= 6;
+}
+
+/// Precondition: sums_pairs().
+void add_pairs(std::span<const std::uint8_t* const> operands, std::size_t first,
+               std::uint8_t* result, std::size_t pairs) {
+    switch (operands.size()) {
+    case 2:
+        return add_pairs<2>(operands.data(), first, result, pairs);
+    case 3:
+        return add_pairs<3>(operands.data(), first, result, pairs);
+    case 4:
+        return add_pairs<4>(operands.data(), first, result, pairs);
+    case 5:
+        return add_pairs<5>(operands.data(), first, result, pairs);
+    default:
+        return add_pairs<6>(operands.data(), first, result, pairs);
+    }
+}
+
 }  // namespace
 
 TRN_WIDE_VECTORS
@@ -87,7 +141,15 @@ void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, s
             for (const std::uint8_t* operand : operands) __builtin_prefetch(operand + line);
     };
     prefetch(0, ahead);
-    for (std::size_t done = 0; done < count; done += run) {
+    std::size_t done = 0;
+    if (sums_pairs(r, operands.size()))
+        for (const std::size_t whole = count & ~std::size_t{1}; done < whole;) {
+            const std::size_t n = std::min(4 * run, whole - done);
+            prefetch(done * step + ahead, n * step);
+            add_pairs(operands, done * step, result, n / 2);
+            done += n;
+        }
+    for (; done < count; done += run) {
         const std::size_t n = std::min(run, count - done);
         prefetch(done * step + ahead, run * step);
         decode(r.from, operands[0] + done * step, sum.data(), n);

@@ -291,7 +291,10 @@ TEST(NumericsTest, ReductionsUseFp32InOperandOrder) {
                 check_reduction(op, static_cast<element>(type), static_cast<element>(type),
                                 operands, 1500);
     for (const std::size_t count : {1, 2, 1023, 1024, 1025, 4097})
-        check_reduction(operation::add, element::bf16, element::bf16, 2, count);
+        for (std::size_t operands = 2; operands <= 7; ++operands)
+            for (const bool saturate : {false, true})
+                check_reduction(operation::add, element::bf16, element::bf16, operands, count,
+                                {.saturate = saturate});
 }
 
 TEST(NumericsTest, EveryTypeCastsToEveryOther) {
@@ -349,6 +352,26 @@ TEST(NumericsTest, ResultMayOverwriteAnOperand) {
     reduce({operation::add, element::fp32, element::fp32, {}, {}}, operands,
            reinterpret_cast<std::uint8_t*>(a.data()), a.size());
     for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], static_cast<float>(i) + 0.5f);
+}
+
+TEST(NumericsTest, ResultOfBf16MayOverwriteAnyOperand) {
+    for (std::size_t operands = 2; operands <= 6; ++operands)
+        for (std::size_t overwritten = 0; overwritten < operands; ++overwritten) {
+            std::vector<std::vector<std::uint16_t>> values(operands,
+                                                           std::vector<std::uint16_t>(3001));
+            std::vector<const std::uint8_t*> pointers;
+            for (std::size_t k = 0; k < operands; ++k) {
+                for (std::size_t i = 0; i < values[k].size(); ++i)
+                    values[k][i] = static_cast<std::uint16_t>(0x3f80 + (i * 7 + k) % 512);
+                pointers.push_back(reinterpret_cast<const std::uint8_t*>(values[k].data()));
+            }
+            const reduction sum{operation::add, element::bf16, element::bf16, {}, {}};
+            std::vector<std::uint16_t> apart(3001);
+            reduce(sum, pointers, reinterpret_cast<std::uint8_t*>(apart.data()), apart.size());
+            reduce(sum, pointers, reinterpret_cast<std::uint8_t*>(values[overwritten].data()),
+                   apart.size());
+            ASSERT_EQ(values[overwritten], apart);
+        }
 }
 
 /// The reference that scenarios check devices with, computed in three ways.
