@@ -112,6 +112,7 @@ register_bank::register_bank(const register_table& table, options opts)
       name_(opts.name.empty() ? default_name(table) : std::move(opts.name)),
       stride_(opts.stride != 0 ? opts.stride : table.size),
       stride_shift_(shift_of(stride_)),
+      size_(table.size),
       width_(table.width),
       latency_(opts.latency),
       values_(opts.instances),
@@ -135,16 +136,16 @@ register_bank::hooks& register_bank::hooks_of(std::size_t row) {
 
 void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     payload.set_dmi_allowed(false);
-    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
+    const bool is_one_register =
+        payload.get_data_length() == width_ && payload.get_byte_enable_ptr() == nullptr &&
+        payload.get_streaming_width() >= width_ && (payload.get_address() & (width_ - 1)) == 0;
+    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND)
         payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    } else if (payload.get_data_length() == width_ && payload.get_byte_enable_ptr() == nullptr &&
-               payload.get_streaming_width() >= width_ &&
-               (payload.get_address() & (width_ - 1)) == 0) {
+    else if (is_one_register) [[likely]]
         payload.set_response_status(
             beat(payload.is_write(), payload.get_address(), payload.get_data_ptr(), delay));
-    } else {
+    else
         split(payload, delay);
-    }
 }
 
 /// Any payload that is not exactly one register: several, or one with byte enables, or a misfit.
@@ -184,31 +185,29 @@ void register_bank::split(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
 
 inline bool register_bank::locate(std::uint64_t address, location& where) const {
     where = {0, address};
-    if (address < table_.size) return true;  // instance 0 needs no division
+    if (address < size_) return true;  // instance 0 needs no division
     where.instance = stride_shift_ != 0 ? address >> stride_shift_ : address / stride_;
     where.offset = address - where.instance * stride_;
-    return where.instance < values_.size() && where.offset < table_.size;
+    return where.instance < values_.size() && where.offset < size_;
 }
 
-/// One whole, aligned register (or that much of a hole).
-inline tlm::tlm_response_status register_bank::beat(bool is_write, std::uint64_t address,
-                                                    unsigned char* data, sc_core::sc_time& delay) {
+/// One whole, aligned register (or that much of a hole). Inline with all it needs of a register
+/// without hooks: an access is shorter than the calls would be.
+[[gnu::always_inline]] inline tlm::tlm_response_status register_bank::beat(
+    bool is_write, std::uint64_t address, unsigned char* data, sc_core::sc_time& delay) {
     location where;
-    if (!locate(address, where))
+    if (!locate(address, where)) [[unlikely]]
         return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, is_write, address, width_);
     const auto at = index_.find(where.offset);
-    if (at.slot == register_index::hole) return hole(is_write, where, data, width_);
+    if (at.slot == register_index::hole) [[unlikely]]
+        return hole(is_write, where, data, width_);
     delay += latency_;
-    auto status = tlm::TLM_OK_RESPONSE;
     const auto instance = static_cast<unsigned>(where.instance);
-    if (is_write) {
-        status = write(instance, at, fetch(data), delay);
-    } else {
-        std::uint64_t value = 0;
-        status = read(instance, at, value, delay);
-        if (status == tlm::TLM_OK_RESPONSE) put(data, value);
-    }
-    return status == tlm::TLM_OK_RESPONSE ? status : refuse(status, is_write, address, width_);
+    const auto status =
+        is_write ? write(instance, at, fetch(data), delay) : read(instance, at, data, delay);
+    if (status != tlm::TLM_OK_RESPONSE) [[unlikely]]
+        return refuse(status, is_write, address, width_);
+    return status;
 }
 
 void register_bank::start_counting() {
@@ -221,31 +220,44 @@ inline register_use::counts& register_bank::count(std::uint32_t row) {
     return uses_[row].by[static_cast<std::size_t>(initiator::current_kind())];
 }
 
-inline tlm::tlm_response_status register_bank::read(unsigned instance, register_index::entry at,
-                                                    std::uint64_t& value, sc_core::sc_time& delay) {
+[[gnu::always_inline]] inline tlm::tlm_response_status register_bank::read(
+    unsigned instance, register_index::entry at, unsigned char* data, sc_core::sc_time& delay) {
     const auto& row = index_.row(at.row);
-    if (row.bits.readable == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+    if (row.bits.readable == 0) [[unlikely]]
+        return tlm::TLM_COMMAND_ERROR_RESPONSE;
     ++count(at.row).reads;
-    const unsigned index = at.slot - row.slot;
     const hooks* const own = find_hooks(at.row);
-    const std::uint64_t old =
-        own != nullptr && own->view ? own->view(instance, index) : load(instance, at.slot, row);
-    value = old & row.bits.readable;
-    if (own != nullptr && own->on_read) {
-        register_access a{instance, index, old, 0, value, delay};
-        own->on_read(a);
-        if (a.response != tlm::TLM_OK_RESPONSE) return a.response;
-        value = a.value;
-    }
+    if (own != nullptr && (own->view || own->on_read))
+        return read_by_hooks(*own, instance, at, data, delay);
+    const std::uint64_t old = load(instance, at.slot, row);
+    put(data, old & row.bits.readable);
     if ((old & row.bits.drained) != 0) store(instance, at.slot, old & ~row.bits.drained);
     return tlm::TLM_OK_RESPONSE;
 }
 
-inline tlm::tlm_response_status register_bank::write(unsigned instance, register_index::entry at,
-                                                     std::uint64_t written,
-                                                     sc_core::sc_time& delay) {
+tlm::tlm_response_status register_bank::read_by_hooks(const hooks& own, unsigned instance,
+                                                      register_index::entry at, unsigned char* data,
+                                                      sc_core::sc_time& delay) {
     const auto& row = index_.row(at.row);
-    if (row.bits.writable() == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+    const unsigned index = at.slot - row.slot;
+    const std::uint64_t old = own.view ? own.view(instance, index) : load(instance, at.slot, row);
+    std::uint64_t value = old & row.bits.readable;
+    if (own.on_read) {
+        register_access a{instance, index, old, 0, value, delay};
+        own.on_read(a);
+        if (a.response != tlm::TLM_OK_RESPONSE) return a.response;
+        value = a.value;
+    }
+    if ((old & row.bits.drained) != 0) store(instance, at.slot, old & ~row.bits.drained);
+    put(data, value);
+    return tlm::TLM_OK_RESPONSE;
+}
+
+[[gnu::always_inline]] inline tlm::tlm_response_status register_bank::write(
+    unsigned instance, register_index::entry at, std::uint64_t written, sc_core::sc_time& delay) {
+    const auto& row = index_.row(at.row);
+    if (row.bits.writable() == 0) [[unlikely]]
+        return tlm::TLM_COMMAND_ERROR_RESPONSE;
     ++count(at.row).writes;
     const std::uint64_t old = load(instance, at.slot, row);
     std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);

@@ -215,8 +215,11 @@ private:
     tlm::tlm_response_status beat(bool write, std::uint64_t address, unsigned char* data,
                                   sc_core::sc_time& delay);
     void split(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    tlm::tlm_response_status read(unsigned instance, register_index::entry at, std::uint64_t& value,
+    tlm::tlm_response_status read(unsigned instance, register_index::entry at, unsigned char* data,
                                   sc_core::sc_time& delay);
+    tlm::tlm_response_status read_by_hooks(const hooks& own, unsigned instance,
+                                           register_index::entry at, unsigned char* data,
+                                           sc_core::sc_time& delay);
     tlm::tlm_response_status write(unsigned instance, register_index::entry at, std::uint64_t value,
                                    sc_core::sc_time& delay);
     tlm::tlm_response_status hole(bool write, const location& where, unsigned char* data,
@@ -247,6 +250,7 @@ private:
     const std::string name_;
     const std::uint64_t stride_;
     const unsigned stride_shift_;  // 0: the stride is no power of two
+    const std::uint64_t size_;     // of the aperture
     const unsigned width_;
     const sc_core::sc_time latency_;
     std::unique_ptr<listing> listing_;  // for for_each_bank()
