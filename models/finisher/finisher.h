@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <functional>
 #include <systemc>
@@ -10,6 +8,7 @@
 
 #include "platform/framework/kernel/power_off.h"
 #include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -21,7 +20,7 @@ public:
     static constexpr std::uint64_t size = 0x1000;  ///< bytes of address space
     enum class action : std::uint8_t { power_off, reset };
 
-    tlm_utils::simple_target_socket<finisher, 64> in{"in"};
+    target_socket<finisher> in{"in"};
     irq_out power_off{"power_off"};  ///< stays high
     irq_out reset{"reset"};          ///< a pulse
 

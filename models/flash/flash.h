@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <array>
 #include <cstdint>
 #include <span>
@@ -14,6 +12,7 @@
 #include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/backing_store.h"
 #include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -37,8 +36,8 @@ public:
     /// A program's file may be longer than its loaded segments: debug information.
     static constexpr std::uint64_t max_program_bytes = 64 << 20;
 
-    tlm_utils::simple_target_socket<flash, 64> window{"window"};  ///< the bytes, read only
-    register_socket in{"in", regs_};                              ///< flash.regs.yaml
+    target_socket<flash> window{"window"};  ///< the bytes, read only
+    register_socket in{"in", regs_};        ///< flash.regs.yaml
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};

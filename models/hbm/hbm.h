@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <string_view>
 #include <systemc>
@@ -19,6 +17,7 @@
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/route.h"
+#include "platform/framework/tlm/target_socket.h"
 #include "platform/framework/tlm/traffic_watcher.h"
 
 namespace trn {
@@ -47,8 +46,8 @@ public:
     };
     enum class repair_state : std::uint8_t { none, pending, failed };
 
-    tlm_utils::simple_target_socket<hbm, 64> in{"in"};  ///< the memory
-    register_socket control{"control", regs_};          ///< hbm.regs.yaml
+    target_socket<hbm> in{"in"};                ///< the memory
+    register_socket control{"control", regs_};  ///< hbm.regs.yaml
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
                           if (level) forget();
                       }};

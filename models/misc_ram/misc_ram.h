@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <systemc>
 #include <tlm>
 
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -21,8 +20,8 @@ public:
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
     };
 
-    tlm_utils::simple_target_socket<misc_ram, 64> in{"in"};              ///< host and AXI
-    tlm_utils::simple_target_socket<misc_ram, 64> firmware{"firmware"};  ///< management processor
+    target_socket<misc_ram> in{"in"};              ///< host and AXI
+    target_socket<misc_ram> firmware{"firmware"};  ///< management processor
     irq_out doorbell{"doorbell"};
     /// High from a host's read of a sample (power, heartbeat) until firmware writes the next one:
     /// firmware need not take samples that no host reads.

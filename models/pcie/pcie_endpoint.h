@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <array>
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -61,8 +61,8 @@ public:
         std::uint64_t error_messages = 0;        ///< sent to the root port
     };
 
-    plug link{"link", *this};                                       // TLPs to and from the host
-    tlm_utils::simple_target_socket<pcie_endpoint, 64> dma{"dma"};  // the chip's, host addresses
+    plug link{"link", *this};                 // TLPs to and from the host
+    target_socket<pcie_endpoint> dma{"dma"};  // the chip's, host addresses
     using to_chip = tlm_utils::simple_initiator_socket_tagged_optional<pcie_endpoint, 64>;
     to_chip bar0{"bar0"};  // offsets in the register BAR
     to_chip bar4{"bar4"};

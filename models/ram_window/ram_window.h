@@ -2,11 +2,12 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
 #include <systemc>
 #include <tlm>
+
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -20,7 +21,7 @@ public:
         std::uint64_t base = 0;                       ///< address behind `out` of the first byte
     };
 
-    tlm_utils::simple_target_socket<ram_window, 64> in{"in"};
+    target_socket<ram_window> in{"in"};
     tlm_utils::simple_initiator_socket<ram_window, 64> out{"out"};
 
     ram_window(sc_core::sc_module_name name, const config& cfg);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -16,6 +14,7 @@
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -47,7 +46,7 @@ public:
     static constexpr unsigned max_dies = 2;
     static constexpr unsigned diodes = 6;  ///< dies, then HBM stacks
 
-    tlm_utils::simple_target_socket<sensors, 64> in{"in"};
+    target_socket<sensors> in{"in"};
     /// The HBM stacks in order: every die has as many, die 0 the first ones.
     sc_core::sc_port<activity_interface, 4, sc_core::SC_ZERO_OR_MORE_BOUND> activity{"activity"};
     /// The NeuronCores in order, likewise.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -61,8 +61,8 @@ public:
     static constexpr std::uint64_t misc_size = 0x2000;     ///< misc registers, notification queues
     static constexpr std::uint64_t generator_offset = 0x42000;  ///< in a slot; invented
 
-    tlm_utils::simple_target_socket<udma, 64> registers{"registers"};
-    tlm_utils::simple_target_socket_optional<udma, 64> misc{"misc"};
+    target_socket<udma> registers{"registers"};
+    optional_target_socket<udma> misc{"misc"};
     tlm_utils::simple_initiator_socket<udma, 64> memory{"memory"};
     irq_in reset;
     irq_in throttle{"throttle", 1, [this](unsigned, bool level) { slow_down(level); }};

@@ -28,7 +28,7 @@ ALLOWED = {
     **framework("command_line"),
     **framework("process"),
     **framework("misuse"),
-    **framework("registers", "misuse"),
+    **framework("registers", "misuse", "tlm"),
     **framework("loader"),
     **framework("kernel"),
     **framework("tlm", "kernel"),

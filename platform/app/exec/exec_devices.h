@@ -2,12 +2,13 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
 #include <functional>
 #include <systemc>
 #include <tlm>
+
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -17,7 +18,7 @@ class byte_registers : public sc_core::sc_module {
 public:
     static constexpr std::uint64_t size = 0x100, registers = 8;
 
-    tlm_utils::simple_target_socket<byte_registers, 64> in{"in"};
+    target_socket<byte_registers> in{"in"};
     tlm_utils::simple_initiator_socket<byte_registers, 64> out{"out"};
 
     /// `polled` is called before each read: the program may be polling for input.

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <systemc>
 
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -25,7 +24,7 @@ public:
     };
     static constexpr std::uint64_t page_size = 4096;
 
-    tlm_utils::simple_target_socket<htif, 64> in{"in"};  ///< addresses as in RAM, from 0
+    target_socket<htif> in{"in"};  ///< addresses as in RAM, from 0
 
     htif(sc_core::sc_module_name name, memory& ram, config cfg);
 

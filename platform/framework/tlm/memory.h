@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <span>
 #include <systemc>
 #include <tlm>
 
 #include "platform/framework/tlm/backing_store.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -52,7 +51,7 @@ public:
         bool shared = false;     ///< has a descriptor to map elsewhere
     };
 
-    tlm_utils::simple_target_socket<memory, 64> in{"in"};
+    target_socket<memory> in{"in"};
 
     memory(sc_core::sc_module_name name, const config& cfg);
 

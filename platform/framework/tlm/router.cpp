@@ -8,16 +8,14 @@ namespace trn {
 namespace {
 
 bool contains(const router::range& range, std::uint64_t address, std::uint64_t length) {
-    return address >= range.base && address - range.base < range.size &&
-           length <= range.size - (address - range.base);
+    const std::uint64_t offset = address - range.base;  // below the base: larger than any size
+    return offset < range.size && length <= range.size - offset;
 }
 
 }  // namespace
 
 router::router(sc_core::sc_module_name name, const config& cfg) : sc_module(name), cfg_(cfg) {
-    target.register_b_transport(this, &router::b_transport);
-    target.register_transport_dbg(this, &router::transport_dbg);
-    target.register_get_direct_mem_ptr(this, &router::get_direct_mem_ptr);
+    target.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
     initiator.register_invalidate_direct_mem_ptr(this, &router::invalidate_direct_mem_ptr);
 }
 
@@ -35,10 +33,13 @@ const router::range* router::map(const range& added) {
     return nullptr;
 }
 
-const router::range* router::decode(std::uint64_t address, std::uint64_t length) {
-    if (last_hit_ < ranges_.size() && contains(ranges_[last_hit_], address, length)) {
+inline const router::range* router::decode(std::uint64_t address, std::uint64_t length) {
+    if (last_hit_ < ranges_.size() && contains(ranges_[last_hit_], address, length)) [[likely]]
         return &ranges_[last_hit_];
-    }
+    return search(address, length);
+}
+
+const router::range* router::search(std::uint64_t address, std::uint64_t length) {
     const auto next =
         std::upper_bound(ranges_.begin(), ranges_.end(), address,
                          [](std::uint64_t at, const range& other) { return at < other.base; });
@@ -47,7 +48,7 @@ const router::range* router::decode(std::uint64_t address, std::uint64_t length)
     return &ranges_[last_hit_];
 }
 
-void router::b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+void router::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const range* hit = decode(address, payload.get_data_length());
     if (hit == nullptr) {
@@ -60,7 +61,7 @@ void router::b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_tim
     payload.set_address(address);  // so that initiators can reuse their payload
 }
 
-unsigned router::transport_dbg(int, tlm::tlm_generic_payload& payload) {
+unsigned router::transport_dbg(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     const range* hit = decode(address, payload.get_data_length());
     if (hit == nullptr) return 0;
@@ -70,7 +71,7 @@ unsigned router::transport_dbg(int, tlm::tlm_generic_payload& payload) {
     return done;
 }
 
-bool router::get_direct_mem_ptr(int, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+bool router::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const std::uint64_t address = payload.get_address();
     const range* hit = decode(address, 1);
     if (hit == nullptr) {
@@ -106,7 +107,7 @@ void router::invalidate_direct_mem_ptr(int port, sc_dt::uint64 first, sc_dt::uin
         if (last < range.target_base || first > range_last) continue;
         const std::uint64_t from = std::max<std::uint64_t>(first, range.target_base);
         const std::uint64_t to = std::min<std::uint64_t>(last, range_last);
-        for (int i = 0; i < static_cast<int>(target.size()); ++i) {
+        for (int i = 0; i < target.size(); ++i) {
             target[i]->invalidate_direct_mem_ptr(from - range.target_base + range.base,
                                                  to - range.target_base + range.base);
         }

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <tlm_utils/multi_passthrough_initiator_socket.h>
-#include <tlm_utils/multi_passthrough_target_socket.h>
 
 #include <cstdint>
 #include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
+
+#include "platform/framework/tlm/blocking_transport.h"
 
 namespace trn {
 
@@ -17,7 +18,7 @@ namespace trn {
 /// map(). Addresses outside every range, and bursts across the end of one, return
 /// TLM_ADDRESS_ERROR_RESPONSE. Reset values and timing are the targets' own; a hop adds
 /// `hop_latency`.
-class router : public sc_core::sc_module {
+class router : public sc_core::sc_module, private blocking_transport {
 public:
     struct config {
         sc_core::sc_time hop_latency = sc_core::SC_ZERO_TIME;
@@ -29,7 +30,7 @@ public:
         unsigned port;              ///< index of the binding on `initiator`
     };
 
-    tlm_utils::multi_passthrough_target_socket<router, 64> target{"target"};
+    tlm::tlm_target_socket<64, tlm::tlm_base_protocol_types, 0> target{"target"};
     tlm_utils::multi_passthrough_initiator_socket<router, 64> initiator{"initiator"};
 
     router(sc_core::sc_module_name name, const config& cfg);
@@ -42,9 +43,10 @@ public:
 
 private:
     const range* decode(std::uint64_t address, std::uint64_t length);
-    void b_transport(int id, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned transport_dbg(int id, tlm::tlm_generic_payload& payload);
-    bool get_direct_mem_ptr(int id, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    const range* search(std::uint64_t address, std::uint64_t length);
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
     void invalidate_direct_mem_ptr(int port, sc_dt::uint64 first, sc_dt::uint64 last);
 
     const config cfg_;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "platform/framework/tlm/shifted.h"
+#include "platform/framework/tlm/target_socket.h"
 
 namespace trn {
 
@@ -16,9 +15,9 @@ namespace trn {
 /// in bytes, is served by a register_bank, or by other objects with such functions; they see
 /// addresses from `part_first`. The first byte of an access decides; the part refuses an access
 /// beyond its end. Outside the windows: TLM_ADDRESS_ERROR_RESPONSE; no bytes in debug accesses.
-class window_socket : public tlm_utils::simple_target_socket<window_socket, 64> {
+class window_socket : public target_socket<window_socket> {
 public:
-    explicit window_socket(const char* name) : simple_target_socket(name) {
+    explicit window_socket(const char* name) : target_socket(name) {
         register_b_transport(this, &window_socket::access);
         register_transport_dbg(this, &window_socket::debug_access);
     }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <systemc>
+#include <tlm>
+#include <utility>
+
+namespace trn {
+
+/// The interface of a target that is reached by b_transport, as every target here. Debug accesses
+/// transfer nothing and direct pointers are refused unless a target overrides them.
+class blocking_transport : public tlm::tlm_fw_transport_if<> {
+public:
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&,
+                                       sc_core::sc_time&) final {
+        SC_REPORT_FATAL("/trn/tlm", "targets are reached by b_transport only");
+        return tlm::TLM_COMPLETED;
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) override {
+        dmi.allow_read_write();  // neither is granted
+        dmi.set_start_address(0);
+        dmi.set_end_address(~sc_dt::uint64{0});
+        return false;
+    }
+};
+
+/// A target socket with its implementation, which is constructed from `arguments`.
+template <class Implementation, sc_core::sc_port_policy Policy = sc_core::SC_ONE_OR_MORE_BOUND>
+class implemented_socket
+    : public tlm::tlm_target_socket<64, tlm::tlm_base_protocol_types, 1, Policy> {
+    using base = tlm::tlm_target_socket<64, tlm::tlm_base_protocol_types, 1, Policy>;
+
+public:
+    template <class... Arguments>
+    explicit implemented_socket(const char* name, Arguments&&... arguments)
+        : base(name), implementation_(std::forward<Arguments>(arguments)...) {
+        base::bind(implementation_);
+    }
+    using base::bind;
+
+protected:
+    Implementation implementation_;
+};
+
+}  // namespace trn
