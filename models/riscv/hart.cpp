@@ -56,6 +56,7 @@ void hart::reset() {
 u64 hart::run(u64 instructions, u64 quantum) {
     const u64 start = ticks();
     quantum_ = quantum;
+    cut_ = 0;  // of an earlier run that an interrupt or a debugger met at its end
     exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
     horizon_ = start + static_cast<u64>(exec.budget);
     while (exec.budget > 0) {

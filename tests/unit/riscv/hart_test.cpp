@@ -87,6 +87,17 @@ TEST_F(RiscvTest, WfiWaitsUntilAnEnabledLineRises) {
     EXPECT_EQ(h->read_x(5), 1u);
 }
 
+TEST_F(RiscvTest, RunAfterAnInterruptedWfiHasNoBudgetOfTheEarlierRun) {
+    put(base, {wfi, addi(5, 5, 1), jal(0, -4)});
+    put(base + 0x100, {addi(5, 5, 1), jal(0, -4)});
+    h->write_csr(0x305, base + 0x100);
+    h->write_csr(0x304, 1 << 7);
+    h->write_csr(0x300, 8);
+    EXPECT_EQ(h->run(100), 1u);
+    h->drive(interrupt::machine_timer, true);
+    EXPECT_LE(h->run(10), 12u);
+}
+
 TEST_F(RiscvTest, RewrittenCodeRunsAfterFenceI) {
     put(base, {addi(5, 0, 1), sw(7, 6, 0), fence_i, jal(0, -12)});
     h->write_x(6, base);
