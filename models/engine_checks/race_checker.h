@@ -15,7 +15,7 @@ namespace trn {
 /// Finds accesses to the same bytes of SBUF and PSUM that no semaphore or event orders (NeuronCore
 /// spec 5.5). Agents are the engines, and the DMA queues that they give work to, ordered by vector
 /// clocks: an engine that waited for a semaphore knows all that its posters had completed, a queue
-/// all that the engines knew that rang its doorbell. Whatever the clocks cannot follow (the host,
+/// all that the engines knew that rang its doorbell. What the clocks cannot follow (the host,
 /// other DMA queues, other cores, polling of memory) counts as order, so a race that is reported is
 /// one. Other DMA queues race with instructions that are in flight.
 class race_checker {
@@ -75,7 +75,7 @@ public:
     /// By an agent that is not an engine of this core; `queue`: by this queue of its DMA engines.
     void posted_from_outside(unsigned index, std::optional<unsigned> queue);
     void waited(isa::engine e, unsigned index);
-    /// The engine may know whatever has completed.
+    /// The engine may know all that has completed.
     void learned_all(isa::engine e);
     void reset() { *this = race_checker(sizes_); }
 

@@ -21,7 +21,7 @@ public:
     /// Size 0: the instruction is neither a load nor a store that this emits.
     static access_kind kind_of(const decoded& d);
 
-    /// First, whatever follows: the operands.
+    /// First, for both parts below: the operands.
     void prepare(const decoded& d, const access_kind& k);
     /// The part in line: continues at `outside` when the window does not hold the address.
     void emit(const decoded& d, const access_kind& k, const asmjit::Label& outside);

@@ -241,7 +241,7 @@ void register_emitter::logic(id f, const decoded& d) {
 }
 
 void register_emitter::logic_immediate(id f, const decoded& d) {
-    const bool is_small = f == Inst::kIdAnd && d.imm >= 0;  // whatever the operand is
+    const bool is_small = f == Inst::kIdAnd && d.imm >= 0;  // with any operand
     if (!is_small && size_of_both(d.rs1, 0) == 8) return binary_immediate(f, d);
     const auto to = target(d.rd);
     move(to, d.rs1);

@@ -36,7 +36,7 @@ give_up() {
     exit 1
 }
 
-# The programs of Debian 13 run under its own loader, whatever the C library of the machine.
+# The programs of Debian 13 run under its own loader, because the machine may have another C library.
 loader() { "$work/unpacked/usr/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$work/unpacked/$libraries" "$@"; }
 
 download() {
