@@ -114,7 +114,7 @@ void core_engines::show_states() {
 /// on but traces.
 void core_engines::set_reset_values() {
     for (unsigned e = 0; e < isa::engine_count; ++e) {
-        const std::uint64_t slots = e | (5 + e) << 4 | (10 + e) << 8 | 15 << 12 | 15 << 20;
+        const std::uint64_t slots = e | (5 + e) << 4 | (10 + e) << 8 | 15 << 12;
         control_.set(reg::notify_config,
                      slots | regs::notify_config::errors.mask() |
                          regs::notify_config::notifications.mask() |
@@ -176,9 +176,8 @@ void core_engines::set_clock(unsigned permille) {
 
 void core_engines::report_clock(unsigned permille) {
     constexpr auto tensor = isa::engine::tensor;
-    const std::uint32_t settings = engine_settings(control_, tensor).notify_config();
     environment_.notify(
-        static_cast<unsigned>(regs::notify_config::throttle_slot.get(settings)),
+        engine_settings(control_, tensor).throttle_slot(),
         {notification::kind::throttle, static_cast<std::uint8_t>(tensor), permille | 1000u << 16});
 }
 

@@ -27,6 +27,10 @@ public:
     std::uint32_t start_pc() const { return word(sequencer_regs::reg::start_pc); }
     std::uint64_t wait_limit_us() const { return get(sequencer_regs::reg::wait_limit); }
     std::uint32_t notify_config() const { return word(sequencer_regs::reg::notify_config); }
+    unsigned throttle_slot() const {
+        return static_cast<unsigned>(
+            bank_.get(sequencer_regs::throttle_config::slot, 0, instance_));
+    }
     bool traces() const {
         return bank_.get(sequencer_regs::notify_config::traces, 0, instance_) != 0;
     }

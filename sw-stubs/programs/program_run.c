@@ -113,13 +113,8 @@ static trn_status zero_semaphores(trn_program* program) {
 
 /* That of the core, which Tensor has, whether the program uses Tensor or not. */
 static trn_status set_throttle_slot(trn_program* program, uint32_t core) {
-    uint32_t config = 0;
-    const trn_status status =
-        read_control(program, core, TRN_TENSOR_ENGINE, SEQUENCER(NOTIFY_CONFIG), &config);
-    if (status != TRN_OK) return status;
-    config &= ~(uint32_t)TRN_SEQUENCER_NOTIFY_CONFIG_THROTTLE_SLOT_MASK;
-    config |= TRN_SEQUENCER_NOTIFY_CONFIG_THROTTLE_SLOT_SET(program->options.notify_slot);
-    return write_control(program, core, TRN_TENSOR_ENGINE, SEQUENCER(NOTIFY_CONFIG), &config, 1);
+    const uint32_t config = TRN_SEQUENCER_THROTTLE_CONFIG_SLOT_SET(program->options.notify_slot);
+    return write_control(program, core, TRN_TENSOR_ENGINE, SEQUENCER(THROTTLE_CONFIG), &config, 1);
 }
 
 /* All engines of a core report to one ring. */

@@ -75,7 +75,7 @@ TEST_F(ThrottledEngine, ReportsBothChangesOfItsClockInTheSlotOfTensor) {
 }
 
 TEST_F(ThrottledEngine, WhoseSlotIsSetReportsThere) {
-    set(control::notify_config, T, sequencer_regs::notify_config::throttle_slot.set(0, 9));
+    set(control::throttle_config, T, 9);
     core.set_throttled(true, true);
     run_for(1);
     EXPECT_EQ(entries(9).size(), 1u);
