@@ -2,7 +2,6 @@
 #include "models/assembler/operand_reader.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +25,12 @@ std::int32_t operand_reader::amount(std::uint8_t* flags, std::uint8_t bit) {
     return in_.reg();
 }
 
+std::uint8_t operand_reader::sign(std::span<const std::string_view> known, const char* expected) {
+    const auto found = std::ranges::find_if(known, [&](auto each) { return in_.accept(each); });
+    if (found == known.end()) in_.fail(mistake::wrong_shape, in_.position(), expected);
+    return static_cast<std::uint8_t>(found - known.begin() + 1);
+}
+
 wait_condition operand_reader::wait(std::uint8_t* flags) {
     wait_condition w;
     if (semaphore(w.index)) {
@@ -34,10 +39,7 @@ wait_condition operand_reader::wait(std::uint8_t* flags) {
                                                                  : wait_mode::event_clear);
         return w;
     }
-    const auto sign = std::ranges::find_if(wait_signs, [&](auto s) { return in_.accept(s); });
-    if (sign == std::end(wait_signs))
-        in_.fail(mistake::wrong_shape, in_.position(), "expected >=, ==, <= or !=");
-    w.mode = static_cast<std::uint8_t>(sign - std::begin(wait_signs) + 1);
+    w.mode = sign(wait_signs, "expected >=, ==, <= or !=");
     w.value = amount(flags, flag::wait_reg);
     if (in_.accept(":subtract")) {
         if (w.mode != static_cast<unsigned>(wait_mode::ge))
@@ -54,10 +56,7 @@ semaphore_update operand_reader::update(std::uint8_t* flags) {
         u.mode = static_cast<std::uint8_t>(in_.number(0, 1) == 1 ? update_mode::event_set
                                                                  : update_mode::event_clear);
     } else {
-        const auto sign = std::ranges::find_if(update_signs, [&](auto s) { return in_.accept(s); });
-        if (sign == std::end(update_signs))
-            in_.fail(mistake::wrong_shape, in_.position(), "expected +=, -= or =");
-        u.mode = static_cast<std::uint8_t>(sign - std::begin(update_signs) + 1);
+        u.mode = sign(update_signs, "expected +=, -= or =");
         u.value = amount(flags, flag::update_reg);
     }
     if (flags != nullptr && in_.accept(":at_issue"))

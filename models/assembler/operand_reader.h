@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "models/assembler/cursor.h"
 #include "models/instructions/instruction.h"
@@ -32,6 +34,8 @@ public:
 private:
     /// S[n] or E[n]. \returns whether it is an event
     bool semaphore(std::uint8_t& index);
+    /// Which of the signs comes next, from 1.
+    std::uint8_t sign(std::span<const std::string_view> known, const char* expected);
     /// A value, or a register where `flags` has a bit for it.
     std::int32_t amount(std::uint8_t* flags, std::uint8_t bit);
     space memory();
