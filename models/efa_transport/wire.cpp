@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "platform/framework/tlm/send_carried.h"
+
 namespace trn::efa_transport {
 
 using sc_core::sc_time;
@@ -19,12 +21,7 @@ void wire::send(std::unique_ptr<srd_packet> what, const sc_time& ready) {
     free_ = lane_.reserve(what->data.size() + ethernet::frame::overhead, timed ? ready : now);
     if (what->destination == address_) return loop_(std::move(what));
     if (!net_.joined()) return;
-    ethernet::carrier carrier(std::move(what));
-    tlm::tlm_generic_payload payload;
-    payload.set_extension(&carrier);
-    sc_time delay = free_ - now;
-    net_.send(payload, delay);
-    payload.clear_extension(&carrier);
+    send_carried(net_, ethernet::carrier(std::move(what)), free_ - now);
 }
 
 }  // namespace trn::efa_transport

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ena_queues/wire.h"
 
-#include <tlm>
 #include <utility>
+
+#include "platform/framework/tlm/send_carried.h"
 
 namespace trn::ena_queues {
 
@@ -19,12 +20,7 @@ sc_time wire::send(std::unique_ptr<ethernet::packet> what, const sc_time& ready)
     const sc_time left =
         lane_.reserve(what->bytes.size() + ethernet::packet::overhead, timed ? ready : now);
     if (!up_ || !net_.joined()) return left;
-    ethernet::packet_carrier carrier(std::move(what));
-    tlm::tlm_generic_payload payload;
-    payload.set_extension(&carrier);
-    sc_time delay = left - now;
-    net_.send(payload, delay);
-    payload.clear_extension(&carrier);
+    send_carried(net_, ethernet::packet_carrier(std::move(what)), left - now);
     return left;
 }
 

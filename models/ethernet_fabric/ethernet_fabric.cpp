@@ -5,6 +5,7 @@
 #include <string>
 
 #include "platform/framework/kernel/random.h"
+#include "platform/framework/tlm/send_carried.h"
 
 namespace trn {
 
@@ -89,12 +90,7 @@ void ethernet_fabric::deliver() {
 
 void ethernet_fabric::hand_over(std::unique_ptr<frame> what) {
     plug& to = port[what->destination];
-    ethernet::carrier carrier(std::move(what));
-    tlm::tlm_generic_payload payload;
-    payload.set_extension(&carrier);
-    sc_time delay;
-    to.send(payload, delay);
-    payload.clear_extension(&carrier);
+    send_carried(to, ethernet::carrier(std::move(what)));
 }
 
 std::vector<accepts_faults::fault> ethernet_fabric::faults() {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "platform/framework/kernel/random.h"
+#include "platform/framework/tlm/send_carried.h"
 
 namespace trn {
 
@@ -85,12 +86,7 @@ void ethernet_switch::deliver() {
             ++counters_.lost;
             continue;
         }
-        ethernet::packet_carrier carrier(std::move(what));
-        tlm::tlm_generic_payload payload;
-        payload.set_extension(&carrier);
-        sc_time delay;
-        port[to].send(payload, delay);
-        payload.clear_extension(&carrier);
+        send_carried(port[to], ethernet::packet_carrier(std::move(what)));
     }
     if (!flying_.empty()) next_.notify(flying_.top().arrival - now);
 }

@@ -9,6 +9,7 @@
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/send_carried.h"
 
 namespace trn {
 
@@ -87,12 +88,7 @@ void instance_metadata::send(std::unique_ptr<packet> packet) {
         --lost_answers_;
         return;
     }
-    ethernet::packet_carrier carrier(std::move(packet));
-    tlm::tlm_generic_payload payload;
-    payload.set_extension(&carrier);
-    sc_time delay;
-    card.send(payload, delay);
-    payload.clear_extension(&carrier);
+    send_carried(card, ethernet::packet_carrier(std::move(packet)));
 }
 
 std::vector<accepts_faults::fault> instance_metadata::faults() {

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "platform/framework/tlm/send_carried.h"
+
 namespace trn::test {
 namespace {
 
@@ -35,13 +37,7 @@ struct station final : plug::device {
         what->bytes[6] = 2;
         what->bytes[11] = from;
         what->bytes.back() = mark;
-        ethernet::packet_carrier carrier(std::move(what));
-        tlm::tlm_generic_payload payload;
-        payload.set_extension(&carrier);
-        sc_core::sc_time delay;
-        net.send(payload, delay);
-        payload.clear_extension(&carrier);
-        return payload.get_response_status();
+        return send_carried(net, ethernet::packet_carrier(std::move(what)));
     }
     plug net;
     std::vector<int> marks;

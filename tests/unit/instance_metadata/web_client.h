@@ -14,6 +14,7 @@
 
 #include "models/ethernet_switch/packet.h"
 #include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/send_carried.h"
 
 namespace trn::test {
 
@@ -48,12 +49,7 @@ public:
     void send(bytes_type bytes) {
         auto packet = std::make_unique<ethernet::packet>();
         packet->bytes = std::move(bytes);
-        ethernet::packet_carrier carrier(std::move(packet));
-        tlm::tlm_generic_payload payload;
-        payload.set_extension(&carrier);
-        sc_core::sc_time delay;
-        net.send(payload, delay);
-        payload.clear_extension(&carrier);
+        send_carried(net, ethernet::packet_carrier(std::move(packet)));
     }
     void send_segment(const segment& what, const shape& like = {}) { send(packet_of(what, like)); }
 
