@@ -134,9 +134,10 @@ std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
 /// kernel, which serves sockets, is not kept waiting for long.
 std::uint64_t riscv_hart::undisturbed_quanta(std::uint64_t limit) const {
     if (sc_core::sc_pending_activity_at_current_time()) return 0;
-    constexpr unsigned max_quanta = 8;
+    constexpr std::uint64_t max_quanta = 32, max_instructions = 80'000;
     const std::uint64_t quantum = cfg_.quantum_instructions;
-    std::uint64_t end = max_quanta * std::min(quantum, limit / max_quanta);
+    const std::uint64_t longest = std::min(max_instructions, limit);
+    std::uint64_t end = std::min(max_quanta * std::min(quantum, longest), longest);
     if (sc_core::sc_pending_activity_at_future_time())
         end = std::min<std::uint64_t>(
             end, (sc_core::sc_time_to_pending_activity().value() - 1) / clock_);

@@ -39,7 +39,30 @@ TEST_F(RiscvHartTest, ExecutesOneInstructionPerClock) {
     program({addi(5, 5, 1), jal(0, -4)});
     sc_start(sc_time(10, sc_core::SC_US));
     EXPECT_GE(dut.core().ticks(), 10'000u);
-    EXPECT_LT(dut.core().ticks(), 10'000u + 8 * 100 + 64);
+    EXPECT_LT(dut.core().ticks(), 10'000u + 32 * 100 + 64);
+}
+
+TEST_F(RiscvHartTest, KernelIsNotAskedAtEveryQuantumWhileNothingElseIsDue) {
+    program({addi(5, 5, 1), jal(0, -4)});
+    sc_start(sc_time(10, sc_core::SC_US));
+    const auto before = sc_core::sc_delta_count();
+    sc_start(sc_time(1, sc_core::SC_MS));
+    EXPECT_LT(sc_core::sc_delta_count() - before, 2 * 1'000'000 / (32 * 100));
+}
+
+TEST_F(RiscvHartTest, EventWithinManyQuantaFindsTheHartAtItsQuantum) {
+    program({addi(5, 5, 1), jal(0, -4)});
+    sc_core::sc_event due("due");
+    std::uint64_t ticks = 0;
+    sc_core::sc_spawn_options on_event;
+    on_event.spawn_method();
+    on_event.set_sensitivity(&due);
+    on_event.dont_initialize();
+    sc_core::sc_spawn([&] { ticks = dut.core().ticks(); }, "observer", &on_event);
+    due.notify(sc_time(3'250, sc_core::SC_NS));
+    sc_start(sc_time(10, sc_core::SC_US));
+    EXPECT_GE(ticks, 3'250u);
+    EXPECT_LT(ticks, 3'400u);
 }
 
 TEST_F(RiscvHartTest, UnansweredAccessIsReportedWithItsLocation) {
@@ -187,7 +210,7 @@ TEST_F(RiscvHartTest, DebuggerIsNotifiedWhenTheHartStops) {
     dut.on_stop([&] { ++stops; });
     sc_start(sc_time(1, sc_core::SC_US));
     dut.add_breakpoint(4);
-    sc_start(sc_time(1, sc_core::SC_US));
+    sc_start(sc_time(10, sc_core::SC_US));
     EXPECT_EQ(stops, 1);
     EXPECT_TRUE(dut.halted());
     EXPECT_EQ(dut.last_stop().why, debug_target::stop_kind::breakpoint);
