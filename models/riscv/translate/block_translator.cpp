@@ -79,7 +79,9 @@ translated_block block_translator::run() {
     const auto& code = holder_.textSection()->buffer();
     made.code.assign(code.data(), code.data() + code.size());
     made.start = static_cast<u32>(holder_.labelOffset(start_));
-    made.instructions = instructions_;
+    made.links = std::move(links_);
+    constexpr unsigned min_instructions = 2;  // for what entering and leaving costs
+    made.is_worth_it = instructions_ >= (leaves_ ? min_instructions : 1);
     return made;
 }
 
@@ -238,26 +240,33 @@ bool block_translator::loops(unsigned slot) const {
     return b_.alone[slot + 2] == link_near && operation(slot + 2).imm == b_.start;
 }
 
-/// The registers that a block uses most, if it is a loop and gains from them.
+/// The registers that a block uses most, if it is a loop and gains from them. Each jump out of the
+/// loop makes what follows half as likely; what follows the last jump to the start is not in it.
 std::optional<pinning> block_translator::pinning_of_loop() const {
     bool is_loop = false;
-    std::array<unsigned, 32> uses{};
+    constexpr unsigned in_each_round = 16;
+    unsigned likely = in_each_round;
+    std::array<unsigned, 32> all{}, uses{};
     for (unsigned slot = 0; slot < b_.slots.size(); ++slot) {
         if (b_.alone[slot] == nullptr) {  // a link; its stub follows
-            is_loop |= slot + 1 < b_.slots.size() && loops(slot - 1);
+            if (slot + 1 < b_.slots.size() && loops(slot - 1)) {
+                is_loop = true;
+                uses = all;
+            }
             ++slot;
+            likely = (likely + 1) / 2;
             continue;
         }
         const decoded d = instruction(slot);
         if (d.what == nullptr || register_emitter::is_deferred(d)) continue;
         const format f = d.what->layout;
-        if (f != format::s && f != format::b) ++uses[d.rd];
-        if (f != format::u && f != format::j) ++uses[d.rs1];
-        if (f == format::r || f == format::s || f == format::b) ++uses[d.rs2];
+        if (f != format::s && f != format::b) all[d.rd] += likely;
+        if (f != format::u && f != format::j) all[d.rs1] += likely;
+        if (f == format::r || f == format::s || f == format::b) all[d.rs2] += likely;
     }
     if (!is_loop) return std::nullopt;
     uses[0] = 0;
-    constexpr unsigned min_gain = 2;  // uses per round, for what the exchange costs
+    constexpr unsigned min_gain = 2 * in_each_round;  // for what the exchange costs
     pinning best = between_blocks;
     for (;;) {
         const auto used = [&](unsigned index) { return uses[index]; };
@@ -289,6 +298,9 @@ void block_translator::follow_link(unsigned slot) {
             a_.jmp(imm(known));
             return;
         }
+        if (b_.alone[slot + 2] == link_near)
+            links_.push_back(
+                {static_cast<u32>(a_.offset()), static_cast<u16>(operation(slot + 2).imm)});
     }
     a_.mov(rax, imm(address_of(link)));
     a_.mov(rax, x86::qword_ptr(rax));

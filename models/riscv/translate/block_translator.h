@@ -18,11 +18,16 @@ struct translated_block {
         u8 slot;     ///< of the operation before which it enters
         u32 offset;  ///< of a function with the calling convention of handlers
     };
+    struct link {
+        u32 offset;  ///< of code that may become a direct jump
+        u16 target;  ///< the block that this leads to: where it starts in the page
+    };
     std::vector<u8> code;
     bool starts = false;  ///< whether it has code for the first operation
     u32 start = 0;        ///< and where: host code of other blocks continues there
     std::vector<entry> entries;
-    unsigned instructions = 0;  ///< done in host code
+    std::vector<link> links;
+    bool is_worth_it = false;  ///< beside executing the operations
 };
 
 /// Translates the operations of a block, one after the other. What it does not know leaves to the
@@ -77,6 +82,7 @@ private:
     };
     std::vector<rare_part> rare_;  // emitted after the rest
     std::vector<std::pair<unsigned, asmjit::Label>> entries_;
+    std::vector<translated_block::link> links_;
     unsigned instructions_ = 0;
     bool leaves_ = false;  // in line, to the executor
 

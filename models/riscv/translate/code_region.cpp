@@ -38,15 +38,22 @@ bool code_region::protect(std::size_t first, std::size_t last, int access) {
     return mprotect(base_ + first, last - first, access) == 0;
 }
 
+bool code_region::write(std::size_t at, std::span<const std::uint8_t> code) {
+    const std::size_t end = at + code.size();
+    if (!protect(at, end, PROT_READ | PROT_WRITE)) return false;
+    std::memcpy(base_ + at, code.data(), code.size());
+    return protect(at, end, PROT_READ | PROT_EXEC);
+}
+
 bool code_region::add(std::span<const std::uint8_t> code) {
-    if (code.size() > room()) return false;
-    const std::size_t end = used_ + code.size();
-    if (!protect(used_, end, PROT_READ | PROT_WRITE)) return false;
-    std::memcpy(base_ + used_, code.data(), code.size());
-    if (!protect(used_, end, PROT_READ | PROT_EXEC)) return false;
-    used_ = (end + alignment - 1) / alignment * alignment;
+    if (code.size() > room() || !write(used_, code)) return false;
+    used_ = (used_ + code.size() + alignment - 1) / alignment * alignment;
     if (used_ > size_) used_ = size_;
     return true;
+}
+
+bool code_region::replace(const std::uint8_t* at, std::span<const std::uint8_t> code) {
+    return write(static_cast<std::size_t>(at - base_), code);
 }
 
 }  // namespace trn::riscv::translate

@@ -24,10 +24,14 @@ public:
     std::size_t used() const { return used_; }
     /// Copies code to next(). False: no room, or the host refuses; nothing was added.
     bool add(std::span<const std::uint8_t> code);
+    /// Overwrites a part of what was added. False: the host refuses; what is there is not to be
+    /// executed any more.
+    bool replace(const std::uint8_t* at, std::span<const std::uint8_t> code);
     /// Forgets all code but the first `kept` bytes.
     void shrink(std::size_t kept) { used_ = kept; }
 
 private:
+    bool write(std::size_t at, std::span<const std::uint8_t> code);
     bool protect(std::size_t first, std::size_t last, int access);
 
     std::uint8_t* base_ = nullptr;

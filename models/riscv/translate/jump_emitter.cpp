@@ -2,6 +2,7 @@
 #include "models/riscv/translate/jump_emitter.h"
 
 #include <cstddef>
+#include <cstring>
 
 #include "models/riscv/threaded.h"
 
@@ -16,6 +17,13 @@ void emit_continue(x86::Assembler& a) {
     // The header stands before the first operation, and the link before a stub: both lead to code.
     constexpr i32 before = static_cast<i32>(offsetof(op, fall)) - static_cast<i32>(sizeof(op));
     a.jmp(x86::qword_ptr(rax, before));
+}
+
+std::array<u8, 5> direct_jump(u64 from, u64 to) {
+    std::array<u8, 5> jump{0xe9};
+    const auto distance = static_cast<u32>(to - (from + jump.size()));
+    std::memcpy(&jump[1], &distance, sizeof distance);
+    return jump;
 }
 
 void emit_jump_by_executor(x86::Assembler& a, u64 leave) {

@@ -12,5 +12,7 @@ void emit_dispatch(x86::Assembler& a, u64 leave);
 void emit_jump_by_executor(x86::Assembler& a, u64 leave);
 /// Continues at the operation in rax: in its block's host code if there is any.
 void emit_continue(x86::Assembler& a);
+/// A jump, as code for address `from`, to host code less than 2 GiB away.
+std::array<u8, 5> direct_jump(u64 from, u64 to);
 
 }  // namespace trn::riscv::translate

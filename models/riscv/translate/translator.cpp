@@ -9,6 +9,7 @@
 #include "models/riscv/threaded.h"
 #include "models/riscv/translate/block_translator.h"
 #include "models/riscv/translate/check.h"
+#include "models/riscv/translate/jump_emitter.h"
 #include "platform/framework/log.h"
 
 namespace trn::riscv::translate {
@@ -85,16 +86,10 @@ void translator::translate(hot_block& hot, u64 page) {
         changeable(b, 0).run = hot.first;
         made = make();
     }
-    constexpr unsigned min_instructions = 2;
-    if (made.instructions < min_instructions || made.code.size() > region_.room()) return;
+    if (!made.is_worth_it || made.code.size() > region_.room()) return;
     const std::span placed(region_.next(), made.code.size());
     const u64 base = reinterpret_cast<u64>(placed.data());
-    if (!region_.add(made.code)) {
-        refused_ = true;
-        log::info("riscv",
-                  "harts interpret from now on: this host no longer lets programs make code");
-        return drop_all();
-    }
+    if (!region_.add(made.code)) return refuse();
     if (options_.perf_map) perf_map_.add(placed, name_of(b, page));
     // Links that lead to no block yet lead out.
     for (unsigned slot = 0; slot + 2 < b.slots.size(); ++slot)
@@ -108,14 +103,40 @@ void translator::translate(hot_block& hot, u64 page) {
         o.run = mode_ == mode::check ? check_block : entry;
     }
     translated_.insert(&hot);
+    for (const auto& link : made.links)
+        waiting_.emplace(place_of(b, link.target), placed.data() + link.offset);
     if (!made.starts || mode_ == mode::check) return;
     hot.start = base + made.start;
     b.ops[0].fall = reinterpret_cast<const op*>(hot.start);
+    join_links_to(hot);
+}
+
+/// Blocks that were translated earlier jump to this one directly from now on.
+void translator::join_links_to(const hot_block& hot) {
+    const auto [from, to] = waiting_.equal_range(place_of(hot.b, hot.b.start));
+    for (auto it = from; it != to; ++it) {
+        const u8* const at = it->second;
+        if (!region_.replace(at, direct_jump(reinterpret_cast<u64>(at), hot.start)))
+            return refuse();
+    }
+    waiting_.erase(from, to);
+}
+
+void translator::forget(hot_block& hot) {
+    translated_.erase(&hot);
+    waiting_.erase(place_of(hot.b, hot.b.start));
+}
+
+void translator::refuse() {
+    refused_ = true;
+    log::info("riscv", "harts interpret from now on: this host no longer lets programs make code");
+    drop_all();
 }
 
 void translator::drop_all() {
     for (hot_block* const hot : translated_) count_anew(*hot);
     translated_.clear();
+    waiting_.clear();
     region_.shrink(kept_);
     ++drops_;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -45,7 +46,7 @@ public:
 
     /// The block is executed in the page at virtual address `page`.
     void translate(hot_block& hot, u64 page);
-    void forget(hot_block& hot) { translated_.erase(&hot); }
+    void forget(hot_block& hot);
     unsigned threshold() const { return options_.threshold; }
     /// Where checked code leaves to.
     outcome& result() { return result_; }
@@ -59,6 +60,9 @@ public:
 private:
     bool place(const block& b, struct translated_block& made);
     void drop_all();
+    void refuse();
+    static const u8* place_of(const block& b, u16 start) { return &b.owner->content()[start]; }
+    void join_links_to(const hot_block& hot);
     void count_anew(hot_block& hot);
 
     const mode mode_;
@@ -69,6 +73,8 @@ private:
     bool refused_ = false;  // by the host, while running
     perf_map perf_map_;
     std::unordered_set<hot_block*> translated_;
+    /// Code that becomes a jump to the block at this place of a page once that has host code.
+    std::unordered_multimap<const u8*, const u8*> waiting_;
     u64 drops_ = 0;
     outcome result_;
     std::array<outcome::stored, outcome::max_stores> stores_{};

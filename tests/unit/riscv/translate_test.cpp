@@ -33,6 +33,9 @@ constexpr u32 slliw(u32 rd, u32 rs1, i32 count) {
 constexpr u32 addw(u32 rd, u32 rs1, u32 rs2) {
     return r(0x3b, 0, 0, rd, rs1, rs2);
 }
+constexpr u32 andi(u32 rd, u32 rs1, i32 value) {
+    return i(0x13, 7, rd, rs1, value);
+}
 constexpr u32 or_(u32 rd, u32 rs1, u32 rs2) {
     return r(0x33, 6, 0, rd, rs1, rs2);
 }
@@ -132,6 +135,33 @@ TEST_F(TranslatedHart, QuantumThatEndsInALoopOfWordsFindsThemExtended) {
         EXPECT_EQ(h->read_x(5), static_cast<u64>(i64{static_cast<i32>(sum)}));
         EXPECT_EQ(h->read_x(7), static_cast<u64>(i64{static_cast<i32>(sum << 1)}));
     }
+}
+
+TEST_F(TranslatedHart, BlockThatIsTranslatedLaterIsReachedFromEarlierOnes) {
+    // Leaves for the block at 0x40 in every second round, which comes back.
+    put(base, {addi(5, 5, 1), andi(6, 5, 1), bne(6, 0, 0x38), jal(0, -12)});
+    put(base + 0x40, {addi(7, 7, 1), jal(0, -0x44)});
+    u64 ticks = 0;
+    for (unsigned quantum = 1; quantum < 60; ++quantum) {
+        ticks += h->run(quantum);
+        EXPECT_EQ(h->ticks(), ticks);
+    }
+    h->run(8);
+    const u64 rounds = h->read_x(5), left = h->read_x(7);
+    EXPECT_GT(rounds, 400u);
+    EXPECT_GE(rounds, 2 * left - 1);
+    EXPECT_LE(rounds, 2 * left + 2);
+}
+
+TEST_F(TranslatedHart, ChangedBlockIsNotReachedThroughAnEarlierLink) {
+    put(base, {addi(5, 5, 1), bne(5, 0, 0x3c)});
+    put(base + 0x40, {addi(7, 7, 1), jal(0, -0x44)});
+    h->run(4 * 50);
+    EXPECT_EQ(h->read_x(7), 50u);
+    put(base + 0x40, {addi(7, 7, 100)});
+    h->invalidate_code();
+    h->run(4 * 2);
+    EXPECT_EQ(h->read_x(7), 250u);
 }
 
 TEST_F(TranslatedHart, CodeThatDmaChangedRunsOnceItIsInvalidated) {
