@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wall time of a disk's reads and of packets between two ENA cards, driven over vfio-user by hosts
-// in another process than the platform. The peers move as many bytes on this machine: memcpy, and
-// datagrams of a socket pair between two processes.
+// Wall time of a disk's reads, of packets between two ENA cards and of RDMA writes between two EFA
+// cards, driven over vfio-user by hosts in another process than the platform. The peers move as
+// many bytes on this machine: memcpy, and datagrams of a socket pair between two processes.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "tests/bench/cards/memory.h"
+#include "tests/bench/cards/rdma.h"
 #include "tests/support/bench.h"
 #include "tests/support/cards/attached.h"
 #include "tests/support/cards/disk_host.h"
@@ -29,29 +33,16 @@ namespace {
 using namespace trn::test;
 
 constexpr std::uint64_t read_bytes = 128 << 10;
+constexpr std::uint64_t disk_bytes = 16 << 20;
 constexpr unsigned outstanding = 8;  // reads
+constexpr std::uint32_t reads = 400;
 constexpr std::uint16_t packet_bytes = 9000;
 constexpr unsigned depth = 64;  // of rings of packets
 
-/// GB/s of memcpy between as many buffers as there are reads outstanding.
-double memcpy_rate() {
-    const std::vector<std::uint8_t> from(read_bytes * outstanding, 1);
-    std::vector<std::uint8_t> to(from.size());
-    constexpr unsigned rounds = 200;
-    const double ns = nanoseconds_each(rounds, [&] {
-        for (unsigned i = 0; i < rounds; ++i) {
-            for (unsigned n = 0; n < outstanding; ++n)
-                std::memcpy(&to[n * read_bytes], &from[(n + i) % outstanding * read_bytes],
-                            read_bytes);
-        }
-    });
-    return static_cast<double>(from.size()) / ns;
-}
-
 /// GB/s that a disk reads into the memory of another process, whose driver polls.
 double read_rate(const std::string& sockets) {
-    constexpr std::uint64_t data = 1 << 20, lists = 0x20000, region = 16 << 20;  // of the disk
-    constexpr std::uint32_t block = 512, reads = 400;
+    constexpr std::uint64_t data = 1 << 20, lists = 0x20000;
+    constexpr std::uint32_t block = 512;
     attached<disk_host> host(sockets + "/server0.disk.sock");
     host.start();
     for (std::uint32_t n = 0; n < outstanding; ++n)
@@ -62,10 +53,10 @@ double read_rate(const std::string& sockets) {
         const std::uint64_t n = number % outstanding;
         return disk_host::command(opcode)
             .prps(data + n * read_bytes, lists + n * 4096)
-            .wide(10, number * read_bytes % region / block)
+            .wide(10, number * read_bytes % disk_bytes / block)
             .set(12, read_bytes / block - 1);
     };
-    for (std::uint32_t i = 0; i < region / read_bytes; ++i) {
+    for (std::uint32_t i = 0; i < disk_bytes / read_bytes; ++i) {
         std::memset(host.bytes(data + i % outstanding * read_bytes), static_cast<int>(i + 1),
                     read_bytes);
         require(host.execute(1, command(1, i)).status() == 0, "a write has failed");
@@ -74,17 +65,19 @@ double read_rate(const std::string& sockets) {
         std::uint32_t posted = 0, done = 0;
         while (done < reads) {
             for (; posted < reads && posted - done < outstanding; ++posted)
-                host.post(1, command(2, posted));
-            host.advance(50);
-            while (const auto how = host.poll(1)) {
+                host.place(1, command(2, posted));
+            host.ring_tail(1);
+            host.advance(200);  // four reads of the medium
+            while (const auto how = host.take(1)) {
                 require(how->status() == 0, "a read has failed");
                 ++done;
             }
+            host.ring_head(1);
         }
     });
     for (std::uint32_t n = 0; n < outstanding; ++n)  // the last reads
         require(*host.bytes(data + n * read_bytes) ==
-                    (reads - outstanding + n) % (region / read_bytes) + 1,
+                    (reads - outstanding + n) % (disk_bytes / read_bytes) + 1,
                 "a read is wrong");
     return read_bytes / ns;
 }
@@ -153,21 +146,35 @@ double datagram_rate() {
     return packet_bytes / ns;
 }
 
+/// Three servers of which each has an EFA card, an ENA card and a disk.
+class platform {
+public:
+    platform(const scratch_folder& folder, const std::string& time_policy)
+        : sockets(folder / time_policy),
+          run_({TRNVP, "run", "tests/integration/hostile_cards/three_servers.yaml", "--listen",
+                sockets, "--time-policy", time_policy},
+               sockets + ".log") {
+        require(eventually([&] {
+                    return std::filesystem::exists(sockets + "/server2.disk.sock") ||
+                           !run_.running();
+                }),
+                "the platform does not start");
+    }
+
+    const std::string sockets;
+
+private:
+    background run_;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const scratch_folder folder;
-    const auto sockets = folder / "sockets";
-    background platform(
-        {TRNVP, "run", "tests/integration/hostile_cards/three_servers.yaml", "--listen", sockets},
-        folder / "log");
-    require(eventually([&] {
-                return std::filesystem::exists(sockets + "/server2.disk.sock") ||
-                       !platform.running();
-            }),
-            "the platform does not start");
+    const platform free(folder, "free"), lockstep(folder, "lockstep");
     std::vector<bench_row> rows;
-    const double copied = memcpy_rate(), read = read_rate(sockets);
+    const double copied = memcpy_rate(read_bytes, disk_bytes, outstanding * read_bytes),
+                 read = read_rate(free.sockets);
     rows.push_back({.name = "NVMe: reads of 128 KiB by a host in another process",
                     .value = read,
                     .unit = "GB/s",
@@ -176,9 +183,10 @@ int main(int argc, char** argv) {
                     .peer = "memcpy",
                     .peer_value = copied});
     rows.push_back({.name = "ENA: packets of 9000 bytes between two hosts",
-                    .value = packet_rate(sockets),
+                    .value = packet_rate(free.sockets),
                     .unit = "GB/s",
                     .peer = "datagrams of a socket pair between two processes",
                     .peer_value = datagram_rate()});
+    std::ranges::copy(rdma_rows(free.sockets, lockstep.sockets), std::back_inserter(rows));
     return report(rows, argc, argv);
 }

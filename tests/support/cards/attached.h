@@ -47,6 +47,12 @@ public:
         const auto nanoseconds = static_cast<std::uint64_t>(microseconds * 1000);
         check(trn_vfio_user_wait(client_, nanoseconds == 0 ? 1 : nanoseconds, nullptr));
     }
+    /// Simulated time.
+    std::uint64_t nanoseconds() {
+        std::uint64_t now = 0;
+        check(trn_vfio_user_now(client_, &now));
+        return now;
+    }
 
 private:
     static constexpr std::uint64_t bytes_of_memory = 64 << 20;

@@ -67,24 +67,37 @@ public:
                   0u);
     }
 
-    /// Puts a command into the ring and rings the doorbell; returns its id.
-    std::uint16_t post(unsigned queue, command what) {
+    /// Puts a command into the ring; returns its id.
+    std::uint16_t place(unsigned queue, command what) {
         auto& own = pairs[queue];
         const auto id = static_cast<std::uint16_t>(++last_id);
         what.words[0] |= std::uint32_t{id} << 16;
         std::memcpy(bytes((queue == 0 ? 0x1000 : 0x3000) + own.tail * 64u), what.words.data(), 64);
         own.tail = (own.tail + 1) % depth;
-        set(0x1000 + queue * 8, own.tail);
         return id;
     }
-    std::optional<answer> poll(unsigned queue) {
+    /// Takes a completion out of its ring.
+    std::optional<answer> take(unsigned queue) {
         auto& own = pairs[queue];
         answer next;
         std::memcpy(&next, bytes((queue == 0 ? 0x2000 : 0x4000) + own.head * 16u), sizeof next);
         if ((next.flags & 1) != (own.phase ? 1 : 0)) return std::nullopt;
         own.head = (own.head + 1) % depth;
         if (own.head == 0) own.phase = !own.phase;
-        set(0x1004 + queue * 8, own.head);
+        return next;
+    }
+    /// The doorbells: for all commands that were placed, and all completions that were taken.
+    void ring_tail(unsigned queue) { set(0x1000 + queue * 8, pairs[queue].tail); }
+    void ring_head(unsigned queue) { set(0x1004 + queue * 8, pairs[queue].head); }
+
+    std::uint16_t post(unsigned queue, const command& what) {
+        const auto id = place(queue, what);
+        ring_tail(queue);
+        return id;
+    }
+    std::optional<answer> poll(unsigned queue) {
+        const auto next = take(queue);
+        if (next) ring_head(queue);
         return next;
     }
     answer wait(unsigned queue, double microseconds = 20'000) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/support/bench.h"
+
+namespace trn::test {
+
+/// RDMA writes between the EFA cards of two servers, driven by a host in another process than the
+/// platform. The folders have the sockets of a platform, and of one with the time policy lockstep.
+std::vector<bench_row> rdma_rows(const std::string& sockets, const std::string& lockstep);
+
+}  // namespace trn::test
