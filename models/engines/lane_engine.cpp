@@ -29,18 +29,17 @@ scalar_values execution::s1(unsigned lanes, float absent) const {
     return scalar_values(memory_, i.s1, isa::operand::s1, lanes, absent);
 }
 
-void execution::convert(element type, unsigned partition, std::size_t elements, float* values,
+void execution::convert(element type, unsigned partition, std::size_t elements, const float* values,
                         std::uint8_t* to) const {
-    numerics::make_nans_canonical(values, elements);
     const numerics::rounding how{.saturate = numbers_.saturate && numerics::rules::saturates(type),
                                  .stochastic = numbers_.stochastic,
                                  .seed = numbers_.seed};
-    numerics::encode(
+    numerics::encode_canonical(
         type, values, to, elements, how,
         numerics::rules::rounding_position(partition, static_cast<std::uint32_t>(elements), 0));
 }
 
-void execution::put(tile& to, unsigned partition, float* values) {
+void execution::put(tile& to, unsigned partition, const float* values) {
     if (std::uint8_t* const row = to.whole_row(partition)) {
         convert(to.type(), partition, to.elements(), values, row);
         detect(to.type(), row, to.elements());

@@ -47,11 +47,11 @@ public:
     scalar_values s0(unsigned lanes, float absent = 0) const;
     scalar_values s1(unsigned lanes, float absent = 0) const;
 
-    /// Writes FP32 values converted to the tile's type. Makes NaNs canonical in `values`.
-    void put(tile& to, unsigned partition, float* values);
+    /// Writes FP32 values converted to the tile's type, NaNs as canonical ones.
+    void put(tile& to, unsigned partition, const float* values);
     /// Converts as put() does, into the bit patterns of `type`. `elements` of each partition.
-    void convert(numerics::element type, unsigned partition, std::size_t elements, float* values,
-                 std::uint8_t* to) const;
+    void convert(numerics::element type, unsigned partition, std::size_t elements,
+                 const float* values, std::uint8_t* to) const;
     void put_bits(tile& to, unsigned partition, const std::uint8_t* from);
     void put_bits(tile& to, unsigned partition, const std::uint32_t* from);
     void put_where(tile& to, unsigned partition, const std::uint8_t* from,

@@ -45,8 +45,12 @@ void scalar_engine::apply_function(const execution& e, float* x, std::size_t cou
 void scalar_engine::activate(execution& e) {
     const scalar_values scale = e.s0(e.i.a.partitions), bias = e.s1(e.i.a.partitions);
     elementwise(e, [&, n = e.i.a.elements()](unsigned p, float* x) {
-        if (e.i.s0.present()) numerics::apply(alu::mult, x, scale[p], n);
-        if (e.i.s1.present()) numerics::apply(alu::add, x, bias[p], n);
+        if (e.i.s0.present() && e.i.s1.present())
+            numerics::scale_and_add(x, scale[p], bias[p], n);
+        else if (e.i.s0.present())
+            numerics::apply(alu::mult, x, scale[p], n);
+        else if (e.i.s1.present())
+            numerics::apply(alu::add, x, bias[p], n);
         apply_function(e, x, n, std::bit_cast<float>(e.i.imm));
     });
 }

@@ -360,7 +360,7 @@ void vector_engine::match_replace8(execution& e) {
     tile indices(memory_, wants_indices ? e.i.b : e.i.dst, isa::operand::b);
     const unsigned size = dst.element_bytes();
     const std::size_t n = a.elements();
-    std::vector<float> row(n), converted;
+    std::vector<float> row(n);
     std::vector<std::uint8_t> bits(n * size), filler(n * size);
     std::vector<float> value(n, std::bit_cast<float>(e.i.imm));
     for (unsigned p = 0; p < a.partitions(); ++p) {
@@ -369,8 +369,7 @@ void vector_engine::match_replace8(execution& e) {
         if (keeps_bits) {
             a.read(p, bits.data());
         } else {
-            converted = row;
-            e.convert(dst.type(), p, n, converted.data(), bits.data());
+            e.convert(dst.type(), p, n, row.data(), bits.data());
         }
         std::vector<bool> taken(n);
         std::array<std::uint32_t, matches> found;
@@ -394,15 +393,14 @@ void vector_engine::select(execution& e, const scalar_values& other, Choose&& ch
     const std::size_t n = a.elements();
     const bool keeps_bits = a.type() == dst.type();
     const unsigned size = dst.element_bytes();
-    std::vector<float> x(n), converted;
+    std::vector<float> x(n);
     std::vector<std::uint8_t> taken(n), bits(n * size), kept(n * size);
     for (unsigned p = 0; p < a.partitions(); ++p) {
         a.read(p, x.data());
         choose(p, x.data(), taken.data());
         for (std::size_t k = 0; k < n; ++k)
             if (taken[k] == 0) x[k] = other[p];
-        converted = x;
-        e.convert(dst.type(), p, n, converted.data(), bits.data());
+        e.convert(dst.type(), p, n, x.data(), bits.data());
         if (keeps_bits) {
             a.read(p, kept.data());
             for (std::size_t k = 0; k < n; ++k)

@@ -131,6 +131,11 @@ void apply(alu op, float* x, float y, std::size_t count, bool reversed) {
 }
 
 TRN_WIDE_VECTORS
+void scale_and_add(float* x, float scale, float bias, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) x[i] = x[i] * scale + bias;
+}
+
+TRN_WIDE_VECTORS
 void apply(alu op, std::uint32_t* x, const std::uint32_t* y, std::size_t count, unsigned width,
            bool reversed) {
     with_bit_operator(op, width, [&](auto f) {

@@ -54,6 +54,8 @@ constexpr bool is_unary(alu op) {
 void apply(alu op, float* x, const float* y, std::size_t count, bool reversed = false);
 /// The same with one y for all.
 void apply(alu op, float* x, float y, std::size_t count, bool reversed = false);
+/// x[i] = x[i] scale + bias in one pass; product and sum are each rounded.
+void scale_and_add(float* x, float scale, float bias, std::size_t count);
 /// Bitvec operators and bypass on the low `width` bits; x and y have no others.
 void apply(alu op, std::uint32_t* x, const std::uint32_t* y, std::size_t count, unsigned width,
            bool reversed = false);

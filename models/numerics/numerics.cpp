@@ -127,6 +127,25 @@ void make_nans_canonical(float* values, std::size_t count) {
 }
 
 TRN_WIDE_VECTORS
+void encode_canonical(element type, const float* from, std::uint8_t* to, std::size_t count,
+                      const rounding& how, std::uint32_t position) {
+    if (type == element::bf16 && !how.saturate && !how.stochastic) {
+        for (std::size_t i = 0; i < count; ++i)
+            store(to + i * 2, static_cast<std::uint16_t>(rounded_to_bf16(from[i]) >> 16));
+        return;
+    }
+    constexpr std::size_t run = 512;  // elements
+    std::array<float, run> values;
+    for (std::size_t done = 0; done < count; done += run) {
+        const std::size_t n = std::min(run, count - done);
+        for (std::size_t i = 0; i < n; ++i)
+            values[i] = from[done + i] == from[done + i] ? from[done + i] : formats::canonical_nan;
+        encode(type, values.data(), to + done * size_of(type), n, how,
+               position + static_cast<std::uint32_t>(done));
+    }
+}
+
+TRN_WIDE_VECTORS
 void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, std::uint8_t* result,
             std::size_t count) {
     constexpr std::size_t run = 128;  // elements: the sums stay in the cache nearest to the core

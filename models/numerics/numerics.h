@@ -17,6 +17,9 @@ void decode(element type, const std::uint8_t* from, float* to, std::size_t count
 /// `position` is the first element's number for stochastic rounding.
 void encode(element type, const float* from, std::uint8_t* to, std::size_t count,
             const rounding& how = {}, std::uint32_t position = 0);
+/// The same with every NaN canonical: positive, quiet, with empty payload.
+void encode_canonical(element type, const float* from, std::uint8_t* to, std::size_t count,
+                      const rounding& how = {}, std::uint32_t position = 0);
 
 /// The bits of an integer type's value nearest to `value`, zero-extended to 32. Up to 4 bytes.
 constexpr std::uint32_t saturated(element type, std::int64_t value) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <random>
@@ -281,6 +282,30 @@ void check_reduction(operation op, element from, element to, std::size_t operand
         ASSERT_EQ(got, wanted) << "element " << i << " of " << operands << " operands, types "
                                << static_cast<int>(from) << " to " << static_cast<int>(to);
     }
+}
+
+TEST(NumericsTest, CanonicalEncodingEqualsEncodingOfCanonicalValues) {
+    constexpr std::size_t count = 1037;  // more than a block, and a rest
+    std::mt19937 random(5);
+    std::vector<float> values(count);
+    for (float& x : values) x = float_of(static_cast<std::uint32_t>(random()));
+    const float edges[] = {float_of(0x7f800001), float_of(0xffc01234), float_of(0x7f800000),
+                           float_of(0xff800000), float_of(0x7f7fffff), float_of(0x7f7f8000),
+                           float_of(0x7f7f7fff), float_of(0x807fffff), -0.0f};
+    std::ranges::copy(edges, values.begin());
+    std::ranges::copy(edges, values.end() - std::size(edges));
+    std::vector<float> canonical = values;
+    make_nans_canonical(canonical.data(), count);
+    for (unsigned t = 0; t < element_kinds; ++t)
+        for (const bool saturate : {false, true})
+            for (const bool stochastic : {false, true}) {
+                const auto type = static_cast<element>(t);
+                const rounding how{saturate, stochastic, 77};
+                std::vector<std::uint8_t> expected(count * size_of(type)), got(expected.size());
+                encode(type, canonical.data(), expected.data(), count, how, 4000);
+                encode_canonical(type, values.data(), got.data(), count, how, 4000);
+                EXPECT_EQ(got, expected) << t << saturate << stochastic;
+            }
 }
 
 TEST(NumericsTest, ReductionsUseFp32InOperandOrder) {
