@@ -167,10 +167,12 @@ bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition
 
 /// The other agent.
 std::string engine_checks::describe(const race_checker::conflict& c) const {
-    if (c.queue)
+    if (c.with == race_checker::agent_kind::other_dma)
+        return "DMA that no engine of the core started";
+    if (c.with == race_checker::agent_kind::queue)
         return fmt::format("queue {} of DMA engine {} of the core",
-                           *c.queue % race_checker::queues_per_engine,
-                           *c.queue / race_checker::queues_per_engine);
+                           c.queue % race_checker::queues_per_engine,
+                           c.queue / race_checker::queues_per_engine);
     return fmt::format("the {} engine at {}", name_of(c.other),
                        describe_pc(lines_, c.other, c.other_pc));
 }

@@ -38,6 +38,11 @@ std::optional<std::int64_t> common_byte(const race_checker::access& x,
 
 }  // namespace
 
+race_checker::race_checker(const isa::partition_sizes& sizes)
+    : sizes_(sizes), agents_(other_dma + 1) {
+    agents_[other_dma].kind = agent_kind::other_dma;
+}
+
 void race_checker::join(clock& into, const clock& from) {
     if (into.size() < from.size()) into.resize(from.size());
     for (std::size_t a = 0; a < from.size(); ++a) into[a] = std::max(into[a], from[a]);
@@ -48,11 +53,11 @@ void race_checker::learn(clock& into, std::size_t agent, std::uint64_t number) {
     into[agent] = std::max(into[agent], number);
 }
 
-/// nullopt: no engine has given work to that queue.
-std::optional<std::size_t> race_checker::agent_of(std::optional<unsigned> queue) const {
-    if (!queue) return std::nullopt;
+/// A queue that no engine has given work to is other DMA.
+std::size_t race_checker::agent_of(std::optional<unsigned> queue) const {
+    if (!queue) return other_dma;
     const auto found = queues_.find(*queue);
-    return found == queues_.end() ? std::nullopt : std::optional(found->second);
+    return found == queues_.end() ? other_dma : found->second;
 }
 
 std::uint64_t race_checker::completed(std::size_t agent) const {
@@ -81,7 +86,11 @@ void race_checker::learned_all(isa::engine e) {
 
 void race_checker::rang(isa::engine e, unsigned queue) {
     const auto [entry, is_new] = queues_.try_emplace(queue, agents_.size());
-    if (is_new) agents_.emplace_back().queue = queue;
+    if (is_new) {
+        agent& added = agents_.emplace_back();
+        added.kind = agent_kind::queue;
+        added.queue = queue;
+    }
     clock& known = agents_[entry->second].known;
     join(known, of(e).known);
     learn(known, number_of(e), completed(number_of(e)));
@@ -102,20 +111,22 @@ void race_checker::posted(isa::engine e, unsigned index, bool at_issue) {
     learn(posted_[index], number_of(e), at_issue ? of(e).issued : completed(number_of(e)));
 }
 
-/// A queue posts after all that it moved before: its writes go out in order.
+/// A queue posts after all that it moved before: its writes go out in order. Others may have
+/// started it too, after other DMA.
 void race_checker::posted_from_outside(unsigned index, std::optional<unsigned> queue) {
     posted_.resize(indices);
-    const auto agent = agent_of(queue);
-    if (!agent) return join(posted_[index], all_completed());
-    join(posted_[index], agents_[*agent].known);
-    learn(posted_[index], *agent, agents_[*agent].issued);
+    const std::size_t agent = agent_of(queue);
+    if (agent == other_dma) return join(posted_[index], all_completed());
+    join(posted_[index], agents_[agent].known);
+    learn(posted_[index], agent, agents_[agent].issued);
+    learn(posted_[index], other_dma, agents_[other_dma].issued);
 }
 
 void race_checker::waited(isa::engine e, unsigned index) {
     if (!posted_.empty()) join(of(e).known, posted_[index]);
 }
 
-/// Forgets what is complete and known to every queue and running engine.
+/// Forgets what is complete and known to every running engine; of engines, to every queue too.
 void race_checker::forget_ordered() {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     for (std::size_t a = 0; a < agents_.size(); ++a) {
@@ -123,8 +134,9 @@ void race_checker::forget_ordered() {
         if (of.empty()) continue;
         std::uint64_t known = ~std::uint64_t{0};
         for (std::size_t other = 0; other < agents_.size(); ++other) {
-            // Queues are not compared with each other.
-            const bool looks = agents_[other].queue ? !agents_[a].queue : agents_[other].active;
+            const bool looks = agents_[other].kind == agent_kind::queue
+                                   ? agents_[a].kind == agent_kind::engine
+                                   : agents_[other].active;
             if (other != a && looks) known = std::min(known, at(agents_[other].known, a));
         }
         while (!of.empty() && of.front().number <= known && of.front().complete <= now)
@@ -165,8 +177,9 @@ std::optional<isa::location> race_checker::same_bank(const access& x, const acce
 race_checker::conflict race_checker::conflict_with(const agent& other, const flight& f,
                                                    conflict::kind what,
                                                    const isa::location& first) const {
-    const auto engine = static_cast<isa::engine>(other.queue ? 0 : &other - agents_.data());
-    return {what, other.queue, engine, f.pc, first};
+    const auto engine =
+        static_cast<isa::engine>(other.kind == agent_kind::engine ? &other - agents_.data() : 0);
+    return {what, other.kind, other.queue, engine, f.pc, first};
 }
 
 std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::uint32_t pc,
@@ -179,10 +192,9 @@ std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::u
     for (std::size_t a = 0; a < agents_.size(); ++a) {
         const agent& other = agents_[a];
         if (a == own) continue;
-        const bool tensor =
-            !other.queue && (e == isa::engine::tensor || a == number_of(isa::engine::tensor));
-        for (const flight& f : other.flights) {
-            if (f.number <= at(of(e).known, a)) continue;
+        const bool tensor = other.kind == agent_kind::engine &&
+                            (e == isa::engine::tensor || a == number_of(isa::engine::tensor));
+        for (const flight& f : after(other, at(of(e).known, a)))
             for (const access& mine : accesses)
                 for (const access& theirs : f.accesses) {
                     if (found && found->what == conflict::kind::race) break;
@@ -192,7 +204,6 @@ std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::u
                         if (const auto bank = same_bank(mine, theirs))
                             found = conflict_with(other, f, conflict::kind::collision, *bank);
                 }
-        }
     }
     add_flight(own, {0, pc, complete, std::move(accesses)});
     return found;
@@ -225,18 +236,20 @@ std::vector<race_checker::access> race_checker::rows_of(const transfer& t) const
 std::optional<race_checker::conflict> race_checker::moved(const transfer& t) {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     if (t.bytes == 0) return std::nullopt;
-    const auto own = agent_of(t.queue);
+    const std::size_t own = agent_of(t.queue);
     std::vector<access> rows = rows_of(t);
     std::optional<conflict> found;
-    for (std::size_t e = 0; e < isa::engine_count && !found; ++e)
-        for (const flight& f : agents_[e].flights) {
-            if (own ? f.number <= at(agents_[*own].known, e) : f.complete <= now) continue;
+    for (std::size_t a = 0; a < agents_.size() && !found; ++a) {
+        if (a == own || a == other_dma) continue;
+        for (const flight& f : after(agents_[a], at(agents_[own].known, a))) {
+            if (own == other_dma && f.complete <= now) continue;
             for (const access& theirs : f.accesses)
                 for (const access& row : rows)
                     if (const auto byte = found ? std::nullopt : common(row, theirs))
-                        found = conflict_with(agents_[e], f, conflict::kind::race, *byte);
+                        found = conflict_with(agents_[a], f, conflict::kind::race, *byte);
         }
-    if (own) add_flight(*own, {0, 0, now, std::move(rows)});
+    }
+    add_flight(own, {0, 0, now, std::move(rows)});
     return found;
 }
 

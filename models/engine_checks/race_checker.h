@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <systemc>
 #include <vector>
 
@@ -13,11 +15,12 @@
 namespace trn {
 
 /// Finds accesses to the same bytes of SBUF and PSUM that no semaphore or event orders (NeuronCore
-/// spec 5.5). Agents are the engines, and the DMA queues that they give work to, ordered by vector
-/// clocks: an engine that waited for a semaphore knows all that its posters had completed, a queue
-/// all that the engines knew that rang its doorbell. What the clocks cannot follow (the host,
-/// other DMA queues, other cores, polling of memory) counts as order, so a race that is reported is
-/// one. Other DMA queues race with instructions that are in flight.
+/// spec 5.5). Agents are the engines, the DMA queues that they give work to, and all other DMA as
+/// one more. Vector clocks order them: an engine that waited for a semaphore knows all that its
+/// posters had completed, a queue all that the engines knew that rang its doorbell. What the clocks
+/// cannot follow (the host, other cores, polling of memory) counts as order, so a race that is
+/// reported is one. Other DMA is taken to know all that is complete, so that it races with
+/// instructions in flight, and with later ones that have waited for nothing from outside.
 class race_checker {
 public:
     /// Bytes that one operand reads or writes.
@@ -26,11 +29,13 @@ public:
         isa::footprint bounds;
         bool writes = false;
     };
+    enum class agent_kind : std::uint8_t { engine, queue, other_dma };
     struct conflict {
         enum class kind : std::uint8_t { race, collision };
         kind what = kind::race;
-        std::optional<unsigned> queue;  ///< the other agent; nullopt: an engine
-        isa::engine other{};
+        agent_kind with = agent_kind::engine;  ///< the other agent
+        unsigned queue = 0;                    ///< of agent_kind::queue
+        isa::engine other{};                   ///< of agent_kind::engine
         std::uint32_t other_pc = 0;
         isa::location first;  ///< of the bytes in common; of a collision, of the bank
     };
@@ -61,7 +66,7 @@ public:
                                                        std::int64_t{d3} * t.pattern[3].stride));
     }
 
-    explicit race_checker(const isa::partition_sizes& sizes) : sizes_(sizes) {}
+    explicit race_checker(const isa::partition_sizes& sizes);
 
     void started(isa::engine e);
     void ended(isa::engine e);
@@ -92,12 +97,15 @@ private:
         std::vector<access> accesses;
     };
     struct agent {
-        std::optional<unsigned> queue;  // nullopt: an engine
-        bool active = false;
+        agent_kind kind = agent_kind::engine;
+        unsigned queue = 0;
+        bool active = false;  // an engine that runs
         std::uint64_t issued = 0;
         clock known;
         std::deque<flight> flights;
     };
+
+    static constexpr std::size_t other_dma = isa::engine_count;  // an agent
 
     static std::uint64_t at(const clock& c, std::size_t agent) {
         return agent < c.size() ? c[agent] : 0;
@@ -105,7 +113,13 @@ private:
     static void join(clock& into, const clock& from);
     static void learn(clock& into, std::size_t agent, std::uint64_t number);
     agent& of(isa::engine e) { return agents_[static_cast<std::size_t>(e)]; }
-    std::optional<std::size_t> agent_of(std::optional<unsigned> queue) const;
+    std::size_t agent_of(std::optional<unsigned> queue) const;
+    /// Its accesses after so many.
+    static auto after(const agent& a, std::uint64_t known) {
+        const std::uint64_t forgotten = a.issued - a.flights.size();
+        return std::views::drop(
+            a.flights, static_cast<std::ptrdiff_t>(std::max(known, forgotten) - forgotten));
+    }
     clock all_completed() const;
     std::uint64_t completed(std::size_t agent) const;
     void add_flight(std::size_t agent, flight f);
@@ -117,10 +131,10 @@ private:
     std::optional<isa::location> same_bank(const access& x, const access& y) const;
 
     isa::partition_sizes sizes_;
-    clock outside_;                                 // what the ends of programs showed
-    std::vector<agent> agents_{isa::engine_count};  // the engines, then queues
-    std::map<unsigned, std::size_t> queues_;        // agents of queues
-    std::vector<clock> posted_;                     // by semaphore or event, from the first post on
+    clock outside_;                           // what the ends of programs showed
+    std::vector<agent> agents_;               // the engines, other DMA, then queues
+    std::map<unsigned, std::size_t> queues_;  // agents of queues
+    std::vector<clock> posted_;               // by semaphore or event, from the first post on
 };
 
 }  // namespace trn

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Races of programs with the DMA that they start: doc/models/engine_checks.md.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <string>
@@ -107,6 +108,105 @@ TEST_F(DmaRaces, AQueueThatTheHostStartsAfterTheEndDoesNotRace) {
     run(V, write + "halt");
     run(Y, store + "wait S[40]>=2 halt");
     ASSERT_EQ(semaphore(40), 2);
+    EXPECT_EQ(races(), 0u);
+}
+
+// ---- queues with each other
+
+/// The same as `load` by queue 3.
+const std::string other_load =
+    "dge_copy engines=1 queue=3 semaphore=41 piece=64 source=0x10000000 [1:0]"
+    " destination=0x2000000000 [1:0]\n";
+const std::string other_store =
+    "dge_copy engines=1 queue=3 semaphore=41 piece=64 source=0x2000000000 [1:0]"
+    " destination=0x20000000 [1:0]\n";
+
+TEST_F(DmaRaces, TwoQueuesThatFillOneTileRace) {
+    init_rings(3, 64, 1);
+    start(Y, load + other_load + "wait S[40]>=1 nop\nwait S[41]>=1 halt");
+    run_for(100);
+    ASSERT_EQ(state_of(Y), halted);
+    EXPECT_EQ(races(), 1u);
+}
+
+TEST_F(DmaRaces, AStoreByAnotherQueueThanItsLoadRacesUnlessTheLoadIsAwaited) {
+    init_rings(3, 64, 1);
+    start(Y, load + "delay cycles=60000\n" + other_store + "wait S[41]>=1 halt");
+    run_for(100);
+    ASSERT_EQ(state_of(Y), halted);
+    EXPECT_EQ(races(), 1u) << "long after the load";
+    start(Y, load + "wait S[40]>=2 " + other_store + "wait S[41]>=2 halt");
+    run_for(100);
+    ASSERT_EQ(state_of(Y), halted);
+    EXPECT_EQ(races(), 1u);
+}
+
+TEST_F(DmaRaces, TwoQueuesThatReadOneTileDoNotRace) {
+    init_rings(3, 64, 1);
+    start(Y, store + other_store + "wait S[40]>=1 nop\nwait S[41]>=1 halt");
+    run_for(100);
+    ASSERT_EQ(state_of(Y), halted);
+    EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(DmaRaces, AQueueMovesInTheOrderOfItsDescriptors) {
+    start(Y, load + store + load + "wait S[40]>=3 halt");
+    run_for(100);
+    ASSERT_EQ(state_of(Y), halted);
+    EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(DmaRaces, AWaitByTheEngineThatStartsTheOtherQueueOrders) {
+    init_rings(3, 64, 1);
+    start(Y, load + "wait S[40]>=1 update S[5]+=1 nop\nhalt");
+    start(S, "wait S[5]>=1 " + other_store + "wait S[41]>=1 halt");
+    run_for(100);
+    ASSERT_EQ(state_of(S), halted);
+    EXPECT_EQ(races(), 0u);
+}
+
+// ---- DMA that another core starts
+
+class DmaRacesOfACorePair : public DmaRaces {
+protected:
+    /// Sync of core 0 copies 64 bytes into the first partition of core 1 and waits for the end.
+    static std::string push() {
+        return fmt::format(
+            "dge_copy engines=1 queue=2 semaphore=40 piece=64 source=0x10000000 [1:0] "
+            "destination={:#x} [1:0]\nwait S[40]>=1 nop\n",
+            core_at + core_stride);
+    }
+    static std::string post() {
+        return fmt::format("write {:#x}.4=1\n",
+                           core_at + core_stride + neuron_core::semaphores_offset + 0x1800 + 5 * 4);
+    }
+};
+
+TEST_F(DmaRacesOfACorePair, ATileThatAnotherCoreFillsIsReadAfterItsPost) {
+    start(Y, push() + post() + "halt", 0);
+    start(V, "event_semaphore wait S[5]>=1\n" + read + "halt", 1);
+    run_for(100);
+    ASSERT_EQ(state_of(V, 1), halted);
+    EXPECT_EQ(races(), 0u);
+}
+
+TEST_F(DmaRacesOfACorePair, ATileThatAnotherCoreFillsIsReadWithoutAWait) {
+    start(V, "delay cycles=60000\n" + read + "halt", 1);
+    start(Y, push() + post() + "halt", 0);
+    testing::internal::CaptureStderr();
+    run_for(100);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(),
+                testing::HasSubstr("with DMA that no engine of the core started"));
+    ASSERT_EQ(state_of(V, 1), halted);
+    EXPECT_EQ(races(), 1u) << "50 us after the copy";
+}
+
+TEST_F(DmaRacesOfACorePair, AnEngineThatAwaitsAnotherCoreOrdersOthers) {
+    start(Y, push() + post() + "halt", 0);
+    start(Y, "event_semaphore wait S[5]>=1 update S[6]+=1\nhalt", 1);
+    start(V, "wait S[6]>=1 " + read + "halt", 1);
+    run_for(100);
+    ASSERT_EQ(state_of(V, 1), halted);
     EXPECT_EQ(races(), 0u);
 }
 
