@@ -107,7 +107,7 @@ private:
         }
         for (const transfer* t : reader.transfers())
             order_.check(*t, set_.transfers.data(), current_.engine.value_or(engine::sync), in, at);
-        if (generation_) check_instruction(i, current_.engine, *generation_, in);
+        if (generation_) check_instruction(i, current_.engine, *generation_, reader);
         if (!semaphores_given_) add_semaphores(i, current_.core, reader.relocations(), semaphores_);
         for (relocation r : reader.relocations()) {
             if (!current_.engine)

@@ -29,6 +29,11 @@ struct line_error {
     std::string suggestion;
 };
 
+/// A part of the line.
+struct extent {
+    std::size_t at = 0, length = 1;
+};
+
 inline bool starts_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '@';
 }
@@ -43,8 +48,16 @@ public:
 
     [[noreturn]] void fail(mistake code, std::size_t at, std::string message,
                            std::string suggestion = {}) const {
-        throw line_error{code, at, std::max<std::size_t>(at_ > at ? at_ - at : 1, 1),
-                         std::move(message), std::move(suggestion)};
+        fail(code, since(at), std::move(message), std::move(suggestion));
+    }
+
+    [[noreturn]] static void fail(mistake code, const extent& where, std::string message,
+                                  std::string suggestion = {}) {
+        throw line_error{code, where.at, where.length, std::move(message), std::move(suggestion)};
+    }
+    /// What was read from `start` on.
+    extent since(std::size_t start) const {
+        return {start, std::max<std::size_t>(at_ > start ? at_ - start : 1, 1)};
     }
 
     std::size_t position() {

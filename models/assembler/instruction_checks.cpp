@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "models/instructions/codec.h"
 
@@ -35,8 +37,53 @@ void add_semaphores(const instruction& i, unsigned core, std::span<const relocat
                 {static_cast<std::uint8_t>(r.core), static_cast<std::uint8_t>(r.object)});
 }
 
+namespace {
+
+/// The engines of this generation that have the instruction.
+std::string engines_of(const row& kind, generation of) {
+    const unsigned set = kind.engines[static_cast<unsigned>(of) - 2];
+    std::vector<std::string_view> names;
+    for (unsigned e = 0; e < engine_count; ++e)
+        if ((set >> e & 1) != 0) names.push_back(name_of(static_cast<engine>(e)));
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string generations_of(const row& kind) {
+    std::vector<std::string> names;
+    for (unsigned g = 0; g < kind.engines.size(); ++g)
+        if (kind.engines[g] != 0) names.push_back(fmt::format("v{}", g + 2));
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What to do about it; empty where the reason says it.
+std::string advice(reason why, const instruction& i, const row& kind, generation of) {
+    switch (why) {
+    case reason::operation:
+        if (i.reduce_cmd != 0 && i.reduce_op == 0 && kind.reduce_ops != 0)
+            return "cmd= needs reduce=, the operator of the accumulators";
+        return "NeuronCore spec 3.4 has the operators and their engines";
+    case reason::engine:
+        return fmt::format("{} is an instruction of {}", kind.mnemonic, engines_of(kind, of));
+    case reason::generation:
+        return fmt::format("{} exists on {}", kind.mnemonic, generations_of(kind));
+    case reason::partitions:
+        return "up to 32 partitions start at 0, 32, 64 or 96, up to 64 at 0 or 64, more at 0";
+    case reason::alignment:
+        return "SBUF tiles start at a multiple of the element's size, PSUM tiles at one of 4 bytes";
+    case reason::shape:
+        return "operands have equally many partitions and elements unless the row says otherwise";
+    case reason::space:
+        return "GPSIMD uses SBUF only, Tensor reads SBUF and writes PSUM, two sources are not both "
+               "in PSUM";
+    default:
+        return {};
+    }
+}
+
+}  // namespace
+
 void check_instruction(const instruction& i, std::optional<engine> on, generation of,
-                       const cursor& in) {
+                       const instruction_reader& reader) {
     static constexpr std::uint32_t sbuf[] = {196'608, 229'376, 262'144};
     const bytes word = encode(i);
     const row& kind = *find(i.opcode);
@@ -51,12 +98,16 @@ void check_instruction(const instruction& i, std::optional<engine> on, generatio
     if (!found) return;
     static constexpr std::string_view operands[] = {"dst", "a", "b", "s0", "s1"};
     const auto which = static_cast<unsigned>(found->operand);
-    in.fail(mistake::refused_by_model, 0,
-            fmt::format("{}{}: {}", name_of(found->code),
-                        which < 5 ? fmt::format(" in {}", operands[which]) : "",
-                        found->code == error::out_of_bounds && which < 5
-                            ? "an element is outside the partition"
-                            : name_of(static_cast<reason>(found->detail))));
+    const bool outside = found->code == error::out_of_bounds && which < 5;
+    const auto why = outside ? reason::none : static_cast<reason>(found->detail);
+    const std::string_view key = which < 5                  ? operands[which]
+                                 : why == reason::operation ? "op0"
+                                                            : "";
+    cursor::fail(mistake::refused_by_model, reader.place_of(key),
+                 fmt::format("{}{}: {}", name_of(found->code),
+                             which < 5 ? fmt::format(" in {}", operands[which]) : "",
+                             outside ? "an element is outside the partition" : name_of(why)),
+                 advice(why, i, kind, of));
 }
 
 }  // namespace trn::isa

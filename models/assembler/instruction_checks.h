@@ -7,7 +7,7 @@
 #include <set>
 #include <span>
 
-#include "models/assembler/cursor.h"
+#include "models/assembler/instruction_reader.h"
 #include "models/assembler/program_set.h"
 #include "models/instructions/instruction.h"
 
@@ -21,8 +21,8 @@ void add_semaphores(const instruction& i, unsigned core, std::span<const relocat
                     semaphore_set& semaphores);
 
 /// Throws line_error for what engine `on` of this generation refuses; without an engine, the first
-/// one that has the instruction.
+/// one that has the instruction. `reader` knows where its operands stand.
 void check_instruction(const instruction& i, std::optional<engine> on, generation of,
-                       const cursor& in);
+                       const instruction_reader& reader);
 
 }  // namespace trn::isa

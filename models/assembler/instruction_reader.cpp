@@ -42,6 +42,11 @@ instruction instruction_reader::read() {
     return i_;
 }
 
+extent instruction_reader::place_of(std::string_view key) const {
+    const auto found = places_.find(key);
+    return found == places_.end() ? name_ : found->second;
+}
+
 void instruction_reader::header() {
     for (;;) {
         if (in_.accept("@break"))
@@ -60,6 +65,7 @@ void instruction_reader::header() {
 const row& instruction_reader::mnemonic() {
     const std::size_t start = in_.position();
     const std::string_view given = in_.word("an instruction");
+    name_ = in_.since(start);
     if (const row* found = find(given)) return *found;
     std::vector<std::string_view> known;
     for (const row& one : table()) known.push_back(one.mnemonic);
@@ -357,6 +363,7 @@ void instruction_reader::tiles(const row& kind) {
         }
         in_.expect("=");
         tile_field(kind, key);
+        places_[key] = in_.since(start);
     }
     for (const auto& [rule, present, name] : {std::tuple{&kind.dst, i_.dst.present(), "dst"},
                                               {&kind.a, i_.a.present(), "a"},

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,6 +39,8 @@ public:
 
     /// Addresses that the loader fills in; `word` counts from the instruction.
     const std::vector<relocation>& relocations() const { return relocations_; }
+    /// Where the operand or field of this key stands; the instruction's name if it is absent.
+    extent place_of(std::string_view key) const;
     /// The transfers that a dma_start names.
     const std::vector<const transfer*>& transfers() const { return transfers_; }
 
@@ -79,6 +82,8 @@ private:
     const int line_;
     program_names& names_;
     instruction i_;
+    extent name_;
+    std::map<std::string_view, extent> places_;  // by key
     std::optional<cursor> immediate_;
     std::vector<relocation> relocations_;
     std::vector<const transfer*> transfers_;

@@ -13,6 +13,7 @@
 
 using namespace trn;
 using namespace trn::isa;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -324,10 +325,22 @@ TEST(Assembler, AGenerationMakesItRefuseWhatTheEngineWould) {
     EXPECT_THAT(
         mistakes_of(".generation v3\n.engine vector\nexponential dst=sbuf[0:1, 0] fp32 [1:1] "
                     "a=sbuf[0:1, 0] fp32 [1:1]\n"),
-        HasSubstr("text:3:1: E54 ILLEGAL_INSTRUCTION: not an instruction of this generation"));
+        AllOf(HasSubstr("text:3:1: E54 ILLEGAL_INSTRUCTION: not an instruction of this generation"),
+              HasSubstr("^^^^^^^^^^^  exponential exists on v4\n")));
     EXPECT_THAT(
         mistakes_of(".generation v4\ncopy dst=sbuf[1:2, 0] fp32 [1:1] a=sbuf[0:1, 0] fp32 [1:1]"),
-        HasSubstr("BAD_OPERAND in dst: partitions break the rules"));
+        AllOf(HasSubstr("text:2:6: E54 BAD_OPERAND in dst: partitions break the rules"),
+              HasSubstr("up to 32 partitions start at 0, 32, 64 or 96")));
+    EXPECT_THAT(mistakes_of(".generation v4\n.engine scalar\nwait S[1]>=1 iota "
+                            "dst=sbuf[0:1, 0] int32 [1:1] pattern=(0, 1) [1:1]"),
+                AllOf(HasSubstr("text:3:14: E54"), HasSubstr("iota is an instruction of gpsimd")));
+    EXPECT_THAT(mistakes_of(".generation v4\n.engine vector\ncopy dst=sbuf[0:1, 0] fp32 [2:1] "
+                            "a=sbuf[0:1, 262140] fp32 [2:1]"),
+                HasSubstr("text:3:34: E54 OUT_OF_BOUNDS in a: an element is outside"));
+    EXPECT_THAT(mistakes_of(".generation v4\n.engine scalar\nactivate op0=gelu cmd=reduce "
+                            "dst=sbuf[0:1, 0] fp32 [4:1] a=sbuf[0:1, 0] fp32 [4:1]"),
+                AllOf(HasSubstr("text:3:10: E54 ILLEGAL_INSTRUCTION: operator not allowed here"),
+                      HasSubstr("cmd= needs reduce=")));
     EXPECT_EQ(mistakes_of(".generation v4\n.engine vector\nhalt\n"), "");
 }
 
