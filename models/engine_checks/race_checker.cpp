@@ -147,8 +147,23 @@ void race_checker::forget_ordered() {
 void race_checker::add_flight(std::size_t agent, flight f) {
     auto& flights = agents_[agent].flights;
     f.number = ++agents_[agent].issued;
+    f.hull = hull_of(f.accesses);
     flights.push_back(std::move(f));
     if (flights.size() > max_flights) flights.pop_front();
+}
+
+isa::footprint race_checker::hull_of(const std::vector<access>& accesses) {
+    isa::footprint hull;
+    for (const access& a : accesses) {
+        const isa::footprint& b = a.bounds;
+        if (&a == accesses.data()) hull = b;
+        hull.first_partition = std::min(hull.first_partition, b.first_partition);
+        hull.last_partition = std::max(hull.last_partition, b.last_partition);
+        hull.first_byte = std::min(hull.first_byte, b.first_byte);
+        hull.last_byte = std::max(hull.last_byte, b.last_byte);
+    }
+    if (!accesses.empty()) hull.space = isa::space::sbuf;  // for all: overlaps() compares it
+    return hull;
 }
 
 std::optional<isa::location> race_checker::common(const access& x, const access& y) const {
@@ -205,7 +220,7 @@ std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::u
                             found = conflict_with(other, f, conflict::kind::collision, *bank);
                 }
     }
-    add_flight(own, {0, pc, complete, std::move(accesses)});
+    add_flight(own, {0, pc, complete, std::move(accesses), {}});
     return found;
 }
 
@@ -238,18 +253,19 @@ std::optional<race_checker::conflict> race_checker::moved(const transfer& t) {
     if (t.bytes == 0) return std::nullopt;
     const std::size_t own = agent_of(t.queue);
     std::vector<access> rows = rows_of(t);
+    const isa::footprint hull = hull_of(rows);  // most transfers of other queues are elsewhere
     std::optional<conflict> found;
     for (std::size_t a = 0; a < agents_.size() && !found; ++a) {
         if (a == own || a == other_dma) continue;
         for (const flight& f : after(agents_[a], at(agents_[own].known, a))) {
-            if (own == other_dma && f.complete <= now) continue;
+            if ((own == other_dma && f.complete <= now) || !f.hull.overlaps(hull)) continue;
             for (const access& theirs : f.accesses)
                 for (const access& row : rows)
                     if (const auto byte = found ? std::nullopt : common(row, theirs))
                         found = conflict_with(agents_[a], f, conflict::kind::race, *byte);
         }
     }
-    add_flight(own, {0, 0, now, std::move(rows)});
+    add_flight(own, {0, 0, now, std::move(rows), {}});
     return found;
 }
 

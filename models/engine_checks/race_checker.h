@@ -95,6 +95,7 @@ private:
         std::uint32_t pc;
         sc_core::sc_time complete;
         std::vector<access> accesses;
+        isa::footprint hull;  // all accesses lie in it, whatever their memory
     };
     struct agent {
         agent_kind kind = agent_kind::engine;
@@ -124,6 +125,7 @@ private:
     std::uint64_t completed(std::size_t agent) const;
     void add_flight(std::size_t agent, flight f);
     void forget_ordered();
+    static isa::footprint hull_of(const std::vector<access>& accesses);
     conflict conflict_with(const agent& other, const flight& f, conflict::kind what,
                            const isa::location& first) const;
     std::vector<access> rows_of(const transfer& t) const;
