@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-SCENARIOS = ["engine_program", "engine_matmul", "rule_programs", "programs_overlap"]
+SCENARIOS = ["engine_program", "engine_matmul", "rule_programs", "programs_overlap", "sharded_layer"]
 PROGRAM = ["scenarios/programs/softmax.trn", "--in", "x=random(-4,4)", "--json", "--counters", "--core", "3"]
 
 
@@ -39,7 +39,7 @@ def main(trnvp, trnctl):
     expected = digests(trnvp, "-j", "1")
     if len(set(expected.values())) != len(expected) or len(expected) < len(SCENARIOS):
         differences.append(f"scenarios with the same digest: {expected}")
-    for options in (["-j", "2", "--shuffle", "3"], ["-j", "1", "--no-share"]):
+    for options in (["-j", "2", "--shuffle", "3"], ["-j", "4"], ["-j", "1", "--no-share"]):
         found = digests(trnvp, *options)
         differences += [f"{name} with {' '.join(options)}: {found.get(name)}" for name in expected if found.get(name) != expected[name]]
     with tempfile.TemporaryDirectory() as name:
