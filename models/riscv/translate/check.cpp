@@ -6,18 +6,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "models/riscv/threaded.h"
+#include "models/riscv/translate/difference.h"
 #include "models/riscv/translate/memory_emitter.h"
 #include "models/riscv/translate/translator.h"
 
 namespace trn::riscv::translate {
 
 namespace {
-
-using registers = std::array<u64, 33>;
 
 /// Executions of the same instructions, by host code and by the executor.
 class comparison {
@@ -31,21 +29,20 @@ public:
           space_(space) {}
 
     void run(i64 budget, address_space* space) {
-        const registers before = h_.x;
-        const auto floats = h_.f;
+        const registers before{h_.x, h_.f};
         outcome& out = hot_.owner.result();
         auto& stores = hot_.owner.stores();
         out.next_store = stores.data();
         entry()(h_, from_, 0, budget, page_, space);
         const std::span stored(stores.data(), out.next_store);
 
-        const registers translated = h_.x;
-        const auto translated_floats = std::exchange(h_.f, floats);
+        const registers translated{h_.x, h_.f};
         std::vector<u64> values;
         for (const auto& s : stored) values.push_back(read(s));
         for (auto s = stored.rbegin(); s != stored.rend(); ++s)
             std::memcpy(reinterpret_cast<void*>(s->host), &s->before, s->size);
-        h_.x = before;
+        h_.x = before.x;
+        h_.f = before.f;
 
         const bool within = out.budget == budget;
         const unsigned done = slot_of(from_).before;
@@ -58,14 +55,7 @@ public:
         if (!traps && h_.pc() != next_pc(out, within))
             differs(fmt::format("next pc {:#x}, and {:#x} when interpreted", next_pc(out, within),
                                 h_.pc()));
-        for (unsigned i = 1; i < 32; ++i)
-            if (h_.x[i] != translated[i])
-                differs(fmt::format("x{} is {:#x}, and {:#x} when interpreted", i, translated[i],
-                                    h_.x[i]));
-        for (unsigned i = 0; i < h_.f.size(); ++i)
-            if (h_.f[i] != translated_floats[i])
-                differs(fmt::format("f{} is {:#x}, and {:#x} when interpreted", i,
-                                    translated_floats[i], h_.f[i]));
+        if (const auto how = difference(translated, {h_.x, h_.f}); !how.empty()) differs(how);
         for (std::size_t i = 0; i < values.size(); ++i)
             if (read(stored[i]) != values[i])
                 differs(fmt::format("store {} leaves {:#x}, and {:#x} when interpreted", i,

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "models/riscv/translate/difference.h"
 #include "tests/unit/riscv/machine.h"
 
 namespace trn::riscv::test {
@@ -199,6 +200,23 @@ TEST_F(TranslatedHart, ProtectionThatAppearsStopsALoopOfStores) {
     h->run(3);
     EXPECT_EQ(csr("mcause"), 7u);
     EXPECT_EQ(peek(base + 0x4000), stored);
+}
+
+TEST(CheckedBlock, EachBitOfEachRegisterIsCompared) {
+    translate::registers good;
+    for (unsigned i = 0; i < 32; ++i) good.x[i] = good.f[i] = i * 0x0123'4567'89ab'cdefu;
+    EXPECT_EQ(translate::difference(good, good), "");
+    for (unsigned i = 0; i < 32; ++i) {
+        for (unsigned bit = 0; bit < 64; ++bit) {
+            translate::registers bad = good;
+            bad.f[i] ^= u64{1} << bit;
+            EXPECT_EQ(translate::difference(bad, good).find("f" + std::to_string(i) + " is 0x"),
+                      0u);
+            bad.x[i] ^= u64{1} << bit;
+            const std::string first = i == 0 ? "f0" : "x" + std::to_string(i);
+            EXPECT_EQ(translate::difference(bad, good).find(first + " is 0x"), 0u);
+        }
+    }
 }
 
 TEST_F(TranslatedHart, PerfMapNamesCodeByItsAddressInEachProcess) {
