@@ -66,13 +66,17 @@ function(trn_build_fast name level)
 endfunction()
 
 # trn_gather(name [count]): its files are compiled eight (or `count`) at a time, because what each includes takes longer
-# than itself. Models are compiled one by one, so that a change of one is quick to try.
-# They share an anonymous namespace then. Sanitizer build and lint take them one by one: TRNVP_GATHER is off.
+# than itself. They share an anonymous namespace then, so files that use a name of another one differently are `trn_apart`.
+# Sanitizer build and lint take all one by one: TRNVP_GATHER is off.
 option(TRNVP_GATHER "compile files of a target together where that is faster" ON)
 function(trn_gather name)
     set(counts 8 ${ARGN})
     list(GET counts -1 count)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ${TRNVP_GATHER} UNITY_BUILD_BATCH_SIZE ${count})
+endfunction()
+
+function(trn_apart)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # trn_headers(name LEVEL level LINK libs... HEADERS headers...): headers of others that many files include, parsed

@@ -17,8 +17,9 @@ struct limits {
     static constexpr std::uint16_t max_tx_descriptors = 18;  ///< of a packet, with meta data
     static constexpr std::uint16_t max_rx_descriptors = 16;
     static constexpr std::uint32_t max_mtu = 9216;
-    static constexpr std::uint32_t max_segmented = 65535;   ///< bytes of an IP packet to be cut
-    static constexpr std::uint32_t max_table_log2 = 9;      ///< entries of the table of RSS
+    static constexpr std::uint32_t max_access = 4096;      ///< bytes of a packet in one host access
+    static constexpr std::uint32_t max_segmented = 65535;  ///< bytes of an IP packet to be cut
+    static constexpr std::uint32_t max_table_log2 = 9;     ///< entries of the table of RSS
     static constexpr std::uint32_t link_header_bytes = 18;  ///< with a VLAN tag
     static constexpr unsigned max_card_rings = 8;           ///< low latency queues
 };

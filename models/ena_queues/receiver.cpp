@@ -14,7 +14,7 @@ namespace regs = ena_io_regs;
 using sc_core::sc_time;
 
 namespace {
-constexpr std::uint32_t max_access = 4096, max_buffer = 65536;
+constexpr std::uint32_t max_buffer = 65536;
 }
 
 receiver::receiver(sc_core::sc_module_name name, const sc_time& processing,
@@ -120,7 +120,7 @@ receiver::progress receiver::write(submission_queue& of) {
     auto& bytes = packets_.front().what->bytes;
     const buffer& into = to.buffers[to.buffer_now];
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-        {max_access, into.bytes - to.in_buffer, bytes.size() - to.written}));
+        {limits::max_access, into.bytes - to.in_buffer, bytes.size() - to.written}));
     sc_time delay;
     const auto how = access(tlm::TLM_WRITE_COMMAND, into.address + to.in_buffer,
                             bytes.data() + to.written, length, delay);

@@ -12,10 +12,6 @@ namespace trn::ena_queues {
 namespace regs = ena_io_regs;
 using sc_core::sc_time;
 
-namespace {
-constexpr std::uint32_t max_access = 4096;
-}
-
 transmitter::transmitter(sc_core::sc_module_name name, const sc_time& processing,
                          const memories& from, queues& of, completions& to, wire& port)
     : work_loop(name, from.bus),
@@ -172,7 +168,7 @@ transmitter::progress transmitter::fill() {
         return progress::moved;
     }
     const buffer& from = of.buffers[of.buffer_now];
-    const std::uint32_t length = std::min(from.bytes - of.done, max_access);
+    const std::uint32_t length = std::min(from.bytes - of.done, limits::max_access);
     auto& bytes = of.what->bytes;
     const auto filled = bytes.size();
     bytes.resize(filled + length);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/nvme_controller/health.h"
 
-#include <cstring>
 #include <systemc>
 
 #include "models/nvme_controller/features.h"
@@ -12,11 +11,6 @@ namespace trn::nvme {
 namespace words = nvme_entry_regs;
 
 namespace {
-
-template <class T>
-void put(std::vector<std::uint8_t>& page, std::size_t at, T value) {
-    std::memcpy(&page[at], &value, sizeof value);
-}
 
 /// Thousands of 512 bytes, rounded up.
 std::uint64_t data_units(std::uint64_t bytes) {

@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-template <class T>
-void put(std::vector<std::uint8_t>& page, std::size_t at, T value) {
-    std::memcpy(&page[at], &value, sizeof value);
-}
-
 }  // namespace
 
 void put_text(std::vector<std::uint8_t>& page, std::size_t at, std::size_t length,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,12 @@ constexpr unsigned max_event_requests = 4;
 constexpr unsigned max_abort_commands = 4;
 constexpr std::size_t max_error_entries = 64;  ///< of the log of errors
 constexpr std::string_view firmware_revision = "1.0";
+
+/// A number as identify structures and logs have it: little endian, at a byte offset of the page.
+template <class T>
+void put(std::vector<std::uint8_t>& page, std::size_t at, T value) {
+    std::memcpy(&page[at], &value, sizeof value);
+}
 
 /// Text as identify structures have it: padded with spaces.
 void put_text(std::vector<std::uint8_t>& page, std::size_t at, std::size_t length,
