@@ -351,6 +351,20 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
     return true;
 }
 
+std::optional<std::uint64_t> host_function::on_bus(std::uint64_t address,
+                                                   std::uint64_t length) const {
+    for (unsigned i = 0; i < bar_count; ++i) {
+        const bar_window& bar = bars_[i];
+        if (length > bar.size) continue;
+        std::uint64_t base = 0;
+        std::memcpy(&base, &view_[4 * i], bar.wide() ? 8 : 4);
+        base &= ~std::uint64_t{0xf};
+        if (base != 0 && address >= base && address - base <= bar.size - length)
+            return bar.base + (address - base);
+    }
+    return std::nullopt;
+}
+
 // --- the function's requests ---
 
 bool host_function::unmap_host(std::uint64_t iova, std::uint64_t size,
@@ -397,6 +411,7 @@ void host_function::restore() {
 }
 
 void host_function::detach() {
+    host_ = 0;
     set_config_half(PCI_COMMAND, 0);
     for (auto& raised : raised_) raised = nullptr;
     forget_table();

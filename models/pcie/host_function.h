@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <systemc>
@@ -53,6 +54,7 @@ public:
     /// `device`: the module that answers. Learns the sizes of its BARs and its MSI-X capability.
     host_function(host_bus& bus, function_id id, const sc_core::sc_object& device);
 
+    void join(std::uint64_t host) override { host_ = host; }
     bar_info bar(unsigned index) override;
     void config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) override;
     void config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) override;
@@ -73,6 +75,9 @@ public:
     void detach() override;
 
     function_id id() const { return id_; }
+    std::uint64_t host() const { return host_; }  ///< 0: none
+    /// Where the server's bus has `length` bytes of a BAR that are at `address` for the host.
+    std::optional<std::uint64_t> on_bus(std::uint64_t address, std::uint64_t length) const;
     const sc_core::sc_object& device() const { return device_; }
     /// As it was found: also of a card that is gone.
     std::uint32_t class_code() const { return class_code_; }
@@ -122,6 +127,7 @@ private:
     const sc_core::sc_object& device_;
     std::uint32_t class_code_ = 0;
     std::uint32_t pci_id_ = 0;
+    std::uint64_t host_ = 0;
     std::array<bar_window, bar_count> bars_{};
     std::array<std::uint8_t, 24> view_{};       // the BAR registers as the host wrote them
     std::array<std::uint8_t, 24> view_mask_{};  // their writable bits

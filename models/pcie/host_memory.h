@@ -33,6 +33,11 @@ public:
 
     /// Whether some range has this address.
     bool has(std::uint64_t address) const { return find(address) != ranges_.end(); }
+    /// Whether its bytes are here: not reached by messages.
+    bool shares(std::uint64_t address) const {
+        const auto at = find(address);
+        return at != ranges_.end() && at->second.bytes != nullptr;
+    }
     void transport(tlm::tlm_generic_payload& payload);
     unsigned transport_dbg(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);

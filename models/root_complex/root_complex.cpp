@@ -321,15 +321,37 @@ host_function* root_complex::sender(const tlp& header) {
     return (header.requester & 0xff) == 0 ? by_bus_[pcie::bus_of(header.requester)] : nullptr;
 }
 
-/// The port that another function's BAR is behind, when a request that comes in at `from` may go
-/// there; nothing: the address is host memory's, whatever is mapped there.
-std::optional<unsigned> root_complex::peer_of(unsigned from, const host_function& function,
-                                              std::uint64_t address, std::uint64_t length) const {
-    if (!cfg_.peer_to_peer || function.memory().has(address)) return std::nullopt;
+/// The other function's BAR that a request which comes in at `from` may go to; nothing: the address
+/// is host memory's, whatever is mapped there.
+std::optional<root_complex::peer> root_complex::peer_of(unsigned from,
+                                                        const host_function& function,
+                                                        std::uint64_t address,
+                                                        std::uint64_t length) const {
+    if (!cfg_.peer_to_peer || function.memory().shares(address)) return std::nullopt;
+    if (const auto placed = peer_of_host(from, function, address, length)) return placed;
+    if (function.memory().has(address)) return std::nullopt;
     if (ports_[from]->acs(PCI_ACS_RR)) return std::nullopt;  // only what is mapped may pass
     const auto to = port_of(address, length);
     // What came up through the port it is behind has been redirected by a switch below.
-    return to == from && !ports_[from]->acs(PCI_ACS_UF) ? std::nullopt : to;
+    if (!to || (to == from && !ports_[from]->acs(PCI_ACS_UF))) return std::nullopt;
+    return peer{*to, address, false};
+}
+
+/// As an IOMMU translates: the address is one of the function's host, which has placed the BAR
+/// there. So the request may also return through the port at which it has come.
+std::optional<root_complex::peer> root_complex::peer_of_host(unsigned from,
+                                                             const host_function& function,
+                                                             std::uint64_t address,
+                                                             std::uint64_t length) const {
+    if (function.host() == 0) return std::nullopt;
+    if (ports_[from]->acs(PCI_ACS_RR) && !function.memory().has(address)) return std::nullopt;
+    for (const auto& other : functions_) {
+        if (other.get() == &function || other->host() != function.host()) continue;
+        const auto on_bus = other->on_bus(address, length);
+        const auto to = on_bus ? port_of(*on_bus, length) : std::nullopt;
+        if (to) return peer{*to, *on_bus, true};
+    }
+    return std::nullopt;
 }
 
 void root_complex::received(plug& at, payload& request, sc_time& delay) {
@@ -366,12 +388,14 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
         header->lost = true;
         return;
     }
-    if (const auto to =
-            peer_of(at.index(), *function, request.get_address(), request.get_data_length())) {
+    const std::uint64_t address = request.get_address();
+    if (const auto to = peer_of(at.index(), *function, address, request.get_data_length())) {
         ++counters_.peer_requests;
         if (timing() == timing_mode::contended)
             delay += cfg_.peer_latency * (request.is_read() ? 2 : 1);
-        return pass_down(*to, request, delay);
+        request.set_address(to->address);
+        pass_down(to->port, request, delay);
+        return request.set_address(address);
     }
     function->memory().transport(request);
     const bool timed = request.is_read() && timing() == timing_mode::contended;
@@ -389,10 +413,14 @@ unsigned root_complex::peeked(plug& at, payload& request) {
     const auto* header = request.get_extension<tlp>();
     host_function* function = header == nullptr ? nullptr : sender(*header);
     if (function == nullptr || !ports_[at.index()]->reachable()) return 0;
-    if (const auto to =
-            peer_of(at.index(), *function, request.get_address(), request.get_data_length()))
-        return ports_[*to]->reachable() ? port[*to].peek(request) : 0;
-    return function->memory().transport_dbg(request);
+    const std::uint64_t address = request.get_address();
+    const auto to = peer_of(at.index(), *function, address, request.get_data_length());
+    if (!to) return function->memory().transport_dbg(request);
+    if (!ports_[to->port]->reachable()) return 0;
+    request.set_address(to->address);
+    const unsigned done = port[to->port].peek(request);
+    request.set_address(address);
+    return done;
 }
 
 bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) {
@@ -401,8 +429,9 @@ bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& d
     const bridge& above = *ports_[at.index()];
     if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up())
         return refuse_pointer(request, dmi);
-    if (!peer_of(at.index(), *function, request.get_address(), 1))
-        return function->memory().get_direct_mem_ptr(request, dmi);
+    const auto to = peer_of(at.index(), *function, request.get_address(), 1);
+    if (!to) return function->memory().get_direct_mem_ptr(request, dmi);
+    if (to->translated) return refuse_pointer(request, dmi);  // revoked by addresses of the bus
     const bool granted = direct_pointer(request, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.peer_latency * 2);
     dmi.set_write_latency(dmi.get_write_latency() + cfg_.peer_latency);

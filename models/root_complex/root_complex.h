@@ -26,7 +26,8 @@ enum class host_processor : std::uint8_t { graviton, xeon };
 /// doc/models/root_complex.md.
 ///
 /// Each function has its own view of host memory, as with an IOMMU: the ranges of its program.
-/// An address that it has not mapped may be another function's BAR: a peer-to-peer request.
+/// An address that it has not shared may be another function's BAR, as the server's bus or as its
+/// host has placed it: a peer-to-peer request.
 class root_complex : public sc_core::sc_module,
                      public plug::device,
                      public serves_functions,
@@ -94,6 +95,13 @@ private:
         std::vector<std::unique_ptr<node>> below;
     };
 
+    /// Where a request from one function to another goes.
+    struct peer {
+        unsigned port;
+        std::uint64_t address;  // on the server's bus
+        bool translated;        // it is another than that of the request
+    };
+
     void start_of_simulation() override { enumerate(); }
     void enumerate();
     std::uint8_t next_bus();
@@ -120,8 +128,10 @@ private:
     void pass_down(unsigned port, payload& request, sc_core::sc_time& delay);
     void pass_completion(payload& completion, const pcie::tlp& header, sc_core::sc_time& delay);
     pcie::host_function* sender(const pcie::tlp& header);
-    std::optional<unsigned> peer_of(unsigned from, const pcie::host_function& function,
-                                    std::uint64_t address, std::uint64_t length) const;
+    std::optional<peer> peer_of(unsigned from, const pcie::host_function& function,
+                                std::uint64_t address, std::uint64_t length) const;
+    std::optional<peer> peer_of_host(unsigned from, const pcie::host_function& function,
+                                     std::uint64_t address, std::uint64_t length) const;
     void reset_below(unsigned port);
     void forget_all_pointers();
 

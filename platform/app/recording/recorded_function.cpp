@@ -31,6 +31,11 @@ void recorded_function::note(event e) {
 
 // --- the host's calls
 
+void recorded_function::join(std::uint64_t host) {
+    function_.join(host);
+    note({.what = kind::join, .address = host});
+}
+
 function_port::bar_info recorded_function::bar(unsigned index) {
     bar_info seen = function_.bar(index);
     seen.descriptor = -1;

@@ -15,6 +15,7 @@ public:
     recorded_function(recorder& by, std::uint32_t number, function_port& function);
     ~recorded_function() override;
 
+    void join(std::uint64_t host) override;
     bar_info bar(unsigned index) override;
     void config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) override;
     void config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) override;

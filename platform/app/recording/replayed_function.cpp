@@ -130,6 +130,9 @@ void replayed_function::repeat(const event& e) {
     case kind::set_vector:
         set_vector(e);
         break;
+    case kind::join:
+        function_.join(e.address);
+        break;
     case kind::reset:
         function_.reset();
         break;

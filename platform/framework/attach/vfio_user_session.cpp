@@ -5,6 +5,7 @@
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -61,6 +62,14 @@ void signal_eventfd(int descriptor) {
     if (poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0) {
         [[maybe_unused]] const auto written = ::write(descriptor, &one, sizeof one);
     }
+}
+
+/// The process that has connected; 0: not known, as of one in another namespace.
+std::uint64_t process_of(int socket) {
+    ucred client{};
+    socklen_t size = sizeof client;
+    const bool known = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &client, &size) == 0;
+    return known ? static_cast<std::uint64_t>(client.pid) : 0;
 }
 
 std::uint64_t simulated_nanoseconds() {
@@ -311,6 +320,7 @@ int vfio_user_session::version(const message& request) {
     if (const auto why = to_.introduced(*this); !why.empty())
         return refuse_version(request, why, EBUSY);
     negotiated_ = true;
+    function_.join(process_of(client_.native_handle()));
     function_.carry_host_messages(&dma_);
     const std::string reply = answer.dump();
     const auto room = stream_.reply(request.head, sizeof *offered + reply.size() + 1);
@@ -537,8 +547,9 @@ int vfio_user_session::read_region(const message& request) {
     });
 }
 
-/// A bridge reaches addresses above 4 GiB by its prefetchable window only, and has no room for 1 GiB
-/// below. The whole path is PCI Express, where such a BAR may have the bit (PCI Express 7.5.1.2.1).
+/// A bridge reaches addresses above 4 GiB by its prefetchable window only, and has no room for 1
+/// GiB below. The whole path is PCI Express, where such a BAR may have the bit (PCI
+/// Express 7.5.1.2.1).
 void vfio_user_session::show_large_bars(std::uint64_t offset, std::span<std::uint8_t> data) const {
     constexpr std::uint64_t large = std::uint64_t{256} << 20;
     for (unsigned bar = 0; bar < function_port::bar_count; ++bar) {

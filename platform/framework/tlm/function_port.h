@@ -55,6 +55,10 @@ public:
 
     virtual ~function_port() = default;
 
+    /// The host that the function has until detach(), any number but 0. A request of a function to
+    /// an address that its host has not shared is one to the BAR which the host has placed there,
+    /// of another function that it has.
+    virtual void join(std::uint64_t /*host*/) {}
     virtual bar_info bar(unsigned index) = 0;
     /// Configuration space as the guest sees it: BAR registers hold what the guest wrote, while
     /// the addresses on our own bus stay. Offsets beyond the space read zero.

@@ -16,6 +16,7 @@ namespace trn::test {
 struct fake_function : function_port {
     static constexpr std::uint64_t bar0_size = 1 << 20;
 
+    void join(std::uint64_t by) override { host = by; }
     bar_info bar(unsigned index) override { return index < bar_count ? bars[index] : bar_info{}; }
     void config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) override {
         std::copy_n(space.begin() + offset, bytes.size(), bytes.begin());
@@ -75,6 +76,7 @@ struct fake_function : function_port {
     std::map<std::uint64_t, host_range> ranges;
     host_messages* carrier = nullptr;
     std::array<std::function<void()>, 32> raise;
+    std::uint64_t host = 0;
     int ready = 0, resets = 0, detaches = 0;
 };
 

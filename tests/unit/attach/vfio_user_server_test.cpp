@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -287,6 +288,12 @@ TEST_F(VfioUserServerTest, SecondClientIsRefusedWithAMessage) {
         EXPECT_EQ(trn_vfio_user_read32(first, 0, 0, &word), 0);
     });
     serve([&] { EXPECT_EQ(library(path).error, 0); });
+}
+
+TEST_F(VfioUserServerTest, FunctionJoinsTheProcessThatItsClientIs) {
+    EXPECT_EQ(function.host, 0u);
+    serve([&] { EXPECT_EQ(library(path).error, 0); });
+    EXPECT_EQ(function.host, static_cast<u64>(getpid()));
 }
 
 TEST_F(VfioUserServerTest, NextClientConnectsAfterAHangUp) {

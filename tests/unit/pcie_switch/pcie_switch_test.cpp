@@ -121,6 +121,20 @@ TEST_F(PcieSwitchTest, AccessControlRedirectsPeersToTheRootComplex) {
     EXPECT_EQ(dmi.get_write_latency(), first.settings().latency * 2 + host.settings().peer_latency);
 }
 
+/// The switch does not know the address: it passes up, and comes down translated.
+TEST_F(PcieSwitchTest, BarsAreReachedWhereTheirHostHasPlacedThem) {
+    constexpr std::uint64_t placed = 0x3800'0000'0000;
+    std::array<std::uint8_t, 8> bytes;
+    std::memcpy(bytes.data(), &placed, bytes.size());
+    for (auto* each : {&fa(), &fb()}) each->join(7);
+    fb().config_write(PCI_BASE_ADDRESS_4, bytes);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(placed + 0x10, 0xbeef), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0x10), 0xbeefu);
+    EXPECT_EQ(first.counters().up, 1u);
+    EXPECT_EQ(host.counters().peer_requests, 1u);
+    EXPECT_EQ(c.engine.write<std::uint32_t>(placed, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
 TEST_F(PcieSwitchTest, RedirectedRequestsReturnOnlyWithUpstreamForwarding) {
     set_acs(first.down_port(0), PCI_ACS_RR);
     const auto target = fb().bar(4).bus_address;

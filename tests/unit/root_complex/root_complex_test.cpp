@@ -118,6 +118,76 @@ TEST_F(RootComplexTest, FunctionReachesPeerMemoryByBusAddress) {
     EXPECT_EQ(a.engine.write<std::uint32_t>(target, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
+/// A host of both functions has placed BAR4 of `b` at an address of its own.
+struct PlacedBarTest : RootComplexTest {
+    static constexpr std::uint64_t placed = 0x3800'0000'0000;
+
+    PlacedBarTest() {
+        test::turn_on(fa());
+        test::turn_on(fb());
+        fa().join(7);
+        fb().join(7);
+        place(fb(), placed);
+    }
+    static void place(function_port& f, std::uint64_t address) {
+        std::array<std::uint8_t, 8> bytes;
+        std::memcpy(bytes.data(), &address, bytes.size());
+        f.config_write(PCI_BASE_ADDRESS_4, bytes);
+    }
+    bool a_writes(std::uint64_t address) {
+        return a.engine.write<std::uint32_t>(address, 0xcafe) == tlm::TLM_OK_RESPONSE;
+    }
+};
+
+TEST_F(PlacedBarTest, FunctionReachesItWhereTheHostHasPlacedIt) {
+    EXPECT_TRUE(a_writes(placed + 0x100));
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0x100), 0xcafeu);
+    EXPECT_EQ(a.engine.read(placed + 0x100), 0xcafeu);
+    EXPECT_EQ(host.counters().peer_requests, 2u);
+    EXPECT_EQ(a.engine.delay, [&] {
+        a.engine.read(fb().bar(4).bus_address + 0x100);
+        return a.engine.delay;
+    }());
+    EXPECT_TRUE(a_writes(placed + test::card::hbm_size - 4));
+    EXPECT_FALSE(a_writes(placed + test::card::hbm_size - 2));
+    EXPECT_FALSE(a_writes(placed - 4));
+}
+
+TEST_F(PlacedBarTest, MovesWithTheRegisterAndEndsWithTheHost) {
+    place(fb(), 2 * placed);
+    EXPECT_FALSE(a_writes(placed));
+    EXPECT_TRUE(a_writes(2 * placed));
+    fb().detach();
+    EXPECT_FALSE(a_writes(2 * placed));
+}
+
+TEST_F(PlacedBarTest, IsNotForFunctionsOfAnotherHost) {
+    fa().join(8);
+    EXPECT_FALSE(a_writes(placed));
+    fa().join(0);
+    EXPECT_FALSE(a_writes(placed));
+}
+
+TEST_F(PlacedBarTest, MemoryThatTheHostSharesHasPrecedence) {
+    std::vector<std::uint8_t> page(4096, 0x5a);
+    ASSERT_TRUE(fa().map_host({placed, page.size(), page.data(), true, true}));
+    EXPECT_EQ(a.engine.read(placed), 0x5a5a5a5au);
+    EXPECT_EQ(host.counters().peer_requests, 0u);
+}
+
+/// QEMU maps BARs of all functions that it maps itself, without a descriptor.
+TEST_F(PlacedBarTest, NeedsNoMessagesWhereTheHostSharesTheBarByMessages) {
+    ASSERT_TRUE(fa().map_host({placed, test::card::hbm_size, nullptr, true, true}));
+    EXPECT_TRUE(a_writes(placed));
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(a.engine.request_dmi(placed, dmi));
+    const std::uint8_t redirect[2] = {PCI_ACS_RR, 0};
+    host.root_port(0).space().write(0x148 + PCI_ACS_CTRL, redirect);
+    EXPECT_TRUE(a_writes(placed));
+    fa().unmap_host(placed, test::card::hbm_size, [](const auto&) {});
+    EXPECT_FALSE(a_writes(placed));
+}
+
 TEST_F(RootComplexTest, DirectPeerCopiesOccupyBothLinks) {
     test::turn_on(fa());
     test::turn_on(fb());

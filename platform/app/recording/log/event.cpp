@@ -29,6 +29,7 @@ constexpr std::array names{
     std::pair{kind::control, "control call"},
     std::pair{kind::typed, "typed text"},
     std::pair{kind::end, "end"},
+    std::pair{kind::join, "join"},
     std::pair{kind::has_read, "DMA read"},
     std::pair{kind::has_written, "DMA write"},
     std::pair{kind::question, "DMA read by message"},

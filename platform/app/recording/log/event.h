@@ -43,6 +43,7 @@ enum class kind : std::uint8_t {
     control = 14,  ///< a control method that changes something
     typed = 15,    ///< at a console
     end = 16,      ///< the platform ended regularly
+    join = 17,     ///< a host has the function
     // From inside: accesses of the platform to its host, which the replay compares.
     has_read = 32,
     has_written = 33,
