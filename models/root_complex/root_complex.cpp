@@ -23,9 +23,11 @@ using sc_core::sc_time;
 
 namespace {
 
-constexpr std::uint64_t granule = 1 << 20;          // of a bridge's windows (7.5.1.3.8)
-constexpr std::uint64_t narrow_base = 0x8000'0000;  // 32-bit BARs live below 4 GiB
-constexpr std::uint64_t narrow_end = 0xfec0'0000;   // as on a PC: above are interrupt controllers
+constexpr std::uint64_t granule = 1 << 20;  // of a bridge's windows (7.5.1.3.8)
+// 32-bit BARs are where no guest has memory: of QEMU's q35 it ends at 0xb000'0000 or below. A
+// switch would take requests to that memory for requests to a peer.
+constexpr std::uint64_t narrow_base = 0xc000'0000;
+constexpr std::uint64_t narrow_end = 0xfec0'0000;  // as on a PC: above are interrupt controllers
 constexpr std::uint64_t host_window = std::uint64_t{1} << 46;  // what a chip can address of a host
 
 std::uint64_t up(std::uint64_t value, std::uint64_t alignment) {

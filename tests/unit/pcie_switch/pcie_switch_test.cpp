@@ -121,6 +121,14 @@ TEST_F(PcieSwitchTest, AccessControlRedirectsPeersToTheRootComplex) {
     EXPECT_EQ(dmi.get_write_latency(), first.settings().latency * 2 + host.settings().peer_latency);
 }
 
+TEST_F(PcieSwitchTest, MemoryOfAGuestIsNotTakenForABar) {
+    std::vector<std::uint8_t> page(4096, 0x5a);
+    for (std::uint64_t at = 0x7000'0000; at < 0xb000'0000; at += 0x8'0000) {
+        ASSERT_TRUE(fa().map_host({at, page.size(), page.data(), true, true}));
+        EXPECT_EQ(a.engine.read(at), 0x5a5a5a5au) << std::hex << at;
+    }
+}
+
 /// The switch does not know the address: it passes up, and comes down translated.
 TEST_F(PcieSwitchTest, BarsAreReachedWhereTheirHostHasPlacedThem) {
     constexpr std::uint64_t placed = 0x3800'0000'0000;

@@ -58,9 +58,9 @@ TEST_F(RootComplexTest, EveryFunctionGetsItsOwnBusAndAddresses) {
     // The larger BAR first, each aligned to its size, each port's window in whole MiB.
     EXPECT_EQ(fa().bar(4).bus_address, base);
     EXPECT_EQ(fa().bar(0).bus_address, base + test::card::hbm_size);
-    EXPECT_EQ(fa().bar(2).bus_address, 0x8000'0000u);
+    EXPECT_EQ(fa().bar(2).bus_address, 0xc000'0000u);
     EXPECT_EQ(fb().bar(4).bus_address, base + 2 * test::card::hbm_size);
-    EXPECT_EQ(fb().bar(2).bus_address, 0x8010'0000u);
+    EXPECT_EQ(fb().bar(2).bus_address, 0xc010'0000u);
     EXPECT_EQ(host.config_read(0x0000, PCI_PRIMARY_BUS), 0x0001'0100u);
     EXPECT_EQ(host.config_read(0x0008, PCI_PRIMARY_BUS), 0x0002'0200u);
     EXPECT_EQ(host.config_read(0x0010, PCI_PRIMARY_BUS), 0x0003'0300u);
