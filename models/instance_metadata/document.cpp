@@ -14,12 +14,15 @@ namespace {
 constexpr std::array<std::string_view, 6> versions{"1.0",        "2009-04-04", "2016-09-02",
                                                    "2018-09-24", "2021-03-23", "latest"};
 
-std::string host_name_of(const instance& about) {
-    std::string dashed = about.address;
-    std::ranges::replace(dashed, '.', '-');
-    const auto domain =
-        about.region == "us-east-1" ? "ec2.internal" : about.region + ".compute.internal";
-    return "ip-" + dashed + "." + domain;
+std::string object_of(const document& keys) {
+    std::string text = "{";
+    for (const auto& [key, value] : keys)
+        text += fmt::format("{}\n  \"{}\" : {}", text.size() == 1 ? "" : ",", key, value);
+    return text + "\n}";
+}
+
+std::string in_quotes(std::string_view text) {
+    return fmt::format("\"{}\"", text);
 }
 
 std::string identity_of(const instance& about, std::string_view image) {
@@ -35,12 +38,29 @@ std::string identity_of(const instance& about, std::string_view image) {
                   {"privateIp", about.address},
                   {"region", about.region},
                   {"version", "2017-09-30"}};
-    for (auto& [key, value] : keys) value = "\"" + value + "\"";
+    for (auto& [key, value] : keys) value = in_quotes(value);
     for (const auto key : null_keys) keys.emplace(key, "null");
-    std::string text = "{";
-    for (const auto& [key, value] : keys)
-        text += fmt::format("{}\n  \"{}\" : {}", text.size() == 1 ? "" : ",", key, value);
-    return text + "\n}";
+    return object_of(keys);
+}
+
+/// Keys that open nothing. All values are invented.
+document role_of(const instance& about) {
+    document credentials{{"AccessKeyId", "ASIA0000000000000000"},
+                         {"Code", "Success"},
+                         {"Expiration", "2099-01-01T00:00:00Z"},
+                         {"LastUpdated", "2025-01-01T00:00:00Z"},
+                         {"SecretAccessKey", std::string(40, '0')},
+                         {"Token", "trnvp"},
+                         {"Type", "AWS-HMAC"}};
+    document info{
+        {"Code", "Success"},
+        {"InstanceProfileArn", "arn:aws:iam::000000000000:instance-profile/" + about.role},
+        {"InstanceProfileId", "AIPA0000000000000000"},
+        {"LastUpdated", "2025-01-01T00:00:00Z"}};
+    for (auto* const keys : {&credentials, &info})
+        for (auto& [key, value] : *keys) value = in_quotes(value);
+    return {{"meta-data/iam/info", object_of(info)},
+            {"meta-data/iam/security-credentials/" + about.role, object_of(credentials)}};
 }
 
 /// What is at `path` of the document: its value, or what begins with it as a folder.
@@ -64,12 +84,22 @@ std::optional<std::string> find_below(const document& in, std::string_view path)
 
 }  // namespace
 
+std::string domain_of(std::string_view region) {
+    return region == "us-east-1" ? "ec2.internal" : fmt::format("{}.compute.internal", region);
+}
+
+std::string host_label_of(std::string address) {
+    std::ranges::replace(address, '.', '-');
+    return "ip-" + address;
+}
+
 std::string instance_id_of(std::uint64_t serial) {
     return fmt::format("i-{:017x}", serial);
 }
 
 document document_of(const instance& about) {
-    const std::string image = "ami-00000000000000001", host = host_name_of(about);
+    const std::string image = "ami-00000000000000001",
+                      host = host_label_of(about.address) + "." + domain_of(about.region);
     document all{{"meta-data/ami-id", image},
                  {"meta-data/ami-launch-index", "0"},
                  {"meta-data/hostname", host},
@@ -92,6 +122,8 @@ document document_of(const instance& about) {
                 {card + "local-hostname", host},
                 {card + "local-ipv4s", about.address},
                 {card + "mac", about.mac}});
+    if (!about.user_data.empty()) all.emplace("user-data", about.user_data);
+    if (!about.role.empty()) all.merge(role_of(about));
     return all;
 }
 

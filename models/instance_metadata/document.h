@@ -16,7 +16,13 @@ struct instance {
     std::string region = "us-east-1", zone = "us-east-1a";
     std::string mac;      ///< of the interface that asks, "02:00:..."
     std::string address;  ///< likewise, IPv4
+    std::string user_data = {};
+    std::string role = {};  ///< whose credentials the instance gets; empty: it has no role
 };
+
+/// The domain of host names in a region, and the first label of the name of an IPv4 address.
+std::string domain_of(std::string_view region);
+std::string host_label_of(std::string address);
 
 /// An instance id of 17 digits from the number of a card.
 std::string instance_id_of(std::uint64_t serial);

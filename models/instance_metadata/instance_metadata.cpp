@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/instance_metadata/instance_metadata.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -18,8 +20,17 @@ using metadata::tcp_service;
 using sc_core::sc_time;
 
 namespace {
-constexpr ethernet::mac_address own_mac{0x02, 0x00, 0xa9, 0xfe, 0xa9, 0xfe};  // invented
+// Invented.
+constexpr ethernet::mac_address own_mac{0x02, 0x00, 0xa9, 0xfe, 0xa9, 0xfe};
+constexpr ethernet::mac_address router_mac{0x02, 0x00, 0xac, 0x1f, 0x00, 0x01};
+
+constexpr std::uint32_t subnet = 0xac1f'0000;  // 172.31.0.0, of a default VPC
+
+std::string text_of(std::uint32_t address) {
+    return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255,
+                       address & 255);
 }
+}  // namespace
 
 instance_metadata::instance_metadata(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
@@ -29,7 +40,9 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
                          .region = cfg.region,
                          .zone = cfg.zone,
                          .mac = {},
-                         .address = {}},
+                         .address = {},
+                         .user_data = cfg.user_data,
+                         .role = cfg.role},
                .need = cfg.tokens,
                .hop_limit = static_cast<std::uint8_t>(cfg.hop_limit),
                .seed = seed_for(this->name())}),
@@ -38,16 +51,29 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
           [this](const tcp_service::client& from, std::string_view request) {
               return server_.answer(from, request);
           },
-          [this](std::unique_ptr<packet> what) { send(std::move(what)); }) {
+          [this](std::unique_ptr<packet> what) { send(std::move(what)); }),
+      dhcp_({.mac = router_mac,
+             .router = subnet + 1,
+             .address = card_address(),
+             .domain = metadata::domain_of(cfg.region),
+             .host = metadata::host_label_of(text_of(card_address()))},
+            [this](std::unique_ptr<packet> what) { send(std::move(what)); }) {
     SC_METHOD(run);
     sensitive << due_;
     dont_initialize();
 }
 
+/// Four addresses and the last one of a subnet are not for cards; the others are a prime number.
+std::uint32_t instance_metadata::card_address() const {
+    constexpr std::uint32_t first = 4, count = 4091;
+    return subnet + first + static_cast<std::uint32_t>(cfg_.serial % count);
+}
+
 void instance_metadata::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
     if (at.index() == net.index()) return card.send(payload, delay);
     auto* const carrier = payload.get_extension<ethernet::packet_carrier>();
-    if (carrier == nullptr || carrier->carried == nullptr || !service_.takes(*carrier->carried))
+    if (carrier == nullptr || carrier->carried == nullptr ||
+        !(service_.takes(*carrier->carried) || dhcp_.takes(*carrier->carried)))
         return net.send(payload, delay);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     take(std::move(carrier->carried), sc_core::sc_time_stamp() + delay);
@@ -69,7 +95,10 @@ void instance_metadata::run() {
     while (!packets_.empty() && packets_.front().due <= now) {
         const auto packet = std::move(packets_.front().bytes);
         packets_.pop_front();
-        service_.receive(*packet);
+        if (service_.takes(*packet))
+            service_.receive(*packet);
+        else
+            dhcp_.receive(*packet);
     }
     service_.time_out();
     schedule();
@@ -103,6 +132,8 @@ void instance_metadata::publish(statistics& out) const {
     out.count("requests", server_.counters().requests);
     out.count("refused_requests", server_.counters().refused);
     out.count("tokens", server_.counters().tokens);
+    out.count("leases", dhcp_.counters().leases);
+    out.count("refused_leases", dhcp_.counters().refused);
     out.count("dropped_packets", dropped_);
 }
 

@@ -9,6 +9,7 @@
 #include <tlm>
 
 #include "models/ethernet_switch/packet.h"
+#include "models/instance_metadata/dhcp_server.h"
 #include "models/instance_metadata/metadata_server.h"
 #include "models/instance_metadata/tcp_service.h"
 #include "platform/framework/kernel/introspection.h"
@@ -16,9 +17,9 @@
 
 namespace trn {
 
-/// The instance metadata service of a server, between its network card and the network: packets of
-/// the card to 169.254.169.254 are answered here, all others pass unchanged in no time. Spec:
-/// doc/models/instance_metadata.md.
+/// The services of the network for a server, between its network card and the network: packets of
+/// the card to the instance metadata service, 169.254.169.254, and to a DHCP server are answered
+/// here, all others pass unchanged in no time. Spec: doc/models/instance_metadata.md.
 class instance_metadata : public sc_core::sc_module,
                           public plug::device,
                           public publishes_statistics,
@@ -29,6 +30,8 @@ public:
         std::string product = {};  ///< the instance's type
         std::uint64_t serial = 1;  ///< the instance id is made from it
         std::string region = "us-east-1", zone = "us-east-1a";
+        std::string user_data = {};  ///< empty: none
+        std::string role = {};       ///< whose credentials the instance gets; empty: none
         instance_metadata::tokens tokens = instance_metadata::tokens::optional;  ///< for reading
         unsigned hop_limit = 1;                        ///< of packets with a token
         sc_core::sc_time latency{50, sc_core::SC_US};  ///< of an answer; invented
@@ -44,6 +47,8 @@ public:
 
     /// As in the board asset tag of SMBIOS.
     std::string instance_id() const { return metadata::instance_id_of(cfg_.serial); }
+    /// The address that the card gets by DHCP, of the subnet 172.31.0.0/20. Invented.
+    std::uint32_t card_address() const;
     std::size_t connections() const { return service_.connections(); }
     void publish(statistics& out) const override;
     std::vector<fault> faults() override;
@@ -63,6 +68,7 @@ private:
     const config cfg_;
     metadata::metadata_server server_;
     metadata::tcp_service service_;
+    metadata::dhcp_server dhcp_;
     std::deque<waiting_packet> packets_;
     std::uint64_t dropped_ = 0, lost_answers_ = 0;
     sc_core::sc_event due_;

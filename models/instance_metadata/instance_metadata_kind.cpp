@@ -17,6 +17,11 @@ struct trn::config::choices<trn::instance_metadata::tokens> {
 
 namespace trn::kind_tables {
 
+namespace {
+constexpr auto role_letters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+=,.@_-";
+}
+
 kind instance_metadata_kind() {
     using c = instance_metadata::config;
     return kind_of<instance_metadata>(
@@ -25,6 +30,8 @@ kind instance_metadata_kind() {
          {"serial", &c::serial, unit::address, "the instance id is made from it"},
          {"region", &c::region, "of the instance"},
          {"zone", &c::zone, "of the instance"},
+         {"user_data", &c::user_data, "of the instance"},
+         {"role", &c::role, "whose credentials the instance gets"},
          {"tokens", &c::tokens, "required: no IMDSv1"},
          {"hop_limit", &c::hop_limit, "of packets with a token"},
          {"latency", &c::latency, "of an answer"}},
@@ -32,6 +39,9 @@ kind instance_metadata_kind() {
          port::plug("net", "to an ethernet_switch").optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.hop_limit == 0 || cfg.hop_limit > 64) return "a hop limit is 1 to 64";
+            if (cfg.role.find_first_not_of(role_letters) != std::string::npos)
+                return "a role has letters, digits and +=,.@_-";
+            if (metadata::domain_of(cfg.region).size() > 200) return "the region is too long";
             return std::nullopt;
         });
 }

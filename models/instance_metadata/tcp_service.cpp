@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "models/instance_metadata/arp.h"
 #include "models/ip_packet/checksum.h"
 #include "models/ip_packet/fields.h"
 #include "platform/framework/kernel/random.h"
@@ -25,29 +26,6 @@ constexpr std::uint8_t fin = 1, syn = 2, rst = 4, psh = 8, ack = 16;
 constexpr std::uint16_t window = 65535;
 constexpr std::size_t own_max_segment = 1460, default_max_segment = 536;
 constexpr std::size_t min_max_segment = 64;  // of a peer that would have a packet for each byte
-
-/// ARP for IPv4 over Ethernet (RFC 826): offsets in the packet.
-namespace arp {
-constexpr std::size_t kind = 14, operation = 20, sender_mac = 22, sender = 28, target_mac = 32,
-                      target = 38, bytes = 42;
-constexpr std::uint16_t request = 1, reply = 2;
-constexpr std::uint32_t ethernet_ipv4[] = {0x0001'0800, 0x0604'0000};
-}  // namespace arp
-
-void put_mac(packet& to, std::size_t at, const ethernet::mac_address& address) {
-    std::ranges::copy(address, to.bytes.begin() + static_cast<std::ptrdiff_t>(at));
-}
-
-std::unique_ptr<packet> new_packet(const ethernet::mac_address& to,
-                                   const ethernet::mac_address& from, std::uint16_t type,
-                                   std::size_t bytes) {
-    auto made = std::make_unique<packet>();
-    made->bytes.resize(bytes);
-    put_mac(*made, 0, to);
-    put_mac(*made, 6, from);
-    put16(made->bytes, 12, type);
-    return made;
-}
 
 /// The peer's largest segment (RFC 9293 3.7.1); 0: not said.
 std::size_t max_segment_in(std::span<const std::uint8_t> options) {
@@ -72,22 +50,14 @@ tcp_service::tcp_service(const config& cfg, responder answers, sender sends)
 
 // --- packets ---
 
-bool tcp_service::is_question(const packet& packet) const {
-    const auto& bytes = packet.bytes;
-    return bytes.size() >= arp::bytes && get16(bytes, 12) == protocols::arp &&
-           get32(bytes, arp::kind) == arp::ethernet_ipv4[0] &&
-           get32(bytes, arp::kind + 4) == (arp::ethernet_ipv4[1] | arp::request) &&
-           get32(bytes, arp::target) == cfg_.address;
-}
-
 bool tcp_service::takes(const packet& packet) const {
-    if (is_question(packet)) return true;
+    if (asks_for(packet, cfg_.address)) return true;
     const auto of = ip::find_headers(packet.bytes);
     return of.version == ip::network::ipv4 && get32(packet.bytes, of.addresses + 4) == cfg_.address;
 }
 
 void tcp_service::receive(const packet& packet) {
-    if (is_question(packet)) return answer_question(packet);
+    if (asks_for(packet, cfg_.address)) return sends_(arp_answer(packet, cfg_.address, cfg_.mac));
     const auto of = ip::find_headers(packet.bytes);
     const std::span<const std::uint8_t> bytes(packet.bytes);
     const bool whole = of.carries(protocols::tcp) && of.has(header_bytes::tcp) &&
@@ -107,18 +77,6 @@ void tcp_service::receive(const packet& packet) {
         .text = {reinterpret_cast<const char*>(tcp.data()) + length, tcp.size() - length}};
     if (get16(tcp, 2) != cfg_.port) return refuse(from, got);
     receive_segment(from, got);
-}
-
-void tcp_service::answer_question(const packet& question) {
-    const auto asker = question.source();
-    auto made = new_packet(asker, cfg_.mac, protocols::arp, arp::bytes);
-    put32(made->bytes, arp::kind, arp::ethernet_ipv4[0]);
-    put32(made->bytes, arp::kind + 4, arp::ethernet_ipv4[1] | arp::reply);
-    put_mac(*made, arp::sender_mac, cfg_.mac);
-    put32(made->bytes, arp::sender, cfg_.address);
-    std::copy_n(question.bytes.begin() + arp::sender_mac, 10,
-                made->bytes.begin() + arp::target_mac);
-    sends_(std::move(made));
 }
 
 void tcp_service::send(const peer& to, const segment& what, std::uint8_t hops) {

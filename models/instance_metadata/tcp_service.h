@@ -91,8 +91,6 @@ private:
     };
     using connection_map = std::map<peer, connection>;
 
-    bool is_question(const ethernet::packet& packet) const;
-    void answer_question(const ethernet::packet& question);
     void receive_segment(const peer& from, const segment& got);
     void open(const peer& from, const segment& got);
     void take_acknowledgement(connection& of, const segment& got) const;

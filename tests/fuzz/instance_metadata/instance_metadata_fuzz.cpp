@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hostile guest of the instance metadata service: arbitrary segments, requests and packets. The
-// service stays bounded, and a request afterwards is answered.
+// A hostile guest of the instance metadata service and the DHCP server: arbitrary segments,
+// requests, messages and packets. They stay bounded, and requests afterwards are answered.
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "platform/framework/log.h"
 #include "tests/support/cards/card_host.h"
 #include "tests/support/fuzz.h"
+#include "tests/unit/instance_metadata/dhcp_client.h"
 #include "tests/unit/instance_metadata/web_client.h"
 
 namespace {
@@ -44,6 +46,36 @@ void damage(web_client::bytes_type& packet, fuzz_random& random) {
     packet[random.below(packet.size())] = static_cast<std::uint8_t>(random.next());
 }
 
+web_client::bytes_type some_dhcp_message(fuzz_random& random) {
+    const auto some = [&random] {
+        constexpr std::uint32_t values[] = {0, 0xac1f'0001, 0xac1f'0005, 0xffff'ffff};
+        return random.below(4) == 0 ? static_cast<std::uint32_t>(random.next())
+                                    : values[random.below(std::size(values))];
+    };
+    test::dhcp_message made{.kind = static_cast<std::uint8_t>(random.below(10)),
+                            .own = some(),
+                            .flags = static_cast<std::uint16_t>(random.next())};
+    for (const std::uint8_t code : {std::uint8_t{50}, std::uint8_t{54}})
+        if (random.below(2) == 0) web_client::put(made.options[code], some(), 4);
+    const auto own = static_cast<std::uint8_t>(random.next());
+    made.options[own].resize(random.below(256), static_cast<std::uint8_t>(random.next()));
+    auto packet = test::dhcp_packet_of(made);
+    if (random.below(2) == 0) return packet;
+    packet[40] = packet[41] = 0;  // no checksum that damage could make wrong
+    for (auto n = random.below(4); n > 0; --n)
+        packet[random.below(packet.size())] = static_cast<std::uint8_t>(random.next());
+    return packet;
+}
+
+bool has_an_address(web_client& client) {
+    client.send(test::dhcp_packet_of({.kind = 1}));
+    web_client::advance();
+    const auto offer =
+        client.packets.empty() ? std::nullopt : test::dhcp_message_of(client.packets.front());
+    client.packets.clear();
+    return offer && offer->kind == 2 && offer->yours == 0xac1f'0005;
+}
+
 }  // namespace
 
 int sc_main(int argc, char** argv) {
@@ -64,7 +96,7 @@ int sc_main(int argc, char** argv) {
             if (text.size() > 1400) text.resize(1400);
             auto packet = some_segment(random, std::move(text), acknowledged);
             if (random.below(4) == 0) damage(packet, random);
-            client.send(std::move(packet));
+            client.send(random.below(4) == 0 ? some_dhcp_message(random) : std::move(packet));
             if (random.below(4) == 0)
                 web_client::advance(static_cast<double>(1 + random.below(1000)));
             while (!client.packets.empty())
@@ -75,6 +107,7 @@ int sc_main(int argc, char** argv) {
         web_client::advance(2e6);  // nothing of it is under way
         client.packets.clear();
         const auto answer = client.ask("GET /latest/meta-data/instance-type HTTP/1.1\r\n\r\n");
+        require(has_an_address(client), "the address was not offered");
         require(answer.ends_with("\r\n\r\ntrn2.48xlarge"), "a request was not answered");
     });
 }

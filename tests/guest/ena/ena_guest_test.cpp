@@ -165,6 +165,30 @@ echo read
     EXPECT_THAT(how.output, HasSubstr("\nread"));
 }
 
+/// The guest's own DHCP client configures the interface, and the service is behind its router.
+TEST_F(EnaGuest, InterfaceGetsItsAddressByDhcp) {
+    const auto how = run(guests("", R"sh(ip link set eth0 up
+for try in $(seq 100); do ip link show eth0 | grep -q LOWER_UP && break; sleep 0.3; done
+cat >/tmp/leased <<'END'
+#!/bin/sh
+[ "$1" = bound ] || exit 0
+ip addr add $ip/$mask dev $interface
+ip link set $interface mtu $mtu
+ip route add default via $router
+echo "lease of $hostname.$domain: $ip/$mask by $router"
+END
+chmod +x /tmp/leased
+udhcpc -i eth0 -n -q -t 10 -s /tmp/leased || exit 2
+echo "mtu $(cat /sys/class/net/eth0/mtu)"
+echo "I am $(wget -q -O - http://169.254.169.254/latest/meta-data/local-hostname)"
+)sh"));
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output,
+                HasSubstr("lease of ip-172-31-0-5.ec2.internal: 172.31.0.5/20 by 172.31.0.1"));
+    EXPECT_THAT(how.output, HasSubstr("mtu 9001"));
+    EXPECT_THAT(how.output, HasSubstr("I am ip-172-31-0-5.ec2.internal"));
+}
+
 /// Sends whose completions are lost stop the queue: the driver resets the card after 5 s, and
 /// the guests ping again.
 TEST_F(EnaGuest, PingGoesOnAfterLostCompletions) {

@@ -20,10 +20,9 @@ constexpr auto fin = web_client::fin, syn = web_client::syn, rst = web_client::r
                ack = web_client::ack;
 
 struct InstanceMetadataTest : testing::Test {
-    explicit InstanceMetadataTest(
-        instance_metadata::tokens tokens = instance_metadata::tokens::optional)
-        : service("service",
-                  {.product = "trn2.48xlarge", .serial = 0x5452'4e32'0000'0001, .tokens = tokens}) {
+    explicit InstanceMetadataTest(const instance_metadata::config& cfg =
+                                      {.product = "trn2.48xlarge", .serial = 0x5452'4e32'0000'0001})
+        : service("service", cfg) {
         service.card.join(client.net);
         service.net.join(network.net);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -49,8 +48,31 @@ struct InstanceMetadataTest : testing::Test {
 };
 
 struct InstanceMetadataOfTokensTest : InstanceMetadataTest {
-    InstanceMetadataOfTokensTest() : InstanceMetadataTest(instance_metadata::tokens::required) {}
+    InstanceMetadataOfTokensTest()
+        : InstanceMetadataTest({.tokens = instance_metadata::tokens::required}) {}
 };
+
+struct InstanceMetadataOfAUserTest : InstanceMetadataTest {
+    InstanceMetadataOfAUserTest()
+        : InstanceMetadataTest({.user_data = "#!/bin/sh\necho on\n", .role = "trainer"}) {}
+};
+
+TEST_F(InstanceMetadataOfAUserTest, UserDataIsReadAsItWasGiven) {
+    EXPECT_EQ(body(get("/latest/user-data")), "#!/bin/sh\necho on\n");
+}
+
+TEST_F(InstanceMetadataOfAUserTest, RoleHasCredentials) {
+    EXPECT_EQ(body(get("/latest/meta-data/iam/security-credentials/")), "trainer");
+    const auto keys = body(get("/latest/meta-data/iam/security-credentials/trainer"));
+    for (const char* const key : {"AccessKeyId", "SecretAccessKey", "Token", "Expiration"})
+        EXPECT_THAT(keys, HasSubstr(std::string("\"") + key + "\" : \""));
+    EXPECT_THAT(keys, HasSubstr(R"("Code" : "Success")"));
+    EXPECT_THAT(get("/latest/meta-data/iam/info"), HasSubstr("instance-profile/trainer"));
+}
+
+TEST_F(InstanceMetadataTest, InstanceWithoutRoleHasNoCredentials) {
+    EXPECT_THAT(get("/latest/meta-data/iam/security-credentials/"), StartsWith("HTTP/1.1 404"));
+}
 
 TEST_F(InstanceMetadataTest, AnswersWhoHasItsAddress) {
     web_client::bytes_type question{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0,

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/instance_metadata/dhcp_server.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "models/instance_metadata/arp.h"
+#include "models/ip_packet/checksum.h"
+#include "models/ip_packet/fields.h"
+#include "models/ip_packet/headers.h"
+
+namespace trn::metadata {
+
+using ethernet::packet;
+using ip::get16;
+using ip::get32;
+using ip::header_bytes;
+using ip::protocols;
+using ip::put16;
+using ip::put32;
+
+namespace {
+
+constexpr std::uint16_t server_port = 67, client_port = 68;
+constexpr std::uint32_t everyone = 0xffff'ffff;
+
+/// Offsets in a message (RFC 2131 2).
+namespace place {
+constexpr std::size_t operation = 0, id = 4, flags = 10, own = 12, yours = 16, mac = 28,
+                      cookie = 236, options = 240;
+}
+constexpr std::uint8_t asks = 1, answers = 2;
+constexpr std::uint32_t ethernet_kind = 0x0001'0600;  // at `operation`, but for it and the hops
+constexpr std::uint16_t broadcast = 0x8000;
+constexpr std::uint32_t cookie = 0x6382'5363;
+
+/// RFC 2132.
+namespace option {
+constexpr std::uint8_t padding = 0, mask = 1, router = 3, host = 12, domain = 15, mtu = 26,
+                       address = 50, lease = 51, kind = 53, server = 54, end = 255;
+}
+
+void add(std::vector<std::uint8_t>& to, std::uint8_t code, std::uint32_t value, unsigned bytes) {
+    to.push_back(code);
+    to.push_back(static_cast<std::uint8_t>(bytes));
+    while (bytes-- > 0) to.push_back(static_cast<std::uint8_t>(value >> 8 * bytes));
+}
+
+void add(std::vector<std::uint8_t>& to, std::uint8_t code, std::string_view text) {
+    if (text.empty()) return;
+    to.push_back(code);
+    to.push_back(static_cast<std::uint8_t>(text.size()));
+    to.insert(to.end(), text.begin(), text.end());
+}
+
+/// What a client has sent to a DHCP server; empty: not that.
+std::span<const std::uint8_t> message_in(const packet& packet) {
+    const std::span<const std::uint8_t> bytes(packet.bytes);
+    const auto of = ip::find_headers(bytes);
+    if (of.version != ip::network::ipv4 || !of.carries(protocols::udp) ||
+        !of.has(header_bytes::udp))
+        return {};
+    const auto udp = bytes.subspan(of.payload, of.end - of.payload);
+    const bool to_server = get16(udp, 0) == client_port && get16(udp, 2) == server_port;
+    return to_server ? udp : std::span<const std::uint8_t>{};
+}
+
+/// A checksum of 0 is none (RFC 768).
+bool is_whole(const packet& packet) {
+    const std::span<const std::uint8_t> bytes(packet.bytes);
+    const auto of = ip::find_headers(bytes);
+    return ip::ones_sum(bytes.subspan(of.start, of.payload - of.start)) == 0xffff &&
+           get16(bytes, of.payload + 4) == of.end - of.payload &&
+           (get16(bytes, of.payload + 6) == 0 || ip::payload_sum(bytes, of) == 0xffff);
+}
+
+}  // namespace
+
+dhcp_server::dhcp_server(const config& cfg, sender sends) : cfg_(cfg), sends_(std::move(sends)) {}
+
+bool dhcp_server::takes(const packet& packet) const {
+    return asks_for(packet, cfg_.router) || !message_in(packet).empty();
+}
+
+void dhcp_server::receive(const packet& packet) {
+    if (asks_for(packet, cfg_.router)) return sends_(arp_answer(packet, cfg_.router, cfg_.mac));
+    if (!is_whole(packet)) return;
+    const auto message = message_in(packet).subspan(header_bytes::udp);
+    if (message.size() < place::options || message[place::operation] != asks ||
+        (get32(message, 0) & 0x00ff'ff00) != ethernet_kind ||
+        get32(message, place::cookie) != cookie)
+        return;
+    if (const auto asked = options_in(message.subspan(place::options))) answer(message, *asked);
+}
+
+/// Nothing: an option is cut off.
+std::optional<dhcp_server::options> dhcp_server::options_in(std::span<const std::uint8_t> bytes) {
+    options found;
+    while (!bytes.empty() && bytes[0] != option::end) {
+        if (bytes[0] == option::padding) {
+            bytes = bytes.subspan(1);
+            continue;
+        }
+        if (bytes.size() < 2 || bytes.size() - 2 < bytes[1]) return std::nullopt;
+        const auto value = bytes.subspan(2, bytes[1]);
+        if (bytes[0] == option::kind && value.size() == 1) found.what = value[0];
+        if (bytes[0] == option::address && value.size() == 4) found.wanted = get32(value, 0);
+        if (bytes[0] == option::server && value.size() == 4) found.server = get32(value, 0);
+        bytes = bytes.subspan(2 + value.size());
+    }
+    return found;
+}
+
+/// RFC 2131 4.3.
+void dhcp_server::answer(std::span<const std::uint8_t> message, const options& asked) {
+    if (asked.server && *asked.server != cfg_.router) return;  // it has chosen another server
+    switch (static_cast<kind>(asked.what)) {
+    case kind::discover:
+        return reply(message, kind::offer);
+    case kind::request: {
+        const std::uint32_t wanted = asked.wanted.value_or(get32(message, place::own));
+        const bool granted = wanted == cfg_.address;
+        ++(granted ? counters_.leases : counters_.refused);
+        return reply(message, granted ? kind::acknowledge : kind::refuse);
+    }
+    case kind::inform:
+        return reply(message, kind::acknowledge);
+    default:
+        return;  // nothing is kept that could be released
+    }
+}
+
+std::vector<std::uint8_t> dhcp_server::options_of(kind what, bool with_address) const {
+    std::vector<std::uint8_t> made;
+    add(made, option::kind, static_cast<std::uint32_t>(what), 1);
+    add(made, option::server, cfg_.router, 4);
+    if (what != kind::refuse) {
+        if (with_address) add(made, option::lease, cfg_.lease, 4);
+        add(made, option::mask, everyone << (32 - cfg_.prefix), 4);
+        add(made, option::router, cfg_.router, 4);
+        add(made, option::mtu, cfg_.mtu, 2);
+        add(made, option::host, cfg_.host);
+        add(made, option::domain, cfg_.domain);
+    }
+    made.push_back(option::end);
+    return made;
+}
+
+/// To a host that has no address yet, or has one: then it is known to answer there.
+void dhcp_server::reply(std::span<const std::uint8_t> message, kind what) {
+    constexpr std::size_t start = header_bytes::ethernet, udp = start + header_bytes::ipv4;
+    constexpr std::size_t body = udp + header_bytes::udp, mac_bytes = 16, copied = 4;
+    const std::uint32_t own = get32(message, place::own);
+    const bool informs = what == kind::acknowledge && own != 0 && own != cfg_.address;
+    const bool to_all = what == kind::refuse || (get16(message, place::flags) & broadcast) != 0;
+    const auto options = options_of(what, !informs);
+    ethernet::mac_address to;
+    std::copy_n(message.begin() + place::mac, to.size(), to.begin());
+    if (to_all) to.fill(0xff);
+
+    auto made = new_packet(to, cfg_.mac, protocols::ipv4, body + place::options + options.size());
+    auto& bytes = made->bytes;
+    bytes[start] = 0x45;
+    put16(bytes, start + 2, static_cast<std::uint16_t>(bytes.size() - start));
+    bytes[start + 8] = 64;
+    bytes[start + 9] = protocols::udp;
+    put32(bytes, start + 12, cfg_.router);
+    put32(bytes, start + 16, to_all ? everyone : informs ? own : cfg_.address);
+    put16(bytes, udp, server_port);
+    put16(bytes, udp + 2, client_port);
+    put16(bytes, udp + 4, static_cast<std::uint16_t>(bytes.size() - udp));
+
+    const auto answer = std::span(bytes).subspan(body);
+    put32(answer, 0, ethernet_kind | std::uint32_t{answers} << 24);
+    std::copy_n(message.begin() + place::id, copied, answer.begin() + place::id);
+    std::copy_n(message.begin() + place::flags, 2, answer.begin() + place::flags);
+    if (what != kind::refuse) put32(answer, place::own, own);
+    if (what != kind::refuse && !informs) put32(answer, place::yours, cfg_.address);
+    std::copy_n(message.begin() + place::mac, mac_bytes, answer.begin() + place::mac);
+    put32(answer, place::cookie, cookie);
+    std::ranges::copy(options, answer.begin() + place::options);
+    const auto of = ip::find_headers(bytes);
+    ip::write_header_checksum(bytes, of);
+    ip::write_payload_checksum(bytes, of);
+    sends_(std::move(made));
+}
+
+}  // namespace trn::metadata
