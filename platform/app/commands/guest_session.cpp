@@ -131,8 +131,9 @@ private:
             m.functions.push_back({f.name, endpoints::socket_of(folder(), f), f.id,
                                    chosen_.flat ? std::vector<std::uint16_t>{} : f.bridges});
         // The public driver takes 128 MiB below 4 GiB per device (contract 1.3); twice that and
-        // room to work.
-        if (m.memory_mib == 0) m.memory_mib = 2048 + 256 * count;
+        // room to work. Up to 2815 MiB are all below 4 GiB: then Linux sets up most of its pages
+        // in the background, after the boot.
+        if (m.memory_mib == 0) m.memory_mib = count <= 4 ? 2560 : 2048 + 256 * count;
         if (m.product.empty())
             m.product = parameter_of(platform_.modules().board(), "product").value_or("");
         m.instance_id = instance_id_of(any.server);
