@@ -8,6 +8,8 @@
 #
 #   get_debian13.sh          what is missing; nothing when all is there
 #   get_debian13.sh --again  try again after a failure
+#   get_debian13.sh --build FOLDER
+#                            build the kernel modules in FOLDER for this kernel
 #
 # The folder is `debian13` in that of get_tools.sh. When something cannot be had, the file `debian13-missing` says why,
 # the exit status is 1, and the tests that need it are skipped with that reason.
@@ -72,11 +74,9 @@ runs_by_loader() {
     chmod +x "$name"
 }
 
-build_driver() {
-    local version=${release%%-*} series  # 6.12.117+deb13
-    series=$(cut -d . -f 1,2 <<<"$release")
+get_headers() {
+    local version=${release%%-*}  # 6.12.117+deb13
     local headers=$work/unpacked/usr/src/linux-headers-$release
-    say "building the EFA driver of Linux $series"
     unpack "linux-headers-$release" "linux-headers-$version-common" "linux-kbuild-$version"
     # The headers name each other by absolute paths.
     sed -i "s#/usr/src/#$work/unpacked/usr/src/#" "$headers/Makefile"
@@ -84,16 +84,41 @@ build_driver() {
     runs_by_loader scripts/basic/fixdep scripts/basic/fixdep
     runs_by_loader scripts/mod/modpost scripts/mod/modpost.real-lsb-64
     runs_by_loader tools/objtool/objtool tools/objtool/objtool.real-x86
+}
+
+# build_modules FOLDER [VARIABLE=VALUE...]
+build_modules() {
+    local folder=$1
+    shift
+    # The machine's compiler is older than the kernel's: without an option of gcc 14, and without type information.
+    make -s -C "$work/unpacked/usr/src/linux-headers-$release" M="$folder" CC=gcc CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= \
+        CONFIG_DEBUG_INFO_BTF_MODULES= "$@" modules >&2
+}
+
+build_driver() {
+    local series  # 6.12
+    series=$(cut -d . -f 1,2 <<<"$release")
+    say "building the EFA driver of Linux $series"
+    get_headers
     download "linux-source-$series/$suite"
     mkdir "$work/driver"
     dpkg-deb --fsys-tarfile "$work"/deb/linux-source-*.deb |
         tar -x -O "./usr/src/linux-source-$series.tar.xz" |
         tar -x -J -C "$work/driver" --strip-components=5 "linux-source-$series/drivers/infiniband/hw/efa"
     rm -r "$work/deb"
-    # The machine's compiler is older than the kernel's: without an option of gcc 14, and without type information.
-    make -s -C "$headers" M="$work/driver" CC=gcc CONFIG_INFINIBAND_EFA=m CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= \
-        CONFIG_DEBUG_INFO_BTF_MODULES= modules >&2 || give_up "the driver cannot be built"
+    build_modules "$work/driver" CONFIG_INFINIBAND_EFA=m || give_up "the driver cannot be built"
     strip -g -o "$work/ready/efa.ko" "$work/driver/efa.ko"
+}
+
+# build_for_guest FOLDER: modules of another source, for the kernel that is there.
+build_for_guest() {
+    trap 'say "get_debian13.sh: line $LINENO failed"' ERR
+    give_up() { say "$*"; exit 1; }
+    private_apt "$suite"
+    release=$(grep -a -o 'vermagic=[^ ]*' "$tools/debian13/efa.ko" | cut -d = -f 2)
+    unpack "${build_packages[@]}" libc6 zlib1g
+    get_headers
+    build_modules "$(readlink -f "$1")" || give_up "the modules in $1 cannot be built"
 }
 
 # add_libraries ROOT: what the loader asks for, and no more; a guest's folder has no symbolic links.
@@ -133,6 +158,14 @@ get_mpi() {
 }
 
 [ -e "$tools/kernel-release" ] || { say "no Debian 13 guests: there are no guests"; exit 1; }
+if [ "${1:-}" = --build ]; then
+    [ -e "$tools/debian13/mpi" ] || { say "there are no Debian 13 guests: './dev setup' first"; exit 1; }
+    work=$tools/debian13.new.$$
+    trap 'rm -rf "$work"' EXIT
+    mkdir -p "$work"
+    build_for_guest "$2"
+    exit 0
+fi
 [ ! -e "$tools/debian13/mpi" ] || exit 0
 if [ -e "$tools/debian13-missing" ] && [ "${1:-}" != --again ]; then
     say "no Debian 13 guests: $(cat "$tools/debian13-missing")  ('./dev setup' tries again)"

@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <string>
 
 #include "tests/guest/efa/efa_guests.h"
@@ -15,6 +19,24 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+
+/// The admin commands of a trace's card, by opcode (EFA contract 8).
+class commands {
+public:
+    explicit commands(const std::string& trace) {
+        std::ifstream in(trace);
+        const std::string mark = ".management command opcode=";
+        for (std::string line; std::getline(in, line);)
+            if (const auto at = line.find(mark); at != std::string::npos)
+                ++seen_[std::stoi(line.substr(at + mark.size()))];
+    }
+    int of(int opcode) const { return seen_.contains(opcode) ? seen_.at(opcode) : 0; }
+
+private:
+    std::map<int, int> seen_;
+};
+constexpr int create_qp = 1, destroy_qp = 4, create_ah = 5, destroy_ah = 6, reg_mr = 7,
+              dereg_mr = 8, create_cq = 9, destroy_cq = 10, alloc_pd = 14, dealloc_pd = 15;
 
 class EfaDebian13Guests : public efa_guests {
 protected:
@@ -36,6 +58,7 @@ protected:
                       const std::string& client) {
         const auto how = start(meet + std::string(R"sh(
 both ib_send_bw -c SRD -x 0 -d efa_0 -n 100 -s 8192
+both ib_send_lat -c SRD -x 0 -d efa_0 -n 20 -s 64
 both ib_read_bw -c SRD -x 0 -d efa_0 -n 10 -s 1048576
 both ib_read_lat -c SRD -x 0 -d efa_0 -n 20 -s 64
 both ib_write_bw -c SRD -x 0 -d efa_0 -n 10 -s 1048576
@@ -44,7 +67,7 @@ echo sends $(cat $count/send_wrs) reads $(cat $count/rdma_read_bytes) writes $(c
                                " --functions nic0 --servers " + servers + ethernet(), board);
         ASSERT_EQ(how.status, 0) << how.output;
         EXPECT_THAT(how.output,
-                    HasSubstr("[" + client + "] sends 100 reads 10487040 writes 10485760"));
+                    HasSubstr("[" + client + "] sends 120 reads 10487040 writes 10485760"));
     }
 
     static constexpr const char* pair = "tests/guest/efa/efa_pair.yaml --set device_id=0xefa3";
@@ -76,6 +99,14 @@ done
         EXPECT_THAT(how.output, HasSubstr(std::string(server) + " rdma_write_wr_err: 0"));
         EXPECT_THAT(how.output, HasSubstr(std::string(server) + " rx_drops: 0"));
     }
+}
+
+TEST_F(EfaDebian13Guests, TwoSledsMeet) {
+    servers_meet("tests/guest/efa/two_sleds.yaml", "0,1", "server1");
+}
+
+TEST_F(EfaDebian13Guests, TwoTrainium2ServersMeet) {
+    servers_meet("tests/guest/efa/two_trn2.yaml", "0,1", "server1");
 }
 
 TEST_F(EfaDebian13Guests, ServersOfATrainium2UltraServerMeet) {
@@ -145,16 +176,73 @@ echo read by RDMA: $(cat $count/rdma_read_bytes)
     }
 }
 
+/// From HBM into HBM by one request, then into a semaphore, for which a program on a core of the
+/// target waits. The module is not part of this project: doc/guide-instance.md says how it is
+/// built.
+TEST_F(EfaDebian13Guests, ChipsOfTwoUltraServersExchangeDataThroughThePublicDriver) {
+    const char* const named = std::getenv("TRNVP_NEURON_MODULE_DEBIAN13");
+    const std::string module = named != nullptr ? named : own + "neuron.ko";
+    if (!std::filesystem::exists(module))
+        GTEST_SKIP() << "no public driver in " << module
+                     << ": build it (doc/guide-instance.md), or name it in "
+                        "TRNVP_NEURON_MODULE_DEBIAN13";
+    std::filesystem::create_directory(folder / "set");
+    ASSERT_EQ(
+        run(ASSEMBLER " tests/guest/efa/python/semaphore.trn -o " + (folder / "set/set")).status,
+        0);
+    const auto how = start(meet + std::string(R"sh(
+cp -a /program/mpi/. /
+for try in $(seq 60); do
+    [ "$(cat /sys/class/neuron_device/neuron0/reset)" = 1 ] && break
+    sleep 1
+done
+if [ $n = 0 ]; then
+    python3 /program/python/write_hbm.py target /program/set/set || exit 2
+else
+    python3 /program/python/write_hbm.py 10.0.0.10 || exit 3
+fi
+echo written $(cat $count/rdma_write_bytes) received $(cat $count/rdma_write_recv_bytes)
+)sh"),
+                           with_python() + "--run " + (folder / "set") + " --module '" + module +
+                               " dup_helper_enable=0 nmetric_metric_post_delay=2000000000'"
+                               " --functions chip0,nic0 --servers 0,36" +
+                               ethernet(),
+                           "ultracluster-2");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("[pod0.rack0.sled0] semaphore before: 0"));
+    EXPECT_THAT(how.output, HasSubstr("[pod0.rack0.sled0] semaphore after: 1"));
+    EXPECT_THAT(how.output, HasSubstr("[pod0.rack0.sled0] HBM: as written"));
+    EXPECT_THAT(how.output, HasSubstr("[pod0.rack0.sled0] written 0 received 1048580"));
+    EXPECT_THAT(how.output, HasSubstr("[pod1.rack0.sled0] written 1048580 received 0"));
+}
+
 /// Queue pairs of one card send, write and read; errors have the status of the contract, and do not
-/// stop the queue pair.
-TEST_F(EfaDebian13Guests, CardAnswersVerbsOfPython) {
+/// stop the queue pair. Before that a process was killed while its queue pairs were writing: the
+/// driver has taken back all that it had.
+TEST_F(EfaDebian13Guests, CardAnswersVerbsOfPythonAfterAProcessWasKilled) {
+    const auto trace = folder / "trace";
     const auto how = start(R"sh(
 cp -a /program/mpi/. /
 ulimit -l unlimited
+python3 /program/python/endless.py >/tmp/endless & victim=$!
+until grep -q writing /tmp/endless; do kill -0 $victim || exit 2; sleep 0.2; done
+kill -9 $victim
+wait $victim
+echo status of the victim: $?
 python3 /program/python/verbs_checks.py
 )sh",
-                           with_python());
+                           with_python() + " --trace " + trace);
     ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("status of the victim: 137"));
+    const commands seen(trace);
+    EXPECT_GE(seen.of(create_qp), 8 + 4);
+    EXPECT_EQ(seen.of(create_qp), seen.of(destroy_qp));
+    EXPECT_GE(seen.of(create_ah), 8 + 1);
+    EXPECT_EQ(seen.of(create_ah), seen.of(destroy_ah));
+    EXPECT_GE(seen.of(reg_mr), 8 + 1);
+    EXPECT_EQ(seen.of(reg_mr), seen.of(dereg_mr));
+    EXPECT_EQ(seen.of(create_cq), seen.of(destroy_cq));
+    EXPECT_EQ(seen.of(alloc_pd), seen.of(dealloc_pd));
     EXPECT_THAT(how.output, HasSubstr("send: received"));
     EXPECT_THAT(how.output, HasSubstr("write and read: verified"));
     EXPECT_THAT(how.output, HasSubstr("send without a receive: IBV_WC_RNR_RETRY_EXC_ERR"));

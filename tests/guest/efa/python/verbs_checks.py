@@ -6,34 +6,16 @@ from pyverbs.cq import CQ
 from pyverbs.device import Context
 from pyverbs.mr import MR
 from pyverbs.pd import PD
-from pyverbs.providers.efa.efadv import EfaQPInitAttr, SRDQPEx
-from pyverbs.providers.efa.efa_enums import EFADV_QP_DRIVER_TYPE_SRD
-from pyverbs.qp import QPAttr, QPCap, QPEx, QPInitAttrEx
 from pyverbs.wr import SGE, RecvWR
+from queue_pairs import QKEY, queue_pair
 
-SIZE, QKEY, COUNTERS = 4096, 0x11111111, "/sys/class/infiniband/efa_0/ports/1/hw_counters/"
+SIZE, COUNTERS = 4096, "/sys/class/infiniband/efa_0/ports/1/hw_counters/"
 
 context = Context(name="efa_0")
 domain = PD(context)
 queue = CQ(context, 64)
 memory = MR(domain, 2 * SIZE, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_READ | e.IBV_ACCESS_REMOTE_WRITE)
 card = AH(domain, attr=AHAttr(gr=GlobalRoute(dgid=context.query_gid(1, 0), sgid_index=0), is_global=1, port_num=1))
-
-
-def queue_pair(kind, operations):
-    attributes = QPInitAttrEx(cap=QPCap(max_send_wr=16, max_recv_wr=16, max_send_sge=1, max_recv_sge=1), qp_type=kind,
-                              scq=queue, rcq=queue, pd=domain, send_ops_flags=operations,
-                              comp_mask=e.IBV_QP_INIT_ATTR_PD | e.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-    state = QPAttr(port_num=1)
-    state.qkey, state.rnr_retry = QKEY, 0
-    if kind == e.IBV_QPT_UD:
-        made = QPEx(context, attributes)
-    else:
-        efa = EfaQPInitAttr()
-        efa.driver_qp_type = EFADV_QP_DRIVER_TYPE_SRD
-        made = SRDQPEx(context, attributes, efa)
-    made.to_rts(state)
-    return made
 
 
 def completions(count):
@@ -64,8 +46,9 @@ def counter(name):
         return int(file.read())
 
 
+begun = {name: counter(name) for name in ("rdma_write_wrs", "rdma_write_wr_err", "rdma_read_wr_err")}
 every = e.IBV_QP_EX_WITH_SEND | e.IBV_QP_EX_WITH_RDMA_READ | e.IBV_QP_EX_WITH_RDMA_WRITE
-first, second = (queue_pair(e.IBV_QPT_DRIVER, every) for _ in range(2))
+first, second = (queue_pair(context, queue, domain, e.IBV_QPT_DRIVER, every) for _ in range(2))
 far = memory.buf + SIZE
 
 memory.write("a" * SIZE, SIZE)
@@ -92,10 +75,10 @@ print("read into memory that is not registered:",
       e.ibv_wc_status(status_of("rdma_read", memory.rkey, far, address=far + SIZE)).name)
 print("send with another qkey:", e.ibv_wc_status(status_of("send", qkey=QKEY + 1)).name)
 assert status_of("rdma_write", memory.rkey, far) == e.IBV_WC_SUCCESS
-print("after errors: write", counter("rdma_write_wrs"), "errors", counter("rdma_write_wr_err"), counter("rdma_read_wr_err"))
+print("after errors: write {} errors {} {}".format(*(counter(name) - begun[name] for name in begun)))
 
 reliable = first, second
-first, second = (queue_pair(e.IBV_QPT_UD, e.IBV_QP_EX_WITH_SEND) for _ in range(2))
+first, second = (queue_pair(context, queue, domain, e.IBV_QPT_UD, e.IBV_QP_EX_WITH_SEND) for _ in range(2))
 memory.write("d" * SIZE, SIZE)
 second.post_recv(RecvWR(wr_id=9, num_sge=1, sg=[SGE(far, SIZE, memory.lkey)]))
 post("send", length=1000)
