@@ -134,6 +134,11 @@ void encode_canonical(element type, const float* from, std::uint8_t* to, std::si
             store(to + i * 2, static_cast<std::uint16_t>(rounded_to_bf16(from[i]) >> 16));
         return;
     }
+    if (type == element::fp32 && !how.saturate) {
+        for (std::size_t i = 0; i < count; ++i)
+            store(to + i * 4, from[i] == from[i] ? from[i] : formats::canonical_nan);
+        return;
+    }
     constexpr std::size_t run = 512;  // elements
     std::array<float, run> values;
     for (std::size_t done = 0; done < count; done += run) {
