@@ -211,6 +211,14 @@ class Command(unittest.TestCase):
         done = self.command("compile", f"{ROOT}/scenarios/kernels/tiles.py:add", "-o", "/dev/null")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, r"tiles\.py:\d+:\d+: add: missing a required argument: 'a'")
+        kernel = f"{ROOT}/scenarios/kernels/tiles.py:add"
+        done = self.command("simulate", kernel, "--in", f"a={ROOT}/LICENSE")
+        self.assertEqual((done.returncode, done.stderr), (2, f"trn-nki: {ROOT}/LICENSE is no NumPy file of one array (.npy)\n"))
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(f"{folder}/a.npy", numpy.zeros((2, 4), numpy.uint16))
+            done = self.command("simulate", kernel, "--in", f"a={folder}/a.npy:bfloat17")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'bfloat17' is no element type of nki.language, did you mean 'bfloat16'?", done.stderr)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import pathlib
 
 import numpy
 
+from trn_nki.diagnostics.errors import closest
 from trn_nki.simulate import formats
 from trn_nki.trace import host_arrays
 from trn_nki.values import data_types
@@ -15,19 +16,27 @@ def read(text: str) -> host_arrays.HostArray:
     """FILE.npy or FILE.npy:TYPE, whose elements hold the bits of TYPE. Raises ValueError, OSError."""
     name, _, type_name = text.partition(".npy:")
     path = pathlib.Path(name + ".npy" if type_name else text)
-    raw = numpy.load(path, allow_pickle=False)
+    try:
+        raw = numpy.load(path, allow_pickle=False)
+    except (ValueError, EOFError):
+        raise ValueError(f"{path} is no NumPy file of one array (.npy)") from None
     if not type_name:
         return host_arrays.of(raw)
-    try:
-        dtype = data_types.named(type_name)
-    except KeyError:
-        raise ValueError(f"{type_name!r} is no element type of nki.language") from None
+    dtype = type_named(type_name)
     if dtype.itemsize == raw.dtype.itemsize:
         return host_arrays.HostArray(raw, dtype)
     if dtype == data_types.bfloat16 and raw.dtype == numpy.float32:
         bits = raw.view(numpy.uint32).astype(numpy.uint64)
         return host_arrays.HostArray(((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(numpy.uint16), dtype)
     raise ValueError(f"{path} has elements of {raw.dtype.itemsize} bytes, {type_name} has {dtype.itemsize}")
+
+
+def type_named(text: str) -> data_types.DataType:
+    """Raises ValueError."""
+    try:
+        return data_types.named(text)
+    except KeyError:
+        raise ValueError(f"{text!r} is no element type of nki.language{closest(text, data_types.ALL)}") from None
 
 
 def write(path: str, array: host_arrays.HostArray) -> None:

@@ -39,10 +39,7 @@ def made(text: str, name: str, folder: str, known: dict[str, Any]) -> host_array
         if not re.search(r"\.npy(:\w+)?$", text):
             raise ValueError(f"'{text}' is no FILE.npy, no FILE.py:FUNCTION and no TYPE[SHAPE] CONTENT")
         return arrays.read(text if text.startswith("/") else f"{folder}/{text}")
-    try:
-        dtype = data_types.named(found.group(1))
-    except KeyError:
-        raise ValueError(f"{found.group(1)!r} is no element type of nki.language") from None
+    dtype = arrays.type_named(found.group(1))
     shape = tuple(int(extent) for extent in found.group(2).split(",") if extent.strip())
     if not shape or math.prod(shape) * dtype.itemsize > MAX_BYTES:
         raise ValueError(f"'{text}': a shape needs extents, and an array has at most {MAX_BYTES} bytes")
