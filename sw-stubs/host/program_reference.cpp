@@ -177,12 +177,11 @@ bool is_reference(const std::string& text) {
     return find(text) != nullptr;
 }
 
-std::string reference_list() {
-    std::string list;
+std::string reference_names() {
+    std::string names;
     for (const named_reference& one : named_references)
-        list += fmt::format("{}: {} operand{}: {}\n", one.name, one.count,
-                            one.count == 1 ? "" : "s", one.doc);
-    return list;
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
+    return names;
 }
 
 numbers reference_of(const std::string& text,

@@ -22,8 +22,8 @@ struct numbers {
 
 /// Whether a text begins as a reference does: "softmax(".
 bool is_reference(const std::string& text);
-/// Names and operands of all references, a line each.
-std::string reference_list();
+/// Names of all references: "copy, add, ...".
+std::string reference_names();
 /// The result of a text such as "matmul(a, b)". `tensor_of` gives an operand by its name.
 /// \throws std::runtime_error with one sentence, also when the shapes do not fit
 numbers reference_of(const std::string& text,

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 #include "sw-stubs/host/compute_reference.h"
 #include "sw-stubs/host/npy_file.h"
 #include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/program_reference.h"
 
 namespace trn::tensors {
 
@@ -163,7 +165,15 @@ std::vector<std::uint8_t> content(const trn_tensor& tensor, const std::string& t
     }
     if (text.starts_with("random(") && text.ends_with(")"))
         return encoded(random_numbers(tensor, text, seed));
+    if (text.find('(') != std::string::npos && text.ends_with(")"))
+        fail("'{}' is not random(LOW, HIGH), nor a reference to compare with: {}", text,
+             reference_names());
     const std::string path = path_of(text);
+    if (!std::filesystem::exists(path))
+        fail(
+            "{} cannot be read: there is no such file, and it is not a number, index or "
+            "random(LOW, HIGH)",
+            path);
     if (text.ends_with(".npy")) return from_npy(tensor, path);
     auto bytes = read_bytes(path, tensor.bytes);
     if (bytes.size() != tensor.bytes)

@@ -218,10 +218,9 @@ void run_program(session& where, const program_options& options, const output& o
         check_names(all, options);
         all.wait(options.expected);
         write_outputs(all, options);
-        as_user_error([&] {
-            if (const auto wrong = all.difference(options.expected))
-                throw device_error(TRN_PROTOCOL_ERROR, *wrong);
-        });
+        std::optional<std::string> wrong;
+        as_user_error([&] { wrong = all.difference(options.expected); });
+        if (wrong) throw std::runtime_error(*wrong);
         report_run(all, options, out);
         if (options.counters) report_counters(all, everywhere, out);
     } catch (...) {

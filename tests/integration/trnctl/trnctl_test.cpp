@@ -214,8 +214,9 @@ TEST(TrnctlProgram, RunsATextAndComparesItsTensors) {
     EXPECT_THAT(how.output, testing::ContainsRegex("vector +2 +[0-9]+ +[0-9]+ +524288 +262144"));
     how = on_board("add.trn --in x=1.5 --check y=4");
     EXPECT_EQ(how.status, 1);
-    EXPECT_THAT(how.output, HasSubstr("tensor y: 65536 of 65536 elements differ; the first, "
-                                      "[0, 0], is 3 (0x40400000) instead of 4 (0x40800000)"));
+    EXPECT_THAT(how.output,
+                HasSubstr("trnctl: tensor y: 65536 of 65536 elements differ; the first, "
+                          "[0, 0], is 3 (0x40400000) instead of 4 (0x40800000)"));
     how = on_board("add.trn --in x=1.5 --check y=4 --rtol 0.25 --by-dma --poll");
     EXPECT_EQ(how.status, 0) << how.output;
     how = on_board("bad_operand.trn");
@@ -243,7 +244,9 @@ TEST(TrnctlProgram, WrongWordsAreUsageErrors) {
     expect("--in x", "--in x: expected TENSOR=VALUE");
     expect("--in z=1", "no tensor 'z'; it has x, y");
     expect("--check 'y=random(1)'", "expected random(LOW, HIGH)");
-    expect("--check y=no-such-file", "no-such-file cannot be read");
+    expect("--check y=no-such-file", "no-such-file cannot be read: there is no such file, and it");
+    expect("--check 'y=matmull(x, x)'",
+           "'matmull(x, x)' is not random(LOW, HIGH), nor a reference");
     expect("--check 'y=matmul(x)'", "matmul takes 2 operands");
     expect("--check 'y=matmul(x, x)'", "the contracted dimensions do not fit: 512 and 128");
     expect("--core 8", "no core 8");
