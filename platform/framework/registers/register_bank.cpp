@@ -25,8 +25,9 @@ std::string default_name(const register_table& table) {
     return module != nullptr ? module->name() : std::string(table.block);
 }
 
+/// 63 where a shift cannot divide: then only the first instance is found by it.
 unsigned shift_of(std::uint64_t stride) {
-    return std::has_single_bit(stride) ? static_cast<unsigned>(std::countr_zero(stride)) : 0;
+    return std::has_single_bit(stride) ? static_cast<unsigned>(std::countr_zero(stride)) : 63;
 }
 
 bool all_enabled(const tlm::tlm_generic_payload& payload, unsigned first, unsigned count) {
@@ -86,22 +87,26 @@ const register_index& register_index::of(const register_table& table) {
 
 std::uint32_t register_index::blank_page() {
     const std::size_t begin = entries_.size();
-    entries_.resize(begin + ((page_mask + 1) >> width_shift_));
+    entries_.resize(begin + page_mask + 1, {hole, static_cast<std::uint32_t>(rows_.size() - 1)});
     return static_cast<std::uint32_t>(begin);
 }
 
 register_index::register_index(const register_table& table)
-    : width_shift_(static_cast<unsigned>(std::countr_zero(table.width))) {
-    page_.assign((table.size >> page_shift) + 1, blank_page());
-    rows_.reserve(table.rows.size());
-    for (const register_row& row : table.rows) rows_.push_back({row.bits, row.reset, row.slot});
+    : width_shift_(static_cast<unsigned>(std::countr_zero(table.width))),
+      rows_(table.rows.size() + 1),
+      plain_(2 * rows_.size()) {
+    page_.assign((table.size >> width_shift_ >> page_shift) + 1, blank_page());
     for (std::uint32_t r = 0; r < table.rows.size(); ++r) {
         const register_row& row = table.rows[r];
+        const bit_access& bits = row.bits;
+        rows_[r] = {bits, row.reset, row.slot};
+        if (bits.readable != 0 && bits.drained == 0) plain_[r] |= plain_read;
+        if (bits.stored != 0 && bits.writable() == bits.stored) plain_[r] |= plain_write;
         for (std::uint32_t i = 0; i < row.count; ++i) {
-            const std::uint64_t offset = row.element(i);
-            std::uint32_t& page = page_[offset >> page_shift];
+            const std::uint64_t number = row.element(i) >> width_shift_;
+            std::uint32_t& page = page_[number >> page_shift];
             if (page == 0) page = blank_page();
-            entries_[page + ((offset & page_mask) >> width_shift_)] = {row.slot + i, r};
+            entries_[page + (number & page_mask)] = {row.slot + i, r};
         }
     }
 }
@@ -113,8 +118,11 @@ register_bank::register_bank(const register_table& table, options opts)
       stride_(opts.stride != 0 ? opts.stride : table.size),
       stride_shift_(shift_of(stride_)),
       size_(table.size),
+      words_(table.width == word ? table.size / word : 0),
+      instances_(opts.instances),
       width_(table.width),
       latency_(opts.latency),
+      plain_(index_.no_accesses()),
       values_(opts.instances),
       ram_(table.holes == hole_policy::ram ? opts.instances : 0) {
     if (auto* owner = sc_core::sc_get_curr_simcontext()->hierarchy_curr())
@@ -126,6 +134,7 @@ register_bank::~register_bank() = default;
 
 register_bank::hooks& register_bank::hooks_of(std::size_t row) {
     if (hook_numbers_.empty()) hook_numbers_.resize(table_.rows.size());
+    plain_ = index_.no_accesses();  // to be prepared again
     std::uint16_t& number = hook_numbers_[row];
     if (number == 0) {
         hooks_.emplace_back();
@@ -134,26 +143,99 @@ register_bank::hooks& register_bank::hooks_of(std::size_t row) {
     return hooks_[number - 1];
 }
 
-void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    payload.set_dmi_allowed(false);
-    const bool is_one_register =
-        payload.get_data_length() == width_ && payload.get_byte_enable_ptr() == nullptr &&
-        payload.get_streaming_width() >= width_ && (payload.get_address() & (width_ - 1)) == 0;
-    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND)
-        payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    else if (is_one_register) [[likely]]
-        payload.set_response_status(
-            beat(payload.is_write(), payload.get_address(), payload.get_data_ptr(), delay));
-    else
-        split(payload, delay);
+/// Before the first access and the first after a change of hooks: which accesses are plain.
+void register_bank::prepare() {
+    if (uses_ == nullptr) uses_ = std::make_unique<register_use[]>(table_.rows.size());
+    plain_ = index_.plain_accesses();
+    if (hooks_.empty()) return;
+    own_plain_ = std::make_unique<std::uint8_t[]>(table_.rows.size() + 1);
+    std::copy_n(plain_, table_.rows.size(), own_plain_.get());
+    for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+        const hooks* const own = find_hooks(r);
+        if (own == nullptr) continue;
+        std::uint8_t& plain = own_plain_[r];
+        if (own->view || own->on_read)
+            plain &= static_cast<std::uint8_t>(~register_index::plain_read);
+        if (own->on_write && (plain & register_index::plain_write) != 0)
+            plain ^= register_index::plain_write | register_index::hooked_write;
+    }
+    plain_ = own_plain_.get();
 }
 
-/// Any payload that is not exactly one register: several, or one with byte enables, or a misfit.
-void register_bank::split(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+/// Plain accesses are shorter than the calls would be that all others take.
+void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    payload.set_dmi_allowed(false);
+    const std::uint64_t address = payload.get_address(), instance = address >> stride_shift_;
+    // Rotated, an offset that is none of a register is too large.
+    const std::uint64_t number = std::rotr(address - (instance << stride_shift_), 2);
+    if (payload.get_data_length() != word || payload.get_streaming_width() < word ||
+        payload.get_byte_enable_ptr() != nullptr || number >= words_ || instance >= instances_)
+        [[unlikely]]
+        return access_any(payload, delay);
+    const register_index::entry& at = index_.at(number);
+    const auto& row = index_.row(at.row);
+    stored& own = values_[instance];
+    const std::uint8_t plain = plain_[at.row];
+    auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());  // or null
+    if (payload.is_read()) {
+        if ((plain & register_index::plain_read) == 0)
+            return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
+        const std::uint64_t read =
+            (values != nullptr ? values[at.slot] : row.reset) & row.bits.readable;
+        std::memcpy(payload.get_data_ptr(), &read, word);
+        ++count(at.row).reads;
+        delay += latency_;
+    } else {
+        if (plain < register_index::plain_write || values == nullptr || !payload.is_write())
+            return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
+        std::uint32_t& value = values[at.slot];
+        const std::uint32_t old = value, stored_bits = static_cast<std::uint32_t>(row.bits.stored);
+        std::uint32_t written;
+        std::memcpy(&written, payload.get_data_ptr(), word);
+        value = (old & ~stored_bits) | (written & stored_bits);
+        own.changes += value != old;
+        ++count(at.row).writes;
+        delay += latency_;
+        if (plain >= register_index::hooked_write)
+            return call_write_hook(payload, delay, static_cast<unsigned>(instance), at, old);
+    }
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+/// After a write.
+void register_bank::call_write_hook(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
+                                    unsigned instance, const register_index::entry& at,
+                                    std::uint64_t old) {
+    const auto& row = index_.row(at.row);
+    std::uint32_t written;
+    std::memcpy(&written, payload.get_data_ptr(), word);
+    const std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
+    register_access a{instance, at.slot - row.slot, old, written, value, delay};
+    hooks_[hook_numbers_[at.row] - 1u].on_write(a);
+    payload.set_response_status(a.response);
+    if (a.response != tlm::TLM_OK_RESPONSE) [[unlikely]]
+        refuse(a.response, true, payload.get_address(), word);
+}
+
+/// Any access to one register, or to a hole.
+void register_bank::access_by_rules(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
+                                    unsigned instance, const register_index::entry& at) {
+    if (at.slot == register_index::hole || payload.get_command() == tlm::TLM_IGNORE_COMMAND)
+        return access_any(payload, delay);
+    const auto status = beat(payload.is_write(), instance, at, payload.get_data_ptr(), delay);
+    payload.set_response_status(status);
+    if (status != tlm::TLM_OK_RESPONSE) [[unlikely]]
+        refuse(status, payload.is_write(), payload.get_address(), width_);
+}
+
+/// Any payload: several registers, or one with byte enables, or a misfit.
+void register_bank::access_any(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const unsigned length = payload.get_data_length();
     const bool write = payload.is_write();
     auto status = tlm::TLM_OK_RESPONSE;
+    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND)
+        return payload.set_response_status(status);
     if (length == 0 || payload.get_streaming_width() < length)
         status = refuse(tlm::TLM_BURST_ERROR_RESPONSE, write, address, length);
     for (unsigned done = 0; done < length && status == tlm::TLM_OK_RESPONSE;) {
@@ -162,7 +244,7 @@ void register_bank::split(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
             status = refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, write, address + done, length);
             break;
         }
-        const bool is_hole = index_.find(where.offset).slot == register_index::hole;
+        const register_index::entry& at = index_.find(where.offset);
         const unsigned into = static_cast<unsigned>(where.offset & (width_ - 1));
         const unsigned size = std::min(width_ - into, length - done);
         unsigned char* data = payload.get_data_ptr() + done;
@@ -171,80 +253,51 @@ void register_bank::split(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
             // no byte of this register is enabled
         } else if (enables && !all_enabled(payload, done, size)) {
             status = refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, write, address + done, size);
-        } else if (is_hole) {
+        } else if (at.slot == register_index::hole) {
             status = hole(write, where, data, size);
         } else if (size < width_) {
             status = refuse(tlm::TLM_BURST_ERROR_RESPONSE, write, address + done, size);
         } else {
-            status = beat(write, address + done, data, delay);
+            status = beat(write, static_cast<unsigned>(where.instance), at, data, delay);
+            if (status != tlm::TLM_OK_RESPONSE) refuse(status, write, address + done, size);
         }
         done += size;
     }
     payload.set_response_status(status);
 }
 
-inline bool register_bank::locate(std::uint64_t address, location& where) const {
-    where = {0, address};
-    if (address < size_) return true;  // instance 0 needs no division
-    where.instance = stride_shift_ != 0 ? address >> stride_shift_ : address / stride_;
-    where.offset = address - where.instance * stride_;
-    return where.instance < values_.size() && where.offset < size_;
+bool register_bank::locate(std::uint64_t address, location& where) const {
+    where = {address / stride_, address % stride_};
+    return where.instance < instances_ && where.offset < size_;
 }
 
-/// One whole, aligned register (or that much of a hole). Inline with all it needs of a register
-/// without hooks: an access is shorter than the calls would be.
+/// One register.
 [[gnu::always_inline]] inline tlm::tlm_response_status register_bank::beat(
-    bool is_write, std::uint64_t address, unsigned char* data, sc_core::sc_time& delay) {
-    location where;
-    if (!locate(address, where)) [[unlikely]]
-        return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, is_write, address, width_);
-    const auto at = index_.find(where.offset);
-    if (at.slot == register_index::hole) [[unlikely]]
-        return hole(is_write, where, data, width_);
+    bool is_write, unsigned instance, const register_index::entry& at, unsigned char* data,
+    sc_core::sc_time& delay) {
+    if (plain_ == index_.no_accesses()) [[unlikely]]
+        prepare();
     delay += latency_;
-    const auto instance = static_cast<unsigned>(where.instance);
-    const auto status =
-        is_write ? write(instance, at, fetch(data), delay) : read(instance, at, data, delay);
-    if (status != tlm::TLM_OK_RESPONSE) [[unlikely]]
-        return refuse(status, is_write, address, width_);
-    return status;
-}
-
-void register_bank::start_counting() {
-    uses_ = std::make_unique<register_use[]>(table_.rows.size());
+    return is_write ? write(instance, at, fetch(data), delay) : read(instance, at, data, delay);
 }
 
 inline register_use::counts& register_bank::count(std::uint32_t row) {
-    if (uses_ == nullptr) [[unlikely]]
-        start_counting();
     return uses_[row].by[static_cast<std::size_t>(initiator::current_kind())];
 }
 
-[[gnu::always_inline]] inline tlm::tlm_response_status register_bank::read(
-    unsigned instance, register_index::entry at, unsigned char* data, sc_core::sc_time& delay) {
+tlm::tlm_response_status register_bank::read(unsigned instance, const register_index::entry& at,
+                                             unsigned char* data, sc_core::sc_time& delay) {
     const auto& row = index_.row(at.row);
-    if (row.bits.readable == 0) [[unlikely]]
-        return tlm::TLM_COMMAND_ERROR_RESPONSE;
+    if (row.bits.readable == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
     ++count(at.row).reads;
-    const hooks* const own = find_hooks(at.row);
-    if (own != nullptr && (own->view || own->on_read))
-        return read_by_hooks(*own, instance, at, data, delay);
-    const std::uint64_t old = load(instance, at.slot, row);
-    put(data, old & row.bits.readable);
-    if ((old & row.bits.drained) != 0) store(instance, at.slot, old & ~row.bits.drained);
-    return tlm::TLM_OK_RESPONSE;
-}
-
-tlm::tlm_response_status register_bank::read_by_hooks(const hooks& own, unsigned instance,
-                                                      register_index::entry at, unsigned char* data,
-                                                      sc_core::sc_time& delay) {
-    const auto& row = index_.row(at.row);
     const unsigned index = at.slot - row.slot;
-    const std::uint64_t old = own.view ? own.view(instance, index) : load(instance, at.slot, row);
+    const hooks* const own = find_hooks(at.row);
+    const std::uint64_t old =
+        own != nullptr && own->view ? own->view(instance, index) : load(instance, at.slot, row);
     std::uint64_t value = old & row.bits.readable;
-    if (own.on_read) {
+    if (own != nullptr && own->on_read) {
         register_access a{instance, index, old, 0, value, delay};
-        own.on_read(a);
+        own->on_read(a);
         if (a.response != tlm::TLM_OK_RESPONSE) return a.response;
         value = a.value;
     }
@@ -253,11 +306,10 @@ tlm::tlm_response_status register_bank::read_by_hooks(const hooks& own, unsigned
     return tlm::TLM_OK_RESPONSE;
 }
 
-[[gnu::always_inline]] inline tlm::tlm_response_status register_bank::write(
-    unsigned instance, register_index::entry at, std::uint64_t written, sc_core::sc_time& delay) {
+tlm::tlm_response_status register_bank::write(unsigned instance, const register_index::entry& at,
+                                              std::uint64_t written, sc_core::sc_time& delay) {
     const auto& row = index_.row(at.row);
-    if (row.bits.writable() == 0) [[unlikely]]
-        return tlm::TLM_COMMAND_ERROR_RESPONSE;
+    if (row.bits.writable() == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
     ++count(at.row).writes;
     const std::uint64_t old = load(instance, at.slot, row);
     std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
@@ -318,7 +370,7 @@ unsigned register_bank::debug_access(tlm::tlm_generic_payload& payload) {
     unsigned done = 0;
     location where;
     while (done < payload.get_data_length() && locate(payload.get_address() + done, where)) {
-        const auto at = index_.find(where.offset);
+        const register_index::entry& at = index_.find(where.offset);
         const unsigned into = static_cast<unsigned>(where.offset & (width_ - 1));
         const unsigned size = std::min(width_ - into, payload.get_data_length() - done);
         unsigned char* data = payload.get_data_ptr() + done;
@@ -341,14 +393,14 @@ unsigned register_bank::debug_access(tlm::tlm_generic_payload& payload) {
 
 std::uint64_t register_bank::peek(std::size_t r, unsigned index, unsigned instance) const {
     const auto& row = index_.row(r);
-    assert(index < table_.rows[r].count && instance < values_.size());
+    assert(index < table_.rows[r].count && instance < instances_);
     const hooks* const own = find_hooks(r);
     return own != nullptr && own->view ? own->view(instance, index)
                                        : load(instance, row.slot + index, row);
 }
 
 void register_bank::poke(std::size_t r, std::uint64_t value, unsigned index, unsigned instance) {
-    assert(index < table_.rows[r].count && instance < values_.size());
+    assert(index < table_.rows[r].count && instance < instances_);
     store(instance, index_.row(r).slot + index, value);
 }
 

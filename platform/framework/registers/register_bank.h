@@ -47,8 +47,8 @@ class register_index {
 public:
     static constexpr std::uint32_t hole = ~0u;
     struct entry {
-        std::uint32_t slot = hole;  ///< index of the value in an instance
-        std::uint32_t row = 0;      ///< of the table
+        std::uint32_t slot;  ///< index of the value in an instance, or `hole`
+        std::uint32_t row;   ///< of the table; of a hole, the one after the last
     };
     /// What each access needs of a row, close together.
     struct constants {
@@ -56,27 +56,37 @@ public:
         std::uint64_t reset;
         std::uint32_t slot;  ///< of its first register
     };
+    /// Accesses to a row that move its value and do nothing else (`hooked_write`: but call a hook),
+    /// as bits of a number.
+    enum plain : std::uint8_t { plain_read = 1, plain_write = 2, hooked_write = 4 };
 
     static const register_index& of(const register_table& table);
     explicit register_index(const register_table& table);
 
-    /// The entry of `offset`. Precondition: `offset` is below the table's size.
-    entry find(std::uint64_t offset) const {
-        return entries_[page_[offset >> page_shift] + ((offset & page_mask) >> width_shift_)];
+    /// The entry of the register at `offset`. Precondition: `offset` is below the table's size.
+    const entry& find(std::uint64_t offset) const { return at(offset >> width_shift_); }
+    /// The same by the number of the word, of the registers' size, at `offset`.
+    const entry& at(std::uint64_t number) const {
+        return entries_[page_[number >> page_shift] + (number & page_mask)];
     }
 
+    /// Zeroes for the row of a hole.
     const constants& row(std::size_t number) const { return rows_[number]; }
+    /// By row: the plain accesses by the table, and zeroes.
+    const std::uint8_t* plain_accesses() const { return plain_.data(); }
+    const std::uint8_t* no_accesses() const { return plain_.data() + rows_.size(); }
 
 private:
-    static constexpr unsigned page_shift = 12;
+    static constexpr unsigned page_shift = 10;  // registers of a page
     static constexpr std::uint64_t page_mask = (1u << page_shift) - 1;
 
     std::uint32_t blank_page();
 
     unsigned width_shift_;
-    std::vector<std::uint32_t> page_;  // where each 4 KiB begin in entries_; 0 is all holes
-    std::vector<entry> entries_;
     std::vector<constants> rows_;
+    std::vector<std::uint8_t> plain_;
+    std::vector<std::uint32_t> page_;  // where each page begins in entries_; 0 is all holes
+    std::vector<entry> entries_;
 };
 
 /// The registers of one block, or of many equal instances of it at a stride. Decodes, checks width,
@@ -159,10 +169,10 @@ public:
 
     const register_table& table() const { return table_; }
     const std::string& name() const { return name_; }
-    unsigned instances() const { return static_cast<unsigned>(values_.size()); }
+    unsigned instances() const { return instances_; }
     std::uint64_t stride() const { return stride_; }
     /// Bytes from the first instance's begin to the last one's end.
-    std::uint64_t span() const { return stride_ * (values_.size() - 1) + table_.size; }
+    std::uint64_t span() const { return stride_ * (instances_ - 1) + table_.size; }
     /// Whether the instance has stored values.
     bool allocated(unsigned instance) const { return values_[instance].bytes != nullptr; }
     /// Version of the instance's stored values, from 1. It increases with every possible change, so
@@ -175,7 +185,10 @@ public:
     /// The accesses to all registers of this row.
     register_use use(std::size_t row) const { return uses_ ? uses_[row] : register_use{}; }
     bool touched(std::size_t row) const { return use(row).any(); }
-    void forget_touches() { uses_.reset(); }
+    void forget_touches() {
+        uses_.reset();
+        plain_ = index_.no_accesses();
+    }
 
 private:
     class listing;
@@ -193,6 +206,7 @@ private:
         std::unique_ptr<unsigned char[]> bytes;  // `width_` per slot, from the first write on
         std::uint64_t changes = 1;
     };
+    static constexpr unsigned word = 4;  // bytes
     struct location {
         std::uint64_t instance;
         std::uint64_t offset;  // within the instance
@@ -212,16 +226,17 @@ private:
     }
 
     bool locate(std::uint64_t address, location& where) const;
-    tlm::tlm_response_status beat(bool write, std::uint64_t address, unsigned char* data,
-                                  sc_core::sc_time& delay);
-    void split(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    tlm::tlm_response_status read(unsigned instance, register_index::entry at, unsigned char* data,
-                                  sc_core::sc_time& delay);
-    tlm::tlm_response_status read_by_hooks(const hooks& own, unsigned instance,
-                                           register_index::entry at, unsigned char* data,
-                                           sc_core::sc_time& delay);
-    tlm::tlm_response_status write(unsigned instance, register_index::entry at, std::uint64_t value,
-                                   sc_core::sc_time& delay);
+    void access_by_rules(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
+                         unsigned instance, const register_index::entry& at);
+    void call_write_hook(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
+                         unsigned instance, const register_index::entry& at, std::uint64_t old);
+    void access_any(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    tlm::tlm_response_status beat(bool write, unsigned instance, const register_index::entry& at,
+                                  unsigned char* data, sc_core::sc_time& delay);
+    tlm::tlm_response_status read(unsigned instance, const register_index::entry& at,
+                                  unsigned char* data, sc_core::sc_time& delay);
+    tlm::tlm_response_status write(unsigned instance, const register_index::entry& at,
+                                   std::uint64_t value, sc_core::sc_time& delay);
     tlm::tlm_response_status hole(bool write, const location& where, unsigned char* data,
                                   unsigned length);
     unsigned char* ram(std::uint64_t instance);
@@ -238,9 +253,9 @@ private:
         const unsigned number = hook_numbers_.empty() ? 0 : hook_numbers_[row];
         return number == 0 ? nullptr : &hooks_[number - 1];
     }
-    std::uint64_t fetch(const unsigned char* bytes) const;
     register_use::counts& count(std::uint32_t row);
-    [[gnu::cold, gnu::noinline]] void start_counting();
+    void prepare();
+    std::uint64_t fetch(const unsigned char* bytes) const;
     void put(unsigned char* bytes, std::uint64_t value) const;
     void store(unsigned instance, std::uint32_t slot, std::uint64_t value);
     void allocate(stored& own);
@@ -249,16 +264,20 @@ private:
     const register_index& index_;
     const std::string name_;
     const std::uint64_t stride_;
-    const unsigned stride_shift_;  // 0: the stride is no power of two
+    const unsigned stride_shift_;  // 63: the stride is no power of two
     const std::uint64_t size_;     // of the aperture
+    const std::uint64_t words_;    // of the aperture; 0: its registers have another size
+    const unsigned instances_;
     const unsigned width_;
     const sc_core::sc_time latency_;
     std::unique_ptr<listing> listing_;  // for for_each_bank()
     // Most rows have no hooks, and a rack has thousands of banks.
     std::vector<std::uint16_t> hook_numbers_;  // by row: 1 + index in hooks_, or 0
     std::vector<hooks> hooks_;
-    std::unique_ptr<register_use[]> uses_;               // by row, from the first access on
-    std::vector<stored> values_;                         // by instance
+    const std::uint8_t* plain_;                  // by row: register_index::plain, once prepared
+    std::unique_ptr<std::uint8_t[]> own_plain_;  // of a bank with hooks
+    std::unique_ptr<register_use[]> uses_;       // by row, from the first access on
+    std::vector<stored> values_;                 // by instance
     std::vector<std::unique_ptr<unsigned char[]>> ram_;  // by instance, for hole_policy::ram
 };
 

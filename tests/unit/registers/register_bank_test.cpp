@@ -97,6 +97,43 @@ TEST_F(RegisterBank, HookCanRefuseAnAccess) {
     EXPECT_EQ(write(offset(reg::doorbell), 1), TLM_GENERIC_ERROR_RESPONSE);
 }
 
+TEST_F(RegisterBank, HookAddedAfterTheFirstAccessIsCalled) {
+    write(offset(reg::control), 1);
+    EXPECT_EQ(read(offset(reg::control)) & 1, 1u);
+    unsigned writes = 0, reads = 0;
+    bank.on_write(reg::control, [&](register_access&) { ++writes; });
+    bank.on_read(reg::control, [&](register_access&) { ++reads; });
+    write(offset(reg::control), 0);
+    EXPECT_EQ(read(offset(reg::control)) & 1, 0u);
+    EXPECT_EQ(writes, 1u);
+    EXPECT_EQ(reads, 1u);
+}
+
+TEST_F(RegisterBank, RegisterWithAWriteHookIsReadAndCountedLikeOthers) {
+    std::uint64_t old = 0, value = 0;
+    bank.on_write(reg::plain, [&](register_access& a) {
+        old = a.old;
+        value = a.value;
+    });
+    for (const std::uint32_t each : {5u, 6u}) {
+        write(offset(reg::plain, 3), each);
+        EXPECT_EQ(read(offset(reg::plain, 3)), each);
+    }
+    EXPECT_EQ(old, 5u);
+    EXPECT_EQ(value, 6u);
+    const auto use = bank.use(static_cast<std::size_t>(reg::plain)).of(initiator::kind::tool);
+    EXPECT_EQ(use.writes, 2u);
+    EXPECT_EQ(use.reads, 2u);
+}
+
+TEST_F(RegisterBank, IgnoredCommandChangesNothing) {
+    write(offset(reg::plain), 5);
+    std::uint32_t data = 7;
+    EXPECT_EQ(access(TLM_IGNORE_COMMAND, offset(reg::plain), &data, 4), TLM_OK_RESPONSE);
+    EXPECT_EQ(data, 7u);
+    EXPECT_EQ(read(offset(reg::plain)), 5u);
+}
+
 TEST_F(RegisterBank, InstanceIsAllocatedByItsFirstWriteOnly) {
     EXPECT_EQ(read(0x300000 + offset(reg::q_selector, 5)), 0xffffffffu);
     EXPECT_FALSE(bank.allocated(3));
