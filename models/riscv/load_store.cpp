@@ -63,6 +63,7 @@ void hart::open_window(u64 pa) {
 // --- Loads and stores that the fast path did not answer.
 
 fault hart::load(u64 va, unsigned size, u64& value) {
+    value = 0;
     if (const fault f = watch_data(va, size, access::load)) return f;
     const auto here = static_cast<unsigned>(page_size - (va & page_mask));
     if (size <= here) return load_in_page(va, size, value);
@@ -73,20 +74,19 @@ fault hart::load(u64 va, unsigned size, u64& value) {
     return {};
 }
 
+/// Precondition: `value` is 0; its other bytes remain so.
 fault hart::load_in_page(u64 va, unsigned size, u64& value) {
     u64 pa = 0;
     if (const fault f = physical(va, size, access::load, pa)) return f;
-    std::array<u8, 8> raw{};
+    auto* const raw = reinterpret_cast<u8*>(&value);
     if (const u8* const host = mmu_.direct(pa, size, access::load)) {
-        std::memcpy(raw.data(), host, size);
+        std::memcpy(raw, host, size);
         remember(va, pa, access::load);
     } else {
         // Only memory takes misaligned accesses. A device would see another access than was meant,
         // so software should not emulate it: an access fault (Priv. 3.6.3.3).
-        if (!aligned(va, size) || !bus_read(pa, {raw.data(), size}))
-            return access_fault(access::load, va);
+        if (!aligned(va, size) || !bus_read(pa, {raw, size})) return access_fault(access::load, va);
     }
-    std::memcpy(&value, raw.data(), 8);
     if (log_ != nullptr) log_->load(va);
     return {};
 }

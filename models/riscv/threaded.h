@@ -86,14 +86,22 @@ struct constant {
     }
 };
 
+/// A function of its own, because a handler that hands out the address of a local variable cannot
+/// end in a jump: the stack would grow with each such load until the quantum ends.
+template <typename T>
+[[gnu::noinline]] u64 slowly_loaded(hart& h, const op* o) {
+    u64 value = 0;
+    h.exec.raised = h.load(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), value);
+    return static_cast<u64>(static_cast<T>(value));
+}
+
 template <typename T>
 void load_slowly(TRN_FLOW) {
     h.suspend(o, budget, page);
-    u64 value = 0;
-    h.exec.raised = h.load(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), value);
+    const u64 value = slowly_loaded<T>(h, o);
     if (h.exec.raised) TRN_GO_TO(take_fault);
     budget = h.exec.budget;
-    acc = static_cast<u64>(static_cast<T>(value));
+    acc = value;
     h.x[o->rd] = acc;
     TRN_CONTINUE(o + 1);
 }

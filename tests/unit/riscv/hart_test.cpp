@@ -64,6 +64,18 @@ TEST_F(RiscvTest, DeviceIsReadThroughTheBusEachTime) {
     EXPECT_EQ(h->read_x(8), 43u);
 }
 
+TEST_F(RiscvTest, DeviceReadsOfARunTakeNoStack) {
+    put(base, {lui(6, 0x10000), lw(7, 6, 0), jal(0, -4)});
+    std::uintptr_t first = 0, last = 0;
+    memory.on_device_access = [&] {
+        const char here = 0;
+        last = reinterpret_cast<std::uintptr_t>(&here);
+        if (first == 0) first = last;
+    };
+    h->run(2001);
+    EXPECT_LT(first - last, 4096u);
+}
+
 TEST_F(RiscvTest, InterruptRaisedByADeviceAccessIsTakenAtTheEndOfTheBlock) {
     put(base, {lui(6, 0x10000), sw(0, 6, 0), jal(0, 0)});
     h->write_csr(0x304, 1 << 11);
