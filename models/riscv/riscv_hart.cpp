@@ -221,7 +221,8 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
     {
         const acting as(*this);
         const trace::on_behalf_of it(serves_.of);
-        bus->b_transport(payload_, delay);
+        if (target_ == nullptr) target_ = bus.operator->();
+        target_->b_transport(payload_, delay);
         if (!payload_.is_response_ok() && misuse::reports() == reports)
             misuse::report(misuse::firmware_bus_error, *this, describe_failed(command, pa, size));
     }

@@ -141,6 +141,7 @@ private:
     std::unique_ptr<riscv::hart> core_;
     const riscv::mtime_source* time_source_ = nullptr;
     tlm::tlm_generic_payload payload_;
+    tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of bus; found at the first access
     sc_core::sc_event wake_;
     std::unique_ptr<sc_core::sc_event> alarm_;  // with Sstc: the time is stimecmp
     view view_{*this};

@@ -19,6 +19,11 @@ router::router(sc_core::sc_module_name name, const config& cfg) : sc_module(name
     initiator.register_invalidate_direct_mem_ptr(this, &router::invalidate_direct_mem_ptr);
 }
 
+void router::end_of_elaboration() {
+    for (unsigned port = 0; port < initiator.size(); ++port)
+        targets_.push_back(initiator[static_cast<int>(port)]);
+}
+
 const router::range* router::map(const range& added) {
     sc_assert(added.size > 0);
     const auto next =
@@ -57,7 +62,7 @@ void router::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& de
     }
     delay += cfg_.hop_latency;
     payload.set_address(address - hit->base + hit->target_base);
-    initiator[static_cast<int>(hit->port)]->b_transport(payload, delay);
+    targets_[hit->port]->b_transport(payload, delay);
     payload.set_address(address);  // so that initiators can reuse their payload
 }
 

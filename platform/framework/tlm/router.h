@@ -42,6 +42,7 @@ public:
     const std::vector<range>& ranges() const { return ranges_; }
 
 private:
+    void end_of_elaboration() override;
     const range* decode(std::uint64_t address, std::uint64_t length);
     const range* search(std::uint64_t address, std::uint64_t length);
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
@@ -52,6 +53,7 @@ private:
     const config cfg_;
     std::vector<range> ranges_;
     std::size_t last_hit_ = 0;  // accesses cluster: most decode in one comparison
+    std::vector<tlm::tlm_blocking_transport_if<>*> targets_;  // by port; found once
 };
 
 }  // namespace trn
