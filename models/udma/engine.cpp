@@ -30,7 +30,10 @@ dma_engine::dma_engine(dma_group& group, unsigned number)
 }
 
 dma_queue& dma_engine::queue(unsigned number) {
-    if (queues_[number] == nullptr) queues_[number] = std::make_unique<dma_queue>(context_, number);
+    if (queues_[number] == nullptr) {
+        queues_[number] = std::make_unique<dma_queue>(context_, number);
+        used_queues_.insert(first_used(number), queues_[number].get());
+    }
     return *queues_[number];
 }
 
@@ -149,8 +152,7 @@ std::optional<std::string> dma_engine::waits_for() const {
 // ---- scheduling
 
 void dma_engine::step(dma_budget& budget) {
-    for (auto& q : queues_)
-        if (q) q->expire_starvation();
+    for (dma_queue* q : used_queues_) q->expire_starvation();
     post_generated(budget);
     do mover_.complete_due(budget);
     while (!budget.spent() && start_next());
@@ -164,22 +166,22 @@ void dma_engine::add_wake_events(sc_core::sc_event_or_list& list) const {
 }
 
 void dma_engine::decide_due() {
-    dma_turn next{.due = std::min(mover_.due(), generator_.due()),
-                  .waits_for_memory = mover_.answer() != nullptr || fetching_ != nullptr ||
-                                      generator_.answer() != nullptr};
+    sc_time due = std::min(mover_.due(), generator_.due());
+    const bool waits_for_memory =
+        mover_.answer() != nullptr || fetching_ != nullptr || generator_.answer() != nullptr;
     const bool may_start = fetching_ == nullptr && !mover_.is_full();
-    for (auto& q : queues_) {
-        if (q == nullptr) continue;
+    for (dma_queue* q : used_queues_) {
         const bool runnable = is_runnable(*q);
         if (may_start && runnable)
-            next.due = std::min(next.due, std::max(q->ready_at(), mover_.next_start()));
-        if (const auto timeout = q->update_starvation()) next.due = std::min(next.due, *timeout);
+            due = std::min(due, std::max(q->ready_at(), mover_.next_start()));
+        if (const auto timeout = q->update_starvation()) due = std::min(due, *timeout);
         // The host's doorbell is answered when its work has finished or cannot go on by itself:
         // the other side of the ring is empty, or a memory asks the host first.
-        if (next.waits_for_memory || (q->is_idle() && !runnable)) q->release_host();
+        if (waits_for_memory || (q->is_idle() && !runnable)) q->release_host();
     }
-    turn() = next;
-    if (next.waits_for_memory || generator_.lacks_room()) generator_.release_hosts();
+    turn().due = due;
+    turn().waits_for_memory = waits_for_memory;
+    if (waits_for_memory || generator_.lacks_room()) generator_.release_hosts();
 }
 
 bool dma_engine::is_stopped() const {
@@ -189,11 +191,19 @@ bool dma_engine::is_stopped() const {
 
 /// The next queue whose start latency is over; queues take turns.
 dma_queue* dma_engine::choose() const {
-    for (unsigned i = 0; i < queues; ++i) {
-        dma_queue* q = queues_[(next_queue_ + i) % queues].get();
-        if (q != nullptr && q->ready_at() <= sc_core::sc_time_stamp() && is_runnable(*q)) return q;
-    }
-    return nullptr;
+    const auto may_start = [&](const dma_queue* q) {
+        return q->ready_at() <= sc_core::sc_time_stamp() && is_runnable(*q);
+    };
+    const auto first = first_used(next_queue_);
+    auto chosen = std::find_if(first, used_queues_.end(), may_start);
+    if (chosen != used_queues_.end()) return *chosen;
+    chosen = std::find_if(used_queues_.begin(), first, may_start);
+    return chosen != first ? *chosen : nullptr;
+}
+
+/// The first queue that exists from `number` on.
+std::vector<dma_queue*>::const_iterator dma_engine::first_used(unsigned number) const {
+    return std::ranges::lower_bound(used_queues_, number, {}, &dma_queue::number);
 }
 
 /// Fetches, checks or starts something; false: nothing can start now.
@@ -207,14 +217,15 @@ bool dma_engine::start_next() {
     dma_queue* q = choose();
     if (q == nullptr) return false;
     next_queue_ = q->number();
-    auto transfer = q->next_transfer();
+    dma_transfer transfer;
+    const bool starts = q->next_transfer(transfer);
     if (q->fetching()) {
         fetching_ = q;
         return false;
     }
-    if (transfer) {
-        if (transfer->ends_packet) next_queue_ = (q->number() + 1) % queues;
-        mover_.start(std::move(*transfer));
+    if (starts) {
+        if (transfer.ends_packet) next_queue_ = (q->number() + 1) % queues;
+        mover_.start(std::move(transfer));
     }
     return true;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <systemc>
+#include <vector>
 
 #include "models/udma/generator.h"
 #include "models/udma/group.h"
@@ -78,12 +79,14 @@ private:
     bool is_runnable(const dma_queue& q) const { return !is_stopped() && q.is_runnable(); }
     bool is_stopped() const;
     dma_queue* choose() const;
+    std::vector<dma_queue*>::const_iterator first_used(unsigned number) const;
     bool start_next();
     void post_generated(dma_budget& budget);
 
     dma_engine_context context_;
     const std::size_t place_;  // of its turn
     std::array<std::unique_ptr<dma_queue>, queues> queues_;
+    std::vector<dma_queue*> used_queues_;  // those of queues_ that exist, by number
     dma_mover mover_;
     dma_generator generator_;
     dma_queue* fetching_ = nullptr;         // memory has not answered its descriptor fetch

@@ -37,7 +37,7 @@ dma_mover::dma_mover(dma_engine_context& engine)
 
 // ---- starting
 
-void dma_mover::start(dma_transfer t) {
+void dma_mover::start(dma_transfer&& t) {
     const trace::on_behalf_of it(t.queue->operation());
     if (trace::on())
         t.slice =

@@ -32,7 +32,7 @@ public:
     }
     /// When the next transfer may start. Precondition: !is_full().
     const sc_core::sc_time& next_start() const { return next_start_; }
-    void start(dma_transfer t);
+    void start(dma_transfer&& t);
     /// Moves the bytes of all transfers that are due, until a memory makes it wait.
     void complete_due(dma_budget& budget);
     /// Transfers of the queue move no further byte.

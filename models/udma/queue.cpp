@@ -184,12 +184,12 @@ dma_progress dma_queue::fetch(const fetch_request& wanted) {
 
 // ---- starting
 
-std::optional<dma_transfer> dma_queue::next_transfer() {
-    if (load(dma_side::m2s) != dma_progress::done) return std::nullopt;
-    if (!compute_) return load(dma_side::s2m) == dma_progress::done ? next_piece() : std::nullopt;
-    if (compute_->has_all_sources) return collect_destination();
+bool dma_queue::next_transfer(dma_transfer& next) {
+    if (load(dma_side::m2s) != dma_progress::done) return false;
+    if (!compute_) return load(dma_side::s2m) == dma_progress::done && next_piece(next);
+    if (compute_->has_all_sources) return collect_destination(next);
     collect_source();
-    return std::nullopt;
+    return false;
 }
 
 /// Makes the next descriptor of a side current.
@@ -266,7 +266,7 @@ bool dma_queue::accept_destination() {
                               ring.front_pass()));
 }
 
-std::optional<dma_transfer> dma_queue::next_piece() {
+bool dma_queue::next_piece(dma_transfer& next) {
     stream& from = sides_[dma_side::m2s];
     stream& to = sides_[dma_side::s2m];
     const std::uint32_t length = std::min(from.left, to.left);
@@ -275,26 +275,22 @@ std::optional<dma_transfer> dma_queue::next_piece() {
         error(dma_side::s2m, cause::s2m_length_mismatch, misuse::length_mismatch,
               fmt::format("{} bytes of the destination at {:#x} left", to.left - length,
                           to.address + length)))
-        return std::nullopt;
+        return false;
 
-    dma_transfer t{.queue = this,
-                   .source = from.address,
-                   .destination = to.address,
-                   .length = length,
-                   .ends_source = length == from.left,
-                   .ends_destination = length == to.left || ends_packet,
-                   .ends_packet = ends_packet};
-    t.interrupt = (t.ends_source && from.current.interrupt()) ||
-                  (t.ends_destination && to.current.interrupt());
-    for (stream* s : {&from, &to}) {
-        s->left -= length;
-        s->address += length;
-    }
-    from.active = !t.ends_source;
-    to.active = !t.ends_destination;
-    if (t.ends_source && from.current.barrier() && settings().has_barriers) barrier_ = true;
+    next.queue = this;
+    next.source = from.take(length);
+    next.destination = to.take(length);
+    next.length = length;
+    next.ends_source = from.left == 0;
+    next.ends_destination = to.left == 0 || ends_packet;
+    next.ends_packet = ends_packet;
+    next.interrupt = (next.ends_source && from.current.interrupt()) ||
+                     (next.ends_destination && to.current.interrupt());
+    from.active = !next.ends_source;
+    to.active = !next.ends_destination;
+    if (next.ends_source && from.current.barrier() && settings().has_barriers) barrier_ = true;
     if (ends_packet) end_packet();
-    return t;
+    return true;
 }
 
 std::uint32_t dma_queue::end_transfer(const dma_transfer& t) {
@@ -340,8 +336,8 @@ void dma_queue::collect_source() {
     refused(packet.operation.check_sources());
 }
 
-std::optional<dma_transfer> dma_queue::collect_destination() {
-    if (load(dma_side::s2m) != dma_progress::done) return std::nullopt;
+bool dma_queue::collect_destination(dma_transfer& next) {
+    if (load(dma_side::s2m) != dma_progress::done) return false;
     stream& to = sides_[dma_side::s2m];
     dma_operation& operation = compute_->operation;
     to.active = false;
@@ -349,29 +345,27 @@ std::optional<dma_transfer> dma_queue::collect_destination() {
     if (++compute_->s2m > settings().max_compute_descriptors) {
         error(dma_side::m2s, cause::m2s_too_many_descriptors, misuse::too_many_descriptors,
               "destinations of a compute packet", true);
-        return std::nullopt;
+        return false;
     }
-    if (refused(operation.add_destination({to.address, to.left}))) return std::nullopt;
-    if (operation.destination_left() > 0) return std::nullopt;
-    if (refused(operation.check_overlap())) return std::nullopt;
-    return take_compute_packet();
+    if (refused(operation.add_destination({to.address, to.left}))) return false;
+    if (operation.destination_left() > 0) return false;
+    if (refused(operation.check_overlap())) return false;
+    take_compute_packet(next);
+    return true;
 }
 
-dma_transfer dma_queue::take_compute_packet() {
+void dma_queue::take_compute_packet(dma_transfer& next) {
     const dma_operation& operation = compute_->operation;
     sides_[dma_side::m2s].active = false;
     if (compute_->barrier && settings().has_barriers) barrier_ = true;
     end_packet();
-    dma_transfer t{.queue = this,
-                   .source = operation.sources().front().address,
-                   .destination = operation.destinations().front().address,
-                   .length = static_cast<std::uint32_t>(operation.bytes_written()),
-                   .ends_source = true,
-                   .ends_destination = true,
-                   .ends_packet = true,
-                   .interrupt = compute_->interrupt};
-    t.compute = std::move(compute_);
-    return t;
+    next.queue = this;
+    next.source = operation.sources().front().address;
+    next.destination = operation.destinations().front().address;
+    next.length = static_cast<std::uint32_t>(operation.bytes_written());
+    next.ends_source = next.ends_destination = next.ends_packet = true;
+    next.interrupt = compute_->interrupt;
+    next.compute = std::move(compute_);
 }
 
 // ---- errors

@@ -61,9 +61,9 @@ public:
     void release_host() { started_ = nullptr; }
 
     // Starting. Precondition: is_runnable().
-    /// The next piece of both streams. Nothing while descriptors are fetched, while a compute
-    /// packet is collected, or after an error.
-    std::optional<dma_transfer> next_transfer();
+    /// `next` becomes the next piece of both streams. False while descriptors are fetched, while a
+    /// compute packet is collected, and after an error. Precondition: `next` is a new transfer.
+    bool next_transfer(dma_transfer& next);
     /// Set while memory has not answered a fetch; then resume_fetch() comes before all else.
     std::optional<dma_side> fetching() const;
     sc_core::sc_event* fetch_answer() const { return fetch_later_.ready; }
@@ -95,6 +95,13 @@ private:
         dma_ring ring;
 
         bool has_more() const { return active || !ring.starved(); }
+        /// The address of the next bytes, which are then given to a transfer.
+        std::uint64_t take(std::uint32_t bytes) {
+            left -= bytes;
+            const std::uint64_t first = address;
+            address += bytes;
+            return first;
+        }
     };
     struct fetch_request {
         dma_side side;
@@ -111,10 +118,10 @@ private:
     bool accept_source();
     bool accept_destination();
     bool accept_compute(const dma_descriptor& d);
-    std::optional<dma_transfer> next_piece();
+    bool next_piece(dma_transfer& next);
     void collect_source();
-    std::optional<dma_transfer> collect_destination();
-    dma_transfer take_compute_packet();
+    bool collect_destination(dma_transfer& next);
+    void take_compute_packet(dma_transfer& next);
     bool raise(dma_side side, unsigned cause, bool always_aborts);
 
     dma_engine_context& engine_;

@@ -365,9 +365,10 @@ std::optional<std::string> udma::describe_wait() const {
 
 // ---- process
 
-/// The place of the engine due first; among several due at one time they take turns.
-std::optional<std::size_t> udma::next_due() const {
-    std::optional<std::size_t> best;
+/// The place of the engine due first; among several due at one time they take turns. The number of
+/// places: none is due.
+std::size_t udma::next_due() const {
+    std::size_t best = used_.size();
     sc_time earliest = sc_core::sc_max_time();
     std::size_t at = turn_;
     for (std::size_t i = 0; i < used_.size(); ++i) {
@@ -388,13 +389,13 @@ void udma::run() {
     for (std::size_t at = 0; at < used_.size(); ++at) {
         if (group_.turns[at].waits_for_memory) used_[at]->step(budget);
     }
-    while (const auto at = next_due()) {
-        if (group_.turns[*at].due > sc_core::sc_time_stamp()) break;
+    for (std::size_t at = next_due(); at < used_.size(); at = next_due()) {
+        if (group_.turns[at].due > sc_core::sc_time_stamp()) break;
         if (budget.spent()) {
             wake_.notify(cfg_.functional_step);
             break;
         }
-        used_[*at]->step(budget);
+        used_[at]->step(budget);
         if (functional) turn_ = (turn_ + 1) % used_.size();
     }
     sc_core::sc_event* const notification_ready = notifications_.deliver(memory_port_);
@@ -403,8 +404,8 @@ void udma::run() {
 }
 
 void udma::schedule() {
-    if (const auto at = next_due()) {
-        const sc_time now = sc_core::sc_time_stamp(), due = group_.turns[*at].due;
+    if (const std::size_t at = next_due(); at < used_.size()) {
+        const sc_time now = sc_core::sc_time_stamp(), due = group_.turns[at].due;
         wake_.notify(due > now ? due - now : sc_core::SC_ZERO_TIME);
     }
 }

@@ -124,7 +124,7 @@ private:
     void update_aborted();
 
     void run();
-    std::optional<std::size_t> next_due() const;
+    std::size_t next_due() const;
     void schedule();
     void wait_for_memory(sc_core::sc_event* notification_ready);
 
