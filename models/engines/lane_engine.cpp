@@ -164,7 +164,7 @@ void lane_engine::tensor_tensor(execution& e) {
                        e.i.a.type == type && b.type() == type &&
                        (e.op0() == alu::add || e.op0() == alu::subtract || e.op0() == alu::mult);
     if (!exact && !e.is_bitvec()) {
-        std::vector<float> y(n);
+        row_buffer y(n);
         return elementwise(e, [&](unsigned p, float* x) {
             b.read(p, y.data());
             numerics::apply(e.op0(), x, y.data(), n);

@@ -81,6 +81,21 @@ private:
     std::vector<float> decoded_;
 };
 
+/// FP32 elements that begin at a cache line of the host: its widest loads and stores cross none.
+class row_buffer {
+public:
+    explicit row_buffer(std::size_t elements)
+        : lines_((elements + line_elements - 1) / line_elements) {}
+    float* data() { return lines_.data()->values; }
+
+private:
+    static constexpr std::size_t line_elements = 16;
+    struct alignas(64) line {
+        float values[line_elements];
+    };
+    std::vector<line> lines_;
+};
+
 /// What Vector, Scalar and GPSIMD have in common: instructions that treat each partition as a lane
 /// of its own, and accumulators. Rows 23 to 33 and 36 of doc/spec/neuron-core.md 8.
 class lane_engine : public isa::data_path {
@@ -137,7 +152,7 @@ void lane_engine::elementwise(execution& e, Compute&& compute) {
     prepare_accumulators(e, a.partitions());
     const std::size_t n = a.elements();
     const unsigned step = e.command() < isa::accumulator_command::reduce ? 1 : lanes_at_once;
-    std::vector<float> rows(n * step);
+    row_buffer rows(n * step);
     for (unsigned first = 0; first < a.partitions(); first += step) {
         const unsigned count = std::min(step, a.partitions() - first);
         for (unsigned j = 0; j < count; ++j) {

@@ -140,11 +140,12 @@ void vector_engine::copy_predicated(execution& e) {
 void vector_engine::scalar_tensor_tensor(execution& e) {
     const tile b = e.source_b();
     const scalar_values s0 = e.s0(b.partitions());
-    std::vector<float> y(b.elements());
+    const std::size_t n = b.elements();
+    row_buffer y(n);
     elementwise(e, [&](unsigned p, float* x) {
         b.read(p, y.data());
-        numerics::apply(e.op0(), x, s0[p], y.size());
-        numerics::apply(e.op1(), x, y.data(), y.size());
+        numerics::apply(e.op0(), x, s0[p], n);
+        numerics::apply(e.op1(), x, y.data(), n);
     });
 }
 
