@@ -8,6 +8,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -147,6 +148,8 @@ def main():
     parser.add_argument("name", choices=PROGRAMS)
     parser.add_argument("--set", action="append", default=[], metavar="CONSTANT=VALUE", help="another value for a .set of the program")
     arguments, trnctl = parser.parse_known_args()
+    if shutil.which("trnctl") is None:
+        sys.exit("check.py: trnctl is not in PATH; export PATH=$PWD/build:$PATH in the project's folder")
     source = (HERE / f"{arguments.name}.trn").read_text()
     for change in arguments.set:
         name, value = change.split("=")
