@@ -55,9 +55,9 @@ public:
 
     virtual ~function_port() = default;
 
-    /// The host that the function has until detach(), any number but 0. A request of a function to
-    /// an address that its host has not shared is one to the BAR which the host has placed there,
-    /// of another function that it has.
+    /// The number of the host that has the function until detach(); 0: not known. A request of a
+    /// function to an address that its host has not shared is one to the BAR which the host has
+    /// placed there, of another function that it has; not of a host that is not known.
     virtual void join(std::uint64_t /*host*/) {}
     virtual bar_info bar(unsigned index) = 0;
     /// Configuration space as the guest sees it: BAR registers hold what the guest wrote, while

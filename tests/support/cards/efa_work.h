@@ -26,13 +26,18 @@ struct copier {
         ah = on.create_ah(pd, peer.gid());
         buffer = on.allocate(2 * bytes);
         key = on.reg_mr(pd, buffer, 2 * bytes, va);
+        list = on.allocate(4096);
+        fast_key = on.alloc_mr(pd, fast_pages);
     }
+    static constexpr std::uint32_t fast_pages = 4;
     verbs_host& host;
     std::uint16_t pd = 0, uar = 0, ah = 0;
     verbs_host::completion_ring cq;
     verbs_host::queue qp;
     std::uint64_t buffer = 0;
     std::uint32_t key = 0;
+    std::uint64_t list = 0;      // a page for addresses of pages
+    std::uint32_t fast_key = 0;  // of a region without pages
 };
 
 /// Writes to the other side, reads it back, and compares.
@@ -107,6 +112,21 @@ inline void some_command(verbs_host& card, fuzz_random& random) {
         card.set(0x2c, static_cast<std::uint32_t>(random.next()));
 }
 
+/// Gives the region of ALLOC_MR pages of the copier's buffer, or nearly so, or takes them away.
+inline void some_registration(copier& on, fuzz_random& random) {
+    const auto wild = [&](auto value) {
+        return random.below(8) == 0 ? static_cast<decltype(value)>(some_value(random)) : value;
+    };
+    const auto page = [&] { return wild(on.buffer + random.below(4) * 4096); };
+    const std::uint32_t key = wild(on.fast_key);
+    if (random.below(3) == 0) return on.host.post_fast_invalidate(on.qp, 9, key);
+    const std::uint64_t pages = 1 + random.below(copier::fast_pages + 1);  // or one too many
+    for (std::uint64_t i = 0; i < pages; ++i) on.host.store(on.list + 8 * i, page());
+    const bool by_list = pages > 1 || random.below(2) == 0;
+    on.host.post_fast_register(on.qp, 9, key, wild(va), wild(pages * 4096),
+                               by_list ? wild(on.list) : 0, page());
+}
+
 /// A work request or a receive of nearly valid fields, in the ring of an existing queue pair.
 inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_random& random) {
     const auto wild = [&](auto value) {
@@ -116,9 +136,11 @@ inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_ran
         return verbs_host::element{wild(key), wild(va + random.below(bytes)),
                                    wild(static_cast<std::uint32_t>(random.below(9000)))};
     };
+    const auto own_key = [&] { return random.below(4) == 0 ? on.fast_key : on.key; };
+    if (random.below(8) == 0) return some_registration(on, random);
     if (random.below(3) == 0) {
-        std::vector<verbs_host::element> to{element(on.key)};
-        if (random.below(2) == 0) to.push_back(element(on.key));
+        std::vector<verbs_host::element> to{element(own_key())};
+        if (random.below(2) == 0) to.push_back(element(own_key()));
         return on.host.post_receive(on.qp, 5, to);
     }
     verbs_host::work what{.id = 9,
@@ -126,8 +148,8 @@ inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_ran
                           .to_qp = wild(random.below(2) == 0 ? peer.qp.number : on.qp.number),
                           .ah = wild(ah),
                           .qkey = wild(qkey),
-                          .local = {element(on.key)},
-                          .remote = element(peer.key)};
+                          .local = {element(own_key())},
+                          .remote = element(random.below(4) == 0 ? peer.fast_key : peer.key)};
     what.remote.length = wild(what.local[0].length);
     if (random.below(4) == 0) what.immediate = 1;
     if (random.below(4) == 0) what.inlined.assign(1 + random.below(32), 3);

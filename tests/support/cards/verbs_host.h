@@ -150,6 +150,12 @@ public:
         EXPECT_EQ(done.status, 0);
         return done.u32(8);
     }
+    /// A region that gets its pages by work requests.
+    std::uint32_t alloc_mr(std::uint16_t pd, std::uint32_t max_pages) {
+        const auto done = execute(command(20).put(4, pd).put(8, max_pages));
+        EXPECT_EQ(done.status, 0);
+        return done.u32(8);
+    }
     completion_ring create_cq(std::uint16_t uar, std::uint16_t depth,
                               std::optional<std::uint16_t> eq = {}, bool gids = false) {
         completion_ring made{.base = allocate(depth * 32u), .depth = depth};
