@@ -15,7 +15,8 @@ std::vector<std::uint8_t> copy_of(std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
-recorded_function::recorded_function(recorder& by, std::uint32_t number, function_port& function)
+recorded_function::recorded_function(event_recorder& by, std::uint32_t number,
+                                     function_port& function)
     : by_(by), number_(number), function_(function) {
     function_.watch_host_memory(this);
 }

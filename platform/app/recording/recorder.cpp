@@ -8,7 +8,6 @@
 #include <set>
 #include <system_error>
 
-#include "platform/app/recording/recorded_function.h"
 #include "platform/framework/attach/control/rpc.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/netlist/boards.h"
@@ -57,24 +56,22 @@ fs::path common_folder(const std::vector<fs::path>& files) {
 }  // namespace
 
 recorder::recorder(platform& of, const platform_options& built_with, fs::path folder)
-    : of_(of), folder_(std::move(folder)) {
+    : of_(of), folder_(std::move(folder)), events_(of.loop()) {
     make_empty_folder(folder_);
     about_ = describe(built_with);
     copy_board();
     copy_images();
-    log_ = std::make_unique<log_writer>(folder_);
+    events_.open(folder_);
     for (const auto& f : of_.functions()) {
         const auto number = static_cast<std::uint32_t>(functions_.size());
         about_.functions.push_back(f.name);
         functions_.push_back(f.port);
-        recorded_.push_back(std::make_unique<recorded_function>(*this, number, *f.port));
+        recorded_.push_back(std::make_unique<recorded_function>(events_, number, *f.port));
     }
     record_control();
     record_consoles();
     write_manifest(about_, folder_);
 }
-
-recorder::~recorder() = default;
 
 std::unique_ptr<recorder> recorder_for(platform& of, const platform_options& built_with,
                                        const fs::path& folder) {
@@ -85,25 +82,6 @@ function_port& recorder::recorded(function_port& function) {
     const auto at = std::ranges::find(functions_, &function);
     assert(at != functions_.end());
     return *recorded_[static_cast<std::size_t>(at - functions_.begin())];
-}
-
-void recorder::note(event e) {
-    if (log_ == nullptr || !failed_.empty()) return;
-    e.time = sc_core::sc_time_stamp().value();
-    e.deltas = sc_core::sc_delta_count();
-    try {
-        log_->write(e);
-    } catch (const recording_error& error) {
-        failed_ = error.what();
-        of_.loop().quit(failed_);
-    }
-}
-
-void recorder::finish() {
-    note({.what = kind::end});
-    if (failed_.empty()) log_->finish();
-    log_.reset();
-    if (!failed_.empty()) throw write_error(failed_);
 }
 
 // --- files to build the same platform for a replay
@@ -169,7 +147,7 @@ void recorder::record_control() {
             const auto keep = [&, answer] {
                 const auto text =
                     rpc::to_line({{"method", name}, {"params", params.all()}, {"answer", *answer}});
-                note({.what = kind::control, .bytes = {text.begin(), text.end()}});
+                events_.note({.what = kind::control, .bytes = {text.begin(), text.end()}});
             };
             try {
                 call(params, from, [answer, done](const json& result) {
@@ -192,10 +170,10 @@ void recorder::record_consoles() {
     for (const auto& [name, output] : consoles.all()) about_.consoles.push_back(name);
     consoles.on_typing([this](std::string_view module, std::string_view text, std::size_t taken) {
         const auto at = std::ranges::find(about_.consoles, module);
-        note({.what = kind::typed,
-              .function = static_cast<std::uint32_t>(at - about_.consoles.begin()),
-              .size = taken,
-              .bytes = {text.begin(), text.end()}});
+        events_.note({.what = kind::typed,
+                      .function = static_cast<std::uint32_t>(at - about_.consoles.begin()),
+                      .size = taken,
+                      .bytes = {text.begin(), text.end()}});
     });
 }
 

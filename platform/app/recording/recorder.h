@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "platform/app/platform.h"
-#include "platform/app/recording/log/log.h"
+#include "platform/app/recording/event_recorder.h"
 #include "platform/app/recording/log/manifest.h"
+#include "platform/app/recording/recorded_function.h"
 #include "platform/framework/tlm/function_port.h"
 
 namespace trn::recording {
-
-class recorded_function;
 
 /// Stores everything that reaches a platform from outside, with its simulated time, and what the
 /// platform does to its hosts (doc/recording.md). Construct it after the platform and before
@@ -22,7 +21,6 @@ class recorder {
 public:
     /// Creates `folder`, or uses an empty one. Throws recording_error.
     recorder(platform& of, const platform_options& built_with, std::filesystem::path folder);
-    ~recorder();
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
 
@@ -30,10 +28,7 @@ public:
     function_port& recorded(function_port& function);
     /// Call when the platform does not run any further. Throws recording_error when a write failed,
     /// now or before.
-    void finish();
-
-    /// Adds the time and stores the event. A full disk ends the platform.
-    void note(event e);
+    void finish() { events_.finish(); }
 
 private:
     manifest describe(const platform_options& built_with) const;
@@ -45,8 +40,7 @@ private:
     platform& of_;
     const std::filesystem::path folder_;
     manifest about_;
-    std::unique_ptr<log_writer> log_;
-    std::string failed_;
+    event_recorder events_;
     std::vector<function_port*> functions_;
     std::vector<std::unique_ptr<recorded_function>> recorded_;
 };

@@ -8,8 +8,6 @@
 #include <cstring>
 #include <utility>
 
-#include "platform/app/recording/replay.h"
-
 namespace trn::recording {
 
 using sc_core::sc_time;
@@ -79,7 +77,7 @@ private:
     void* at_;
 };
 
-replayed_function::replayed_function(replay& by, std::uint32_t number, std::string name,
+replayed_function::replayed_function(event_matcher& by, std::uint32_t number, std::string name,
                                      function_port& function)
     : by_(by), number_(number), name_(std::move(name)), function_(function) {
     function_.watch_host_memory(this);

@@ -6,18 +6,17 @@
 #include <memory>
 #include <string>
 
-#include "platform/app/recording/log/event.h"
+#include "platform/app/recording/event_matcher.h"
 #include "platform/framework/tlm/function_port.h"
 
 namespace trn::recording {
-
-class replay;
 
 /// The host of one function in a replay. Its memory has the recorded content wherever the function
 /// reads; elsewhere it is zero.
 class replayed_function final : private traffic_watcher, private host_messages {
 public:
-    replayed_function(replay& by, std::uint32_t number, std::string name, function_port& function);
+    replayed_function(event_matcher& by, std::uint32_t number, std::string name,
+                      function_port& function);
     ~replayed_function() override;
 
     void repeat(const event& e);
@@ -43,7 +42,7 @@ private:
     void compare(const event& e, std::span<const std::uint8_t> bytes);
     void remember(std::uint64_t address, std::span<const std::uint8_t> bytes);
 
-    replay& by_;
+    event_matcher& by_;
     const std::uint32_t number_;
     const std::string name_;
     function_port& function_;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/app/recording/log/event.h"
+#include "platform/app/recording/log/log.h"
+
+namespace trn::recording {
+
+/// The events of a recording: those from outside, to be repeated in their order, and those of its
+/// functions, which are compared with what a replay does.
+class event_matcher {
+public:
+    struct difference {
+        std::uint64_t time;  ///< simulated, ps
+        std::string text;    ///< one line
+    };
+    struct findings {
+        std::uint64_t compared = 0, differences = 0;
+        std::vector<difference> first = {};  ///< the first of them
+    };
+    static constexpr std::size_t max_reported = 20;  ///< differences in findings::first
+
+    /// `functions`: the names of the recorded ones. `same`: the platform is the recorded one, so
+    /// that every difference is an error.
+    event_matcher(std::vector<std::string> functions, log_reader log, bool same);
+
+    bool same() const { return same_; }
+    /// The next event from outside; nothing at the end of the recording.
+    std::optional<event> next();
+    /// The recording's next such event of that function; nothing, and a difference, when none is
+    /// near.
+    std::optional<event> expect(const event& seen);
+    void differs(std::string text);
+    /// Reports the recorded events of functions that were not expected: they did not happen again.
+    void report_missing();
+    const findings& found() const { return found_; }
+
+private:
+    bool read_ahead();
+
+    const std::vector<std::string> functions_;
+    log_reader log_;
+    const bool same_;
+    std::deque<event> ahead_;                  // from outside, read and not repeated
+    std::vector<std::deque<event>> expected_;  // from inside, by function
+    std::size_t held_ = 0;                     // bytes of both
+    findings found_;
+};
+
+}  // namespace trn::recording

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/recording/event_recorder.h"
+
+#include <systemc>
+
+namespace trn::recording {
+
+void event_recorder::note(event e) {
+    if (!log_ || !failed_.empty()) return;
+    e.time = sc_core::sc_time_stamp().value();
+    e.deltas = sc_core::sc_delta_count();
+    try {
+        log_->write(e);
+    } catch (const recording_error& error) {
+        failed_ = error.what();
+        loop_.quit(failed_);
+    }
+}
+
+void event_recorder::finish() {
+    note({.what = kind::end});
+    if (failed_.empty()) log_->finish();
+    log_.reset();
+    if (!failed_.empty()) throw write_error(failed_);
+}
+
+}  // namespace trn::recording

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "platform/app/recording/log/log.h"
+#include "platform/framework/kernel/run_loop.h"
+
+namespace trn::recording {
+
+/// Writes the events of a recording with their simulated time. Notes before open() and after
+/// finish() are dropped.
+class event_recorder {
+public:
+    explicit event_recorder(run_loop& loop) : loop_(loop) {}
+
+    /// Creates the log in `folder`. Throws recording_error.
+    void open(const std::filesystem::path& folder) { log_.emplace(folder); }
+    /// Adds the time and stores the event. A full disk ends the run.
+    void note(event e);
+    /// Completes the log. Throws recording_error when a write failed, now or before.
+    void finish();
+
+private:
+    run_loop& loop_;
+    std::optional<log_writer> log_;
+    std::string failed_;
+};
+
+}  // namespace trn::recording
