@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/kernel/perfetto_writer.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <utility>
 
 #include "platform/framework/kernel/protobuf.h"
-#include "platform/framework/kernel/trace_writer.h"
 
 namespace trn::trace {
 

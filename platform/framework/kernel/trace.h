@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <systemc>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
+
+#include "platform/framework/kernel/trace_record.h"
 
 /// The event trace of a run: what happened, where, at which simulated time. Two runs of the same
 /// board, firmware, scenario and seed write the same bytes. While tracing is off an event costs one
@@ -20,35 +19,6 @@
 /// Events of one operation (a copy, a request to firmware) carry its number, from the host's
 /// submission to the completion that the host sees: doc/timeline.md.
 namespace trn::trace {
-
-struct field {
-    std::string_view name;
-    std::variant<std::uint64_t, std::int64_t, std::string_view> value;
-    bool hex = false;
-
-    template <std::integral T>
-    field(std::string_view n, T v) : name(n) {
-        if constexpr (std::is_signed_v<T>) {
-            value = static_cast<std::int64_t>(v);
-        } else {
-            value = static_cast<std::uint64_t>(v);
-        }
-    }
-    field(std::string_view n, std::string_view v) : name(n), value(v) {}
-    field(std::string_view n, const std::string& v) : name(n), value(std::string_view(v)) {}
-    field(std::string_view n, const char* v) : name(n), value(std::string_view(v)) {}
-};
-/// A field written in hexadecimal: addresses, register values.
-inline field hex(std::string_view name, std::uint64_t value) {
-    field f(name, value);
-    f.hex = true;
-    return f;
-}
-using fields = std::initializer_list<field>;
-
-/// A request from outside, with all that follows from it; numbers count from 1 in a run. 0: no
-/// operation is known.
-using operation = std::uint64_t;
 
 namespace detail {
 inline bool on = false;
@@ -104,12 +74,6 @@ void flush();
 /// Completes the file. Safe when no trace is open; happens by itself at a normal exit.
 void close();
 
-/// What a state of this run that goes on elsewhere has to know: a snapshot that is restored.
-struct position {
-    std::uint64_t digest = 0;
-    operation operations = 0;   ///< how many numbers were given
-    std::uint64_t returns = 0;  ///< how often simulated time went back
-};
 position where();
 /// Simulated time goes back: the trace goes on behind `from`, in tracks of its own.
 void go_on_behind(const position& from);

@@ -2,28 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <systemc>
 #include <vector>
 
 #include "platform/framework/kernel/streamed_file.h"
-#include "platform/framework/kernel/trace.h"
+#include "platform/framework/kernel/trace_record.h"
 
 namespace trn::trace {
-
-struct record {
-    enum class kind : std::uint8_t { event, span, begin, end };
-
-    kind what_it_is;
-    sc_core::sc_time start;
-    sc_core::sc_time duration;  ///< of a span
-    std::string_view module, what;
-    operation of;
-    fields with;
-    std::uint32_t track = 0;  ///< of what ends
-};
 
 /// A file of records, in some format.
 class writer {
@@ -50,7 +36,5 @@ protected:
 private:
     streamed_file file_;
 };
-
-std::unique_ptr<writer> make_perfetto_writer(const std::string& path);
 
 }  // namespace trn::trace
