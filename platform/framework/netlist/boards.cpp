@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "platform/framework/netlist/assembly.h"
+#include "platform/framework/netlist/plan_board.h"
 
 namespace trn {
 

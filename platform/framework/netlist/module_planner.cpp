@@ -10,13 +10,6 @@ namespace trn {
 
 namespace {
 
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& list) {
-    std::vector<std::string> names;
-    for (const auto& one : list) names.push_back(one.name);
-    return names;
-}
-
 template <class Entries>
 auto find_key(const Entries& entries, std::string_view key) {
     return std::find_if(entries.begin(), entries.end(),
@@ -27,7 +20,7 @@ auto find_key(const Entries& entries, std::string_view key) {
 
 void module_planner::plan_all(const assembly& file) {
     plan_.documents.push_back(file.document);
-    const auto board = whole(file, file_role::board);
+    const auto board = files_.whole(file, file_role::board);
     if (!board) return;
     scope top;
     top.file = &*board;
@@ -35,7 +28,7 @@ void module_planner::plan_all(const assembly& file) {
     top.values = board_values(*board);
     plan_.parameters = top.values;
     const bool refused = plan_.problems->list().size() != before;
-    if (refused && !options_.set.empty()) return;  // with other values it is another board
+    if (refused && !set_.empty()) return;  // with other values it is another board
     inside_.push_back(&*board);
     expand(top);
     bindings_.check_whole();
@@ -53,7 +46,7 @@ variables module_planner::board_values(const assembly& board) {
                              .source_line = {},
                              .suggestion = std::move(suggestion)});
     };
-    for (const auto& setting : options_.set) {
+    for (const auto& setting : set_) {
         const auto name = setting.substr(0, setting.find('='));
         const auto text = setting.substr(std::min(name.size() + 1, setting.size()));
         const auto found = std::find_if(board.parameters.begin(), board.parameters.end(),
@@ -191,9 +184,8 @@ bool module_planner::find_type(const scope& here, const config::node& type, decl
     if (!name) return false;
     out.type = *name;
     if (name->find('/') != std::string::npos) {
-        if (is_too_deep(inside_.size(), type)) return false;
-        const auto file = find_file(*here.file, type, *name);
-        out.assembled = file ? load_assembly(*file) : nullptr;
+        if (all_.is_too_deep(inside_.size(), type)) return false;
+        out.assembled = files_.load(*here.file, type, *name);
         return out.assembled != nullptr && !is_cycle(out.assembled, type);
     }
     out.built_as = find_kind(kinds_, *name);
@@ -201,98 +193,6 @@ bool module_planner::find_type(const scope& here, const config::node& type, decl
         all_.report(type, mistake::unknown_type, fmt::format("no kind '{}'", *name),
                     suggest(*name, names_of(kinds_)));
     return out.built_as != nullptr;
-}
-
-std::optional<std::filesystem::path> module_planner::find_file(const assembly& named_in,
-                                                               const config::node& where,
-                                                               const std::string& name) {
-    const auto file = std::filesystem::path(name + ".yaml");
-    std::error_code ignored;
-    for (const auto& folder : {named_in.folder, plan_.file.parent_path(), options_.boards}) {
-        const auto candidate = (folder / file).lexically_normal();
-        if (file.is_relative() && std::filesystem::is_regular_file(candidate, ignored))
-            return candidate;
-    }
-    std::vector<std::string> near;
-    for (const auto& e :
-         std::filesystem::directory_iterator((options_.boards / file).parent_path(), ignored))
-        if (e.path().extension() == ".yaml")
-            near.push_back((file.parent_path() / e.path().stem()).string());
-    std::sort(near.begin(), near.end());
-    all_.report(where, mistake::unknown_type,
-                fmt::format("no file '{0}': {0}.yaml is neither beside this file nor in the boards "
-                            "folder",
-                            name),
-                suggest(name, near));
-    return std::nullopt;
-}
-
-const assembly* module_planner::load_assembly(const std::filesystem::path& file) {
-    std::error_code ignored;
-    const auto same = std::filesystem::weakly_canonical(file, ignored);
-    if (const auto known = files_.find(same); known != files_.end()) return &known->second;
-    auto read = read_whole(file, file_role::assembly);
-    return read ? &files_.emplace(same, std::move(*read)).first->second : nullptr;
-}
-
-std::optional<assembly> module_planner::read_whole(const std::filesystem::path& file,
-                                                   file_role role) {
-    try {
-        auto read =
-            read_assembly(config::document::load(file, *plan_.problems), file.parent_path(), role);
-        plan_.documents.push_back(read.document);
-        return whole(std::move(read), role);
-    } catch (const config_error& error) {
-        // The file's own mistakes are in plan_.problems; nothing in it can be used.
-        return std::nullopt;
-    }
-}
-
-/// A variant is the file it names with its own name and defaults; any other file is itself.
-std::optional<assembly> module_planner::whole(assembly file, file_role role) {
-    if (file.variant_of.empty()) return file;
-    const auto where = file.root().at("variant_of");
-    const auto path = find_file(file, where, file.variant_of);
-    if (!path) return std::nullopt;
-    if (std::find(variants_.begin(), variants_.end(), *path) != variants_.end()) {
-        all_.report(where, mistake::include_cycle, "this file is a variant of itself",
-                    fmt::format("{} -> {}", file.document->name(), path->string()));
-        return std::nullopt;
-    }
-    if (is_too_deep(variants_.size() + 1, where)) return std::nullopt;
-    variants_.push_back(*path);
-    auto base = read_whole(*path, role == file_role::board ? file_role::either : role);
-    variants_.pop_back();
-    if (base) set_defaults(*base, file);
-    return base;
-}
-
-void module_planner::set_defaults(assembly& base, const assembly& variant) {
-    for (const auto& p : variant.parameters) {
-        const auto found = std::find_if(base.parameters.begin(), base.parameters.end(),
-                                        [&](const auto& known) { return known.name == p.name; });
-        if (found == base.parameters.end()) {
-            all_.report(p.where, mistake::unknown_parameter,
-                        fmt::format("{} has no parameter '{}'", variant.variant_of, p.name),
-                        suggest(p.name, names_of(base.parameters)));
-            continue;
-        }
-        if (const auto why = not_of_type(value_type(found->value), p.value))
-            all_.report(p.where, *why);
-        found->value = p.value;
-        found->by_variant = true;
-    }
-    base.name = variant.name;
-    base.description = variant.description;
-}
-
-/// Names grow with each level, and so does the work: a few thousand levels take a minute.
-bool module_planner::is_too_deep(std::size_t levels, const config::node& where) {
-    constexpr std::size_t deepest = 32;
-    if (levels <= deepest) return false;
-    all_.report(where, mistake::nested_too_deep,
-                fmt::format("files nested deeper than {} levels", deepest));
-    return true;
 }
 
 bool module_planner::is_cycle(const assembly* next, const config::node& where) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "platform/framework/netlist/assembly_files.h"
 #include "platform/framework/netlist/binding_planner.h"
 #include "platform/framework/netlist/planning.h"
 
@@ -16,8 +15,15 @@ namespace trn {
 /// Writes out the `modules:` of a board and of every assembly it names, with their parameters.
 class module_planner {
 public:
-    module_planner(planning& all, const kind_list& kinds, const plan_options& options)
-        : all_(all), plan_(all.result), kinds_(kinds), options_(options), bindings_(all) {}
+    /// `boards` and `set` as in plan_options.
+    module_planner(planning& all, const kind_list& kinds, const std::filesystem::path& boards,
+                   const std::vector<std::string>& set)
+        : all_(all),
+          plan_(all.result),
+          kinds_(kinds),
+          set_(set),
+          files_(all, boards),
+          bindings_(all) {}
 
     void plan_all(const assembly& board);
 
@@ -46,14 +52,6 @@ private:
     bool read_each(const config::node& each, declaration& out);
     bool read_inherit(const scope& here, const config::node& inherit, declaration& out);
     bool find_type(const scope& here, const config::node& type, declaration& out);
-    std::optional<std::filesystem::path> find_file(const assembly& named_in,
-                                                   const config::node& where,
-                                                   const std::string& name);
-    const assembly* load_assembly(const std::filesystem::path& file);
-    std::optional<assembly> read_whole(const std::filesystem::path& file, file_role role);
-    std::optional<assembly> whole(assembly file, file_role role);
-    void set_defaults(assembly& base, const assembly& variant);
-    bool is_too_deep(std::size_t levels, const config::node& where);
     bool is_cycle(const assembly* next, const config::node& where);
 
     bool add(scope& here, const declaration& what, std::uint64_t i);
@@ -69,11 +67,10 @@ private:
     planning& all_;
     plan& plan_;
     const kind_list& kinds_;
-    const plan_options& options_;
+    const std::vector<std::string>& set_;
+    assembly_files files_;
     binding_planner bindings_;
-    std::map<std::filesystem::path, assembly> files_;
     std::vector<const assembly*> inside_;  ///< the files being instantiated, outermost first
-    std::vector<std::filesystem::path> variants_;  ///< the files a variant leads to, in order
 };
 
 }  // namespace trn

@@ -27,6 +27,15 @@ void planning::too_many(const config::node& where, std::string_view what, std::u
     report(where, mistake::too_many_modules, fmt::format("more than {} {}", most, what));
 }
 
+/// Names grow with each level, and so does the work: a few thousand levels take a minute.
+bool planning::is_too_deep(std::size_t levels, const config::node& where) {
+    constexpr std::size_t deepest = 32;
+    if (levels <= deepest) return false;
+    report(where, mistake::nested_too_deep,
+           fmt::format("files nested deeper than {} levels", deepest));
+    return true;
+}
+
 std::optional<std::string> planning::text(const config::node& value, const variables& known) {
     if (!value.is_scalar()) {
         report(value, mistake::wrong_shape, "a single value was expected");

@@ -47,6 +47,8 @@ public:
     /// How often report() was called.
     std::size_t mistakes() const { return mistakes_; }
     void too_many(const config::node& where, std::string_view what, std::uint64_t most);
+    /// Whether `levels` of files in each other are too many, which is then reported.
+    bool is_too_deep(std::size_t levels, const config::node& where);
 
     /// Scalars with their ${...} replaced; nothing after a mistake, which is then reported.
     std::optional<std::string> text(const config::node& value, const variables& known);
@@ -89,6 +91,14 @@ struct scope {
 
     bool is_broken(std::string_view module) const;
 };
+
+/// The names to suggest when none of the list fits.
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+    std::vector<std::string> names;
+    for (const auto& one : list) names.push_back(one.name);
+    return names;
+}
 
 /// The values that hold inside the `i`th repetition.
 variables with_i(const variables& values, bool repeated, std::uint64_t i);

@@ -26,6 +26,7 @@
 
 #include "models/kinds.h"
 #include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/plan_board.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"

@@ -5,6 +5,7 @@
 
 #include "models/kinds.h"
 #include "platform/framework/netlist/address_map.h"
+#include "platform/framework/netlist/plan_board.h"
 #include "tests/support/fuzz_yaml.h"
 
 namespace {

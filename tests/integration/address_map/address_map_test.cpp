@@ -12,6 +12,7 @@
 #include "models/neuron_core/neuron_core.h"
 #include "models/top_sp/top_sp.h"
 #include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/plan_board.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/integration/address_map/contract_maps.h"

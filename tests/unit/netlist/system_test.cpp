@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 
+#include "platform/framework/netlist/plan_board.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/support/scratch_folder.h"

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/netlist/plan_board.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "platform/framework/netlist/module_planner.h"
+
+namespace trn {
+
+namespace {
+
+/// FNV-1a over text, so that a board has one digest on every host.
+class hash {
+public:
+    void add(std::string_view text) {
+        for (const char c : text) byte(static_cast<unsigned char>(c));
+        byte(0);
+    }
+    void add(std::uint64_t number) { add(fmt::format("{:x}", number)); }
+    std::uint64_t value() const { return value_; }
+
+private:
+    void byte(unsigned char b) { value_ = (value_ ^ b) * 0x100000001b3; }
+    std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+std::uint64_t digest_of(const plan& board) {
+    hash all;
+    for (const auto& m : board.modules) {
+        all.add(m.path);
+        if (m.built_as == nullptr) continue;
+        all.add(m.built_as->name);
+        for (const auto& [name, value] : board.parameters_of(m)) all.add(name), all.add(value);
+    }
+    for (const auto& b : board.bindings) {
+        all.add(board.text(b.from));
+        all.add(board.text(b.to));
+        if (!b.window) continue;
+        all.add(b.window->base);
+        all.add(b.window->size);
+        all.add(b.window->target_base);
+    }
+    return all.value();
+}
+
+plan finish(planning& all, const assembly& board, const kind_list& kinds,
+            const plan_options& options) {
+    module_planner(all, kinds, options.boards, options.set).plan_all(board);
+    all.result.problems->throw_if_any();
+    plan& made = all.result;
+    made.name = board.name;
+    made.description = board.description;
+    for (std::uint32_t i = 0; i < made.modules.size(); ++i)
+        made.by_path.emplace(made.modules[i].path, i);
+    made.digest = digest_of(made);
+    return std::move(made);
+}
+
+}  // namespace
+
+plan plan_board(const std::filesystem::path& file, const kind_list& kinds,
+                const plan_options& options) {
+    planning all;
+    const auto board = read_assembly(config::document::load(file, *all.result.problems),
+                                     file.parent_path(), file_role::board);
+    all.result.file = file;
+    return finish(all, board, kinds, options);
+}
+
+plan plan_text(std::string text, std::string name, const kind_list& kinds,
+               const plan_options& options) {
+    planning all;
+    all.result.file = name;
+    const auto board = read_assembly(
+        config::document::parse(std::move(text), std::move(name), *all.result.problems), ".",
+        file_role::board);
+    return finish(all, board, kinds, options);
+}
+
+}  // namespace trn
