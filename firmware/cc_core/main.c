@@ -12,7 +12,7 @@
 #include "firmware/lib/irq.h"
 #include "firmware/lib/panic.h"
 #include "firmware/lib/timer.h"
-#include "firmware/lib/trap.h"
+#include "firmware/lib/trap_frame.h"
 #include "firmware/lib/version.h"
 
 #define STATE(name) TRN_CC_MAILBOX_STATE_NOW_##name

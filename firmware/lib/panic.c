@@ -7,7 +7,6 @@
 #include "firmware/lib/console.h"
 #include "firmware/lib/csr.h"
 #include "firmware/lib/drivers/reset_controller.h"
-#include "firmware/lib/trap.h"
 
 static const char* cause_text(unsigned long cause) {
     static const char* const exceptions[] = {"instruction address misaligned",

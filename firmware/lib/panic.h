@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-struct trap_frame;
+#include "firmware/lib/trap_frame.h"
 
 /// Says why, with all registers, on the console and through panic_record(); then waits for the
 /// watchdog. Never returns.

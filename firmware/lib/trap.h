@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stdint.h>
-
-/// The interrupted program, as trap_entry (trap_entry.S) saves it.
-struct trap_frame {
-    uint64_t x[32];  ///< x[0] is unused
-    uint64_t pc;
-    uint64_t cause;
-    uint64_t value;
-};
+#include "firmware/lib/trap_frame.h"
 
 /// Called by trap_entry: interrupts, faults with a fix-up, else panic.
 void trap_dispatch(struct trap_frame* frame);
