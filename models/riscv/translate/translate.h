@@ -3,8 +3,7 @@
 // doc/models/translated-harts.md.
 #pragma once
 
-#include <cstddef>
-#include <string_view>
+#include "models/riscv/translate/options.h"
 
 namespace trn::riscv::translate {
 
@@ -12,15 +11,6 @@ enum class mode {
     interpret,
     translate,
     check,  ///< executes every block twice and compares: registers, stores, next pc
-};
-
-struct options {
-    /// Executions of a block before it is translated.
-    unsigned threshold = 200;
-    /// Bytes of host code; when it is used up all is dropped.
-    std::size_t region = std::size_t{32} << 20;
-    /// Whether /tmp/perf-PID.map names the code for `perf report`.
-    bool perf_map = false;
 };
 
 /// For harts whose code cache is empty. False: this host or build cannot translate, and harts

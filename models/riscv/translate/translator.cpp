@@ -8,7 +8,6 @@
 
 #include "models/riscv/threaded.h"
 #include "models/riscv/translate/block_translator.h"
-#include "models/riscv/translate/check.h"
 #include "models/riscv/translate/jump_emitter.h"
 #include "platform/framework/log.h"
 
@@ -48,11 +47,11 @@ hot_block::~hot_block() {
     owner.forget(*this);
 }
 
-translator::translator(mode how, const options& chosen)
-    : mode_(how), options_(chosen), region_(chosen.region) {
+translator::translator(const options& chosen, handler checked)
+    : options_(chosen), checked_(checked), region_(chosen.region) {
     if (!region_.usable()) return;
     const auto code = shared_.make(reinterpret_cast<u64>(region_.next()),
-                                   mode_ == mode::check ? &result_ : nullptr);
+                                   checked_ != nullptr ? &result_ : nullptr);
     if (!region_.add(code)) shared_ = {};
     kept_ = region_.used();
 }
@@ -77,7 +76,7 @@ void translator::translate(hot_block& hot, u64 page) {
     };
     const auto make = [&] {
         return block_translator(b, reinterpret_cast<u64>(region_.next()), shared_,
-                                mode_ == mode::check ? &result_ : nullptr, host_code_of)
+                                checked_ != nullptr ? &result_ : nullptr, host_code_of)
             .run();
     };
     translated_block made = make();
@@ -100,12 +99,12 @@ void translator::translate(hot_block& hot, u64 page) {
         const auto entry = reinterpret_cast<handler>(base + e.offset);
         hot.replaced.emplace_back(e.slot, o.run);
         hot.entries.emplace_back(e.slot, entry);
-        o.run = mode_ == mode::check ? check_block : entry;
+        o.run = checked_ != nullptr ? checked_ : entry;
     }
     translated_.insert(&hot);
     for (const auto& link : made.links)
         waiting_.emplace(place_of(b, link.target), placed.data() + link.offset);
-    if (!made.starts || mode_ == mode::check) return;
+    if (!made.starts || checked_ != nullptr) return;
     hot.start = base + made.start;
     b.ops[0].fall = reinterpret_cast<const op*>(hot.start);
     join_links_to(hot);
@@ -149,20 +148,6 @@ void translator::count_anew(hot_block& hot) {
     hot.executions = 0;
     hot.b.ops[0].fall = reinterpret_cast<const op*>(shared_.leave_to);
     hot.b.ops[1].run = refused_ ? hot.first : count_execution;
-}
-
-bool choose(mode how, const options& chosen) {
-    back_end::choose(nullptr);
-    if (how == mode::interpret) return true;
-    auto made = std::make_shared<translator>(how, chosen);
-    if (!made->usable()) {
-        static bool said = false;
-        if (!std::exchange(said, true))
-            log::info("riscv", "harts interpret: this host does not let programs make code");
-        return false;
-    }
-    back_end::choose(std::move(made));
-    return true;
 }
 
 }  // namespace trn::riscv::translate

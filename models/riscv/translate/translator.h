@@ -10,9 +10,9 @@
 
 #include "models/riscv/code_cache.h"
 #include "models/riscv/translate/code_region.h"
+#include "models/riscv/translate/options.h"
 #include "models/riscv/translate/perf_map.h"
 #include "models/riscv/translate/shared_code.h"
-#include "models/riscv/translate/translate.h"
 
 namespace trn::riscv::translate {
 
@@ -38,7 +38,8 @@ public:
 /// anew. One thread executes all harts, and no host code is on its stack while it translates.
 class translator final : public back_end {
 public:
-    translator(mode how, const options& chosen);
+    /// `checked`: executes a block instead of its host code, and compares both; null: none does.
+    explicit translator(const options& chosen, handler checked = nullptr);
 
     /// Whether this host lets processes make code.
     bool usable() const { return region_.usable() && shared_.leave != 0; }
@@ -65,8 +66,8 @@ private:
     void join_links_to(const hot_block& hot);
     void count_anew(hot_block& hot);
 
-    const mode mode_;
     const options options_;
+    const handler checked_;
     code_region region_;
     shared_code shared_;
     std::size_t kept_ = 0;  // shared_
