@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "models/riscv/alu.h"
+#include "models/riscv/first_executions.h"
 #include "models/riscv/fuse.h"
 #include "models/riscv/threaded.h"
 
@@ -44,7 +45,7 @@ public:
         return more;
     }
 
-    /// Tells that a function begins at offset(), if it was jumped to.
+    /// Reports that a function begins at offset(), if it was jumped to.
     void enter(const code_page& page) {
         if (jumped_ && page.function(at_) != nullptr) push(enter_function, 0, {});
     }
@@ -238,8 +239,6 @@ u32 fetch(const code_page& page, u32 offset) {
     return bits;
 }
 
-}  // namespace
-
 void assemble(block& b, code_page& page, u32 offset) {
     b.owner = &page;
     assembler a(b, offset, page.extensions());
@@ -270,6 +269,14 @@ void assemble_one(block& b, const decoded& instruction, u32 offset, isa extensio
     a.follow_jumps = false;
     if (a.add(instruction)) a.end();
     a.finish();
+}
+
+constexpr predecoder to_operations{assemble, assemble_one, jump_to};
+
+}  // namespace
+
+std::shared_ptr<code_cache> make_code_cache() {
+    return std::make_shared<code_cache>(to_operations);
 }
 
 }  // namespace trn::riscv

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "models/riscv/code_cache.h"
-#include "models/riscv/decode.h"
 
 namespace trn::riscv {
 
-/// Predecodes the block that begins at `offset` of the page. Conditional branches do not end it
-/// (not taken, it goes on) and forward jumps in the page are followed.
-void assemble(block& b, code_page& page, u32 offset);
-
-/// A block of one instruction, to be executed alone.
-void assemble_one(block& b, const decoded& instruction, u32 offset, isa extensions);
+/// A cache for harts that execute with the operations of threaded.h.
+std::shared_ptr<code_cache> make_code_cache();
 
 }  // namespace trn::riscv

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "models/riscv/assemble.h"
-
 namespace trn::riscv {
 
 namespace {
@@ -26,8 +24,9 @@ u64 digest(const u8* content) {
 
 }  // namespace
 
-code_page::code_page(const u8* content, isa extensions, std::shared_ptr<back_end> translator)
-    : isa_(extensions), back_end_(std::move(translator)) {
+code_page::code_page(const u8* content, isa extensions, const predecoder& decoder,
+                     std::shared_ptr<back_end> translator)
+    : isa_(extensions), decoder_(decoder), back_end_(std::move(translator)) {
     std::memcpy(content_.data(), content, size);
 }
 
@@ -47,7 +46,7 @@ const op* code_page::at(u32 offset) {
     const op*& entry = entry_[offset / 2];
     if (entry == nullptr) {
         blocks_.push_back(std::make_unique<block>());
-        assemble(*blocks_.back(), *this, offset);
+        decoder_.block(*blocks_.back(), *this, offset);
         entry = blocks_.back()->first();
         if (back_end_ != nullptr) back_end_->adopt(*blocks_.back());
     }
@@ -64,7 +63,9 @@ std::shared_ptr<code_page> code_cache::find(const u8* content, isa extensions) {
     }
     if (pages_.size() >= max_pages) drop_unused();
     if (pages_.empty()) back_end_ = back_end::chosen();
-    return pages_.emplace(key, std::make_shared<code_page>(content, extensions, back_end_))->second;
+    return pages_
+        .emplace(key, std::make_shared<code_page>(content, extensions, decoder_, back_end_))
+        ->second;
 }
 
 void code_cache::drop_unused() {

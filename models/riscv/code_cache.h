@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "models/riscv/back_end.h"
-#include "models/riscv/first_executions.h"
+#include "models/riscv/block.h"
+#include "models/riscv/decode.h"
 #include "models/riscv/isa.h"
 #include "models/riscv/op.h"
 #include "platform/framework/loader/coverage.h"
@@ -18,37 +19,17 @@
 
 namespace trn::riscv {
 
-class code_page;
-
-/// A run of instructions with one entry, predecoded. Position-independent: places are offsets in
-/// its 4 KiB page.
-struct block {
-    struct slot {
-        u32 bits;    ///< the instruction as fetched
-        u16 offset;  ///< in the page
-        u8 before;   ///< instructions of the block before this one
-        u8 in_acc;   ///< the register whose value the operation expects in acc; > 31: none
-    };
-    code_page* owner = nullptr;
-    u16 start = 0;                             ///< offset of the entry in the page
-    std::vector<op> ops;                       ///< [0] is the header
-    std::vector<slot> slots;                   ///< of ops[1]…
-    std::unique_ptr<first_executions> unseen;  ///< while coverage is recorded
-    std::vector<handler> alone;                ///< of ops[1]… unfused; empty without a back end
-    std::unique_ptr<host_code> native;         ///< of the back end; goes before what it is made of
-
-    const op* first() const { return &ops[1]; }
+/// How instructions become operations. Operations work on harts, which hold code: so pages, caches
+/// and harts have these functions from the one who makes the cache (assemble.h).
+struct predecoder {
+    /// Predecodes the block that begins at `offset` of the page. Conditional branches do not end it
+    /// (not taken, it continues) and forward jumps in the page are followed.
+    void (*block)(riscv::block& b, code_page& page, u32 offset);
+    /// A block of one instruction, to be executed alone.
+    void (*one)(riscv::block& b, const decoded& instruction, u32 offset, isa extensions);
+    /// Executes from virtual address `acc` on, in any page.
+    handler jump;
 };
-
-inline const block& block_of(const op* o) {
-    return *(o - 1 - o->slot)->of;
-}
-inline const block::slot& slot_of(const op* o) {
-    return block_of(o).slots[o->slot];
-}
-inline unsigned length_of(u32 bits) {
-    return (bits & 3) == 3 ? 4 : 2;
-}
 
 /// The code of one 4 KiB page with this content, decoded as far as it was executed. The content is
 /// the identity: harts that execute pages with equal bytes share it, at any address.
@@ -58,7 +39,8 @@ public:
     using bytes = std::array<u8, size>;
 
     /// `translator` may be null.
-    code_page(const u8* content, isa extensions, std::shared_ptr<back_end> translator);
+    code_page(const u8* content, isa extensions, const predecoder& decoder,
+              std::shared_ptr<back_end> translator);
 
     /// The block that begins `offset` bytes into the page; decoded on first use.
     const op* at(u32 offset);
@@ -94,6 +76,7 @@ public:
 private:
     bytes content_;
     isa isa_;
+    const predecoder& decoder_;
     const std::shared_ptr<back_end> back_end_;
     coverage::program* program_ = nullptr;  // whose code it is, and where that lies
     u64 address_ = 0;
@@ -108,11 +91,16 @@ class code_cache {
 public:
     static constexpr std::size_t max_pages = 2048;
 
+    explicit code_cache(const predecoder& decoder) : decoder_(decoder) {}
+
     std::shared_ptr<code_page> find(const u8* content, isa extensions);
+    const predecoder& decoder() const { return decoder_; }
     std::size_t pages() const { return pages_.size(); }
 
 private:
     void drop_unused();
+
+    const predecoder& decoder_;
     std::shared_ptr<back_end> back_end_;  // the same of all pages
     std::unordered_multimap<u64, std::shared_ptr<code_page>> pages_;
 };

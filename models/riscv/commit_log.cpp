@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "models/riscv/csrs.h"
-
 namespace trn::riscv {
 
 namespace {
@@ -50,8 +48,8 @@ void commit_log::retire(u64 hart_id, privilege mode, u64 pc, const decoded& d,
     const char file = written_file(d);
     if (file == 'f' || (file == 'x' && d.rd != 0))
         fmt::format_to(to, " {}{:<2} 0x{:016x}", file, d.rd, file == 'f' ? f[d.rd] : x[d.rd]);
-    for (const auto& [number, value] : csrs_)
-        fmt::format_to(to, " c{}_{} 0x{:016x}", number, csr_name(number), value);
+    for (const auto& [number, name, value] : csrs_)
+        fmt::format_to(to, " c{}_{} 0x{:016x}", number, name, value);
     for (const u64 va : loads_) fmt::format_to(to, " mem 0x{:016x}", va);
     for (const auto& [va, value, size] : stores_) {
         const u64 kept = size == 8 ? value : value & ((u64{1} << (8 * size)) - 1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string_view>
 #include <vector>
 
 #include "models/riscv/decode.h"
@@ -18,7 +19,10 @@ public:
     void begin();
     void load(u64 va) { loads_.push_back(va); }
     void store(u64 va, unsigned size, u64 value) { stores_.push_back({va, value, size}); }
-    void csr(unsigned number, u64 value) { csrs_.push_back({number, value}); }
+    /// `name` must stay valid until the instruction retires.
+    void csr(unsigned number, std::string_view name, u64 value) {
+        csrs_.push_back({number, name, value});
+    }
     void retire(u64 hart_id, privilege mode, u64 pc, const decoded& d, const std::array<u64, 33>& x,
                 const std::array<u64, 32>& f);
 
@@ -29,6 +33,7 @@ private:
     };
     struct written {
         unsigned number;
+        std::string_view name;
         u64 value;
     };
     streamed_file& out_;

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "models/riscv/commit_log.h"
 #include "models/riscv/hart.h"
 
 namespace trn::riscv {
@@ -305,7 +306,7 @@ constexpr csr_row table[] = {
 constexpr unsigned numbers = 4096;
 constexpr unsigned fcsr = 0x003, satp = 0x180, stimecmp = 0x14d;
 
-/// The CSR, whatever a hart's extensions.
+/// The CSR, for any extensions of a hart.
 const csr_row* find(unsigned number) {
     static const auto index = [] {
         std::array<const csr_row*, numbers> rows{};
@@ -350,6 +351,10 @@ fault hart::csr_read(unsigned number, u64& value) {
     if (row == nullptr || !accessible(*this, number)) return illegal();
     value = row->read(*this, number);
     return {};
+}
+
+void hart::log_csr(unsigned number, u64 value) {
+    if (log_ != nullptr) log_->csr(number, csr_name(number), value);
 }
 
 /// As Spike writes it down: the register that holds the bits, with what it holds now.

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "models/riscv/code_cache.h"
-
 namespace trn::riscv {
 
 namespace {

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "models/riscv/assemble.h"
 #include "models/riscv/commit_log.h"
-#include "models/riscv/threaded.h"
 
 namespace trn::riscv {
 
@@ -74,7 +72,7 @@ u64 hart::run(u64 instructions, u64 quantum) {
 
 /// Runs operations until one leaves: from `first`, or from wherever `acc` points.
 void hart::go_on(const op* first, u64 acc, u64 page) {
-    const handler start = first == nullptr ? jump_to : first->run;
+    const handler start = first == nullptr ? code_->decoder().jump : first->run;
     start(*this, first, acc, exec.budget, page, exec.space);
     while (flow_.next != nullptr) {
         const op* const next = std::exchange(flow_.next, nullptr);
@@ -118,7 +116,7 @@ void hart::execute_alone(u64 pc) {
 }
 
 bool hart::execute_one(const decoded& d) {
-    assemble_one(scratch_, d, static_cast<u32>(pc_ & 4095), cfg_.extensions);
+    code_->decoder().one(scratch_, d, static_cast<u32>(pc_ & 4095), cfg_.extensions);
     trapped_ = false;
     const i64 rest = exec.budget - 1;
     horizon_ -= static_cast<u64>(rest);
@@ -336,10 +334,6 @@ void hart::log_commits(commit_log* log) {
     log_ = log;
     always_alone_ = log != nullptr;
     forget_translations();
-}
-
-void hart::log_csr(unsigned number, u64 value) {
-    if (log_ != nullptr) log_->csr(number, value);
 }
 
 u64 hart::footprint() const {

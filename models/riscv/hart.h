@@ -121,7 +121,7 @@ public:
     void set_pc(u64 pc);
     privilege mode() const { return mode_; }
     void set_mode(privilege mode);
-    /// Any CSR, whatever the current privilege. nullopt / false when it does not exist.
+    /// Any CSR, at any current privilege. nullopt / false when it does not exist.
     std::optional<u64> read_csr(unsigned number);
     bool write_csr(unsigned number, u64 value);
 

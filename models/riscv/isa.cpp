@@ -101,7 +101,7 @@ isa isa::parse(std::string_view text) {
         for (const extension given : e->gives) result.add(given);
     }
     if (!result.has(extension::i)) refuse(text, "the base 'i' is missing");
-    // Privileged software needs CSRs and M, S and U modes whatever the string says.
+    // Privileged software needs CSRs and M, S and U modes, also when the string lacks them.
     for (const extension always : {extension::zicsr, extension::s, extension::u})
         result.add(always);
     return result;

@@ -85,7 +85,7 @@ struct fetch_entry {
     code_page* page = nullptr;
 };
 
-/// Memory that loads and stores reach by one offset, whatever the page: accesses of up to 8 bytes
+/// Memory that loads and stores reach by one offset from any page: accesses of up to 8 bytes
 /// at [first, first + span). Only without address translation, and where nothing else restricts
 /// them.
 struct data_window {

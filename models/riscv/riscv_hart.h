@@ -7,6 +7,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "models/riscv/assemble.h"
 #include "models/riscv/hart.h"
 #include "models/riscv/mtime_source.h"
 #include "platform/framework/kernel/debug_target.h"
@@ -54,7 +55,7 @@ public:
 
     /// Harts with the same code cache share predecoded code.
     riscv_hart(sc_core::sc_module_name name, const config& cfg,
-               std::shared_ptr<riscv::code_cache> code = std::make_shared<riscv::code_cache>());
+               std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache());
     ~riscv_hart() override;
 
     /// The source of the time CSR; without one it reads 0.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/kind_tables.h"
+#include "models/riscv/assemble.h"
 #include "models/riscv/riscv_hart.h"
 #include "platform/framework/config/document.h"
 #include "platform/framework/netlist/kind_table.h"
@@ -47,8 +48,7 @@ kind riscv_hart_kind() {
          port::irq_out("awake", "neither in WFI nor in reset").optional(),
          port::uses("time", "source of the time CSR", &riscv_hart::set_time_source).optional()});
     // Harts that run the same code share what they decoded.
-    made.make = [code = std::make_shared<riscv::code_cache>()](const char* name,
-                                                               const std::any& config) {
+    made.make = [code = riscv::make_code_cache()](const char* name, const std::any& config) {
         return std::make_unique<riscv_hart>(name, *std::any_cast<c>(&config), code);
     };
     return made;

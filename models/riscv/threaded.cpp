@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/riscv/threaded.h"
 
+#include "models/riscv/first_executions.h"
+
 namespace trn::riscv {
 
 void add_upper_to_pc(TRN_FLOW) {

@@ -7,6 +7,7 @@
 #include <tlm>
 
 #include "models/notification_queue/notifying_module.h"
+#include "models/riscv/assemble.h"
 #include "models/riscv/mtime_source.h"
 #include "models/riscv/riscv_hart.h"
 #include "models/semaphores/semaphores.h"
@@ -47,7 +48,7 @@ public:
 
     /// Harts with the same code cache share predecoded code.
     top_sp(sc_core::sc_module_name name, const config& cfg,
-           std::shared_ptr<riscv::code_cache> code = std::make_shared<riscv::code_cache>());
+           std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache());
 
     semaphores& sync() { return semaphores_; }
     backing_store& bytes() { return bytes_; }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "models/kind_tables.h"
+#include "models/riscv/assemble.h"
 #include "models/top_sp/top_sp.h"
 #include "platform/framework/netlist/kind_table.h"
 
@@ -22,8 +23,7 @@ kind top_sp_kind() {
          port::initiator("memory", "the hart, and entries of its notification queues"),
          port::irq_in("reset", "held in reset while high")});
     // Cores that run the same firmware share what they decoded.
-    made.make = [code = std::make_shared<riscv::code_cache>()](const char* name,
-                                                               const std::any& config) {
+    made.make = [code = riscv::make_code_cache()](const char* name, const std::any& config) {
         return std::make_unique<top_sp>(name, *std::any_cast<c>(&config), code);
     };
     return made;

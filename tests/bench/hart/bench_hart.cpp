@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "models/misuse_rules.h"
+#include "models/riscv/assemble.h"
 #include "models/riscv/riscv_hart.h"
 #include "models/riscv/translate/translate.h"
 #include "platform/framework/misuse/misuse.h"
@@ -221,8 +222,7 @@ void put_blocks(flat_memory& ram, unsigned blocks) {
 }
 
 double time_of_blocks(flat_memory& ram, unsigned blocks) {
-    trn::riscv::hart dut({.reset_vector = first_block}, ram,
-                         std::make_shared<trn::riscv::code_cache>());
+    trn::riscv::hart dut({.reset_vector = first_block}, ram, trn::riscv::make_code_cache());
     dut.write_x(6, first_block);
     const std::clock_t begin = std::clock();
     dut.run(std::uint64_t{20} * blocks);
@@ -448,7 +448,7 @@ private:
 
     trn::memory ram_{"ram", {.size = 1 << 20}};
     trn::router bus_{"bus", {}};
-    std::shared_ptr<trn::riscv::code_cache> code_ = std::make_shared<trn::riscv::code_cache>();
+    std::shared_ptr<trn::riscv::code_cache> code_ = trn::riscv::make_code_cache();
     std::vector<std::unique_ptr<trn::riscv_hart>> harts_;
     std::vector<std::unique_ptr<trn::irq_out>> resets_;
 };

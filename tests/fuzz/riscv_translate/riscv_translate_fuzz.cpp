@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "models/riscv/assemble.h"
 #include "models/riscv/decode.h"
 #include "models/riscv/hart.h"
 #include "models/riscv/translate/translate.h"
@@ -25,10 +26,10 @@ class machine : public hart_bus {
 public:
     machine(const std::vector<u8>& image, mode how, unsigned threshold) : ram_(1 << 20) {
         std::copy(image.begin(), image.end(), ram_.begin());
-        // A small region is full now and then.
+        // A small region becomes full in some of the runs.
         translate::choose(how, {.threshold = threshold, .region = 64 << 10});
         cpu_ = std::make_unique<hart>(hart::config{.reset_vector = ram_base}, *this,
-                                      std::make_shared<code_cache>());
+                                      make_code_cache());
     }
 
     hart& cpu() { return *cpu_; }

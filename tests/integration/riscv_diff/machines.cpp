@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 
+#include "models/riscv/assemble.h"
 #include "models/riscv/hart.h"
 #include "tests/support/scratch_folder.h"
 
@@ -31,8 +32,7 @@ public:
     }
 
     bytes run(isa extensions) {
-        hart cpu({.extensions = extensions, .reset_vector = ram_base}, *this,
-                 std::make_shared<code_cache>());
+        hart cpu({.extensions = extensions, .reset_vector = ram_base}, *this, make_code_cache());
         constexpr u64 limit = 20'000'000;
         while (!off_ && cpu.ticks() < limit) cpu.run(10'000);
         EXPECT_TRUE(off_) << "did not end; pc " << std::hex << cpu.pc();

@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "models/riscv/assemble.h"
 #include "models/riscv/commit_log.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/loader/elf_image.h"
@@ -31,7 +32,7 @@ protected:
     std::map<u64, unsigned> marks_of(const std::vector<u32>& program, way how,
                                      u64 instructions = 3000) {
         memory = flat_bus();
-        code = std::make_shared<code_cache>();
+        code = make_code_cache();
         h = make();
         for (u64 i = 0; i < program.size(); ++i) put(base + 4 * i, {program[i]});
         put(handler,

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/riscv/assemble.h"
 #include "models/riscv/csrs.h"
 #include "models/riscv/hart.h"
 
@@ -135,7 +136,7 @@ protected:
     static constexpr u64 handler = base + 0x800;
 
     flat_bus memory;
-    std::shared_ptr<code_cache> code = std::make_shared<code_cache>();
+    std::shared_ptr<code_cache> code = make_code_cache();
     std::unique_ptr<hart> h = make();
 
     std::unique_ptr<hart> make(isa extensions = isa::usual()) {

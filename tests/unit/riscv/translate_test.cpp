@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "models/riscv/assemble.h"
 #include "models/riscv/translate/difference.h"
 #include "tests/unit/riscv/machine.h"
 
@@ -75,7 +76,7 @@ protected:
     void SetUp() override {
         if (!translate::choose(translate::mode::translate, {.threshold = 1}))
             GTEST_SKIP() << "this host does not translate";
-        code = std::make_shared<code_cache>();
+        code = make_code_cache();
         h = make();
     }
 };
@@ -221,7 +222,7 @@ TEST(CheckedBlock, EachBitOfEachRegisterIsCompared) {
 
 TEST_F(TranslatedHart, PerfMapNamesCodeByItsAddressInEachProcess) {
     ASSERT_TRUE(translate::choose(translate::mode::translate, {.threshold = 1, .perf_map = true}));
-    code = std::make_shared<code_cache>();
+    code = make_code_cache();
     h = make();
     const auto names = [] {
         const std::string file = "/tmp/perf-" + std::to_string(getpid()) + ".map";
@@ -252,7 +253,7 @@ TEST_F(TranslatedHart, FullRegionDropsAllCode) {
     constexpr unsigned blocks = 3000;
     ASSERT_TRUE(
         translate::choose(translate::mode::translate, {.threshold = 1, .region = 16 << 10}));
-    code = std::make_shared<code_cache>();
+    code = make_code_cache();
     h = make();
     const u64 end = base + blocks * 12;
     // x6 is where a block continues: the next one each time.
@@ -308,7 +309,7 @@ TEST_F(TranslatedHart, HostThatForbidsNewCodeInterprets) {
     EXPECT_EQ(h->read_x(5), 100u);
 
     EXPECT_FALSE(translate::choose(translate::mode::translate, {}));
-    code = std::make_shared<code_cache>();
+    code = make_code_cache();
     h = make();
     h->run(100);
     EXPECT_EQ(h->read_x(5), 50u);
