@@ -22,11 +22,11 @@ ethernet_fabric::ethernet_fabric(sc_core::sc_module_name name, const config& cfg
     if (cfg.core_bytes_per_second != 0)
         core_.emplace(bandwidth_resource::config{cfg.core_bytes_per_second, sc_core::SC_ZERO_TIME});
     SC_METHOD(deliver);
-    sensitive << next_;
+    sensitive << in_flight_.due();
     dont_initialize();
 }
 
-/// Tells every card who it is.
+/// Sends every card its address.
 void ethernet_fabric::start_of_simulation() {
     for (unsigned i = 0; i < cfg_.ports; ++i) {
         auto hello = std::make_unique<frame>();
@@ -71,21 +71,16 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
         trace::span(name(), "packet", now + delay, arrival - now - delay,
                     {{"from", what->source}, {"to", what->destination}, {"bytes", bytes}});
     }
-    flying_.push({arrival, ++number_, std::move(what)});
-    next_.notify(flying_.top().arrival - now);
+    in_flight_.add(arrival, std::move(what));
 }
 
 void ethernet_fabric::deliver() {
-    const sc_time now = sc_core::sc_time_stamp();
-    while (!flying_.empty() && flying_.top().arrival <= now) {
-        auto what = std::move(flying_.top().what);
-        flying_.pop();
+    in_flight_.take([this](std::unique_ptr<frame> what) {
         if (ports_[what->destination].down)
             ++counters_.lost;
         else
             hand_over(std::move(what));
-    }
-    if (!flying_.empty()) next_.notify(flying_.top().arrival - now);
+    });
 }
 
 void ethernet_fabric::hand_over(std::unique_ptr<frame> what) {

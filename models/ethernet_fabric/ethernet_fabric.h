@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "models/ethernet_fabric/frame.h"
 #include "models/ethernet_ports/ethernet_ports.h"
+#include "models/ethernet_ports/packets_in_flight.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/plug.h"
@@ -49,15 +49,6 @@ public:
     std::vector<fault> faults() override;
 
 private:
-    struct on_its_way {
-        sc_core::sc_time arrival;
-        std::uint64_t number;  // of sending: breaks ties
-        mutable std::unique_ptr<ethernet::frame> what;
-        bool operator<(const on_its_way& other) const {  // earliest arrival on top
-            return arrival != other.arrival ? arrival > other.arrival : number > other.number;
-        }
-    };
-
     void start_of_simulation() override;
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     void deliver();
@@ -66,9 +57,7 @@ private:
     const config cfg_;
     ethernet_ports ports_;
     std::optional<bandwidth_resource> core_;
-    std::priority_queue<on_its_way> flying_;
-    sc_core::sc_event next_;
-    std::uint64_t number_ = 0;
+    packets_in_flight<std::unique_ptr<ethernet::frame>> in_flight_;
     counts counters_;
 };
 

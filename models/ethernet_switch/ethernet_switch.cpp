@@ -20,7 +20,7 @@ ethernet_switch::ethernet_switch(sc_core::sc_module_name name, const config& cfg
         return new plug(each, *this, static_cast<unsigned>(i));
     });
     SC_METHOD(deliver);
-    sensitive << next_;
+    sensitive << in_flight_.due();
     dont_initialize();
 }
 
@@ -71,24 +71,17 @@ void ethernet_switch::forward(std::unique_ptr<packet> what, unsigned to, const s
     waiting_[to] += bytes;
     sc_time arrival = out.out.reserve(bytes + packet::overhead, arrived);
     if (timing() == timing_mode::contended) arrival += cfg_.latency;
-    flying_.push({arrival, ++number_, to, std::move(what)});
-    next_.notify(flying_.top().arrival - sc_core::sc_time_stamp());
+    in_flight_.add(arrival, {to, std::move(what)});
 }
 
 void ethernet_switch::deliver() {
-    const sc_time now = sc_core::sc_time_stamp();
-    while (!flying_.empty() && flying_.top().arrival <= now) {
-        const unsigned to = flying_.top().to;
-        auto what = std::move(flying_.top().what);
-        flying_.pop();
-        waiting_[to] -= what->bytes.size();
-        if (ports_[to].down) {
+    in_flight_.take([this](leaving one) {
+        waiting_[one.to] -= one.what->bytes.size();
+        if (ports_[one.to].down)
             ++counters_.lost;
-            continue;
-        }
-        send_carried(port[to], ethernet::packet_carrier(std::move(what)));
-    }
-    if (!flying_.empty()) next_.notify(flying_.top().arrival - now);
+        else
+            send_carried(port[one.to], ethernet::packet_carrier(std::move(one.what)));
+    });
 }
 
 std::vector<accepts_faults::fault> ethernet_switch::faults() {

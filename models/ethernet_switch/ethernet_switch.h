@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <queue>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "models/ethernet_ports/ethernet_ports.h"
+#include "models/ethernet_ports/packets_in_flight.h"
 #include "models/ethernet_switch/packet.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/plug.h"
@@ -46,14 +46,9 @@ public:
     std::vector<fault> faults() override;
 
 private:
-    struct on_its_way {
-        sc_core::sc_time arrival;
-        std::uint64_t number;  // of sending: breaks ties
-        unsigned to;           // port
-        mutable std::unique_ptr<ethernet::packet> what;
-        bool operator<(const on_its_way& other) const {  // earliest arrival on top
-            return arrival != other.arrival ? arrival > other.arrival : number > other.number;
-        }
+    struct leaving {
+        unsigned to;  // port
+        std::unique_ptr<ethernet::packet> what;
     };
 
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
@@ -66,9 +61,7 @@ private:
     ethernet_ports ports_;
     std::vector<std::uint64_t> waiting_;                 // bytes on their way out of a port
     std::map<ethernet::mac_address, unsigned> learned_;  // port behind which an address is
-    std::priority_queue<on_its_way> flying_;
-    sc_core::sc_event next_;
-    std::uint64_t number_ = 0;
+    packets_in_flight<leaving> in_flight_;
     counts counters_;
 };
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <queue>
+#include <systemc>
+#include <utility>
+
+namespace trn {
+
+/// Packets on their way through a network, in the order of their arrivals and, at equal times, of
+/// their sending.
+template <typename Packet>
+class packets_in_flight {
+public:
+    /// Notified when take() has a packet to deliver.
+    const sc_core::sc_event& due() const { return due_; }
+
+    /// `when`: absolute, not in the past.
+    void add(const sc_core::sc_time& when, Packet what) {
+        in_flight_.push({when, ++sent_, std::move(what)});
+        due_.notify(in_flight_.top().when - sc_core::sc_time_stamp());
+    }
+    /// Calls deliver(Packet) for each that has arrived.
+    template <typename Deliver>
+    void take(const Deliver& deliver) {
+        const sc_core::sc_time now = sc_core::sc_time_stamp();
+        while (!in_flight_.empty() && in_flight_.top().when <= now) {
+            Packet arrived = std::move(in_flight_.top().what);
+            in_flight_.pop();
+            deliver(std::move(arrived));
+        }
+        if (!in_flight_.empty()) due_.notify(in_flight_.top().when - now);
+    }
+
+private:
+    struct item {
+        sc_core::sc_time when;
+        std::uint64_t number;                      // of sending
+        mutable Packet what;                       // moved from the top
+        bool operator<(const item& other) const {  // earliest arrival on top
+            return when != other.when ? when > other.when : number > other.number;
+        }
+    };
+
+    std::priority_queue<item> in_flight_;
+    sc_core::sc_event due_;
+    std::uint64_t sent_ = 0;
+};
+
+}  // namespace trn
