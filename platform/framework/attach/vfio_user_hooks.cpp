@@ -35,7 +35,7 @@ struct attached_host {
 
 }  // namespace
 
-vfio_user_server::hooks hooks_into(run_loop& loop, std::string who, std::string on) {
+vfio_user_hooks hooks_into(run_loop& loop, std::string who, std::string on) {
     const auto host =
         std::shared_ptr<attached_host>(new attached_host{loop, std::move(who), std::move(on)});
     return {

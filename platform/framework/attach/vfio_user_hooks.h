@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/attach/vfio_user_settings.h"
 #include "platform/framework/kernel/run_loop.h"
 
 namespace trn {
@@ -11,6 +11,6 @@ namespace trn {
 /// Hooks that connect a server to a run loop: a client counts as attached, named `who`, on the
 /// machine `host`; its accesses are charged by the time policy, and its waits advance simulated
 /// time.
-vfio_user_server::hooks hooks_into(run_loop& loop, std::string who, std::string host);
+vfio_user_hooks hooks_into(run_loop& loop, std::string who, std::string host);
 
 }  // namespace trn

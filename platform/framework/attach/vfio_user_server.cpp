@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "platform/framework/attach/vfio_user_session.h"
 #include "platform/framework/log.h"
 
 namespace trn {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -27,6 +28,21 @@ struct message {
     std::vector<unique_fd> descriptors;
     bool lost_descriptors = false;  ///< some did not arrive: this process has too many files open
 };
+
+/// The leading fixed part of a payload; nothing when the message is shorter.
+template <typename T>
+std::optional<T> leading(const message& request) {
+    if (request.payload.size() < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, request.payload.data(), sizeof value);
+    return value;
+}
+
+/// Copies `value` to a place of a payload.
+template <typename T>
+void put(std::span<std::uint8_t> at, const T& value, std::size_t offset = 0) {
+    std::memcpy(&at[offset], &value, sizeof value);
+}
 
 /// Messages with descriptors over a connected, non-blocking Unix stream socket: header and payload
 /// in one recvmsg, a reply in one sendmsg, no allocation per message.

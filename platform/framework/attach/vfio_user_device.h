@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "platform/framework/attach/host_mapping.h"
+#include "platform/framework/attach/vfio_user_settings.h"
+#include "platform/framework/attach/vfio_user_stream.h"
+#include "platform/framework/kernel/started_work.h"
+#include "platform/framework/tlm/function_port.h"
+
+namespace trn {
+
+/// A PCIe function as a vfio-user client sees it: its regions and interrupts, and the host memory
+/// that the client lets it access.
+class vfio_user_device {
+public:
+    vfio_user_device(function_port& function, const vfio_user_config& cfg,
+                     const vfio_user_hooks& hooks, vfio_user::stream& replies);
+
+    /// 0 when a reply has been built, else its errno: ENOTSUP for messages that are not about the
+    /// device.
+    int answer(vfio_user::message& request);
+    /// Why the last request was refused, in addition to its errno; "" when nothing is known.
+    std::string take_why() { return std::exchange(why_, {}); }
+    /// The work that the last write started.
+    started_work take_started() { return std::exchange(started_, {}); }
+    /// Takes the client's memory from the function.
+    void unmap_all();
+
+private:
+    using message = vfio_user::message;
+    struct client_range {
+        std::uint64_t size;                     // bytes
+        std::unique_ptr<host_mapping> mapping;  // null: reached by messages
+    };
+
+    int map_dma(message& request);
+    int unmap_dma(const message& request);
+    bool unmap(std::uint64_t iova, std::uint64_t size);
+    int send_device_info(const message& request);
+    int send_region_info(const message& request);
+    int send_interrupt_info(const message& request);
+    std::uint32_t vectors(std::uint32_t kind) const;
+    int set_interrupts(message& request);
+    int read_region(const message& request);
+    int write_region(const message& request);
+    void show_large_bars(std::uint64_t offset, std::span<std::uint8_t> data) const;
+    int reset(const message& request);
+    /// Checks an access against its region, then `make(delay)`s it between the platform's hooks.
+    template <typename Make>
+    int access(const vfio_user::region_access& at, const Make& make);
+
+    function_port& function_;
+    const vfio_user_config& cfg_;
+    const vfio_user_hooks& hooks_;
+    vfio_user::stream& stream_;
+    std::string why_;
+    started_work started_;
+    std::map<std::uint64_t, client_range> ranges_;  // by iova
+    std::array<std::uint64_t, 10> region_sizes_{};  // constant, read once
+};
+
+}  // namespace trn
