@@ -15,6 +15,7 @@
 #include "platform/app/platform.h"
 #include "platform/app/regression/durations.h"
 #include "platform/app/report_file.h"
+#include "platform/app/scenario/load.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/netlist/boards.h"

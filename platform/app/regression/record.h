@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/scenario/outcome.h"
 #include "platform/app/scenario/report.h"
-#include "platform/app/scenario/runner.h"
+#include "platform/app/scenario/scenario.h"
 
 namespace trn::regression {
 

@@ -10,7 +10,7 @@
 
 #include "platform/app/register_view.h"
 #include "platform/app/scenario/function_watch.h"
-#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/step.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/output.h"
@@ -56,11 +56,6 @@ wanted_text wanted_text_of(const reader& r, std::string_view key, std::string te
             mistake::out_of_range,
             fmt::format("'as' names more than the {} groups in ( ) of the expression", groups));
     return wanted;
-}
-
-std::string range::text() const {
-    if (min == max) return fmt::format("{}", min);
-    return max == any ? fmt::format("at least {}", min) : fmt::format("{} to {}", min, max);
 }
 
 nlohmann::json number_source::named(const std::string& name) const {

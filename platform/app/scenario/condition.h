@@ -13,16 +13,11 @@
 #include "platform/app/scenario/parameters.h"
 #include "platform/app/scenario/scenario_context.h"
 #include "platform/app/scenario/step_table.h"
+#include "platform/app/scenario/watch.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/misuse/misuse.h"
 
 namespace trn::scenario {
-
-struct range {
-    std::uint64_t min = 0, max = ~std::uint64_t{0};
-    std::string text() const;
-    bool has(std::uint64_t value) const { return value >= min && value <= max; }
-};
 
 /// A text that must occur: plain words, or a match of a regular expression.
 struct wanted_text {

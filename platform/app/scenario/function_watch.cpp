@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "platform/app/platform.h"
-#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/step.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/loader/elf.h"
 

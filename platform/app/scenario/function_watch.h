@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/scenario_context.h"
+#include "platform/app/scenario/watch.h"
 
 namespace trn::scenario {
 

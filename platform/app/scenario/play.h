@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/app/scenario/runner.h"
+#include "platform/app/scenario/progress.h"
+#include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/scenario_context.h"
 
 namespace trn::scenario {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "platform/app/scenario/selection.h"
 #include "platform/framework/config/diagnostics.h"
 
 namespace trn::scenario {
@@ -139,18 +138,6 @@ std::string progress_text(const run_progress& now, double elapsed_s) {
     if (now.ended == 0 || now.ended == now.of) return text;
     const auto each = elapsed_s / static_cast<double>(now.ended);
     return text + fmt::format(", {} left", clock(each * static_cast<double>(now.of - now.ended)));
-}
-
-void to_json(nlohmann::json& message, const figure& one) {
-    message = {{"name", one.name}, {"value", one.value}, {"unit", one.unit}};
-    if (one.min) message["at_least"] = *one.min;
-    if (one.max) message["at_most"] = *one.max;
-}
-
-void from_json(const nlohmann::json& message, figure& one) {
-    one = {message["name"], message["value"], message["unit"]};
-    if (message.contains("at_least")) one.min = message["at_least"].get<double>();
-    if (message.contains("at_most")) one.max = message["at_most"].get<double>();
 }
 
 }  // namespace trn::scenario

@@ -3,12 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "platform/app/scenario/runner.h"
+#include "platform/app/scenario/outcome.h"
+#include "platform/app/scenario/scenario.h"
 
 namespace trn::scenario {
 
@@ -17,10 +17,6 @@ std::string milliseconds(std::uint64_t nanoseconds);
 
 /// The end of a log.
 std::string_view last_lines(std::string_view log, std::size_t count);
-
-/// In reports, and in messages between processes.
-void to_json(nlohmann::json& message, const figure& one);
-void from_json(const nlohmann::json& message, figure& one);
 
 /// "passed", "timed out".
 std::string_view word(outcome::verdict what);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/scenario/runner.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -14,229 +13,15 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "platform/app/scenario/backtrace.h"
 #include "platform/app/scenario/child.h"
-#include "platform/app/scenario/report.h"
+#include "platform/app/scenario/job.h"
 
 namespace trn::scenario {
 
 namespace {
-
-using nlohmann::json;
-
-/// How many scenarios may run at a time, over the runner and all groups: each takes a byte from a
-/// pipe and puts it back.
-class tokens {
-public:
-    explicit tokens(unsigned count) {
-        if (pipe2(ends_, O_CLOEXEC | O_NONBLOCK) != 0) throw_errno("pipe");
-        for (unsigned i = 0; i < count; ++i) give();
-    }
-    ~tokens() {
-        for (const int end : ends_) close(end);
-    }
-    tokens(const tokens&) = delete;
-    tokens& operator=(const tokens&) = delete;
-
-    int readable_when_free() const { return ends_[0]; }
-    bool take() {
-        char one;
-        return read(ends_[0], &one, 1) == 1;
-    }
-    void give() {
-        // A pipe holds more bytes than there can be processes.
-        if (write(ends_[1], "x", 1) != 1) throw_errno("scenario token");
-    }
-
-private:
-    int ends_[2];
-};
-
-json to_json(const std::vector<enclosing>& inside) {
-    json list = json::array();
-    for (const auto& one : inside) list.push_back({one.name, one.line});
-    return list;
-}
-
-std::vector<enclosing> enclosing_of(const json& message) {
-    std::vector<enclosing> all;
-    for (const auto& one : message) all.push_back({one[0], one[1]});
-    return all;
-}
-
-json to_json(const std::vector<outcome::begun>& timeline) {
-    json list = json::array();
-    for (const auto& one : timeline)
-        list.push_back({one.step, one.line, one.at_ns, to_json(one.inside)});
-    return list;
-}
-
-json to_json(const outcome& how) {
-    return {{"what", how.what},
-            {"figures", how.figures},
-            {"message", how.message},
-            {"step", how.step},
-            {"file", how.file},
-            {"line", how.where.line},
-            {"column", how.where.column},
-            {"log", how.log},
-            {"first_step_s", how.first_step_s},
-            {"wall_s", how.wall_s},
-            {"own_s", how.own_s},
-            {"simulated_ns", how.simulated_ns},
-            {"trace_digest", how.trace_digest},
-            {"timeline", to_json(how.timeline)}};
-}
-
-std::vector<outcome::begun> timeline_of(const json& message) {
-    std::vector<outcome::begun> all;
-    for (const auto& one : message) all.push_back({one[0], one[1], one[2], enclosing_of(one[3])});
-    return all;
-}
-
-outcome outcome_of(const json& message) {
-    return {.what = message["what"],
-            .message = message["message"],
-            .step = message["step"],
-            .where = {message["line"], message["column"], 1},
-            .file = message["file"],
-            .log = message["log"],
-            .first_step_s = message["first_step_s"],
-            .wall_s = message["wall_s"],
-            .own_s = message["own_s"],
-            .simulated_ns = message["simulated_ns"],
-            .trace_digest = message["trace_digest"],
-            .timeline = timeline_of(message["timeline"]),
-            .figures = message["figures"]};
-}
-
-/// A process that holds a token: of one scenario, or of the shared steps of several. The process of
-/// several then returns its token, and reports the outcomes of its members.
-class job {
-public:
-    job(std::vector<std::size_t> members, const scenario& limits, std::unique_ptr<child> process,
-        tokens& free)
-        : members_(std::move(members)),
-          limits_(limits),
-          process_(std::move(process)),
-          free_(free) {}
-
-    child& process() { return *process_; }
-    /// Steps that the process ran before it became this job.
-    void begin_with(std::vector<outcome::begun> steps) {
-        continues_ = true;
-        result_.timeline = std::move(steps);
-    }
-    /// Reads messages and checks limits; false when the process has ended.
-    bool poll_process(bool readable);
-    /// Reports the outcome of each member that has none yet.
-    void finish(const std::function<void(std::size_t, const outcome&)>& report);
-    /// Called when a member ends.
-    std::function<void(std::size_t, const outcome&)> member_ended;
-
-private:
-    void receive(std::string_view line);
-    void take(const json& message);
-
-    std::vector<std::size_t> members_;  // without an outcome
-    const scenario& limits_;
-    std::unique_ptr<child> process_;
-    tokens& free_;
-    bool branched_ = false, has_result_ = false, continues_ = false;
-    std::set<std::size_t> running_;  // members that have a token, once this has branched
-    std::string backtrace_, damage_;
-    outcome result_;
-};
-
-/// A damaged process may write anything: only its own scenario fails.
-void job::receive(std::string_view line) {
-    try {
-        take(json::parse(line));
-    } catch (const json::exception& wrong) {
-        damage_ = wrong.what();
-    }
-}
-
-void job::take(const json& message) {
-    if (message.contains("step")) {
-        if (result_.step.empty()) result_.first_step_s = process_->seconds();
-        result_.step = message["step"];
-        result_.where = {message["line"], message["column"], 1};
-        result_.file = message["file"];
-        // The second step begins where what can be shared ends, unless the process began there.
-        if (message["begins"] && result_.timeline.size() == 1 && !continues_)
-            result_.beginning_s = process_->seconds();
-        if (message["begins"])
-            result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"],
-                                        enclosing_of(message["inside"])});
-        process_->follow(message["process"]);
-    } else if (message.contains("figure")) {
-        result_.figures.push_back(message["figure"]);
-    } else if (message.contains("backtrace")) {
-        backtrace_ = "died in\n" + source_of(message["backtrace"]);
-    } else if (message.contains("branched")) {
-        branched_ = true;
-        result_.beginning_s = process_->seconds();
-        free_.give();
-    } else if (message.contains("runs")) {
-        running_.insert(message["runs"].get<std::size_t>());
-    } else if (message.contains("member")) {
-        const std::size_t number = message["member"];
-        auto result = outcome_of(message["outcome"]);
-        result.beginning_s = result_.beginning_s;
-        running_.erase(number);
-        if (std::erase(members_, number) != 0) member_ended(number, result);
-    } else {
-        has_result_ = true;
-        result_.simulated_ns = message["simulated_ns"];
-        result_.trace_digest = message["trace_digest"];
-        result_.message = message.value("failed", "");
-        result_.what =
-            message.contains("failed") ? outcome::verdict::failed : outcome::verdict::passed;
-    }
-}
-
-bool job::poll_process(bool readable) {
-    const auto receiver = [this](std::string_view line) { receive(line); };
-    if (readable && !process_->read(receiver)) return false;
-    process_->trim_log();
-    if (branched_) return true;  // its members have limits of their own
-    if (process_->seconds() >= limits_.wall_limit_s) {
-        result_.what = outcome::verdict::timed_out;
-        result_.message =
-            fmt::format("still running after {} s of wall clock", limits_.wall_limit_s);
-    } else if (process_->resident() > limits_.memory_limit) {
-        result_.what = outcome::verdict::memory_exceeded;
-        result_.message = fmt::format("more than {} MiB of memory", limits_.memory_limit >> 20);
-    } else {
-        return true;
-    }
-    process_->kill(receiver);
-    has_result_ = true;
-    return false;
-}
-
-void job::finish(const std::function<void(std::size_t, const outcome&)>& report) {
-    result_.wall_s = process_->seconds();
-    result_.own_s = result_.wall_s - (continues_ ? 0 : result_.beginning_s);
-    const auto end = process_->wait();
-    result_.log = process_->log() + backtrace_;
-    if (!has_result_ || (!end.empty() && !process_->killed())) {
-        result_.what = outcome::verdict::crashed;
-        result_.message =
-            "the platform " + (end.empty() ? std::string("exited unexpectedly") : end);
-    } else if (!damage_.empty()) {
-        result_.what = outcome::verdict::crashed;
-        result_.message = "invalid response of the platform: " + damage_;
-    }
-    for (auto held = branched_ ? running_.size() : 1; held > 0; --held) free_.give();
-    for (const auto number : members_) report(number, result_);
-}
 
 /// Jobs to start, by number.
 struct worklist {
@@ -307,12 +92,12 @@ std::optional<supervisor::started> supervisor::start(const worklist& all, std::s
 
 /// Waits until a job writes or ends, or, with `token_wanted`, a token may be free.
 void supervisor::wait(const worklist& all, bool token_wanted) {
-    constexpr int look_at_limits_ms = 100;
+    constexpr int limits_period_ms = 100;
     std::vector<pollfd> pipes;
     for (const auto& one : jobs_) pipes.push_back({one->process().pipe(), POLLIN, 0});
     if (token_wanted) pipes.push_back({free_.readable_when_free(), POLLIN, 0});
     if (pipes.empty()) return;
-    if (poll(pipes.data(), pipes.size(), jobs_.empty() ? -1 : look_at_limits_ms) < 0 &&
+    if (poll(pipes.data(), pipes.size(), jobs_.empty() ? -1 : limits_period_ms) < 0 &&
         errno != EINTR)
         throw_errno("poll");
     for (std::size_t i = jobs_.size(); i-- > 0;) {
@@ -349,7 +134,7 @@ std::size_t branching::branch(const std::function<void()>& last) {
     const auto shared_log = read_log(STDOUT_FILENO);
     supervisor children(free_);
     const auto send_outcome = [this](std::size_t number, const outcome& how) {
-        send_line(pipe_, {{"member", number}, {"outcome", to_json(how)}});
+        send_line(pipe_, {{"member", number}, {"outcome", how}});
     };
     const auto begun = [this](std::size_t i, std::unique_ptr<child> process) {
         const auto number = members_[i];
@@ -402,41 +187,6 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
 }
 
 }  // namespace
-
-void progress::at(const step& current, std::uint64_t simulated_ns) const {
-    timeline_.push_back({current.text, current.where.line, simulated_ns, current.inside});
-    send_step(current, simulated_ns, true);
-}
-
-void progress::again(const step& current, std::uint64_t simulated_ns) const {
-    send_step(current, simulated_ns, false);
-}
-
-void progress::send_step(const step& current, std::uint64_t simulated_ns, bool begins) const {
-    send_line(pipe_, {{"step", current.text},
-                      {"begins", begins},
-                      {"inside", to_json(current.inside)},
-                      {"file", current.file},
-                      {"line", current.where.line},
-                      {"column", current.where.column},
-                      {"process", getpid()},
-                      {"simulated_ns", simulated_ns}});
-}
-
-void progress::measured(const figure& what) const {
-    send_line(pipe_, {{"figure", what}});
-}
-
-void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {
-    send_line(pipe_, {{"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
-}
-
-void progress::failed(const std::string& message, std::uint64_t simulated_ns,
-                      std::uint64_t trace_digest) const {
-    send_line(
-        pipe_,
-        {{"failed", message}, {"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
-}
 
 std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,
                              const execution& run,

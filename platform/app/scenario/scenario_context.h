@@ -13,6 +13,7 @@
 
 #include "platform/app/platform.h"
 #include "platform/app/scenario/network.h"
+#include "platform/app/scenario/watch.h"
 #include "platform/framework/attach/control/control.h"
 #include "platform/framework/snapshots/io_hooks.h"
 #include "sw-stubs/host/collective.h"
@@ -27,21 +28,6 @@ class progress;
 struct client_run;
 class hart_watch;
 class running_programs;
-
-/// The state of a condition that a step waits for.
-class watch {
-public:
-    virtual ~watch() = default;
-    virtual bool is_met() = 0;
-    virtual std::string found_text() const = 0;  ///< the value while it is not met: "it is 3"
-    /// Notified when the condition may have changed; null: the condition is polled.
-    virtual const sc_core::sc_event* changed() const { return nullptr; }
-};
-
-/// Time limit and polling period of a wait; nanoseconds, simulated.
-struct timeout {
-    std::uint64_t within = 0, every = 10'000;
-};
 
 /// What steps act on: the device through the driver stub, the platform through its control methods.
 class scenario_context {

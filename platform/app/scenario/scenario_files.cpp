@@ -10,6 +10,7 @@
 #include "platform/app/scenario/condition.h"
 #include "platform/app/scenario/play.h"
 #include "platform/app/scenario/scenario_context.h"
+#include "platform/app/scenario/step_kinds.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/mix_in.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/step.h"
 #include "platform/framework/config/document.h"
 
 namespace trn::scenario {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/step_kinds.h"
 #include "platform/app/scenario/step_table.h"
 
 namespace trn::scenario {

@@ -126,17 +126,6 @@ seed_range seed_range::parse(const std::string& text) {
     return {first, last};
 }
 
-std::string name_of_all_runs(const description& what) {
-    auto name = what.name;
-    if (what.run != 0) name.erase(std::min(name.rfind(" #"), name.size()));
-    if (what.campaign) name.erase(std::min(name.rfind(" seed "), name.size()));
-    return name;
-}
-
-std::string identity(const description& what) {
-    return what.file + '\t' + name_of_all_runs(what);
-}
-
 std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
     check_words(all, how);
     const bool any = !all.empty();

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/app/scenario/runner.h"
+#include "platform/app/scenario/scenario.h"
 
 namespace trn::scenario {
 
@@ -43,12 +43,6 @@ struct selection {
     unsigned repeat = 1;
     std::optional<std::uint64_t> shuffle = {};  ///< seed of the order
 };
-
-/// Its name without the number of the run or the seed.
-std::string name_of_all_runs(const description& what);
-
-/// File and name: what is the same scenario in two runs.
-std::string identity(const description& what);
 
 /// The scenarios that are chosen: by name, tag and failure, then with each seed, then a part of
 /// them, then each so often as asked, then in the order asked for. The parts of all shards are all,

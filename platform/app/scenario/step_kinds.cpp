@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/step_kinds.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
 
 namespace trn::config {

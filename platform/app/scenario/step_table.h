@@ -34,7 +34,7 @@
 #include <vector>
 
 #include "platform/app/scenario/parameters.h"
-#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/step.h"
 
 namespace trn::scenario {
 
@@ -80,9 +80,6 @@ struct step_kind {
     /// Null for steps that hold steps, which their files read (scenario_files).
     std::function<action(const reader&)> read = {};
 };
-
-/// All kinds, in the order of the document.
-const std::vector<step_kind>& step_kinds();
 
 /// The word that stands for an enumerator; "" when none does.
 template <class E>

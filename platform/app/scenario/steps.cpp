@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "platform/app/scenario/runner.h"
+#include "platform/app/scenario/progress.h"
 
 namespace trn::scenario {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "platform/app/scenario/parameters.h"
-#include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/scenario_context.h"
+#include "platform/app/scenario/step.h"
 #include "platform/app/scenario/step_table.h"
 
 // Functions shared by the files of steps, and the kinds of each file. step_kinds.cpp is the list.

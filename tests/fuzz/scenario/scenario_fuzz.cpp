@@ -7,6 +7,7 @@
 #include "models/misuse_rules.h"
 #include "platform/app/regression/html_report.h"
 #include "platform/app/regression/junit.h"
+#include "platform/app/scenario/load.h"
 #include "platform/app/scenario/report.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/selection.h"

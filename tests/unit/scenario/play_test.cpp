@@ -9,6 +9,7 @@
 
 #include <fstream>
 
+#include "platform/app/scenario/load.h"
 #include "platform/framework/kernel/run_loop.h"
 #include "tests/support/bar0.h"
 #include "tests/support/scratch_folder.h"

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/load.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn::scenario {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "platform/app/scenario/step_kinds.h"
 #include "platform/framework/config/document.h"
 
 namespace trn::scenario {

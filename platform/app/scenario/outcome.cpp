@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/outcome.h"
+
+#include <nlohmann/json.hpp>
+
+namespace trn::scenario {
+
+using nlohmann::json;
+
+void to_json(json& message, const figure& one) {
+    message = {{"name", one.name}, {"value", one.value}, {"unit", one.unit}};
+    if (one.min) message["at_least"] = *one.min;
+    if (one.max) message["at_most"] = *one.max;
+}
+
+void from_json(const json& message, figure& one) {
+    one = {message["name"], message["value"], message["unit"]};
+    if (message.contains("at_least")) one.min = message["at_least"].get<double>();
+    if (message.contains("at_most")) one.max = message["at_most"].get<double>();
+}
+
+void to_json(json& message, const enclosing& one) {
+    message = {one.name, one.line};
+}
+
+void from_json(const json& message, enclosing& one) {
+    one = {message[0], message[1]};
+}
+
+void to_json(json& message, const outcome::begun& one) {
+    message = {one.step, one.line, one.at_ns, one.inside};
+}
+
+void from_json(const json& message, outcome::begun& one) {
+    one = {message[0], message[1], message[2], message[3]};
+}
+
+void to_json(json& message, const outcome& how) {
+    message = {{"what", how.what},
+               {"figures", how.figures},
+               {"message", how.message},
+               {"step", how.step},
+               {"file", how.file},
+               {"line", how.where.line},
+               {"column", how.where.column},
+               {"log", how.log},
+               {"first_step_s", how.first_step_s},
+               {"wall_s", how.wall_s},
+               {"own_s", how.own_s},
+               {"simulated_ns", how.simulated_ns},
+               {"trace_digest", how.trace_digest},
+               {"timeline", how.timeline}};
+}
+
+void from_json(const json& message, outcome& how) {
+    how = {.what = message["what"],
+           .message = message["message"],
+           .step = message["step"],
+           .where = {message["line"], message["column"], 1},
+           .file = message["file"],
+           .log = message["log"],
+           .first_step_s = message["first_step_s"],
+           .wall_s = message["wall_s"],
+           .own_s = message["own_s"],
+           .simulated_ns = message["simulated_ns"],
+           .trace_digest = message["trace_digest"],
+           .timeline = message["timeline"],
+           .figures = message["figures"]};
+}
+
+}  // namespace trn::scenario

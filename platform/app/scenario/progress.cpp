@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/progress.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "platform/app/scenario/child.h"
+
+namespace trn::scenario {
+
+void progress::at(const step& current, std::uint64_t simulated_ns) const {
+    timeline_.push_back({current.text, current.where.line, simulated_ns, current.inside});
+    send_step(current, simulated_ns, true);
+}
+
+void progress::again(const step& current, std::uint64_t simulated_ns) const {
+    send_step(current, simulated_ns, false);
+}
+
+void progress::send_step(const step& current, std::uint64_t simulated_ns, bool begins) const {
+    send_line(pipe_, {{"step", current.text},
+                      {"begins", begins},
+                      {"inside", current.inside},
+                      {"file", current.file},
+                      {"line", current.where.line},
+                      {"column", current.where.column},
+                      {"process", getpid()},
+                      {"simulated_ns", simulated_ns}});
+}
+
+void progress::measured(const figure& what) const {
+    send_line(pipe_, {{"figure", what}});
+}
+
+void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {
+    send_line(pipe_, {{"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
+}
+
+void progress::failed(const std::string& message, std::uint64_t simulated_ns,
+                      std::uint64_t trace_digest) const {
+    send_line(
+        pipe_,
+        {{"failed", message}, {"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
+}
+
+}  // namespace trn::scenario

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/app/scenario/outcome.h"
+#include "platform/app/scenario/step.h"
+
+namespace trn::scenario {
+
+/// Messages of a run to the runner, so that the report of a crash names the step.
+class progress {
+public:
+    explicit progress(int pipe) : pipe_(pipe) {}
+
+    void at(const step& current, std::uint64_t simulated_ns) const;
+    /// A step that began earlier continues, after the steps that it holds.
+    void again(const step& current, std::uint64_t simulated_ns) const;
+    void measured(const figure& what) const;
+    void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
+    void failed(const std::string& message, std::uint64_t simulated_ns,
+                std::uint64_t trace_digest = 0) const;
+
+    /// The steps of at().
+    const std::vector<outcome::begun>& timeline() const { return timeline_; }
+
+private:
+    void send_step(const step& current, std::uint64_t simulated_ns, bool begins) const;
+
+    int pipe_;
+    mutable std::vector<outcome::begun> timeline_;
+};
+
+}  // namespace trn::scenario

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "platform/app/scenario/parameters.h"
+#include "platform/app/scenario/step.h"
+#include "platform/app/scenario/step_table.h"
+
+namespace trn::scenario {
+
+/// All kinds, in the order of the document.
+const std::vector<step_kind>& step_kinds();
+
+/// Reads one item of `steps`, except steps that hold steps (scenario_files).
+step read_step(const config::node& item, const parameters& point);
+
+}  // namespace trn::scenario
