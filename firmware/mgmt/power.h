@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Publishes one sample per die; the sample counter tells the host that it is new.
+/// Publishes one sample per die; the sample counter shows the host that it is new.
 void power_sample(void);
 
 /// Profile 0 is full power; the others cap it. False for a profile that does not exist.

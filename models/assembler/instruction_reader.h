@@ -54,7 +54,7 @@ private:
     void value(const row& kind, const field& one, register_fields& f);
     void label();
     void sync();
-    /// A number, or "@" and what the loader knows the address of; `byte` of the instruction.
+    /// A number, or "@" and a name whose address the loader knows; `byte` of the instruction.
     std::uint64_t address(unsigned byte);
     /// "0x2701800.4=1": address, size, data or register
     void writes();

@@ -10,7 +10,7 @@
 
 namespace trn {
 
-/// What is wrong with a list of images: one sentence, and what to write in its place.
+/// A mistake in a list of images: one sentence, and the text that would be right.
 class boot_image_error : public std::runtime_error {
 public:
     explicit boot_image_error(const std::string& message, std::string suggestion = {})
@@ -32,7 +32,7 @@ boot_image_name parse_boot_image(std::string_view text);
 /// Names separated by commas.
 std::vector<std::string> split_boot_images(std::string_view list);
 
-/// Bytes and where they go.
+/// Bytes and their address in memory.
 struct boot_image {
     std::string file;
     std::uint64_t address = 0;

@@ -45,7 +45,7 @@ std::string address_text(std::uint32_t address) {
                        address & 0xff);
 }
 
-/// 0: not a number of seconds that a session may have.
+/// Seconds that a session lasts; 0: the text is no permitted number.
 std::uint32_t seconds_in(std::string_view text) {
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -113,7 +113,7 @@ private:
     bool may_be_polled(const window& in, const payload& request) const;
     void configure(payload& request, pcie::tlp& header);
     void refuse_request(payload& request);
-    /// Records an uncorrectable error and tells the root port if software wants to hear of it.
+    /// Records an uncorrectable error and notifies the root port if software enabled it.
     void uncorrectable(std::uint32_t error, bool advisory);
     void report(pcie::error_class what);
     const window* decode(std::uint64_t address, std::uint64_t length) const;

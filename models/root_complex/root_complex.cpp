@@ -163,7 +163,7 @@ void root_complex::find_capabilities(node& bridge) {
 }
 
 /// Gives addresses in the order of buses, larger BARs of a function first. All of the way is PCI
-/// Express, so a 64-bit BAR may lie in a prefetchable window whatever it is (7.5.1.2.1).
+/// Express, so a 64-bit BAR may lie in a prefetchable window in any case (7.5.1.2.1).
 void root_complex::assign(node& at, std::uint64_t& narrow, std::uint64_t& wide) {
     if (at.function != nullptr) {
         std::vector<host_function::bar_window*> bars;
@@ -234,7 +234,7 @@ void root_complex::program_slot(const node& bridge, std::uint32_t number) {
                      (PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC) << 16);
 }
 
-/// What a host does when a slot tells of its card: a link that is up gets its addresses again.
+/// What a host does when a slot reports its card: a link that is up gets its addresses again.
 void root_complex::hot_plug(std::uint32_t number) {
     if (!started_ || number >= bridges_.size()) return;
     ++counters_.hot_plug_events;
@@ -324,7 +324,7 @@ host_function* root_complex::sender(const tlp& header) {
 }
 
 /// The other function's BAR that a request which comes in at `from` may go to; nothing: the address
-/// is host memory's, whatever is mapped there.
+/// is host memory's, mapped or not.
 std::optional<root_complex::peer> root_complex::peer_of(unsigned from,
                                                         const host_function& function,
                                                         std::uint64_t address,

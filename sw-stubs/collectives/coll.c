@@ -565,7 +565,7 @@ trn_status trn_coll_steps(trn_coll* coll, uint64_t* ends, uint32_t* count) {
         status = trn_cc_slot_state(coll->device, core, slot, &at);
         if (status == TRN_OK) status = trn_cc_marks(coll->device, core, slot, times, room, &marks);
         if (status != TRN_OK) break;
-        if (n == 0 || marks < *count) *count = marks; /* channels of one collective are alike */
+        if (n == 0 || marks < *count) *count = marks; /* channels of one collective are equal */
         for (uint32_t k = 0; k < room && k < marks; ++k) {
             const uint64_t end = at.started - first + times[k];
             if (n == 0 || end > ends[k]) ends[k] = end;

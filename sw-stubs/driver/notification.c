@@ -107,7 +107,7 @@ trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32
                                   uint32_t slot, uint32_t size, trn_notification_ring* ring) {
     trn_status status = describe(device, block, number, slot, size, ring);
     if (status == TRN_OK && device->transport.kernel) return open_by_kernel(device, ring);
-    /* Twice the size has an aligned half, whatever the transport's alignment. */
+    /* Twice the size has an aligned half with any alignment of the transport. */
     if (status == TRN_OK) status = trn_dma_allocate(device, 2 * (uint64_t)size, &ring->memory);
     if (status != TRN_OK) return status;
     const uint64_t iova = (ring->memory.iova + size - 1) & ~(uint64_t)(size - 1);

@@ -20,8 +20,8 @@ constexpr auto guard_bytes = collective_memories::guard_bytes;
 constexpr std::uint8_t guard_value = 0xa5;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 
-/// So many bytes further on.
-location behind(location at, std::uint64_t bytes) {
+/// The same place, `bytes` further on.
+location after(location at, std::uint64_t bytes) {
     at.offset += bytes;
     return at;
 }
@@ -107,12 +107,12 @@ collective_group::~collective_group() {
         for (auto& made : slot) trn_coll_free(made.release());
 }
 
-/// The first one of a NeuronCore.
+/// The first collective core of a NeuronCore.
 std::uint32_t collective_group::collective_core(std::uint32_t core) const {
     return core * (about_.sync_blocks / about_.cores);
 }
 
-/// One of each NeuronCore from `first` on, unless it runs the image.
+/// Loads the first collective core of each NeuronCore from `first` on that does not run the image.
 void collective_group::load_cores(std::uint32_t first, std::uint32_t count) {
     std::uint32_t missing = 0;
     for (auto n = first; n < std::min(first + count, about_.cores); ++n)
@@ -125,7 +125,7 @@ void collective_group::load_cores(std::uint32_t first, std::uint32_t count) {
     loaded_cores_ |= missing;
 }
 
-/// Those of a domain follow those of the one before, in as many rings as all domains have.
+/// Joins the rings of the domains in order; their number is the smallest of any domain.
 void collective_group::find_rings(const trn_topology& machine) {
     const auto each = static_cast<std::uint32_t>(ranks()) / domains();
     std::vector<std::uint32_t> of_domain(std::size_t{TRN_COLL_RINGS} * each);
@@ -148,17 +148,17 @@ void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_confi
     for (const auto& each : about.buffers[rank]) {
         if (each.bytes == 0) continue;
         write_bytes(on, before(each.at, guard_bytes), guard);
-        write_bytes(on, behind(each.at, each.bytes), guard);
+        write_bytes(on, after(each.at, each.bytes), guard);
     }
     const auto& send = about.buffers[rank].front();
     in_chunks(send.bytes, [&](std::uint64_t at, std::uint64_t size) {
         std::vector<std::uint8_t> bytes(size);
         reference.input(rank, at / trn_coll_type_bytes(config.type), bytes);
-        write_bytes(on, behind(send.at, at), bytes);
+        write_bytes(on, after(send.at, at), bytes);
     });
 }
 
-/// Outputs, inputs (which must be as they were) and what lies around them.
+/// Checks outputs, inputs (which must be unchanged) and the memory around both.
 void collective_group::check(const trn_coll_config& config, const known& about,
                              collective_result& found) {
     const collective_reference reference(config);
@@ -177,7 +177,7 @@ void collective_group::check(const trn_coll_config& config, const known& about,
             in_chunks(in, [&](std::uint64_t at, std::uint64_t length) {
                 bytes.resize(length);
                 expected.resize(length);
-                read_bytes(on, behind(from, at), bytes);
+                read_bytes(on, after(from, at), bytes);
                 want(at, std::span(expected));
                 if (bytes == expected) return;
                 for (std::size_t n = 0; n < length; n += size)
@@ -205,7 +205,7 @@ void collective_group::check(const trn_coll_config& config, const known& about,
                 std::ranges::fill(want, guard_value);
             };
             compare(before(each.at, guard_bytes), guard_bytes, "byte before a buffer,", around);
-            compare(behind(each.at, each.bytes), guard_bytes / size * size, "byte after a buffer,",
+            compare(after(each.at, each.bytes), guard_bytes / size * size, "byte after a buffer,",
                     around);
         }
     });
@@ -276,7 +276,7 @@ void collective_group::create(const trn_coll_config& config, const known& about,
                     fmt::format("there is no semaphore {} of core {}", done->index, done->core));
         }
         trn_coll* handle = nullptr;
-        on.check(trn_coll_create(on, &mine, &handle));  // refuses what cannot be
+        on.check(trn_coll_create(on, &mine, &handle));  // refuses an invalid configuration
         made[mine.rank].reset(handle);
         if (about.fills) fill(on, mine.rank, config, about);
     });

@@ -53,7 +53,7 @@ def cold_boot(trnvp):
 
 
 def idle(trnvp):
-    """A booted chip that serves its sockets and that nobody talks to."""
+    """A booted chip that serves its sockets, without a client."""
     with tempfile.TemporaryDirectory() as sockets:
         with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none"],
                               stdout=subprocess.DEVNULL) as chip:

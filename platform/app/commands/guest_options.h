@@ -12,7 +12,7 @@
 
 namespace trn {
 
-/// What the command line of `trnvp guest` says.
+/// The command line of `trnvp guest`.
 struct guest_options {
     board_options board;
     guest_choice which;

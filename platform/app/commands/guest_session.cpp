@@ -178,7 +178,7 @@ private:
         for (const auto& g : guests_)
             g->start(platform_.loop().io(), [this, &name = g->name()](std::string_view text) {
                 consoles_.write(name, text);
-                look_at_guests();
+                poll_guests();
             });
     }
 
@@ -210,12 +210,12 @@ private:
     void wait_for_child() {
         children_.async_wait([this](auto error, int) {
             if (error) return;
-            look_at_guests();
+            poll_guests();
             wait_for_child();
         });
-        look_at_guests();
+        poll_guests();
     }
-    void look_at_guests() {
+    void poll_guests() {
         if (std::ranges::all_of(guests_, [](const auto& g) { return g->ended().has_value(); }))
             platform_.loop().quit("the guests have ended");
     }

@@ -65,7 +65,7 @@ std::string write_merged(const test_options& chosen, const regression::run_recor
     return lost;
 }
 
-/// Writes the reports that are asked for, whatever the run was. \throws output_error
+/// Writes the reports that are asked for, after a failed run too. \throws output_error
 void write_reports_of(const test_options& chosen, const regression::run_record& run) {
     using regression::write_one;
     std::vector<std::string> failed;

@@ -41,7 +41,7 @@ function_port::bar_info recorded_function::bar(unsigned index) {
     bar_info seen = function_.bar(index);
     seen.descriptor = -1;
     seen.areas.clear();
-    note({.what = kind::look_at_bar, .index = index, .size = seen.size});
+    note({.what = kind::inspect_bar, .index = index, .size = seen.size});
     return seen;
 }
 

@@ -39,7 +39,7 @@ std::pair<std::string, std::string> shown_where_they_differ(std::span<const std:
 
 std::string place(const event& e) {
     switch (e.what) {
-    case kind::look_at_bar:
+    case kind::inspect_bar:
         return fmt::format("BAR{}", e.index);
     case kind::bar_read:
     case kind::bar_write:
@@ -95,7 +95,7 @@ replayed_function::~replayed_function() {
 
 void replayed_function::repeat(const event& e) {
     switch (e.what) {
-    case kind::look_at_bar:
+    case kind::inspect_bar:
         if (function_.bar(e.index).size != e.size)
             by_.differs(fmt::format("{}: BAR{} has another size", name_, e.index));
         break;

@@ -11,7 +11,7 @@ namespace trn::regression {
 
 /// One page of HTML that needs nothing else: a table of the scenarios that can be filtered,
 /// failures first, of each its steps over simulated time and the end of its log, and the boards'
-/// pictures. Whatever a guest printed or a file says is text in it.
+/// pictures. Output of guests and contents of files are escaped.
 std::string to_html(const run_record& run, const history& past = {});
 
 /// The same as several pages in a folder: index.html, pages/NAME.html with all of one scenario,

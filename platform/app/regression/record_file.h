@@ -15,7 +15,7 @@ inline constexpr auto record_name = "run.jsonl";
 
 /// Writes the record of a run into a folder while it goes on: a line for the run, one for each
 /// result as soon as it is there, one for the end. The file is `run.jsonl.part` until it is
-/// complete, so that whatever ends the run leaves the results that there are.
+/// complete, so that a run that is killed leaves the results so far.
 class record_writer {
 public:
     /// Writes all of `run` but its results and its end. \throws file_error when the folder cannot

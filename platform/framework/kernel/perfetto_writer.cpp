@@ -47,7 +47,7 @@ struct text_hash : std::hash<std::string_view> {
     using is_transparent = void;
 };
 
-/// A module's row of the timeline. What overlaps in it is drawn on several tracks of one name.
+/// A module's row of the timeline. Slices that overlap are drawn on several tracks of one name.
 struct row {
     std::string process, name;
     std::vector<std::uint32_t> tracks = {};
@@ -60,7 +60,7 @@ public:
     void set_processes(std::vector<std::string>&& modules) override {
         processes_ = std::move(modules);
     }
-    /// All that follows is drawn beside what it comes behind, whose times are not over yet.
+    /// After simulated time went back: later events are drawn on new tracks, beside the earlier ones.
     void go_on_behind(const position& from) override {
         returns_ = from.returns;
         announced_.clear();
@@ -150,7 +150,7 @@ private:
         return id;
     }
 
-    /// FNV-1a of what it is for: the same in every run.
+    /// FNV-1a of the purpose: the same in every run.
     std::uint64_t uuid(std::string_view name) const {
         std::uint64_t hash = 0xcbf29ce484222325 ^ returns_;
         for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

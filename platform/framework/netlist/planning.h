@@ -24,7 +24,7 @@ struct series {
     bool is_list() const { return value.is_list(); }
 };
 
-/// What both halves of planning share: the plan that grows, and how mistakes are told.
+/// What both halves of planning share: the plan that grows, and the report of mistakes.
 class planning {
 public:
     static constexpr std::uint64_t max_modules = 200'000;
@@ -33,12 +33,12 @@ public:
     plan result;
     /// A bound was reached and reported: nothing more is added.
     bool full = false;
-    /// Mistakes are not told: what is looked at again has told them.
+    /// Mistakes are not reported: this part was read before, and reported them.
     bool quiet = false;
 
     planning() { result.problems = std::make_unique<diagnostics>(); }
 
-    /// Tells a mistake once, however often the file it stands in is instantiated.
+    /// Reports a mistake once, however often the file it stands in is instantiated.
     void report(const config::node& where, mistake code, std::string message,
                 std::string suggestion = "");
     void report(const config::node& where, const config::refusal& why) {

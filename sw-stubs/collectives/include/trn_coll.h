@@ -283,7 +283,7 @@ typedef struct trn_coll trn_coll;
 /** Builds this rank's programs and rings and loads them. TRN_INVALID_ARGUMENT says in
  * trn_last_error what cannot be; TRN_REFUSED is the firmware's. */
 trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, trn_coll** made);
-/** Takes programs and rings away, whatever they do. NULL is allowed. */
+/** Takes programs and rings away, also running ones. NULL is allowed. */
 trn_status trn_coll_destroy(trn_coll* collective);
 /** Frees a collective without an access to the device: after a reset of its chip, or when the
  * device is gone. Its host memory stays with the device. NULL is allowed. */

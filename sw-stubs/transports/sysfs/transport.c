@@ -72,7 +72,7 @@ static int bar_read32(void* context, uint32_t bar, uint64_t offset, uint32_t* va
     volatile uint32_t* word = locate_word(context, bar, offset);
     if (word == NULL) return -EINVAL;
     *value = *word;
-    __sync_synchronize(); /* what it tells is seen before any later look at memory */
+    __sync_synchronize(); /* its value is seen before any later read of memory */
     return 0;
 }
 

@@ -113,7 +113,7 @@ counts counts_of_the_rack() {
     return found;
 }
 
-/// A module of the peer with so many sockets of each kind.
+/// A module of the peer with this number of sockets of each kind.
 struct empty_module : sc_core::sc_module {
     using initiator = tlm_utils::simple_initiator_socket<empty_module, 64>;
     using target = tlm_utils::simple_target_socket<empty_module, 64>;

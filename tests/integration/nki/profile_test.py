@@ -185,7 +185,7 @@ class Profiles(unittest.TestCase):
         self.assertTrue(tables["Metadata"][0]["vnc_enabled"])
         posters = {row["id"]: row["trn_core"] for row in tables["Instruction"]}
         across = [row for row in tables["TrnWait"] if row["poster_id"] and posters[row["poster_id"]] != row["trn_core"]]
-        self.assertTrue(across, "a core waits for the other one")
+        self.assertTrue(across, "a core waits for the other core")
 
     def test_collectives_that_a_program_starts_are_in_the_profile_of_all_chips(self):
         """Four chips, whose Sync engines start an all-reduce after each tile of a matmul."""

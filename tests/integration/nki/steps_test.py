@@ -54,7 +54,7 @@ def reduced(x, ranks, times=1, op="add"):
 
 @nki.jit
 def scattered(x, ranks):
-    """The sum over the ranks, of which each gathers the parts again."""
+    """The sum over the ranks; each rank then gathers all parts."""
     group = ncc.ReplicaGroup([list(range(ranks))])
     whole, gathered = (nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.private_hbm) for _ in range(2))
     part = nl.ndarray((x.shape[0] // ranks, x.shape[1]), dtype=x.dtype, buffer=nl.private_hbm)

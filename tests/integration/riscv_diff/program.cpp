@@ -97,7 +97,7 @@ void random_program::make_parameters(const elf_program& monitor) {
     put<u64>(parameters + 40, translates ? u64{8} << 60 | tables >> 12 : 0);
     constexpr u64 delegable = 0xb1f8 & ~u64{1 << 8};  // QEMU and we agree that these can be
     u64 delegated = below(2) == 0 ? 0 : next() & (delegable | 1 << 8);
-    for (const unsigned load : {4u, 5u, 13u})  // loads and stores alike: see AMO_IS_STORE
+    for (const unsigned load : {4u, 5u, 13u})  // loads and stores: see AMO_IS_STORE
         delegated = (delegated & ~(u64{4} << load)) | (delegated & u64{1} << load) << 2;
     put<u64>(parameters + 48, delegated);
     put<u64>(parameters + 56, next() & (u64{1} << 18 | u64{1} << 19));  // SUM, MXR

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads Perfetto traces by Google's own parser of Protocol Buffers. What it is told of the format are the numbers of
+"""Reads Perfetto traces by Google's own parser of Protocol Buffers. Its description of the format has the numbers of
 the fields in Perfetto's public documentation; it shares no code with the writer."""
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def packets(content: bytes) -> Iterator[Any]:
             return
         packet = PACKET.FromString(content[begin:at])
         if packet.UnknownFields():
-            raise ValueError(f"byte {begin}: fields that nobody knows")
+            raise ValueError(f"byte {begin}: unknown fields")
         yield packet
 
 

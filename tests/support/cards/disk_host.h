@@ -48,7 +48,7 @@ public:
     /// Enables the controller, with admin queues and one pair of I/O queues.
     void start() {
         set(0x14, 0);
-        while ((get(0x1c) & 1) != 0) advance(1);  // what it was doing has ended
+        while ((get(0x1c) & 1) != 0) advance(1);  // its commands have ended
         std::memset(bytes(0), 0, 0x10000);
         pairs = {};
         set(0x24, 15 << 16 | 15);

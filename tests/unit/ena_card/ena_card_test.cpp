@@ -378,7 +378,7 @@ TEST_F(EnaCardTest, DriverLearnsAtItsStartThatThereIsNoCable) {
     EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 4), 1);
     EXPECT_EQ(a.load<std::uint32_t>(a.aenq), 0u);
     EXPECT_EQ(a.load<std::uint32_t>(a.aenq + 16), 0u);
-    EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 64 + 4), 0);  // told once
+    EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 64 + 4), 0);  // notified once
     a.set(0x54, 1);
     a.card.inject("link_up", {});  // while no driver listens
     a.start();

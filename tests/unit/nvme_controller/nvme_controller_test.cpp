@@ -237,9 +237,9 @@ TEST_F(NvmeTest, DoorbellsBeyondRingsAreReportedAndChangeNothing) {
     host.start();
     const auto request = host.post(0, command(12, 0));
     host.set(0x1008, 16);
-    const auto told = host.wait(0);
-    EXPECT_EQ(told.id, request);
-    EXPECT_EQ(told.result, 0x0001'0100u);
+    const auto completion = host.wait(0);
+    EXPECT_EQ(completion.id, request);
+    EXPECT_EQ(completion.result, 0x0001'0100u);
     host.set(0x1000 + 5 * 8, 1);
     host.set(0x1004 + 5 * 8, 1);
     host.set(0x100c, 7);  // completions that do not exist

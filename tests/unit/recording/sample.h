@@ -13,7 +13,7 @@ inline std::vector<recording::event> sample_events() {
     using namespace recording;
     const std::string call = R"({"method":"poke","params":{"value":1},"answer":{}})";
     std::vector<event> all{
-        {.what = kind::look_at_bar, .index = 4, .size = std::uint64_t{1} << 38},
+        {.what = kind::inspect_bar, .index = 4, .size = std::uint64_t{1} << 38},
         {.what = kind::config_read, .address = 4, .size = 2, .bytes = {6, 1}},
         {.what = kind::config_write, .address = 4, .size = 1, .bytes = {6}},
         {.what = kind::bar_read,

@@ -13,7 +13,7 @@ namespace trn::recording {
 namespace {
 
 constexpr std::array names{
-    std::pair{kind::look_at_bar, "look at BAR"},
+    std::pair{kind::inspect_bar, "look at BAR"},
     std::pair{kind::config_read, "configuration read"},
     std::pair{kind::config_write, "configuration write"},
     std::pair{kind::bar_read, "BAR read"},

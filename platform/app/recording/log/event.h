@@ -27,7 +27,7 @@ struct write_error : recording_error {
 /// Kinds of events in a recording. The numbers are the file format's (doc/recording.md).
 enum class kind : std::uint8_t {
     // From outside: the replay repeats it at the same time.
-    look_at_bar = 1,
+    inspect_bar = 1,
     config_read = 2,
     config_write = 3,
     bar_read = 4,

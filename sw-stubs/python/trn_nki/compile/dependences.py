@@ -2,7 +2,7 @@
 """Order between engines: overlapping accesses become waits for semaphores (doc/spec/neuron-core.md, 15.3 item 6).
 
 An engine's instructions take effect in order, so a wait for one is a wait for all before it. A copy's end says that
-all earlier instructions of the engine that started it have ended, because DMA_START waits for them. Whatever a waiter
+all earlier instructions of the engine that started it have ended, because DMA_START waits for them. All that a waiter
 thereby knows to have ended needs no further wait.
 
 At a fence the engines meet and semaphores return to 0, so each pass of a loop counts from 0 as the first did.

@@ -36,7 +36,7 @@ def expand(program: Program) -> None:
 
 
 class _Parties:
-    """Which engines run which loop and hold which register, of one core."""
+    """The engines of one core that run each loop and hold each register."""
 
     def __init__(self, items: list[Any]):
         self.engines: set[str] = {MASTER}           # that have instructions at all
@@ -81,7 +81,7 @@ class _Parties:
         return is_new
 
     def _spread(self) -> bool:
-        """Engines need the registers that lead to those they need, and the bounds of their loops."""
+        """Engines need the bounds of their loops, and all registers from which their registers are computed."""
         changed = False
 
         def needs(engine: str, value: Any) -> None:

@@ -105,7 +105,7 @@ def _number(text: str, value: Any) -> str:
 
 
 def _table(heads: Iterable[str], rows: list[str], total: int | None = None) -> str:
-    """Heads that end in # are those of numbers."""
+    """Columns whose heads end in # hold numbers."""
     shown = "".join(f"<tr>{row}</tr>\n" for row in rows)
     more = f"<p class=note>{len(rows)} of {total} rows; the JSON has all.</p>" if total is not None and total > len(rows) else ""
     return (f"<div class=scroll><table><thead><tr>{''.join(_head(head) for head in heads)}</tr></thead>\n"

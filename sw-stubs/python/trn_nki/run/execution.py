@@ -149,7 +149,7 @@ def _call(command: list[str], seconds: float) -> str:
 
 
 def _report_rules(text: str) -> None:
-    """Races are the compiler's mistakes and fail the run; what else the program does is the kernel's, and is shown."""
+    """Races are the compiler's mistakes and fail the run; other broken rules are the kernel's and are printed."""
     broken = [line for line in text.splitlines() if " misuse TRN-" in line]
     if any(rule in line for line in broken for rule in ORDER_RULES):
         raise RunError("the compiled program lacks an order between engines:\n" + "\n".join(broken))
