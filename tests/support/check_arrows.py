@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Includes between folders point one way, and neither files nor folders form circles: doc/architecture.md, "Folders".
+"""Includes between folders point one way, and neither units nor folders form circles: doc/architecture.md, "Folders".
+A unit is a header and the source file of the same name: what either includes, the unit needs.
 
     check_arrows.py                  prints file:line: what is wrong; status 1 when something is
     check_arrows.py --draw FILE      also writes the picture of all folders
@@ -88,6 +89,10 @@ def folder_of(name: str) -> str:
     return name if os.path.basename(name) in ("main.cpp", "main.c") else os.path.dirname(name)
 
 
+def unit_of(name: str) -> str:
+    return os.path.splitext(name)[0]
+
+
 def wrong_arrows(tree: source_tree) -> list[str]:
     wrong = []
     for name, targets in tree.includes.items():
@@ -136,14 +141,14 @@ def main() -> int:
     tree = source_tree()
     folders = tree.arrows_between(folder_of)
     wrong = wrong_arrows(tree)
-    wrong += described("files", tree.arrows_between(lambda name: name)) + described("folders", folders)
+    wrong += described("units", tree.arrows_between(unit_of)) + described("folders", folders)
     option, file = sys.argv[1:] or (None, None)
     if option == "--draw":
         pathlib.Path(file).write_text(picture(folders), encoding="utf-8")
     if option == "--compare" and pathlib.Path(file).read_text(encoding="utf-8") != picture(folders):
         wrong.append(f"{file} is stale: run ./dev docs")
     print("\n".join(wrong) if wrong else
-          f"{len(tree.files)} files: every include points the allowed way, and no files or folders form a circle")
+          f"{len(tree.files)} files: every include points the allowed way, and no units or folders form a circle")
     return 1 if wrong else 0
 
 
