@@ -60,7 +60,7 @@ public:
     void set_processes(std::vector<std::string>&& modules) override {
         processes_ = std::move(modules);
     }
-    /// After simulated time went back: later events are drawn on new tracks, beside the earlier ones.
+    /// Simulated time went back: later events are drawn on new tracks, beside the earlier ones.
     void go_on_behind(const position& from) override {
         returns_ = from.returns;
         announced_.clear();
