@@ -73,6 +73,9 @@ void add_guest(CLI::App& app, int& status) {
         ->check(CLI::Range(256, 1 << 20));
     c->add_option("--cpus", chosen->cpus, "of each guest (2; 1 where there are several)")
         ->check(CLI::Range(1, 255));
+    c->add_option("--nodes", chosen->nodes,
+                  "NUMA nodes (1), with equal parts of the processors and of the root ports")
+        ->check(CLI::Range(1u, max_nodes));
     c->add_option(
          "--clock", chosen->clock,
          "source of the guest's time: host (default) or instructions, which stop while the "

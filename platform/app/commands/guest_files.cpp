@@ -78,6 +78,7 @@ guest_machine guest_machine_of(const guest_options& chosen) {
         if (!file.empty() && !fs::is_regular_file(file))
             throw user_error(fmt::format("there is no file '{}'", file.string()));
     m.cpus = chosen.cpus;
+    m.nodes = chosen.nodes;
     m.runs_by = chosen.clock;
     m.memory_mib = chosen.memory_mib;
     m.product = chosen.product;

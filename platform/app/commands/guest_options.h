@@ -24,6 +24,7 @@ struct guest_options {
     std::vector<std::string> programs;
     std::uint64_t memory_mib = 0;
     unsigned cpus = 0;  ///< 0: two, so that a driver may spin; one for each of several guests
+    unsigned nodes = 1;
     guest_machine::clock clock = guest_machine::clock::host;
     std::vector<std::string> extra;
 };

@@ -124,9 +124,14 @@ private:
         guest_machine m = machine_;
         const auto count =
             static_cast<std::uint64_t>(std::ranges::count_if(functions, &platform::function::chip));
-        if (m.cpus == 0) m.cpus = std::min(chosen_.which.servers.empty() ? 2u : 1u, any.cores);
+        if (m.cpus == 0)
+            m.cpus =
+                std::min(std::max(chosen_.which.servers.empty() ? 2u : 1u, m.nodes), any.cores);
         if (m.cpus > any.cores)
             throw user_error(fmt::format("--cpus {}: the server has {} cores", m.cpus, any.cores));
+        if (m.cpus < m.nodes)
+            throw user_error(
+                fmt::format("--nodes {}: the guest has {} processors", m.nodes, m.cpus));
         for (const auto& f : functions)
             m.functions.push_back({f.name, endpoints::socket_of(folder(), f), f.id,
                                    chosen_.flat ? std::vector<std::uint16_t>{} : f.bridges});

@@ -79,7 +79,7 @@ std::vector<std::string> guest_machine::command() const {
     std::vector<std::string> line{
         qemu.string(),
         "-M",
-        "q35,accel=tcg,memory-backend=ram",
+        nodes == 1 ? "q35,accel=tcg,memory-backend=ram" : "q35,accel=tcg",
         "-cpu",
         "max,phys-bits=46",
         "-smp",
@@ -116,7 +116,11 @@ std::vector<std::string> guest_machine::command() const {
                         {"-smbios", "type=2,manufacturer=Amazon EC2,asset=" + instance_id});
         line.insert(line.end(), {"-smbios", "type=3,manufacturer=Amazon EC2,asset=Amazon EC2"});
     }
-    for (auto& argument : pci_tree_arguments(functions)) line.push_back(std::move(argument));
+    for (unsigned n = 0; nodes > 1 && n < nodes; ++n)
+        line.insert(line.end(), {"-numa", fmt::format("node,nodeid={},cpus={}-{}{}", n,
+                                                      n * cpus / nodes, (n + 1) * cpus / nodes - 1,
+                                                      n == 0 ? ",memdev=ram" : "")});
+    for (auto& argument : pci_tree_arguments(functions, nodes)) line.push_back(std::move(argument));
     line.insert(line.end(), extra.begin(), extra.end());
     return line;
 }

@@ -31,6 +31,9 @@ struct guest_machine {
     std::string append;  ///< kernel command line
     std::uint64_t memory_mib = 0;
     unsigned cpus = 1;
+    /// NUMA nodes, at most max_nodes, with equal parts of the processors and the root ports; all
+    /// memory is on the first.
+    unsigned nodes = 1;
     std::string product = {};      ///< SMBIOS type 1, as on an instance of that type; "" = QEMU's
     std::string instance_id = {};  ///< SMBIOS board asset tag, beside a product; "" = none
     bool interactive = false;      ///< the console is a terminal

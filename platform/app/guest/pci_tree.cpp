@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,14 @@ std::string json_text(const std::string& text) {
 /// Writes each port once, and remembers the bus below it.
 class tree_writer {
 public:
+    tree_writer(unsigned nodes, std::size_t root_ports) : nodes_(nodes), root_ports_(root_ports) {
+        constexpr unsigned buses = 256;  // shared by the first root bus and those of the nodes
+        for (unsigned n = 0; nodes > 1 && n < nodes; ++n) {
+            device(fmt::format("pxb-pcie,id=node{},bus=pcie.0,bus_nr={},numa_node={}", n,
+                               buses / (nodes + 1) * (n + 1), n));
+            ++on_root_;
+        }
+    }
     void add(const guest_function& function) {
         std::string bus;
         for (std::size_t level = 0; level < function.bridges.size(); ++level)
@@ -62,7 +71,9 @@ private:
         if (!known_.emplace(id, name).second) return name;
         const unsigned slot = static_cast<unsigned>(known_.size());
         if (level == 0) {
-            device(fmt::format("pcie-root-port,id={},chassis=0,slot={}", name, slot));
+            const auto node =
+                nodes_ == 1 ? "" : fmt::format(",bus=node{}", roots_ * nodes_ / root_ports_);
+            device(fmt::format("pcie-root-port,id={},chassis=0,slot={}{}", name, slot, node));
             ++roots_;
         } else if (level % 2 == 1) {
             device(fmt::format("x3130-upstream,id={},bus={}", name, above));
@@ -74,6 +85,8 @@ private:
         return name;
     }
 
+    const unsigned nodes_;
+    const std::size_t root_ports_;  // of all functions
     std::vector<std::string> arguments_;
     std::map<unsigned, std::string> known_;  // ports, by their ids on the board
     unsigned on_root_ = 0, roots_ = 0;
@@ -81,8 +94,12 @@ private:
 
 }  // namespace
 
-std::vector<std::string> pci_tree_arguments(const std::vector<guest_function>& functions) {
-    tree_writer tree;
+std::vector<std::string> pci_tree_arguments(const std::vector<guest_function>& functions,
+                                            unsigned nodes) {
+    std::set<std::uint16_t> root_ports;
+    for (const auto& function : functions)
+        if (!function.bridges.empty()) root_ports.insert(function.bridges.front());
+    tree_writer tree(nodes, root_ports.size());
     for (const auto& function : functions) tree.add(function);
     return tree.arguments();
 }

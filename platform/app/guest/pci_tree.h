@@ -19,8 +19,12 @@ struct guest_function {
 };
 
 /// Arguments of QEMU that build root ports, switches and functions. Ports come before the
-/// functions below them; functions are in the order given. \throws std::invalid_argument for more
-/// functions or root ports than the root bus has places
-std::vector<std::string> pci_tree_arguments(const std::vector<guest_function>& functions);
+/// functions below them; functions are in the order given. With several NUMA nodes, at most
+/// max_nodes, each has a root bus of its own, and equal parts of the root ports in their order.
+/// \throws std::invalid_argument for more functions or root ports than a root bus has places
+std::vector<std::string> pci_tree_arguments(const std::vector<guest_function>& functions,
+                                            unsigned nodes = 1);
+
+constexpr unsigned max_nodes = 4;
 
 }  // namespace trn

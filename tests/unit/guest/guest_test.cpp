@@ -54,6 +54,28 @@ TEST(GuestMachine, PutsFunctionsBehindThePortsOfTheBoard) {
     EXPECT_EQ(line.find("x3130-upstream"), line.rfind("x3130-upstream")) << "one switch";
 }
 
+TEST(GuestMachine, NodesHaveEqualPartsOfTheProcessorsAndTheRootPorts) {
+    const guest_machine m{.qemu = "q",
+                          .kernel = "k",
+                          .initrd = "i",
+                          .append = "quiet",
+                          .cpus = 4,
+                          .nodes = 2,
+                          .functions = {{"chip0", "/a", 0x100, {0x0000}},
+                                        {"chip1", "/b", 0x200, {0x0008}},
+                                        {"nic0", "/c", 0x300, {0x0010}}},
+                          .extra = {}};
+    const auto line = shell_text(m.command());
+    EXPECT_THAT(line, HasSubstr("-M q35,accel=tcg -cpu"));
+    EXPECT_THAT(line, HasSubstr("-numa node,nodeid=0,cpus=0-1,memdev=ram "));
+    EXPECT_THAT(line, HasSubstr("-numa node,nodeid=1,cpus=2-3 "));
+    EXPECT_THAT(line, HasSubstr("pxb-pcie,id=node0,bus=pcie.0,bus_nr=85,numa_node=0 "));
+    EXPECT_THAT(line, HasSubstr("pxb-pcie,id=node1,bus=pcie.0,bus_nr=170,numa_node=1 "));
+    EXPECT_THAT(line, HasSubstr("id=port00.00.0,chassis=0,slot=1,bus=node0 "));
+    EXPECT_THAT(line, HasSubstr("id=port00.01.0,chassis=0,slot=2,bus=node0 "));
+    EXPECT_THAT(line, HasSubstr("id=port00.02.0,chassis=0,slot=3,bus=node1 "));
+}
+
 TEST(GuestMachine, RefusesMoreFunctionsThanTheRootBusHolds) {
     std::vector<guest_function> functions(30, {.name = "chip", .socket = "/a"});
     EXPECT_NO_THROW(pci_tree_arguments(functions));
