@@ -150,7 +150,8 @@ def main():
     arguments, trnctl = parser.parse_known_args()
     if shutil.which("trnctl") is None:
         sys.exit("check.py: trnctl is not in PATH; export PATH=$PWD/build:$PATH in the project's folder")
-    source = (HERE / f"{arguments.name}.trn").read_text()
+    file = HERE / f"{arguments.name}.trn"
+    source = file.read_text()
     for change in arguments.set:
         name, value = change.split("=")
         source, count = re.subn(rf"(?m)^\.set {name} .*$", f".set {name} {value}", source)
@@ -161,8 +162,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         def path(name):
             return os.path.join(folder, name)
-        pathlib.Path(path("program.trn")).write_text(source)
-        command = ["trnctl", *trnctl, "program", "run", path("program.trn")]
+        command = ["trnctl", *trnctl, "program", "run", os.path.relpath(file)]
+        for change in arguments.set:
+            command += ["--define", change]
         for name, data in program.inputs.items():
             pathlib.Path(path(name)).write_bytes(data)
             command += ["--in", f"{name}={path(name)}"]

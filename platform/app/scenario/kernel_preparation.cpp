@@ -18,6 +18,7 @@
 
 #include "models/assembler/program_set.h"
 #include "platform/app/scenario/child.h"
+#include "platform/app/scenario/source_names.h"
 #include "platform/framework/config/file.h"
 #include "platform/framework/process/child_process.h"
 #include "platform/framework/process/temporary_folder.h"
@@ -146,7 +147,7 @@ prepared_kernel prepare_kernel(const kernel_request& what) {
     run_compiler(folder.path());
     prepared_kernel made;
     try {
-        made.set = read_file(folder / "set", max_file);
+        made.set = with_files_named_from(what.folder, read_file(folder / "set", max_file));
         made.cores = isa::read_program_set(made.set).cores;
         const auto text = read_file(folder / "answer.json", max_file);
         array_files files(folder);

@@ -12,6 +12,7 @@
 #include "platform/app/scenario/program_end.h"
 #include "platform/app/scenario/running_programs.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/source_names.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/file.h"
 
@@ -52,8 +53,9 @@ void program_source::read_program(const reader& r) {
     read_collectives(r);
     if (file.empty()) return;
     try {
-        request.set =
-            read_program_file((request.folder / file).lexically_normal(), texts_in(r, "set"));
+        request.set = with_files_named_from(
+            request.folder,
+            read_program_file((request.folder / file).lexically_normal(), texts_in(r, "set")));
         request.cores = isa::read_program_set(request.set).cores;
     } catch (const file_error& wrong) {
         r.node().at("file").report(mistake::unreadable_file,

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of NeuronCores do not depend on what else the platform does: same_programs.py TRNVP TRNCTL.
 
-Digests of scenarios are the same in one process and in several, in any order, alone or after others. Tensors, simulated times and counters
+Digests of scenarios are the same in one process and in several, in any order, alone or after others, from any folder. Tensors, simulated times and counters
 of a program are the same without observers, while a timeline or a text trace is written, and while races are searched."""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,16 +15,16 @@ SCENARIOS = ["engine_program", "engine_matmul", "rule_programs", "programs_overl
 PROGRAM = ["scenarios/programs/softmax.trn", "--in", "x=random(-4,4)", "--json", "--counters", "--core", "3"]
 
 
-def run(*command):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=False)
+def run(*command, folder="."):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=False, cwd=folder)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout.decode()}")
     return done.stdout
 
 
-def digests(trnvp, *options):
-    files = [f"scenarios/{name}.yaml" for name in SCENARIOS]
-    found = json.loads(run(trnvp, "test", *files, "--digest", "--json", *options))
+def digests(trnvp, *options, folder="."):
+    files = [os.path.relpath(f"scenarios/{name}.yaml", folder) for name in SCENARIOS]
+    found = json.loads(run(os.path.abspath(trnvp), "test", *files, "--digest", "--json", *options, folder=folder))
     return {one["name"]: one["trace_digest"] for one in found}
 
 
@@ -39,6 +40,8 @@ def main(trnvp, trnctl):
     expected = digests(trnvp, "-j", "1")
     if len(set(expected.values())) != len(expected) or len(expected) < len(SCENARIOS):
         differences.append(f"scenarios with the same digest: {expected}")
+    found = digests(trnvp, "-j", "2", folder="scenarios")
+    differences += [f"{name} in another folder: {found.get(name)}" for name in expected if found.get(name) != expected[name]]
     for options in (["-j", "2", "--shuffle", "3"], ["-j", "4"], ["-j", "1", "--no-share"]):
         found = digests(trnvp, *options)
         differences += [f"{name} with {' '.join(options)}: {found.get(name)}" for name in expected if found.get(name) != expected[name]]
