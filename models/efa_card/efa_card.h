@@ -54,7 +54,7 @@ public:
         std::uint32_t mtu = 8928;     ///< bytes of the longest datagram
         unsigned window = 512;        ///< unacknowledged packets
         unsigned retries = 7;         ///< of a packet, before its request fails
-        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< in each card, each way; invented
+        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< of each packet sent; invented
         sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out; invented
         sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< between events; 0: none
         sc_core::sc_time command_time{10, sc_core::SC_US};  ///< of an admin command; invented

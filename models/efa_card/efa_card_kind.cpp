@@ -34,7 +34,7 @@ kind efa_card_kind() {
          {"mtu", &c::mtu, unit::bytes, "of the longest datagram"},
          {"window", &c::window, "unacknowledged packets"},
          {"retries", &c::retries, "of a packet, before its request fails"},
-         {"processing", &c::processing, "in each card, each way"},
+         {"processing", &c::processing, "of each packet that the card sends"},
          {"retransmit", &c::retransmit, "shortest wait for an acknowledgement"},
          {"keep_alive", &c::keep_alive, "between keep-alive events; 0: none"},
          {"command_time", &c::command_time, "of an admin command"}},

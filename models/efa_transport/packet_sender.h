@@ -34,7 +34,7 @@ public:
         std::uint32_t mtu = 8928;     ///< bytes of the longest datagram
         unsigned window = 512;        ///< unacknowledged packets
         unsigned retries = 7;         ///< of a packet, before its request fails
-        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< in each card, each way
+        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< of each packet sent
         sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out
         sc_core::sc_time not_ready{50, sc_core::SC_US};  ///< until a receiver is asked again (RNR)
         bool rdma_read = true, rdma_write = true;
