@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/instance_metadata/packets.h"
 #include "models/ip_packet/fields.h"
 #include "models/ip_packet/headers.h"
 
@@ -12,7 +13,6 @@ using ethernet::packet;
 using ip::get16;
 using ip::get32;
 using ip::protocols;
-using ip::put16;
 using ip::put32;
 
 namespace {
@@ -24,10 +24,6 @@ constexpr std::size_t kind = 14, sender_mac = 22, sender = 28, target_mac = 32, 
 constexpr std::uint16_t request = 1, reply = 2;
 constexpr std::uint32_t ethernet_ipv4[] = {0x0001'0800, 0x0604'0000};
 }  // namespace arp
-
-void put_mac(packet& to, std::size_t at, const ethernet::mac_address& address) {
-    std::ranges::copy(address, to.bytes.begin() + static_cast<std::ptrdiff_t>(at));
-}
 
 }  // namespace
 
@@ -44,21 +40,10 @@ std::unique_ptr<packet> arp_answer(const packet& question, std::uint32_t address
     auto made = new_packet(question.source(), mac, protocols::arp, arp::bytes);
     put32(made->bytes, arp::kind, arp::ethernet_ipv4[0]);
     put32(made->bytes, arp::kind + 4, arp::ethernet_ipv4[1] | arp::reply);
-    put_mac(*made, arp::sender_mac, mac);
+    std::ranges::copy(mac, made->bytes.begin() + arp::sender_mac);
     put32(made->bytes, arp::sender, address);
     std::copy_n(question.bytes.begin() + arp::sender_mac, 10,
                 made->bytes.begin() + arp::target_mac);
-    return made;
-}
-
-std::unique_ptr<packet> new_packet(const ethernet::mac_address& to,
-                                   const ethernet::mac_address& from, std::uint16_t type,
-                                   std::size_t bytes) {
-    auto made = std::make_unique<packet>();
-    made->bytes.resize(bytes);
-    put_mac(*made, 0, to);
-    put_mac(*made, 6, from);
-    put16(made->bytes, 12, type);
     return made;
 }
 

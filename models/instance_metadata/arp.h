@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -15,10 +14,5 @@ bool asks_for(const ethernet::packet& packet, std::uint32_t address);
 std::unique_ptr<ethernet::packet> arp_answer(const ethernet::packet& question,
                                              std::uint32_t address,
                                              const ethernet::mac_address& mac);
-
-/// A packet of zeros with both addresses and the type.
-std::unique_ptr<ethernet::packet> new_packet(const ethernet::mac_address& to,
-                                             const ethernet::mac_address& from, std::uint16_t type,
-                                             std::size_t bytes);
 
 }  // namespace trn::metadata

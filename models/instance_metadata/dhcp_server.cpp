@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "models/instance_metadata/arp.h"
-#include "models/ip_packet/checksum.h"
+#include "models/instance_metadata/packets.h"
 #include "models/ip_packet/fields.h"
 #include "models/ip_packet/headers.h"
 
@@ -54,25 +54,14 @@ void add(std::vector<std::uint8_t>& to, std::uint8_t code, std::string_view text
     to.insert(to.end(), text.begin(), text.end());
 }
 
-/// What a client has sent to a DHCP server; empty: not that.
-std::span<const std::uint8_t> message_in(const packet& packet) {
-    const std::span<const std::uint8_t> bytes(packet.bytes);
-    const auto of = ip::find_headers(bytes);
-    if (of.version != ip::network::ipv4 || !of.carries(protocols::udp) ||
-        !of.has(header_bytes::udp))
-        return {};
-    const auto udp = bytes.subspan(of.payload, of.end - of.payload);
-    const bool to_server = get16(udp, 0) == client_port && get16(udp, 2) == server_port;
-    return to_server ? udp : std::span<const std::uint8_t>{};
-}
-
-/// A checksum of 0 is none (RFC 768).
-bool is_whole(const packet& packet) {
-    const std::span<const std::uint8_t> bytes(packet.bytes);
-    const auto of = ip::find_headers(bytes);
-    return ip::ones_sum(bytes.subspan(of.start, of.payload - of.start)) == 0xffff &&
-           get16(bytes, of.payload + 4) == of.end - of.payload &&
-           (get16(bytes, of.payload + 6) == 0 || ip::payload_sum(bytes, of) == 0xffff);
+/// The headers of what a client has sent to a DHCP server; nothing: not that.
+std::optional<ip::headers> find_message(const packet& packet) {
+    const auto of = ip::find_headers(packet.bytes);
+    const bool to_server = of.version == ip::network::ipv4 && of.carries(protocols::udp) &&
+                           of.has(header_bytes::udp) &&
+                           get16(packet.bytes, of.payload) == client_port &&
+                           get16(packet.bytes, of.payload + 2) == server_port;
+    return to_server ? std::optional(of) : std::nullopt;
 }
 
 }  // namespace
@@ -80,13 +69,16 @@ bool is_whole(const packet& packet) {
 dhcp_server::dhcp_server(const config& cfg, sender sends) : cfg_(cfg), sends_(std::move(sends)) {}
 
 bool dhcp_server::takes(const packet& packet) const {
-    return asks_for(packet, cfg_.router) || !message_in(packet).empty();
+    return asks_for(packet, cfg_.router) || find_message(packet);
 }
 
 void dhcp_server::receive(const packet& packet) {
     if (asks_for(packet, cfg_.router)) return sends_(arp_answer(packet, cfg_.router, cfg_.mac));
-    if (!is_whole(packet)) return;
-    const auto message = message_in(packet).subspan(header_bytes::udp);
+    const auto of = find_message(packet);
+    if (!of || !is_whole(packet, *of)) return;
+    const auto message = std::span(packet.bytes)
+                             .subspan(of->payload, of->end - of->payload)
+                             .subspan(header_bytes::udp);
     if (message.size() < place::options || message[place::operation] != asks ||
         (get32(message, 0) & 0x00ff'ff00) != ethernet_kind ||
         get32(message, place::cookie) != cookie)
@@ -149,8 +141,7 @@ std::vector<std::uint8_t> dhcp_server::options_of(kind what, bool with_address) 
 
 /// To a host that has no address yet, or has one: then it is known to answer there.
 void dhcp_server::reply(std::span<const std::uint8_t> message, kind what) {
-    constexpr std::size_t start = header_bytes::ethernet, udp = start + header_bytes::ipv4;
-    constexpr std::size_t body = udp + header_bytes::udp, mac_bytes = 16, copied = 4;
+    constexpr std::size_t mac_bytes = 16, copied = 4;
     const std::uint32_t own = get32(message, place::own);
     const bool informs = what == kind::acknowledge && own != 0 && own != cfg_.address;
     const bool to_all = what == kind::refuse || (get16(message, place::flags) & broadcast) != 0;
@@ -159,19 +150,20 @@ void dhcp_server::reply(std::span<const std::uint8_t> message, kind what) {
     std::copy_n(message.begin() + place::mac, to.size(), to.begin());
     if (to_all) to.fill(0xff);
 
-    auto made = new_packet(to, cfg_.mac, protocols::ipv4, body + place::options + options.size());
-    auto& bytes = made->bytes;
-    bytes[start] = 0x45;
-    put16(bytes, start + 2, static_cast<std::uint16_t>(bytes.size() - start));
-    bytes[start + 8] = 64;
-    bytes[start + 9] = protocols::udp;
-    put32(bytes, start + 12, cfg_.router);
-    put32(bytes, start + 16, to_all ? everyone : informs ? own : cfg_.address);
-    put16(bytes, udp, server_port);
-    put16(bytes, udp + 2, client_port);
-    put16(bytes, udp + 4, static_cast<std::uint16_t>(bytes.size() - udp));
+    auto made = new_ipv4_packet({.to = to,
+                                 .from = cfg_.mac,
+                                 .destination = to_all    ? everyone
+                                                : informs ? own
+                                                          : cfg_.address,
+                                 .source = cfg_.router,
+                                 .protocol = protocols::udp},
+                                header_bytes::udp + place::options + options.size());
+    const auto udp = std::span(made->bytes).subspan(ipv4_payload);
+    put16(udp, 0, server_port);
+    put16(udp, 2, client_port);
+    put16(udp, 4, static_cast<std::uint16_t>(udp.size()));
 
-    const auto answer = std::span(bytes).subspan(body);
+    const auto answer = udp.subspan(header_bytes::udp);
     put32(answer, 0, ethernet_kind | std::uint32_t{answers} << 24);
     std::copy_n(message.begin() + place::id, copied, answer.begin() + place::id);
     std::copy_n(message.begin() + place::flags, 2, answer.begin() + place::flags);
@@ -180,9 +172,7 @@ void dhcp_server::reply(std::span<const std::uint8_t> message, kind what) {
     std::copy_n(message.begin() + place::mac, mac_bytes, answer.begin() + place::mac);
     put32(answer, place::cookie, cookie);
     std::ranges::copy(options, answer.begin() + place::options);
-    const auto of = ip::find_headers(bytes);
-    ip::write_header_checksum(bytes, of);
-    ip::write_payload_checksum(bytes, of);
+    write_checksums(*made);
     sends_(std::move(made));
 }
 

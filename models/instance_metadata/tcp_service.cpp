@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "models/instance_metadata/arp.h"
-#include "models/ip_packet/checksum.h"
+#include "models/instance_metadata/packets.h"
 #include "models/ip_packet/fields.h"
 #include "platform/framework/kernel/random.h"
 
@@ -60,10 +60,9 @@ void tcp_service::receive(const packet& packet) {
     if (asks_for(packet, cfg_.address)) return sends_(arp_answer(packet, cfg_.address, cfg_.mac));
     const auto of = ip::find_headers(packet.bytes);
     const std::span<const std::uint8_t> bytes(packet.bytes);
-    const bool whole = of.carries(protocols::tcp) && of.has(header_bytes::tcp) &&
-                       ip::ones_sum(bytes.subspan(of.start, of.payload - of.start)) == 0xffff &&
-                       ip::payload_sum(bytes, of) == 0xffff && !ethernet::is_group(packet.source());
-    if (!whole) return;
+    if (!of.carries(protocols::tcp) || !of.has(header_bytes::tcp) || !is_whole(packet, of) ||
+        ethernet::is_group(packet.source()))
+        return;
     const auto tcp = bytes.subspan(of.payload, of.end - of.payload);
     const std::size_t length = (tcp[12] >> 4) * std::size_t{4};
     if (length < header_bytes::tcp || length > tcp.size()) return;
@@ -80,31 +79,28 @@ void tcp_service::receive(const packet& packet) {
 }
 
 void tcp_service::send(const peer& to, const segment& what, std::uint8_t hops) {
-    constexpr std::size_t option = 4, start = header_bytes::ethernet;
-    constexpr std::size_t tcp = start + header_bytes::ipv4;
+    constexpr std::size_t option = 4;
     const std::size_t header = header_bytes::tcp + (what.max_segment != 0 ? option : 0);
-    auto made = new_packet(to.host.mac, cfg_.mac, protocols::ipv4, tcp + header + what.text.size());
-    auto& bytes = made->bytes;
-    bytes[start] = 0x45;
-    put16(bytes, start + 2, static_cast<std::uint16_t>(bytes.size() - start));
-    put16(bytes, start + 6, 0x4000);  // not to be fragmented
-    bytes[start + 8] = hops;
-    bytes[start + 9] = protocols::tcp;
-    put32(bytes, start + 12, cfg_.address);
-    put32(bytes, start + 16, to.host.address);
-    put16(bytes, tcp, cfg_.port);
-    put16(bytes, tcp + 2, to.port);
-    put32(bytes, tcp + 4, what.sequence);
-    put32(bytes, tcp + 8, what.acknowledged);
-    bytes[tcp + 12] = static_cast<std::uint8_t>(header / 4 << 4);
-    bytes[tcp + 13] = what.flags;
-    put16(bytes, tcp + 14, window);
+    auto made = new_ipv4_packet({.to = to.host.mac,
+                                 .from = cfg_.mac,
+                                 .destination = to.host.address,
+                                 .source = cfg_.address,
+                                 .protocol = protocols::tcp,
+                                 .hops = hops,
+                                 .may_be_fragmented = false},
+                                header + what.text.size());
+    const auto tcp = std::span(made->bytes).subspan(ipv4_payload);
+    put16(tcp, 0, cfg_.port);
+    put16(tcp, 2, to.port);
+    put32(tcp, 4, what.sequence);
+    put32(tcp, 8, what.acknowledged);
+    tcp[12] = static_cast<std::uint8_t>(header / 4 << 4);
+    tcp[13] = what.flags;
+    put16(tcp, 14, window);
     if (what.max_segment != 0)
-        put32(bytes, tcp + 20, static_cast<std::uint32_t>(0x0204'0000 | what.max_segment));
-    std::ranges::copy(what.text, bytes.begin() + static_cast<std::ptrdiff_t>(tcp + header));
-    const auto of = ip::find_headers(bytes);
-    ip::write_header_checksum(bytes, of);
-    ip::write_payload_checksum(bytes, of);
+        put32(tcp, header_bytes::tcp, static_cast<std::uint32_t>(0x0204'0000 | what.max_segment));
+    std::ranges::copy(what.text, tcp.begin() + static_cast<std::ptrdiff_t>(header));
+    write_checksums(*made);
     sends_(std::move(made));
 }
 
