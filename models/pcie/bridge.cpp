@@ -251,6 +251,7 @@ void bridge::receive_error(function_id source, error_class what) {
         space_.set(correctable ? from : from + 2, source);
     }
     space_.set(at, status | bits);
+    if (hooks_.received) hooks_.received(source, what);
 }
 
 void bridge::reset() {

@@ -58,6 +58,9 @@ root_complex::root_complex(sc_core::sc_module_name name, const config& cfg)
         hooks.reset_below = [this, i] { reset_below(i); };
         hooks.message = [this](std::uint64_t, std::uint32_t number) { hot_plug(number); };
         hooks.changed = [this] { forget_all_pointers(); };
+        hooks.received = [this](function_id source, pcie::error_class what) {
+            report(source, what);
+        };
         ports_.push_back(std::make_unique<bridge>(port_config(cfg, i), std::move(hooks)));
     }
 }
@@ -134,6 +137,7 @@ void root_complex::find(node& above, function_id id) {
     node& found = *above.below.back();
     found.id = id;
     found.bridge = (header >> 16 & 0x7f) == PCI_HEADER_TYPE_BRIDGE;
+    find_capabilities(found);
     if (!found.bridge) {
         pcie::host_bus& bus = *this;  // private base
         functions_.push_back(std::make_unique<host_function>(bus, id, *device));
@@ -143,7 +147,6 @@ void root_complex::find(node& above, function_id id) {
     }
     found.secondary = next_bus();
     found.subordinate = 0xff;
-    find_capabilities(found);
     bridges_.push_back(&found);
     program_buses(found);
     const unsigned type = config_read(id, found.pcie) >> 20 & 0xf;
@@ -152,12 +155,12 @@ void root_complex::find(node& above, function_id id) {
     program_buses(found);
 }
 
-void root_complex::find_capabilities(node& bridge) {
-    std::uint32_t at = config_read(bridge.id, PCI_CAPABILITY_LIST) & 0xfc;
+void root_complex::find_capabilities(node& found) {
+    std::uint32_t at = config_read(found.id, PCI_CAPABILITY_LIST) & 0xfc;
     for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {  // 48 capabilities fill the space
-        const std::uint32_t header = config_read(bridge.id, at);
-        if ((header & 0xff) == PCI_CAP_ID_EXP) bridge.pcie = static_cast<std::uint16_t>(at);
-        if ((header & 0xff) == PCI_CAP_ID_MSI) bridge.msi = static_cast<std::uint16_t>(at);
+        const std::uint32_t header = config_read(found.id, at);
+        if ((header & 0xff) == PCI_CAP_ID_EXP) found.pcie = static_cast<std::uint16_t>(at);
+        if ((header & 0xff) == PCI_CAP_ID_MSI) found.msi = static_cast<std::uint16_t>(at);
         at = header >> 8 & 0xfc;
     }
 }
@@ -193,6 +196,7 @@ void root_complex::program_buses(const node& bridge) {
 /// Writes what was decided for a function, or for a bridge and all behind it: at the start, and
 /// when a card comes back.
 void root_complex::program(const node& at) {
+    enable_error_messages(at);
     if (at.function != nullptr) return at.function->restore();
     program_buses(at);
     const auto window = [](const range& r) {
@@ -206,18 +210,22 @@ void root_complex::program(const node& at) {
     config_write(at.id, PCI_PREF_MEMORY_BASE, window(wide));
     config_write(at.id, PCI_PREF_BASE_UPPER32, static_cast<std::uint32_t>(wide.first >> 32));
     config_write(at.id, PCI_PREF_LIMIT_UPPER32, static_cast<std::uint32_t>((wide.end - 1) >> 32));
-    // Error messages of the port itself, and of what is below it.
+    // Error messages of what is below it.
     constexpr std::uint32_t forward_errors = PCI_BRIDGE_CTL_SERR << 16;
     config_write(at.id, PCI_INTERRUPT_LINE, forward_errors);
     config_write(at.id, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_SERR);
+    const auto number = std::ranges::find(bridges_, &at) - bridges_.begin();
+    program_slot(at, static_cast<std::uint32_t>(number));
+    for (const auto& below : at.below) program(*below);
+}
+
+/// QEMU passes errors of a function on to its guest only if they are enabled when it starts.
+void root_complex::enable_error_messages(const node& at) {
     // Status is above control and cleared by ones.
     constexpr std::uint32_t report_errors =
         PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE;
     const std::uint32_t control = config_read(at.id, at.pcie + PCI_EXP_DEVCTL) & 0xffff;
     config_write(at.id, at.pcie + PCI_EXP_DEVCTL, control | report_errors);
-    const auto number = std::ranges::find(bridges_, &at) - bridges_.begin();
-    program_slot(at, static_cast<std::uint32_t>(number));
-    for (const auto& below : at.below) program(*below);
 }
 
 /// Asks a port that has a slot to tell us of its card, by a message with the bridge's number.
@@ -241,8 +249,33 @@ void root_complex::hot_plug(std::uint32_t number) {
     const node& at = *bridges_[number];
     program_slot(at, number);
     const auto link = config_read(at.id, at.pcie + PCI_EXP_LNKCTL) >> 16;
-    if ((link & PCI_EXP_LNKSTA_DLLLA) == 0) return;
-    for (const auto& below : at.below) program(*below);
+    const bool reachable = (link & PCI_EXP_LNKSTA_DLLLA) != 0;
+    if (reachable)
+        for (const auto& below : at.below) program(*below);
+    if (events_.slot) events_.slot(at.id, reachable);
+}
+
+void root_complex::report(function_id source, pcie::error_class what) {
+    if (what == pcie::error_class::correctable || !events_.uncorrectable) return;
+    const std::uint32_t error = first_error(source);
+    if (error != 0 && error != PCI_ERR_UNC_SURPDN) events_.uncorrectable(source, error);
+}
+
+/// 0: the source has recorded none, or does not answer.
+std::uint32_t root_complex::first_error(function_id source) {
+    constexpr std::uint32_t no_answer = ~std::uint32_t{0};
+    std::uint32_t at = PCI_CFG_SPACE_SIZE;
+    for (unsigned seen = 0; at >= PCI_CFG_SPACE_SIZE && seen < 48; ++seen) {
+        const std::uint32_t header = config_read(source, at);
+        if (header == no_answer) return 0;
+        if (PCI_EXT_CAP_ID(header) == PCI_EXT_CAP_ID_ERR) {
+            const std::uint32_t errors = config_read(source, at + PCI_ERR_UNCOR_STATUS) &
+                                         ~config_read(source, at + PCI_ERR_UNCOR_MASK);
+            return errors & -errors;
+        }
+        at = PCI_EXT_CAP_NEXT(header);
+    }
+    return 0;
 }
 
 std::vector<serves_functions::served> root_complex::functions() {

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "models/pcie/bridge.h"
@@ -50,6 +52,15 @@ public:
         sc_core::sc_time completion_timeout{16, sc_core::SC_MS};
     };
     static constexpr unsigned max_ports = 32;  ///< devices of bus 0
+    /// What an operating system learns from the ports of its server. Called in a slice of simulated
+    /// time.
+    struct port_events {
+        /// A nonfatal or fatal error message; `error`: PCI_ERR_UNC_*, the lowest that the source
+        /// has recorded and does not mask. Not for a link that went down, which `slot` reports.
+        std::function<void(pcie::function_id source, std::uint32_t error)> uncorrectable = {};
+        /// The card of a root port or of a switch's port: reachable again, or not any more.
+        std::function<void(pcie::function_id port, bool reachable)> slot = {};
+    };
     struct counts {
         std::uint64_t peer_requests = 0;  ///< from one function to another, not counting pointers
         std::uint64_t refused = 0;        ///< unclaimed requests of functions
@@ -74,6 +85,8 @@ public:
     std::uint32_t config_read(pcie::function_id id, std::uint32_t offset);
     void config_write(pcie::function_id id, std::uint32_t offset, std::uint32_t value);
 
+    void observe(port_events events) { events_ = std::move(events); }
+
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
     void publish(statistics& out) const override;
@@ -91,7 +104,7 @@ private:
         std::uint8_t secondary = 0, subordinate = 0;
         range narrow, wide;                       // a bridge's windows
         pcie::host_function* function = nullptr;  // not a bridge's
-        std::uint16_t pcie = 0, msi = 0;          // a bridge's capability offsets
+        std::uint16_t pcie = 0, msi = 0;          // capability offsets
         std::vector<std::unique_ptr<node>> below;
     };
 
@@ -110,12 +123,15 @@ private:
                                              std::uint32_t offset, std::uint32_t& value);
     void scan(node& above, unsigned devices);
     void find(node& above, pcie::function_id id);
-    void find_capabilities(node& bridge);
+    void find_capabilities(node& found);
     void assign(node& at, std::uint64_t& narrow, std::uint64_t& wide);
     void program(const node& at);
     void program_buses(const node& bridge);
+    void enable_error_messages(const node& at);
     void program_slot(const node& bridge, std::uint32_t number);
     void hot_plug(std::uint32_t number);
+    void report(pcie::function_id source, pcie::error_class what);
+    std::uint32_t first_error(pcie::function_id source);
 
     // host_bus
     void send(payload& request, pcie::tlp& header, sc_core::sc_time& delay) override;
@@ -153,6 +169,7 @@ private:
     unsigned next_bus_ = 1;
     std::uint64_t lose_ = 0;  // function reads that the fault still drops
     bool started_ = false;
+    port_events events_;
     counts counters_;
 };
 

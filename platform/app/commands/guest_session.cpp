@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -19,11 +20,13 @@
 #include "models/instance_metadata/document.h"
 #include "models/instance_metadata/instance_metadata.h"
 #include "models/kinds.h"
+#include "models/root_complex/root_complex.h"
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/guest_files.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/fidelity_report.h"
+#include "platform/app/guest/guest_ports.h"
 #include "platform/app/guest/running_guest.h"
 #include "platform/app/platform.h"
 #include "platform/framework/attach/console/console_writer.h"
@@ -81,6 +84,7 @@ public:
         std::optional<fidelity_report> touched;
         if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
         complete_machines();
+        watch_ports();
         open_endpoints();
         start_guests();
         wait_for_signals();
@@ -148,6 +152,7 @@ private:
             m.append += fmt::format(" hugepagesz=2M hugepages={}", 8 * count);
         // Parameters unknown to the kernel become the environment of init and its programs.
         const auto& server = any.server;
+        m.monitor = folder() / fmt::format("qemu{}.qmp", guests_.size());
         if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
         if (!chosen_.append.empty()) m.append += " " + chosen_.append;
         if (image_) m.initrd = initramfs();
@@ -156,13 +161,31 @@ private:
         return m;
     }
 
+    /// Errors and cards of a server's ports are shown to its guest.
+    void watch_ports() {
+        for (const auto& guest : guests_) {
+            auto& ports = ports_.emplace_back(platform_.loop().io(), guest->machine().monitor,
+                                              guest->machine().functions);
+            platform_.modules().for_each<root_complex>([&](root_complex& host) {
+                if (!is_in(guest->name(), host.name())) return;
+                host.observe(
+                    {.uncorrectable = [&ports](auto source,
+                                               auto error) { ports.error(source, error); },
+                     .slot = [&ports](auto port, bool reachable) { ports.slot(port, reachable); }});
+            });
+        }
+    }
+
+    /// Whether a module is a part of a server.
+    static bool is_in(const std::string& server, std::string_view path) {
+        return server.empty() || path.starts_with(server + ".");
+    }
+
     /// As the server's metadata service says it, else by the number of the guest.
     std::string instance_id_of(const std::string& server) const {
         std::string found;
         platform_.modules().for_each<instance_metadata>([&](const instance_metadata& service) {
-            const std::string_view path = service.name();
-            if (found.empty() && (server.empty() || path.starts_with(server + ".")))
-                found = service.instance_id();
+            if (found.empty() && is_in(server, service.name())) found = service.instance_id();
         });
         return found.empty() ? metadata::instance_id_of(guests_.size() + 1) : found;
     }
@@ -273,6 +296,7 @@ private:
     std::optional<growing_file> uart_;
     std::optional<console_writer> writer_;
     console_writer consoles_{console_writer::print, true};  // of several guests
+    std::deque<guest_ports> ports_;
     std::vector<std::unique_ptr<running_guest>> guests_;
     std::optional<int> interrupted_;
 };

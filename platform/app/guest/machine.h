@@ -38,6 +38,7 @@ struct guest_machine {
     std::string instance_id = {};  ///< SMBIOS board asset tag, beside a product; "" = none
     bool interactive = false;      ///< the console is a terminal
     std::vector<guest_function> functions;  ///< in bus order
+    std::filesystem::path monitor = {};     ///< QMP socket that QEMU opens; empty: none
     std::vector<std::string> extra;         ///< more arguments of QEMU's
     /// Source of the guest's clocks: the host's time, or the guest's instructions, which stop while
     /// an access waits. A sleeping guest follows the host's time in both cases.

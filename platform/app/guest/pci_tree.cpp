@@ -30,6 +30,10 @@ std::string json_text(const std::string& text) {
     return out;
 }
 
+/// Without a power controller a guest cannot switch a slot off: QEMU would remove the function, and
+/// abort (doc/guide-instance.md).
+constexpr std::string_view no_power = ",power_controller_present=off";
+
 /// Writes each port once, and remembers the bus below it.
 class tree_writer {
 public:
@@ -67,20 +71,21 @@ private:
     std::string port(const std::vector<std::uint16_t>& bridges, std::size_t level,
                      const std::string& above) {
         const unsigned id = bridges[level];
-        const auto name = fmt::format("port{:02x}.{:02x}.{}", id >> 8, id >> 3 & 0x1f, id & 7);
+        const auto name = port_name(bridges[level]);
         if (!known_.emplace(id, name).second) return name;
         const unsigned slot = static_cast<unsigned>(known_.size());
         if (level == 0) {
             const auto node =
                 nodes_ == 1 ? "" : fmt::format(",bus=node{}", roots_ * nodes_ / root_ports_);
-            device(fmt::format("pcie-root-port,id={},chassis=0,slot={}{}", name, slot, node));
+            device(fmt::format("pcie-root-port,id={},chassis=0,slot={}{}{}", name, slot, no_power,
+                               node));
             ++roots_;
         } else if (level % 2 == 1) {
             device(fmt::format("x3130-upstream,id={},bus={}", name, above));
         } else {
-            device(fmt::format("xio3130-downstream,id={},bus={},addr={:#x}.{},chassis=0,slot={}{}",
-                               name, above, id >> 3 & 0x1f, id & 7, slot,
-                               (id & 7) != 0 ? ",multifunction=on" : ""));
+            device(fmt::format(
+                "xio3130-downstream,id={},bus={},addr={:#x}.{},chassis=0,slot={}{}{}", name, above,
+                id >> 3 & 0x1f, id & 7, slot, no_power, (id & 7) != 0 ? ",multifunction=on" : ""));
         }
         return name;
     }
@@ -93,6 +98,10 @@ private:
 };
 
 }  // namespace
+
+std::string port_name(std::uint16_t id) {
+    return fmt::format("port{:02x}.{:02x}.{}", id >> 8, id >> 3 & 0x1f, id & 7);
+}
 
 std::vector<std::string> pci_tree_arguments(const std::vector<guest_function>& functions,
                                             unsigned nodes) {

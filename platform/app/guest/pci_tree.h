@@ -27,4 +27,7 @@ std::vector<std::string> pci_tree_arguments(const std::vector<guest_function>& f
 
 constexpr unsigned max_nodes = 4;
 
+/// QEMU's id of a port of the board.
+std::string port_name(std::uint16_t id);
+
 }  // namespace trn

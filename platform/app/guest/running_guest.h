@@ -47,6 +47,7 @@ public:
     std::optional<child_process::end_state> ended();
     void end();
     const std::string& name() const { return name_; }
+    const guest_machine& machine() const { return machine_; }
 
 private:
     std::vector<std::string> announced() const;

@@ -121,6 +121,36 @@ echo recovered
     EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
 }
 
+/// Errors of the function, and its slot, reach the drivers of the kernel.
+TEST_F(NvmeGuest, BusErrorIsRecoveredAndAPulledDiskReturns) {
+    const auto start = command(
+        seen +
+            std::string(
+                R"sh(good() { dd if=/dev/nvme0n1 of=/dev/null bs=4096 count=1 iflag=direct 2>/dev/null; }
+good || exit 2
+echo ready for a lost completion
+while ! dmesg | grep -q 'nvme 0000:01:00.0: PCIe Bus Error'; do good; sleep 0.3; done
+seen 'CmpltTO'
+seen 'device recovery successful'
+good || exit 3
+dmesg -c >/dev/null
+echo ready without a disk
+seen 'Powering off due to button press'
+for try in $(seq 100); do [ -e /sys/block/nvme0n1 ] || break; sleep 0.3; done
+[ -e /sys/block/nvme0n1 ] && exit 4
+echo ready for a disk
+seen 'Link Up'
+for try in $(seq 100); do [ -b /dev/nvme0n1 ] && good && exit 0; sleep 0.3; done
+exit 5
+)sh"),
+        "--listen " + (folder / "") + " --append loglevel=7");
+    const auto how =
+        run_with_faults(start, {{"ready for a lost completion", "host", "lost_completion"},
+                                {"ready without a disk", "host", "card_removed"},
+                                {"ready for a disk", "host", "card_inserted"}});
+    EXPECT_EQ(how.status, 0) << how.output;
+}
+
 TEST_F(NvmeGuest, ImageOfAnotherSizeIsRefused) {
     std::ofstream(folder / "disk.img") << "short";
     const auto how = start("true\n", "--set image=" + (folder / "disk.img"));

@@ -71,9 +71,12 @@ TEST(GuestMachine, NodesHaveEqualPartsOfTheProcessorsAndTheRootPorts) {
     EXPECT_THAT(line, HasSubstr("-numa node,nodeid=1,cpus=2-3 "));
     EXPECT_THAT(line, HasSubstr("pxb-pcie,id=node0,bus=pcie.0,bus_nr=85,numa_node=0 "));
     EXPECT_THAT(line, HasSubstr("pxb-pcie,id=node1,bus=pcie.0,bus_nr=170,numa_node=1 "));
-    EXPECT_THAT(line, HasSubstr("id=port00.00.0,chassis=0,slot=1,bus=node0 "));
-    EXPECT_THAT(line, HasSubstr("id=port00.01.0,chassis=0,slot=2,bus=node0 "));
-    EXPECT_THAT(line, HasSubstr("id=port00.02.0,chassis=0,slot=3,bus=node1 "));
+    EXPECT_THAT(
+        line, HasSubstr("id=port00.00.0,chassis=0,slot=1,power_controller_present=off,bus=node0 "));
+    EXPECT_THAT(
+        line, HasSubstr("id=port00.01.0,chassis=0,slot=2,power_controller_present=off,bus=node0 "));
+    EXPECT_THAT(
+        line, HasSubstr("id=port00.02.0,chassis=0,slot=3,power_controller_present=off,bus=node1 "));
 }
 
 TEST(GuestMachine, RefusesMoreFunctionsThanTheRootBusHolds) {

@@ -311,6 +311,26 @@ TEST_F(RootComplexTest, UnansweredReadTimesOutAndReturnsAllOnes) {
     EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), 0u);
 }
 
+TEST_F(RootComplexTest, ObserverLearnsOfUncorrectableErrorsAndOfCards) {
+    using event = std::pair<pcie::function_id, std::uint32_t>;
+    std::vector<event> errors, slots;
+    host.observe(
+        {.uncorrectable = [&](auto source, auto error) { errors.emplace_back(source, error); },
+         .slot = [&](auto port, bool there) { slots.emplace_back(port, there); }});
+    write_bar<std::uint32_t>(fa(), 4, 0, 1);  // memory space is off
+    EXPECT_EQ(errors, (std::vector<event>{{fa().id(), PCI_ERR_UNC_UNSUP}}));
+    test::turn_on(fa());
+    a.endpoint.inject("lost_completion", {});
+    read_bar<std::uint32_t>(fa(), 4, 0);
+    const pcie::function_id port = host.root_port(0).id();
+    EXPECT_EQ(errors.at(1), (event{port, PCI_ERR_UNC_COMP_TIME}));
+    EXPECT_TRUE(slots.empty());
+    host.inject("card_removed", {{"port", "0"}});
+    host.inject("card_inserted", {{"port", "0"}});
+    EXPECT_EQ(slots, (std::vector<event>{{port, 0}, {port, 1}}));
+    EXPECT_EQ(errors.size(), 2u) << "the slot says that the link went down";
+}
+
 /// Uncorrectable errors of a function (6.2.3.2): the driver selects those reported to the root port
 /// by mask, severity and the enable bits.
 TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
@@ -338,7 +358,11 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     constexpr std::uint32_t fatal = PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_FATAL_RCV;
     heard();
 
-    bad_write();  // nothing is enabled
+    constexpr std::uint16_t all =
+        PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE;
+    EXPECT_EQ(a.endpoint.space().get<std::uint16_t>(control) & all, all) << "as firmware leaves it";
+    set16(control, 0);
+    bad_write();
     EXPECT_TRUE(aer(a.endpoint.space()) & PCI_ERR_UNC_UNSUP);
     EXPECT_EQ(heard(), 0u);
     set16(control, PCI_EXP_DEVCTL_NFERE);  // not of unsupported requests
@@ -546,6 +570,8 @@ TEST_F(HostLinkTest, ReplaysAndRolloversAreCorrectableErrorsOfBothEnds) {
     const auto correctable = [](pcie::config_space& space) {
         return space.get<std::uint32_t>(0x100 + PCI_ERR_COR_STATUS);
     };
+    const std::uint8_t none[2] = {};
+    f.config_write(express_of(a.endpoint.space()) + PCI_EXP_DEVCTL, none);
     cable.inject("crc", {});
     write_bar<std::uint32_t>(f, 4, 0, 1);
     EXPECT_EQ(correctable(a.endpoint.space()), std::uint32_t{PCI_ERR_COR_BAD_TLP});

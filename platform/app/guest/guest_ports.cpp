@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/guest/guest_ports.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace trn {
+
+namespace {
+
+/// QEMU refuses the button while the guest still follows the last one: for some seconds.
+constexpr std::chrono::seconds between_tries{1};
+constexpr unsigned max_tries = 60;
+
+}  // namespace
+
+guest_ports::guest_ports(boost::asio::io_context& io, const std::filesystem::path& monitor,
+                         const std::vector<guest_function>& functions)
+    : monitor_(io, monitor) {
+    for (const auto& function : functions)
+        if (!function.bridges.empty())
+            cards_.push_back({.function = function, .retry = boost::asio::steady_timer(io)});
+}
+
+void guest_ports::error(std::uint16_t source, std::uint32_t error) {
+    for (const card& each : cards_) {
+        const auto& above = each.function.bridges;
+        if (each.function.id == source) return monitor_.inject_error(each.function.name, error);
+        if (std::ranges::find(above, source) != above.end())
+            return monitor_.inject_error(port_name(source), error);
+    }
+}
+
+void guest_ports::slot(std::uint16_t port, bool reachable) {
+    for (card& each : cards_) {
+        const auto& above = each.function.bridges;
+        if (std::ranges::find(above, port) == above.end()) continue;
+        each.reachable = reachable;
+        each.tries = 0;
+        follow(each);
+    }
+}
+
+void guest_ports::follow(card& at) {
+    if (at.in_guest == at.reachable || at.tries >= max_tries) return;
+    monitor_.press_attention_button(at.function.name, [this, &at](bool accepted) {
+        if (accepted) at.in_guest = !at.in_guest;
+        ++at.tries;
+        at.retry.expires_after(between_tries);
+        at.retry.async_wait([this, &at](auto error) {
+            if (!error) follow(at);
+        });
+    });
+}
+
+}  // namespace trn

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "platform/app/guest/pci_tree.h"
+#include "platform/app/guest/qemu_monitor.h"
+
+namespace trn {
+
+/// Shows a guest what happens at the ports of its server: QEMU's ports know only what its monitor
+/// is asked for. Errors are injected there. A card that is pulled or put in is a pressed attention
+/// button, upon which the guest removes the function, or looks for it again.
+class guest_ports {
+public:
+    /// `monitor`: QEMU's QMP socket.
+    guest_ports(boost::asio::io_context& io, const std::filesystem::path& monitor,
+                const std::vector<guest_function>& functions);
+
+    /// An uncorrectable error (PCI_ERR_UNC_*) of a function or a port.
+    void error(std::uint16_t source, std::uint32_t error);
+    /// The card of a port has become reachable, or is not any more.
+    void slot(std::uint16_t port, bool reachable);
+
+private:
+    struct card {
+        guest_function function;
+        bool reachable = true;  // on the board
+        bool in_guest = true;   // as the button was pressed
+        unsigned tries = 0;
+        boost::asio::steady_timer retry;
+    };
+    void follow(card& at);
+
+    qemu_monitor monitor_;
+    std::deque<card> cards_;
+};
+
+}  // namespace trn

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/guest/qemu_monitor.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/write.hpp>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace trn {
+
+namespace asio = boost::asio;
+using json = nlohmann::json;
+
+qemu_monitor::qemu_monitor(asio::io_context& io, std::filesystem::path socket)
+    : path_(std::move(socket)), socket_(io) {}
+
+void qemu_monitor::inject_error(const std::string& device, std::uint32_t error) {
+    const auto line = fmt::format("pcie_aer_inject_error {} {:#x}", device, error);
+    send(json{{"execute", "human-monitor-command"}, {"arguments", {{"command-line", line}}}}.dump(),
+         {});
+}
+
+void qemu_monitor::press_attention_button(const std::string& device, reply answered) {
+    send(json{{"execute", "device_del"}, {"arguments", {{"id", device}}}}.dump(),
+         std::move(answered));
+}
+
+void qemu_monitor::send(std::string command, reply answered) {
+    constexpr std::size_t max_waiting = 64;  // a storm of errors shows the guest no more
+    if ((!socket_.is_open() && !connect()) || waiting_.size() >= max_waiting) return;
+    waiting_.push_back(std::move(answered));
+    unsent_.push_back(std::move(command));
+    if (unsent_.size() == 1) write();
+}
+
+/// A QEMU that has not opened its socket yet, or has ended, has no guest that could learn of it.
+bool qemu_monitor::connect() {
+    boost::system::error_code error;
+    socket_.connect(path_.string(), error);
+    if (error) {
+        socket_.close(error);
+        return false;
+    }
+    read();
+    send(json{{"execute", "qmp_capabilities"}}.dump(), {});
+    return true;
+}
+
+void qemu_monitor::write() {
+    asio::async_write(socket_, asio::buffer(unsent_.front()), [this](auto error, std::size_t) {
+        if (error) return;
+        unsent_.pop_front();
+        if (!unsent_.empty()) write();
+    });
+}
+
+void qemu_monitor::read() {
+    socket_.async_read_some(asio::buffer(bytes_), [this](auto error, std::size_t count) {
+        if (error == asio::error::operation_aborted) return;
+        if (error) return disconnect();
+        for (const char each : std::string_view(bytes_.data(), count)) {
+            if (each != '\n')
+                line_ += each;
+            else
+                take(std::exchange(line_, {}));
+        }
+        constexpr std::size_t longest = 1 << 20;
+        if (line_.size() > longest) return disconnect();
+        read();
+    });
+}
+
+void qemu_monitor::disconnect() {
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+    unsent_.clear();
+    waiting_.clear();
+    line_.clear();
+}
+
+/// Greeting and events have neither of the keys.
+void qemu_monitor::take(std::string_view line) {
+    const auto message = json::parse(line, nullptr, false);
+    if (!message.is_object() || waiting_.empty()) return;
+    const bool accepted = message.contains("return");
+    if (!accepted && !message.contains("error")) return;
+    const auto answered = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (answered) answered(accepted);
+}
+
+}  // namespace trn

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace trn {
+
+/// A client of QEMU's QMP monitor. Connects at the first command; never waits for a reply.
+class qemu_monitor {
+public:
+    /// Whether QEMU has accepted a command. Not called when the connection is lost before.
+    using reply = std::function<void(bool accepted)>;
+
+    qemu_monitor(boost::asio::io_context& io, std::filesystem::path socket);
+
+    /// Records an uncorrectable error (PCI_ERR_UNC_*) at a device, which sends its message.
+    void inject_error(const std::string& device, std::uint32_t error);
+    /// Presses the attention button of the slot that a device is in, as `device_del` does.
+    void press_attention_button(const std::string& device, reply answered);
+
+private:
+    void send(std::string command, reply answered);
+    bool connect();
+    void disconnect();
+    void write();
+    void read();
+    void take(std::string_view line);
+
+    const std::filesystem::path path_;
+    boost::asio::local::stream_protocol::socket socket_;
+    std::deque<std::string> unsent_;
+    std::deque<reply> waiting_;  // of the commands that were sent
+    std::array<char, 4096> bytes_{};
+    std::string line_;
+};
+
+}  // namespace trn
