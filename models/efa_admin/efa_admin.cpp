@@ -8,7 +8,9 @@
 namespace trn {
 
 using namespace efa_objects;
-using nitro::answer;
+using nitro::answered;
+using nitro::done;
+using nitro::refuse;
 using nitro::status;
 using nitro::step;
 namespace regs = efa_admin_regs;
@@ -17,18 +19,6 @@ using regs::reg;
 namespace {
 
 using opcode = std::uint32_t;
-
-answer refuse(status why) {
-    return {.how = why};
-}
-
-step answered(const efa_admin::entry& words) {
-    return answer{.how = status::ok, .entry = nitro::admin_entry(words.words())};
-}
-
-step done() {
-    return answer{};
-}
 
 gid gid_at(const efa_admin::entry& command, reg first) {
     gid value;

@@ -17,7 +17,7 @@ namespace trn {
 
 /// Executes the admin commands of an EFA card: creates, changes and removes its objects. Knows no
 /// time and no memory; what a command needs to read it asks for. Spec: doc/models/efa_admin.md; EFA
-/// EFA contract 7, 8, 14, 15, 17.
+/// contract 7, 8, 14, 15, 17.
 class efa_admin {
 public:
     using entry = table_entry<efa_admin_regs::rows>;

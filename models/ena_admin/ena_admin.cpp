@@ -13,25 +13,15 @@ namespace trn {
 using ena_queues::direction;
 using ena_queues::find;
 using ena_queues::limits;
-using nitro::answer;
+using nitro::answered;
+using nitro::done;
+using nitro::refuse;
 using nitro::status;
 using nitro::step;
 namespace regs = ena_admin_regs;
 using regs::reg;
 
 namespace {
-
-answer refuse(status why) {
-    return {.how = why};
-}
-
-step answered(const ena_admin::entry& words) {
-    return answer{.how = status::ok, .entry = nitro::admin_entry(words.words())};
-}
-
-step done() {
-    return answer{};
-}
 
 constexpr std::uint32_t bit(std::uint32_t number) {
     return 1u << number;

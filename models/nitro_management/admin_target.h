@@ -38,6 +38,18 @@ struct memory_request {
 
 using step = std::variant<memory_request, answer>;
 
+inline step refuse(status why) {
+    return answer{.how = why};
+}
+/// Success, with the words of a card's own completion from byte 8 on.
+template <const auto& Rows>
+step answered(const table_entry<Rows>& words) {
+    return answer{.how = status::ok, .entry = admin_entry(words.words())};
+}
+inline step done() {
+    return answer{};
+}
+
 /// The card behind an admin queue. Commands are executed one at a time: begin(), then resume() for
 /// each memory_request that the previous step returned, until a step is an answer.
 class admin_target {
