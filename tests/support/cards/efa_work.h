@@ -154,6 +154,9 @@ inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_ran
     if (random.below(4) == 0) what.immediate = 1;
     if (random.below(4) == 0) what.inlined.assign(1 + random.below(32), 3);
     on.host.post(on.qp, what);
+    if (random.below(8) == 0)  // beyond the ring, or back
+        on.host.set(random.below(2) == 0 ? on.qp.send_bell : on.qp.receive_bell,
+                    static_cast<std::uint32_t>(some_value(random)));
 }
 
 /// Any bytes in any place of the send rings, and any doorbell.

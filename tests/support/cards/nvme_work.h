@@ -40,14 +40,21 @@ inline void some_command(disk_host& disk, fuzz_random& random) {
     for (unsigned word = 10; word < 16; ++word)
         if (random.below(3) != 0) what.set(word, static_cast<std::uint32_t>(some_value(random)));
     if (random.below(2) == 0) what.set(11, 0);
+    if (random.below(4) == 0)  // a transfer whose list goes on in another page
+        what.prps(data, lists + (512 - random.below(4)) % 512 * 8)
+            .set(10, static_cast<std::uint32_t>(random.below(300)))
+            .set(12, static_cast<std::uint32_t>(random.below(256)));
     disk.post(queue, what);
 }
 
 inline void some_noise(disk_host& disk, fuzz_random& random) {
-    for (unsigned i = 0; i < 16; ++i) {
-        const std::uint64_t value = some_value(random);
-        std::memcpy(disk.bytes(lists + random.below(1024) * 8), &value, 8);
-    }
+    const auto put = [&](std::uint64_t entry, std::uint64_t value) {
+        std::memcpy(disk.bytes(lists + entry * 8), &value, sizeof value);
+    };
+    for (unsigned i = 0; i < 16; ++i) put(random.below(1024), some_value(random));
+    // Pages of lists that lead to each other, or to themselves.
+    for (const std::uint64_t last : {511, 1023})
+        if (random.below(2) == 0) put(last, lists + random.below(2) * 4096);
     switch (random.below(4)) {
     case 0:
         return disk.set(0x1000 + random.below(140) * 4, static_cast<std::uint32_t>(random.next()));
