@@ -34,8 +34,8 @@ using namespace trn::test;
 
 constexpr std::uint64_t read_bytes = 128 << 10;
 constexpr std::uint64_t disk_bytes = 16 << 20;
-constexpr unsigned outstanding = 8;  // reads
-constexpr std::uint32_t reads = 400;
+constexpr unsigned outstanding = 15;  // reads: all that the queue holds
+constexpr std::uint32_t reads = 1500;
 constexpr std::uint16_t packet_bytes = 9000;
 constexpr unsigned depth = 64;  // of rings of packets
 
@@ -67,7 +67,7 @@ double read_rate(const std::string& sockets) {
             for (; posted < reads && posted - done < outstanding; ++posted)
                 host.place(1, command(2, posted));
             host.ring_tail(1);
-            host.advance(200);  // four reads of the medium
+            host.advance(400);  // eight reads of the medium
             while (const auto how = host.take(1)) {
                 require(how->status() == 0, "a read has failed");
                 ++done;
