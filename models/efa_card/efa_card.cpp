@@ -187,7 +187,7 @@ void efa_card::received(plug&, payload& payload, sc_time&) {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (carrier == nullptr || carrier->carried == nullptr)
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    if (carrier->carried->what == ethernet::frame::kind::hello)
+    if (carrier->carried->is_hello)
         return wire_.set_address(carrier->carried->destination);
     auto* const packet = dynamic_cast<srd_packet*>(carrier->carried.get());
     if (packet == nullptr || reset.level()) return;  // dropped

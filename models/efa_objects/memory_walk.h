@@ -2,10 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
-#include <vector>
+#include <span>
 
 #include "models/efa_objects/objects.h"
 
@@ -14,6 +15,8 @@ namespace trn::efa_objects {
 /// The elements of a work request or of a receive as one range of bytes.
 class memory_walk {
 public:
+    static constexpr std::size_t max_elements =
+        std::max(limits::send_elements, limits::receive_elements);
     struct element {
         std::uint32_t key = 0;
         std::uint64_t address = 0;
@@ -21,15 +24,17 @@ public:
     };
 
     memory_walk() = default;
-    memory_walk(std::uint16_t domain, memory_access how, std::vector<element> elements)
-        : domain_(domain), how_(how), elements_(std::move(elements)) {
-        for (const element& each : elements_) length_ += each.length;
+    /// Precondition: not more elements than max_elements.
+    memory_walk(std::uint16_t domain, memory_access how, std::span<const element> elements)
+        : domain_(domain), how_(how), count_(elements.size()) {
+        std::ranges::copy(elements, elements_.begin());
+        for (const element& each : elements) length_ += each.length;
     }
 
     std::uint64_t length() const { return length_; }
     /// Whether all elements are in regions of the domain that permit the access.
     bool permitted(const objects& in) const {
-        for (const element& each : elements_)
+        for (const element& each : used())
             if (each.length != 0 && region_of(in, each, 0, each.length) == nullptr) return false;
         return true;
     }
@@ -37,7 +42,7 @@ public:
     /// is not permitted, or no longer. Precondition: offset is below length(), max is not 0.
     std::optional<memory_region::piece> at(const objects& in, std::uint64_t offset,
                                            std::uint64_t max) const {
-        for (const element& each : elements_) {
+        for (const element& each : used()) {
             if (offset >= each.length) {
                 offset -= each.length;
                 continue;
@@ -51,6 +56,7 @@ public:
     }
 
 private:
+    std::span<const element> used() const { return std::span(elements_).first(count_); }
     const memory_region* region_of(const objects& in, const element& of, std::uint64_t offset,
                                    std::uint64_t count) const {
         const memory_region* const region = in.regions.find(of.key);
@@ -61,7 +67,8 @@ private:
 
     std::uint16_t domain_ = 0;
     memory_access how_ = memory_access::local_read;
-    std::vector<element> elements_;
+    std::array<element, max_elements> elements_ = {};
+    std::size_t count_ = 0;
     std::uint64_t length_ = 0;
 };
 

@@ -70,10 +70,7 @@ void packet_receiver::run() {
         }
         srd_packet& packet = *queue_.front();
         const trace::on_behalf_of it(packet.of);
-        if (packet.type == srd_packet::kind::read_request)
-            take_read(std::move(queue_.front()));
-        else if (take(packet) == progress::blocked)
-            return next_trigger(*later_.ready);
+        if (take(packet) == progress::blocked) return next_trigger(*later_.ready);
         if (!queue_.empty()) queue_.pop_front();
         now_ = {};
     }
@@ -88,18 +85,23 @@ packet_receiver::progress packet_receiver::take(srd_packet& packet) {
     case srd_packet::kind::read_response:
         return take_response(packet);
     case srd_packet::kind::response:
-        sender_.responded(packet);
+        sender_.responded(std::move(queue_.front()));
         return progress::done;
     case srd_packet::kind::read_request:
-        break;
+        return take_read(packet);
     }
     return progress::done;
 }
 
 // --- checks ---
 
+/// The packet in work becomes its response.
+void packet_receiver::respond(status how, const sc_time& ready) {
+    sender_.respond(std::move(queue_.front()), how, ready);
+}
+
 void packet_receiver::refuse(const srd_packet& packet, status why) {
-    if (!packet.datagram) sender_.respond(packet, why, sc_core::sc_time_stamp());
+    if (!packet.datagram) respond(why, sc_core::sc_time_stamp());
 }
 
 queue_pair* packet_receiver::admitted_to(const srd_packet& packet) {
@@ -145,10 +147,10 @@ packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to) {
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) return progress::failed;
         to.ready = std::max(to.ready, sc_core::sc_time_stamp() + delay);
-        if (to.descriptors++ == 0) to.id = static_cast<std::uint16_t>(words.get(io::receive::id));
-        to.elements.push_back({words.get(io::receive_key::lkey),
-                               words.get_wide(reg::receive_address_lo),
-                               words.get(io::receive::length)});
+        if (to.descriptors == 0) to.id = static_cast<std::uint16_t>(words.get(io::receive::id));
+        to.elements[to.descriptors++] = {words.get(io::receive_key::lkey),
+                                         words.get_wide(reg::receive_address_lo),
+                                         words.get(io::receive::length)};
         to.is_complete = words.get(io::receive_key::last) != 0;
     }
     return progress::done;
@@ -173,9 +175,9 @@ packet_receiver::progress packet_receiver::flush() {
     return how;
 }
 
-/// Writes now_.bytes to now_.to.
-packet_receiver::progress packet_receiver::store() {
-    const auto size = static_cast<std::uint32_t>(now_.bytes.size());
+/// Writes the data of the packet in work to now_.to.
+packet_receiver::progress packet_receiver::store(srd_packet& packet) {
+    const auto size = static_cast<std::uint32_t>(packet.data.size());
     now_.ready = std::max(now_.ready, now_.taken.ready);
     while (now_.stored < size) {
         const std::uint32_t left = size - now_.stored;
@@ -186,7 +188,7 @@ packet_receiver::progress packet_receiver::store() {
         const auto count = std::min({static_cast<std::uint32_t>(to->bytes), left, room});
         sc_time delay;
         const auto how = memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address,
-                                        &now_.bytes[now_.stored], count, later_, delay);
+                                        &packet.data[now_.stored], count, later_, delay);
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) return progress::failed;
         now_.stored += count;
@@ -196,14 +198,13 @@ packet_receiver::progress packet_receiver::store() {
 }
 
 /// The 40 bytes that a receive of UD begins with: zeros, then the GIDs of both cards.
-std::vector<std::uint8_t> packet_receiver::with_global_header(const srd_packet& packet) const {
+void packet_receiver::add_global_header(srd_packet& packet) {
     const auto source = efa_objects::gid_of(packet.source);
     const auto destination = efa_objects::gid_of(packet.destination);
-    std::vector<std::uint8_t> bytes(global_header - source.size() - destination.size());
-    bytes.insert(bytes.end(), source.begin(), source.end());
-    bytes.insert(bytes.end(), destination.begin(), destination.end());
-    bytes.insert(bytes.end(), packet.data.begin(), packet.data.end());
-    return bytes;
+    std::array<std::uint8_t, global_header> header = {};
+    std::ranges::copy(source, header.end() - destination.size() - source.size());
+    std::ranges::copy(destination, header.end() - destination.size());
+    packet.data.insert(packet.data.begin(), header.begin(), header.end());
 }
 
 // --- packets ---
@@ -214,7 +215,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
         qp = admitted_to(packet);
         if (qp == nullptr) return progress::done;
         if (!packet.datagram && arrivals_.has(packet)) {
-            sender_.respond(packet, status::ok, sc_core::sc_time_stamp());
+            respond(status::ok, sc_core::sc_time_stamp());
             return progress::done;
         }
         if (!has_receive(*qp)) {
@@ -223,7 +224,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
             return progress::done;
         }
         now_.admitted = true;
-        now_.bytes = packet.datagram ? with_global_header(packet) : std::move(packet.data);
+        if (packet.datagram) add_global_header(packet);
     }
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
     const auto fetched = fetch(*qp, now_.taken);
@@ -233,9 +234,10 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
         return progress::done;
     }
     if (now_.stored == 0)
-        now_.to = memory_walk(qp->domain, memory_access::local_write, now_.taken.elements);
-    const bool fits = now_.bytes.size() <= now_.to.length();
-    const auto stored = fits ? store() : progress::failed;
+        now_.to = memory_walk(qp->domain, memory_access::local_write,
+                              std::span(now_.taken.elements).first(now_.taken.descriptors));
+    const bool fits = packet.data.size() <= now_.to.length();
+    const auto stored = fits ? store(packet) : progress::failed;
     if (stored == progress::blocked) return stored;
     qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + now_.taken.descriptors);
     completions::receive_done done{.id = now_.taken.id};
@@ -250,7 +252,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
 }
 
 void packet_receiver::finish_send(const srd_packet& packet, queue_pair& qp) {
-    const auto size = static_cast<std::uint32_t>(now_.bytes.size());
+    const auto size = static_cast<std::uint32_t>(packet.data.size());
     objects_.count(&qp, [&packet](traffic_counters& to) {
         ++to.basic.rx_packets;
         to.basic.rx_bytes += packet.bytes;
@@ -261,7 +263,7 @@ void packet_receiver::finish_send(const srd_packet& packet, queue_pair& qp) {
                       now_.ready);
     if (packet.datagram) return;
     arrivals_.add(packet);
-    sender_.respond(packet, status::ok, now_.ready);
+    respond(status::ok, now_.ready);
 }
 
 packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
@@ -280,7 +282,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
         }
         // Its memory may have another use when the effect of a write has been announced.
         if (packet.has_immediate && arrivals_.has(packet)) {
-            sender_.respond(packet, status::ok, sc_core::sc_time_stamp());
+            respond(status::ok, sc_core::sc_time_stamp());
             return progress::done;
         }
         now_.takes_receive =
@@ -290,13 +292,12 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
             return progress::done;
         }
         now_.admitted = true;
-        now_.bytes = std::move(packet.data);
-        now_.to = memory_walk(qp->domain, memory_access::remote_write,
-                              {{packet.rkey, packet.address, packet.bytes}});
+        const memory_walk::element place{packet.rkey, packet.address, packet.bytes};
+        now_.to = memory_walk(qp->domain, memory_access::remote_write, {&place, 1});
     }
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
     const auto fetched = now_.takes_receive ? fetch(*qp, now_.taken) : progress::done;
-    const auto stored = fetched == progress::done ? store() : fetched;
+    const auto stored = fetched == progress::done ? store(packet) : fetched;
     if (stored == progress::blocked) return stored;
     if (stored == progress::failed) {
         refuse(packet,
@@ -323,20 +324,23 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
                                                         .length = packet.total},
                               packet, latest_);
     }
-    sender_.respond(packet, status::ok, now_.ready);
+    respond(status::ok, now_.ready);
     return progress::done;
 }
 
-void packet_receiver::take_read(std::unique_ptr<srd_packet> packet) {
-    const queue_pair* const qp = admitted_to(*packet);
-    if (qp == nullptr || !peer_is_known(*packet)) return;
-    const auto* const region = objects_.regions.find(packet->rkey);
+packet_receiver::progress packet_receiver::take_read(srd_packet& packet) {
+    const queue_pair* const qp = admitted_to(packet);
+    if (qp == nullptr || !peer_is_known(packet)) return progress::done;
+    const auto* const region = objects_.regions.find(packet.rkey);
     const bool permitted =
-        packet->total == 0 ||
+        packet.total == 0 ||
         (region != nullptr && region->domain() == qp->domain &&
-         region->permits(memory_access::remote_read, packet->address, packet->bytes));
-    if (!permitted) return refuse(*packet, status::remote_bad_address);
-    sender_.answer_read(std::move(packet));
+         region->permits(memory_access::remote_read, packet.address, packet.bytes));
+    if (permitted)
+        sender_.answer_read(std::move(queue_.front()));
+    else
+        refuse(packet, status::remote_bad_address);
+    return progress::done;
 }
 
 /// Data that this card has read. Data that comes twice is written twice: the bytes are the same.
@@ -346,11 +350,10 @@ packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
         return progress::done;
     if (!now_.admitted) {
         now_.admitted = true;
-        now_.bytes = std::move(packet.data);
         now_.to = of->local;
         now_.first = packet.offset;
     }
-    const auto stored = store();
+    const auto stored = store(packet);
     if (stored == progress::blocked) return stored;
     objects_.count(objects_.queue_pairs.find(of->queue_pair), [&packet](traffic_counters& to) {
         ++to.basic.rx_packets;
@@ -360,6 +363,7 @@ packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
         sender_.fail(packet.message, status::local_bad_lkey);
     else
         sender_.finished(packet.message, packet.number, now_.ready);
+    sender_.recycle(std::move(queue_.front()));
     return progress::done;
 }
 

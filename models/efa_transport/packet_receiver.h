@@ -49,7 +49,8 @@ private:
         bool is_complete = false;
         std::uint32_t descriptors = 0;
         std::uint16_t id = 0;
-        std::vector<efa_objects::memory_walk::element> elements = {};
+        std::array<efa_objects::memory_walk::element, efa_objects::limits::receive_elements>
+            elements = {};
         sc_core::sc_time ready = {};  // absolute: when they are here
     };
     /// The packet in work, over as many tries as memory needs.
@@ -60,8 +61,7 @@ private:
         efa_objects::memory_walk to;
         std::uint32_t first = 0;   // byte of `to` at which the data begins
         std::uint32_t stored = 0;  // bytes
-        std::vector<std::uint8_t> bytes;
-        sc_core::sc_time ready;  // absolute: when the data is in memory
+        sc_core::sc_time ready;    // absolute: when the data is in memory
     };
     enum class progress { done, blocked, failed };
 
@@ -70,18 +70,19 @@ private:
     progress take_send(srd_packet& packet);
     progress take_write(srd_packet& packet);
     progress take_response(srd_packet& packet);
-    void take_read(std::unique_ptr<srd_packet> packet);
+    progress take_read(srd_packet& packet);
 
     /// The queue pair that the packet is for, or nullptr: the packet is refused or dropped.
     efa_objects::queue_pair* admitted_to(const srd_packet& packet);
     bool peer_is_known(const srd_packet& packet);
     progress fetch(efa_objects::queue_pair& qp, receive& to);
     progress flush();
-    progress store();
+    progress store(srd_packet& packet);
     void finish_send(const srd_packet& packet, efa_objects::queue_pair& qp);
+    void respond(status how, const sc_core::sc_time& ready);
     void refuse(const srd_packet& packet, status why);
     bool has_receive(const efa_objects::queue_pair& qp) const;
-    std::vector<std::uint8_t> with_global_header(const srd_packet& packet) const;
+    static void add_global_header(srd_packet& packet);
 
     memory_port memory_;
     deferral later_;

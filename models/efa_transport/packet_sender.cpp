@@ -2,7 +2,9 @@
 #include "models/efa_transport/packet_sender.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +77,7 @@ void packet_sender::forget() {
     deadlines_.clear();
     again_.clear();
     asked_.clear();
+    done_.clear();
     unacknowledged_ = 0;
     packets_ = 0;
     later_.abandon();
@@ -157,7 +160,7 @@ void packet_sender::run() {
         if (how == progress::blocked) return next_trigger(*later_.ready);
         if (how == progress::idle) break;
     }
-    if (!deadlines_.empty()) work_.notify(deadlines_.begin()->first - sc_core::sc_time_stamp());
+    if (!deadlines_.empty()) work_.notify(deadlines_.front().deadline - sc_core::sc_time_stamp());
 }
 
 sc_time packet_sender::timeout() const {
@@ -166,14 +169,13 @@ sc_time packet_sender::timeout() const {
 
 void packet_sender::expire() {
     const sc_time now = sc_core::sc_time_stamp();
-    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-        const sc_time at = deadlines_.begin()->first;
-        const packet_name late = deadlines_.begin()->second;
-        deadlines_.erase(deadlines_.begin());
+    for (; !deadlines_.empty(); deadlines_.pop_front()) {
+        const auto [at, late] = deadlines_.front();
         const request* const of = find(late.message);
         if (of == nullptr) continue;
         const auto& state = of->packets[late.packet];
         if (state.done || state.deadline != at) continue;
+        if (at > now) return;
         queue_pair* const qp = objects_.queue_pairs.find(of->queue_pair);
         if (state.tries > 0)
             objects_.count(qp, [](traffic_counters& to) { ++to.network.timeouts; });
@@ -297,15 +299,12 @@ std::optional<status> packet_sender::decode_send(const work_request& from, const
     if (words.get(io::work_request::is_inline) != 0)
         return decode_inline(from, qp, entry::byte(reg::element_length), to);
     if (count > limits::send_elements) return status::local_unsupported;
-    std::vector<memory_walk::element> elements;
-    if (count > 0)
-        elements.push_back({words.get(io::element_key::lkey),
-                            words.get_wide(reg::element_address_lo),
-                            words.get(reg::element_length)});
-    if (count > 1)
-        elements.push_back({words.get(io::second_key::lkey), words.get_wide(reg::second_address_lo),
-                            words.get(reg::second_length)});
-    to.local = memory_walk(qp.domain, memory_access::local_read, std::move(elements));
+    const std::array<memory_walk::element, limits::send_elements> elements{
+        {{words.get(io::element_key::lkey), words.get_wide(reg::element_address_lo),
+          words.get(reg::element_length)},
+         {words.get(io::second_key::lkey), words.get_wide(reg::second_address_lo),
+          words.get(reg::second_length)}}};
+    to.local = memory_walk(qp.domain, memory_access::local_read, std::span(elements).first(count));
     if (to.local.length() > cfg_.mtu) return status::local_bad_length;
     to.length = static_cast<std::uint32_t>(to.local.length());
     if (!to.local.permitted(objects_)) return status::local_bad_lkey;
@@ -330,13 +329,12 @@ std::optional<status> packet_sender::decode_rdma(const work_request& from, const
             return status::local_bad_length;
         return decode_inline(from, qp, entry::byte(reg::second_length), to);
     }
-    std::vector<memory_walk::element> elements;
-    if (words.get(io::destination::length) != 0)
-        elements.push_back({words.get(io::second_key::lkey), words.get_wide(reg::second_address_lo),
-                            words.get(reg::second_length)});
+    const std::array<memory_walk::element, limits::rdma_elements> elements{
+        {{words.get(io::second_key::lkey), words.get_wide(reg::second_address_lo),
+          words.get(reg::second_length)}}};
     to.local =
         memory_walk(qp.domain, reads ? memory_access::local_write : memory_access::local_read,
-                    std::move(elements));
+                    std::span(elements).first(words.get(io::destination::length)));
     if (to.local.length() > limits::max_rdma || to.local.length() != words.get(reg::remote_length))
         return status::local_bad_length;
     to.length = static_cast<std::uint32_t>(to.local.length());
@@ -488,9 +486,9 @@ packet_sender::progress packet_sender::fill() {
         if (how == memory_port::outcome::failed) {
             // A response names the card that asked as its destination.
             if (what.type == srd_packet::kind::read_response) {
-                std::swap(what.source, what.destination);
-                std::swap(what.source_qp, what.destination_qp);
-                respond(what, status::remote_bad_address, sc_core::sc_time_stamp());
+                what.swap_ends();
+                respond(std::move(outgoing_->what), status::remote_bad_address,
+                        sc_core::sc_time_stamp());
             } else if (find(what.message) != nullptr) {
                 complete(what.message, status::local_bad_lkey, sc_core::sc_time_stamp());
             }
@@ -562,11 +560,35 @@ packet_sender::progress packet_sender::choose_own() {
     return progress::idle;
 }
 
+/// An empty packet, with the memory of one that is done.
+std::unique_ptr<srd_packet> packet_sender::fresh_packet() {
+    if (done_.empty()) return std::make_unique<srd_packet>();
+    auto again = std::move(done_.back());
+    done_.pop_back();
+    again->clear();
+    return again;
+}
+
+void packet_sender::recycle(std::unique_ptr<srd_packet> done) {
+    if (unacknowledged_ == 0) return done_.clear();
+    if (done_.size() >= cfg_.window) return;
+    done->drop_data();
+    done_.push_back(std::move(done));
+}
+
+/// Times out at `deadline` (absolute). Deadlines come almost in their order.
+void packet_sender::expect(const sc_time& deadline, const packet_name& what) {
+    const auto at = deadlines_.empty() || deadlines_.back().deadline <= deadline
+                        ? deadlines_.end()
+                        : std::ranges::upper_bound(deadlines_, deadline, {}, &expected::deadline);
+    deadlines_.insert(at, {deadline, what});
+}
+
 /// Makes a packet of a work request; fill() sends it.
 void packet_sender::prepare(request& of, std::uint32_t number) {
     const queue_pair& qp = *objects_.queue_pairs.find(of.queue_pair);
     const std::uint32_t per_packet = of.what == operation::send ? cfg_.mtu : cfg_.packet;
-    auto what = std::make_unique<srd_packet>();
+    auto what = fresh_packet();
     what->type = of.what == operation::send        ? srd_packet::kind::send
                  : of.what == operation::rdma_read ? srd_packet::kind::read_request
                                                    : srd_packet::kind::write;
@@ -593,18 +615,17 @@ void packet_sender::prepare(request& of, std::uint32_t number) {
     ++state.tries;
     state.sent = sc_core::sc_time_stamp();
     // What was asked for before comes first.
-    const sc_time awaited(of.what == operation::rdma_read
-                              ? static_cast<double>(unacknowledged_) * cfg_.packet /
-                                    static_cast<double>(port_.bytes_per_second())
-                              : 0,
-                          sc_core::SC_SEC);
-    state.deadline = std::max(state.sent, port_.free()) + awaited + timeout();
-    if (!of.datagram) deadlines_.emplace(state.deadline, packet_name{of.message, number});
+    state.deadline = std::max(state.sent, port_.free()) + timeout();
+    if (of.what == operation::rdma_read)
+        state.deadline += sc_time(static_cast<double>(unacknowledged_) * cfg_.packet /
+                                      static_cast<double>(port_.bytes_per_second()),
+                                  sc_core::SC_SEC);
+    if (!of.datagram) expect(state.deadline, {of.message, number});
 
     outgoing_ = outgoing();
     outgoing_->ready = state.sent;
     if (of.what != operation::rdma_read) {
-        what->data.resize(what->bytes);
+        what->make_room(what->bytes);
         if (of.inlined.empty()) {
             outgoing_->from = of.local;
             outgoing_->offset = what->offset;
@@ -629,37 +650,32 @@ void packet_sender::prepare_response() {
     queue_pair* const qp = objects_.by_number(what->destination_qp);
     outgoing_ = outgoing();
     outgoing_->ready = sc_core::sc_time_stamp();
-    outgoing_->from =
-        memory_walk(qp == nullptr ? std::uint16_t{0} : qp->domain, memory_access::remote_read,
-                    {{what->rkey, what->address, what->bytes}});
+    const memory_walk::element asked{what->rkey, what->address, what->bytes};
+    outgoing_->from = memory_walk(qp == nullptr ? std::uint16_t{0} : qp->domain,
+                                  memory_access::remote_read, {&asked, 1});
     what->type = srd_packet::kind::read_response;
-    std::swap(what->source, what->destination);
-    what->data.resize(what->bytes);
-    std::swap(what->source_qp, what->destination_qp);
+    what->make_room(what->bytes);
+    what->swap_ends();
     objects_.count(qp,
                    [&what](traffic_counters& to) { to.rdma_read.response_bytes += what->bytes; });
     outgoing_->what = std::move(what);
 }
 
-void packet_sender::respond(const srd_packet& to, status how, const sc_time& ready) {
-    auto back = std::make_unique<srd_packet>();
-    back->type = srd_packet::kind::response;
-    back->source = port_.address();
-    back->destination = to.source;
-    back->source_qp = to.destination_qp;
-    back->destination_qp = to.source_qp;
-    back->message = to.message;
-    back->number = to.number;
-    back->result = how;
-    back->of = to.of;
-    const trace::on_behalf_of it(to.of);
+void packet_sender::respond(std::unique_ptr<srd_packet> to, status how, const sc_time& ready) {
+    to->answer(how);
+    const trace::on_behalf_of it(to->of);
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time busy = port_.free();
-    port_.send(std::move(back), std::max(now, ready) + cfg_.processing);
+    port_.send(std::move(to), std::max(now, ready) + cfg_.processing);
     port_.hold_until(std::max(busy, now));  // too short to hold up data
 }
 
-void packet_sender::responded(const srd_packet& response) {
+void packet_sender::responded(std::unique_ptr<srd_packet> response) {
+    take_response(*response);
+    recycle(std::move(response));
+}
+
+void packet_sender::take_response(const srd_packet& response) {
     responsive_.insert(response.source);
     request* const of = lookup(response.message);
     if (of == nullptr || response.number >= of->next) return;
@@ -673,7 +689,7 @@ void packet_sender::responded(const srd_packet& response) {
         return fail(response.message, status::remote_not_ready);
     state.tries = 0;
     state.deadline = sc_core::sc_time_stamp() + cfg_.not_ready;
-    deadlines_.emplace(state.deadline, packet_name{response.message, response.number});
+    expect(state.deadline, {response.message, response.number});
     wake();
 }
 
@@ -699,7 +715,7 @@ void packet_sender::finished(std::uint64_t message, std::uint32_t number, const 
     }
     if (of->left == 0)
         complete(message, status::ok, when);
-    else
+    else if (unacknowledged_ + 1 == cfg_.window)  // else it waits for something else
         wake();
 }
 

@@ -87,9 +87,11 @@ public:
     /// Another card's read, which was permitted.
     void answer_read(std::unique_ptr<srd_packet> asked);
     /// Acknowledges a packet of another card. `ready`: when its data is in memory (absolute).
-    void respond(const srd_packet& to, status how, const sc_core::sc_time& ready);
+    void respond(std::unique_ptr<srd_packet> to, status how, const sc_core::sc_time& ready);
     /// Another card's response.
-    void responded(const srd_packet& response);
+    void responded(std::unique_ptr<srd_packet> response);
+    /// A packet that is done: one that is sent later takes its memory.
+    void recycle(std::unique_ptr<srd_packet> done);
     /// The data of packet `number` is in memory; `when` (absolute).
     void finished(std::uint64_t message, std::uint32_t number, const sc_core::sc_time& when);
     void fail(std::uint64_t message, status why);
@@ -133,6 +135,10 @@ private:
         std::uint64_t message;
         std::uint32_t packet;
     };
+    struct expected {
+        sc_core::sc_time deadline;
+        packet_name packet;
+    };
     enum class progress { idle, moved, blocked };
 
     void run();
@@ -156,8 +162,11 @@ private:
     progress fill();
     progress choose();
     progress choose_own();
+    std::unique_ptr<srd_packet> fresh_packet();
     void prepare(request& of, std::uint32_t packet);
     void prepare_response();
+    void take_response(const srd_packet& response);
+    void expect(const sc_core::sc_time& deadline, const packet_name& what);
     void complete(std::uint64_t message, status how, const sc_core::sc_time& when);
     void count(const request& of, status how);
     request* lookup(std::uint64_t message);
@@ -179,10 +188,11 @@ private:
     unsigned unacknowledged_ = 0;
     std::uint64_t packets_ = 0;  // of requests_
     std::optional<outgoing> outgoing_;
-    std::optional<page_list> list_;  // of the work request that is next
-    std::multimap<sc_core::sc_time, packet_name> deadlines_;
-    std::deque<packet_name> again_;                  // packets to send again
+    std::optional<page_list> list_;   // of the work request that is next
+    std::deque<expected> deadlines_;  // the earliest first; those of packets that are done too
+    std::deque<packet_name> again_;   // packets to send again
     std::deque<std::unique_ptr<srd_packet>> asked_;  // reads of other cards
+    std::vector<std::unique_ptr<srd_packet>> done_;  // their memory is used again
     std::set<ethernet::address> responsive_;         // cards that have answered
     sc_core::sc_time round_trip_;                    // smoothed
     sc_core::sc_event work_;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "models/efa_objects/efa_io_regs.h"
 #include "models/ethernet_fabric/frame.h"
@@ -61,6 +63,36 @@ struct srd_packet : ethernet::frame {
     std::uint32_t bytes = 0;    ///< of this packet's data, sent or asked for
     std::uint32_t total = 0;    ///< bytes of the message
     status result = status::ok;
+
+    /// Memory for data, which goes there and back with the packet: not sent.
+    std::vector<std::uint8_t> spare;
+
+    /// Gives the packet so many bytes of data, of any value.
+    void make_room(std::uint32_t size) {
+        data.swap(spare);
+        data.resize(size);
+    }
+    void drop_data() {
+        spare.swap(data);
+        data.clear();
+    }
+    /// Becomes an empty packet that keeps its memory. Precondition: drop_data() was the last.
+    void clear() {
+        auto kept = std::move(spare);
+        *this = srd_packet();
+        spare = std::move(kept);
+    }
+    void swap_ends() {
+        std::swap(source, destination);
+        std::swap(source_qp, destination_qp);
+    }
+    /// Turns a packet of another card into the response to it.
+    void answer(status how) {
+        swap_ends();
+        drop_data();
+        type = kind::response;
+        result = how;
+    }
 };
 
 }  // namespace trn::efa_transport

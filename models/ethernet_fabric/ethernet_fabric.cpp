@@ -30,7 +30,7 @@ ethernet_fabric::ethernet_fabric(sc_core::sc_module_name name, const config& cfg
 void ethernet_fabric::start_of_simulation() {
     for (unsigned i = 0; i < cfg_.ports; ++i) {
         auto hello = std::make_unique<frame>();
-        hello->what = frame::kind::hello;
+        hello->is_hello = true;
         hello->destination = static_cast<ethernet::address>(i);
         hand_over(std::move(hello));
     }
