@@ -25,10 +25,12 @@ std::string in_quotes(std::string_view text) {
     return fmt::format("\"{}\"", text);
 }
 
+constexpr std::string_view account = "000000000000";
+
 std::string identity_of(const instance& about, std::string_view image) {
     constexpr std::string_view null_keys[] = {"billingProducts", "devpayProductCodes", "kernelId",
                                               "marketplaceProductCodes", "ramdiskId"};
-    document keys{{"accountId", "000000000000"},
+    document keys{{"accountId", std::string(account)},
                   {"architecture", "x86_64"},
                   {"availabilityZone", about.zone},
                   {"imageId", std::string(image)},
@@ -52,15 +54,38 @@ document role_of(const instance& about) {
                          {"SecretAccessKey", std::string(40, '0')},
                          {"Token", "trnvp"},
                          {"Type", "AWS-HMAC"}};
-    document info{
-        {"Code", "Success"},
-        {"InstanceProfileArn", "arn:aws:iam::000000000000:instance-profile/" + about.role},
-        {"InstanceProfileId", "AIPA0000000000000000"},
-        {"LastUpdated", "2025-01-01T00:00:00Z"}};
+    document info{{"Code", "Success"},
+                  {"InstanceProfileArn",
+                   fmt::format("arn:aws:iam::{}:instance-profile/{}", account, about.role)},
+                  {"InstanceProfileId", "AIPA0000000000000000"},
+                  {"LastUpdated", "2025-01-01T00:00:00Z"}};
     for (auto* const keys : {&credentials, &info})
         for (auto& [key, value] : *keys) value = in_quotes(value);
     return {{"meta-data/iam/info", object_of(info)},
             {"meta-data/iam/security-credentials/" + about.role, object_of(credentials)}};
+}
+
+/// The network interface that asks, by its folder's name. Identifiers are invented.
+document interface_of(const instance& about, const std::string& host) {
+    const std::string number = about.id.substr(about.id.find('-') + 1);
+    document keys{{"device-number", "0"},
+                  {"interface-id", "eni-" + number},
+                  {"local-hostname", host},
+                  {"local-ipv4s", about.address},
+                  {"mac", about.mac},
+                  {"network-card", "0"},
+                  {"owner-id", std::string(account)},
+                  {"security-group-ids", "sg-" + std::string(17, '0')},
+                  {"security-groups", "default"},
+                  {"subnet-id", "subnet-" + std::string(17, '0')},
+                  {"subnet-ipv4-cidr-block", about.subnet},
+                  {"vpc-id", "vpc-" + std::string(17, '0')},
+                  {"vpc-ipv4-cidr-block", about.vpc},
+                  {"vpc-ipv4-cidr-blocks", about.vpc}};
+    document all;
+    for (auto& [key, value] : keys)
+        all.emplace(fmt::format("meta-data/network/interfaces/macs/{}/{}", about.mac, key), value);
+    return all;
 }
 
 /// What is at `path` of the document: its value, or what begins with it as a folder.
@@ -102,6 +127,12 @@ document document_of(const instance& about) {
                       host = host_label_of(about.address) + "." + domain_of(about.region);
     document all{{"meta-data/ami-id", image},
                  {"meta-data/ami-launch-index", "0"},
+                 {"meta-data/ami-manifest-path", "(unknown)"},
+                 {"meta-data/block-device-mapping/ami", "/dev/xvda"},
+                 {"meta-data/block-device-mapping/root", "/dev/xvda"},
+                 {"meta-data/events/maintenance/history", "[]"},
+                 {"meta-data/events/maintenance/scheduled", "[]"},
+                 {"meta-data/hibernation/configured", "false"},
                  {"meta-data/hostname", host},
                  {"meta-data/instance-action", "none"},
                  {"meta-data/instance-id", about.id},
@@ -113,15 +144,13 @@ document document_of(const instance& about) {
                  {"meta-data/placement/availability-zone", about.zone},
                  {"meta-data/placement/region", about.region},
                  {"meta-data/profile", "default-hvm"},
+                 {"meta-data/reservation-id", "r-" + std::string(17, '0')},
+                 {"meta-data/security-groups", "default"},
                  {"meta-data/services/domain", "amazonaws.com"},
                  {"meta-data/services/partition", "aws"},
                  {"meta-data/system", "nitro"},
                  {"dynamic/instance-identity/document", identity_of(about, image)}};
-    const std::string card = "meta-data/network/interfaces/macs/" + about.mac + "/";
-    all.insert({{card + "device-number", "0"},
-                {card + "local-hostname", host},
-                {card + "local-ipv4s", about.address},
-                {card + "mac", about.mac}});
+    all.merge(interface_of(about, host));
     if (!about.user_data.empty()) all.emplace("user-data", about.user_data);
     if (!about.role.empty()) all.merge(role_of(about));
     return all;

@@ -14,8 +14,9 @@ struct instance {
     std::string type;  ///< "trn2.48xlarge"
     std::string id;
     std::string region = "us-east-1", zone = "us-east-1a";
-    std::string mac;      ///< of the interface that asks, "02:00:..."
-    std::string address;  ///< likewise, IPv4
+    std::string mac;          ///< of the interface that asks, "02:00:..."
+    std::string address;      ///< likewise, IPv4
+    std::string subnet, vpc;  ///< ranges of addresses, "172.31.0.0/20"
     std::string user_data = {};
     std::string role = {};  ///< whose credentials the instance gets; empty: it has no role
 };

@@ -25,6 +25,7 @@ constexpr ethernet::mac_address own_mac{0x02, 0x00, 0xa9, 0xfe, 0xa9, 0xfe};
 constexpr ethernet::mac_address router_mac{0x02, 0x00, 0xac, 0x1f, 0x00, 0x01};
 
 constexpr std::uint32_t subnet = 0xac1f'0000;  // 172.31.0.0, of a default VPC
+constexpr unsigned subnet_bits = 20, vpc_bits = 16;
 
 std::string text_of(std::uint32_t address) {
     return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255,
@@ -41,6 +42,8 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
                          .zone = cfg.zone,
                          .mac = {},
                          .address = {},
+                         .subnet = fmt::format("{}/{}", text_of(subnet), subnet_bits),
+                         .vpc = fmt::format("{}/{}", text_of(subnet), vpc_bits),
                          .user_data = cfg.user_data,
                          .role = cfg.role},
                .need = cfg.tokens,
@@ -55,6 +58,7 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
       dhcp_({.mac = router_mac,
              .router = subnet + 1,
              .address = card_address(),
+             .prefix = subnet_bits,
              .domain = metadata::domain_of(cfg.region),
              .host = metadata::host_label_of(text_of(card_address()))},
             [this](std::unique_ptr<packet> what) { send(std::move(what)); }) {

@@ -432,16 +432,17 @@ TEST(GuestCommandLine, UnknownFunctionsAreRefusedWithThoseOfTheServer) {
     EXPECT_THAT(how.output, HasSubstr("room for 30 functions"));
 }
 
-TEST(GuestCommandLine, MoreProcessorsThanServerCoresAreRefused) {
+TEST(GuestCommandLine, MoreProcessorsThanServerCoresAndMoreNodesThanProcessorsAreRefused) {
     scratch_folder folder;
     std::ofstream(folder / "image") << "never started";
-    const auto start = [&](const std::string& cores, int cpus) {
+    const auto start = [&](const std::string& cores, int cpus, const std::string& more = {}) {
         std::ofstream(folder / "small.yaml")
             << "board: small\nmodules:\n  host: {type: root_complex" << cores
             << "}\n  chip: {type: chips/trainium3}\nbind:\n  - host.port[0] <-> chip.link\n";
         const auto file = [&](const std::string& option) { return option + (folder / "image"); };
         return run(trnvp + " guest " + (folder / "small.yaml") + file(" --qemu ") +
-                   file(" --kernel ") + file(" --initrd ") + " --cpus " + std::to_string(cpus));
+                   file(" --kernel ") + file(" --initrd ") + " --cpus " + std::to_string(cpus) +
+                   more);
     };
     auto how = start(", cores: 2", 3);
     EXPECT_EQ(how.status, 2);
@@ -449,6 +450,9 @@ TEST(GuestCommandLine, MoreProcessorsThanServerCoresAreRefused) {
     how = start("", 65);
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("--cpus 65: the server has 64 cores"));
+    how = start("", 2, " --nodes 3");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--nodes 3: the guest has 2 processors"));
     // The maximum is accepted: it fails only at the QEMU image that is no program.
     how = start(", cores: 2", 2);
     EXPECT_NE(how.status, 0);

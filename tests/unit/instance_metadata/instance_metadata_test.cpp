@@ -130,6 +130,13 @@ TEST_F(InstanceMetadataTest, FoldersAreListed) {
     EXPECT_THAT(list, StartsWith("ami-id\nami-launch-index\n"));
     EXPECT_THAT(list, HasSubstr("\nnetwork/\nplacement/\nprofile\n"));
     EXPECT_EQ(body(get("/latest/meta-data/network/interfaces/macs/")), "02:00:00:00:00:07/");
+    const std::string card = "/latest/meta-data/network/interfaces/macs/02:00:00:00:00:07/";
+    EXPECT_THAT(body(get(card)), HasSubstr("local-ipv4s\nmac\nnetwork-card\nowner-id\n"));
+    EXPECT_EQ(body(get(card + "subnet-ipv4-cidr-block")), "172.31.0.0/20");
+    EXPECT_EQ(body(get(card + "vpc-ipv4-cidr-blocks")), "172.31.0.0/16");
+    EXPECT_EQ(body(get(card + "interface-id")), "eni-054524e3200000001");
+    EXPECT_EQ(body(get("/latest/meta-data/events/maintenance/scheduled")), "[]");
+    EXPECT_THAT(get("/latest/meta-data/spot/instance-action"), StartsWith("HTTP/1.1 404"));
     EXPECT_THAT(get("/latest/meta-data/inst"), StartsWith("HTTP/1.1 404 Not Found\r\n"));
     EXPECT_THAT(get("/latest/user-data"), StartsWith("HTTP/1.1 404"));
     EXPECT_THAT(get("/2000-01-01/meta-data/"), StartsWith("HTTP/1.1 404"));
