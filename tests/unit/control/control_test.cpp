@@ -247,6 +247,21 @@ TEST_F(ControlTest, FaultsStatisticsAndConsoleInputReachTheModule) {
     EXPECT_EQ(g.typed, "ls\n");
 }
 
+TEST_F(ControlTest, AddedSpacesReplaceThoseOfModulesBeforeAndAfterTheFirstLookUp) {
+    struct view final : trn::address_space {
+        std::size_t peek(std::uint64_t, std::span<std::byte>) override { return 0; }
+        std::size_t poke(std::uint64_t, std::span<const std::byte>) override { return 0; }
+    } early, late;
+    loop.elaborate();
+    api.spaces().add("ram", early);
+    api.spaces().add("hart", early);
+    EXPECT_EQ(api.spaces().find("ram"), &early);
+    EXPECT_EQ(api.spaces().find("hart"), &early);
+    EXPECT_NE(api.spaces().find("noc"), nullptr);
+    api.spaces().add("noc", late);
+    EXPECT_EQ(api.spaces().find("noc"), &late);
+}
+
 TEST_F(ControlTest, ListsNameModulesMemoriesSpacesAndMethods) {
     loop.elaborate();
     const auto modules = result("list", {{"what", "modules"}});

@@ -107,6 +107,7 @@ void debug_spaces::index() {
         });
     for_each_module<address_space>(
         [&](const auto& object, address_space& space) { spaces_[object.name()] = &space; });
+    for (const auto& [name, space] : added_) spaces_[name] = space;
 }
 
 address_space* debug_spaces::find(std::string_view name) {
@@ -121,8 +122,8 @@ tlm::tlm_fw_transport_if<>* debug_spaces::find_bus(std::string_view name) {
 }
 
 void debug_spaces::add(const std::string& name, address_space& space) {
-    index();
-    spaces_[name] = &space;
+    added_[name] = &space;
+    if (!spaces_.empty()) spaces_[name] = &space;
 }
 
 std::vector<std::string> debug_spaces::names() {

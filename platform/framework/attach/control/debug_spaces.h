@@ -38,7 +38,8 @@ private:
 
     std::vector<std::unique_ptr<probe>> probes_;
     std::vector<std::unique_ptr<socket_space>> owned_;
-    std::map<std::string, address_space*, std::less<>> spaces_;
+    std::map<std::string, address_space*, std::less<>> added_;   ///< by add()
+    std::map<std::string, address_space*, std::less<>> spaces_;  ///< all, from the first look-up on
 };
 
 }  // namespace trn
