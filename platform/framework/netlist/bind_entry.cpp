@@ -134,33 +134,42 @@ std::uint64_t bind_entry::index_in(const series& s, std::uint64_t k) const {
     return s.is_list() ? k * s.items.size() / count_ : k;
 }
 
-std::optional<std::string> bind_entry::text(std::uint64_t k, variables& known) const {
+/// The values that hold in repetition `k`.
+const variables* bind_entry::known_in(std::uint64_t k) {
+    if (!repeated_) return &here_.values;
     const std::uint64_t inner = std::max<std::uint64_t>(inner_, 1);
-    known = with_i(here_.values, repeated_, first_ + k / inner);
-    if (inner_ != 0) known.emplace_back("j", std::to_string(k % inner));
+    if (known_.empty()) known_ = here_.values;
+    known_.resize(here_.values.size());
+    known_.emplace_back("i", std::to_string(first_ + k / inner));
+    if (inner_ != 0) known_.emplace_back("j", std::to_string(k % inner));
     for (const auto& [name, values] : with_) {
-        auto value = all_.nth_text(values, index_in(values, k), known);
-        if (!value) return std::nullopt;
-        known.emplace_back(name, std::move(*value));
+        auto value = all_.nth_text(values, index_in(values, k), known_);
+        if (!value) return nullptr;
+        known_.emplace_back(name, std::move(*value));
     }
-    return all_.text(text_, known);
+    return &known_;
 }
 
-std::optional<bind_entry::repetition> bind_entry::line(std::uint64_t k) const {
-    repetition one;
-    const auto words = text(k, one.known);
+std::optional<std::string> bind_entry::text(std::uint64_t k) {
+    const variables* const known = known_in(k);
+    return known != nullptr ? all_.text(text_, *known) : std::nullopt;
+}
+
+std::optional<bind_entry::repetition> bind_entry::line(std::uint64_t k) {
+    const variables* const known = known_in(k);
+    const auto words = known != nullptr ? all_.text(text_, *known) : std::nullopt;
     if (!words) return std::nullopt;
     auto parsed = parse_bind_line(*words);
     if (const auto* why = std::get_if<config::refusal>(&parsed)) {
         all_.report(text_, *why);
         return std::nullopt;
     }
-    one.line = std::move(std::get<bind_line>(parsed));
-    return one;
+    return repetition{known, std::move(std::get<bind_line>(parsed))};
 }
 
 bool bind_entry::place(std::uint64_t k, repetition& one) const {
-    auto& [known, line] = one;
+    auto& line = one.line;
+    const variables& known = *one.known;
     if (at_) {
         if (line.window) {
             all_.report(text_, mistake::range_expected,

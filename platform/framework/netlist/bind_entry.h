@@ -17,7 +17,7 @@ class bind_entry {
 public:
     /// An entry as one of its repetitions has it.
     struct repetition {
-        variables known;
+        const variables* known;  ///< of the entry, until it reads another repetition
         bind_line line;
     };
 
@@ -29,14 +29,15 @@ public:
 
     const config::node& where() const { return text_; }
     std::uint64_t count() const { return count_; }
-    /// The text of repetition `k`, with its ${...} replaced by values, which are added to `known`.
-    std::optional<std::string> text(std::uint64_t k, variables& known) const;
-    std::optional<repetition> line(std::uint64_t k) const;
+    /// The text of repetition `k`, with its ${...} replaced by values.
+    std::optional<std::string> text(std::uint64_t k);
+    std::optional<repetition> line(std::uint64_t k);
     /// Adds what the keys beside `bind` say to the line: its window, its interrupt line.
     bool place(std::uint64_t k, repetition& one) const;
 
 private:
     bool read_with(const config::node& with);
+    const variables* known_in(std::uint64_t k);
     std::optional<std::uint64_t> read_counters(const config::node& given);
     std::optional<std::uint64_t> read_count(const config::node& node);
     bool check_keys(const config::node& node) const;
@@ -52,6 +53,7 @@ private:
     std::uint64_t first_ = 0, count_ = 1;
     std::uint64_t inner_ = 0;  ///< of `count: [outer, inner]`: how often ${j} counts; else 0
     bool repeated_ = false;
+    variables known_;  ///< in a repetition; else those of the scope hold, which need no copy
 };
 
 }  // namespace trn

@@ -28,7 +28,7 @@ void binding_planner::bind(const scope& here) {
     }
 }
 
-bool binding_planner::bind_once(const scope& here, const bind_entry& e, std::uint64_t k) {
+bool binding_planner::bind_once(const scope& here, bind_entry& e, std::uint64_t k) {
     auto one = e.line(k);
     if (!one || !e.place(k, *one)) return false;
     const auto& line = one->line;
@@ -46,7 +46,7 @@ bool binding_planner::bind_once(const scope& here, const bind_entry& e, std::uin
 // --- What lines with mistakes would have bound.
 
 /// Excuses the ends of the entry's line from repetition `k` on.
-void binding_planner::excuse(const scope& here, const bind_entry& e, std::uint64_t k) {
+void binding_planner::excuse(const scope& here, bind_entry& e, std::uint64_t k) {
     constexpr std::uint64_t max_excused = 10'000;  // more costs time, and reports nothing
     all_.quiet = true;
     for (const auto first = k; k < e.count(); ++k) {
@@ -103,8 +103,9 @@ void binding_planner::add(const plan::endpoint& from, const plan::endpoint& to,
 }
 
 bool binding_planner::may_bind(const plan::endpoint& end, const config::node& where) {
-    const auto* earlier = unbound_.bound_at(end);
-    if (all_.result.port_of(end).many || earlier == nullptr) return true;
+    if (all_.result.port_of(end).many) return true;
+    const auto* const earlier = unbound_.bound_at(end);
+    if (earlier == nullptr) return true;
     all_.report(where, mistake::bound_twice,
                 fmt::format("'{}' is bound already", all_.result.local_text(end)),
                 "first at " + place_text(*earlier));
@@ -143,8 +144,7 @@ void binding_planner::export_ports(const scope& here) {
         bind_entry repeated(all_, here);
         if (!repeated.read_port(port, count)) continue;
         for (std::uint64_t k = 0; k < repeated.count(); ++k) {
-            variables known;
-            const auto inner = repeated.text(k, known);
+            const auto inner = repeated.text(k);
             if (!inner) break;
             export_one(here, fmt::format("{}{}", name, k), *inner, port);
         }

@@ -25,7 +25,7 @@ public:
     void check_whole();
 
 private:
-    bool bind_once(const scope& here, const bind_entry& e, std::uint64_t k);
+    bool bind_once(const scope& here, bind_entry& e, std::uint64_t k);
     void add(const plan::endpoint& from, const plan::endpoint& to,
              const std::optional<plan::range>& window, const config::node& where);
     bool may_bind(const plan::endpoint& end, const config::node& where);
@@ -33,7 +33,7 @@ private:
     void export_one(const scope& here, const std::string& name, std::string_view inner,
                     const config::node& where);
 
-    void excuse(const scope& here, const bind_entry& e, std::uint64_t k);
+    void excuse(const scope& here, bind_entry& e, std::uint64_t k);
     void excuse_end(const scope& here, const bind_line::end& end, const config::node& where);
     void excuse_broken(const scope& here);
 
