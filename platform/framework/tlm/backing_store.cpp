@@ -123,6 +123,18 @@ slice take_slice(std::uint64_t size, std::string_view group) {
     return {file, offset};
 }
 
+/// Where a store of `size` bytes of a file is mapped; null: where the kernel has room. In between
+/// them, anonymous stores would not merge to one mapping, and fork() copies each mapping.
+void* place_of_content(std::uint64_t size) {
+    constexpr std::uint64_t reserved = std::uint64_t{1} << 30;
+    static void* const begin =
+        mmap(nullptr, reserved, PROT_NONE, MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static std::uint64_t used = 0;
+    const std::uint64_t length = (size + page - 1) / page * page;
+    if (begin == MAP_FAILED || length > reserved - used) return nullptr;
+    return static_cast<std::uint8_t*>(begin) + std::exchange(used, used + length);
+}
+
 /// -1 when the host refuses it.
 int file_of(std::span<const std::uint8_t> bytes) {
     const int file = memfd_create("trnvp-content", MFD_CLOEXEC);
@@ -170,8 +182,10 @@ backing_store::backing_store(std::shared_ptr<const initial_content> content)
 }
 
 void backing_store::map(int flags, int descriptor, std::uint64_t offset) {
+    void* const place = content_ && descriptor >= 0 ? place_of_content(size_) : nullptr;
+    if (place != nullptr) flags |= MAP_FIXED;
     void* at =
-        mmap(nullptr, size_, PROT_READ | PROT_WRITE, flags, descriptor, static_cast<off_t>(offset));
+        mmap(place, size_, PROT_READ | PROT_WRITE, flags, descriptor, static_cast<off_t>(offset));
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::uint8_t*>(at);
     stores().insert(store_behind(data_), {data_, this});

@@ -3,6 +3,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/irq.h"
@@ -150,6 +156,35 @@ TEST(BackingStoreTest, StoresOfOneContentKeepTheirOwnWrites) {
     EXPECT_EQ(theirs.data()[(1 << 20) - 1], 0xff);
     mine.clear();
     EXPECT_EQ(mine.data()[5], 0xff);
+}
+
+/// Mappings of the kernel that these stores begin in.
+std::size_t mappings_of(const std::vector<std::unique_ptr<backing_store>>& all) {
+    std::set<std::string> found;
+    std::ifstream mappings("/proc/self/maps");
+    for (std::string line; std::getline(mappings, line);) {
+        std::uint64_t first = 0, end = 0;
+        char minus = 0;
+        std::istringstream(line) >> std::hex >> first >> minus >> end;
+        for (const auto& store : all)
+            if (const auto at = reinterpret_cast<std::uint64_t>(store->data());
+                at >= first && at < end)
+                found.insert(line);
+    }
+    return found.size();
+}
+
+TEST(BackingStoreTest, StoresWithContentDoNotDivideTheMappingsOfOthers) {
+    const auto content =
+        std::make_shared<const initial_content>(std::vector<std::uint8_t>(1 << 20, 0xff));
+    std::vector<std::unique_ptr<backing_store>> empty, filled;
+    for (int n = 0; n < 16; ++n) {
+        empty.push_back(std::make_unique<backing_store>(1 << 20));
+        filled.push_back(std::make_unique<backing_store>(content));
+        EXPECT_EQ(filled.back()->data()[(1 << 20) - 1], 0xff);
+    }
+    EXPECT_EQ(mappings_of(filled), 16u);
+    EXPECT_LE(mappings_of(empty), 4u);  // few: they may fill gaps
 }
 
 class BackingStoreZeroes : public testing::TestWithParam<backing_store::sharing> {};
