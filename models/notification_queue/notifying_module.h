@@ -36,7 +36,7 @@ private:
         memory_port_.invalidate(first, last);
     }
 
-    sc_core::sc_event posted_;
+    sc_core::sc_event posted_{"posted"};
 };
 
 }  // namespace trn

@@ -57,7 +57,7 @@ private:
 
     const sc_core::sc_object& owner_;
     register_bank regs_;
-    sc_core::sc_event changed_;
+    sc_core::sc_event changed_{"changed"};
     std::function<void()> look_;
     std::vector<poster> posters_;  // empty: not noted
 };

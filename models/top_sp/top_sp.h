@@ -81,7 +81,7 @@ private:
     window_socket hart_bus_{"hart_bus"};
     irq_out external_{"external"}, timer_{"timer"}, hart_reset_{"hart_reset"};
     std::uint32_t watched_ = 0;  // comparators that are enabled
-    sc_core::sc_event expiry_;
+    sc_core::sc_event expiry_{"expiry"};
 };
 
 }  // namespace trn

@@ -138,7 +138,7 @@ private:
     std::vector<std::unique_ptr<dma_engine>> engines_;
     std::vector<dma_engine*> used_;  // in order of first use, as group_.turns
     std::size_t turn_ = 0;           // the first engine among those due at one time
-    sc_core::sc_event wake_;
+    sc_core::sc_event wake_{"wake"};
     std::unique_ptr<sc_core::sc_event_or_list> memory_answers_;
     std::unique_ptr<std::mt19937_64> random_;  // of faults
 };
