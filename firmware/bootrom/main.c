@@ -17,9 +17,9 @@ static const struct slot {
     uint32_t offset;
 } slots[] = {{'A', IMAGE_SLOT_A}, {'B', IMAGE_SLOT_B}};
 
-extern char rom_ram_start[];  // what the ROM itself uses of the SRAM begins here
+extern char rom_ram_start[];  // start of the SRAM that the ROM itself uses
 
-/// Copies the payload to its place and checks it there, so that what was checked is what runs.
+/// Copies the payload to its load address and checks the copy, which is what runs.
 static enum image_fault load(const struct slot* slot, struct image_header* header) {
     const uintptr_t flash = MAP_FLASH_WINDOW + slot->offset;
     const struct image_limits limits = {
@@ -43,16 +43,16 @@ _Noreturn static void start(const struct slot* slot, const struct image_header* 
     __builtin_unreachable();
 }
 
-/// Firmware clears the count when it is ready. An image that passed every check and still never
-/// gets there must not lock the chip in a circle of watchdog resets: after some starts of one slot
-/// it is the other one's turn.
-static bool slot_is_unlucky(void) {
+/// Counts this start; firmware clears the count when it is ready. True when the other slot is to be
+/// tried: after STARTS_PER_SLOT starts without ready the slots alternate, so that an image that
+/// passes every check but never becomes ready does not cause watchdog resets for ever.
+static bool use_other_slot(void) {
     enum { STARTS_PER_SLOT = 2 };
     const uint32_t starts = mmio_read(RESET_CONTROLLER_SCRATCH(BOOT_STARTS));
     mmio_write(RESET_CONTROLLER_SCRATCH(BOOT_STARTS), starts + 1);
-    const bool unlucky = starts / STARTS_PER_SLOT % 2 != 0;
-    if (unlucky) log_warn("boot ROM: firmware did not become ready in %u starts", starts);
-    return unlucky;
+    const bool other_slot = starts / STARTS_PER_SLOT % 2 != 0;
+    if (other_slot) log_warn("boot ROM: firmware did not become ready in %u starts", starts);
+    return other_slot;
 }
 
 _Noreturn static void wait_for_recovery(uint32_t error) {
@@ -79,7 +79,7 @@ int main(void) {
         wait_for_recovery(TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
     }
 
-    const unsigned preferred = (straps.slot_b ? 1u : 0u) ^ (slot_is_unlucky() ? 1u : 0u);
+    const unsigned preferred = (straps.slot_b ? 1u : 0u) ^ (use_other_slot() ? 1u : 0u);
     for (unsigned attempt = 0; attempt < 2; ++attempt) {
         const struct slot* slot = &slots[attempt ^ preferred];
         struct image_header header;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block around a CC-Core's hart: comparators, doorbell, timer, semaphores. Interrupts are never
-// taken: the hart sleeps in WFI, which a pending one ends, and looks what it was.
+// The block around a CC-Core's hart: comparators, doorbell, timer, semaphores. Interrupts stay
+// disabled: the hart sleeps in WFI, which a pending interrupt ends, and then polls the causes.
 #pragma once
 
 #include <stdint.h>
@@ -14,7 +14,7 @@
 #define CC_CORE_AT(reg, index) (MAP_CC_CONTROL + TRN_CC_CORE_##reg##_OFFSET(index))
 #define CC_SYNC(reg, index) (MAP_CC_SYNC + TRN_SEMAPHORES_##reg##_OFFSET(index))
 
-/// Nanoseconds since the simulation began: the time CSR of this hart counts them.
+/// Nanoseconds since the simulation began, from the time CSR.
 static inline uint64_t time_ns(void) {
     return csr_read(time);
 }
@@ -32,18 +32,18 @@ static inline void semaphore_clear(unsigned index) {
     mmio_write(CC_SYNC(SEMAPHORE_SET, index), 0);
 }
 
-/// Comparator `which` ends the sleep once the semaphore is at least `value`.
-static inline void match_arm(unsigned which, unsigned semaphore, uint32_t value) {
-    mmio_write(CC_CORE_AT(MATCH_VALUE, which), value);
+/// Arms a comparator: it ends the sleep once the semaphore is at least `value`.
+static inline void match_arm(unsigned comparator, unsigned semaphore, uint32_t value) {
+    mmio_write(CC_CORE_AT(MATCH_VALUE, comparator), value);
     mmio_write(
-        CC_CORE_AT(MATCH_CONTROL, which),
+        CC_CORE_AT(MATCH_CONTROL, comparator),
         TRN_CC_CORE_MATCH_CONTROL_ENABLE_MASK | TRN_CC_CORE_MATCH_CONTROL_SEMAPHORE_SET(semaphore));
 }
-static inline void match_disarm(unsigned which) {
-    mmio_write(CC_CORE_AT(MATCH_CONTROL, which), 0);
+static inline void match_disarm(unsigned comparator) {
+    mmio_write(CC_CORE_AT(MATCH_CONTROL, comparator), 0);
 }
 
-/// The timer ends the sleep at this time; UINT64_MAX: never.
+/// Ends the sleep at time `at_ns`; UINT64_MAX: never.
 static inline void timer_set(uint64_t at_ns) {
     mmio_write(CC_CORE(TIMER_HI), 0xffffffff);  // no early match between the two halves
     mmio_write(CC_CORE(TIMER_LO), (uint32_t)at_ns);

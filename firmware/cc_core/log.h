@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines in a ring that the host can read: LOG_* of the mailbox say where it is.
+// Log lines in a ring that the host can read; LOG_* of the mailbox give its place.
 #pragma once
 
 void log_init(void);

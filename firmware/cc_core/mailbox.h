@@ -2,5 +2,5 @@
 // The host's commands: load and unload programs.
 #pragma once
 
-/// Serves the host's command.
+/// Executes the command in the mailbox, if any.
 void mailbox_serve(void);

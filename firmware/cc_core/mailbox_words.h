@@ -15,7 +15,7 @@ static inline void mailbox_count(uintptr_t word) {
     mmio_write(word, mmio_read(word) + 1);
 }
 
-/// Doorbell bits: the host has a command; the program of a slot shall run.
+/// Doorbell bits: a command is in the mailbox; run the program of a slot.
 #define DOORBELL_COMMAND (1u << 0)
 #define DOORBELL_TRIGGER(slot) (1u << (8 + (slot)))
 
@@ -23,8 +23,8 @@ static inline void mailbox_count(uintptr_t word) {
     (TRN_CC_MAILBOX_SLOT_NOTICE_CODE_SET(TRN_CC_MAILBOX_SLOT_NOTICE_CODE_##code) | \
      TRN_CC_MAILBOX_SLOT_NOTICE_DETAIL_SET(detail))
 
-/// Tells the host of a failure of a slot: an error entry in the notification ring of the slot's
-/// number, which is nowhere when the host has not set that ring up.
+/// Reports a failure of a slot: an error entry in the slot's notification ring. Without effect when
+/// the host has not set up that ring.
 static inline void mailbox_notify(unsigned slot, uint32_t notice) {
     mmio_write(CC_MAILBOX_AT(SLOT_NOTICE, slot), notice);
     mmio_write(MAP_CC_NOTIFICATIONS + TRN_NOTIFICATION_QUEUE_POST_PAYLOAD_OFFSET, notice);

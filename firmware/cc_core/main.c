@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective firmware: executes the programs that the host has loaded, each when it is triggered,
-// several at the same time. Between what a doorbell, a semaphore or the timer asks for, the hart
-// sleeps.
+// Collective firmware: executes the programs that the host has loaded and triggered, several at the
+// same time. The hart sleeps until a doorbell, a semaphore or the timer wakes it.
 #include <stddef.h>
 
 #include "firmware/cc_core/hardware.h"
@@ -17,7 +16,7 @@
 
 #define STATE(name) TRN_CC_MAILBOX_STATE_NOW_##name
 
-// --- What the trap dispatcher may call: interrupts are never taken -----------------------------
+// --- Calls of the trap dispatcher; interrupts stay disabled ------------------------------------
 
 void irq_dispatch(void) {}
 void timer_dispatch(void) {}
@@ -40,8 +39,8 @@ static void serve_doorbell(void) {
         if (bits & DOORBELL_TRIGGER(slot)) stream_trigger(slot);
 }
 
-/// While a program runs, a timer that ends the sleep too early stays as it is: waits are many and
-/// short, their limit is long.
+/// The timer is set only for an earlier deadline, or when it has expired: waits are frequent and
+/// short compared with their time-out, and an early wake-up does no harm.
 static void sleep(void) {
     static uint64_t armed = UINT64_MAX;
     const uint64_t deadline = streams_deadline();
@@ -77,7 +76,7 @@ int main(void) {
 
     for (;;) {
         sleep();
-        continue_streams();  // who waits for a semaphore comes first
+        continue_streams();  // before the doorbell: streams may wait for a semaphore
         if (mmio_read(CC_CORE(IRQ_STATUS)) & TRN_CC_CORE_IRQ_STATUS_DOORBELL_MASK) {
             serve_doorbell();
             continue_streams();

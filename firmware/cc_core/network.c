@@ -25,7 +25,7 @@ unsigned network_event(const struct network* n) {
     return SEMAPHORES(EVENT, n);
 }
 
-/// The phase of a work request begins with 0 and flips when the ring begins anew.
+/// The phase bit of work requests starts at 0 and flips at each wrap of the ring.
 bool network_send(struct network* n, uint32_t first, uint32_t count) {
     const struct program_network* to = &n->program->network;
     const uint32_t depth = DEPTH(SENDS, n);
@@ -40,7 +40,7 @@ bool network_send(struct network* n, uint32_t first, uint32_t count) {
     return axi_write_word(to->send_doorbell, TRN_EFA_IO_QUEUE_DOORBELL_COUNT_SET(n->posted));
 }
 
-/// False: bus error.
+/// Posts the semaphore of one completion. False: bus error.
 static bool take_one(const struct network* n, unsigned slot, uint64_t at, uint32_t done) {
     unsigned semaphore = SEMAPHORES(FIRST, n);
     uint32_t immediate = 0;
@@ -79,14 +79,13 @@ bool network_take(struct network* n, unsigned slot) {
     return true;
 }
 
-/// A completion that comes after the last look and before the doorbell is announced: the card
-/// compares what was taken with what it has written. A card that is gone announces nothing; then
-/// the limit of the wait ends it.
+/// No completion is lost between network_take() and the doorbell: the card compares the consumed
+/// count with its own. Without a card there is no event; the time-out of the wait ends it.
 void network_arm(struct network* n) {
     const struct program_network* at = &n->program->network;
     if (n->armed) return;
     n->armed = axi_write_word(at->cq_doorbell, TRN_EFA_IO_CQ_DOORBELL_CONSUMED_SET(n->taken) |
                                                    TRN_EFA_IO_CQ_DOORBELL_ARM_MASK) &&
-               axi_write_word(at->eq_doorbell, TRN_EFA_CARD_EQ_DB_EQ_SET(at->eq) |
-                                                   TRN_EFA_CARD_EQ_DB_ARM_MASK);
+               axi_write_word(at->eq_doorbell,
+                              TRN_EFA_CARD_EQ_DB_EQ_SET(at->eq) | TRN_EFA_CARD_EQ_DB_ARM_MASK);
 }

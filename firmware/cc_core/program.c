@@ -31,10 +31,10 @@ bool programs_share_semaphores(const struct program* a, const struct program* b)
 
 static uint32_t crc_of(const struct program* p) {
     static const uint32_t zero;
-    const size_t at = offsetof(struct program, crc), behind = at + sizeof p->crc;
+    const size_t at = offsetof(struct program, crc), rest = at + sizeof p->crc;
     uint32_t crc = crc32c_update(CRC32C_START, p, at);
     crc = crc32c_update(crc, &zero, sizeof zero);
-    return crc32c_finish(crc32c_update(crc, (const uint8_t*)p + behind, p->length - behind));
+    return crc32c_finish(crc32c_update(crc, (const uint8_t*)p + rest, p->length - rest));
 }
 
 static bool loop_is_flat(const struct program* p, uint32_t from, uint32_t to) {

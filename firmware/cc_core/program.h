@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective program: models/top_sp/cc_program.regs.yaml. Checked once, when it is loaded; what
-// executes it trusts it.
+// A collective program: models/top_sp/cc_program.regs.yaml. Checked once, when it is loaded;
+// execution does not check it again.
 #pragma once
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@ struct program_queue {
     uint64_t engine_and_number;
 };
 
-/// The queue pair of an EFA card that the program sends by, and the completion ring by which it
-/// learns what was sent and what has come.
+/// The queue pair of an EFA card for the program's writes, and its completion ring for sent and
+/// received ones.
 struct program_network {
     uint64_t ring;  ///< 0: no queue pair
     uint64_t send_doorbell, completions, cq_doorbell, eq_doorbell;
@@ -29,11 +29,11 @@ struct program_network {
 struct program {
     uint32_t magic, format, length, crc;
     uint32_t rank, ranks, queues, steps;
-    uint64_t done;   ///< AXI address, 0: no request
-    uint64_t limit;  ///< ns, 0: for ever
+    uint64_t done;   ///< AXI address of the word that receives the number of runs; 0: none
+    uint64_t limit;  ///< time-out of a wait in ns; 0: none
     uint32_t semaphores;
-    uint32_t marks;     ///< words behind the steps
-    uint32_t requests;  ///< work requests behind the steps
+    uint32_t marks;     ///< words after the program, for times
+    uint32_t requests;  ///< work requests after the steps
     uint32_t reserved;
     struct program_queue queue[TRN_CC_PROGRAM_QUEUE_LO_COUNT];
     uint8_t unused[TRN_CC_PROGRAM_NET_RING_LO_OFFSET - 0x40 - 8 * TRN_CC_PROGRAM_QUEUE_LO_COUNT];
@@ -55,8 +55,7 @@ static inline const uint8_t* program_request(const struct program* p, uint32_t n
     return (const uint8_t*)&p->step[p->steps] + number * WORK_REQUEST_BYTES;
 }
 
-/// What is wrong with the program that is said to have `length` bytes: a RESULT word of the
-/// mailbox, 0 when nothing is.
+/// Checks a program of `length` bytes. Returns a RESULT word of the mailbox; 0: no error.
 uint32_t program_check(const struct program* program, uint32_t length);
-/// Whether two programs claim a semaphore in common.
+/// Whether the semaphore ranges of two programs overlap.
 bool programs_share_semaphores(const struct program* a, const struct program* b);

@@ -18,11 +18,11 @@ static struct stream {
     const struct program* program;
     uint32_t state;
     uint32_t next;     ///< step
-    uint32_t pending;  ///< triggers that came while it ran
-    uint32_t loops;    ///< left of the loop that it is in; 0: in none
+    uint32_t pending;  ///< triggers received while it ran
+    uint32_t loops;    ///< iterations left of the current loop; 0: in no loop
     uint32_t marks;
     bool waiting;
-    bool watches;  ///< the second comparator: for events of the network
+    bool watches;  ///< the second comparator is armed, for events of the network
     uint64_t started, deadline;
     struct network network;
 } streams[CC_SLOTS];
@@ -32,12 +32,13 @@ static void set_state(unsigned slot, uint32_t state) {
     mmio_write(CC_MAILBOX_AT(SLOT_STATE, slot), state);
 }
 
-/// Which comparator ends the sleep for events of the network.
+/// The comparator for events of the network.
 static unsigned event_match(unsigned slot) {
     return CC_SLOTS + slot;
 }
 
-/// A comparator of an event that is not taken would keep the hart awake.
+/// Arms or disarms the comparator for events of the network. Armed while no wait takes the events,
+/// it would keep the hart awake.
 static void watch_events(unsigned slot, bool on) {
     struct stream* s = &streams[slot];
     if (s->watches == on) return;
@@ -48,7 +49,8 @@ static void watch_events(unsigned slot, bool on) {
         match_disarm(event_match(slot));
 }
 
-/// The comparator stays armed: the next wait arms it anew, and who does not sleep does not care.
+/// The comparator stays armed: it has no effect until the hart sleeps, and the next wait sets it
+/// again.
 static void stop_waiting(unsigned slot) {
     streams[slot].waiting = false;
     streams[slot].deadline = UINT64_MAX;
@@ -71,7 +73,7 @@ static void fail_on_bus(unsigned slot) {
 
 // --- Steps -------------------------------------------------------------------------------------
 
-/// The first row of QUEUE that has stopped on an error, or the number of rows.
+/// First row of QUEUE whose DMA queue has aborted; the number of rows if none has.
 static unsigned aborted_row(const struct program* p) {
     for (unsigned row = 0; row < p->queues; ++row) {
         const uint64_t engine = program_engine(p, row);
@@ -85,7 +87,8 @@ static unsigned aborted_row(const struct program* p) {
     return p->queues;
 }
 
-/// The awaited semaphore value does not come: because of an own DMA queue, or of another core.
+/// Reports a wait that timed out. Cause: an aborted DMA queue of this program, else the peer's
+/// core.
 static void report_hang(unsigned slot, const struct program_step* step) {
     const struct program* p = streams[slot].program;
     const unsigned semaphore = FIELD(WHICH, step->op), peer = FIELD(WITH, step->op);
@@ -104,7 +107,7 @@ static void report_hang(unsigned slot, const struct program_step* step) {
     fail(slot, ERROR(DMA_ABORT), NOTICE(DMA_ABORT, row));
 }
 
-/// False: it has to sleep, or has slept too long, or the rings did not respond.
+/// True: the semaphore reached its value. False: still waiting, timed out, or bus error.
 static bool wait(unsigned slot, const struct program_step* step) {
     struct stream* s = &streams[slot];
     const unsigned semaphore = FIELD(WHICH, step->op);
@@ -138,7 +141,7 @@ static bool write_queue(const struct program* p, unsigned row, uint64_t offset, 
     return axi_write_word(program_engine(p, row) + offset, value);
 }
 
-/// The write side first, so that data has somewhere to go (contract section 7.4).
+/// Posts the write side (s2m) first, so that data has a destination (contract section 7.4).
 static bool advance(const struct program* p, const struct program_step* step) {
     const unsigned first = FIELD(WHICH, step->op), end = first + FIELD(WITH, step->op);
     const uint32_t destinations = (uint32_t)step->address;
@@ -152,7 +155,7 @@ static bool advance(const struct program* p, const struct program_step* step) {
     return good;
 }
 
-/// Both rings begin anew, with the first descriptor and the first ring id.
+/// Resets both rings to the first descriptor and the first ring id.
 static bool rewind_queues(const struct program* p, const struct program_step* step) {
     const unsigned first = FIELD(WHICH, step->op), end = first + FIELD(WITH, step->op);
     bool good = true;
@@ -194,7 +197,7 @@ static void start(unsigned slot) {
     set_state(slot, STATE(RUNNING));
 }
 
-/// False: nothing more was asked for.
+/// Ends a run. True: a pending trigger has started the next one.
 static bool end(unsigned slot) {
     struct stream* s = &streams[slot];
     match_disarm(slot);
@@ -215,7 +218,7 @@ static bool end(unsigned slot) {
     return true;
 }
 
-/// Executes the next step. False: the stream cannot go on now.
+/// Executes the next step. False: the stream waits, has ended or has failed.
 static bool run_step(unsigned slot) {
     struct stream* s = &streams[slot];
     const struct program_step* step = &s->program->step[s->next];
@@ -259,7 +262,7 @@ static bool run_step(unsigned slot) {
     return true;
 }
 
-// --- What the scheduler calls ------------------------------------------------------------------
+// --- Interface to the scheduler ----------------------------------------------------------------
 
 void stream_continue(unsigned slot) {
     uint32_t done = 0;

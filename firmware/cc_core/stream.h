@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream executes the program of a slot: a state machine that goes on until it has to wait for a
-// semaphore, and then leaves the hart to the others.
+// A stream executes the program of a slot: a state machine that runs until it must wait for a
+// semaphore, and then yields the hart to the other streams.
 #pragma once
 
 #include <stdbool.h>
@@ -8,15 +8,15 @@
 
 #include "firmware/cc_core/program.h"
 
-/// Takes a program that was checked; NULL forgets the one there is, wherever it stands.
+/// Loads a checked program into the slot; NULL unloads the present one, even in the middle of a
+/// run.
 void stream_load(unsigned slot, const struct program* program);
 /// The program of the slot, or NULL.
 const struct program* stream_program(unsigned slot);
 bool stream_runs(unsigned slot);
-/// Starts a run; while one is under way, it is counted as asked for again.
+/// Starts a run; during a run, counts the trigger and starts again at its end.
 void stream_trigger(unsigned slot);
-/// A stream that runs goes on as far as possible. Fails when what it waits for has not come in
-/// time.
+/// Continues a running stream as far as possible. The stream fails when its wait has timed out.
 void stream_continue(unsigned slot);
-/// When the wait of a stream has lasted too long; UINT64_MAX: never.
+/// Earliest deadline (ns) of all waits; UINT64_MAX: none.
 uint64_t streams_deadline(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A first firmware: says hello, counts three ticks of the timer in its sleep, and reports ready.
+// A first firmware: prints a line, sleeps for three ticks of the timer, and reports ready.
 #include <stdint.h>
 
 // Addresses and bits: doc/models/management.md, uart.md, aclint.md, reset_controller.md,
@@ -30,7 +30,7 @@ void main(void) {
         sleep_ms(1);
         print((char[]){'t', 'i', 'c', 'k', ' ', tick, '\n', 0});
     }
-    REG32(ROUTING_ID) = 0;  // what hosts wait for
+    REG32(ROUTING_ID) = 0;  // hosts wait for the routing id
     REG32(BOOT_STATUS) = READY;
-    __asm__ volatile("csrw mie, zero");  // nothing is to wake it any more
+    __asm__ volatile("csrw mie, zero");  // sleep for ever
 }

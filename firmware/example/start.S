@@ -21,5 +21,5 @@ _start:
     j 3b
 
     .balign 4
-trap:                           # nothing here may trap: stay, so that a debugger sees where
+trap:                           # unexpected: stay here for the debugger
     j trap

@@ -14,7 +14,7 @@ static char ring[RING_SIZE];
 static volatile uint32_t written, sent;  // free-running
 static bool by_interrupt;
 
-/// Loads the FIFO if it is empty; true when something is left in the ring.
+/// Fills the FIFO if it is empty. True when characters are left in the ring.
 static bool feed(void) {
     if (uart_can_send())
         for (unsigned i = 0; i < UART_FIFO_DEPTH && sent != written; ++i)

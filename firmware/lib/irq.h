@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts through the PLIC. A handler runs with interrupts off and only notes what happened.
+// Interrupts through the PLIC. Handlers run with interrupts off and only raise events.
 #pragma once
 
 #include <stdbool.h>
 
 typedef void (*irq_handler)(unsigned source);
 
-/// Opens machine external interrupts of this hart; every source stays off.
+/// Enables machine external interrupts of this hart; every source stays disabled.
 void irq_init(void);
-/// Calls `handler` whenever `source` is pending from now on.
+/// From now on `handler` is called while `source` is pending.
 void irq_enable(unsigned source, irq_handler handler);
 void irq_disable(unsigned source);
 /// Called by the trap dispatcher.
 void irq_dispatch(void);
 
-/// Keeps interrupts off between the two calls; returns what irq_restore() takes.
+/// Interrupts are off between the two calls; irq_save() returns the state for irq_restore().
 unsigned long irq_save(void);
 void irq_restore(unsigned long state);

@@ -3,7 +3,7 @@
 
 #include "firmware/lib/timer.h"
 
-// The hardware gives up long before; a broken one must not hold the firmware.
+// Far above the hardware's own time-out, so that broken hardware does not stall the firmware.
 #define ANSWER_LIMIT_US 1000
 
 // --- Links -------------------------------------------------------------------------------------
@@ -29,15 +29,15 @@ void neuron_link_train(unsigned port) {
     mmio_write(NEURON_LINK_AT(PORT_CONTROL, port), TRN_NEURON_LINK_PORT_CONTROL_TRAIN_MASK);
 }
 
-void neuron_link_listen(void) {
+void neuron_link_enable_irqs(void) {
     mmio_write(NEURON_LINK(IRQ_ENABLE), TRN_NEURON_LINK_IRQ_ENABLE_CAUSES_MASK);
 }
 
-struct link_news neuron_link_take_news(void) {
+struct link_events neuron_link_take_events(void) {
     const uint32_t causes = mmio_read(NEURON_LINK(IRQ_STATUS));
     mmio_write(NEURON_LINK(IRQ_STATUS), causes);
-    return (struct link_news){.changed = TRN_NEURON_LINK_IRQ_STATUS_CHANGED_GET(causes),
-                              .noticed = TRN_NEURON_LINK_IRQ_STATUS_NOTICE_GET(causes)};
+    return (struct link_events){.changed = TRN_NEURON_LINK_IRQ_STATUS_CHANGED_GET(causes),
+                                .noticed = TRN_NEURON_LINK_IRQ_STATUS_NOTICE_GET(causes)};
 }
 
 // --- Partners ----------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ static bool access_ended(const void* port) {
     return (state & TRN_NEURON_LINK_CONFIG_COMMAND_BUSY_MASK) == 0;
 }
 
-/// The interrupt at its end is what wakes the processor.
+/// One configuration access. Sleeps until the interrupt at its end. False: error or time-out.
 static bool access(unsigned port, uint32_t offset, uint32_t command) {
     mmio_write(NEURON_LINK_AT(CONFIG_ADDRESS, port), offset);
     mmio_write(NEURON_LINK_AT(CONFIG_COMMAND, port),
@@ -69,7 +69,7 @@ bool neuron_link_write_partner(unsigned port, uint32_t offset, uint32_t word) {
     return access(port, offset, TRN_NEURON_LINK_CONFIG_COMMAND_WRITE_MASK);
 }
 
-void neuron_link_introduce(uint64_t serial, struct fabric_id own) {
+void neuron_link_set_identity(uint64_t serial, struct fabric_id own) {
     mmio_write(NEURON_LINK(OWN_SERIAL_LO), (uint32_t)serial);
     mmio_write(NEURON_LINK(OWN_SERIAL_HI), (uint32_t)(serial >> 32));
     mmio_write(NEURON_LINK(OWN_ID), fabric_id_bits(own) | TRN_NEURON_LINK_OWN_ID_VALID_MASK);
@@ -77,10 +77,10 @@ void neuron_link_introduce(uint64_t serial, struct fabric_id own) {
 
 void neuron_link_announce(const uint32_t* words, unsigned count) {
     for (unsigned n = 1; n < count; ++n) mmio_write(NEURON_LINK_AT(OWN_DISTANCES, n - 1), words[n]);
-    mmio_write(NEURON_LINK(OWN_STATE), words[0]);  // last: it sends the notices
+    mmio_write(NEURON_LINK(OWN_STATE), words[0]);  // last: this write notifies the partners
 }
 
-// --- Ways --------------------------------------------------------------------------------------
+// --- Routes ------------------------------------------------------------------------------------
 
 static uint32_t route(unsigned port) {
     return port == NEURON_LINK_NO_PORT

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chip's ports to other chips: links, questions to partners, routing table, windows.
+// The chip's ports to other chips: links, configuration accesses to partners, routing table,
+// windows.
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +15,7 @@
 #define NEURON_LINK_PORTS TRN_NEURON_LINK_PORT_STATUS_COUNT
 #define NEURON_LINK_WINDOWS TRN_NEURON_LINK_WINDOW_COUNT
 
-/// A chip's place as the registers of the fabric have it.
+/// A chip's place, as in registers of the fabric.
 struct fabric_id {
     uint8_t rack, server, chip;
 };
@@ -32,36 +33,36 @@ struct link_status {
 /// Ports that have a cable, one bit each.
 uint32_t neuron_link_connected(void);
 struct link_status neuron_link_status(unsigned port);
-/// Asks for the link; it comes up when the partner has asked too.
+/// Starts training; the link comes up when the partner trains too.
 void neuron_link_train(unsigned port);
 
-/// Ports whose link changed, and ports whose partner asks to be looked at again.
-struct link_news {
+/// Ports whose link changed, and ports whose partner sent a notice (its state changed): bit masks.
+struct link_events {
     uint32_t changed, noticed;
 };
-/// Lets the interrupt tell news and the ends of configuration accesses.
-void neuron_link_listen(void);
-/// What came since the last call; lowers the interrupt.
-struct link_news neuron_link_take_news(void);
+/// Enables the interrupts of link events and of completed configuration accesses.
+void neuron_link_enable_irqs(void);
+/// Returns the events since the last call and lowers the interrupt.
+struct link_events neuron_link_take_events(void);
 
 // --- Partners ----------------------------------------------------------------------------------
 
-/// A word of the identity block (fabric_identity.regs.yaml) of the partner on a port. False, after
-/// a limited time, without a response. Interrupts must be on: sleeps meanwhile.
+/// Reads or writes a word of the identity block (fabric_identity.regs.yaml) of a port's partner.
+/// Sleeps until the response; false on an error or a time-out. Precondition: interrupts are on.
 bool neuron_link_read_partner(unsigned port, uint32_t offset, uint32_t* answer);
 bool neuron_link_write_partner(unsigned port, uint32_t offset, uint32_t word);
 
-/// Writes the identity and the announcement that partners read, and signals the change to them.
-void neuron_link_introduce(uint64_t serial, struct fabric_id own);
+/// Write the identity and the announcement that partners read. The announcement also notifies them.
+void neuron_link_set_identity(uint64_t serial, struct fabric_id own);
 void neuron_link_announce(const uint32_t* words, unsigned count);
 
-// --- Ways --------------------------------------------------------------------------------------
+// --- Routes ------------------------------------------------------------------------------------
 
-#define NEURON_LINK_NO_PORT 0xffu  // no way there
+#define NEURON_LINK_NO_PORT 0xffu  // no route
 
 void neuron_link_route_chip(unsigned chip, unsigned port);
 void neuron_link_route_server(unsigned server, unsigned port);
 void neuron_link_route_rack(unsigned rack, unsigned port);
-/// A window of contract 3.1 that leads to the partner of a port, or to a chip.
+/// Set the destination of a neighbour window (contract 3.1): the partner of a port, or a chip.
 void neuron_link_window_to_port(unsigned window, unsigned port);
 void neuron_link_window_to_chip(unsigned window, struct fabric_id to);

@@ -31,7 +31,7 @@ static const char* cause_text(unsigned long cause) {
 
 static void quiet(void) {
     csr_clear(mstatus, MSTATUS_MIE);
-    csr_write(mie, MIE_MTIE);  // the console sleeps between FIFO loads
+    csr_write(mie, MIE_MTIE);  // console_flush() sleeps between FIFO loads
     console_use_polling();
     console_flush();
 }

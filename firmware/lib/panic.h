@@ -8,6 +8,6 @@
 _Noreturn void panic(const char* format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void panic_trap(const struct trap_frame* frame);
 
-/// Called at each panic; an image may define its own. `pc` and `cause` are of the trap, or of the
-/// caller with cause 0. The library's does nothing.
+/// Called at each panic, with pc and cause of the trap; for panic(): the caller's pc and cause 0. A
+/// weak default does nothing; an image may define its own.
 void panic_record(unsigned long pc, unsigned long cause);

@@ -19,7 +19,7 @@ _start:
     la t0, trap_entry
     csrw mtvec, t0
 
-    la a0, data_start           // from the image to its place; nothing moves when both are one
+    la a0, data_start           // copy .data from the image, unless it runs in place
     la a1, data_image
     la a2, data_end
     beq a0, a1, 2f

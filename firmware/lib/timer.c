@@ -8,7 +8,7 @@
 
 #define TICKS_PER_US (MTIME_HZ / 1000000)
 
-static uint64_t tick_at = UINT64_MAX;  // in mtime ticks, as the hardware compares
+static uint64_t tick_at = UINT64_MAX;  // in mtime ticks
 static uint64_t sleep_until = UINT64_MAX;
 static uint64_t tick_period;
 static void (*tick_callback)(void);
@@ -46,12 +46,13 @@ void timer_dispatch(void) {
     arm();
 }
 
-/// With interrupts off: sleeps to the next interrupt, at most until `end` in mtime ticks.
+/// Precondition: interrupts are off. Sleeps to the next interrupt, at most until `end` (mtime
+/// ticks).
 static void sleep_at_most(uint64_t end, unsigned long state) {
     sleep_until = end;
     arm();
-    wait_for_interrupt();  // wakes on a pending interrupt even while they are off
-    irq_restore(state);    // now they are served
+    wait_for_interrupt();  // a pending interrupt ends it even while MIE is 0
+    irq_restore(state);    // pending interrupts are served here
     irq_save();
 }
 

@@ -7,7 +7,7 @@
 #include "firmware/lib/panic.h"
 #include "firmware/lib/timer.h"
 
-/// An instruction that is allowed to fault, and where to go on when it did.
+/// An instruction that may fault, and the address at which execution resumes after the fault.
 struct fixup {
     uint64_t instruction;
     uint64_t resume;
@@ -42,7 +42,7 @@ void trap_dispatch(struct trap_frame* frame) {
 }
 
 // One access that may fault. The label pair goes into the fix-up table; `ok` stays false after a
-// fault, because the fix-up resumes behind the instruction that sets it.
+// fault, because execution resumes after the instruction that sets it.
 #define GUARDED(instruction, operand_a, operand_b) \
     __asm__ volatile(                              \
         "   li %[ok], 0\n"                         \

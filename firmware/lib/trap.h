@@ -3,5 +3,5 @@
 
 #include "firmware/lib/trap_frame.h"
 
-/// Called by trap_entry: interrupts, faults with a fix-up, else panic.
+/// Called by trap_entry: serves interrupts, resolves faults that have a fix-up, else panics.
 void trap_dispatch(struct trap_frame* frame);

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/// The interrupted program, as trap_entry (trap_entry.S) saves it.
+/// State of the interrupted program, saved by trap_entry (trap_entry.S).
 struct trap_frame {
     uint64_t x[32];  ///< x[0] is unused
     uint64_t pc;

@@ -20,7 +20,7 @@
 #define PLLS TRN_RESET_CONTROLLER_PLL_CONTROL_ENABLE_MASK
 #define POLL_STEP_US 20
 
-// Far above what each step takes in silicon-like timing; a broken part must not hold the boot.
+// Time-outs: far above the duration of each step, so that a broken part does not stall the boot.
 #define PLL_LIMIT_US 5000
 #define HBM_LIMIT_US 50000
 #define DIE_TO_DIE_LIMIT_US 20000
@@ -43,13 +43,13 @@ static bool engine_quiet(const void* engine) {
     return !udma_aborted(*(const uint64_t*)engine);
 }
 
-// --- Stages: each says what failed, and returns false ------------------------------------------
+// --- Stages: each logs its failure and returns false -------------------------------------------
 
 static bool start_clocks(void) {
     reset_assert(&reset_everything);
     mmio_write(RESET_CONTROLLER(PLL_CONTROL), PLLS);
     if (timer_wait(plls_locked, 0, POLL_STEP_US, PLL_LIMIT_US)) {
-        links_start();  // their training takes longest
+        links_start();  // first: link training takes longest
         return true;
     }
     log_error("PLL_STATUS %x, expected %x", mmio_read(RESET_CONTROLLER(PLL_STATUS)), PLLS);
@@ -83,7 +83,7 @@ static bool connect_dies(void) {
 
 static bool release_dma(void) {
     reset_release(&reset_everything);
-    // One engine of each group: they share clock and reset with the others.
+    // One engine of each group is checked: all engines of a group share clock and reset.
     for (unsigned group = 0; group < generation->dma_groups; ++group) {
         const uint64_t engine = block_of(&generation->dma[group], 0);
         if (timer_wait(engine_quiet, &engine, POLL_STEP_US, DMA_LIMIT_US)) continue;
@@ -93,7 +93,7 @@ static bool release_dma(void) {
     return true;
 }
 
-/// Everything that the host reads, except the routing id, which says that the rest counts.
+/// Writes every word that the host reads, except the routing id: it marks the others as valid.
 static bool publish(void) {
     misc_ram_write(MISC_RAM(FIRMWARE_STATUS), 0);
     misc_ram_write(MISC_RAM(RESET_REQUEST), 0);
@@ -117,7 +117,7 @@ static const struct stage {
 #define STAGES (sizeof stages / sizeof stages[0])
 #define STAGES_TO_MEMORY 2u  // the HBM is trained
 
-static bool know_the_chip(void) {
+static bool select_generation(void) {
     const unsigned number = boot_straps_read().generation;
     if (generation_select(number)) return true;
     boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_FIRMWARE,
@@ -127,7 +127,7 @@ static bool know_the_chip(void) {
 }
 
 static bool run_stages(unsigned count) {
-    if (!know_the_chip()) return false;
+    if (!select_generation()) return false;
     for (unsigned n = 0; n < count; ++n) {
         log_info("stage %u/%u: %s", n + 1, (unsigned)STAGES, stages[n].name);
         boot_status_set(stages[n].number, TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
@@ -151,7 +151,7 @@ bool bring_up(void) {
                     TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
     mmio_write(RESET_CONTROLLER_SCRATCH(BOOT_STARTS), 0);
     log_info("ready: routing id %u", (unsigned)boot_straps_read().routing_id);
-    console_flush();  // who sees the chip ready has seen its boot
+    console_flush();  // the boot log is complete before the host sees the chip ready
     identity_publish_routing_id();
     return true;
 }

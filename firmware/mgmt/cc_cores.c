@@ -8,7 +8,7 @@
 #include "firmware/lib/log.h"
 #include "firmware/mgmt/generation.h"
 
-/// Where a core's aperture is, AXI; 0: there is none of this number.
+/// AXI address of a core's aperture; 0: the chip has no core of this number.
 static uint64_t aperture_of(unsigned core) {
     for (unsigned die = 0; die < generation->dies; ++die) {
         const struct block_group* blocks = &generation->top_sps[die];

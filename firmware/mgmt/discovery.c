@@ -7,16 +7,16 @@
 
 #define IDENTITY(reg) TRN_FABRIC_IDENTITY_##reg##_OFFSET
 
-/// One question after the other; after the first that is not answered no more are asked.
-struct conversation {
+/// Consecutive reads of one partner: after the first one without a response, no more are sent.
+struct partner_reads {
     unsigned port;
     bool silent;
 };
 
-static uint32_t ask(struct conversation* with, uint32_t offset) {
+static uint32_t read_word(struct partner_reads* reads, uint32_t offset) {
     uint32_t answer = 0;
-    if (!with->silent && !neuron_link_read_partner(with->port, offset, &answer))
-        with->silent = true;
+    if (!reads->silent && !neuron_link_read_partner(reads->port, offset, &answer))
+        reads->silent = true;
     return answer;
 }
 
@@ -32,7 +32,7 @@ static enum partner_kind kind_of(uint32_t word) {
     default:
         break;
     }
-    return PARTNER_NOBODY;
+    return PARTNER_NONE;
 }
 
 static struct place place_of(uint32_t id) {
@@ -41,61 +41,64 @@ static struct place place_of(uint32_t id) {
                           (uint8_t)TRN_FABRIC_IDENTITY_ID_CHIP_GET(id)};
 }
 
-static void ask_who(struct conversation* with, uint32_t id, struct port* found) {
-    const uint32_t magic = ask(with, IDENTITY(MAGIC));
-    const enum partner_kind kind = kind_of(ask(with, IDENTITY(KIND)));
-    const uint32_t port = ask(with, IDENTITY(PORT));
-    found->serial = (uint64_t)ask(with, IDENTITY(SERIAL_HI)) << 32 | ask(with, IDENTITY(SERIAL_LO));
+static void read_identity(struct partner_reads* reads, uint32_t id, struct port* found) {
+    const uint32_t magic = read_word(reads, IDENTITY(MAGIC));
+    const enum partner_kind kind = kind_of(read_word(reads, IDENTITY(KIND)));
+    const uint32_t port = read_word(reads, IDENTITY(PORT));
+    found->serial = (uint64_t)read_word(reads, IDENTITY(SERIAL_HI)) << 32 |
+                    read_word(reads, IDENTITY(SERIAL_LO));
     found->partner =
         (struct partner){kind, place_of(id), (uint8_t)TRN_FABRIC_IDENTITY_PORT_NUMBER_GET(port)};
-    found->garbage = magic != TRN_FABRIC_IDENTITY_MAGIC_RESET || kind == PARTNER_NOBODY;
+    found->garbage = magic != TRN_FABRIC_IDENTITY_MAGIC_RESET || kind == PARTNER_NONE;
     found->identified = !found->garbage && (id & TRN_FABRIC_IDENTITY_ID_VALID_MASK) != 0;
 }
 
-/// Who it is does not change while the link is up, but a chip may start again.
-static bool is_still(const struct port* found, uint32_t id) {
+/// The partner cannot be replaced while the link is up, but a chip may reboot and change its id.
+static bool is_same_partner(const struct port* found, uint32_t id) {
     const struct place now = place_of(id);
     return found->identified && (id & TRN_FABRIC_IDENTITY_ID_VALID_MASK) != 0 &&
            memcmp(&now, &found->partner.place, sizeof now) == 0;
 }
 
-static void ask_chip(struct conversation* with, const struct topology* t, struct port* found) {
+static void read_chip_state(struct partner_reads* reads, const struct topology* t,
+                            struct port* found) {
     const uint32_t used = routes_announced_words(t);
     for (unsigned n = 0; n < ANNOUNCED_WORDS; ++n)
         if (used >> n & 1)
             found->state.words[n] =
-                ask(with, n == 0 ? IDENTITY(STATE) : IDENTITY(DISTANCES)(n - 1));
+                read_word(reads, n == 0 ? IDENTITY(STATE) : IDENTITY(DISTANCES)(n - 1));
 }
 
-static void ask_switch(struct conversation* with, const struct topology* t, struct port* found) {
+static void read_switch_state(struct partner_reads* reads, const struct topology* t,
+                              struct port* found) {
     const bool rack = found->partner.kind == PARTNER_RACK_SWITCH;
     for (unsigned s = 0; s < topology_servers_per_rack(t); ++s)
         if (rack || s == t->own.server)
-            found->chips[s] =
-                (uint16_t)ask(with, IDENTITY(REACHABLE)(t->own.rack * TOPOLOGY_MAX_SERVERS + s));
-    found->racks = ask(with, IDENTITY(RACKS));
+            found->chips[s] = (uint16_t)read_word(
+                reads, IDENTITY(REACHABLE)(t->own.rack * TOPOLOGY_MAX_SERVERS + s));
+    found->racks = read_word(reads, IDENTITY(RACKS));
     for (unsigned r = 0; r < topology_racks(t); ++r)
         found->rack_chips[r] =
-            found->racks >> r & 1 ? (uint16_t)ask(with, IDENTITY(RACK_CHIPS)(r)) : 0;
+            found->racks >> r & 1 ? (uint16_t)read_word(reads, IDENTITY(RACK_CHIPS)(r)) : 0;
 }
 
-void discovery_ask(unsigned port, const struct topology* t, struct port* found) {
-    struct conversation with = {.port = port};
-    const uint32_t id = ask(&with, IDENTITY(ID));
-    if (!is_still(found, id)) ask_who(&with, id, found);
+void discovery_read(unsigned port, const struct topology* t, struct port* found) {
+    struct partner_reads reads = {.port = port};
+    const uint32_t id = read_word(&reads, IDENTITY(ID));
+    if (!is_same_partner(found, id)) read_identity(&reads, id, found);
     if (found->identified && found->partner.kind == PARTNER_CHIP)
-        ask_chip(&with, t, found);
+        read_chip_state(&reads, t, found);
     else if (found->identified)
-        ask_switch(&with, t, found);
-    found->silent = with.silent;
+        read_switch_state(&reads, t, found);
+    found->silent = reads.silent;
     found->duplicate = false;
-    if (with.silent) found->garbage = false;
-    if (with.silent || found->garbage) discovery_forget(found);
+    if (reads.silent) found->garbage = false;
+    if (reads.silent || found->garbage) discovery_forget(found);
 }
 
 void discovery_forget(struct port* found) {
     found->identified = false;
-    found->partner = (struct partner){.kind = PARTNER_NOBODY};
+    found->partner = (struct partner){.kind = PARTNER_NONE};
     found->serial = 0;
     found->state = (struct announcement){{0}};
     memset(found->chips, 0, sizeof found->chips);
@@ -117,13 +120,13 @@ enum claim_result discovery_claim(unsigned port, const struct topology* t, enum 
     if (!holds)
         return neuron_link_write_partner(port, IDENTITY(CLAIM),
                                          word | TRN_FABRIC_IDENTITY_CLAIM_RELEASE_MASK)
-                   ? CLAIM_TAKEN
-                   : CLAIM_NOT_HEARD;
+                   ? CLAIM_ACCEPTED
+                   : CLAIM_NO_RESPONSE;
     if (!neuron_link_write_partner(port, IDENTITY(CLAIM), word) ||
         !neuron_link_read_partner(port, IDENTITY(CLAIM_STATUS), &status))
-        return CLAIM_NOT_HEARD;
+        return CLAIM_NO_RESPONSE;
     return TRN_FABRIC_IDENTITY_CLAIM_STATUS_RESULT_GET(status) ==
                    TRN_FABRIC_IDENTITY_CLAIM_STATUS_RESULT_CONFLICT
                ? CLAIM_REFUSED
-               : CLAIM_TAKEN;
+               : CLAIM_ACCEPTED;
 }

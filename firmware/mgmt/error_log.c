@@ -6,7 +6,7 @@
 #include "firmware/lib/timer.h"
 #include "firmware/mgmt/misc_ram.h"
 
-// {magic, entries, count of all errors ever, reserved}, then the entries.
+// Header {magic, entries, total count of errors, reserved}, then the entries.
 #define LOG_BASE (MAP_MISC_RAM + 0x900)
 #define LOG_MAGIC_AT (LOG_BASE + 0x0)
 #define LOG_ENTRIES_AT (LOG_BASE + 0x4)
@@ -29,5 +29,5 @@ void error_log_add(enum error_code code, uint16_t detail, uint64_t value) {
     misc_ram_write(at + 4, code | (uint32_t)detail << 16);
     misc_ram_write(at + 8, (uint32_t)value);
     misc_ram_write(at + 12, (uint32_t)(value >> 32));
-    misc_ram_write(LOG_COUNT_AT, count + 1);  // last: a reader sees whole entries
+    misc_ram_write(LOG_COUNT_AT, count + 1);  // last: readers see complete entries only
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of the last errors at the end of misc RAM, where the host (and a debugger after a crash)
-// can read it. Invented: no public driver looks there. Layout: doc/guide-firmware.md.
+// Ring of the latest errors at the end of misc RAM, readable by the host, and by a debugger after a
+// crash. Invented: no public driver reads it. Layout: doc/guide-firmware.md.
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ enum error_code {
     ERROR_WATCHDOG,     ///< the previous run ended by the watchdog
     ERROR_HBM_REPAIR,   ///< detail: stack; value: repair state
     ERROR_RESET,        ///< detail: request; value: map that could not be reset
-    ERROR_LINK,         ///< detail: port, fault << 8; value: who is there << 32 | who should be
+    ERROR_LINK,         ///< detail: port, fault << 8; value: partner found << 32 | expected
     ERROR_SRAM,         ///< detail: NeuronCore; value: offset of the last error in its aperture
 };
 
@@ -30,6 +30,6 @@ struct error_entry {
 };
 _Static_assert(sizeof(struct error_entry) == 16, "layout");
 
-/// Keeps what an earlier run left, if it is a log.
+/// Keeps the log of an earlier run if its magic is valid; otherwise starts an empty one.
 void error_log_init(void);
 void error_log_add(enum error_code code, uint16_t detail, uint64_t value);

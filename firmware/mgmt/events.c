@@ -13,7 +13,7 @@ void event_raise(enum event event) {
 
 uint32_t event_wait(void) {
     for (;;) {
-        // With interrupts off nothing is noted between the look and the sleep.
+        // Interrupts are off so that no event is raised between the check and the sleep.
         const unsigned long state = irq_save();
         const uint32_t taken = raised;
         raised = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts note what happened; the main loop takes the notes and sleeps when there are none.
+// Events: interrupt handlers raise them; the main loop takes them and sleeps while there are none.
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +18,7 @@ enum event {
     EVENT_STALE = 1 << 10,
 };
 
-/// From an interrupt handler.
+/// For interrupt handlers.
 void event_raise(enum event event);
-/// Sleeps until there is at least one event; takes all of them.
+/// Sleeps until at least one event is raised; returns all raised events and clears them.
 uint32_t event_wait(void);

@@ -8,7 +8,8 @@
 #define MIB (1ull << 20)
 
 static const struct generation generations[] = {
-    // Trainium2 and Trainium3 differ in what firmware asks the hardware for (sizes of stacks).
+    // One row for Trainium2 and Trainium3: firmware reads their differences (sizes of stacks) from
+    // the hardware.
     {.numbers = {3, 4},
      .api_version = 7,
      .dies = 2,

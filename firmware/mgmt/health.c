@@ -15,11 +15,11 @@
 
 static struct { uint32_t uncorrected, repairable; } stacks[HBM_MAX_STACKS];
 static struct { uint32_t corrected, uncorrected; } sram;  // of all NeuronCores
-static uint32_t unhealthy_components;                     // HEALTH_STATUS as it shall be
+static uint32_t unhealthy_components;                     // value of HEALTH_STATUS
 
-static volatile uint32_t aborted_lines;  // noted by the interrupt, taken by the main loop
+static volatile uint32_t aborted_lines;  // set by the interrupt handler, cleared by the main loop
 
-// --- Interrupts: level lines, so each is closed until the main loop has dealt with its cause ----
+// --- Interrupts: level-sensitive, so each is disabled until the main loop has served its cause --
 
 static void hbm_irq(unsigned source) {
     irq_disable(source);
@@ -191,8 +191,8 @@ void health_temperature(void) {
     irq_enable(IRQ_SENSORS, temperature_irq);
 }
 
-void health_set(uint32_t which, uint32_t unhealthy) {
-    unhealthy_components = (unhealthy_components & ~which) | unhealthy;
+void health_set(uint32_t mask, uint32_t unhealthy) {
+    unhealthy_components = (unhealthy_components & ~mask) | unhealthy;
     misc_ram_write(MISC_RAM(HEALTH_STATUS), unhealthy_components);
 }
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hardware errors: counted, logged, and shown to the host in misc RAM.
+// Counts and logs hardware errors, and publishes them to the host in misc RAM.
 #pragma once
 
 #include <stdint.h>
 
-/// Turns on the interrupts that report errors.
+/// Enables the interrupts that report errors.
 void health_init(void);
 /// Writes ECC counts and repair state into misc RAM.
 void health_publish(void);
-/// Repairs rows that wait for it; what a device reset or a start of the driver asks for
-/// (hardware facts: a repairable error is pending until then).
+/// Repairs HBM rows with a pending repair. Part of boot and of a device reset (hardware facts: a
+/// repairable error stays pending until then).
 void health_repair_hbm(void);
-/// Of the components `which` (bits of HEALTH_STATUS) exactly `unhealthy` are not healthy.
-void health_set(uint32_t which, uint32_t unhealthy);
-/// Newer drivers look whether the heartbeat moves.
+/// Sets the health of the components in `mask` (bits of HEALTH_STATUS): those also in `unhealthy`
+/// are unhealthy, the rest healthy.
+void health_set(uint32_t mask, uint32_t unhealthy);
+/// Increments the heartbeat counter, which newer drivers monitor.
 void health_heartbeat(void);
 
-// Events of the main loop.
+// Event handlers of the main loop.
 void health_hbm_error(void);
 void health_sram_error(void);
 void health_dma_abort(void);
 void health_temperature(void);
-/// Engines came out of a reset: listens for aborts again, on every line.
+/// After a reset of DMA engines: enables all abort interrupts again.
 void health_dma_was_reset(void);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who this chip is, in the words that the host reads (contract section 4.1).
+// Publishes the chip's identity in misc RAM (contract section 4.1).
 #pragma once
 
-/// Interface version, serial number, server and build, from the straps.
+/// Writes interface version, serial number, server id and build number. Source: the straps.
 void identity_publish(void);
 
-/// The routing id: from now on the chip is ready and all other words count.
+/// Writes the routing id, which marks the chip as ready and all other words as valid.
 void identity_publish_routing_id(void);

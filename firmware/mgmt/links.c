@@ -16,44 +16,46 @@
 #include "firmware/mgmt/routes.h"
 #include "firmware/mgmt/topology_table.h"
 
-// A partner may be slow, unpowered or absent: the boot goes on without it.
+// A partner may be slow, unpowered or absent: the boot continues without it.
 #define KNOWN_LIMIT_US 50000   // every cable's partner has announced its identity
-#define SETTLED_LIMIT_US 5000  // and what they know has gone round
+#define SETTLED_LIMIT_US 5000  // and all announcements have propagated
 
 static struct topology machine;
 static struct port ports[TOPOLOGY_PORTS];
-static struct routes routes;              // as programmed
-static uint32_t claimed[TOPOLOGY_PORTS];  // bits of enum claim that the switch there has heard
-static uint16_t claimed_chips[TOPOLOGY_PORTS][CLAIM_KINDS];  // and with which number
+static struct routes routes;  // as programmed
+static uint32_t
+    accepted_claims[TOPOLOGY_PORTS];  // bits of enum claim that the port's switch accepted
+static uint16_t claimed_chips[TOPOLOGY_PORTS][CLAIM_KINDS];  // chip count of each claim
 static bool claims_unknown[TOPOLOGY_PORTS];
 static bool booting = true;
-static struct announcement announced;   // that partners read
-static volatile struct link_news news;  // noted by the interrupt, taken by serve()
+static struct announcement announced;  // the announcement that partners read
+static volatile struct link_events
+    pending_events;  // set by the interrupt handler, cleared by take_events()
 
 static void link_irq(unsigned source) {
     (void)source;
-    const struct link_news now = neuron_link_take_news();
-    news.changed |= now.changed;
-    news.noticed |= now.noticed;
-    if (news.changed | news.noticed) event_raise(EVENT_LINK);
+    const struct link_events now = neuron_link_take_events();
+    pending_events.changed |= now.changed;
+    pending_events.noticed |= now.noticed;
+    if (pending_events.changed | pending_events.noticed) event_raise(EVENT_LINK);
 }
 
-static struct link_news take_news(void) {
+static struct link_events take_events(void) {
     const unsigned long state = irq_save();
-    const struct link_news taken = {news.changed, news.noticed};
-    news.changed = news.noticed = 0;
+    const struct link_events taken = {pending_events.changed, pending_events.noticed};
+    pending_events.changed = pending_events.noticed = 0;
     irq_restore(state);
     return taken;
 }
 
-static bool there_is_news(const void* unused) {
+static bool has_events(const void* unused) {
     (void)unused;
-    return (news.changed | news.noticed) != 0;
+    return (pending_events.changed | pending_events.noticed) != 0;
 }
 
-// --- What is found ------------------------------------------------------------------------
+// --- State of the ports -------------------------------------------------------------------
 
-static void look_at(unsigned p) {
+static void read_port(unsigned p) {
     struct port* port = &ports[p];
     const struct link_status now = neuron_link_status(p);
     const bool stayed_up = port->up && now.up && now.downs == port->downs;
@@ -67,7 +69,7 @@ static void look_at(unsigned p) {
     if (stayed_up) return;
     port->silent = port->garbage = false;
     discovery_forget(port);
-    claims_unknown[p] = true;  // an earlier run of the firmware may have left some
+    claims_unknown[p] = true;  // the switch may hold claims of an earlier run
 }
 
 static uint64_t packed(const struct partner* partner) {
@@ -88,17 +90,17 @@ static void report_fault_change(unsigned p, enum link_fault before) {
     }
 }
 
-static void judge(void) {
+static void update_faults(void) {
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
         const enum link_fault before = ports[p].fault;
-        if (booting && ports[p].connected && !ports[p].up) continue;  // it still trains
+        if (booting && ports[p].connected && !ports[p].up) continue;  // still training
         ports[p].fault = topology_judge(&machine, p, &ports[p]);
         if (ports[p].fault != before) report_fault_change(p, before);
     }
 }
 
-/// The components that the host's health word knows.
-static void show_health(void) {
+/// Maps faulty ports to the link components of HEALTH_STATUS.
+static void publish_health(void) {
     uint32_t unhealthy = 0;
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
         if (ports[p].fault == LINK_OK) continue;
@@ -117,9 +119,10 @@ static void show_health(void) {
                unhealthy);
 }
 
-// --- What follows from it -----------------------------------------------------------------------
+// --- Claims, routes and announcements -----------------------------------------------------------
 
-/// False when that says something new about the port.
+/// Sends the switch on a port the claims that it does not hold yet. False when a claim was refused
+/// or had no response, which changes the port's fault.
 static bool announce_claims(unsigned p) {
     struct port* port = &ports[p];
     const uint32_t wanted = routes_claims(&machine, ports, p);
@@ -128,22 +131,22 @@ static bool announce_claims(unsigned p) {
         const uint32_t one = 1u << n;
         const bool holds = (wanted & one) != 0;
         const unsigned chips = holds ? routes_claimed_chips(&machine, ports, (enum claim)one) : 0;
-        if (((wanted ^ claimed[p]) & one) == 0 && chips == claimed_chips[p][n] &&
+        if (((wanted ^ accepted_claims[p]) & one) == 0 && chips == claimed_chips[p][n] &&
             !claims_unknown[p])
             continue;
         const enum claim_result result =
             discovery_claim(p, &machine, (enum claim)one, chips, holds);
         port->duplicate = result == CLAIM_REFUSED;
-        port->silent = result == CLAIM_NOT_HEARD;
-        if (result != CLAIM_TAKEN) return false;
-        claimed[p] = (claimed[p] & ~one) | (wanted & one);
+        port->silent = result == CLAIM_NO_RESPONSE;
+        if (result != CLAIM_ACCEPTED) return false;
+        accepted_claims[p] = (accepted_claims[p] & ~one) | (wanted & one);
         claimed_chips[p][n] = (uint16_t)chips;
     }
     claims_unknown[p] = false;
     return true;
 }
 
-static void program(void) {
+static void program_routes(void) {
     const struct routes found = routes_find(&machine, ports);
     for (unsigned n = 0; n < TOPOLOGY_MAX_CHIPS; ++n)
         if (found.chip[n] != routes.chip[n]) neuron_link_route_chip(n, found.chip[n]);
@@ -154,8 +157,8 @@ static void program(void) {
     routes = found;
 }
 
-/// Whatever an earlier run of the firmware has left there.
-static void program_nothing(void) {
+/// Clears the routing table, which may hold routes of an earlier run of the firmware.
+static void clear_routes(void) {
     for (unsigned n = 0; n < TOPOLOGY_MAX_CHIPS; ++n) neuron_link_route_chip(n, NO_PORT);
     for (unsigned n = 0; n < TOPOLOGY_MAX_SERVERS; ++n) neuron_link_route_server(n, NO_PORT);
     for (unsigned n = 0; n < TOPOLOGY_MAX_RACKS; ++n) neuron_link_route_rack(n, NO_PORT);
@@ -170,37 +173,37 @@ void links_publish(void) {
     topology_table_publish(&machine, ports, routes_count(&machine, ports, &routes));
 }
 
-static void act(void) {
-    judge();
+static void apply_changes(void) {
+    update_faults();
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
-        if (!announce_claims(p)) judge();
+        if (!announce_claims(p)) update_faults();
     }
-    program();
+    program_routes();
     const struct announcement now = routes_announce(&machine, ports);
     if (memcmp(&now, &announced, sizeof now) != 0) neuron_link_announce(now.words, ANNOUNCED_WORDS);
     announced = now;
-    show_health();
+    publish_health();
     links_publish();
 }
 
-static void serve(struct link_news now) {
+static void serve(struct link_events now) {
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
-        if (now.changed >> p & 1) look_at(p);
+        if (now.changed >> p & 1) read_port(p);
         if ((now.changed | now.noticed) >> p & 1 && ports[p].up)
-            discovery_ask(p, &machine, &ports[p]);
+            discovery_read(p, &machine, &ports[p]);
     }
-    act();
+    apply_changes();
 }
 
 void links_serve(void) {
-    const struct link_news now = take_news();
+    const struct link_events now = take_events();
     if (now.changed | now.noticed) serve(now);
 }
 
 void links_refresh(void) {
     if (machine.kind == TOPOLOGY_NONE) return;
     const uint32_t all = (1u << TOPOLOGY_PORTS) - 1;
-    serve((struct link_news){all, all});
+    serve((struct link_events){all, all});
 }
 
 static struct fabric_id id_of(const struct place* at) {
@@ -209,11 +212,11 @@ static struct fabric_id id_of(const struct place* at) {
 
 // --- Boot ------------------------------------------------------------------------------------
 
-/// What an access to a neighbour window leads to. In a pod that is what the election of the hosts
-/// expects (contract 11.1): windows 1 and 2 the left, 0 and 3 the right neighbour, where the left
-/// neighbour's right one is the node across: so servers 0 and 1 are each other's left, 1 and 2 each
-/// other's right ones. Behind switches a window leads to the next chips of the server, the last one
-/// to the other rack (invented).
+/// Sets the destinations of the neighbour windows. Torus of several servers, as the hosts' election
+/// expects (contract 11.1): windows 1 and 2 lead to the left neighbour, 0 and 3 to the right one.
+/// The left neighbour's right neighbour must be the node across, so servers 0 and 1 are each
+/// other's left, servers 1 and 2 each other's right neighbours. Behind switches (invented): window
+/// n leads to chip own + n + 1 of the server, the window after the last chip to the other rack.
 static void open_windows(void) {
     const unsigned next = 5, previous = 4;
     const bool even = machine.own.server % 2 == 0;
@@ -237,20 +240,20 @@ void links_start(void) {
     const struct boot_straps straps = boot_straps_read();
     machine = topology_from_straps(straps.topology, straps.place);
     if (machine.kind == TOPOLOGY_NONE) return;
-    program_nothing();
+    clear_routes();
     neuron_link_announce(announced.words, ANNOUNCED_WORDS);
-    neuron_link_introduce((uint64_t)straps.serial_high << 32 | straps.serial_low,
-                          id_of(&machine.own));
+    neuron_link_set_identity((uint64_t)straps.serial_high << 32 | straps.serial_low,
+                             id_of(&machine.own));
     open_windows();
-    neuron_link_listen();
+    neuron_link_enable_irqs();
     irq_enable(IRQ_LINKS, link_irq);
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
-        look_at(p);
+        read_port(p);
         if (ports[p].connected && !ports[p].up) neuron_link_train(p);
     }
 }
 
-static bool everybody_is_known(void) {
+static bool all_partners_known(void) {
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p)
         if (ports[p].connected &&
             !(ports[p].up && (ports[p].identified || ports[p].silent || ports[p].garbage)))
@@ -258,7 +261,7 @@ static bool everybody_is_known(void) {
     return true;
 }
 
-static bool everybody_is_reached(void) {
+static bool all_chips_reachable(void) {
     const struct reachable now = routes_count(&machine, ports, &routes);
     const unsigned chips = topology_chips_per_server(&machine);
     const unsigned servers = topology_servers_per_rack(&machine);
@@ -266,13 +269,13 @@ static bool everybody_is_reached(void) {
            now.other == chips * servers * (topology_racks(&machine) - 1);
 }
 
-/// Serves what comes until `done`, or the limit.
+/// Serves link events until done() is true or `limit_us` has passed.
 static void serve_until(bool (*done)(void), uint32_t limit_us) {
     const uint64_t end = timer_now_us() + limit_us;
     while (!done()) {
         const uint64_t now = timer_now_us();
-        if (now >= end || !timer_wait_irq(there_is_news, 0, (uint32_t)(end - now))) return;
-        serve(take_news());
+        if (now >= end || !timer_wait_irq(has_events, 0, (uint32_t)(end - now))) return;
+        serve(take_events());
     }
 }
 
@@ -290,12 +293,12 @@ static void summarise(void) {
 
 bool links_bring_up(void) {
     if (machine.kind == TOPOLOGY_NONE) return true;
-    // Links that were up before this boot have nothing new to tell.
+    // Links that were up before this boot raise no events, so all ports are read once.
     links_refresh();
-    serve_until(everybody_is_known, KNOWN_LIMIT_US);
-    serve_until(everybody_is_reached, SETTLED_LIMIT_US);
+    serve_until(all_partners_known, KNOWN_LIMIT_US);
+    serve_until(all_chips_reachable, SETTLED_LIMIT_US);
     booting = false;
-    act();
+    apply_changes();
     summarise();
     return true;
 }

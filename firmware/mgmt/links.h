@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The links to other chips: trains them, finds out who is at their other ends, routes over those
-// that lead where the straps say, and tells the host what it found (doc/topology.md). Nothing that
-// a partner does or leaves undone stops the boot.
+// The links to other chips: trains them, identifies the partner on each port, routes over the ports
+// whose partner is the one that the straps name, and publishes the result to the host
+// (doc/topology.md). A faulty or missing partner never stops the boot.
 #pragma once
 
 #include <stdbool.h>
 
-/// Starts the training of every port at once; it goes on while other stages run.
+/// Starts the training of all ports; it continues while other boot stages run.
 void links_start(void);
-/// Waits, for a limited time, until the partners are known, and has everything published then.
-/// Always true: a chip without neighbours is still a chip.
+/// Waits, up to a time-out, until all partners are identified and all chips are reachable, then
+/// publishes the topology. Always true: a chip without partners still boots.
 bool links_bring_up(void);
 
-/// Event of the main loop: a link came up, went down or changed, or a partner has news.
+/// Event handler of the main loop: a link came up, went down or changed, or a partner's
+/// announcement changed.
 void links_serve(void);
-/// Asks all partners again.
+/// Reads all ports and partners again.
 void links_refresh(void);
-/// Writes what is known into misc RAM, where a host may have written over it.
+/// Writes the topology table into misc RAM, also after a host has overwritten it.
 void links_publish(void);

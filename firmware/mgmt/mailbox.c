@@ -42,7 +42,7 @@ static void read_data_area(uint8_t* to) {
     }
 }
 
-/// Sequence, command and size, as the host wrote them.
+/// First word of the header: sequence, command and size.
 static uint32_t header_word(const struct mailbox_header* header) {
     uint32_t word;
     memcpy(&word, header, sizeof word);
@@ -57,7 +57,7 @@ static bool crc_matches(const struct request* request) {
     return crc32c_finish(crc) == request->header.crc;
 }
 
-/// Over the header of 8 bytes, its CRC 0, and the data, as of a request (contract section 4.4).
+/// CRC-32C of the answer's header of 8 bytes with CRC = 0, then its data (contract section 4.4).
 static uint32_t crc_of_answer(uint32_t word, const struct response* response) {
     const uint32_t header[2] = {word, 0};
     const uint32_t crc = crc32c_update(CRC32C_START, header, sizeof header);
@@ -66,7 +66,7 @@ static uint32_t crc_of_answer(uint32_t word, const struct response* response) {
 
 // --- Commands ---------------------------------------------------------------------------
 
-/// Only part of the register space is open to the host (contract section 3.2).
+/// Whether the host may read this register (contract section 3.2).
 static bool may_read(uint64_t address) {
     return address % sizeof(uint32_t) == 0 && address >= generation->readable.base &&
            address - generation->readable.base <= generation->readable.size - sizeof(uint32_t);
@@ -86,7 +86,7 @@ static enum mailbox_error read_registers(const struct request* request, struct r
     return MAILBOX_OK;
 }
 
-/// The metric stands in the request, and (always) in the data area of misc RAM.
+/// The metric is in the request's data, or, when that is empty, in the data area of misc RAM.
 static enum mailbox_error post_metric(const struct request* request, struct response* response) {
     (void)response;
     uint8_t area[MAILBOX_DATA_AREA];
@@ -111,13 +111,13 @@ static enum mailbox_error set_power_profile(const struct request* request,
 
 enum { CURRENT_PROFILE = 1, AVAILABLE_PROFILES = 2 };
 
-/// {u8 type, u16 operation}: the request of driver releases from 2.27 on, which read a header of 8
-/// bytes and records (contract section 16). Other sizes are answered as 2.26.5 reads answers: a
-/// header of 4 bytes and one word.
+/// Length of {u8 type, u16 operation}: the request of driver releases from 2.27 on, which expect an
+/// answer of 8 bytes of header and a record (contract section 16). Requests of other lengths get
+/// the answer for 2.26.5: 4 bytes of header and one word.
 #define GET_DATA_WITH_OPERATION 3u
 
-/// {u8 reserved[4], u8 profile, u8 voltage, u8 frequency, u8 ocw}
-/// {u8 count, u8 bitmap[32]} of the profiles that have the feature `operation`, 0: of all
+/// Records: {u8 reserved[4], u8 profile, u8 voltage, u8 frequency, u8 ocw}
+/// and {u8 count, u8 bitmap[32]} of the profiles with the feature `operation` (0: all profiles).
 static enum mailbox_error get_record(const struct request* request, struct response* response) {
     enum { PROFILE = 4, PROFILE_BYTES = 8, BITMAP = 1, BITMAP_BYTES = 33 };
     uint8_t* to = response->data.bytes;
@@ -241,13 +241,14 @@ static bool in_host_memory(uint64_t address) {
     return (address & generation->host_window) != 0 && address < 2 * generation->host_window;
 }
 
-/// The sequence byte says that the answer is complete, so it is written after everything else; the
-/// bell is silent by then, for the host may ask again at once.
+/// Writes the sequence byte last: it marks the answer as complete. TRIGGER is cleared before it,
+/// because the host may post its next request at once.
 static bool write_legacy_answer(uint64_t to, const struct mailbox_answer* answer,
                                 const struct response* response) {
-    const size_t behind = offsetof(struct mailbox_answer, error);
+    const size_t after_sequence = offsetof(struct mailbox_answer, error);
     if (!axi_write(to + sizeof *answer, response->data.bytes, response->length) ||
-        !axi_write(to + behind, (const uint8_t*)answer + behind, sizeof *answer - behind))
+        !axi_write(to + after_sequence, (const uint8_t*)answer + after_sequence,
+                   sizeof *answer - after_sequence))
         return false;
     misc_ram_write(MISC_RAM(TRIGGER), 0);
     mmio_fence();
@@ -267,7 +268,7 @@ static bool serve_legacy(enum mailbox_trust trust) {
         log_warn("mailbox: request at %lx cannot be read", (unsigned long)from);
         return false;
     }
-    // The host zeroes the sequence of the response before it asks.
+    // The host clears the response's sequence before it posts a request.
     if (request.header.sequence == 0 || answered == request.header.sequence) return false;
 
     struct mailbox_answer answer = {.sequence = request.header.sequence, .error = MAILBOX_FAILED};
@@ -309,7 +310,8 @@ static bool serve_modern(void) {
     const size_t header = response.has_crc ? sizeof request.header : sizeof answer;
     answer.size = (uint16_t)(header + response.length);
 
-    // The host looks at 0x1f0 as soon as the trigger is 0, so the answer comes first.
+    // The host reads the answer (+0x1f0) as soon as TRIGGER is 0, so the answer is written before
+    // that.
     for (size_t n = 0; n * sizeof(uint32_t) < response.length; ++n)
         misc_ram_write(MISC_RAM_AT(DATA, n), response.data.words[n]);
     memcpy(words, &answer, sizeof answer);
@@ -322,7 +324,7 @@ static bool serve_modern(void) {
 }
 
 bool mailbox_serve(enum mailbox_trust trust) {
-    // A new request announces itself in ACK and has no response address.
+    // A request of the new protocol sets ACK to 1 and its response address to 0.
     if (generation->api_version >= MISC_RAM_API_NEW_MAILBOX && misc_ram_read(MISC_RAM(ACK)) == 1 &&
         misc_ram_read(MISC_RAM(RESPONSE_HI)) == 0 && misc_ram_read(MISC_RAM(RESPONSE_LO)) == 0)
         return serve_modern();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of the host driver: contract sections 4.2 (legacy) and 4.3 (new protocol).
+// Requests of the host driver. Protocols: contract sections 4.2 (legacy) and 4.3 (new).
 #pragma once
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ enum mailbox_command {
 struct mailbox_header {
     uint8_t sequence;  ///< never 0
     uint8_t command;
-    uint16_t size;  ///< bytes, this header included
+    uint16_t size;  ///< bytes, including this header
     uint32_t crc;   ///< CRC-32C of the header with crc = 0, then the data
 };
 _Static_assert(sizeof(struct mailbox_header) == 8, "wire format");
@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct mailbox_header) == 8, "wire format");
 struct mailbox_answer {
     uint8_t sequence;
     uint8_t error;
-    uint16_t size;  ///< bytes, this header included: four, or eight with a CRC behind it
+    uint16_t size;  ///< bytes, including this header of 4, or of 8 with a CRC after it
 };
 _Static_assert(sizeof(struct mailbox_answer) == 4, "wire format");
 
@@ -41,10 +41,10 @@ struct mailbox_counters {
 };
 extern struct mailbox_counters mailbox_counters;
 
-/// A bell that rang for something else leaves the addresses of an old request behind, and the host
-/// memory there may be in other use: then only a valid request may be answered.
+/// After a doorbell for something else, the request's address words may be stale and that host
+/// memory reused: then only a request with a valid header and CRC is answered.
 enum mailbox_trust { MAILBOX_ANSWER_ALL, MAILBOX_ONLY_VALID };
 
-/// Answers the request that the host has posted; one that was answered before is recognised and
-/// left alone. Returns true when a request was answered.
+/// Answers the request that the host has posted, unless it was answered before. True when a request
+/// was answered.
 bool mailbox_serve(enum mailbox_trust trust);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Management firmware: brings the chip up, then serves the host. Interrupts only note events; all
-// work is done here, one event after the other, and between them the processor sleeps.
+// Management firmware: brings the chip up, then serves the host. Interrupt handlers only raise
+// events; the main loop serves them one after the other and sleeps in between.
 #include <stdio.h>
 
 #include "firmware/lib/console.h"
@@ -27,29 +27,29 @@
 #define BARK_US 1000000
 #define BITE_US 2000000
 
-static void note_tick(void) {
+static void on_tick(void) {
     event_raise(EVENT_TICK);
 }
 
 /// The doorbell stays high until the main loop clears the trigger.
-static void note_doorbell(unsigned source) {
+static void on_doorbell(unsigned source) {
     irq_disable(source);
     event_raise(EVENT_DOORBELL);
 }
 
-static void note_simulator_reset(unsigned source) {
+static void on_simulator_reset(unsigned source) {
     irq_disable(source);
     event_raise(EVENT_SIMULATOR_RESET);
 }
 
-/// The line falls with the next sample, and is not looked at again: from now on they are taken.
-static void note_watched(unsigned source) {
+/// Not enabled again: from the first read by the host on, samples are taken periodically.
+static void on_watched(unsigned source) {
     irq_disable(source);
     event_raise(EVENT_WATCHED);
 }
 
-/// The line falls when the routing id is published.
-static void note_stale(unsigned source) {
+/// The routing id's publication lowers the line.
+static void on_stale(unsigned source) {
     irq_disable(source);
     event_raise(EVENT_STALE);
 }
@@ -64,7 +64,7 @@ void panic_record(unsigned long pc, unsigned long cause) {
     error_log_add(ERROR_PANIC, (uint16_t)cause, pc);
 }
 
-/// A page below the stack that even machine mode cannot touch.
+/// Locks the guard page below the stack with the PMP, against machine mode too.
 static void close_stack_guard(void) {
     extern char stack_guard[];
     const unsigned long napot_4k = (1ul << (12 - 3)) - 1;
@@ -82,8 +82,8 @@ static void announce(void) {
     mmio_write(RESET_CONTROLLER(RESET_REASON), reason);
 }
 
-/// Driver threads share the bell: a request may be posted while the bell still rings for another.
-/// So after the bell was silenced there is a second look, until one finds nothing.
+/// Driver threads share the doorbell: a request may be posted while the doorbell is still set for
+/// an earlier one. So requests are checked again after TRIGGER is cleared, until there is none.
 static void serve_doorbell(void) {
     bool more;
     do {
@@ -94,7 +94,7 @@ static void serve_doorbell(void) {
         more = reset_serve_handshake();
         more |= mailbox_serve(MAILBOX_ONLY_VALID);
     } while (more);
-    irq_enable(IRQ_DOORBELL, note_doorbell);
+    irq_enable(IRQ_DOORBELL, on_doorbell);
 }
 
 static void serve_tick(void) {
@@ -102,25 +102,25 @@ static void serve_tick(void) {
     health_heartbeat();
 }
 
-/// An unused chip sleeps without limit: samples are taken from the first time that a host asks
-/// for something or looks at one.
-static void serve_host_soon(void) {
-    static bool known;
-    if (!known) timer_every(TICK_US, note_tick);
-    known = true;
+/// Starts the periodic samples when a host first sends a request or reads a sample. Until then no
+/// timer wakes the processor.
+static void start_sampling(void) {
+    static bool started;
+    if (!started) timer_every(TICK_US, on_tick);
+    started = true;
 }
 
 static void serve(uint32_t events) {
-    if (events & (EVENT_DOORBELL | EVENT_SIMULATOR_RESET | EVENT_WATCHED)) serve_host_soon();
+    if (events & (EVENT_DOORBELL | EVENT_SIMULATOR_RESET | EVENT_WATCHED)) start_sampling();
     if (events & EVENT_DOORBELL) serve_doorbell();
     if (events & EVENT_SIMULATOR_RESET) {
         reset_serve_simulator();
-        irq_enable(IRQ_SIMULATOR_RESET, note_simulator_reset);
+        irq_enable(IRQ_SIMULATOR_RESET, on_simulator_reset);
     }
     if (events & EVENT_STALE) {
         misc_ram_write(MISC_RAM(FIRMWARE_STATUS), 0);
         publication_renew();
-        irq_enable(IRQ_STALE, note_stale);
+        irq_enable(IRQ_STALE, on_stale);
     }
     if (events & EVENT_DMA_ABORT) health_dma_abort();
     if (events & EVENT_HBM) health_hbm_error();
@@ -149,10 +149,10 @@ int main(void) {
 
     if (bring_up()) {
         health_init();
-        irq_enable(IRQ_DOORBELL, note_doorbell);
-        irq_enable(IRQ_SIMULATOR_RESET, note_simulator_reset);
-        irq_enable(IRQ_WATCHED, note_watched);
-        irq_enable(IRQ_STALE, note_stale);
+        irq_enable(IRQ_DOORBELL, on_doorbell);
+        irq_enable(IRQ_SIMULATOR_RESET, on_simulator_reset);
+        irq_enable(IRQ_WATCHED, on_watched);
+        irq_enable(IRQ_STALE, on_stale);
     }
     serve_tick();
     for (;;) serve(event_wait());

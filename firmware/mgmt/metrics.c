@@ -6,12 +6,12 @@
 static struct metric {
     uint8_t id;  ///< 0: free
     char text[METRICS_TEXT];
-} metrics[METRICS_MOST];
+} metrics[METRICS_MAX];
 
-/// The place of `id`, or a free one when `add`; NULL when there is none.
+/// The entry of `id`; without one, a free entry if `add`, else NULL. NULL when the table is full.
 static struct metric* find(uint8_t id, bool add) {
     struct metric* vacant = NULL;
-    for (struct metric* m = metrics; m < metrics + METRICS_MOST; ++m) {
+    for (struct metric* m = metrics; m < metrics + METRICS_MAX; ++m) {
         if (m->id == id) return m;
         if (m->id == 0 && vacant == NULL) vacant = m;
     }
@@ -20,14 +20,14 @@ static struct metric* find(uint8_t id, bool add) {
 
 static void keep(uint8_t id, const uint8_t* text, size_t length) {
     struct metric* metric = find(id, true);
-    if (metric == NULL) return;  // full: the driver has fewer metrics than this
+    if (metric == NULL) return;  // table full: never with the driver's number of metrics
     if (length >= METRICS_TEXT) length = METRICS_TEXT - 1;
     metric->id = id;
     memcpy(metric->text, text, length);
     metric->text[length] = 0;
 }
 
-/// Bytes of the record at `at`, 0 at the end of the list, more than `left` when it is cut off.
+/// Bytes of the record at `at`; 0 at the end of the list; more than `left` for a truncated record.
 static size_t record_size(const uint8_t* at, size_t left) {
     if (left == 0 || at[0] == 0) return 0;
     return left == 1 ? 2 : 2u + at[1];
@@ -49,6 +49,6 @@ const char* metrics_find(uint8_t id) {
 
 unsigned metrics_count(void) {
     unsigned count = 0;
-    for (const struct metric* m = metrics; m < metrics + METRICS_MOST; ++m) count += m->id != 0;
+    for (const struct metric* m = metrics; m < metrics + METRICS_MAX; ++m) count += m->id != 0;
     return count;
 }

@@ -9,10 +9,10 @@
 #define MISC_RAM(reg) (MAP_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET)
 #define MISC_RAM_AT(reg, index) (MAP_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET(index))
 
-// What versions of the interface brought (contract section 4.1).
+// First interface versions with these features (contract section 4.1).
 #define MISC_RAM_API_SPLIT_ECC 6u
 #define MISC_RAM_API_NEW_MAILBOX 7u
-#define MISC_RAM_BOOTING 0xdeadbeefu  // as routing id: not ready, ask again
+#define MISC_RAM_BOOTING 0xdeadbeefu  // routing id while not ready: the host polls it
 
 /// One word; addresses are MISC_RAM(...).
 uint32_t misc_ram_read(uintptr_t address);

@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Publishes one sample per die; the sample counter shows the host that it is new.
+/// Publishes one sample per die with a new sample counter, by which the host recognises it.
 void power_sample(void);
 
-/// Profile 0 is full power; the others cap it. False for a profile that does not exist.
+/// Profile 0 is full power; the others cap the power. False for an unknown profile.
 bool power_set_profile(uint8_t profile);
 uint8_t power_profile(void);
-/// One bit per profile.
+/// Bit n: profile n exists.
 uint32_t power_profiles_available(void);
 
-/// Whether the cores report throttling to the host, in their notification rings.
+/// Turns reports of throttling in the cores' notification rings on or off.
 void power_notify_throttling(bool wanted);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// All words of misc RAM that only firmware writes (contract section 4.1).
+// Publishes the words of misc RAM that only firmware writes (contract section 4.1).
 #pragma once
 
-/// Writes them all but the routing id, which says that the others count: at boot, and when a host
-/// may have written over them.
+/// Writes all of them except the routing id, which marks the others as valid. At boot, and after a
+/// host may have overwritten them.
 void publication_write(void);
-/// The same and the routing id, of a chip that is ready.
+/// Writes all of them and the routing id. Precondition: the chip is ready.
 void publication_renew(void);

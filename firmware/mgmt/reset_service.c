@@ -14,7 +14,8 @@
 
 #define HOLD_US 10  // lines stay asserted this long
 
-/// HBM and misc RAM keep their content (contract section 5.3): they have no line here.
+/// Pulses reset lines. HBM and misc RAM keep their contents (contract section 5.3): they have no
+/// reset line.
 static void reset(const struct reset_domains* domains) {
     reset_assert(domains);
     timer_sleep_us(HOLD_US);
@@ -52,7 +53,7 @@ bool reset_serve_handshake(void) {
         log_warn("reset: request %u is unknown", request);
         error_log_add(ERROR_RESET, (uint16_t)request, map);
     }
-    // The host waits for the request word first, then for the status bit.
+    // The host polls the request word first, then the status bit.
     misc_ram_write(MISC_RAM(RESET_REQUEST), 0);
     set_resetting(false);
     return true;
@@ -60,7 +61,7 @@ bool reset_serve_handshake(void) {
 
 void reset_serve_simulator(void) {
     if (!generation->simulator_word_is_map) {
-        // The host asks by handshake what to reset, and looks here only afterwards.
+        // The host requests the reset by handshake and reads this word only after it.
         simulator_reset_finish();
         return;
     }

@@ -3,27 +3,26 @@
 
 #include <string.h>
 
-#define FARTHEST 15u  // what a nibble can say
+#define MAX_DISTANCE 15u  // largest distance of a nibble
 
-// --- Ring and torus: the partner who is nearest -------------------------------------------------
+// --- Ring and torus: distance-vector routing ----------------------------------------------------
 //
-// Every chip tells its partners how far it is from each chip of its server and from each other
-// server, and goes by what they tell. Ports in the order of dimensions: while nothing is dead that
-// is first to the server, then along the row, then along the column.
+// Each chip announces its distances (hops) to the chips of its server and to the other servers, and
+// routes through the partner with the shortest distance. Ties are broken by the order of
+// dimensions: without dead links, first to the server, then along the row, then along the column.
 
 static const uint8_t in_server[] = {0, 1, 2, 3}, anywhere[] = {5, 4, 0, 1, 2, 3};
 
-/// Nibbles of the words that partners read: chips of the server, then servers of the rack.
+/// Nibble n of an announcement: chips of the server, then servers of the rack.
 static unsigned announced_distance(const struct announcement* by, unsigned n) {
     return by->words[n / 8] >> 4 * (n % 8) & 0xf;
 }
 
-/// Tables have one row for all chips of another server, so all who send there must come in where
-/// most of them are: an entry to the smaller part of a server that dead links have cut in two
-/// counts as that far away.
-#define DETOUR 5u
+/// Distance of an entry to the smaller part of a server that dead links have split. The routing
+/// table has one row for all chips of another server, so traffic must enter at the larger part.
+#define DETOUR_DISTANCE 5u
 
-static bool in_smaller_part(const struct topology* t, unsigned missing) {
+static bool is_smaller_part(const struct topology* t, unsigned missing) {
     return 2 * missing > topology_chips_per_server(t) - 1;
 }
 
@@ -31,16 +30,16 @@ static unsigned entry_distance(const struct topology* t, const struct port* port
     unsigned missing = 0;
     for (unsigned c = 0; c < topology_chips_per_server(t); ++c) {
         const unsigned distance = announced_distance(&port->state, c);
-        missing += c != port->partner.place.chip && (distance == 0 || distance == FARTHEST);
+        missing += c != port->partner.place.chip && (distance == 0 || distance == MAX_DISTANCE);
     }
-    return in_smaller_part(t, missing) ? DETOUR : 1;
+    return is_smaller_part(t, missing) ? DETOUR_DISTANCE : 1;
 }
 
 struct step {
-    unsigned port, distance;  ///< NO_PORT, 0: there is no way
+    unsigned port, distance;  ///< NO_PORT, 0: no route
 };
 
-/// Through a port to chip `n` of the server, or to server n - TOPOLOGY_MAX_CHIPS.
+/// Hops through a port to chip `n` of the server, or to server n - TOPOLOGY_MAX_CHIPS. 0: no route.
 static unsigned distance_through(const struct topology* t, const struct port* port, unsigned n) {
     if (!topology_usable(port)) return 0;
     const struct place* there = &port->partner.place;
@@ -51,11 +50,11 @@ static unsigned distance_through(const struct topology* t, const struct port* po
         return entry_distance(t, port);
     }
     const unsigned rest = announced_distance(&port->state, n);
-    return rest == 0 || rest == FARTHEST ? 0 : rest + 1;
+    return rest == 0 || rest == MAX_DISTANCE ? 0 : rest + 1;
 }
 
-/// Of the two ways half round a dimension every other place takes the one back, so that both carry
-/// as much.
+/// At half of a dimension's length both directions are equally long. Chips at odd positions prefer
+/// the reverse direction, which balances the load.
 static unsigned preferred(const struct topology* t, unsigned port) {
     const unsigned at[] = {t->own.chip % t->x, t->own.chip / t->x, t->own.server};
     return port ^ (at[port / 2] & 1);
@@ -82,14 +81,14 @@ static struct step to_server(const struct topology* t, const struct port* ports,
     return nearest(t, ports, TOPOLOGY_MAX_CHIPS + server);
 }
 
-/// Where a chip of the smaller part sends what is for the larger one: to a partner of another
-/// server whose way to this one is not through this part, or it would be a detour.
-static unsigned round_about(const struct topology* t, const struct port* ports) {
+/// Port by which a chip of the smaller part reaches the larger one: to a partner of another server
+/// whose own route to this server does not enter at the smaller part. NO_PORT: none.
+static unsigned detour_port(const struct topology* t, const struct port* ports) {
     for (unsigned i = 0; i < sizeof anywhere; ++i) {
         const struct port* port = &ports[anywhere[i]];
         if (!topology_usable(port) || port->partner.place.server == t->own.server) continue;
         const unsigned back = announced_distance(&port->state, TOPOLOGY_MAX_CHIPS + t->own.server);
-        if (back != 0 && back < DETOUR) return anywhere[i];
+        if (back != 0 && back < DETOUR_DISTANCE) return anywhere[i];
     }
     return NO_PORT;
 }
@@ -107,13 +106,15 @@ static struct announcement torus_state(const struct topology* t, const struct po
     return state;
 }
 
-// --- Switched: sled, rack, other rack; each can stand in for another -----------------------------
+// --- Switched: ports to sled, rack and other rack; one can replace another
+// ------------------------
 
 static bool announced(const struct port* port, unsigned server, unsigned chip) {
     return port->chips[server] >> chip & 1;
 }
 
-/// A switch knows who is really there. As long as it does not, the nearest one will.
+/// Route to a chip of the server: the switch at which it has announced itself. Before that the sled
+/// switch, otherwise the rack switch.
 static unsigned switched_chip(const struct topology* t, const struct port* ports, unsigned chip) {
     const bool sled = topology_usable(&ports[PORT_SLED]), rack = topology_usable(&ports[PORT_RACK]);
     if (sled && announced(&ports[PORT_SLED], t->own.server, chip)) return PORT_SLED;
@@ -121,17 +122,18 @@ static unsigned switched_chip(const struct topology* t, const struct port* ports
     return sled ? PORT_SLED : rack ? PORT_RACK : NO_PORT;
 }
 
-/// Through the sled switch there is always a neighbour who may have a port that works.
+/// Route to another server: the rack switch, otherwise the sled switch, because another chip of the
+/// sled may have a working rack port.
 static unsigned switched_server(const struct port* ports) {
     if (topology_usable(&ports[PORT_RACK])) return PORT_RACK;
     return topology_usable(&ports[PORT_SLED]) ? PORT_SLED : NO_PORT;
 }
 
-/// Words that the partner in the other rack reads.
+/// Words of the announcement; the partner in the other rack reads them.
 enum { WORD_PORTS, WORD_RACK_CHIPS };
 
-/// By the direct link of another chip: of the sled, of the rack. A sled whose partner in the other
-/// rack has no power has none.
+/// Route to another rack: the own direct link, otherwise that of another chip of the sled,
+/// otherwise of the rack. No route when no chip has claimed one.
 static unsigned switched_rack(const struct port* ports, unsigned rack) {
     if (topology_usable(&ports[PORT_OTHER_RACK])) return PORT_OTHER_RACK;
     for (unsigned p = PORT_SLED; p <= PORT_RACK; ++p)
@@ -148,7 +150,7 @@ uint32_t routes_claims(const struct topology* t, const struct port* ports, unsig
     return claims | (topology_usable(&ports[PORT_RACK]) ? CLAIM_RACK : 0u);
 }
 
-// --- Both --------------------------------------------------------------------------------
+// --- All machines ------------------------------------------------------------------------
 
 uint32_t routes_announced_words(const struct topology* t) {
     if (t->kind == TOPOLOGY_SWITCHED) return 1u << WORD_PORTS | 1u << WORD_RACK_CHIPS;
@@ -169,13 +171,12 @@ struct announcement routes_announce(const struct topology* t, const struct port*
     return state;
 }
 
-static void find_round_about(const struct topology* t, const struct port* ports,
-                             struct routes* found) {
+static void add_detours(const struct topology* t, const struct port* ports, struct routes* found) {
     const unsigned chips = topology_chips_per_server(t);
     unsigned missing = 0;
     for (unsigned c = 0; c < chips; ++c) missing += c != t->own.chip && found->chip[c] == NO_PORT;
-    if (!in_smaller_part(t, missing)) return;
-    const uint8_t port = (uint8_t)round_about(t, ports);
+    if (!is_smaller_part(t, missing)) return;
+    const uint8_t port = (uint8_t)detour_port(t, ports);
     for (unsigned c = 0; c < chips; ++c)
         if (c != t->own.chip && found->chip[c] == NO_PORT) found->chip[c] = port;
 }
@@ -189,7 +190,7 @@ struct routes routes_find(const struct topology* t, const struct port* ports) {
         if (c != t->own.chip)
             found.chip[c] =
                 (uint8_t)(switched ? switched_chip(t, ports, c) : to_chip(t, ports, c).port);
-    if (!switched) find_round_about(t, ports, &found);
+    if (!switched) add_detours(t, ports, &found);
     for (unsigned s = 0; s < topology_servers_per_rack(t); ++s)
         if (s != t->own.server)
             found.server[s] =
@@ -205,9 +206,9 @@ static unsigned ones(uint32_t word) {
     return count;
 }
 
-/// Behind switches only who is there counts: a switch tells who has announced himself, and of a
-/// rack that is reached through another chip that one has said how many. Of another server of a
-/// torus it is only known that there is a way.
+/// Behind switches only chips count that have announced themselves to a switch; for a rack that is
+/// reached through another chip, the number that this chip has claimed. In a torus all chips of a
+/// server count once a route to the server exists.
 struct reachable routes_count(const struct topology* t, const struct port* ports,
                               const struct routes* routes) {
     struct reachable count = {0, 0, 0};
@@ -241,7 +242,7 @@ unsigned routes_claimed_chips(const struct topology* t, const struct port* ports
                               enum claim claim) {
     if (claim == CLAIM_OTHER_RACK) return ports[PORT_OTHER_RACK].state.words[WORD_RACK_CHIPS];
     if (claim != CLAIM_RACK) return 0;
-    const struct routes ways = routes_find(t, ports);
-    const struct reachable count = routes_count(t, ports, &ways);
+    const struct routes routes = routes_find(t, ports);
+    const struct reachable count = routes_count(t, ports, &routes);
     return count.server + count.rack + 1;
 }

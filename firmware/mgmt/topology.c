@@ -33,14 +33,14 @@ uint32_t topology_server_id(const struct topology* t, uint32_t first) {
                     TRN_MISC_RAM_SERVER_ID_SERVER_SET(server));
 }
 
-// --- Who should be where ----------------------------------------------------------------
+// --- Expected partners ------------------------------------------------------------------
 
-/// One place further in a dimension that wraps round.
+/// Next position in a dimension that wraps around.
 static uint8_t step(unsigned at, unsigned size, bool forward) {
     return (uint8_t)((at + (forward ? 1 : size - 1)) % size);
 }
 
-/// Ports come in pairs, one pair per dimension; the ends of a cable are the two of a pair.
+/// Ports come in pairs, one pair per dimension; a cable joins the two ports of a pair.
 static struct partner torus_neighbour(const struct topology* t, unsigned port) {
     struct partner there = {PARTNER_CHIP, t->own, (uint8_t)(port ^ 1)};
     const unsigned x = t->own.chip % t->x, y = t->own.chip / t->x;
@@ -63,11 +63,11 @@ static struct partner torus_neighbour(const struct topology* t, unsigned port) {
     default:
         break;
     }
-    return (struct partner){.kind = PARTNER_NOBODY};
+    return (struct partner){.kind = PARTNER_NONE};
 }
 
 static struct partner switched_neighbour(const struct topology* t, unsigned port) {
-    struct partner there = {PARTNER_NOBODY, t->own, 0};
+    struct partner there = {PARTNER_NONE, t->own, 0};
     switch (port) {
     case PORT_SLED:
         if (t->x > 1) there.kind = PARTNER_SLED_SWITCH;
@@ -96,10 +96,10 @@ struct partner topology_expects(const struct topology* t, unsigned port) {
     case TOPOLOGY_NONE:
         break;
     }
-    return (struct partner){.kind = PARTNER_NOBODY};
+    return (struct partner){.kind = PARTNER_NONE};
 }
 
-// --- Whether they are ----------------------------------------------------------------------
+// --- Faults --------------------------------------------------------------------------------
 
 static bool same_place(const struct partner* a, const struct partner* b) {
     if (a->kind != b->kind || a->place.rack != b->place.rack) return false;
@@ -110,13 +110,13 @@ static bool same_place(const struct partner* a, const struct partner* b) {
 
 enum link_fault topology_judge(const struct topology* t, unsigned port, const struct port* found) {
     const struct partner wanted = topology_expects(t, port);
-    if (wanted.kind == PARTNER_NOBODY && !found->up) return LINK_OK;
+    if (wanted.kind == PARTNER_NONE && !found->up) return LINK_OK;
     if (!found->connected) return LINK_NOT_CONNECTED;
     if (!found->up) return LINK_DOWN;
     if (found->silent) return LINK_SILENT;
     if (found->garbage) return LINK_GARBAGE;
-    if (wanted.kind == PARTNER_NOBODY) return LINK_UNEXPECTED;
-    if (!found->identified) return LINK_OK;  // it has not booted so far; it will tell
+    if (wanted.kind == PARTNER_NONE) return LINK_UNEXPECTED;
+    if (!found->identified) return LINK_OK;  // still booting: a notice will follow
     if (!same_place(&found->partner, &wanted)) return LINK_WRONG_PARTNER;
     if (wanted.kind == PARTNER_CHIP && found->partner.port != wanted.port) return LINK_WRONG_PORT;
     if (found->duplicate) return LINK_DUPLICATE;
@@ -139,7 +139,7 @@ const char* topology_name(const struct partner* partner, char* buffer, size_t si
     case PARTNER_RACK_SWITCH:
         snprintf(buffer, size, "the rack switch of rack %u", at->rack);
         break;
-    case PARTNER_NOBODY:
+    case PARTNER_NONE:
         snprintf(buffer, size, "no device");
         break;
     }

@@ -6,7 +6,7 @@
 #define FIRST TRN_MISC_RAM_TOPOLOGY_MAGIC_OFFSET
 #define WORDS ((TRN_MISC_RAM_TOPOLOGY_PORT_LINK_OFFSET(TOPOLOGY_PORTS) - FIRST) / 4)
 
-static uint32_t table[WORDS];  // as it shall be
+static uint32_t table[WORDS];  // contents to publish
 
 static uint32_t* word(uint32_t offset) {
     return &table[(offset - FIRST) / 4];
@@ -22,7 +22,7 @@ static uint32_t shown_kind(enum partner_kind kind) {
         return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_SLED_SWITCH;
     case PARTNER_RACK_SWITCH:
         return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_RACK_SWITCH;
-    case PARTNER_NOBODY:
+    case PARTNER_NONE:
         break;
     }
     return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_NOBODY;
@@ -58,7 +58,7 @@ static void fill_port(const struct topology* t, unsigned p, const struct port* p
 static uint32_t overview(const struct topology* t, const struct port* ports) {
     uint32_t expected = 0, connected = 0, up = 0, faulty = 0;
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
-        expected |= (uint32_t)(topology_expects(t, p).kind != PARTNER_NOBODY) << p;
+        expected |= (uint32_t)(topology_expects(t, p).kind != PARTNER_NONE) << p;
         connected |= (uint32_t)ports[p].connected << p;
         up |= (uint32_t)ports[p].up << p;
         faulty |= (uint32_t)(ports[p].fault != LINK_OK) << p;
@@ -81,7 +81,7 @@ static void fill(const struct topology* t, const struct port* ports, struct reac
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) fill_port(t, p, &ports[p]);
 }
 
-static bool is_shown(void) {
+static bool is_published(void) {
     for (unsigned n = 0; n < WORDS; ++n)
         if (misc_ram_read(MISC_RAM(TOPOLOGY_MAGIC) + 4 * n) != table[n]) return false;
     return true;
@@ -92,7 +92,7 @@ void topology_table_publish(const struct topology* t, const struct port* ports,
     const uint32_t sequence = misc_ram_read(MISC_RAM(TOPOLOGY_SEQUENCE));
     fill(t, ports, reachable);
     WORD(TOPOLOGY_SEQUENCE) = sequence;
-    if (sequence % 2 == 0 && is_shown()) return;  // much that partners tell changes nothing here
+    if (sequence % 2 == 0 && is_published()) return;  // unchanged: no write
     WORD(TOPOLOGY_SEQUENCE) = sequence | 1;
     misc_ram_write(MISC_RAM(TOPOLOGY_SEQUENCE), sequence | 1);
     mmio_fence();

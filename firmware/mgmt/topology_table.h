@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host can read about the links: words of misc RAM (TOPOLOGY_*). Invented.
+// Topology table: words of misc RAM (TOPOLOGY_*) by which the host reads the links. Invented.
 #pragma once
 
 #include "firmware/mgmt/routes.h"
 #include "firmware/mgmt/topology.h"
 
-/// Writes the table when anything in it is new. TOPOLOGY_SEQUENCE is odd meanwhile, so that no
-/// reader takes half of the old and half of the new one for the machine.
+/// Writes the table when its contents have changed. TOPOLOGY_SEQUENCE is odd during the write, so
+/// that readers can discard a mixture of old and new words.
 void topology_table_publish(const struct topology* t, const struct port* ports,
                             struct reachable reachable);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test payload: firmware that starts the watchdog and then never comes back.
+// A test payload: starts the watchdog and never services it.
 #include "firmware/lib/console.h"
 #include "firmware/lib/drivers/watchdog.h"
 #include "firmware/lib/log.h"

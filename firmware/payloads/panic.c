@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test payload: shows what a panic looks like. Stores where nothing is.
+// A test payload: stores to an unmapped address, which causes a panic.
 #include "firmware/lib/console.h"
 #include "firmware/lib/log.h"
 #include "firmware/lib/timer.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loader of stock software: trains the HBM, copies the images of the image store into it and starts
-// the first one in machine mode, as OpenSBI expects it (a0 hart, a1 device tree, a2 what comes
-// next).
+// the first one in machine mode, as OpenSBI expects (a0: hart, a1: device tree, a2: next stage).
 #include <string.h>
 
 #include "firmware/lib/console.h"

@@ -12,7 +12,7 @@ FORMAT = 1
 FLASH_SIZE = 0x100000
 SLOTS = {"a": 0x00000, "b": 0x60000}
 SLOT_SIZE = 0x60000
-HEADER = struct.Struct("<IIIIQQ28s")  # and the CRC of these
+HEADER = struct.Struct("<IIIIQQ28s")  # followed by their CRC
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
 
@@ -40,7 +40,7 @@ def load_elf(path: pathlib.Path) -> tuple[int, int, bytes]:
     segments = []
     for n in range(phnum):
         kind, _, offset, _, address, filesz, _, _ = PROGRAM_HEADER.unpack_from(data, phoff + n * phentsize)
-        if kind == 1 and filesz > 0:  # where it is loaded, which is not where all of it runs
+        if kind == 1 and filesz > 0:  # load address: .data runs elsewhere
             segments.append((address, data[offset:offset + filesz]))
     if not segments:
         sys.exit(f"{path}: nothing to load")
@@ -77,7 +77,7 @@ def main() -> None:
     if arguments.bare:
         arguments.output.write_bytes(pack(arguments.bare, arguments.version))
         return
-    flash = bytearray(b"\xff" * FLASH_SIZE)  # as erased
+    flash = bytearray(b"\xff" * FLASH_SIZE)  # erased state
     for slot, elf in (("a", arguments.slot_a), ("b", arguments.slot_b)):
         if elf is not None:
             packed = pack(elf, arguments.version)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the management processor and the CC-Cores see, and where. Invented: nothing is published
-// about it. The table with reasons is doc/models/management.md; the board YAML and the tests use
-// these same numbers.
+// Address maps and interrupt numbers of the management processor and the CC-Cores. Invented: AWS
+// publishes none. The table with reasons is doc/models/management.md; the board YAML and the tests
+// use the same numbers.
 #pragma once
 
 // Local devices.
@@ -15,7 +15,7 @@
 #define MAP_FLASH_REGS 0x10003000
 #define MAP_RESET_CONTROLLER 0x10004000
 #define MAP_SIMULATOR_RESET 0x10005000
-#define MAP_MISC_RAM 0x10006000  // the same bytes as at AXI_MISC_RAM, without the way there
+#define MAP_MISC_RAM 0x10006000  // local port to the bytes at AXI_MISC_RAM
 #define MAP_MISUSE_PORT 0x10007000
 #define MAP_HBM_CTRL 0x10010000  // one per stack
 #define MAP_HBM_CTRL_STRIDE 0x1000
@@ -32,7 +32,7 @@
 #define MAP_RAM 0x80000000  // in the HBM
 #define MAP_RAM_SIZE 0x80000000
 
-// What a CC-Core sees below: its own aperture (doc/models/top_sp.md).
+// A CC-Core's own aperture, as its hart addresses it (doc/models/top_sp.md).
 #define MAP_CC_SYNC 0x0000
 #define MAP_CC_CONTROL 0x2000
 #define MAP_CC_INSTRUCTIONS 0x10000
@@ -41,7 +41,7 @@
 #define MAP_CC_DATA_SIZE 0x10000
 #define MAP_CC_PROGRAMS 0x100000  // one per slot
 #define MAP_CC_PROGRAM_SIZE 0x40000
-#define MAP_CC_NOTIFICATIONS 0x400000  // its notification queues
+#define MAP_CC_NOTIFICATIONS 0x400000  // notification queues
 
 // The chip's AXI space (contract section 3.1), host memory included: hart address = window + AXI.
 #define MAP_AXI_WINDOW 0x0080000000000000
@@ -58,7 +58,7 @@
 #define IRQ_LINKS 9
 #define IRQ_WATCHED 10    // the host has read the power sample or the heartbeat
 #define IRQ_SRAM 11       // any NeuronCore: an error of its memories
-#define IRQ_STALE 12      // a word of misc RAM was overwritten, or the function reset
+#define IRQ_STALE 12      // the host overwrote a word of misc RAM, or the function was reset
 #define IRQ_DMA_ABORT 16  // + n: group n of the DMA engines (mgmt/generation.h)
 #define IRQ_SOURCES 31
 

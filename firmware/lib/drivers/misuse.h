@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells the platform that the host broke a rule which only firmware can see broken.
+// Reports to the platform that the host broke a misuse rule that only firmware can detect.
 #pragma once
 
 #include <trn/misuse_port_regs.h>
@@ -8,7 +8,7 @@
 
 #define MISUSE_PORT(reg) (MAP_MISUSE_PORT + TRN_MISUSE_PORT_##reg##_OFFSET)
 
-/// `rule` is one of TRN_MISUSE_PORT_REPORT_RULE_*. Inline: the report shows who calls it.
+/// `rule` is one of TRN_MISUSE_PORT_REPORT_RULE_*. Inline, so that the report has the caller's pc.
 #ifdef __riscv
 static inline void misuse_report(uint32_t rule, uint32_t detail) {
     mmio_write(MISUSE_PORT(DETAIL), detail);

@@ -22,7 +22,7 @@ static inline void mmio_clear(uintptr_t address, uint32_t bits) {
     mmio_write(address, mmio_read(address) & ~bits);
 }
 
-/// Orders every access before this one with every access after it: devices and memory alike.
+/// Orders all earlier accesses, to devices and memory, before all later ones.
 static inline void mmio_fence(void) {
 #ifdef __riscv
     __asm__ volatile("fence iorw, iorw" ::: "memory");
@@ -31,16 +31,16 @@ static inline void mmio_fence(void) {
 #endif
 }
 
-/// Where this processor sees an address of the chip's AXI space; fabric addresses (bit 63) are
-/// where they are.
+/// This processor's address of an address in the chip's AXI space. Fabric addresses (bit 63) are
+/// the same in both.
 static inline uintptr_t axi(uint64_t address) {
     return address >> 63 ? address : MAP_AXI_WINDOW + address;
 }
 
-/// Reads or writes `length` bytes of AXI space (host memory, HBM, registers) that may not answer:
-/// false, instead of a trap, when an access faults. Accesses are as wide as alignment allows, at
-/// most 8 bytes, each done once and in ascending order.
+/// Reads or writes `length` bytes of AXI space (host memory, HBM, registers). False, without a
+/// trap, when an access faults. Accesses are as wide as alignment allows, up to 8 bytes, in
+/// ascending order, without retries.
 bool axi_read(uint64_t address, void* to, size_t length);
 bool axi_write(uint64_t address, const void* from, size_t length);
-/// The same of a word at a multiple of 4, for whom every instruction counts.
+/// Writes one word in fewer instructions. Precondition: `address` is a multiple of 4.
 bool axi_write_word(uint64_t address, uint32_t value);

@@ -16,8 +16,8 @@ static inline void plic_enable(unsigned source) {
     mmio_write(PLIC_PRIORITY(source), 1);
     mmio_set(PLIC_ENABLE(source), 1u << source % 32);
 }
-/// By priority: clearing the enable bit would make the controller ignore the completion that a
-/// handler still owes (PLIC 1.0.0 chapter 9).
+/// Sets the priority to 0. Clearing the enable bit instead would make the PLIC ignore the
+/// completion of a handler that is still running (PLIC 1.0.0 chapter 9).
 static inline void plic_disable(unsigned source) {
     mmio_write(PLIC_PRIORITY(source), 0);
 }

@@ -8,8 +8,8 @@
 
 #define RESET_CONTROLLER(reg) (MAP_RESET_CONTROLLER + TRN_RESET_CONTROLLER_##reg##_OFFSET)
 
-/// What the scratch words are used for.
-enum { BOOT_STARTS = 0 /* since firmware was last ready */ };
+/// Indices of the scratch words.
+enum { BOOT_STARTS = 0 /* boots since firmware was last ready */ };
 #define RESET_CONTROLLER_SCRATCH(word) \
     (MAP_RESET_CONTROLLER + TRN_RESET_CONTROLLER_SCRATCH_OFFSET(word))
 
@@ -25,15 +25,15 @@ struct boot_straps {
 };
 struct boot_straps boot_straps_read(void);
 
-/// Records how far the processor came. Readable from outside; survives all but power-on.
+/// Records the boot stage and error. Readable by host and debugger; only power-on clears it.
 void boot_status_set(uint32_t stage, uint32_t error);
 /// Adds bits of BOOT_STATUS that boot_status_set() keeps (slot, fall-back).
 void boot_status_note(uint32_t bits);
 
-/// Words for the bits of RESET_REASON, e.g. "power-on, watchdog".
+/// Names of the bits of RESET_REASON, e.g. "power-on, watchdog". Returns `buffer`.
 const char* reset_reason_text(uint32_t reason, char* buffer, unsigned size);
 
-/// What a reset is about: bits as in RESET registers.
+/// The blocks of a reset: bits as in the *_RESET registers.
 struct reset_domains {
     uint32_t dma;     ///< 7:0 groups, 11:8 host-transfer engines
     uint32_t tpb;     ///< cores

@@ -21,7 +21,7 @@ static inline uint32_t sensors_power_basis_points(unsigned die) {
 static inline int32_t sensors_temperature(unsigned diode) {
     return (int32_t)mmio_read(SENSORS_AT(TEMPERATURE, diode));
 }
-/// Whether the cores report throttling in their notification rings.
+/// Turns reports of throttling in the cores' notification rings on or off.
 static inline void sensors_notify_throttling(bool wanted) {
     mmio_write(SENSORS(NOTIFY), wanted ? TRN_SENSORS_NOTIFY_THROTTLE_MASK : 0);
 }

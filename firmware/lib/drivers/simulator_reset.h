@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The firmware's side of the reset word that the simulator revision (255) uses: contract section 2.
+// Firmware's registers of the reset word of the simulator revision (255): contract section 2.
 #pragma once
 
 #include <trn/sim_reset_firmware_regs.h>
@@ -11,11 +11,11 @@
 static inline bool simulator_reset_is_pending(void) {
     return mmio_read(SIMULATOR_RESET(PENDING)) != 0;
 }
-/// What the host asks for: a reset map, 0 for the whole device.
+/// The reset map that the host requests; 0: the whole device.
 static inline uint32_t simulator_reset_map(void) {
     return mmio_read(SIMULATOR_RESET(MAP));
 }
-/// Lets the host see that it is done.
+/// Clears the host's reset word, which ends the request.
 static inline void simulator_reset_finish(void) {
     mmio_write(SIMULATOR_RESET(MAP), 0);
 }

@@ -9,7 +9,7 @@
 #define UART_FIFO_DEPTH 16
 #define UART_CLOCK_HZ 48000000
 #define UART_BAUD 3000000
-/// Time in which a full FIFO leaves the line: start bit, 8 data bits, stop bit per character.
+/// Time to send a full FIFO, at 10 bits per character (start, 8 data, stop).
 #define UART_FIFO_US (UART_FIFO_DEPTH * 10 * 1000000ll / UART_BAUD + 1)
 
 #define UART(reg) (MAP_UART + TRN_UART_##reg##_OFFSET)
@@ -38,7 +38,7 @@ static inline void uart_send(char c) {
 static inline char uart_receive(void) {
     return (char)mmio_read(UART(DATA));
 }
-/// Which conditions interrupt.
+/// Selects the conditions that interrupt: received data, empty transmit FIFO.
 static inline void uart_enable_irqs(bool input, bool can_send) {
     mmio_write(UART(IER), (input ? TRN_UART_IER_RX_READY_MASK : 0) |
                               (can_send ? TRN_UART_IER_TX_EMPTY_MASK : 0));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DMA engines, as far as the management processor looks at them. An engine is named by the AXI
-// address of its registers.
+// State of DMA engines. `engine`: AXI address of its registers.
 #pragma once
 
 #include <trn/udma_regs.h>
@@ -15,7 +14,7 @@ enum udma_state {
     UDMA_ABORT = TRN_UDMA_M2S_STATE_COMPLETION_ABORT,
 };
 
-/// The state registers hold a nibble per stage (contract section 6.1): is any of them `state`?
+/// Whether any stage is in `state`. State registers have a nibble per stage (contract section 6.1).
 static inline bool udma_any_stage(uint32_t state_register, enum udma_state state) {
     for (unsigned shift = 0; shift < 16; shift += 4)
         if ((state_register >> shift & 3) == (uint32_t)state) return true;

@@ -7,16 +7,16 @@
 
 #define WATCHDOG(reg) (MAP_WATCHDOG + TRN_WATCHDOG_##reg##_OFFSET)
 
-/// From now on watchdog_service() must come every `bark_us` (interrupt), `bite_us` at the latest
-/// (chip reset). Cannot be undone by software that went wrong.
+/// Starts the watchdog and locks it on. Without watchdog_service() it interrupts after `bark_us`
+/// and resets the chip after `bite_us`.
 static inline void watchdog_start(uint32_t bark_us, uint32_t bite_us) {
     mmio_write(WATCHDOG(BARK_TIME), bark_us);
     mmio_write(WATCHDOG(BITE_TIME), bite_us);
     mmio_write(WATCHDOG(CONTROL),
                TRN_WATCHDOG_CONTROL_ENABLE_MASK | TRN_WATCHDOG_CONTROL_LOCK_MASK);
 }
-/// Before a sleep in which nothing is left to do: the watchdog waits too, until the processor wakes
-/// or the host wants something. Any other sleep counts.
+/// Pauses the watchdog for an idle sleep, until the processor wakes or the host raises a request.
+/// Other sleeps count towards the time-outs.
 static inline void watchdog_sleep(void) {
     mmio_write(WATCHDOG(SERVICE), TRN_WATCHDOG_SERVICE_KEY_SLEEP);
 }

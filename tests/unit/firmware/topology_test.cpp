@@ -183,7 +183,7 @@ struct machine {
         for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
             auto& port = made.ports[p];
             port.partner = topology_expects(&made.t, p);
-            port.connected = port.up = port.identified = port.partner.kind != PARTNER_NOBODY;
+            port.connected = port.up = port.identified = port.partner.kind != PARTNER_NONE;
         }
     }
     static where at(const place& p) { return {p.rack, p.server, p.chip}; }
