@@ -31,7 +31,7 @@ uint64_t trn_cc_bar_offset(const trn_device* device, uint32_t core) {
     return trn_block_address(&device->map->top_sp_sync, core);
 }
 
-/* The address map has more of them than the driver uses: 10 per die, of which it counts 8. */
+/* Number of a core in the address map, which has 10 per die; the driver numbers 8 of them. */
 static uint32_t number_in_map(const trn_device* device, uint32_t core) {
     const uint32_t used = device->map->top_sp_sync.runs[0].count;
     return core / used * device->map->programmable[1].blocks.runs[0].count + core % used;
@@ -91,8 +91,8 @@ static const char* load_fault(uint32_t result) {
                                                                         : "unknown fault";
 }
 
-static trn_status ask_to_load(trn_device* device, uint32_t cores, const trn_dma_memory* image,
-                              uint64_t size) {
+static trn_status request_load(trn_device* device, uint32_t cores, const trn_dma_memory* image,
+                               uint64_t size) {
     struct {
         uint64_t address;
         uint32_t length, cores;
@@ -120,13 +120,13 @@ trn_status trn_cc_load(trn_device* device, uint32_t cores, const void* image, ui
     status = trn_dma_allocate(device, size, &memory);
     if (status != TRN_OK) return status;
     memcpy(memory.host, image, size);
-    /* The word of the firmware that ran before must not be taken for the new one's. */
+    /* Clear MAGIC, which the previous firmware has set, to detect the start of the new one. */
     trn_mmio_begin(device);
     for (uint32_t core = 0; core < device->map->top_sps; ++core)
         if (cores >> core & 1 && get(device, core, CONTROL(CONTROL)) == 0)
             put(device, core, MAILBOX(MAGIC), 0);
     status = trn_mmio_end(device);
-    if (status == TRN_OK) status = ask_to_load(device, cores, &memory, size);
+    if (status == TRN_OK) status = request_load(device, cores, &memory, size);
     trn_dma_release(device, &memory);
     for (uint32_t core = 0; status == TRN_OK && core < device->map->top_sps; ++core) {
         bool runs = true;
@@ -217,7 +217,7 @@ trn_status trn_cc_trigger(trn_device* device, uint32_t core, uint32_t slot) {
     return trn_mmio_end(device);
 }
 
-/* ---- what the firmware says ---- */
+/* ---- state and log ---- */
 
 static uint64_t get_long(trn_device* device, uint32_t core, uint64_t low) {
     const uint32_t first = get(device, core, low);
@@ -253,14 +253,15 @@ trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32
     const uint32_t executed = get(device, core, SLOT(MARKS, slot));
     status = trn_mmio_end(device);
     if (status != TRN_OK) return status;
-    const uint32_t noted = executed < marks ? executed : marks, there = noted < room ? noted : room;
+    const uint32_t noted = executed < marks ? executed : marks,
+                   available = noted < room ? noted : room;
     if (length > TRN_CC_PROGRAM_SIZE || marks > (TRN_CC_PROGRAM_SIZE - length) / sizeof *times)
         return trn_fail(device, TRN_PROTOCOL_ERROR, "collective core %u slot %u has no program",
                         core, slot);
     const trn_transport* bus = &device->transport;
-    if (there > 0 && bus->bar_read_block(bus->context, device->map->register_bar[device->mode],
-                                         trn_cc_bar_offset(device, core) + program + length, times,
-                                         there * sizeof *times))
+    if (available > 0 && bus->bar_read_block(bus->context, device->map->register_bar[device->mode],
+                                             trn_cc_bar_offset(device, core) + program + length,
+                                             times, available * sizeof *times))
         return trn_fail(device, TRN_TRANSPORT_ERROR, "cannot read the marks of core %u", core);
     *count = noted;
     return TRN_OK;
@@ -299,7 +300,7 @@ trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t si
     return trn_mmio_end(device);
 }
 
-/* ---- what the firmware notifies of ---- */
+/* ---- notifications of failures ---- */
 
 #define NOTICE(field, payload) TRN_CC_MAILBOX_SLOT_NOTICE_##field##_GET(payload)
 
@@ -338,12 +339,12 @@ trn_cc_failure trn_cc_failure_of(const trn_notification* entry) {
 trn_status trn_cc_failures_next(trn_device* device, trn_notification_ring* ring,
                                 trn_cc_failure* failure) {
     trn_notification entry;
-    bool there = false, lost = false;
+    bool available = false, lost = false;
     *failure = (trn_cc_failure){.code = TRN_CC_CODE_NONE};
-    trn_status status = trn_notifications_next(device, ring, &entry, &there);
-    if (status == TRN_OK && !there) status = trn_notifications_lost(device, ring, &lost);
+    trn_status status = trn_notifications_next(device, ring, &entry, &available);
+    if (status == TRN_OK && !available) status = trn_notifications_lost(device, ring, &lost);
     if (lost) failure->code = TRN_CC_CODE_LOST;
-    if (status != TRN_OK || !there) return status;
+    if (status != TRN_OK || !available) return status;
     if (entry.type != TRN_NOTIFICATION_QUEUE_POST_TYPE_ERROR)
         return trn_fail(device, TRN_PROTOCOL_ERROR,
                         "collective core %u slot %u: an entry of type %u is not a failure",

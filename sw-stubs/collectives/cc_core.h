@@ -5,14 +5,14 @@
 #include "device.h"
 #include "trn_coll.h"
 
-/* Where a collective core's aperture is: for the host, and for DMA and other cores. */
+/* Address of a collective core's aperture: offset in the register BAR, and AXI address. */
 uint64_t trn_cc_bar_offset(const trn_device* device, uint32_t core);
 uint64_t trn_cc_axi_address(const trn_device* device, uint32_t core);
 
-/* The write that lets the program of a slot run once, for engines and DMA of the chip. */
+/* The write that runs a slot's program once, for engines and DMA of the chip. */
 trn_coll_trigger trn_cc_trigger_of(const trn_device* device, uint32_t core, uint32_t slot);
 
-/* What an error entry of a core's firmware says. */
+/* Decodes an error entry of a core's firmware. */
 trn_cc_failure trn_cc_failure_of(const trn_notification* entry);
 
 #endif

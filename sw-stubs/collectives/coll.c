@@ -6,20 +6,20 @@
 #include "cc_core.h"
 #include "coll_builder.h"
 
-/* Collectives: what is asked is checked, gets channels and lanes, and is made, loaded, started and
- * waited for. A rank's channel is a collective core with some lanes; every lane carries its share
- * of each block, and the lanes of all ranks with the same number make a collective of their own.
- * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c, coll_kanga.c, coll_grid.c
- * and coll_domains.c; in which order ranks stand in rings, in coll_order.c. */
+/* Life of a collective: the configuration is checked, channels and lanes are chosen, programs are
+ * built and loaded, runs are started and waited for. A rank's channel is a collective core with its
+ * lanes; every lane carries its share of each block, and the lanes with the same number on all
+ * ranks work independently of other lanes. Algorithms: coll_ring.c, coll_mesh.c, coll_kanga.c,
+ * coll_grid.c, coll_domains.c; order of ranks in rings: coll_order.c. */
 
 #define FIRST_QUEUE 4u /* + slot */
 #define FAILURES_BYTES 256u
-#define ONE_AT 64u    /* offset in the workspace after which rings are placed */
+#define ONE_AT 64u    /* start of the rings in the workspace; below it is a word that is 1 */
 #define RING_STEP 16u /* contract 7.1: entries */
 #define RING_MIN 32u
 #define RING_ALIGNMENT UINT64_C(256)
 
-/* ---- what cannot be ---- */
+/* ---- checks of the configuration ---- */
 
 static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
     return a_bytes && b_bytes && a < b + b_bytes && b < a + a_bytes;
@@ -60,20 +60,20 @@ static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
     return TRN_OK;
 }
 
-static trn_status check_buffer(trn_device* device, const trn_coll_config* c, const char* what,
+static trn_status check_buffer(trn_device* device, const trn_coll_config* c, const char* buffer,
                                uint64_t address, uint64_t bytes) {
     trn_chip_memory in;
     if (bytes == 0) return TRN_OK;
     if (!trn_chip_memory_at(device, address, &in))
         return trn_fail(device, TRN_INVALID_ARGUMENT,
-                        "the %s buffer of rank %u is in no HBM and no SBUF: 0x%llx", what, c->rank,
-                        (unsigned long long)address);
+                        "the %s buffer of rank %u is in no HBM and no SBUF: 0x%llx", buffer,
+                        c->rank, (unsigned long long)address);
     if (bytes > in.begin + in.bytes - address)
         return trn_fail(
             device, TRN_INVALID_ARGUMENT,
             "the %s buffer of rank %u does not fit: %llu bytes at 0x%llx of %s %u, which "
             "has 0x%llx",
-            what, c->rank, (unsigned long long)bytes, (unsigned long long)(address - in.begin),
+            buffer, c->rank, (unsigned long long)bytes, (unsigned long long)(address - in.begin),
             in.is_sbuf ? "SBUF" : "HBM", in.number, (unsigned long long)in.bytes);
     return TRN_OK;
 }
@@ -169,9 +169,10 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     return TRN_OK;
 }
 
-/* ---- making one ---- */
+/* ---- creation ---- */
 
-/* Each channel is a core's: of the next NeuronCore, with that one's engines. */
+/* Channel n uses a collective core of the n-th next NeuronCore, with the DMA engines of that
+ * NeuronCore. */
 static trn_status choose_cores(trn_coll* coll) {
     const trn_map* map = coll->device->map;
     const uint32_t per_core = map->top_sps / map->cores;
@@ -366,7 +367,7 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
         *made = coll;
     } else {
         char why[sizeof device->error];
-        memcpy(why, device->error, sizeof why); /* which taking down would overwrite */
+        memcpy(why, device->error, sizeof why); /* trn_coll_destroy overwrites it */
         trn_coll_destroy(coll);
         memcpy(device->error, why, sizeof why);
     }
@@ -410,7 +411,7 @@ uint32_t trn_coll_channels(const trn_coll* coll) {
     return coll->channels;
 }
 
-/* ---- running it ---- */
+/* ---- runs ---- */
 
 static void begin_runs(trn_coll* coll, uint32_t runs) {
     uint64_t* const shared = coll->config.operation;
@@ -449,8 +450,7 @@ static bool all_done(const trn_coll* coll) {
     return true;
 }
 
-/* Takes what the firmware has notified of; the rings are host memory, so that it costs nothing to
- * look often. */
+/* Takes notifications of the firmware. The rings are in host memory, so polling is cheap. */
 static trn_status take_notices(trn_coll* coll) {
     trn_status status = TRN_OK;
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n) {
@@ -464,25 +464,25 @@ static trn_status take_notices(trn_coll* coll) {
 }
 
 static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_slot* at) {
-    char class[64] = "", what[128];
+    char class[64] = "", step[128];
     if (coll->failure.code != TRN_CC_CODE_NONE)
         snprintf(class, sizeof class, ": %d %s", (int)coll->failure.code,
                  trn_cc_code_text(coll->failure.code));
-    snprintf(what, sizeof what, "rank %u, core %u, step %u", coll->config.rank, c->core, at->step);
+    snprintf(step, sizeof step, "rank %u, core %u, step %u", coll->config.rank, c->core, at->step);
     if (at->error == TRN_CC_BUS)
         return trn_fail(coll->device, TRN_ABORTED, "%s failed: %s: bus error%s",
-                        trn_coll_op_text(coll->config.op), what, class);
+                        trn_coll_op_text(coll->config.op), step, class);
     return trn_fail(
         coll->device, TRN_ABORTED, "%s hangs: %s waits for rank %u (semaphore %u is %d of %u)%s%s",
-        trn_coll_op_text(coll->config.op), what, at->peer, at->semaphore, (int)at->value,
+        trn_coll_op_text(coll->config.op), step, at->peer, at->semaphore, (int)at->value,
         at->wanted, at->error == TRN_CC_DMA_ABORT ? "; a DMA queue has stopped" : "", class);
 }
 
-/* Why a run does not end, if the firmware knows: of several channels that have failed the one that
- * came least far, because the others wait for it. */
+/* Fails with the cause of a failed run, if any: of several failed channels the one with the lowest
+ * step, because the others wait for it. */
 static trn_status find_failure(trn_coll* coll) {
     trn_cc_slot first = {.step = UINT32_MAX};
-    coll_channel* which = NULL;
+    coll_channel* failed = NULL;
     for (uint32_t n = 0; n < coll->channels; ++n) {
         trn_cc_slot at;
         coll_channel* c = &coll->channel[n];
@@ -490,13 +490,13 @@ static trn_status find_failure(trn_coll* coll) {
         if (status != TRN_OK) return status;
         if (at.state != TRN_CC_FAILED || at.step >= first.step) continue;
         first = at;
-        which = c;
+        failed = c;
     }
-    if (!which) return TRN_OK;
+    if (!failed) return TRN_OK;
     const trn_status status = take_notices(coll);
     if (status != TRN_OK) return status;
-    if (which->failure.code != TRN_CC_CODE_NONE) coll->failure = which->failure;
-    return aborted(coll, which, &first);
+    if (failed->failure.code != TRN_CC_CODE_NONE) coll->failure = failed->failure;
+    return aborted(coll, failed, &first);
 }
 
 trn_status trn_coll_check(trn_coll* coll) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_builder.h"
 
-/* Which algorithms there are. */
+/* The algorithms of each operation. */
 
 static const struct {
     trn_coll_op op;

@@ -4,7 +4,7 @@
 #include "cc_core.h"
 #include "trn/semaphores_regs.h"
 
-/* ---- what is where ---- */
+/* ---- ranks, lanes, shares, addresses ---- */
 
 void trn_coll_find_positions(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
@@ -29,7 +29,7 @@ uint32_t trn_coll_all_lanes(const trn_coll* coll) {
     return coll->channels * coll->lanes;
 }
 
-/* Lanes of all channels before those of a ring. */
+/* Number of the first lane of a ring. */
 static uint32_t first_lane(const trn_coll* coll, uint32_t ring) {
     return ring * trn_coll_all_lanes(coll) / coll->rings;
 }
@@ -76,14 +76,14 @@ uint64_t trn_coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t in
     return trn_coll_on_chip(b, rank, trn_coll_semaphore_of_channel(b, b->channel, index));
 }
 
-/* Of so many parts of some bytes. */
+/* Part `number` of `parts` of a share. */
 static coll_share part_within(coll_share all, uint64_t parts, uint64_t number) {
     const coll_share part = trn_coll_part_of(all.bytes, parts, number);
     return (coll_share){all.offset + part.offset, part.bytes};
 }
 
-/* Several rings divide all bytes, and then the lanes of each those of the ring; else channels do,
- * and then the lanes of each. */
+/* With several rings, the bytes are divided among rings, then among each ring's lanes; otherwise
+ * among channels, then among each channel's lanes. */
 coll_share trn_coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
     const trn_coll* coll = b->coll;
     if (coll->rings < 2) return part_within(trn_coll_channel_share_of(b, bytes), coll->lanes, lane);
@@ -157,10 +157,10 @@ void trn_coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint6
                   trn_coll_share_of(b, block.bytes, lane).bytes);
 }
 
-void trn_coll_combine(coll_builder* b, uint32_t engine, coll_reduction what) {
-    what.type = b->coll->config.type;
-    what.with = b->coll->config.with;
-    trn_coll_reduce(&b->program, engine, &what);
+void trn_coll_combine(coll_builder* b, uint32_t engine, coll_reduction reduction) {
+    reduction.type = b->coll->config.type;
+    reduction.with = b->coll->config.with;
+    trn_coll_reduce(&b->program, engine, &reduction);
 }
 
 void trn_coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,

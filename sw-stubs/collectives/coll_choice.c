@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_config.h"
 
-/* Which algorithm a collective gets. */
+/* Choice of a collective's algorithm. */
 
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm) {
     static const char* const texts[] = {"auto", "ring", "mesh", "doubling", "halving", "kangaring"};
@@ -10,7 +10,7 @@ const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm) {
 
 #define TORUS (1u << TRN_TOPOLOGY_TORUS)
 
-/* Measured (doc/performance.md): the first row that holds. */
+/* The first matching row is used. Chosen from measurements (doc/performance.md). */
 static const trn_coll_rule defaults[] = {
     {TRN_COLL_ALL_REDUCE, 0, 8, KIB(256), TRN_COLL_DOUBLING},
     {TRN_COLL_ALL_REDUCE, 0, 8, KIB(2048), TRN_COLL_HALVING},
@@ -40,7 +40,7 @@ static const trn_coll_rule defaults[] = {
     {TRN_COLL_ALL_TO_ALL_V, 0, 0, 0, TRN_COLL_MESH},
 };
 
-static bool holds(const trn_coll_rule* rule, const trn_coll_config* c) {
+static bool matches(const trn_coll_rule* rule, const trn_coll_config* c) {
     return rule->op == c->op &&
            (rule->topologies == 0 || rule->topologies >> (uint32_t)c->topology & 1) &&
            (rule->max_ranks == 0 || c->ranks <= rule->max_ranks) &&
@@ -50,9 +50,9 @@ static bool holds(const trn_coll_rule* rule, const trn_coll_config* c) {
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config) {
     if (config->algorithm != TRN_COLL_AUTO) return config->algorithm;
     for (uint32_t n = 0; n < config->rule_count; ++n)
-        if (holds(&config->rules[n], config)) return config->rules[n].algorithm;
+        if (matches(&config->rules[n], config)) return config->rules[n].algorithm;
     for (size_t n = 0; n < COUNT_OF(defaults); ++n)
-        if (holds(&defaults[n], config)) return defaults[n].algorithm;
+        if (matches(&defaults[n], config)) return defaults[n].algorithm;
     return TRN_COLL_AUTO;
 }
 

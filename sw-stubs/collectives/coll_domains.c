@@ -3,11 +3,11 @@
 
 #include "coll_builder.h"
 
-/* Collectives over several domains, which EFA joins: UltraServers, or servers alone. Within a
- * domain a collective is what it is elsewhere; from domain to domain bytes go between the ranks of
- * equal position, each over its own card. */
+/* Collectives over several domains (UltraServers or single servers), joined by EFA. Within a domain
+ * the usual algorithms run; between domains, ranks of equal position exchange bytes, each over its
+ * own card. */
 
-/* The blocks of a domain's ranks, of the buffer that has all. */
+/* The blocks of a domain's ranks, in the buffer of all blocks. */
 static coll_share blocks_of(const trn_coll_config* c, uint32_t domain) {
     const uint32_t ranks = trn_coll_ranks_of_domain(c), first = domain * ranks;
     const coll_share begin = trn_coll_block(c, first), last = trn_coll_block(c, first + ranks - 1);
@@ -24,7 +24,7 @@ typedef struct part_of_domain {
     trn_coll coll;
     trn_coll_member members[TRN_COLL_RANKS];
     uint32_t ring[TRN_COLL_RINGS * TRN_COLL_RANKS];
-    uint64_t* counts; /* of an all-to-all-v: from each to each */
+    uint64_t* counts; /* all-to-all-v: of each pair of ranks */
 } part_of_domain;
 
 static part_of_domain* make_part(coll_builder* b) {
@@ -61,8 +61,8 @@ static part_of_domain* make_part(coll_builder* b) {
     return part;
 }
 
-/* What is left of an all-gather, a reduce-scatter or an all-to-all with oneself. */
-static void keep_everything(coll_builder* b) {
+/* All-gather, reduce-scatter or all-to-all in a domain of one rank: a copy. */
+static void copy_alone(coll_builder* b) {
     const coll_share all = {0, b->coll->config.bytes};
     trn_coll_keep(b, all, all);
     trn_coll_wait_all_sent(b);
@@ -86,7 +86,7 @@ static void add_alone(coll_builder* b) {
     trn_coll_wait_all_sent(b);
 }
 
-static void within(coll_builder* b, part_of_domain* part) {
+static void run_within_domain(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &part->coll.config;
     b->coll = &part->coll;
     if (c->ranks > 1 || c->op == TRN_COLL_BROADCAST)
@@ -94,22 +94,22 @@ static void within(coll_builder* b, part_of_domain* part) {
     else if (c->op == TRN_COLL_ALL_REDUCE)
         add_alone(b);
     else if (c->op != TRN_COLL_BARRIER)
-        keep_everything(b);
+        copy_alone(b);
     b->coll = b->whole;
 }
 
 /* ---- operations ---- */
 
-/* The collective within the own domain is about the blocks of a domain's ranks. */
-static void take_blocks_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
+/* Sets the collective run_within_domain the own domain to the blocks of `domain`. */
+static void select_blocks_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
     part->coll.config.bytes = blocks_of(c, domain).bytes;
     if (trn_coll_has_counts(c->op))
         part->coll.config.counts = c->counts + (uint64_t)domain * trn_coll_ranks_of_domain(c);
 }
 
-/* Each rank's block to the other domains; meanwhile, and when they have come, each domain's blocks
- * go round as in an all-gather of that domain, from and to the receive buffer. */
+/* Sends each rank's block to the other domains. Meanwhile the own domain gathers its blocks, then
+ * those of each other domain as they arrive, from and to the receive buffer. */
 static void all_gather(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
     const coll_share block = trn_coll_block(c, c->rank);
@@ -128,7 +128,7 @@ static void all_gather(coll_builder* b, part_of_domain* part) {
         const uint32_t domain = trn_coll_other_domain(c, n);
         const uint64_t theirs = trn_coll_block(c, trn_coll_peer_in(c, domain)).bytes;
         if (n > 0) trn_coll_wait_for_domain(b, domain, trn_coll_channel_share_of(b, theirs).bytes);
-        take_blocks_of(b, part, domain);
+        select_blocks_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             trn_coll_member* member = &part->members[i];
             const trn_coll_member* as = &c->members[part->coll.first_rank + i];
@@ -136,12 +136,12 @@ static void all_gather(coll_builder* b, part_of_domain* part) {
             member->send =
                 n > 0 ? member->receive + trn_coll_block(&part->coll.config, i).offset : as->send;
         }
-        within(b, part);
+        run_within_domain(b, part);
     }
 }
 
-/* The other domains' parts of the buffer first: their sums are under way while the own part is
- * reduced. */
+/* Reduces the other domains' parts of the buffer first, so that their sums are in flight while the
+ * own part is reduced. */
 static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
     const uint64_t block = trn_coll_block(c, c->rank).bytes;
@@ -151,16 +151,16 @@ static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     for (uint32_t n = 1; n <= c->domains; ++n) {
         const uint32_t domain = trn_coll_other_domain(c, n), to = trn_coll_peer_in(c, domain);
         const uint32_t slot = domain == own ? own : c->domains + domain;
-        take_blocks_of(b, part, domain);
+        select_blocks_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             const trn_coll_member* as = &c->members[part->coll.first_rank + i];
             part->members[i].send = as->send + blocks_of(c, domain).offset;
             part->members[i].receive = trn_coll_domain_slot(b, part->coll.first_rank + i, slot);
-            /* Channels do not wait for each other: those of a ring may be at blocks of another
-             * domain, which have other sizes. */
+            /* Channels do not wait for each other: ring channels may be at blocks of different
+             * domains, whose sizes differ. */
             if (!is_grid) part->members[i].scratch = as->scratch + blocks_of(c, domain).offset;
         }
-        within(b, part);
+        run_within_domain(b, part);
         if (domain == own) continue;
         if (n == 1) trn_coll_wait_until_ready(b);
         const coll_share theirs = trn_coll_channel_share_of(b, trn_coll_block(c, to).bytes);
@@ -179,9 +179,9 @@ static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     trn_coll_wait_all_sent(b);
 }
 
-/* What the ranks of the own position's domain have for each other: from those of a domain, or from
- * who stands for them here. */
-static void take_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
+/* Sets the all-to-all run_within_domain the own domain to the blocks that come from `domain`'s
+ * ranks; the rank of equal position here sends them. */
+static void select_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
     const uint32_t ranks = trn_coll_ranks_of_domain(c), first = part->coll.first_rank;
     if (c->op != TRN_COLL_ALL_TO_ALL_V) {
@@ -196,8 +196,8 @@ static void take_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t 
     part->coll.config.bytes = trn_coll_counted_bytes(&part->coll.config);
 }
 
-/* The first channel receives everything, and notifies the other ones. */
-static void bring_everything(coll_builder* b) {
+/* Channel 0 receives the bytes of all domains and notifies the other channels. */
+static void exchange_all(coll_builder* b) {
     const trn_coll_config* c = &b->whole->config;
     const uint32_t own = trn_coll_own_domain(c);
     if (b->channel != 0) return;
@@ -213,7 +213,7 @@ static void bring_everything(coll_builder* b) {
     trn_coll_net_doorbell(b);
 }
 
-static void wait_for_everything(coll_builder* b, uint32_t domain) {
+static void wait_for_all_of(coll_builder* b, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
     const uint32_t from = trn_coll_peer_in(c, domain), semaphore = COLL_NET_DATA + domain;
     const uint64_t bytes = trn_coll_sent_to_domain(c, from, trn_coll_own_domain(c)).bytes;
@@ -223,16 +223,17 @@ static void wait_for_everything(coll_builder* b, uint32_t domain) {
     trn_coll_step_ends(b);
 }
 
-/* All that a domain gets from a rank goes to the rank of its position there, who distributes it. */
+/* A rank sends all its bytes for a domain to the rank of its position there, which distributes
+ * them. */
 static void all_to_all(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
     const uint32_t own = trn_coll_own_domain(c);
     const uint64_t slot = trn_coll_slot_bytes(c);
-    bring_everything(b);
+    exchange_all(b);
     for (uint32_t n = 0; n < c->domains; ++n) {
         const uint32_t domain = trn_coll_other_domain(c, n);
-        if (n > 0) wait_for_everything(b, domain);
-        take_pairs_of(b, part, domain);
+        if (n > 0) wait_for_all_of(b, domain);
+        select_pairs_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             const uint32_t rank = part->coll.first_rank + i;
             const trn_coll_member* as = &c->members[rank];
@@ -240,14 +241,14 @@ static void all_to_all(coll_builder* b, part_of_domain* part) {
             part->members[i].send = n > 0 ? as->scratch + domain * slot
                                           : as->send + trn_coll_sent_to_domain(c, rank, own).offset;
         }
-        within(b, part);
+        run_within_domain(b, part);
     }
 }
 
-/* When all of a domain have begun, each notifies the ranks of its position. */
+/* After a barrier run_within_domain the domain, each rank notifies the ranks of its position. */
 static void barrier(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    within(b, part);
+    run_within_domain(b, part);
     for (uint32_t n = 1; n < c->domains; ++n)
         trn_coll_net_notify(b, trn_coll_peer_in(c, trn_coll_other_domain(c, n)),
                             COLL_NET_DATA + trn_coll_own_domain(c));
@@ -277,13 +278,13 @@ void trn_coll_across_domains(coll_builder* b) {
         break;
     case TRN_COLL_BROADCAST:
         trn_coll_relay_begins(b);
-        within(b, part);
+        run_within_domain(b, part);
         break;
     case TRN_COLL_PERMUTE:
         trn_coll_ring_permute(b);
         break;
     default: /* an all-reduce, which exchanges in its middle */
-        within(b, part);
+        run_within_domain(b, part);
         break;
     }
     trn_coll_net_ends(b);

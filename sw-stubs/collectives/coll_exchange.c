@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_builder.h"
 
-/* What algorithms do in their middle where there are several domains: sums are exchanged, and a
- * broadcast is relayed. Each rank works with those of its position in the other domains. */
+/* Exchange between several domains in the middle of an algorithm: sums are exchanged, a broadcast
+ * is relayed. Each rank works with the ranks of its position in the other domains. */
 
 #define MAX_PIECES 8u /* of a relayed broadcast */
 
@@ -71,30 +71,31 @@ void trn_coll_exchange(coll_builder* b, coll_share part) {
         trn_coll_wait_for_domain(b, trn_coll_other_domain(c, n), part.bytes);
 }
 
-/* In the order of domains, so that all ranks have the same sum. */
+/* Operands are in the order of domains, so that all ranks compute the same sum. */
 coll_reduction trn_coll_sum_of_slots(const coll_builder* b, coll_share part) {
     const trn_coll_config* c = &b->whole->config;
-    coll_reduction what = {.bytes = part.bytes};
+    coll_reduction reduction = {.bytes = part.bytes};
     for (uint32_t n = 0; n < c->domains; ++n)
-        what.operands[what.operand_count++] = trn_coll_domain_slot(b, c->rank, n) + part.offset;
-    return what;
+        reduction.operands[reduction.operand_count++] =
+            trn_coll_domain_slot(b, c->rank, n) + part.offset;
+    return reduction;
 }
 
 void trn_coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to,
                         uint64_t also_to) {
-    coll_reduction what = trn_coll_sum_of_slots(b, part);
-    what.destinations[0] = to;
-    what.destinations[1] = also_to;
-    trn_coll_combine(b, lane, what);
+    coll_reduction reduction = trn_coll_sum_of_slots(b, part);
+    reduction.destinations[0] = to;
+    reduction.destinations[1] = also_to;
+    trn_coll_combine(b, lane, reduction);
 }
 
-/* ---- broadcast: the root's card brings pieces to the ranks of its position, which relay them */
+/* ---- broadcast: the root's card writes pieces to the ranks of its position, which relay them */
 
 static uint32_t root_domain(const trn_coll_config* c) {
     return c->root / trn_coll_ranks_of_domain(c);
 }
 
-/* Slices of a piece: each piece has a semaphore, and as many requests as lanes and domains. */
+/* Slices per piece. Each piece has a semaphore, and a work request per lane and domain. */
 static uint32_t slices_of_piece(const coll_builder* b) {
     const trn_coll* coll = b->whole;
     const uint32_t requests = coll->lanes * (coll->config.domains - 1);

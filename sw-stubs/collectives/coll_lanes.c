@@ -6,33 +6,33 @@
  * chosen in the same series of runs, and only the resulting times are recorded
  * (doc/performance.md). A new value changes the traces of scenarios with collectives. */
 static const struct {
-    /* Lanes of a rank, all channels together, unless the caller asks for more: of one ring, a mesh
-     * or a grid, and of several rings at a time (all-reduce of 16 MiB over trn2-48xl: 123 us by
+    /* Limits of a rank's lanes over all channels, unless the caller sets them: for one ring, a mesh
+     * or a grid, and for several concurrent rings (all-reduce of 16 MiB over trn2-48xl: 123 us by
      * several rings, 282 us by one). */
     uint32_t max_lanes, max_lanes_of_rings;
-    /* Lanes of a channel while there are cores for more channels. A core advances its lanes one
-     * after the other: with eight of them a step of a ring takes 5 us; with two on each of four
-     * cores rings over an UltraServer carry 97 to 99 % of what their narrowest link does. */
+    /* Lanes of a channel while cores for more channels are left. A core advances its lanes one
+     * after the other: with eight lanes a ring step takes 5 us; with two lanes on each of four
+     * cores, rings over an UltraServer reach 97 to 99 % of their narrowest link's bandwidth. */
     uint32_t lanes_per_channel;
-    /* Lanes of a channel of rings, which has no other core to share them with. */
+    /* Limit of the lanes of a ring channel when no core is left for another channel. */
     uint32_t max_ring_lanes_per_channel;
-    /* Bytes of a block for each lane of a ring or mesh. In two slices of 16 KiB the queue is never
-     * empty, which costs an engine 1.3 us each time. Across domains other blocks are not under way
-     * meanwhile (over ultracluster-2, ring all-reduce of 4 MiB: 867 us with 3 KiB, 1111 us with
-     * 32 KiB; mesh all-gather of 16 MiB: 136 us and 489 us). */
+    /* Minimum bytes of a block per lane of a ring or mesh. With two slices of 16 KiB the queue
+     * never runs empty, which would cost an engine 1.3 us each time. Across domains no other blocks
+     * are in flight at the same time (over ultracluster-2, ring all-reduce of 4 MiB: 867 us with 3
+     * KiB, 1111 us with 32 KiB; mesh all-gather of 16 MiB: 136 us and 489 us). */
     uint64_t min_block_per_lane, min_block_per_lane_across_domains;
-    /* Bytes of a block from which lanes of a KangaRing come in pairs, so that each rank of a pair
-     * of ranks is primary for one lane. */
+    /* Minimum bytes of a block for an even number of lanes of a KangaRing, so that each rank of a
+     * pair is primary for half of them. */
     uint64_t min_block_of_lane_pair;
-    /* Bytes of the buffer for each lane of a mesh: a lane serves some of the other ranks. */
+    /* Bytes of the buffer per lane of a mesh; a lane serves some of the other ranks. */
     uint64_t buffer_per_mesh_lane;
-    /* Bytes of the buffer for each channel and each lane of a grid (doubling, halving), which gets
-     * channels before lanes. */
+    /* Bytes of the buffer per channel and per lane of a grid (doubling, halving). Channels are
+     * added before lanes. */
     uint64_t buffer_per_grid_channel, buffer_per_grid_lane;
-    /* Bytes of a lane's share for each slice, and from which a share has up to four slices instead
-     * of two. Slices make steps overlap; each costs the core a wait and an advance. */
+    /* Minimum bytes of a slice, and of a lane's share for up to four slices instead of two. Slices
+     * make steps overlap; each costs the core a wait and an advance. */
     uint64_t min_slice, min_share_of_four_slices;
-    /* Bytes of a slice of a broadcast, which consists of slices that follow each other. */
+    /* Bytes of a slice of a broadcast, which pipelines its slices. */
     uint64_t broadcast_slice;
 } tuning = {
     .max_lanes = 16,
@@ -58,8 +58,8 @@ uint32_t trn_coll_queues_of(const trn_coll* coll) {
     return coll->lanes + coll->copiers;
 }
 
-/* Whether the ranks stand in rings. */
-static bool goes_round(const trn_coll_config* c) {
+/* Whether the algorithm works in rings. */
+static bool uses_rings(const trn_coll_config* c) {
     const trn_coll_algorithm algorithm = trn_coll_choose(c);
     return algorithm == TRN_COLL_RING || algorithm == TRN_COLL_KANGARING;
 }
@@ -70,85 +70,87 @@ static uint32_t choose_slices(const trn_coll* coll) {
         return 1;
     const uint64_t share = trn_coll_block_of(c) / trn_coll_all_lanes(coll);
     const bool broadcast = c->op == TRN_COLL_BROADCAST;
-    const uint64_t worth = share / (broadcast ? tuning.broadcast_slice : tuning.min_slice);
+    const uint64_t useful = share / (broadcast ? tuning.broadcast_slice : tuning.min_slice);
     const uint64_t max = broadcast ? 64 : share < tuning.min_share_of_four_slices ? 2 : 4;
-    return worth < 1 ? 1 : worth > max ? (uint32_t)max : (uint32_t)worth;
+    return useful < 1 ? 1 : useful > max ? (uint32_t)max : (uint32_t)useful;
 }
 
-/* Each channel has a core of the next NeuronCore. */
+/* Consecutive channels use cores of consecutive NeuronCores. */
 static uint32_t max_channels(const trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
     const trn_map* map = coll->device->map;
     const uint32_t per_core = map->top_sps / map->cores;
     const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
     const uint32_t max =
-        goes_round(c) && c->domains < 2 ? trn_coll_channels_allowed(c) : TRN_COLL_RING_CHANNELS;
+        uses_rings(c) && c->domains < 2 ? trn_coll_channels_allowed(c) : TRN_COLL_RING_CHANNELS;
     return left < 1 ? 1 : left < max ? left : max;
 }
 
-static uint32_t rings_worth(const trn_coll_config* c) {
-    const uint64_t worth = trn_coll_block_of(c) / tuning.min_block_per_lane;
-    const uint32_t lanes = c->lanes * (c->channels ? c->channels : 1); /* each is of one ring */
-    uint32_t rings = goes_round(c) && c->op != TRN_COLL_PERMUTE ? trn_coll_rings_of(c) : 1;
-    while (rings > 1 && (rings > worth || (lanes && rings > lanes))) rings /= 2;
+static uint32_t useful_rings(const trn_coll_config* c) {
+    const uint64_t useful = trn_coll_block_of(c) / tuning.min_block_per_lane;
+    /* A lane belongs to one ring. */
+    const uint32_t lanes = c->lanes * (c->channels ? c->channels : 1);
+    uint32_t rings = uses_rings(c) && c->op != TRN_COLL_PERMUTE ? trn_coll_rings_of(c) : 1;
+    while (rings > 1 && (rings > useful || (lanes && rings > lanes))) rings /= 2;
     return rings;
 }
 
-/* Bytes that a grid's steps move: doubling of sums sends the whole buffer to each partner. */
+/* Bytes that determine a grid's lanes: doubling of sums sends the whole buffer to each partner. */
 static uint64_t moved_in_grid(const trn_coll_config* c) {
     const bool sums = c->op == TRN_COLL_ALL_REDUCE && trn_coll_choose(c) == TRN_COLL_DOUBLING;
     return sums ? 4 * c->bytes : c->bytes;
 }
 
-/* Lanes of all channels together. */
-static uint64_t lanes_worth(const trn_coll_config* c) {
-    uint64_t worth =
+/* Lanes over all channels, by the size of blocks or buffer. */
+static uint64_t useful_lanes(const trn_coll_config* c) {
+    uint64_t useful =
         trn_coll_block_of(c) /
         (c->domains > 1 ? tuning.min_block_per_lane_across_domains : tuning.min_block_per_lane);
-    if (trn_coll_is_grid(c)) worth = moved_in_grid(c) / tuning.buffer_per_grid_lane;
+    if (trn_coll_is_grid(c)) useful = moved_in_grid(c) / tuning.buffer_per_grid_lane;
     if (trn_coll_choose(c) == TRN_COLL_MESH && (c->domains < 2 || trn_coll_is_all_to_all(c->op))) {
-        /* one for each rank, at best */
+        /* at most one per other rank */
         const uint64_t others = trn_coll_ranks_of_domain(c) - 1,
                        all = c->bytes / tuning.buffer_per_mesh_lane;
         const uint64_t each = all < others ? all : others;
-        if (worth < each) worth = each;
+        if (useful < each) useful = each;
     }
     const uint64_t max =
-        goes_round(c) && trn_coll_rings_of(c) > 1 ? tuning.max_lanes_of_rings : tuning.max_lanes;
-    return worth < 1 ? 1 : worth < max ? worth : max;
+        uses_rings(c) && trn_coll_rings_of(c) > 1 ? tuning.max_lanes_of_rings : tuning.max_lanes;
+    return useful < 1 ? 1 : useful < max ? useful : max;
 }
 
-static uint64_t channels_worth(const trn_coll_config* c) {
+static uint64_t useful_channels(const trn_coll_config* c) {
     const uint64_t each = c->lanes ? c->lanes : tuning.lanes_per_channel;
-    const uint64_t worth = trn_coll_is_grid(c) ? moved_in_grid(c) / tuning.buffer_per_grid_channel
-                                               : (lanes_worth(c) + each - 1) / each;
-    return worth < 1 ? 1 : worth;
+    const uint64_t useful = trn_coll_is_grid(c) ? moved_in_grid(c) / tuning.buffer_per_grid_channel
+                                                : (useful_lanes(c) + each - 1) / each;
+    return useful < 1 ? 1 : useful;
 }
 
 static void choose_lanes(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
-    const uint64_t worth = lanes_worth(c), wanted = channels_worth(c);
+    const uint64_t useful = useful_lanes(c), wanted = useful_channels(c);
     const uint32_t max = max_channels(coll);
     coll->channels = c->channels ? c->channels : wanted < max ? (uint32_t)wanted : max;
-    coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
+    coll->lanes = c->lanes ? c->lanes : (uint32_t)((useful + coll->channels - 1) / coll->channels);
 }
 
-/* Lanes of rings are shared out among as many cores as possible, and each ring has equally many.
- * Each lane gets at least the minimum block; smaller ones leave the engine idle between steps. */
+/* Distributes the lanes of rings over as many cores as possible, equally many per ring. Each lane
+ * gets at least the minimum block; smaller ones leave the engine idle between steps. */
 static void choose_ring_lanes(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
-    const uint32_t worth = (uint32_t)lanes_worth(c), max = max_channels(coll);
+    const uint32_t useful = (uint32_t)useful_lanes(c), max = max_channels(coll);
     const uint32_t each = c->lanes ? c->lanes : 1;
     const uint32_t cores =
-        worth / each < coll->rings ? 1 : worth / each / coll->rings * coll->rings;
+        useful / each < coll->rings ? 1 : useful / each / coll->rings * coll->rings;
     coll->channels = c->channels ? c->channels : cores < max ? cores : max;
-    /* A broadcast comes to a rank early by one ring and late by another: no core waits for two. */
+    /* A broadcast reaches a rank at different times by different rings, so no core serves two
+     * rings. */
     while (c->op == TRN_COLL_BROADCAST && coll->channels % coll->rings != 0) coll->rings /= 2;
-    /* Of a pair, each rank is primary for every other lane. */
+    /* Each rank of a pair is primary for every other lane, so their number per ring is even. */
     const bool in_pairs = trn_coll_choose(c) == TRN_COLL_KANGARING &&
                           trn_coll_block_of(c) >= tuning.min_block_of_lane_pair;
     const uint32_t rings = coll->rings, min_lanes = (rings + coll->channels - 1) / coll->channels;
-    uint32_t lanes = worth / coll->channels;
+    uint32_t lanes = useful / coll->channels;
     if (lanes > tuning.max_ring_lanes_per_channel) lanes = tuning.max_ring_lanes_per_channel;
     while (lanes > min_lanes && lanes * coll->channels % rings != 0) --lanes;
     if (lanes < min_lanes) lanes = min_lanes;
@@ -159,12 +161,12 @@ static void choose_ring_lanes(trn_coll* coll) {
 void trn_coll_choose_queues(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
     coll->slices = 1;
-    coll->rings = rings_worth(c);
+    coll->rings = useful_rings(c);
     if (c->op == TRN_COLL_BARRIER) {
         coll->channels = 1;
         return;
     }
-    if (goes_round(c))
+    if (uses_rings(c))
         choose_ring_lanes(coll);
     else
         choose_lanes(coll);

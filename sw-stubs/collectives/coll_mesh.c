@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_builder.h"
 
-/* All ranks have begun: in rounds, each with the rank twice as far ahead. */
+/* Dissemination barrier: in each round a rank notifies the rank 2^round places ahead. */
 void trn_coll_rounds(coll_builder* b) {
     const uint32_t ranks = b->coll->config.ranks;
     for (uint32_t round = 0; 1u << round < ranks; ++round) {
@@ -11,14 +11,14 @@ void trn_coll_rounds(coll_builder* b) {
     }
 }
 
-/* Whom a lane sends to: one of every so many ranks, all of its block, so that an engine has few
- * ranks to serve one after the other. Where there are more lanes than ranks, several share a block.
- * In an all-gather across domains all do: what comes from other domains has been divided among
+/* The receivers of a lane: every `every`-th other rank, each with its whole block, so that an
+ * engine serves few ranks. With more lanes than ranks several lanes share a block. In an all-gather
+ * across domains all lanes share each block, because bytes of other domains are divided among
  * channels. */
 typedef struct fan {
-    uint32_t first, every, count; /* of the others */
-    uint32_t parts, part;         /* of each block; none of the last lanes' */
-    uint32_t begin;               /* which of them comes first, so that all links are in use */
+    uint32_t first, every, count; /* indices of the other ranks */
+    uint32_t parts, part;         /* of each block; part >= parts: the lane is unused */
+    uint32_t begin;               /* first receiver; differs between lanes to use all links */
 } fan;
 
 static bool share_blocks(const coll_builder* b) {
@@ -35,7 +35,7 @@ static fan fan_of(const coll_builder* b, uint32_t lane) {
     return (fan){first, groups, count, lanes / groups, number / groups, begin};
 }
 
-/* The block of a rank, as far as it is this lane's. */
+/* Sends this lane's part of a rank's block. */
 static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t to) {
     const trn_coll_config* c = &b->coll->config;
     const coll_share sent = trn_coll_sent(c, c->rank, to),
@@ -48,7 +48,7 @@ static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t to
     trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, to, COLL_DATA + lane));
 }
 
-/* Every block straight to every rank. */
+/* Sends every block directly to its receiver. */
 void trn_coll_mesh(coll_builder* b) {
     uint32_t ahead[TRN_COLL_RANKS], behind[TRN_COLL_RANKS];
     trn_coll_others(&b->coll->config, ahead, behind);

@@ -4,9 +4,9 @@
 #include "cc_core.h"
 #include "coll_builder.h"
 
-/* EFA under the hand of a collective core. The host has created a queue pair of the card for each
- * channel; the work requests of a run are in the channel's program. The core posts them, and learns
- * from the completion ring what the card has done and what other cards have brought. */
+/* EFA driven by a collective core. The host has created a queue pair of the card for each channel;
+ * the work requests of a run are in the channel's program. The core posts them and reads from the
+ * completion ring which of them are complete and which writes of other cards have arrived. */
 
 #define MAX_BYTES (UINT64_C(1) << 30) /* of a request */
 
@@ -14,7 +14,7 @@ static const trn_coll_nic* nic_of(const coll_builder* b, uint32_t rank) {
     return &b->whole->config.nics[rank];
 }
 
-/* As the cards of a rank's server see a byte of its HBM or of an SBUF. */
+/* Address of a byte of a rank's HBM or SBUF for the cards of its server. */
 typedef struct card_view {
     uint64_t address; /* bus address */
     uint32_t key;

@@ -3,19 +3,19 @@
 
 #include "coll_builder.h"
 
-/* In which order the ranks stand in rings. Chips that fill a torus, or servers of one, have several
- * rings, none of which takes a link in a direction that another one takes: two cycles through all
- * chips of a server, each both ways. A ring goes from server to server at the two ends of its
- * cycle, every other server backwards, and begins where no other ring does that. */
+/* Order of the ranks in rings. Ranks that fill a torus, or whole servers of it, have four rings,
+ * which share no link in the same direction: two cycles through all chips of a server, each in both
+ * directions. A ring crosses from server to server at the ends of its cycle, which every other
+ * server runs backwards; its first chip differs from those where other rings cross. */
 
-#define MAX_CHIPS 16u /* of a server: the fabric address has room for no more */
+#define MAX_CHIPS 16u /* of a server: limit of fabric addresses */
 #define MAX_SERVERS 32u
-#define NOBODY UINT32_MAX
+#define NO_RANK UINT32_MAX
 
 /* ---- any ranks ---- */
 
-/* Counts so that only one digit changes by one from one to the next: every other row, plane and
- * half runs backwards. */
+/* Reflected (boustrophedon) number of a place: consecutive numbers differ by one step in one
+ * dimension, because every other row, plane and rack runs backwards. */
 static uint32_t reflected(const trn_place* at, const trn_topology* t) {
     const bool torus = t->kind == TRN_TOPOLOGY_TORUS, switched = t->kind == TRN_TOPOLOGY_SWITCHED;
     const uint32_t width = t->x ? t->x : 1, rows = t->y ? t->y : 1;
@@ -46,26 +46,27 @@ static void reflected_order(const trn_place* places, const trn_topology* t, uint
     }
 }
 
-static void reversed(const uint32_t* order, uint32_t ranks, uint32_t* other_way) {
-    for (uint32_t n = 0; n < ranks; ++n) other_way[n] = order[(ranks - n) % ranks];
+static void reversed(const uint32_t* order, uint32_t ranks, uint32_t* backwards) {
+    for (uint32_t n = 0; n < ranks; ++n) backwards[n] = order[(ranks - n) % ranks];
 }
 
-static uint32_t way(uint32_t from, uint32_t to, uint32_t around) {
+static uint32_t ring_distance(uint32_t from, uint32_t to, uint32_t around) {
     const uint32_t size = around ? around : 1, ahead = (to + size - from % size) % size;
     return ahead < size - ahead ? ahead : size - ahead;
 }
 
 static bool are_neighbours(const trn_place* a, const trn_place* b, const trn_topology* t) {
     const uint32_t width = t->x ? t->x : 1;
-    return a->rack == b->rack && way(a->chip % width, b->chip % width, t->x) +
-                                         way(a->chip / width, b->chip / width, t->y) +
-                                         way(a->server, b->server, t->z) ==
+    return a->rack == b->rack && ring_distance(a->chip % width, b->chip % width, t->x) +
+                                         ring_distance(a->chip / width, b->chip / width, t->y) +
+                                         ring_distance(a->server, b->server, t->z) ==
                                      1;
 }
 
-/* Whether each hop is a link between two chips, which has another direction. */
-static bool has_another_way(const trn_place* places, const trn_topology* t, uint32_t ranks,
-                            const uint32_t* order) {
+/* Whether every hop is a direct link between two chips, so that a second ring can use the reverse
+ * directions. */
+static bool is_reversible(const trn_place* places, const trn_topology* t, uint32_t ranks,
+                          const uint32_t* order) {
     if (t->kind == TRN_TOPOLOGY_SWITCHED || ranks < 3) return false;
     for (uint32_t n = 0; n < ranks; ++n)
         if (!are_neighbours(&places[order[n]], &places[order[(n + 1) % ranks]], t)) return false;
@@ -76,12 +77,12 @@ static bool has_another_way(const trn_place* places, const trn_topology* t, uint
 
 typedef struct server_plane {
     uint32_t width, height;
-    bool right[MAX_CHIPS], below[MAX_CHIPS]; /* links from each chip, of the first cycle */
+    bool right[MAX_CHIPS], below[MAX_CHIPS]; /* links of the first cycle from each chip */
     uint32_t cycle[2][MAX_CHIPS];
 } server_plane;
 
-/* Along each row, to the left where a bit of `turns` says so, and from its last chip down to the
- * next. False: that does not close. */
+/* First cycle: along each row, to the left where its bit in `turns` is set, and from the row's last
+ * chip down to the next row. False: the path is not closed. */
 static bool first_cycle(server_plane* p, uint32_t turns) {
     uint32_t x = 0, n = 0;
     memset(p->right, 0, sizeof p->right);
@@ -100,11 +101,11 @@ static bool first_cycle(server_plane* p, uint32_t turns) {
     return x == 0;
 }
 
-/* Along the links that the first one leaves: two of each chip. False: there are other chips that
- * it does not come to. */
+/* Second cycle: along the links that the first one does not use, two at each chip. False: it does
+ * not reach all chips. */
 static bool second_cycle(server_plane* p) {
     const uint32_t chips = p->width * p->height;
-    uint32_t at = 0, from = NOBODY;
+    uint32_t at = 0, from = NO_RANK;
     for (uint32_t n = 0; n < chips; ++n) {
         const uint32_t row = at / p->width * p->width, x = at % p->width;
         const uint32_t right = row + (x + 1) % p->width, left = row + (x + p->width - 1) % p->width;
@@ -128,7 +129,7 @@ static bool divide_plane(server_plane* p) {
     return false;
 }
 
-/* Which servers the ranks fill, in the order of numbers, and who is where. */
+/* The servers that the ranks fill, in ascending order, and the rank at each place. */
 typedef struct filled {
     uint32_t servers, chips;
     uint32_t rank[MAX_SERVERS][MAX_CHIPS];
@@ -152,11 +153,11 @@ static bool find_all_places(const trn_place* places, uint32_t ranks, filled* f) 
         f->rank[server_at[at->server]][at->chip] = n;
     }
     for (uint32_t n = 0; n < ranks; ++n)
-        if (f->rank[n / f->chips][n % f->chips] == NOBODY) return false;
+        if (f->rank[n / f->chips][n % f->chips] == NO_RANK) return false;
     return true;
 }
 
-/* Each server has a link to the next, and the last one to the first. */
+/* Whether each server is linked to the next one, and the last to the first. */
 static bool servers_are_neighbours(const trn_place* places, const trn_topology* t,
                                    const filled* f) {
     if (f->servers == 1) return true;
@@ -166,7 +167,7 @@ static bool servers_are_neighbours(const trn_place* places, const trn_topology* 
     return f->servers % 2 == 0;
 }
 
-/* Through each server along its cycle from a chip on, every other one backwards. */
+/* Order through all servers along `cycle` from chip `begin` on; every other server backwards. */
 static void through_servers(const filled* f, const uint32_t* cycle, uint32_t begin,
                             uint32_t* order) {
     for (uint32_t server = 0; server < f->servers; ++server)
@@ -176,7 +177,7 @@ static void through_servers(const filled* f, const uint32_t* cycle, uint32_t beg
         }
 }
 
-/* Where a ring may begin so that it leaves servers at chips where no other one does. */
+/* Start position in `cycle` for which the ring crosses servers at chips that no other ring uses. */
 static uint32_t free_begin(const server_plane* p, const uint32_t* cycle, bool* leaves) {
     const uint32_t chips = p->width * p->height;
     uint32_t begin = 0;
@@ -208,7 +209,7 @@ uint32_t trn_coll_rings(const trn_place* places, const trn_topology* topology, u
     const uint32_t several = torus_orders(places, topology, ranks, orders);
     if (several) return several;
     reflected_order(places, topology, ranks, orders);
-    if (!has_another_way(places, topology, ranks, orders)) return 1;
+    if (!is_reversible(places, topology, ranks, orders)) return 1;
     reversed(orders, ranks, orders + ranks);
     return 2;
 }

@@ -10,7 +10,7 @@
 
 #define P(name) TRN_CC_PROGRAM_##name
 #define D(name) TRN_DMA_DESCRIPTOR_##name
-#define RING_ID 1u /* rings begin anew with each run, and are never full */
+#define RING_ID 1u /* rings restart with each run and never wrap */
 
 bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t one) {
     *program = (coll_program){.bytes = calloc(1, P(SIZE)), .lanes = lanes, .one = one};
@@ -54,31 +54,31 @@ void trn_coll_copy(coll_program* program, uint32_t lane, uint64_t destination, u
     }
 }
 
-static trn_compute_operation operation_of(const coll_reduction* what) {
-    return what->operand_count == 1     ? TRN_COMPUTE_COPY
-           : what->with == TRN_COLL_MIN ? TRN_COMPUTE_MIN
-           : what->with == TRN_COLL_MAX ? TRN_COMPUTE_MAX
-                                        : TRN_COMPUTE_ADD;
+static trn_compute_operation operation_of(const coll_reduction* reduction) {
+    return reduction->operand_count == 1     ? TRN_COMPUTE_COPY
+           : reduction->with == TRN_COLL_MIN ? TRN_COMPUTE_MIN
+           : reduction->with == TRN_COLL_MAX ? TRN_COMPUTE_MAX
+                                             : TRN_COMPUTE_ADD;
 }
 
-static void reduce_piece(coll_program* program, coll_lane* lane, const coll_reduction* what,
+static void reduce_piece(coll_program* program, coll_lane* lane, const coll_reduction* reduction,
                          uint64_t offset, uint32_t size) {
-    const bool twice = what->destinations[1] != 0;
-    const trn_compute_operation operation = operation_of(what);
-    /* A copy moves bytes, which have no type: 0. */
-    const trn_element type = operation == TRN_COMPUTE_COPY ? (trn_element)0 : what->type;
+    const bool twice = reduction->destinations[1] != 0;
+    const trn_compute_operation operation = operation_of(reduction);
+    /* A copy moves untyped bytes: 0. */
+    const trn_element type = operation == TRN_COMPUTE_COPY ? (trn_element)0 : reduction->type;
     trn_dma_piece operands[TRN_COMPUTE_OPERANDS];
-    for (uint32_t n = 0; n < what->operand_count; ++n)
-        operands[n] = (trn_dma_piece){what->operands[n] + offset, size};
-    const trn_dma_piece results[] = {{what->destinations[0] + offset, size},
-                                     {what->destinations[1] + offset, size}};
+    for (uint32_t n = 0; n < reduction->operand_count; ++n)
+        operands[n] = (trn_dma_piece){reduction->operands[n] + offset, size};
+    const trn_dma_piece results[] = {{reduction->destinations[0] + offset, size},
+                                     {reduction->destinations[1] + offset, size}};
     const trn_compute_packet packet = {.operation = operation,
                                        .from = type,
                                        .to = type,
-                                       .operands = what->operand_count,
+                                       .operands = reduction->operand_count,
                                        .flags = twice ? TRN_COMPUTE_DUPLICATE : 0,
                                        .sources = operands,
-                                       .source_count = what->operand_count,
+                                       .source_count = reduction->operand_count,
                                        .destinations = results,
                                        .destination_count = twice ? 2 : 1};
     trn_descriptor m2s[TRN_COMPUTE_M2S], s2m[TRN_COMPUTE_PIECES];
@@ -90,13 +90,14 @@ static void reduce_piece(coll_program* program, coll_lane* lane, const coll_redu
         append(program, &lane->s2m, trn_descriptor_with_ring_id(s2m[n], RING_ID));
 }
 
-void trn_coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what) {
-    if (what->operand_count == 1 && what->destinations[1] == 0)
-        return trn_coll_copy(program, lane, what->destinations[0], what->operands[0], what->bytes);
-    for (uint64_t done = 0; done < what->bytes;) {
-        const uint64_t left = what->bytes - done;
+void trn_coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* reduction) {
+    if (reduction->operand_count == 1 && reduction->destinations[1] == 0)
+        return trn_coll_copy(program, lane, reduction->destinations[0], reduction->operands[0],
+                             reduction->bytes);
+    for (uint64_t done = 0; done < reduction->bytes;) {
+        const uint64_t left = reduction->bytes - done;
         const uint32_t size = (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
-        reduce_piece(program, &program->lane[lane], what, done, size);
+        reduce_piece(program, &program->lane[lane], reduction, done, size);
         done += size;
     }
 }

@@ -4,33 +4,34 @@
 
 #include "trn_coll.h"
 
-/* What a rank's collective core does, and the rings of the DMA engines that it advances: built in
- * host memory, one per channel. A lane is one engine's queue; it moves its part of every block, and
- * what announces its bytes follows them through the same queue (contract 10). */
+/* The program of a rank's collective core and the DMA rings that it posts: built in host memory,
+ * one per channel. A lane is one engine's queue. It moves its share of every block, and the write
+ * that signals its bytes follows them through the same queue (contract 10). */
 
 #define COLL_MAX_LANES 16u
 
 /* Semaphores of a slot, from the slot's first on; the same on every rank. */
 #define COLL_SEMAPHORES 64u
 enum {
-    COLL_DATA = 0,               /* + lane: bytes have come */
-    COLL_SENT = COLL_MAX_LANES,  /* the own lanes have done everything */
+    COLL_DATA = 0,               /* + lane: bytes have arrived */
+    COLL_SENT = COLL_MAX_LANES,  /* the own lanes have completed all descriptors */
     COLL_READY,                  /* the receiver's buffers may be written */
     COLL_ROUND,                  /* + round of a barrier */
-    COLL_RING = COLL_ROUND,      /* + ring: as COLL_READY, of several rings */
-    COLL_STEP = COLL_ROUND + 10, /* + lane: the partner of a pair is ready, and has written */
-    COLL_CROSS = COLL_STEP + COLL_MAX_LANES, /* + ring: as COLL_RING, of the other of a pair */
-    COLL_NET_EVENT = 53,                     /* the card has new completions */
-    COLL_NET_SENT,                           /* the card has done what it was asked for */
-    COLL_NET_READY,                          /* buffers of other domains may be written */
-    COLL_NET_DATA /* + domain, or piece: bytes of it have come; 8 of them */
+    COLL_RING = COLL_ROUND,      /* + ring: as COLL_READY, with several rings */
+    COLL_STEP = COLL_ROUND + 10, /* + lane: the partner of the pair is ready, or has written */
+    COLL_CROSS =
+        COLL_STEP + COLL_MAX_LANES, /* + ring: as COLL_RING, for the other rank of a pair */
+    COLL_NET_EVENT = 53,            /* the card has new completions */
+    COLL_NET_SENT,                  /* + 1 per completed work request of the own card */
+    COLL_NET_READY,                 /* buffers of other domains may be written */
+    COLL_NET_DATA                   /* + domain or piece, 8 of them: its bytes have arrived */
 };
-/* The same in a grid, whose partners are numbered along all sides: at most 15. */
+/* Semaphores of grid algorithms. Partners are numbered along all sides, at most 15. */
 enum {
-    COLL_MET = 0,                    /* + partner: it may be written to */
-    COLL_HALVED = COLL_ROUND,        /* + partner: its part of a sum has come */
-    COLL_DOUBLED = COLL_HALVED + 15, /* + partner: its blocks, or its sum, have come */
-    COLL_GIVEN = COLL_DOUBLED + 15   /* a twin's bytes have come */
+    COLL_MET = 0,                    /* + partner: its buffers may be written */
+    COLL_HALVED = COLL_ROUND,        /* + partner: its partial sum has arrived */
+    COLL_DOUBLED = COLL_HALVED + 15, /* + partner: its blocks, or its sum, have arrived */
+    COLL_GIVEN = COLL_DOUBLED + 15   /* the twin's bytes have arrived */
 };
 
 typedef struct coll_ring {
@@ -44,9 +45,9 @@ typedef struct coll_lane {
 } coll_lane;
 
 typedef struct coll_program {
-    uint8_t* bytes; /* TRN_CC_PROGRAM_SIZE of them */
+    uint8_t* bytes; /* TRN_CC_PROGRAM_SIZE */
     uint32_t steps;
-    bool full; /* some table had no room, or host memory ran out */
+    bool full; /* a table is full, or host memory ran out */
     uint32_t lanes;
     coll_lane lane[COLL_MAX_LANES];
     uint64_t one; /* AXI address of a word that is 1 */
@@ -55,7 +56,7 @@ typedef struct coll_program {
 bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t one);
 void trn_coll_program_free(coll_program* program);
 
-/* Descriptors of a lane. A reduction of one operand is a copy. */
+/* Append descriptors to a lane. A reduction of one operand is a copy. */
 void trn_coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
                    uint64_t bytes);
 typedef struct coll_reduction {
@@ -64,34 +65,34 @@ typedef struct coll_reduction {
     uint64_t bytes;
     uint64_t operands[TRN_COMPUTE_OPERANDS];
     uint32_t operand_count;
-    uint64_t destinations[2]; /* the second is 0 when there is one */
+    uint64_t destinations[2]; /* second: 0 for none */
 } coll_reduction;
-void trn_coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what);
-/* Adds 1 to the semaphore at an AXI or fabric address, after all bytes of the lane so far. */
+void trn_coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* reduction);
+/* Adds 1 to the semaphore at an AXI or fabric address, after all earlier bytes of the lane. */
 void trn_coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore);
 
-/* Steps. */
+/* Append steps to the program. */
 void trn_coll_step_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer);
 void trn_coll_post(coll_program* program, uint64_t semaphore);
-/* Writes a word: of a register, at an AXI address. */
+/* Writes a register word at an AXI address. */
 void trn_coll_write(coll_program* program, uint64_t address, uint32_t value);
 /* Posts work requests of the program to the card. */
 void trn_coll_send(coll_program* program, uint32_t first, uint32_t count);
 void trn_coll_rewind(coll_program* program);
-/* Posts what the lane has got since it was last advanced. */
+/* Posts the descriptors that were appended to the lane since its last advance. */
 void trn_coll_advance(coll_program* program, uint32_t lane);
-/* For descriptors of repetitions of a loop: they count as posted, because the loop posts them. */
+/* Marks appended descriptors as posted: iterations of a loop post them. */
 void trn_coll_advanced_by_loop(coll_program* program, uint32_t lane);
 void trn_coll_mark(coll_program* program);
 uint32_t trn_coll_here(const coll_program* program);
 void trn_coll_loop(coll_program* program, uint32_t target, uint32_t times);
 
-/* The queue pair of the channel, at AXI addresses. */
+/* The queue pair of the channel. Addresses are AXI. */
 typedef struct coll_network {
     uint64_t ring, send_doorbell, completions, completion_doorbell, event_doorbell;
     uint32_t sends, completion_entries, event_queue;
     uint32_t event_semaphore, first_semaphore, semaphores;
-    const uint8_t* requests; /* as in the ring */
+    const uint8_t* requests; /* in the send ring's format */
     uint32_t request_count;
 } coll_network;
 typedef struct coll_header {
@@ -101,9 +102,9 @@ typedef struct coll_header {
     const uint64_t* engines; /* AXI address of each lane's engine */
     uint32_t queue;
     coll_network network; /* ring 0: none */
-    bool marks;           /* what the program leaves of its memory is for the times of marks */
+    bool marks;           /* the rest of the program's memory receives the times of MARK steps */
 } coll_header;
-/* Ends it and writes the header. Returns its bytes. */
+/* Appends END and writes the header. Returns the program's bytes; 0 if `full`. */
 uint32_t trn_coll_program_finish(coll_program* program, const coll_header* header);
 
 #endif

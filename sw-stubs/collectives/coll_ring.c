@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_builder.h"
 
-/* Rings: each rank works with the one before it and the next one only. */
+/* Ring algorithms: each rank receives from the previous rank of a ring and writes to the next one.
+ */
 
 static uint32_t next_of(const coll_builder* b, uint32_t lane) {
     return trn_coll_lane_ahead(b, lane, 1);
@@ -10,16 +11,16 @@ static uint32_t before_of(const coll_builder* b, uint32_t lane) {
     return trn_coll_lane_ahead(b, lane, b->coll->config.ranks - 1);
 }
 
-/* The one before in a ring may write here. */
+/* Notifies the previous rank of a lane's ring that it may write here. */
 static void notify_ring(coll_builder* b, uint32_t lane) {
     trn_coll_notify(b, before_of(b, lane), COLL_RING + trn_coll_ring_of_lane(b, lane));
 }
-/* Whom this rank writes to, is ready. */
+/* Waits until the next rank of a lane's ring is ready. */
 static void wait_for_ring(coll_builder* b, uint32_t lane) {
     trn_coll_wait_for(b, COLL_RING + trn_coll_ring_of_lane(b, lane), 1, next_of(b, lane));
 }
 
-static void rings_are_ready(coll_builder* b) {
+static void start_rings(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         if (trn_coll_begins_ring(b, lane)) notify_ring(b, lane);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
@@ -28,26 +29,27 @@ static void rings_are_ready(coll_builder* b) {
 
 typedef void (*lane_work)(coll_builder* b, uint32_t lane, uint32_t step);
 
-static void one_step(coll_builder* b, uint32_t lane, uint32_t step, lane_work work) {
+static void lane_step_and_signal(coll_builder* b, uint32_t lane, uint32_t step, lane_work work) {
     work(b, lane, step);
     trn_coll_signal(&b->program, lane,
                     trn_coll_semaphore_of(b, next_of(b, lane), COLL_DATA + lane));
 }
 
-/* Each lane gets what the rank before sent, does its work and notifies the next, slice by slice. */
+/* For each slice, each lane waits for the previous rank's bytes, does its work and notifies the
+ * next rank. */
 static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
     const trn_coll* coll = b->coll;
     for (b->slice = 0; b->slice < coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
             if (step > 0) trn_coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
-            one_step(b, lane, step, work);
+            lane_step_and_signal(b, lane, step, work);
             trn_coll_advance(&b->program, lane);
         }
     trn_coll_step_ends(b);
 }
 
-/* Steps [first, end) of a ring. Where blocks are of one size all of them are alike but for
- * addresses, so the core executes a loop. */
+/* Steps [first, end) of a ring. With blocks of equal size the steps differ only in addresses, so
+ * the core executes a loop. */
 static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work work) {
     const trn_coll* coll = b->coll;
     if (first >= end) return;
@@ -59,13 +61,14 @@ static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work 
     }
     for (uint32_t step = first + 1; step < end; ++step)
         for (b->slice = 0; b->slice < coll->slices; ++b->slice)
-            for (uint32_t lane = 0; lane < coll->lanes; ++lane) one_step(b, lane, step, work);
+            for (uint32_t lane = 0; lane < coll->lanes; ++lane)
+                lane_step_and_signal(b, lane, step, work);
     for (uint32_t lane = 0; lane < coll->lanes; ++lane)
         trn_coll_advanced_by_loop(&b->program, lane);
     trn_coll_loop(&b->program, begin, end - first - 1);
 }
 
-static void last_arrival(coll_builder* b) {
+static void wait_for_last_block(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         trn_coll_wait_for(b, COLL_DATA + lane, b->coll->slices, before_of(b, lane));
 }
@@ -79,39 +82,40 @@ static void gather_own(coll_builder* b, uint32_t lane, uint32_t step) {
                         trn_coll_send_of(b, (coll_share){0, own.bytes}, lane));
 }
 
-static coll_share block_behind(const coll_builder* b, uint32_t lane, uint32_t places) {
+static coll_share block_back(const coll_builder* b, uint32_t lane, uint32_t places) {
     const trn_coll_config* c = &b->coll->config;
     return trn_coll_block(c, trn_coll_lane_ahead(b, lane, c->ranks - places));
 }
 
-/* Passes on what came in the step before. */
-static void gather_on(coll_builder* b, uint32_t lane, uint32_t step) {
-    const coll_share block = block_behind(b, lane, step);
+/* Forwards the block that arrived in the previous step. */
+static void forward_block(coll_builder* b, uint32_t lane, uint32_t step) {
+    const coll_share block = block_back(b, lane, step);
     trn_coll_copy_share(b, lane, block, trn_coll_receive_of(b, next_of(b, lane), block, lane),
                         trn_coll_receive_of(b, b->coll->config.rank, block, lane));
 }
 
 void trn_coll_ring_all_gather(coll_builder* b) {
-    rings_are_ready(b);
+    start_rings(b);
     ring_steps(b, 0, 1, gather_own);
     trn_coll_keep_own_block(b);
-    ring_steps(b, 1, b->coll->config.ranks - 1, gather_on);
-    last_arrival(b);
+    ring_steps(b, 1, b->coll->config.ranks - 1, forward_block);
+    wait_for_last_block(b);
     trn_coll_wait_all_sent(b);
 }
 
 /* ---- reduce-scatter, all-reduce ---- */
 
-/* A block travels once round the ring, and ends where it belongs; every rank adds its part. */
+/* A block travels once around the ring to the rank that it belongs to; every rank adds its operand.
+ */
 static void scatter_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const coll_share block = block_behind(b, lane, 1);
+    const coll_share block = block_back(b, lane, 1);
     (void)step;
     trn_coll_copy_share(b, lane, block, trn_coll_scratch_of(b, next_of(b, lane), block, lane),
                         trn_coll_send_of(b, block, lane));
 }
 
-static void scatter_on(coll_builder* b, uint32_t lane, uint32_t step) {
-    const coll_share block = block_behind(b, lane, 1 + step);
+static void add_and_forward(coll_builder* b, uint32_t lane, uint32_t step) {
+    const coll_share block = block_back(b, lane, 1 + step);
     const uint64_t to[2] = {trn_coll_scratch_of(b, next_of(b, lane), block, lane), 0};
     const uint64_t operands[2] = {trn_coll_scratch_of(b, b->coll->config.rank, block, lane),
                                   trn_coll_send_of(b, block, lane)};
@@ -132,16 +136,17 @@ static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_
     trn_coll_reduce_share(b, lane, engine, block, destinations, operands);
 }
 
-/* The sum of the own block comes to be in this chip, from that address on. */
+/* Reduce-scatter: the sum of the own block is written to address `to` of this chip. */
 static void scatter(coll_builder* b, uint64_t to) {
     const uint32_t ranks = b->coll->config.ranks;
     const uint64_t bytes = own_block(b).bytes;
-    rings_are_ready(b);
+    start_rings(b);
     ring_steps(b, 0, 1, scatter_own);
-    ring_steps(b, 1, ranks - 1, scatter_on);
+    ring_steps(b, 1, ranks - 1, add_and_forward);
     for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-            const uint32_t engine = lane + b->coll->copiers; /* while the other one still sends */
+            const uint32_t engine =
+                lane + b->coll->copiers; /* the lane's engine may still be sending */
             trn_coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
             scatter_end(b, lane, engine, to + trn_coll_share_of(b, bytes, lane).offset, 0);
             trn_coll_advance(&b->program, engine);
@@ -153,8 +158,8 @@ void trn_coll_ring_reduce_scatter(coll_builder* b) {
     scatter(b, b->coll->members[b->coll->config.rank].receive);
 }
 
-/* The last addition of the own block is written twice: here, and to the next as its first step of
- * the all-gather. */
+/* The last addition of the own block is written twice: here, and to the next rank as the first step
+ * of the all-gather. */
 static void gather_sum(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
     const coll_share own = own_block(b);
@@ -162,7 +167,7 @@ static void gather_sum(coll_builder* b, uint32_t lane, uint32_t step) {
                 trn_coll_receive_of(b, next_of(b, lane), own, lane));
 }
 
-/* The same, of all domains' sums. */
+/* As gather_sum, for the sum over all domains. */
 static void gather_sums(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
     const coll_share own = own_block(b);
@@ -172,7 +177,7 @@ static void gather_sums(coll_builder* b, uint32_t lane, uint32_t step) {
 }
 
 static void gather_after_sum(coll_builder* b, uint32_t lane, uint32_t step) {
-    gather_on(b, lane, step - (b->coll->config.ranks - 1));
+    forward_block(b, lane, step - (b->coll->config.ranks - 1));
 }
 
 void trn_coll_ring_all_reduce(coll_builder* b) {
@@ -183,17 +188,17 @@ void trn_coll_ring_all_reduce(coll_builder* b) {
         trn_coll_exchange(b, trn_coll_channel_share_of(b, own_block(b).bytes));
         ring_step(b, 0, gather_sums);
     } else {
-        rings_are_ready(b);
+        start_rings(b);
         ring_steps(b, 0, 1, scatter_own);
-        ring_steps(b, 1, ranks - 1, scatter_on);
+        ring_steps(b, 1, ranks - 1, add_and_forward);
         ring_steps(b, ranks - 1, ranks, gather_sum);
     }
     ring_steps(b, ranks, 2 * ranks - 2, gather_after_sum);
-    last_arrival(b);
+    wait_for_last_block(b);
     trn_coll_wait_all_sent(b);
 }
 
-/* ---- the others ---- */
+/* ---- permute, broadcast ---- */
 
 static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
@@ -202,7 +207,7 @@ static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
                         trn_coll_send_of(b, all, lane));
 }
 
-/* Links or EFA lead to the next rank, and to this one. */
+/* The next rank is reached by links or by EFA, and so is this rank by the previous one. */
 void trn_coll_ring_permute(coll_builder* b) {
     const trn_coll* coll = b->coll;
     const uint32_t next = trn_coll_ahead(coll, 1), own = coll->config.rank;
@@ -223,18 +228,18 @@ void trn_coll_ring_permute(coll_builder* b) {
         trn_coll_net_doorbell(b);
     }
     if (trn_coll_is_linked(b, before))
-        last_arrival(b);
+        wait_for_last_block(b);
     else
         trn_coll_net_wait_for(b, COLL_NET_DATA, trn_coll_net_posts(share.bytes), before);
     trn_coll_wait_all_sent(b);
 }
 
-/* Of a lane's ring, seen from the root of a broadcast. */
+/* Whether this rank is the last one of a broadcast in a lane's ring. */
 static bool is_last(const coll_builder* b, uint32_t lane) {
     return next_of(b, lane) == b->coll->config.root;
 }
 
-/* The root's bytes run along the rings slice by slice, so that all links work at the same time. */
+/* The root's bytes are forwarded along the rings in slices, so that all links work concurrently. */
 void trn_coll_ring_broadcast(coll_builder* b) {
     const trn_coll* coll = b->coll;
     const coll_share all = trn_coll_block(&coll->config, 0);

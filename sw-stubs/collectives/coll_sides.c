@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_config.h"
 
-/* The levels of the machine, and what follows from them: whom a mesh serves when, and which grid
- * doubling and halving work on. For that levels, the longest first, are cut into sides. A long one
- * saves steps, but what a rank has from each of its partners is an operand of one addition. */
+/* The levels of the machine (rows, chips, servers, racks); from them the sending order of a mesh,
+ * and the grid of doubling and halving: levels, the longest first, are cut into sides. Long sides
+ * save steps, but each partner of a rank contributes an operand to one addition, which has a
+ * limited number. */
 
-#define LONGEST_SIDE 6u                 /* unless a level has larger prime factors */
-#define LINKS_COUNT (UINT64_C(4) << 20) /* of more bytes links count for more than steps */
+#define LONGEST_SIDE 6u /* unless a level has larger prime factors */
+#define MIN_LINK_BOUND_BYTES \
+    (UINT64_C(4) << 20) /* above this size, link load matters more than the number of steps */
 
-/* Numbers of ranks that differ only there are so far apart, or a multiple of it. */
+/* Ranks that are neighbours in this level differ by `apart` in their numbers. */
 typedef struct level {
     uint32_t count, apart;
 } level;
@@ -24,7 +26,7 @@ static void add_level(levels* all, uint32_t count, uint32_t apart) {
     all->level[at] = (level){count, apart};
 }
 
-/* Whether ranks are so many chips of so many servers of some racks, one after the other. */
+/* Whether ranks are numbered chip by chip, `chips` per server and `servers` per rack. */
 static bool are_product(const trn_coll_config* c, uint32_t chips, uint32_t servers) {
     const uint32_t rack = chips * servers;
     if (trn_coll_ranks_of_domain(c) % rack != 0) return false;
@@ -38,7 +40,8 @@ static bool are_product(const trn_coll_config* c, uint32_t chips, uint32_t serve
     return true;
 }
 
-/* Of equally long ones those with more links come first. Rows of a torus are of four chips. */
+/* Levels by descending length; of equal ones those with more links first. Torus rows have 4 chips.
+ */
 static levels levels_of(const trn_coll_config* c) {
     const uint32_t ranks = trn_coll_ranks_of_domain(c);
     const trn_place* first = &c->members[0].place;
@@ -90,7 +93,8 @@ static bool cut_level(trn_coll_grid* g, uint32_t count, uint32_t longest) {
     return true;
 }
 
-/* Whether one addition takes what all partners send, and a twin. */
+/* Cuts all levels into sides. False: an addition would have more operands (all partners and a twin)
+ * than TRN_COMPUTE_OPERANDS. */
 static bool cut(trn_coll_grid* g, const levels* all, uint32_t longest, bool twins) {
     uint32_t operands = twins ? 2 : 1;
     g->sides = 0;
@@ -100,7 +104,7 @@ static bool cut(trn_coll_grid* g, const levels* all, uint32_t longest, bool twin
     return operands <= TRN_COMPUTE_OPERANDS;
 }
 
-/* A ring of four is a grid of two by two, whose edges are its links, if one counts 0 1 3 2. */
+/* A ring of four chips is a 2 x 2 grid whose edges are the ring's links, in the order 0 1 3 2. */
 static uint32_t place_in(const level* l, uint32_t number, bool squares) {
     const uint32_t at = number / l->apart % l->count;
     return squares && l->count == 4 ? at ^ at >> 1 : at;
@@ -119,7 +123,7 @@ static void place_ranks(trn_coll_grid* g, const levels* all, uint32_t ranks, boo
 
 void trn_coll_get_grid(const trn_coll_config* c, trn_coll_grid* g) {
     const uint32_t ranks = trn_coll_ranks_of_domain(c);
-    const bool squares = c->topology == TRN_TOPOLOGY_TORUS && c->bytes > LINKS_COUNT;
+    const bool squares = c->topology == TRN_TOPOLOGY_TORUS && c->bytes > MIN_LINK_BOUND_BYTES;
     *g = (trn_coll_grid){.points = ranks};
     for (levels all = levels_of(c);; all = (levels){{{g->points, 1}}, 1}) {
         for (uint32_t longest = squares ? 2 : LONGEST_SIDE; longest > 1; --longest)

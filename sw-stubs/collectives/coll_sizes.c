@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_config.h"
 
-/* Sizes of the buffers of a rank. With several domains the scratch buffer holds what the algorithm
- * needs within the domain, then a slot for the data from each domain, and in a reduce-scatter a
- * slot for the data to each. */
+/* Sizes of the buffers of a rank. With several domains the scratch buffer holds the algorithm's
+ * scratch bytes within the domain, then a slot for the data from each domain, and in a
+ * reduce-scatter a slot for the data to each. */
 
 static uint64_t largest_sent(const trn_coll_config* c) {
     uint64_t max = 0;
@@ -24,7 +24,7 @@ uint64_t trn_coll_slot_bytes(const trn_coll_config* c) {
     switch (c->op) {
     case TRN_COLL_ALL_REDUCE:
         if (ranks == 1 || trn_coll_choose(c) == TRN_COLL_DOUBLING) return c->bytes;
-        /* two ranks that are one point of a grid have two blocks */
+        /* a point of a grid with a twin has two blocks */
         return c->bytes / ranks * (trn_coll_choose(c) == TRN_COLL_HALVING ? 2 : 1);
     case TRN_COLL_REDUCE_SCATTER:
     case TRN_COLL_REDUCE_SCATTER_V:
