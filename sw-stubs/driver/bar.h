@@ -6,8 +6,7 @@
 
 #include "trn_transport.h"
 
-/* Bus address of a BAR of 64 bits: as the transport knows it, else as configuration space says.
- * -ENOTSUP: it has none. */
+/* Bus address of a 64-bit BAR: the transport's, else from configuration space. -ENOTSUP: none. */
 static inline int bar_bus_address(const trn_transport* t, uint32_t bar, uint64_t* address) {
     const uint32_t at = 0x10u + 4 * bar;
     uint32_t low = 0, high = 0;

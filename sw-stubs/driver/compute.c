@@ -4,31 +4,31 @@
 #include "device.h"
 #include "ring.h"
 
-/* Compute packets (doc/dma_compute.md): built here, carried out on a ring of the library's own. */
+/* Compute packets (doc/dma_compute.md): built here, executed on a ring of the library. */
 
 #define WORD(field, value) TRN_DMA_DESCRIPTOR_##field##_SET(value)
 #define BIT(field) ((uint32_t)TRN_DMA_DESCRIPTOR_##field##_MASK)
 
 #define RING_LENGTH 256u /* a packet of TRN_COMPUTE_M2S descriptors and its marker */
 
-#define NUMBERED_ALIKE(type)                                                                \
+#define SAME_NUMBER(type)                                                                   \
     _Static_assert(                                                                         \
         (uint32_t)TRN_##type == (uint32_t)TRN_DMA_DESCRIPTOR_COMPUTE_OPERATION_FROM_##type, \
-        "an element type has the number that descriptors give it")
-NUMBERED_ALIKE(FP32);
-NUMBERED_ALIKE(TF32);
-NUMBERED_ALIKE(BF16);
-NUMBERED_ALIKE(FP16);
-NUMBERED_ALIKE(FP8_E3M4);
-NUMBERED_ALIKE(FP8_E4M3);
-NUMBERED_ALIKE(FP8_E4M3FN);
-NUMBERED_ALIKE(FP8_E5M2);
-NUMBERED_ALIKE(INT8);
-NUMBERED_ALIKE(UINT8);
-NUMBERED_ALIKE(INT16);
-NUMBERED_ALIKE(UINT16);
-NUMBERED_ALIKE(INT32);
-NUMBERED_ALIKE(UINT32);
+        "element types equal their numbers in descriptors")
+SAME_NUMBER(FP32);
+SAME_NUMBER(TF32);
+SAME_NUMBER(BF16);
+SAME_NUMBER(FP16);
+SAME_NUMBER(FP8_E3M4);
+SAME_NUMBER(FP8_E4M3);
+SAME_NUMBER(FP8_E4M3FN);
+SAME_NUMBER(FP8_E5M2);
+SAME_NUMBER(INT8);
+SAME_NUMBER(UINT8);
+SAME_NUMBER(INT16);
+SAME_NUMBER(UINT16);
+SAME_NUMBER(INT32);
+SAME_NUMBER(UINT32);
 
 static uint32_t meta(uint32_t op_type) {
     return TRN_DMA_DESCRIPTOR_M2S_META_RESET | WORD(M2S_META_OP_TYPE, op_type);
@@ -92,7 +92,7 @@ static trn_status check_queue(trn_device* device, uint32_t engine, uint32_t queu
 }
 
 /* Posts one packet and waits for it. */
-static trn_status carry_out(trn_device* device, trn_ring* ring, const trn_compute_packet* packet) {
+static trn_status execute(trn_device* device, trn_ring* ring, const trn_compute_packet* packet) {
     trn_descriptor m2s[TRN_COMPUTE_M2S], s2m[TRN_COMPUTE_PIECES];
     uint32_t m2s_count, s2m_count;
     if (!trn_compute_build(packet, m2s, &m2s_count, s2m, &s2m_count))
@@ -118,7 +118,7 @@ static trn_status open_ring(ring_user* user, trn_device* device, uint32_t engine
     memset(user, 0, sizeof *user);
     user->device = device;
     trn_mmio_begin(device);
-    /* Causes stay until they are cleared; those that will be read are to be this work's. */
+    /* Clear stale error causes, so that those read later belong to this packet. */
     const uint64_t base = trn_engine_registers(device, engine);
     trn_mmio_write(device, base + UDMA(SECONDARY_CAUSE)(GROUP_A), 0);
     trn_mmio_write(device, base + UDMA(SECONDARY_CAUSE)(GROUP_B), 0);
@@ -141,7 +141,7 @@ trn_status trn_compute(trn_device* device, uint32_t engine, uint32_t queue,
     if (status != TRN_OK) return status;
     ring_user user;
     status = open_ring(&user, device, engine, queue);
-    if (status == TRN_OK) status = carry_out(device, &user.ring, packet);
+    if (status == TRN_OK) status = execute(device, &user.ring, packet);
     return close_ring(&user, status);
 }
 
@@ -175,7 +175,7 @@ trn_status trn_dma_reduce(trn_device* device, uint32_t engine, uint32_t queue,
                                            .source_count = count,
                                            .destinations = &result,
                                            .destination_count = 1};
-        status = carry_out(device, &user.ring, &packet);
+        status = execute(device, &user.ring, &packet);
     }
     return close_ring(&user, status);
 }

@@ -30,12 +30,13 @@ static uint32_t descriptors_for(uint64_t size) {
     return (uint32_t)((size + TRN_DESCRIPTOR_BYTES - 1) / TRN_DESCRIPTOR_BYTES);
 }
 
-/* Jobs are named by their core and their ring's sequence number, from 1. */
-static trn_job job_name(uint32_t core, uint64_t sequence) {
+/* A job number consists of the core and the ring's sequence number. */
+static trn_job job_number(uint32_t core, uint64_t sequence) {
     return (uint64_t)(core + 1) << 56 | sequence;
 }
 
-static trn_status named_ring(trn_device* device, trn_job job, trn_ring** ring, uint64_t* sequence) {
+static trn_status find_job_ring(trn_device* device, trn_job job, trn_ring** ring,
+                                uint64_t* sequence) {
     const uint64_t core = (job >> 56) - 1;
     *sequence = job & ((UINT64_C(1) << 56) - 1);
     if (!device->generation || job >> 56 == 0 || core >= device->map->cores)
@@ -65,7 +66,7 @@ trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, u
     trn_ring_append_copy(device, ring, destination, source, size);
     uint64_t sequence = 0;
     const trn_status posted = trn_ring_post(device, ring, 0, 1, &sequence);
-    if (posted == TRN_OK) *job = job_name(core, sequence);
+    if (posted == TRN_OK) *job = job_number(core, sequence);
     return posted;
 }
 
@@ -73,7 +74,7 @@ trn_status trn_poll(trn_device* device, trn_job job, bool* done) {
     trn_ring* ring = NULL;
     uint64_t sequence = 0;
     *done = false;
-    const trn_status status = named_ring(device, job, &ring, &sequence);
+    const trn_status status = find_job_ring(device, job, &ring, &sequence);
     if (status != TRN_OK) return status;
     const ring_job* record = trn_ring_find(ring, sequence);
     if (!record)
@@ -90,7 +91,7 @@ trn_status trn_poll(trn_device* device, trn_job job, bool* done) {
 trn_status trn_wait(trn_device* device, trn_job job) {
     trn_ring* ring = NULL;
     uint64_t sequence = 0;
-    const trn_status status = named_ring(device, job, &ring, &sequence);
+    const trn_status status = find_job_ring(device, job, &ring, &sequence);
     return status == TRN_OK ? trn_ring_wait(device, ring, sequence) : status;
 }
 
@@ -105,7 +106,7 @@ trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uin
         const uint64_t part = left < TRN_JOB_BYTES ? left : TRN_JOB_BYTES;
         trn_job next = 0;
         status = trn_submit(device, core, destination + done, source + done, part, &next);
-        if (status == TRN_BUSY && running) { /* others' jobs fill the ring: one at a time */
+        if (status == TRN_BUSY && running) { /* other jobs fill the ring: one at a time */
             status = trn_wait(device, running);
             running = 0;
             continue;
@@ -155,7 +156,7 @@ trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t sou
     return status;
 }
 
-/* Contract 10: what a program may be written to. */
+/* Contract 10: memory that may be written by PROGRAM_ENGINE. */
 static bool programmable(const trn_device* device, uint64_t address, uint64_t size) {
     const size_t kinds = sizeof device->map->programmable / sizeof device->map->programmable[0];
     for (size_t kind = 0; kind < kinds; ++kind) {
@@ -196,7 +197,7 @@ trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, u
     status =
         trn_copy(device, core, destination, trn_host_address(device, device->bounce.iova), pattern);
 
-    /* The rest has a constant source, the part that is there now (contract 8). */
+    /* The filled part is the source of the rest (contract 8). */
     for (uint64_t done = pattern; done < size && status == TRN_OK;) {
         trn_ring* ring = NULL;
         status = usable_ring(device, core, &ring);

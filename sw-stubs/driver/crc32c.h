@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/* CRC-32C (Castagnoli), reflected polynomial 0x82F63B78 (contract 4.4). Start with 0xFFFFFFFF, feed
- * any number of parts, invert at the end. */
+/* CRC-32C (Castagnoli), reflected polynomial 0x82F63B78 (contract 4.4). Start with 0xFFFFFFFF, call
+ * it for each part, invert the result. */
 uint32_t trn_crc32c(uint32_t crc, const void* bytes, size_t size);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 
 trn_descriptor trn_m2s_descriptor(uint64_t source, uint32_t size, uint32_t ring_id,
                                   uint32_t flags) {
-    /* Contract 7.2: one whole packet, op 2 = copy, source data copied, both block ends. */
+    /* Contract 7.2: first and last descriptor of a packet, op type 2 (copy). */
     const uint32_t packet = (size & 0xffff) | (ring_id & 3) << 24 | 1u << 26 | 1u << 27;
     const uint32_t copy = 1u << 0 | 1u << 1 | 1u << 19 | 2u << 23;
     trn_descriptor d = {{packet | (flags & TRN_DMB ? 1u << 30 : 0),

@@ -9,7 +9,7 @@
 
 #include "bar.h"
 
-/* What every part needs: errors, register accesses, time, host memory, addresses and BARs. */
+/* Shared by all files: errors, register accesses, time, host memory, addresses and BARs. */
 
 #define ENGINE_BYTES 0x40000u /* of UDMA registers */
 
@@ -141,8 +141,9 @@ void trn_operation_complete(trn_device* device, uint64_t operation) {
     if (t->operation_begins) t->operation_complete(t->context, operation);
 }
 
-/* What descriptors of the caller's may name (contract 13.2, COPY_DESCRIPTORS). */
-static trn_status remember(trn_device* device, trn_dma_memory* memory) {
+/* Adds to the list of memory that descriptors of the caller may address (contract 13.2,
+ * COPY_DESCRIPTORS). */
+static trn_status add_host_memory(trn_device* device, trn_dma_memory* memory) {
     const size_t count = device->host_memory_count + 1u;
     trn_dma_memory* more = realloc(device->host_memory, count * sizeof *more);
     if (!more) {
@@ -176,7 +177,7 @@ trn_status trn_dma_allocate(trn_device* device, uint64_t size, trn_dma_memory* m
         return trn_fail(device, TRN_NO_MEMORY, "host memory for DMA lies above 0x%llx",
                         (unsigned long long)window);
     }
-    return remember(device, memory);
+    return add_host_memory(device, memory);
 }
 
 void trn_dma_release(trn_device* device, trn_dma_memory* memory) {
@@ -317,7 +318,8 @@ trn_status trn_bar_write_raw(trn_device* device, uint64_t offset, uint32_t value
     return trn_mmio_end(device);
 }
 
-/* Contract 13.2, ioctl 12: what user space may not write because rings are the driver's. */
+/* Contract 13.2, ioctl 12: registers that user space may not write, because the driver owns the
+ * rings. */
 static bool is_ring_register(const trn_device* device, uint64_t offset) {
     for (uint32_t engine = 0; engine < device->map->engines; ++engine) {
         const uint64_t base = trn_engine_registers(device, engine);
@@ -366,7 +368,7 @@ static uint64_t sbuf_in_bar(const trn_device* device, uint32_t core) {
     return trn_block_address(&device->map->core_sync, core) - CORE_SYNC_OFFSET;
 }
 
-static bool has(const trn_chip_memory* memory, uint64_t address) {
+static bool contains(const trn_chip_memory* memory, uint64_t address) {
     return address >= memory->begin && address - memory->begin < memory->bytes;
 }
 
@@ -376,7 +378,7 @@ bool trn_chip_memory_at(const trn_device* device, uint64_t address, trn_chip_mem
                                     .begin = trn_hbm_address(device, n, 0),
                                     .bytes = stack_bytes(device),
                                     .in_bar = n * window_slice(device)};
-        if (has(memory, address)) return true;
+        if (contains(memory, address)) return true;
     }
     for (uint32_t n = 0; n < device->map->cores; ++n) {
         *memory = (trn_chip_memory){.is_sbuf = true,
@@ -384,7 +386,7 @@ bool trn_chip_memory_at(const trn_device* device, uint64_t address, trn_chip_mem
                                     .begin = trn_sbuf_address(device, n, 0),
                                     .bytes = device->generation->state_buffer_bytes,
                                     .in_bar = sbuf_in_bar(device, n)};
-        if (has(memory, address)) return true;
+        if (contains(memory, address)) return true;
     }
     return false;
 }

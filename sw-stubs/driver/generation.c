@@ -55,7 +55,7 @@ static const trn_map two_dies = {
                        {32, 0xAC000000, KIB(128)},
                        {32, 0xBC400000, KIB(128)}}},
     .core_sync = {{{8, 0xD2700000, MIB(64)}}},
-    .top_sp_sync = {{{8, 0xF0000000, MIB(4)}, {8, 0xF2800000, MIB(4)}}}, /* 8 is hardware's 10 */
+    .top_sp_sync = {{{8, 0xF0000000, MIB(4)}, {8, 0xF2800000, MIB(4)}}}, /* 8: hardware 10 */
     .core_notifiers = {{{2, 0x06001000, KIB(1536)},
                         {2, 0x06401000, KIB(1536)},
                         {2, 0x46001000, KIB(1536)},

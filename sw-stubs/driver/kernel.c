@@ -3,7 +3,7 @@
 
 #include "device.h"
 
-/* Operations that a kernel driver does in the library's place (trn_kernel_driver). */
+/* Operations of a kernel driver that replace the library's own (trn_kernel_driver). */
 
 #define KERNEL(device, operation, ...) \
     (device)->transport.kernel->operation((device)->transport.context, __VA_ARGS__)

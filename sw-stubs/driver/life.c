@@ -78,7 +78,8 @@ static trn_status config_write(trn_device* device, uint32_t offset, uint32_t wid
 static trn_status find_power_management(trn_device* device, uint32_t* offset) {
     uint32_t at = 0, header = 0;
     trn_status status = config_read(device, 0x34, 1, &at);
-    for (uint32_t seen = 0; status == TRN_OK && seen < 48; ++seen) { /* 48 fill the space */
+    for (uint32_t seen = 0; status == TRN_OK && seen < 48;
+         ++seen) { /* limit of a list in 256 bytes */
         *offset = at & 0xfc;
         if (*offset == 0) return TRN_OK;
         status = config_read(device, *offset, 2, &header);
@@ -89,8 +90,8 @@ static trn_status find_power_management(trn_device* device, uint32_t* offset) {
     return status;
 }
 
-/* To D0, where the host before may not have left it, and memory space and bus mastering on: what a
- * driver does with pci_enable_device(). */
+/* As pci_enable_device(): sets power state D0, which an earlier host may have left, and enables
+ * memory space and bus mastering. */
 static trn_status enable_function(trn_device* device) {
     const uint32_t state_mask = 3, memory_and_master = 1u << 1 | 1u << 2;
     uint32_t power = 0, control = 0, command = 0;

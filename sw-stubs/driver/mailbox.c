@@ -28,7 +28,7 @@ typedef struct response_header {
     uint16_t size; /* header included */
 } response_header;
 
-/* 1..255: zero means "no answer yet" in host memory. */
+/* 1..255: in host memory 0 means that there is no response yet. */
 static uint8_t next_sequence(trn_device* device) {
     device->mailbox_sequence = (uint8_t)(device->mailbox_sequence % 255 + 1);
     return device->mailbox_sequence;
@@ -44,7 +44,7 @@ static request_header make_header(trn_device* device, uint8_t command, const voi
 
 /* ---- legacy: request and response in host memory ---- */
 
-static void ring_bell(trn_device* device, uint64_t request, uint64_t response) {
+static void write_doorbell(trn_device* device, uint64_t request, uint64_t response) {
     const uint64_t misc = device->map->misc_ram;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     trn_mmio_write(device, misc + MISC_RAM(REQUEST_1), (uint32_t)request);
@@ -54,7 +54,7 @@ static void ring_bell(trn_device* device, uint64_t request, uint64_t response) {
     trn_mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
 }
 
-/* One try; *answered: whether the echo came. */
+/* One attempt; *answered: the response has this request's sequence. */
 static trn_status legacy_try(trn_device* device, uint8_t command, const void* bytes, uint32_t size,
                              bool* answered) {
     uint8_t* const request = device->mailbox.host;
@@ -66,7 +66,7 @@ static trn_status legacy_try(trn_device* device, uint8_t command, const void* by
     const uint64_t address = trn_host_address(device, device->mailbox.iova);
     const uint64_t operation = trn_operation_begins(device, "mailbox", 0);
     trn_mmio_begin(device);
-    ring_bell(device, address, address + PAGE_BYTES);
+    write_doorbell(device, address, address + PAGE_BYTES);
     trn_status status = trn_mmio_end(device);
     trn_operation_posted(device);
     const uint64_t start = trn_now(device), limit = trn_timeout(device, LEGACY_TRY_TIME);
@@ -135,7 +135,7 @@ trn_status trn_read_counters(trn_device* device, const uint64_t* addresses, uint
     return TRN_OK;
 }
 
-/* Bytes to the data area, whole words, the last one filled with zeroes. */
+/* Writes bytes to the data area in whole words; the last one is padded with zeroes. */
 static void write_data(trn_device* device, const void* bytes, uint32_t size) {
     for (uint32_t i = 0; i < (size + 3) / 4; ++i) {
         uint32_t word = 0;
@@ -201,15 +201,15 @@ static trn_status read_answer(trn_device* device, uint8_t sequence, uint8_t comm
     response_header header;
     memcpy(&header, &word, sizeof header);
     const uint32_t bytes_in = header.size - (uint32_t)sizeof header;
-    const bool sane = header.sequence == sequence && header.size >= sizeof header &&
-                      bytes_in <= TRN_MAX_MAILBOX_BYTES;
-    for (uint32_t i = 0; sane && i < (bytes_in + 3) / 4; ++i) {
+    const bool valid = header.sequence == sequence && header.size >= sizeof header &&
+                       bytes_in <= TRN_MAX_MAILBOX_BYTES;
+    for (uint32_t i = 0; valid && i < (bytes_in + 3) / 4; ++i) {
         const uint32_t value = trn_mmio_read(device, misc + MISC_RAM(DATA)(i));
         memcpy(data + 4 * i, &value, 4);
     }
     const trn_status status = trn_mmio_end(device);
     if (status != TRN_OK) return status;
-    if (!sane)
+    if (!valid)
         return trn_fail(device, TRN_PROTOCOL_ERROR,
                         "response 0x%08x does not match request %u of command %u", word, sequence,
                         command);

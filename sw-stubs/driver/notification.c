@@ -107,7 +107,7 @@ trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32
                                   uint32_t slot, uint32_t size, trn_notification_ring* ring) {
     trn_status status = describe(device, block, number, slot, size, ring);
     if (status == TRN_OK && device->transport.kernel) return open_by_kernel(device, ring);
-    /* Twice the size has an aligned half with any alignment of the transport. */
+    /* Twice the size contains an aligned ring at any alignment of the transport's memory. */
     if (status == TRN_OK) status = trn_dma_allocate(device, 2 * (uint64_t)size, &ring->memory);
     if (status != TRN_OK) return status;
     const uint64_t iova = (ring->memory.iova + size - 1) & ~(uint64_t)(size - 1);
@@ -166,11 +166,11 @@ trn_status trn_notifications_lost(trn_device* device, trn_notification_ring* rin
     *lost = false;
     trn_status status = check(device, ring->block, ring->number, ring->slot);
     if (status != TRN_OK || !(device->notifiers[ring->block][ring->number] >> ring->slot & 1))
-        return status; /* a reset has switched it off */
+        return status; /* disabled by a reset */
     status = trn_notification_head(device, ring->block, ring->number, ring->slot, &head);
     if (status != TRN_OK || head == (ring->phase << 31 | ring->next)) return status;
-    status =
-        peek_entry(device, ring, words, &there); /* after the head: it may have come just now */
+    status = peek_entry(device, ring, words,
+                        &there); /* after reading the head: an entry may just have arrived */
     if (status != TRN_OK || there) return status;
     *lost = true;
     ring->next = head & 0x7fffffff;

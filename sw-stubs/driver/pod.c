@@ -4,11 +4,11 @@
 #include "device.h"
 #include "ring.h"
 
-/* Pod election (contract 11): a chip finds out which chips its neighbour windows lead to, by DMA
- * reads of their misc RAM, and says in its own what it found. */
+/* Pod election (contract 11): a chip identifies its neighbours by DMA reads of their misc RAM
+ * through its neighbour windows, and publishes the result in its own misc RAM. */
 
 #define RING_LENGTH 1024u
-#define READ_LIMIT (4 * NS_PER_MS) /* not stretched on simulator revisions */
+#define READ_LIMIT (4 * NS_PER_MS) /* not scaled on simulator revisions */
 #define POLL (50 * NS_PER_MS)
 #define WINDOW(seng) (UINT64_C(1) << 52 | (uint64_t)(seng) << 50)
 #define AXI_REGISTERS UINT64_C(0x8000000000) /* contract 3.2: BAR0 + 0 */
@@ -83,7 +83,7 @@ trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, 
         memcpy(words, device->pod_buffer.host, 4 * count);
         return TRN_OK;
     }
-    trn_mmio_begin(device); /* for the next read */
+    trn_mmio_begin(device); /* prepare for the next read */
     trn_engine_setup(device, ring->engine);
     trn_ring_restart(device, ring);
     return status;
@@ -136,7 +136,7 @@ static bool published(uint32_t word) {
     return word != 0 && word != WORD_NOT_PUBLISHED;
 }
 
-/* Reads until `valid` of the words says that the neighbour is so far. */
+/* Reads words until word `valid` is published by the neighbour. */
 static trn_status await_words(election* e, trn_pod_link link, uint32_t offset, uint32_t* words,
                               uint32_t count, uint32_t valid) {
     for (;;) {
@@ -200,7 +200,7 @@ static trn_status await_neighbours(election* e) {
     return TRN_OK;
 }
 
-/* Contract 11.3: where this node stands in the ring, and the serial of node 0's primary. */
+/* Contract 11.3: this node's place in the ring, and the serial number of node 0's primary. */
 static trn_pod place_in_ring(const election* e, uint64_t mine) {
     const uint64_t left = e->serials[0], right = e->serials[1];
     const uint32_t links = (uint32_t)(e->sides[0] | e->sides[1] << 1);
@@ -285,7 +285,7 @@ static trn_status elect_all(trn_device* const* devices, uint32_t count, uint32_t
         const trn_status status = trn_pod_elect(devices[n], links, limit, pod);
         if (status == TRN_OK) continue;
         *pod = (trn_pod){STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0};
-        trn_mmio_begin(devices[0]); /* the neighbours' primaries wait for this one */
+        trn_mmio_begin(devices[0]); /* ends the wait of the neighbours' primaries */
         set_status(devices[0], STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0);
         trn_mmio_end(devices[0]);
         return trn_fail(devices[0], status, "secondary %u: %s", n, trn_last_error(devices[n]));

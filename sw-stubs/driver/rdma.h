@@ -6,13 +6,13 @@
 #include "trn/nitro_admin_regs.h"
 #include "trn_rdma.h"
 
-/* What the parts of the RDMA stub share. */
+/* Shared by the files of the RDMA stub. */
 
 enum { RDMA_REGISTERS = 0, RDMA_SEND_RINGS = 2 }; /* BARs */
 
 struct trn_rdma_card {
     const trn_transport* transport;
-    trn_dma_memory memory; /* response of a register read, then the admin rings */
+    trn_dma_memory memory; /* response of register reads, then the admin rings */
     uint16_t read_id, commands;
     uint32_t resets;
 };
@@ -21,12 +21,13 @@ struct trn_rdma_card {
 typedef struct rdma_entry {
     uint32_t words[16];
 } rdma_entry;
-/* Word of an entry, by the name that the table of the rows gives it. */
+/* Index of a word in an entry, by its name in the register description. */
 #define RDMA_WORD(name) (TRN_EFA_ADMIN_##name##_OFFSET % sizeof(rdma_entry) / sizeof(uint32_t))
 #define RDMA_FIELD(name, value) TRN_EFA_ADMIN_##name##_SET(value)
 
 int trn_rdma_set(const trn_rdma_card* card, uint64_t offset, uint32_t value);
-/* Lets the card execute a command, whose header word needs flags only, and returns its answer. */
+/* Executes a command on the card and returns its answer. The caller sets only flags in the header
+ * word. */
 int trn_rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command, rdma_entry* answer);
 
 #endif

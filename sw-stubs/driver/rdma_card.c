@@ -40,7 +40,7 @@ static uint64_t limit_of(const trn_rdma_card* card, uint64_t nanoseconds) {
     return card->transport->now(card->transport->context) + nanoseconds * (scale ? scale : 1);
 }
 
-/* Waits until the bits of a word in host memory have a value. -EIO: they never do. */
+/* Waits until the masked bits of a word in host memory equal `value`. -EIO: time-out. */
 static int wait_for(const trn_rdma_card* card, const uint32_t* word, uint32_t mask, uint32_t value,
                     uint64_t limit) {
     const trn_transport* transport = card->transport;
@@ -57,7 +57,7 @@ static int wait_for(const trn_rdma_card* card, const uint32_t* word, uint32_t ma
 
 /* ---- registers ---- */
 
-static int name_response(const trn_rdma_card* card) {
+static int set_response_address(const trn_rdma_card* card) {
     return set_wide(card, REG(MMIO_RESP_LO), REG(MMIO_RESP_HI), card->memory.iova);
 }
 
@@ -89,11 +89,11 @@ static int wait_for_reset(trn_rdma_card* card, uint32_t progress) {
     }
 }
 
-/* EFA contract 3: the card forgets where register reads are answered. */
+/* EFA contract 3: a reset clears the address for responses of register reads. */
 static int reset(trn_rdma_card* card) {
     uint32_t status = 0;
     int error = trn_rdma_set(card, REG(DEV_CTL), TRN_NITRO_MANAGEMENT_DEV_CTL_RESET_MASK);
-    if (!error) error = name_response(card);
+    if (!error) error = set_response_address(card);
     if (!error) error = wait_for_reset(card, 1);
     if (!error) error = trn_rdma_set(card, REG(DEV_CTL), 0);
     if (!error) error = wait_for_reset(card, 0);
@@ -117,7 +117,7 @@ static int set_up_rings(trn_rdma_card* card) {
     return error;
 }
 
-static bool answers(const trn_rdma_card* card, uint32_t* command) {
+static bool is_present(const trn_rdma_card* card, uint32_t* command) {
     uint32_t id = UINT32_MAX;
     *command = UINT32_MAX;
     if (card->transport->config_read(card->transport->context, 0, 4, &id) || id == UINT32_MAX)
@@ -128,11 +128,11 @@ static bool answers(const trn_rdma_card* card, uint32_t* command) {
 
 int trn_rdma_reset(trn_rdma_card* card) {
     uint32_t command;
-    if (!answers(card, &command)) return -ENODEV;
+    if (!is_present(card, &command)) return -ENODEV;
     ++card->resets;
     int error = card->transport->config_write(card->transport->context, pci_command, 2,
                                               command | memory_and_master);
-    if (!error) error = name_response(card);
+    if (!error) error = set_response_address(card);
     if (!error) error = reset(card);
     return error ? error : set_up_rings(card);
 }
@@ -167,11 +167,11 @@ uint32_t trn_rdma_resets(const trn_rdma_card* card) {
     return card->resets;
 }
 
-/* A card that was reset has no address to answer a register read at. */
+/* After a reset, register reads time out: the card has no address for their responses. */
 int trn_rdma_state(trn_rdma_card* card, uint32_t* state) {
     uint32_t command, status = 0;
     *state = TRN_RDMA_ABSENT;
-    if (!answers(card, &command)) return 0;
+    if (!is_present(card, &command)) return 0;
     *state = TRN_RDMA_LOST;
     if ((command & memory_and_master) != memory_and_master) return 0;
     const int error = get(card, REG(DEV_STS), &status);
@@ -195,7 +195,7 @@ static int error_of(uint32_t status) {
     }
 }
 
-/* One command at a time, so that its answer is the next entry of the completion ring. */
+/* One command at a time: its answer is the next entry of the completion ring. */
 int trn_rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command,
                      rdma_entry* answer) {
     rdma_entry* const submissions = (rdma_entry*)((uint8_t*)card->memory.host + rings_at);

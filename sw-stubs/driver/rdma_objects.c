@@ -175,7 +175,7 @@ int trn_rdma_destroy_cq(trn_rdma_card* card, uint16_t cq) {
     return trn_rdma_execute(card, OPCODE(DESTROY_CQ), &command, &answer);
 }
 
-static int move(trn_rdma_card* card, uint32_t handle, uint32_t state, uint32_t qkey) {
+static int modify_qp(trn_rdma_card* card, uint32_t handle, uint32_t state, uint32_t qkey) {
     rdma_entry command = {{0}}, answer;
     GET(command, MODIFY_QP_MASK) =
         RDMA_FIELD(MODIFY_QP_MASK_STATE, 1) | RDMA_FIELD(MODIFY_QP_MASK_QKEY, 1);
@@ -204,7 +204,7 @@ int trn_rdma_create_qp(trn_rdma_card* card, uint16_t domain, uint16_t uar, uint1
                         .send_doorbell = GET(answer, QP_SQ_DOORBELL)};
     for (uint32_t state = TRN_EFA_ADMIN_MODIFY_QP_STATE_STATE_INIT;
          state <= TRN_EFA_ADMIN_MODIFY_QP_STATE_STATE_RTS && !error; ++state)
-        error = move(card, qp->handle, state, qkey);
+        error = modify_qp(card, qp->handle, state, qkey);
     if (error) trn_rdma_destroy_qp(card, qp);
     return error;
 }

@@ -125,8 +125,8 @@ uint16_t trn_rdma_queue_number(const trn_rdma_queue* queue) {
     return queue->qp.number;
 }
 
-/* Requests complete in any order, but are fetched in theirs: as many places are free as completions
- * were taken. */
+/* Requests complete in any order, but are fetched in ring order: each completion taken frees one
+ * entry. */
 int trn_rdma_post(trn_rdma_queue* queue, const trn_rdma_request* request) {
     const trn_transport* transport = queue->card->transport;
     uint8_t entry[TRN_RDMA_REQUEST_BYTES];
@@ -149,7 +149,7 @@ static const volatile uint32_t* next_entry(const trn_rdma_queue* queue) {
                                           TRN_RDMA_COMPLETION_BYTES);
 }
 
-static bool is_there(const trn_rdma_queue* queue) {
+static bool has_completion(const trn_rdma_queue* queue) {
     const uint32_t phase = !(queue->taken / queue->entries & 1);
     return TRN_EFA_IO_COMPLETION_PHASE_GET(*next_entry(queue)) == phase;
 }
@@ -165,16 +165,17 @@ static int check_card(const trn_rdma_queue* queue) {
 int trn_rdma_wait(trn_rdma_queue* queue, uint64_t nanoseconds, trn_rdma_completion* done) {
     const trn_transport* transport = queue->card->transport;
     const uint64_t start = transport->now(transport->context);
-    uint64_t check_after = 200 * poll_interval; /* of the card; each time later */
-    while (!is_there(queue)) {
+    uint64_t check_after = 200 * poll_interval; /* interval of card checks, doubled each time */
+    while (!has_completion(queue)) {
         const uint64_t waited = transport->now(transport->context) - start;
         int error = 0;
         if (waited >= check_after || waited >= nanoseconds) {
             error = check_card(queue);
             check_after = 2 * waited;
         }
-        if (!error && waited >= nanoseconds && !is_there(queue)) return -ETIMEDOUT;
-        if (!error && !is_there(queue)) error = transport->wait(transport->context, poll_interval);
+        if (!error && waited >= nanoseconds && !has_completion(queue)) return -ETIMEDOUT;
+        if (!error && !has_completion(queue))
+            error = transport->wait(transport->context, poll_interval);
         if (error) return error;
     }
     const uint32_t word = *next_entry(queue);

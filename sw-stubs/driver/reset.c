@@ -4,7 +4,7 @@
 #include "device.h"
 #include "ring.h"
 
-/* Reset (contract 5) and what the driver sets up after it. */
+/* Reset (contract 5) and the set-up after it. */
 
 #define REQUEST_DEVICE 1u
 #define REQUEST_CORES 2u
@@ -28,10 +28,11 @@ static trn_status request(trn_device* device, uint32_t type, uint32_t map) {
     return trn_mmio_end(device);
 }
 
-/* Contract 5.1: firmware clears the request when it took it; asked again when it stays silent. */
+/* Contract 5.1: firmware clears the request when it accepts it. Without a response the request is
+ * repeated. */
 static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map) {
     const uint64_t repeat = trn_timeout(device, (type == REQUEST_DEVICE ? 30 : 10) * NS_PER_S);
-    const uint64_t give_up = trn_timeout(device, device->generation->reset_limit_s * NS_PER_S);
+    const uint64_t limit = trn_timeout(device, device->generation->reset_limit_s * NS_PER_S);
     const uint64_t start = trn_now(device);
     uint64_t asked = start;
     for (;;) {
@@ -40,10 +41,10 @@ static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map)
             status != TRN_OK)
             return status;
         const uint64_t time = trn_now(device);
-        if (time - start >= give_up)
+        if (time - start >= limit)
             return trn_fail(device, TRN_TIMED_OUT,
                             "firmware did not take the reset request in %llu s",
-                            (unsigned long long)(give_up / NS_PER_S));
+                            (unsigned long long)(limit / NS_PER_S));
         if (time - asked >= repeat) {
             status = request(device, type, map);
             if (status != TRN_OK) return status;
@@ -67,8 +68,8 @@ static trn_status wait_ready(trn_device* device) {
     return trn_fail(device, TRN_TIMED_OUT, "firmware took the reset request but did not finish it");
 }
 
-/* Contract 2: on revision 255 the reset register clears itself. The public driver sleeps 2 s after
- * each look; looking more often sees the same. */
+/* Contract 2: on revision 255 the reset register clears itself. Polled more often than by the
+ * public driver (every 2 s), with the same result. */
 static trn_status simulator_reset(trn_device* device, uint32_t type, uint32_t map) {
     const trn_generation* generation = device->generation;
     const uint64_t offset = device->map->simulator_reset + SIM_RESET(REQUEST);
@@ -99,8 +100,8 @@ static trn_status handshake(trn_device* device, uint32_t type, uint32_t map) {
     return status;
 }
 
-/* Contract 5.3: sixteen engines per core; the first core sets up the host-transfer engine that it
- * shares, unless another core of them goes on working; one host ring per core. */
+/* Contract 5.3: sets up sixteen engines per core and one host ring per core. The first core also
+ * sets up its shared host-transfer engine, unless a core that shares it was not reset. */
 static trn_status set_up_core(trn_device* device, uint32_t core, uint32_t cores) {
     const uint32_t sharing = device->map->cores_per_host_engine;
     const uint32_t queue = core % sharing;
@@ -125,7 +126,7 @@ static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint3
     device->ready = false;
     trn_status status = handshake(device, type, map);
     if (status != TRN_OK) return status;
-    /* Not before: an engine that works reads its rings until it is reset. */
+    /* After the reset only: until then running engines read their rings. */
     for (uint32_t core = 0; core < device->map->cores; ++core)
         if (cores >> core & 1) trn_ring_close(device, &device->copy_rings[core], TRN_ABORTED);
     trn_host_queues_drop(device, cores);
@@ -135,7 +136,7 @@ static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint3
     return status;
 }
 
-/* Contract 5.2: cores, their DMA groups, their TOP_SPs. */
+/* Contract 5.2: bits of cores, of their DMA groups and of their TOP_SPs. */
 static uint32_t reset_map(const trn_device* device, uint32_t cores) {
     uint32_t map = 0;
     for (uint32_t core = 0; core < device->map->cores; ++core) {
@@ -153,7 +154,7 @@ trn_status trn_reset_device(trn_device* device) {
     const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     device->failed_copy = false;
-    memset(device->notifiers, 0, sizeof device->notifiers); /* the reset switches them off */
+    memset(device->notifiers, 0, sizeof device->notifiers); /* the reset disables them */
     if (device->transport.kernel) return trn_kernel_reset(device, ~0u);
     return reset(device, REQUEST_DEVICE, (1u << device->map->cores) - 1, 0);
 }

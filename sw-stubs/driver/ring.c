@@ -8,7 +8,7 @@
 #define MARKER UINT32_C(0xABCDEF01) /* contract 7.5 */
 #define STATE_POLL_INTERVAL (20 * NS_PER_US)
 
-/* Word 0 of the marker page is what the device copies; word 1 + n is where job n's copy arrives. */
+/* Marker page: word 0 is the source of all markers, word 1 + n receives job n's marker. */
 static volatile uint32_t* marker_word(const trn_ring* ring, uint64_t sequence) {
     return (volatile uint32_t*)ring->markers.host + 1 + sequence % RING_JOBS;
 }
@@ -32,7 +32,7 @@ static void end_all(trn_ring* ring, trn_status why) {
     ring->in_flight = 0;
 }
 
-static void give_to_queue(trn_device* device, const trn_ring* ring) {
+static void assign_to_queue(trn_device* device, const trn_ring* ring) {
     trn_queue_init(device, ring->engine, ring->queue, trn_host_address(device, ring->m2s.iova),
                    ring->length, trn_host_address(device, ring->s2m.iova), ring->length);
 }
@@ -51,7 +51,7 @@ trn_status trn_ring_open(trn_device* device, trn_ring* ring, uint32_t engine, ui
         return status;
     }
     start_empty(ring);
-    give_to_queue(device, ring);
+    assign_to_queue(device, ring);
     return TRN_OK;
 }
 
@@ -66,7 +66,7 @@ void trn_ring_close(trn_device* device, trn_ring* ring, trn_status why) {
 void trn_ring_restart(trn_device* device, trn_ring* ring) {
     end_all(ring, TRN_ABORTED);
     /* The queue reset comes first: until then the device may still read the old descriptors. */
-    give_to_queue(device, ring);
+    assign_to_queue(device, ring);
     start_empty(ring);
 }
 
@@ -106,13 +106,15 @@ void trn_ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destinati
 
 /* Contract 7.5, in nanoseconds, for n descriptors with the marker. */
 static uint64_t time_limit(const trn_device* device, uint32_t descriptors) {
-    static const uint64_t slower[] = {1, 10000, 100000}; /* silicon, qemu, emulator (contract 2) */
+    static const uint64_t time_factor[] = {1, 10000,
+                                           100000}; /* silicon, qemu, emulator (contract 2) */
     const uint64_t copies = descriptors > 1 ? descriptors - 1 : 1;
-    return copies * device->generation->limit_us_per_descriptor * NS_PER_US * slower[device->mode];
+    return copies * device->generation->limit_us_per_descriptor * NS_PER_US *
+           time_factor[device->mode];
 }
 
-trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_t hurry,
-                         uint64_t* sequence) {
+trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags,
+                         uint32_t time_limit_divisor, uint64_t* sequence) {
     const uint64_t number = ring->newest;
     volatile uint32_t* word = marker_word(ring, number);
     *word = 0;
@@ -126,12 +128,13 @@ trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uin
     ++ring->newest;
     ring_job* job = &ring->jobs[number % RING_JOBS];
     *job = (ring_job){JOB_RUNNING, TRN_OK, count, 0, trn_operation_begins(device, "copy", 0)};
-    const uint64_t limit = trn_timeout(device, time_limit(device, ring->in_flight) / hurry);
+    const uint64_t limit =
+        trn_timeout(device, time_limit(device, ring->in_flight) / time_limit_divisor);
     job->deadline = trn_now(device) + limit;
     ring->state_polled_at = trn_now(device);
     *sequence = number;
 
-    /* Everything above is in memory before the doorbell is rung. */
+    /* Descriptors must be in memory before the doorbell. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     trn_mmio_begin(device);
     const uint64_t engine = trn_engine_registers(device, ring->engine);
@@ -157,7 +160,7 @@ static bool has_abort(uint32_t state) {
     return false;
 }
 
-/* Secondary causes in words (contract 6.4); the first that is set is the most specific. */
+/* Text of the secondary causes (contract 6.4), the most specific first. */
 static const char* cause_text(uint32_t m2s, uint32_t s2m) {
     static const struct {
         uint32_t m2s, s2m;
@@ -244,7 +247,7 @@ static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
         ring->length);
 }
 
-/* Jobs end in order, so the oldest is asked until one is not over. */
+/* Ends complete jobs, from the oldest on: jobs of a ring end in order. */
 static void collect(trn_device* device, trn_ring* ring) {
     while (ring->oldest != ring->newest &&
            __atomic_load_n((uint32_t*)marker_word(ring, ring->oldest), __ATOMIC_ACQUIRE) ==
@@ -270,10 +273,10 @@ trn_status trn_ring_poll(trn_device* device, trn_ring* ring) {
         const uint64_t engine = trn_engine_registers(device, ring->engine);
         const uint32_t m2s = trn_mmio_read(device, engine + UDMA(M2S_STATE));
         const uint32_t s2m = trn_mmio_read(device, engine + UDMA(S2M_STATE));
-        const bool gone = m2s == ~0u && s2m == ~0u; /* what reads without an answer return */
+        const bool gone = m2s == ~0u && s2m == ~0u; /* reads without a response return ones */
         const bool aborted = has_abort(m2s) || has_abort(s2m);
         const trn_status status = trn_mmio_end(device);
-        collect(device, ring); /* it may have ended between the two polls */
+        collect(device, ring); /* it may have ended since the first poll */
         if (ring->oldest == ring->newest) return TRN_OK;
         if (status != TRN_OK) return give_up(device, ring, status);
         if (gone) return give_up(device, ring, TRN_DEVICE_GONE);
@@ -300,8 +303,8 @@ trn_status trn_ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence) 
         const trn_status polled = trn_ring_poll(device, ring);
         if (job->state == JOB_OVER) break;
         if (polled != TRN_OK) return polled;
-        /* Short pauses first, then about 2 % of the time spent so far: a long wait stays cheap and
-         * the measured duration stays close. */
+        /* Pauses of 1/64 of the time waited so far, at least 1 us: few polls, accurate durations.
+         */
         const uint64_t spent = trn_now(device) - start;
         uint64_t step = spent / 64;
         if (step < NS_PER_US) step = NS_PER_US;

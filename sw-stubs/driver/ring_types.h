@@ -4,12 +4,12 @@
 
 #include "trn_driver.h"
 
-/* A pair of rings in host memory with completion markers (contract 7): what the host-transfer
- * queues and the scrub use. A job is a run of copies with one marker after it; jobs of a ring end
- * in order. */
+/* A pair of rings in host memory with completion markers (contract 7), for the host-transfer queues
+ * and the scrub. A job is a sequence of copies followed by a marker; jobs of a ring end in order.
+ */
 
 #define RING_DESCRIPTORS \
-    8192u /* contract 7.1: what the public driver gives a host-transfer queue */
+    8192u /* contract 7.1: the public driver's length for host-transfer queues */
 #define RING_JOBS 8u
 
 typedef enum job_state { JOB_FREE = 0, JOB_RUNNING, JOB_OVER } job_state;
@@ -19,23 +19,23 @@ typedef struct ring_job {
     trn_status result;
     uint32_t descriptors; /* marker included */
     uint64_t deadline;
-    uint64_t operation; /* its number in a recording */
+    uint64_t operation; /* number in a recording */
 } ring_job;
 
 typedef struct ring_side {
-    uint32_t next, ring_id; /* where the next descriptor goes */
-    uint32_t appended;      /* written, doorbell not rung */
+    uint32_t next, ring_id; /* place and ring id of the next descriptor */
+    uint32_t appended;      /* descriptors written since the last doorbell */
 } ring_side;
 
 typedef struct trn_ring {
     uint32_t engine, queue, length;
     trn_dma_memory m2s, s2m, markers;
-    ring_side sides[2]; /* by trn_ring_kind; copies keep them in step, compute packets do not */
+    ring_side sides[2]; /* by trn_ring_kind; advance equally for copies, not for compute packets */
     uint32_t in_flight;
     uint64_t oldest, newest; /* sequence numbers: running jobs are [oldest, newest) */
     ring_job jobs[RING_JOBS];
     uint64_t state_polled_at; /* time */
-    trn_status broken;        /* why it takes no more jobs */
+    trn_status broken;        /* TRN_OK, or the reason why it accepts no jobs */
 } trn_ring;
 
 #endif

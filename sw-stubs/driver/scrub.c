@@ -4,14 +4,15 @@
 #include "device.h"
 #include "ring.h"
 
-/* HBM scrub (contract 8): sixteen engines of a stack write their own 64 KiB stripe of each MiB. The
- * first stripe comes from the host, each next one from the stripe before it, and the last one goes
- * back to the host, so that a bad stripe anywhere shows in the end. */
+/* HBM scrub (contract 8): each of a stack's sixteen engines writes its own 64 KiB stripe of every
+ * MiB. The first stripe is copied from the host, each further one from the previous stripe, and the
+ * last one back to the host, so that an error in any stripe is detected. */
 
 #define ENGINES TRN_SCRUB_ENGINES
 #define STRIPE TRN_DESCRIPTOR_BYTES
 #define STEP (ENGINES * STRIPE)
-#define HURRY 200u /* contract 7.5: the public driver's scrub waits less long than its copies */
+#define TIME_LIMIT_DIVISOR \
+    200u /* contract 7.5: divisor of the public driver's time limit of copies */
 
 struct trn_scrubbing {
     trn_ring rings[ENGINES];
@@ -34,7 +35,7 @@ static trn_status open_rings(trn_device* device, scrubber* scrub, uint32_t stack
     return status == TRN_OK ? trn_mmio_end(device) : status;
 }
 
-/* Away from the queues first, then the memory. */
+/* Parks the queues before their memory is freed. */
 static void close_rings(trn_device* device, scrubber* scrub) {
     trn_mmio_begin(device);
     for (uint32_t i = 0; i < ENGINES; ++i)
@@ -55,7 +56,7 @@ static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, 
         trn_ring_append(device, ring, start + n * STEP, start + (n - 1) * STEP, size, TRN_DMB);
     trn_ring_append(device, ring, trn_host_address(device, scrub->back.iova) + i * STRIPE,
                     start + (stripes - 1) * STEP, size, TRN_DMB);
-    return trn_ring_post(device, ring, 0, HURRY, &scrub->jobs[i]);
+    return trn_ring_post(device, ring, 0, TIME_LIMIT_DIVISOR, &scrub->jobs[i]);
 }
 
 static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
 
-/* What firmware found at the other ends of the links (doc/topology.md): words of misc RAM that this
- * platform invented. The public driver does not look there. */
+/* Reader of the topology table that firmware publishes (doc/topology.md): invented words of misc
+ * RAM, which the public driver does not read. */
 
 #define FIRST_WORD (MISC_RAM(TOPOLOGY_MAGIC) / 4)
 #define MAX_TRIES 100u
@@ -68,7 +68,7 @@ static trn_status read_table(trn_device* device, uint32_t* words) {
     trn_mmio_begin(device);
     for (uint32_t n = 0; n < TRN_TOPOLOGY_WORDS; ++n)
         words[n] = trn_mmio_read(device, trn_misc_ram_word(device, TRN_TOPOLOGY_OFFSET + 4 * n));
-    /* The same number before and after: no write in between. */
+    /* An unchanged sequence number: no write in between. */
     const uint32_t sequence =
         trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(TOPOLOGY_SEQUENCE)));
     if (sequence != WORD(words, TOPOLOGY_SEQUENCE)) WORD(words, TOPOLOGY_SEQUENCE) |= 1;

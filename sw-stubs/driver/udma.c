@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
 
-/* DMA engines and queues: set-up in the order of contract 6.3, state. */
+/* DMA engines and queues: set-up in the order of contract 6.3, and state. */
 
 #define QUEUE_STOPPED 0x03000000u
 #define QUEUE_RUNNING 0x03030000u
@@ -12,7 +12,7 @@
 #define FIS_MASK_90 (1u << 11)
 #define FIS_MASK_D0 (1u << 2)
 
-#define AXI_INTERFACES 6u /* contract 15.3: those that the driver sets up */
+#define AXI_INTERFACES 6u /* contract 15.3: set up by the driver */
 #define AXI_ERROR_ROWS 16u
 
 static void set_bits(trn_device* device, uint64_t offset, uint32_t bits) {
@@ -55,7 +55,7 @@ static void init_data_path(trn_device* device, uint64_t base) {
     trn_mmio_write(device, spare, trn_mmio_read(device, spare) & ~1u);
 }
 
-/* Which errors stop the engine. The order of the writes is the public driver's. */
+/* Selects the errors that abort the engine. The writes are in the public driver's order. */
 static void init_interrupts(trn_device* device, uint64_t base) {
     trn_mmio_write(device, base + UDMA(SECONDARY_CONTROL)(GROUP_A), 0x28);
     trn_mmio_write(device, base + UDMA(PRIMARY_CONTROL)(GROUP_D), 0x28);
@@ -91,8 +91,8 @@ static void init_misc(trn_device* device, uint64_t misc) {
         trn_mmio_write(device, misc + SDMA_MISC(BACKPRESSURE_BEATS), 0x26);
 }
 
-/* A wrong ring id is not an error that stops an engine of the cores: their queues may be taken over
- * in the middle of a pass. */
+/* Ring id errors do not abort engines of the cores: their queues may get new rings in the middle of
+ * a pass. */
 static void mask_ring_id_errors(trn_device* device, uint64_t base, uint64_t errors) {
     const uint32_t m2s =
         trn_mmio_read(device, base + UDMA(SECONDARY_MASK)(GROUP_A)) | RING_ID_ERROR_M2S;
@@ -108,7 +108,7 @@ static void mask_ring_id_errors(trn_device* device, uint64_t base, uint64_t erro
     set_bits(device, base + UDMA(S2M_ERROR_LOG_MASK), RING_ID_ERROR_S2M);
 }
 
-/* Contract 15.3: how far a broadcast goes on through the sixteen engines of a core. */
+/* Contract 15.3: range of a broadcast over the sixteen engines of a core. */
 static void init_broadcast(trn_device* device, uint64_t misc, uint32_t number) {
     const uint32_t last_nodes = 1u << 0 | 1u << 3 | 1u << 6 | 1u << 9 | 1u << 15;
     trn_mmio_write(device, misc + SDMA_MISC(BROADCAST_GROUP), 0xffffu >> number);
@@ -154,7 +154,7 @@ void trn_engine_setup(trn_device* device, uint32_t engine) {
 void trn_queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
                     uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length) {
     const uint64_t base = trn_engine_registers(device, engine);
-    trn_mmio_write(device, base + UDMA(M2S_Q_RATE_LIMIT_MASK)(queue), 3); /* lets DMB work */
+    trn_mmio_write(device, base + UDMA(M2S_Q_RATE_LIMIT_MASK)(queue), 3); /* enables DMB */
     trn_mmio_write(device, base + UDMA(M2S_Q_CFG)(queue), QUEUE_STOPPED);
     trn_mmio_write(device, base + UDMA(M2S_Q_SW_CONTROL)(queue), QUEUE_RESET_POINTERS);
     trn_mmio_write(device, base + UDMA(M2S_Q_BASE_LO)(queue), (uint32_t)m2s_base);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
 
-/* Rings of the caller's own on the cores' engines (contract 7.1, 13.2). */
+/* Rings of the caller on the cores' engines (contract 7.1, 13.2). */
 
 #define USER_RING_MIN 32u
 #define USER_RING_MAX ((1u << 24) - 16u)
@@ -43,7 +43,7 @@ static trn_status check_request(trn_device* device, const trn_ring_request* r) {
     return status;
 }
 
-static trn_status give_ring(trn_device* device, const trn_ring_request* r) {
+static trn_status assign_ring(trn_device* device, const trn_ring_request* r) {
     if (device->transport.kernel) {
         const trn_status status = trn_kernel_ring_init(device, r);
         if (status == TRN_OK) device->user_rings[r->engine] |= (uint16_t)(1u << r->queue);
@@ -60,7 +60,7 @@ trn_status trn_ring_init(trn_device* device, uint32_t engine, uint32_t queue, ui
                          uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length) {
     const trn_ring_request request = {engine, queue, m2s_base, m2s_length, s2m_base, s2m_length};
     const trn_status status = check_request(device, &request);
-    return status == TRN_OK ? give_ring(device, &request) : status;
+    return status == TRN_OK ? assign_ring(device, &request) : status;
 }
 
 trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, uint32_t m2s_count,
@@ -71,7 +71,7 @@ trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, u
         return trn_fail(device, TRN_INVALID_ARGUMENT, "engine %u queue %u has no ring of yours",
                         engine, queue);
     trn_mmio_begin(device);
-    /* The device may fetch from the doorbell on. */
+    /* Descriptors must be in memory before the doorbell. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     const uint64_t base = trn_engine_registers(device, engine);
     if (s2m_count) trn_mmio_write(device, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);
@@ -90,7 +90,7 @@ trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue)
 }
 
 static void read_side(trn_device* device, uint64_t queue, trn_ring_side* side) {
-    /* Both sides have the same registers at the same places (contract 6.2). */
+    /* Both sides have the same register layout (contract 6.2). */
     side->status = trn_mmio_read(device, queue + UDMA(M2S_Q_STATUS)(0));
     side->length = trn_mmio_read(device, queue + UDMA(M2S_Q_LENGTH)(0)) & 0xffffff;
     side->base = (uint64_t)trn_mmio_read(device, queue + UDMA(M2S_Q_BASE_HI)(0)) << 32;
@@ -116,7 +116,7 @@ trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t que
     return trn_mmio_end(device);
 }
 
-/* ---- many at once ---- */
+/* ---- batches ---- */
 
 trn_status trn_ring_init_batch(trn_device* device, const trn_ring_request* requests,
                                uint32_t count) {
@@ -127,13 +127,13 @@ trn_status trn_ring_init_batch(trn_device* device, const trn_ring_request* reque
     for (uint32_t i = 0; i < count && status == TRN_OK; ++i)
         status = check_request(device, &requests[i]);
     for (uint32_t i = 0; i < count && status == TRN_OK; ++i)
-        status = give_ring(device, &requests[i]);
+        status = assign_ring(device, &requests[i]);
     return status;
 }
 
 /* ---- descriptors ---- */
 
-/* COMPUTE and SCALES descriptors have no address. In a destination the field is always 0. */
+/* COMPUTE and SCALES descriptors have no address. Destination descriptors have op type 0 (copy). */
 static bool has_address(const trn_descriptor* d) {
     return TRN_DMA_DESCRIPTOR_M2S_META_OP_TYPE_GET(d->words[1]) ==
            TRN_DMA_DESCRIPTOR_M2S_META_OP_TYPE_COPY;

@@ -4,8 +4,8 @@
 #include "device.h"
 #include "ring.h"
 
-/* Copies without a bounce buffer, and queues of the host-transfer engines of one's own
- * (contract 7.5, 8, 13.2). */
+/* Copies without a bounce buffer, and additional queues of the host-transfer engines (contract 7.5,
+ * 8, 13.2). */
 
 #define PAGE UINT64_C(4096)
 #define BATCH_PAGES 64u
@@ -42,7 +42,7 @@ trn_status trn_host_queue_open(trn_device* device, uint32_t core, uint32_t* queu
                     core);
 }
 
-static void forget(trn_device* device, uint32_t engine, uint32_t queue, trn_status why) {
+static void close_ring_of(trn_device* device, uint32_t engine, uint32_t queue, trn_status why) {
     trn_ring** ring = &device->more_rings[engine][queue];
     if (!*ring) return;
     trn_ring_close(device, *ring, why);
@@ -60,14 +60,14 @@ trn_status trn_host_queue_close(trn_device* device, uint32_t core, uint32_t queu
                         core);
     trn_mmio_begin(device);
     trn_queue_park(device, device->map->user_engines + engine, queue);
-    forget(device, engine, queue, TRN_ABORTED);
+    close_ring_of(device, engine, queue, TRN_ABORTED);
     return trn_mmio_end(device);
 }
 
 void trn_host_queues_drop(trn_device* device, uint32_t core_map) {
     for (uint32_t core = 0; core < device->map->cores; ++core)
         for (uint32_t queue = 0; core_map >> core & 1 && queue < TRN_QUEUES; ++queue)
-            forget(device, host_engine(device, core), queue, TRN_ABORTED);
+            close_ring_of(device, host_engine(device, core), queue, TRN_ABORTED);
 }
 
 /* ---- copies ---- */
@@ -78,33 +78,33 @@ typedef struct transfer {
     bool to_device;
 } transfer;
 
-/* Contiguous pages make one descriptor, at most 64 KiB; returns the bytes of the batch. */
-static uint64_t append_batch(trn_device* device, trn_ring* ring, const transfer* what,
+/* Appends a batch, one descriptor per contiguous pages up to 64 KiB; returns its bytes. */
+static uint64_t append_batch(trn_device* device, trn_ring* ring, const transfer* copy,
                              uint64_t done) {
-    const uint64_t first = what->host + done;
+    const uint64_t first = copy->host + done;
     const uint64_t max = (first / PAGE + BATCH_PAGES) * PAGE - first;
-    const uint64_t bytes = what->size - done < max ? what->size - done : max;
+    const uint64_t bytes = copy->size - done < max ? copy->size - done : max;
     for (uint64_t at = done; at < done + bytes;) {
-        const uint64_t run = TRN_DESCRIPTOR_BYTES - (what->host + at) % PAGE;
+        const uint64_t run = TRN_DESCRIPTOR_BYTES - (copy->host + at) % PAGE;
         const uint64_t left = done + bytes - at;
         const uint32_t size = (uint32_t)(left < run ? left : run);
-        const uint64_t inside = what->inside + at, host = what->host + at;
-        trn_ring_append(device, ring, what->to_device ? inside : host,
-                        what->to_device ? host : inside, size, 0);
+        const uint64_t inside = copy->inside + at, host = copy->host + at;
+        trn_ring_append(device, ring, copy->to_device ? inside : host,
+                        copy->to_device ? host : inside, size, 0);
         at += size;
     }
     return bytes;
 }
 
 /* Two batches in flight: the device works on one while the next is written. */
-static trn_status run_batches(trn_device* device, trn_ring* ring, const transfer* what) {
+static trn_status run_batches(trn_device* device, trn_ring* ring, const transfer* copy) {
     const uint32_t ordered =
-        what->to_device && device->generation->has_strong_order ? TRN_STRONG_ORDER : 0;
+        copy->to_device && device->generation->has_strong_order ? TRN_STRONG_ORDER : 0;
     uint64_t jobs[2] = {0, 0}, posted = 0, waited = 0;
     trn_status status = TRN_OK;
-    for (uint64_t done = 0; status == TRN_OK && (done < what->size || waited < posted);) {
-        if (done < what->size && posted - waited < 2 && trn_ring_has_room(ring, BATCH_PAGES)) {
-            done += append_batch(device, ring, what, done);
+    for (uint64_t done = 0; status == TRN_OK && (done < copy->size || waited < posted);) {
+        if (done < copy->size && posted - waited < 2 && trn_ring_has_room(ring, BATCH_PAGES)) {
+            done += append_batch(device, ring, copy, done);
             status = trn_ring_post(device, ring, ordered, 1, &jobs[posted++ % 2]);
         } else if (waited < posted) {
             status = trn_ring_wait(device, ring, jobs[waited++ % 2]);
@@ -120,16 +120,16 @@ static trn_status run_batches(trn_device* device, trn_ring* ring, const transfer
     return status;
 }
 
-/* Small writes go straight into memory where BAR4 shows it; revision 255's is taken for missing. */
-static bool goes_through_window(trn_device* device, const transfer* what, uint32_t* stack,
-                                uint64_t* offset) {
-    if (!what->to_device || what->size > WINDOW_WRITE_BYTES || device->bar_size[4] == 0 ||
+/* Whether a write goes through BAR4: up to WINDOW_WRITE_BYTES into HBM, except on revision 255. */
+static bool uses_window(trn_device* device, const transfer* copy, uint32_t* stack,
+                        uint64_t* offset) {
+    if (!copy->to_device || copy->size > WINDOW_WRITE_BYTES || device->bar_size[4] == 0 ||
         device->mode == TRN_MODE_QEMU)
         return false;
     for (*stack = 0; *stack < device->map->stacks; ++*stack) {
-        *offset = what->inside - trn_hbm_address(device, *stack, 0);
+        *offset = copy->inside - trn_hbm_address(device, *stack, 0);
         if (*offset < device->generation->stack_bytes &&
-            what->size <= device->generation->stack_bytes - *offset)
+            copy->size <= device->generation->stack_bytes - *offset)
             return true;
     }
     return false;
@@ -154,12 +154,12 @@ trn_status trn_zero_copy(trn_device* device, uint32_t core, uint32_t queue, uint
     if (ring->broken != TRN_OK)
         return trn_fail(device, TRN_NOT_READY, "engine %u queue %u stopped before: %s",
                         ring->engine, ring->queue, trn_status_text(ring->broken));
-    const transfer what = {inside, trn_buffer_address(device, buffer, offset), size,
+    const transfer copy = {inside, trn_buffer_address(device, buffer, offset), size,
                            direction == TRN_TO_DEVICE};
     uint32_t stack = 0;
     uint64_t place = 0;
-    if (goes_through_window(device, &what, &stack, &place))
+    if (uses_window(device, &copy, &stack, &place))
         return trn_window_write(device, stack, place, (const uint8_t*)buffer->memory.host + offset,
                                 size);
-    return run_batches(device, ring, &what);
+    return run_batches(device, ring, &copy);
 }
