@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What things cost in the guest: rows "bench NAME VALUE UNIT", read by tests/bench/bench.py. A
- * second kind of device may be there, which answers register reads and does nothing else: the peer.
- */
+/* Measures costs in the guest: rows "bench NAME VALUE UNIT", read by tests/bench/bench.py. Optional
+ * peer: another device, which only responds to register reads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,7 @@ static double read_cost(const trn_transport* over, uint64_t offset) {
     return (seconds_now() - start) / READS * 1e6;
 }
 
-/* Ours and the peer take turns, so that what else the machine does meets both. */
+/* Measures the device and the peer alternately, so that other load affects both equally. */
 static bool reads(const struct subject* at) {
     const uint64_t misc_ram = 0x6c84000;
     trn_sysfs_function found[1];
@@ -54,7 +53,7 @@ static bool reads(const struct subject* at) {
     return true;
 }
 
-/* The driver stub sets the engines up with the public driver's own writes. */
+/* Counts the writes of engine set-up, which are the same as the public driver's. */
 static uint64_t writes_seen;
 static int (*uncounted_write)(void*, uint32_t, uint64_t, uint32_t);
 

@@ -32,7 +32,7 @@ static bool express(const struct subject* at, uint32_t where) {
         (link & PCI_EXP_LNKSTA_NLW) >> PCI_EXP_LNKSTA_NLW_SHIFT, link & PCI_EXP_LNKSTA_CLS,
         (able & PCI_EXP_DEVCAP_FLR) != 0 ? ", FLR" : "");
     const uint32_t type = (flags & PCI_EXP_FLAGS_TYPE) >> 4;
-    /* On a root bus QEMU makes an integrated endpoint, without a link, of every endpoint. */
+    /* On a root bus QEMU turns every endpoint into an integrated endpoint without a link. */
     return type == PCI_EXP_TYPE_ENDPOINT || type == PCI_EXP_TYPE_RC_END ||
            wrong(at, "capability", "type %u is not an endpoint", type);
 }

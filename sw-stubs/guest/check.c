@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a driver does when it is loaded, and what a user then does with the device. */
+/* The steps of a driver's load, then typical use of the device. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sw-stubs/guest/program.h"
 
-enum { BYTES = 1000001 }; /* no multiple of anything: 16 descriptors, the last one short */
+enum { BYTES = 1000001 }; /* not a multiple of 4: 16 descriptors, the last one short */
 
-static const uint64_t place = TRN_HBM_RESERVED_BYTES + 4096 + 24; /* in each stack */
+static const uint64_t place = TRN_HBM_RESERVED_BYTES + 4096 + 24; /* offset in each stack */
 
 static const char* mode_text(trn_mode mode) {
     return mode == TRN_MODE_QEMU       ? "the simulator's reset register"
@@ -30,7 +30,7 @@ static bool probe_and_reset(const struct subject* at, trn_device_info* info) {
     return true;
 }
 
-/* The words that firmware publishes, and a request through guest memory and back. */
+/* Reads the words that firmware publishes, and makes a request through guest memory. */
 static bool mailbox(const struct subject* at) {
     uint32_t version = 0;
     trn_power_sample power[2];
@@ -59,7 +59,7 @@ static void fill(uint8_t* bytes, uint64_t size, uint32_t seed) {
     }
 }
 
-/* The same bytes through BAR4: the CPU's own loads, so that DMA does not vouch for itself. */
+/* Compares the bytes through BAR4, by CPU loads, independently of DMA. */
 static bool seen_through_bar4(const struct subject* at, uint32_t stack, const uint8_t* expected) {
     uint8_t seen[256];
     const uint64_t offsets[] = {0, BYTES / 2, BYTES - sizeof seen};
@@ -79,7 +79,7 @@ static bool copy_through(const struct subject* at, uint32_t stack, const trn_buf
     uint8_t* sent = out->memory.host;
     uint8_t* got = back->memory.host;
     const uint64_t hbm = trn_hbm_address(at->device, stack, place);
-    const uint32_t core = stack * 2; /* whose host-transfer ring is on this stack's die */
+    const uint32_t core = stack * 2; /* its host-transfer ring is on this stack's die */
     fill(sent, BYTES, stack + 1);
     memset(got, 0xee, BYTES);
     if (!good(at, "copy",

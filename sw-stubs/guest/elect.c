@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The election of a pod's node ids, as the driver of each of its servers makes it when all devices
- * are reset (contract 11): with its own time limits, in this machine's time. */
+/* Election of a pod's node ids, as by the driver of each server after all devices are reset
+ * (contract 11), with the driver's time limits in the guest's time. */
 #include "sw-stubs/guest/program.h"
 
 static bool open_reset(struct subject* at) {
@@ -15,7 +15,7 @@ static bool open_reset(struct subject* at) {
 }
 
 bool elect(struct subject* subjects, int count) {
-    const uint64_t limit = UINT64_C(600000000000); /* ns, the driver's */
+    const uint64_t limit = UINT64_C(600000000000); /* ns, as the driver */
     trn_device* devices[MAX_DEVICES];
     for (int i = 0; i < count; ++i) {
         if (!open_reset(&subjects[i])) return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Drives every Trainium function of the machine it runs on, as root, through PCI sysfs or the
- * public Neuron driver: the driver stub in a Linux guest. Exit status 0: all is as it should be; 1:
- * something is not; 2: usage. */
+ * public Neuron driver: the driver stub in a Linux guest. Exit status 0: all checks passed; 1: a
+ * check failed; 2: usage. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #include "sw-stubs/guest/program.h"
 
-/* As a driver learns it (contract 1.5); standard when the kernel does not say. */
+/* Platform from SMBIOS (contract 1.5); standard if the kernel does not provide it. */
 static trn_host_platform platform_of_machine(void) {
     char product[128] = "";
     FILE* file = fopen("/sys/class/dmi/id/product_name", "r");
@@ -33,7 +33,7 @@ static bool open_subject(struct subject* at) {
     return at->device != NULL || wrong(at, "open", "no memory");
 }
 
-/* Every device stays open until the last one is done, as with a driver that is loaded. */
+/* All devices stay open until the last one is done, as with a loaded driver. */
 static bool check_all(struct subject* subjects, int count) {
     const double start = seconds_now();
     bool all = true;
@@ -66,7 +66,7 @@ static int find_devices(struct subject* subjects) {
     return count;
 }
 
-/* The vendor's network cards and disks are no Trainium functions. */
+/* Excludes the vendor's network cards and disks. */
 static bool is_chip(const char* function) {
     char path[96];
     unsigned class_code = 0;
@@ -101,14 +101,14 @@ static int usage(void) {
     return 2;
 }
 
-/* Everything printed has left the console before the machine stops. The byte is the status plus
- * one, so that no status looks like a failure of QEMU's own. */
+/* Flushes the console, then stops the machine. The byte is the status plus one, to distinguish it
+ * from QEMU's own failures. */
 static int end_machine(const char* status, const char* port) {
     const unsigned long number = strtoul(port, NULL, 0);
     tcdrain(STDOUT_FILENO);
     if (number > 0xffff || ioperm(number, 1, 1) != 0) return 1;
     outb((unsigned char)(atoi(status) + 1), (unsigned short)number);
-    return 1; /* not in such a machine */
+    return 1; /* not in a machine with an exit device */
 }
 
 int main(int argc, char** argv) {

@@ -10,10 +10,10 @@
 
 enum { MAX_DEVICES = 64, MAX_FUNCTIONS = 256, TRN_VENDOR = 0x1d0f };
 
-/* A function under test: its transport belongs to `device`, and may be used for what the driver
- * stub has no call for. */
+/* A function under test. Its transport belongs to `device`; it may be used directly where the
+ * driver stub has no call. */
 struct subject {
-    trn_sysfs_function function; /* via_driver: only a name for messages */
+    trn_sysfs_function function; /* via_driver: only its name, for messages */
     bool via_driver;             /* the public Neuron driver's device of this number */
     unsigned number;
     trn_transport transport;
@@ -23,24 +23,24 @@ struct subject {
 /* Prints one line: the device, the step and its result. (report.c) */
 void say(const struct subject* at, const char* step, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same, marked WRONG; returns false. */
+/* As say, marked WRONG; returns false. */
 bool wrong(const struct subject* at, const char* step, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Whether a call of the driver stub succeeded; prints its error when not. */
+/* Whether a call of the driver stub succeeded; prints the error otherwise. */
 bool good(const struct subject* at, const char* step, trn_status status);
 
 /* PCI capabilities, as lspci -vv walks them (capabilities.c). */
 bool walk_capabilities(const struct subject* at);
 /* Probe, reset, firmware, copies through the host-transfer rings (check.c). */
 bool check_device(const struct subject* at);
-/* The node id of this machine in its pod, found with its neighbours' machines (elect.c). */
+/* Elects this machine's node id in its pod, together with the neighbours' machines (elect.c). */
 bool elect(struct subject* subjects, int count);
 /* Runs a program set on a core: inputs and expected outputs are "TENSOR=FILE" (run.c). */
 bool run_program(const struct subject* at, uint32_t core, const char* set, char** pairs, int count);
 /* Rows "bench NAME VALUE UNIT" for tests/bench (bench.c). */
 bool measure(struct subject* at);
 
-/* Of the monotonic clock. */
+/* Seconds of the monotonic clock. */
 double seconds_now(void);
 
 #endif

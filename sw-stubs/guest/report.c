@@ -5,7 +5,7 @@
 
 #include "sw-stubs/guest/program.h"
 
-/* What the program prints, and the clock that it measures with. */
+/* Output of results, and the clock of measurements. */
 
 static void line(const struct subject* at, const char* step, const char* mark, const char* format,
                  va_list values) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program of NeuronCores on a core of each device, its tensors from files. */
+/* Runs a program of NeuronCores on a core of each device, with tensors from files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

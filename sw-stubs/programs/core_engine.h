@@ -27,7 +27,7 @@ static inline uint64_t trn_control_in_core(uint32_t engine) {
     return CORE_CONTROL + engine * CORE_CONTROL_STRIDE;
 }
 
-/* Inside an mmio_begin/end. */
+/* Precondition: inside trn_mmio_begin/end. */
 static inline uint32_t trn_control_read(trn_device* device, uint32_t core, uint32_t engine,
                                         uint64_t reg) {
     return trn_mmio_read(device, trn_control_in_bar(device, core, engine) + reg);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loading a program, and its tensors. */
+/* Loads a program; access to its tensors. */
 
 bool trn_program_possible(const trn_device* device) {
     return device->ready;
@@ -209,7 +209,7 @@ trn_status trn_program_read(trn_program* program, uint32_t tensor, uint64_t offs
                     bytes, program->tensors[tensor] + offset, size);
 }
 
-/* ---- what it is made of ---- */
+/* ---- cores and source lines ---- */
 
 uint32_t trn_program_cores(const trn_program* program) {
     return program->set.cores;

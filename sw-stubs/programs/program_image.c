@@ -5,7 +5,7 @@
 #include "cc_core.h"
 #include "program.h"
 
-/* Images of a program in HBM: places, addresses, descriptor rings (NeuronCore spec 5.3, 12). */
+/* Images of a program in HBM: layout, addresses, descriptor rings (NeuronCore spec 5.3, 12). */
 
 #define RING_ALIGNMENT 256u /* contract 6.2 */
 #define RING_STEP 16u
@@ -23,10 +23,10 @@ static uint32_t pieces_of(const set_transfer* t) {
     return (uint32_t)(((uint64_t)t->bytes + TRN_DESCRIPTOR_BYTES - 1) / TRN_DESCRIPTOR_BYTES);
 }
 
-/* ---- places ---- */
+/* ---- layout ---- */
 
-/* The upper half of each stack, in equal parts for its cores. Under a kernel driver places are
- * counted from 0 until the driver has given memory. */
+/* Default memory: the upper half of each stack, in equal parts for its cores. With a kernel driver,
+ * addresses are offsets from 0 until the driver has allocated the memory. */
 static void find_memory(const trn_program* program, uint32_t core, program_core* c) {
     const trn_device* device = program->device;
     if (device->transport.kernel) {
@@ -61,7 +61,7 @@ static trn_status count_descriptors(trn_program* program) {
     for (uint32_t n = 0; n < set->transfer_count; ++n) {
         const set_transfer* t = &set->transfers[n];
         const uint32_t engines = trn_set_count_bits(t->engines);
-        /* Each factor is bounded before the product is made. */
+        /* Each factor is limited before the multiplication. */
         const uint64_t per_row = (uint64_t)t->blocks * pieces_of(t);
         if (t->rows > MAX_DESCRIPTORS || per_row > MAX_DESCRIPTORS / t->rows + 1u)
             total[t->core] = MAX_DESCRIPTORS + 1u;
@@ -95,7 +95,7 @@ static uint32_t half_at(const uint8_t* at) {
     return at[0] | (uint32_t)at[1] << 8;
 }
 
-/* Room for two commands: one that is being moved, one that is being generated. */
+/* Room for two commands: one in transfer, one being generated. */
 static uint32_t room_of_copy(const uint8_t* word) {
     uint64_t pieces = 1;
     for (uint32_t d = 0; d < 4; ++d) {
@@ -104,7 +104,8 @@ static uint32_t room_of_copy(const uint8_t* word) {
     }
     uint32_t engines = trn_set_count_bits(half_at(word + 16));
     if (engines == 0) engines = 1;
-    /* Shares are whole matrices of at most 64 rows; sums and matrices have a descriptor more. */
+    /* A share is whole matrices of up to 64 rows; sums and matrices have an additional descriptor.
+     */
     return (uint32_t)((pieces / engines + 64) * 2 + 1) * 2;
 }
 
@@ -123,12 +124,12 @@ static void find_generated(program_core* c, const set_stream* s) {
             for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
                 if (c->rings[e][GATHER_QUEUE].generated < GATHER_ROOM)
                     c->rings[e][GATHER_QUEUE].generated = GATHER_ROOM;
-        if (word[2] & 1) ++n; /* LONG: the second word is no instruction */
+        if (word[2] & 1) ++n; /* LONG: the next word is not an instruction */
     }
 }
 
-/* Descriptors of transfers stand in their rings from the start: a generator would write over
- * them. */
+/* A queue cannot have both: generated descriptors would overwrite those of transfers, which are in
+ * the ring from the start. */
 static trn_status check_generated(const trn_program* program, const program_core* c) {
     for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
         for (uint32_t q = 0; q < RING_QUEUES; ++q)
@@ -145,7 +146,7 @@ static void lay_out_rings(program_core* c, uint64_t* at) {
         for (uint32_t q = 0; q < RING_QUEUES; ++q) {
             program_ring* ring = &c->rings[e][q];
             if (ring->count + ring->generated == 0) continue;
-            /* One entry stays free, so that a full ring is not taken for an empty one. */
+            /* One entry stays free to distinguish a full ring from an empty one. */
             ring->length = (uint32_t)aligned(ring->count + ring->generated + 1u, RING_STEP);
             if (ring->length < RING_MIN) ring->length = RING_MIN;
             ring->m2s = aligned(*at, RING_ALIGNMENT);
@@ -188,7 +189,7 @@ static trn_status allocate_core(trn_program* program, uint32_t core) {
     return TRN_OK;
 }
 
-/* Memory of the kernel driver for what has been placed. */
+/* Allocates memory of the kernel driver for the layout and adds its address. */
 static trn_status allocate(trn_program* program) {
     trn_status status = TRN_OK;
     for (uint32_t core = 0; core < program->set.cores && status == TRN_OK; ++core)
@@ -219,7 +220,7 @@ trn_status trn_program_place(trn_program* program) {
         program_core* c = &program->cores[core];
         status = check_generated(program, c);
         if (status != TRN_OK) break;
-        uint64_t at = SET_WORD_BYTES; /* the constant first */
+        uint64_t at = SET_WORD_BYTES; /* the constant is first */
         for (uint32_t e = 0; e < SET_ENGINES; ++e) {
             if (c->stream[e] == NO_STREAM) continue;
             c->stream_at[e] = at;
@@ -305,7 +306,7 @@ static void put_rows(trn_program* program, const set_transfer* t, program_ring* 
     }
 }
 
-/* The data of each engine, then 4 bytes that add 1 to the semaphore. */
+/* Descriptors of each engine's rows, then a write of 4 bytes that adds 1 to the semaphore. */
 static void put_transfer(trn_program* program, const set_transfer* t) {
     program_core* c = &program->cores[t->core];
     const uint32_t engines = trn_set_count_bits(t->engines);
@@ -323,7 +324,7 @@ static void put_transfer(trn_program* program, const set_transfer* t) {
     }
 }
 
-/* The lines of a stream, then the names of the files; of a long name its end. */
+/* Writes the lines of a stream, then the file names; long names are truncated at the front. */
 static void put_lines(const program_set* set, const set_stream* s, uint8_t* at) {
     memcpy(at, set->lines + (uint64_t)s->first_line * LINE_BYTES, (size_t)s->words * LINE_BYTES);
     at += (size_t)s->words * LINE_BYTES;

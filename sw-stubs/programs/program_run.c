@@ -5,7 +5,7 @@
 #include "program.h"
 #include "ring.h"
 
-/* Running a program: the host flow of NeuronCore spec 5.3. */
+/* Runs a program: the host flow of NeuronCore spec 5.3. */
 
 #define NOTIFICATION_RING_BYTES 4096u
 #define NOTIFY 1u /* types of entries */
@@ -13,7 +13,7 @@
 #define THROTTLE 5u
 #define FIRST_PAUSE NS_PER_US
 #define MAX_PAUSE (16 * NS_PER_US)
-#define MAX_POLL_INTERVAL NS_PER_MS /* of STATUS: a lost notification delays no longer */
+#define MAX_POLL_INTERVAL NS_PER_MS /* of STATUS: limits the delay by a lost notification */
 #define MAX_WAIT_READS 2u
 #define WAITER_TEXT 384u
 #define PROGRAM_REGISTERS 4u /* PROGRAM_LO, PROGRAM_HI, PROGRAM_WORDS, START_PC */
@@ -22,7 +22,7 @@ static uint32_t device_core(const trn_program* program, uint32_t core) {
     return program->options.core + core;
 }
 
-/* Whether `visit` answered TRN_OK for every engine that has a stream. */
+/* Calls `visit` for every engine with a stream, until one fails. Returns its status. */
 typedef trn_status (*visitor)(trn_program* program, uint32_t core, uint32_t engine);
 static trn_status each_engine(trn_program* program, visitor visit) {
     trn_status status = TRN_OK;
@@ -32,7 +32,7 @@ static trn_status each_engine(trn_program* program, visitor visit) {
     return status;
 }
 
-/* Registers of a control block, from `reg` on, by the way that the caller chose. */
+/* Writes registers of a control block from `reg` on, by MMIO or DMA (options.control). */
 static trn_status write_control(trn_program* program, uint32_t core, uint32_t engine, uint64_t reg,
                                 const uint32_t* values, uint32_t count) {
     trn_device* device = program->device;
@@ -69,7 +69,7 @@ static trn_status clear_engine(trn_program* program, uint32_t core, uint32_t eng
     return write_control(program, core, engine, SEQUENCER(CONTROL), &reset, 1);
 }
 
-static trn_status give_rings(trn_program* program) {
+static trn_status assign_rings(trn_program* program) {
     trn_ring_request requests[SET_DMA_ENGINES];
     trn_status status = TRN_OK;
     for (uint32_t core = 0; core < program->set.cores; ++core) {
@@ -111,13 +111,14 @@ static trn_status zero_semaphores(trn_program* program) {
     return status;
 }
 
-/* That of the core, which Tensor has, whether the program uses Tensor or not. */
+/* Sets the core's slot of throttle entries: a register of Tensor, even if the program does not use
+ * Tensor. */
 static trn_status set_throttle_slot(trn_program* program, uint32_t core) {
     const uint32_t config = TRN_SEQUENCER_THROTTLE_CONFIG_SLOT_SET(program->options.notify_slot);
     return write_control(program, core, TRN_TENSOR_ENGINE, SEQUENCER(THROTTLE_CONFIG), &config, 1);
 }
 
-/* All engines of a core report to one ring. */
+/* Opens one notification ring per core, shared by its engines. */
 static trn_status open_notifications(trn_program* program) {
     trn_status status = TRN_OK;
     for (uint32_t core = 0; core < program->set.cores && status == TRN_OK; ++core) {
@@ -132,8 +133,8 @@ static trn_status open_notifications(trn_program* program) {
     return status;
 }
 
-/* Source lines for messages of the platform and its timeline; 0 where the set has none. */
-static trn_status name_lines(trn_program* program, uint32_t core, uint32_t engine) {
+/* Sets the address of source lines, for messages and timeline of the platform; 0: none. */
+static trn_status set_lines(trn_program* program, uint32_t core, uint32_t engine) {
     const program_core* c = &program->cores[core];
     const uint64_t at = program->set.lines ? c->image + c->lines_at[engine] : 0;
     const uint32_t registers[] = {(uint32_t)at, (uint32_t)(at >> 32)};
@@ -150,7 +151,7 @@ static trn_status set_up_engine(trn_program* program, uint32_t core, uint32_t en
     if (status == TRN_OK)
         status = write_control(program, core, engine, SEQUENCER(WAIT_LIMIT),
                                &program->options.wait_limit_us, 1);
-    if (status == TRN_OK) status = name_lines(program, core, engine);
+    if (status == TRN_OK) status = set_lines(program, core, engine);
     if (status != TRN_OK || program->options.completion == TRN_WAIT_BY_POLLING) return status;
     uint32_t config = 0;
     status = read_control(program, core, engine, SEQUENCER(NOTIFY_CONFIG), &config);
@@ -177,7 +178,7 @@ trn_status trn_program_prepare(trn_program* program) {
     program->is_running = false;
     if (!program->is_written) status = trn_program_write_images(program);
     program->is_written = status == TRN_OK;
-    if (status == TRN_OK) status = give_rings(program);
+    if (status == TRN_OK) status = assign_rings(program);
     if (status == TRN_OK) status = zero_semaphores(program);
     if (status == TRN_OK && program->options.completion == TRN_WAIT_BY_NOTIFICATION)
         status = open_notifications(program);
@@ -202,7 +203,7 @@ trn_status trn_program_start(trn_program* program) {
 
 /* ---- completion ---- */
 
-static void note_failure(trn_program* program, uint32_t core, uint32_t engine, uint32_t now) {
+static void record_failure(trn_program* program, uint32_t core, uint32_t engine, uint32_t now) {
     trn_program_result* r = &program->result;
     if (r->failed) return;
     r->failed = true;
@@ -227,12 +228,12 @@ static trn_status poll_engine(trn_program* program, uint32_t core, uint32_t engi
     const uint32_t mode = TRN_SEQUENCER_STATUS_STATE_GET(now);
     if (mode == TRN_CORE_ENGINE_RUNNING || mode == TRN_CORE_ENGINE_WAITING) return TRN_OK;
     program->over[core] |= (uint8_t)(1u << engine);
-    if (mode != TRN_CORE_ENGINE_HALTED) note_failure(program, core, engine, now);
+    if (mode != TRN_CORE_ENGINE_HALTED) record_failure(program, core, engine, now);
     return TRN_OK;
 }
 
-/* K of N clocks, as the payload has them. */
-static void note_throttling(trn_program* program, uint32_t payload) {
+/* Payload: K active of N clocks. */
+static void record_throttling(trn_program* program, uint32_t payload) {
     const uint32_t k = payload & 0xffff, n = payload >> 16;
     const uint32_t permille = n ? k * 1000 / n : 1000;
     if (permille < program->result.clock_permille) program->result.clock_permille = permille;
@@ -249,7 +250,7 @@ static trn_status take_notifications(trn_program* program) {
             status = trn_notifications_next(program->device, &program->cores[core].notifications,
                                             &entry, &there);
             if (status != TRN_OK || !there) break;
-            if (entry.type == THROTTLE) note_throttling(program, entry.payload);
+            if (entry.type == THROTTLE) record_throttling(program, entry.payload);
             if (entry.type == THROTTLE || entry.source >= SET_ENGINES) continue;
             if (entry.type == NOTIFY) program->result.codes[core][entry.source] = entry.payload;
             if (entry.type == NOTIFY || entry.type == ERROR) senders |= 1u << entry.source;
@@ -315,8 +316,8 @@ static trn_status failed(trn_program* program) {
         trn_core_error_name(r->error), operand < 5 ? operands[operand] : "", r->error_detail);
 }
 
-/** The state of an engine, and the semaphore while it waits for one. The engine runs on between
- * two reads, so a value counts only if the same wait is there before and after it is read. */
+/** Reads an engine's state and, while it waits, the semaphore's value. The engine may run between
+ * reads, so a value is valid only if the wait is the same before and after it is read. */
 static trn_status read_wait(trn_device* device, uint32_t core, uint32_t engine,
                             trn_core_engine_state* state, int32_t* value) {
     trn_status status = trn_core_engine_read(device, core, engine, state);
@@ -333,7 +334,7 @@ static trn_status read_wait(trn_device* device, uint32_t core, uint32_t engine,
     return status;
 }
 
-/* What the first engine that is not over does. */
+/* Describes the state of the first engine that is not done. */
 static trn_status describe_waiter(trn_program* program, char* text, size_t size) {
     uint32_t core = 0, engine = 0;
     for (uint32_t n = 0; n < program->set.cores * SET_ENGINES; ++n) {
@@ -378,8 +379,8 @@ static trn_status check_queue(trn_program* program, uint32_t core, uint32_t engi
     return trn_fail(program->device, TRN_ABORTED, "%s; %s", why, waiter);
 }
 
-/* TRN_ABORTED: a queue that the program uses has stopped on an error, so that waits for its
- * transfers never end. */
+/* TRN_ABORTED: a queue of the program has stopped on an error, so waits for its transfers never
+ * end. */
 static trn_status check_queues(trn_program* program) {
     trn_status status = TRN_OK;
     for (uint32_t core = 0; core < program->set.cores; ++core)
@@ -395,7 +396,8 @@ trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_re
     trn_status status = trn_need_ready(device);
     uint64_t pause = FIRST_PAUSE;
     const uint64_t start = trn_simulated_now(device);
-    uint64_t polled = start, queue_check = MAX_POLL_INTERVAL; /* after the start; then doubled */
+    uint64_t polled = start,
+             queue_check = MAX_POLL_INTERVAL; /* time after the start; doubled each time */
     while (status == TRN_OK && program->is_running && !program->result.failed) {
         const uint64_t now = trn_simulated_now(device);
         const bool is_late = now - start >= limit;

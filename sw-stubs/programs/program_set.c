@@ -8,7 +8,7 @@
 
 #include "trn/program_set_regs.h"
 
-/* The reader of program set files. The layout is models/assembler/program_set.regs.yaml. */
+/* Reader of program set files. Layout: models/assembler/program_set.regs.yaml. */
 
 #define AT(name) TRN_PROGRAM_SET_##name##_OFFSET
 #define HEADER_BYTES 128u
@@ -17,7 +17,8 @@
 #define PARTITIONS 128u
 #define MAX_ALIGNMENT (1u << 30)
 
-/* Tables in the order of the header, with where their records are described. */
+/* Tables in the order of the header: `begin` is the offset of the record's first field in the
+ * register description. */
 enum { STREAMS, TENSORS, TRANSFERS, RELOCATIONS, SEMAPHORES, LINES, FILES, STRINGS, TABLES };
 static const struct {
     uint32_t begin, bytes, max;
@@ -49,7 +50,7 @@ static uint32_t get(const uint8_t* at) {
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* The first fault stays. Answers false, so that `return fail(...)` reads well. */
+/* Records the first fault only. Returns false, for `return fail(...)`. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -64,14 +65,14 @@ fail(reader* r, set_fault fault, const char* format, ...) {
     return false;
 }
 
-/* A field of a record, by its place in the description. */
+/* A field of a record; `at`: its offset in the register description. */
 static uint32_t field(const reader* r, uint32_t table, uint32_t record, uint32_t at) {
     return get(r->tables[table] + (uint64_t)record * kinds[table].bytes + at - kinds[table].begin);
 }
 static uint64_t wide_field(const reader* r, uint32_t table, uint32_t record, uint32_t at) {
     return field(r, table, record, at) | (uint64_t)field(r, table, record, at + 4) << 32;
 }
-/* The same, less than `bound`; 0 after a fault. */
+/* A field that must be less than `bound`; 0 after a fault. */
 static uint32_t below(reader* r, uint32_t table, uint32_t record, uint32_t at, uint32_t bound,
                       const char* what) {
     const uint32_t value = field(r, table, record, at);
@@ -190,7 +191,7 @@ static void read_tensors(reader* r) {
     }
 }
 
-/* Whether `count` steps of `stride` bytes and then `bytes` end at or before `end`. */
+/* Advances *at by `count` steps of `stride` bytes. Whether it is at most `end`. */
 static bool reaches(uint64_t* at, uint64_t count, uint64_t stride, uint64_t end) {
     if (count != 0 && stride > end / count) return false;
     *at += count * stride;

@@ -8,8 +8,8 @@
 
 #include "trn/program_set_regs.h"
 
-/* Program set files (doc/models/program_set.md) as structures. A file comes from outside: after
- * trn_set_read everything that the structures say is inside its bounds. */
+/* Program set files (doc/models/program_set.md) as structures. Files are untrusted: after
+ * trn_set_read all values of the structures are within their bounds. */
 
 #define SET_MAX_CORES 8u
 #define SET_ENGINES 5u
@@ -22,7 +22,7 @@
 typedef struct set_stream {
     uint32_t core, engine, words;
     const uint8_t* bytes;
-    uint32_t first_line; /* in the lines, when there are some */
+    uint32_t first_line; /* index in `lines`, if any */
 } set_stream;
 
 typedef struct set_tensor {
@@ -83,24 +83,24 @@ typedef struct program_set {
     const char** files;
 } program_set;
 
-/* What the chip has, which bounds what a file may name. */
+/* Limits of the chip for the values in a file. */
 typedef struct set_limits {
     uint32_t generation;
     uint64_t sbuf_partition_bytes, psum_partition_bytes;
-    uint32_t collective_cores; /* of a core */
+    uint32_t collective_cores; /* per core */
 } set_limits;
 
 typedef enum set_fault { SET_OK = 0, SET_DAMAGED, SET_OTHER_GENERATION, SET_NO_MEMORY } set_fault;
 
-/* Fills `why`, of `why_bytes`, when the answer is not SET_OK; *set is then empty. */
+/* Reads and checks a file. On a fault fills `why` (of `why_bytes`) and leaves *set empty. */
 set_fault trn_set_read(const void* bytes, uint64_t size, const set_limits* limits, program_set* set,
                        char* why, size_t why_bytes);
 void trn_set_free(program_set* set);
 
-/* Rows of a transfer that the n-th of its `count` engines does, from the first on. */
+/* First row of the n-th of a transfer's `count` engines. */
 uint32_t trn_set_first_row(const set_transfer* t, uint32_t n, uint32_t count);
 uint32_t trn_set_count_bits(uint32_t map);
-/* Source of a word; false: not known. */
+/* Source of a word; false: unknown. */
 bool trn_set_source(const program_set* set, const set_stream* stream, uint32_t pc,
                     const char** file, uint32_t* line);
 

@@ -8,16 +8,16 @@
 extern "C" {
 #endif
 
-/* Programs of NeuronCores as a runtime handles them (doc/programs.md): a program set file is loaded
- * onto a device, its tensors are bound to HBM, the engines are started and waited for. Over any
- * transport; control blocks by register access or by DMA. Spec: doc/spec/neuron-core.md 5, 10, 11.
+/* Loads and runs programs of NeuronCores, as a runtime does (doc/programs.md): a program set file
+ * is loaded onto a device, its tensors are placed in HBM, the engines are started and waited for.
+ * Over any transport; control blocks are accessed by registers or by DMA. Spec:
+ * doc/spec/neuron-core.md 5, 10, 11.
  *
  * Life of a program: trn_program_load -> tensors written -> trn_program_start -> trn_program_wait
  * -> tensors read -> started again, or trn_program_unload.
  *
- * Precondition unless said otherwise: trn_probe and trn_reset_device succeeded. Threads as for the
- * device.
- */
+ * Precondition unless stated otherwise: trn_probe and trn_reset_device succeeded. Threads as for
+ * the device. */
 
 #define TRN_CORE_ENGINES 5u
 #define TRN_MAX_PROGRAM_CORES 8u
@@ -36,7 +36,7 @@ const char* trn_core_engine_name(uint32_t engine);
 
 /* ---- engines of a core ---------------------------------------------------------------------- */
 
-/** As STATUS has it (NeuronCore spec 11). */
+/** Values of STATUS (NeuronCore spec 11). */
 typedef enum trn_core_engine_mode {
     TRN_CORE_ENGINE_IDLE = 0,
     TRN_CORE_ENGINE_RUNNING = 1,
@@ -50,12 +50,12 @@ const char* trn_core_engine_mode_name(uint32_t mode);
 /** "ILLEGAL_INSTRUCTION", ... (NeuronCore spec 10.1); "none" for 0, "unknown" otherwise. */
 const char* trn_core_error_name(uint32_t error);
 
-/** What a core dump says of an engine. */
+/** State of an engine in a core dump. */
 typedef struct trn_core_engine_state {
     uint32_t mode;      /**< trn_core_engine_mode */
     uint32_t error;     /**< code of NeuronCore spec 10.1; 0: none */
-    uint32_t semaphore; /**< waited for, while WAITING; events count from 0 too */
-    int32_t wait_value; /**< waited for */
+    uint32_t semaphore; /**< index of the semaphore or event, while WAITING */
+    int32_t wait_value; /**< awaited value */
     uint64_t program;   /**< AXI address */
     uint32_t program_words, start_pc, pc, retired;
     uint32_t error_pc, error_detail;
@@ -63,11 +63,11 @@ typedef struct trn_core_engine_state {
     uint64_t busy_cycles, wait_cycles, bytes_read, bytes_written;
     uint32_t version;
     uint32_t registers[TRN_CORE_REGISTERS];
-    uint8_t instruction[64]; /**< buffered program bytes from pc on; 0 what is not buffered */
+    uint8_t instruction[64]; /**< buffered program bytes from pc on; 0 if not buffered */
 } trn_core_engine_state;
 
-/** Reads the control block of an engine by register access. Needs trn_probe only: a core can be
- * dumped while another host works with it. */
+/** Reads the control block of an engine by register access. Precondition: trn_probe only; works
+ * while another host uses the core. */
 trn_status trn_core_engine_read(trn_device* device, uint32_t core, uint32_t engine,
                                 trn_core_engine_state* state);
 
@@ -75,7 +75,7 @@ trn_status trn_core_engine_read(trn_device* device, uint32_t core, uint32_t engi
 
 typedef struct trn_program trn_program;
 
-/** Whether trn_reset_device succeeded, so that programs can be loaded. */
+/** Whether programs can be loaded: trn_reset_device succeeded. */
 bool trn_program_possible(const trn_device* device);
 
 typedef enum trn_program_control {
@@ -88,29 +88,29 @@ typedef enum trn_program_completion {
     TRN_WAIT_BY_POLLING = 1       /**< STATUS of each engine */
 } trn_program_completion;
 
-/** Zero-filled means defaults. */
+/** All zero: defaults. */
 typedef struct trn_program_options {
-    uint32_t core; /**< core 0 of the program; its other cores follow */
+    uint32_t core; /**< device core of the program's core 0; its other cores follow */
     trn_program_control control;
     trn_program_completion completion;
     uint32_t notify_slot;   /**< slot of errors and notifications of all engines */
-    uint64_t memory;        /**< AXI address of memory for all that the loader places */
+    uint64_t memory;        /**< AXI address of memory for images and tensors */
     uint64_t memory_bytes;  /**< 0: each core's share of the upper half of its HBM stack */
     uint32_t wait_limit_us; /**< WAIT_LIMIT of every engine; 0: none */
 } trn_program_options;
 
-/** Checks a program set file and places it on the device; nothing runs and nothing is written yet.
- * `bytes` is copied. options may be NULL. TRN_INVALID_ARGUMENT: the file is damaged, or no such
- * core; TRN_NOT_SUPPORTED: made for another generation; TRN_NO_MEMORY: does not fit. */
+/** Checks a program set file and assigns its addresses on the device, without writing or running
+ * it. `bytes` is copied. options may be NULL. TRN_INVALID_ARGUMENT: damaged file or unknown core;
+ * TRN_NOT_SUPPORTED: file for another generation; TRN_NO_MEMORY: the program does not fit. */
 trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size,
                             const trn_program_options* options, trn_program** program);
 
-/** Takes the program's queues and notification rings away and frees it. Engines that still run are
- * stopped. NULL is allowed. The status is that of the last access. */
+/** Stops running engines, releases queues and notification rings and frees the program. NULL is
+ * allowed. Returns the first failure. */
 trn_status trn_program_unload(trn_program* program);
 
-/** Frees a program without an access to the device: after a reset of its cores, or when the device
- * is gone. Host memory of its notification rings stays with the device. NULL is allowed. */
+/** Frees a program without access to the device: after a reset of its cores or the loss of the
+ * device. Host memory of its notification rings stays allocated by the device. NULL is allowed. */
 void trn_program_free(trn_program* program);
 
 typedef enum trn_tensor_role {
@@ -121,15 +121,15 @@ typedef enum trn_tensor_role {
 } trn_tensor_role;
 
 typedef struct trn_tensor {
-    const char* name; /**< lives as long as the program */
+    const char* name; /**< valid as long as the program */
     uint32_t type;    /**< code of NeuronCore spec 3.1; 0..13 as trn_element */
     trn_tensor_role role;
-    uint32_t rank, dimensions[TRN_MAX_TENSOR_RANK]; /**< the slowest first */
+    uint32_t rank, dimensions[TRN_MAX_TENSOR_RANK]; /**< slowest dimension first */
     uint64_t bytes;
     uint64_t address; /**< AXI */
 } trn_tensor;
 
-/** Name of an element type, "unknown" otherwise; bytes of an element, 0 otherwise. */
+/** Name and bytes of an element type; "unknown" and 0 for unknown types. */
 const char* trn_tensor_type_name(uint32_t type);
 uint32_t trn_tensor_type_bytes(uint32_t type);
 
@@ -139,8 +139,8 @@ bool trn_program_tensor(const trn_program* program, uint32_t number, trn_tensor*
 /** false: there is no tensor of that name. */
 bool trn_program_find_tensor(const trn_program* program, const char* name, uint32_t* number);
 
-/** Puts a tensor at an AXI address of the caller's own, before the next start: device memory or
- * host memory of this device (trn_buffer_address). */
+/** Moves a tensor to an AXI address of the caller from the next start on: device memory, or host
+ * memory of this device (trn_buffer_address). */
 trn_status trn_program_bind(trn_program* program, uint32_t tensor, uint64_t address);
 /** Copies between ordinary memory and a part of a tensor. */
 trn_status trn_program_write(trn_program* program, uint32_t tensor, uint64_t offset,
@@ -148,44 +148,44 @@ trn_status trn_program_write(trn_program* program, uint32_t tensor, uint64_t off
 trn_status trn_program_read(trn_program* program, uint32_t tensor, uint64_t offset, void* bytes,
                             uint64_t size);
 
-/** Resets the program's engines, writes streams and rings to HBM where they changed, gives the
- * queues their rings, and sets the program's semaphores to 0. TRN_BUSY: an engine runs. */
+/** Resets the program's engines, writes changed streams and rings to HBM, assigns the rings to
+ * queues, and clears the program's semaphores. TRN_BUSY: an engine is running. */
 trn_status trn_program_prepare(trn_program* program);
-/** Starts all engines; prepares them before, unless that was done since the last start. */
+/** Starts all engines, after trn_program_prepare unless it was called since the last start. */
 trn_status trn_program_start(trn_program* program);
 
-/** What became of a run. */
+/** Result of a run. */
 typedef struct trn_program_result {
-    bool done;             /**< every engine halted or failed */
-    bool failed;           /**< one failed or stopped; the fields below say which */
-    uint32_t core, engine; /**< core counts from the program's first */
+    bool done;             /**< all engines halted, failed or stopped */
+    bool failed;           /**< an engine failed or stopped: see the fields below */
+    uint32_t core, engine; /**< core: number in the program */
     uint32_t error, error_pc, error_detail;
-    const char* file; /**< source of error_pc; NULL: not known */
+    const char* file; /**< source of error_pc; NULL: unknown */
     uint32_t line;
-    uint32_t codes[TRN_MAX_PROGRAM_CORES][TRN_CORE_ENGINES]; /**< payload of the last NOTIFY or HALT
-                                                                seen; 0 when polled */
-    uint64_t started_ns, ended_ns; /**< simulated; the end as the last engine notified it, or as it
-                                        was seen */
-    uint32_t clock_permille; /**< slowest rate of a core's clocks that a throttle entry reported;
-                                  1000: none did (trn_set_throttling_notifications), or polled */
+    uint32_t codes[TRN_MAX_PROGRAM_CORES][TRN_CORE_ENGINES]; /**< payload of the last NOTIFY or
+                                                                HALT; 0 if polled */
+    uint64_t started_ns, ended_ns; /**< simulated time; end: of the last notification, or of its
+                                        detection */
+    uint32_t clock_permille; /**< lowest clock rate of a core in throttle entries; 1000: no entry
+                                  (trn_set_throttling_notifications), or polled */
 } trn_program_result;
 
-/** Whether the program is over; lets no time pass. */
+/** Updates the result; does not wait. */
 trn_status trn_program_poll(trn_program* program, trn_program_result* result);
 /** Waits until every engine halted, or one failed, at most `limit` nanoseconds of simulated time
- * (of the transport's clock where it does not know simulated time). TRN_TIMED_OUT: the sentence
- * names an engine and what it waits for; TRN_ABORTED: an engine failed, or a DMA queue of the
- * program has stopped on an error, which the sentence explains (looked for after 1, 2, 4, ...
- * milliseconds, and at the end); TRN_OK otherwise. *result is filled in all of these. */
+ * (of the transport's clock where it does not know simulated time). TRN_TIMED_OUT: trn_last_error
+ * names an engine and its wait; TRN_ABORTED: an engine failed, or a DMA queue of the program has
+ * stopped on an error (checked after 1, 2, 4, ... milliseconds, and at the end; see
+ * trn_last_error); TRN_OK otherwise. *result is filled in all these cases. */
 trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_result* result);
 
-/** Cores, and whether an engine of one has a stream. */
+/** Number of the program's cores; whether an engine has a stream. */
 uint32_t trn_program_cores(const trn_program* program);
 bool trn_program_uses(const trn_program* program, uint32_t core, uint32_t engine);
-/** Source file and line of a word of a stream; false: not known. */
+/** Source file and line of a stream's word; false: unknown. */
 bool trn_program_source(const trn_program* program, uint32_t core, uint32_t engine, uint32_t pc,
                         const char** file, uint32_t* line);
-/** The core of the device that the program's core is on. */
+/** The device core of a program's core. */
 uint32_t trn_program_device_core(const trn_program* program, uint32_t core);
 
 #ifdef __cplusplus

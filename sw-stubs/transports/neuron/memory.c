@@ -11,7 +11,7 @@
 
 int trn_neuron_request(int file, unsigned code, void* argument) {
     const int result = ioctl(file, code, argument);
-    if (result >= 0) return result == 0 ? 0 : -EIO; /* bytes that were not copied, or an answer */
+    if (result >= 0) return result == 0 ? 0 : -EIO; /* > 0: bytes that were not copied */
     return -errno;
 }
 

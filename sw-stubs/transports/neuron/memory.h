@@ -6,7 +6,7 @@
 
 #include "trn_transport.h"
 
-/* Memory that the driver has allocated for this process, by address. */
+/* List of memory that the driver has allocated for this process, searched by address. */
 
 struct neuron_block {
     struct neuron_block* next;
@@ -14,8 +14,8 @@ struct neuron_block {
     uint64_t address; /* AXI */
     uint64_t size;
     uint32_t stack;
-    void* host;   /* where it is mapped; NULL: it is not */
-    bool is_ours; /* else the driver frees it */
+    void* host;   /* mapped address; NULL: not mapped */
+    bool is_ours; /* false: the driver frees it */
 };
 
 struct neuron_memory {
@@ -23,17 +23,17 @@ struct neuron_memory {
     struct neuron_block* blocks;
 };
 
-/** One request; 0 or a negative errno. */
+/** Makes an ioctl request. Returns 0 or a negative errno. */
 int trn_neuron_request(int file, unsigned code, void* argument);
 
-/** In the chip: of a stack for a core. */
+/** Allocates memory of an HBM stack for a core. */
 int trn_neuron_alloc(struct neuron_memory* memory, uint32_t core, uint32_t stack, uint64_t size,
                      uint64_t alignment, struct neuron_block** block);
-/** In this machine, mapped. */
+/** Allocates host memory, mapped and zeroed. */
 int trn_neuron_alloc_host(struct neuron_memory* memory, uint64_t size, struct neuron_block** block);
-/** Maps memory of a handle that another request has made, and keeps it. */
+/** Maps memory whose handle another request has returned, and adds it to the list. */
 int trn_neuron_adopt(struct neuron_memory* memory, uint64_t handle, struct neuron_block** block);
-/** NULL: no block has all of the bytes. */
+/** The block that contains all of the bytes; NULL: none. */
 struct neuron_block* trn_neuron_find(const struct neuron_memory* memory, uint64_t address,
                                      uint64_t size);
 void trn_neuron_free(struct neuron_memory* memory, struct neuron_block* block);

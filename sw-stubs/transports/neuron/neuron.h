@@ -11,16 +11,16 @@ extern "C" {
 #endif
 
 /* The driver stub on a device of the public Neuron driver: requests to /dev/neuronN (contract 13.2)
- * in place of BARs and rings of the stub's own. The driver has reset the device, allocates memory,
- * copies, and sets up rings and notification queues (trn_kernel_driver); registers are read and
- * written by its BAR requests, which refuse those of rings and of the mailbox. As root, for
- * configuration space. */
+ * instead of BARs and rings of the stub. The driver resets the device, allocates memory, copies,
+ * and sets up rings and notification queues (trn_kernel_driver). Registers are accessed by its BAR
+ * requests, which refuse registers of rings and of the mailbox. Needs root, for configuration
+ * space. */
 
 /** Waits until the driver has reset the device. Fills *transport and returns 0, or a negative errno
- * and a sentence in `why`. */
+ * with a message in `why`. */
 int trn_neuron_transport(unsigned number, trn_transport* transport, char* why, size_t why_size);
 
-/** Numbers 0, 1, ... that have a file in /dev: how many there are. */
+/** Number of consecutive device files /dev/neuron0, /dev/neuron1, ... */
 unsigned trn_neuron_count(void);
 
 #ifdef __cplusplus

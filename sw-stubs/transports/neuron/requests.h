@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The public Neuron driver's requests that the transport makes: codes and arguments of contract
- * 13.2. Handles name memory that the driver has allocated. */
+/* Requests of the public Neuron driver that the transport uses: codes and arguments of contract
+ * 13.2. A handle identifies memory that the driver has allocated. */
 
 enum {
     NEURON_DEVICE_INFO = 0x80084e03,
@@ -26,7 +26,7 @@ enum {
 
 struct neuron_device_info {
     uint32_t architecture, revision, neighbour_count, neighbours[8];
-    uint64_t bar_address[2]; /* as BAR_READ and BAR_WRITE count: BAR0 first */
+    uint64_t bar_address[2]; /* as in BAR_READ and BAR_WRITE: BAR0 first */
     uint64_t bar_size[2];
 };
 
@@ -52,7 +52,7 @@ struct neuron_core_reset_ready {
 };
 
 struct neuron_mem_alloc {
-    uint64_t size, alignment; /* alignment: of memory of the device only */
+    uint64_t size, alignment; /* alignment: of device memory only */
     uint32_t in_host, stack, region, core, type;
     uint64_t* handle;
     uint32_t unused;
@@ -77,7 +77,7 @@ struct neuron_program_engine {
     uint32_t core;
     uint64_t address;
     const void* bytes;
-    uint64_t size, offset; /* the offset counts in both */
+    uint64_t size, offset; /* offset in source and destination */
 };
 
 struct neuron_copy_descriptors {

@@ -18,7 +18,7 @@ enum {
     MAX_ENGINES = 256,
     QUEUES = 16,
     PAGE = 4096,
-    NOTIFY_TYPE = 1, /* the driver's books have a ring by type and slot, its registers by slot */
+    NOTIFY_TYPE = 1, /* the driver's tables have rings by type and slot, its registers by slot */
     MAX_DEVICES = 64
 };
 static const uint64_t host_window = UINT64_C(1) << 46; /* contract 3.1 */
@@ -70,7 +70,7 @@ static int bar_write32(void* context, uint32_t bar, uint64_t offset, uint32_t va
     return access_register(context, NEURON_BAR_WRITE, bar, offset, &value);
 }
 
-/* The driver lets no process access BAR4. */
+/* The driver gives processes no access to BAR4. */
 static int bar_read_block(void* context, uint32_t bar, uint64_t offset, void* bytes,
                           uint64_t count) {
     (void)context, (void)bar, (void)offset, (void)bytes, (void)count;
@@ -131,7 +131,7 @@ static int copy(void* context, const struct neuron_block* block, uint64_t addres
     return size == 0 ? 0 : request(context, NEURON_BUFFER_COPY, &all);
 }
 
-/* What no handle names is a core, a TOP_SP or a stack (contract 10). */
+/* Addresses without a handle belong to a core, a TOP_SP or a stack (contract 10). */
 static int write_memory(void* context, uint32_t core, uint64_t address, const void* bytes,
                         uint64_t size) {
     const struct neuron_block* block = trn_neuron_find(&self(context)->memory, address, size);
@@ -157,8 +157,8 @@ static int reset(void* context, uint32_t core_map) {
     return error == 0 && ready.result != 0 ? -EIO : error;
 }
 
-/* A ring of the driver begins with a block. One that is there is used again: the queue may still
- * have it. */
+/* A ring of the driver is the start of a block. An existing block is reused: the queue may still
+ * use it. */
 static int find_block(void* context, const trn_kernel_ring* r, uint64_t base, uint32_t length,
                       struct neuron_block** block) {
     const uint64_t size = (uint64_t)length * DESCRIPTOR_BYTES;

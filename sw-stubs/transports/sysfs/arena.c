@@ -15,9 +15,10 @@
 
 static const uint64_t page = 4096;
 
-/* A free or used stretch of a huge page; the stretches of one page follow each other. */
-struct stretch {
-    struct stretch* next;
+/* A free or used part of a huge page. The list of a page is in the order of offsets, without gaps.
+ */
+struct extent {
+    struct extent* next;
     uint64_t offset, size;
     int used;
 };
@@ -26,7 +27,7 @@ struct huge_page {
     struct huge_page* next;
     uint8_t* host;
     uint64_t iova, size;
-    struct stretch* first;
+    struct extent* first;
 };
 
 struct trn_arena {
@@ -37,7 +38,7 @@ trn_arena* trn_arena_create(void) {
     return calloc(1, sizeof(trn_arena));
 }
 
-/* Where the kernel has put a page that is present: /proc/pid/pagemap, bits 54:0 frame number. */
+/* Physical address of a present page: /proc/pid/pagemap, bits 54:0 are the frame number. */
 static int physical_address(const void* host, uint64_t* address) {
     uint64_t entry = 0;
     const int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -55,14 +56,14 @@ static int add_page(trn_arena* arena, unsigned size_log2) {
     const uint64_t size = UINT64_C(1) << size_log2;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_LOCKED;
     struct huge_page* made = calloc(1, sizeof *made);
-    struct stretch* all = calloc(1, sizeof *all);
+    struct extent* all = calloc(1, sizeof *all);
     void* host = MAP_FAILED;
     int error = -ENOMEM;
     if (made && all)
         host = mmap(NULL, size, PROT_READ | PROT_WRITE, flags | (int)(size_log2 << MAP_HUGE_SHIFT),
                     -1, 0);
     if (host != MAP_FAILED) {
-        *(volatile uint8_t*)host = 0; /* now it has a place */
+        *(volatile uint8_t*)host = 0; /* touch: allocates the page */
         error = physical_address(host, &made->iova);
     }
     if (error != 0) {
@@ -71,19 +72,19 @@ static int add_page(trn_arena* arena, unsigned size_log2) {
         free(all);
         return error;
     }
-    *all = (struct stretch){.size = size};
+    *all = (struct extent){.size = size};
     *made = (struct huge_page){arena->pages, host, made->iova, size, all};
     arena->pages = made;
     return 0;
 }
 
 static int take(struct huge_page* from, uint64_t size, trn_dma_memory* memory) {
-    for (struct stretch* at = from->first; at != NULL; at = at->next) {
+    for (struct extent* at = from->first; at != NULL; at = at->next) {
         if (at->used || at->size < size) continue;
         if (at->size > size) {
-            struct stretch* rest = calloc(1, sizeof *rest);
+            struct extent* rest = calloc(1, sizeof *rest);
             if (rest == NULL) return 0;
-            *rest = (struct stretch){at->next, at->offset + size, at->size - size, 0};
+            *rest = (struct extent){at->next, at->offset + size, at->size - size, 0};
             at->next = rest;
             at->size = size;
         }
@@ -109,10 +110,10 @@ int trn_arena_alloc(trn_arena* arena, uint64_t size, trn_dma_memory* memory) {
 void trn_arena_free(trn_arena* arena, const trn_dma_memory* memory) {
     for (struct huge_page* in = arena->pages; in != NULL; in = in->next) {
         if (memory->iova < in->iova || memory->iova - in->iova >= in->size) continue;
-        for (struct stretch* at = in->first; at != NULL; at = at->next)
+        for (struct extent* at = in->first; at != NULL; at = at->next)
             if (at->offset == memory->iova - in->iova) at->used = 0;
-        for (struct stretch* at = in->first; at != NULL && at->next != NULL;) {
-            struct stretch* next = at->next;
+        for (struct extent* at = in->first; at != NULL && at->next != NULL;) {
+            struct extent* next = at->next;
             if (at->used || next->used) {
                 at = next;
                 continue;
@@ -129,9 +130,9 @@ void trn_arena_destroy(trn_arena* arena) {
         struct huge_page* at = arena->pages;
         arena->pages = at->next;
         while (at->first != NULL) {
-            struct stretch* gone = at->first;
-            at->first = gone->next;
-            free(gone);
+            struct extent* freed = at->first;
+            at->first = freed->next;
+            free(freed);
         }
         munmap(at->host, at->size);
         free(at);

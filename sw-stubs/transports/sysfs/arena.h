@@ -8,11 +8,11 @@
 typedef struct trn_arena trn_arena;
 
 trn_arena* trn_arena_create(void);
-/** Zeroed, a multiple of 4096 at a multiple of 4096. 0, -ENOMEM, or -EPERM (pagemap tells physical
- * addresses to root only). */
+/** Allocates zeroed memory; size and address are multiples of 4096. 0, -ENOMEM, or -EPERM (pagemap
+ * shows physical addresses to root only). */
 int trn_arena_alloc(trn_arena* arena, uint64_t size, trn_dma_memory* memory);
 void trn_arena_free(trn_arena* arena, const trn_dma_memory* memory);
-/** Gives the pages back; what was allocated is gone. */
+/** Frees all pages, including allocated memory. */
 void trn_arena_destroy(trn_arena* arena);
 
 #endif

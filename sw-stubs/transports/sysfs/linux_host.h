@@ -4,11 +4,12 @@
 
 #include <stdint.h>
 
-/* What the transports of a Linux machine have in common: time, and configuration space through the
- * file `config` of sysfs. Functions as trn_transport has them. */
+/* Shared by the transports of a Linux machine: time, and configuration space through the file
+ * `config` of sysfs. Signatures as in trn_transport. */
 
 #define TRN_SYSFS_DEVICES "/sys/bus/pci/devices"
-/* The clock is the guest's, and the machine may be a slow simulation: be patient with it. */
+/* Time-outs use the guest's clock and the machine may be a slow simulation, hence the large scale.
+ */
 #define TRN_WALL_CLOCK_SCALE 100u
 
 uint64_t trn_linux_now(void* context);

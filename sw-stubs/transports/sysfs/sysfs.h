@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-/* The driver stub on a PCI function of the machine it runs on, through Linux's sysfs: as root, with
- * no kernel driver bound. BARs are mapped in pieces as they are touched. DMA memory is huge pages,
- * physically contiguous: one of 1 GiB where there is one free (kernel command line "hugepagesz=1G
- * hugepages=1"), else of 2 MiB, which then bound an allocation. Addresses come from
- * /proc/self/pagemap; an IOMMU must be off. */
+/* The driver stub on a PCI function of the machine it runs on, through Linux's sysfs.
+ * Preconditions: root, no kernel driver bound, IOMMU off. BARs are mapped in windows on first
+ * access. DMA memory is physically contiguous: a huge page of 1 GiB if one is free (kernel command
+ * line "hugepagesz=1G hugepages=1"), else of 2 MiB, which limits an allocation. Addresses are read
+ * from /proc/self/pagemap. */
 
-/** `function`: "0000:00:01.0". Fills *transport and returns 0, or a negative errno and a sentence
+/** `function`: "0000:00:01.0". Fills *transport and returns 0, or a negative errno with a message
  * in `why`. */
 int trn_sysfs_transport(const char* function, trn_transport* transport, char* why, size_t why_size);
 
@@ -25,8 +25,8 @@ typedef struct trn_sysfs_function {
     uint16_t vendor_id, device_id;
 } trn_sysfs_function;
 
-/** The machine's PCI functions of one vendor, in bus order: how many there are; at most `room` are
- * stored. Negative errno when sysfs cannot be read. */
+/** Finds the machine's PCI functions of one vendor, in bus order. Returns their number and stores
+ * up to `room` of them; a negative errno when sysfs cannot be read. */
 int trn_sysfs_find(uint16_t vendor_id, trn_sysfs_function* functions, int room);
 
 #ifdef __cplusplus

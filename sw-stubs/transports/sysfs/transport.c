@@ -13,14 +13,14 @@
 #include "sw-stubs/transports/sysfs/linux_host.h"
 #include "sw-stubs/transports/sysfs/sysfs.h"
 
-/* The kernel fills page tables for a whole mapping at once (1 GiB of them for a BAR4), so BARs are
- * mapped in windows. */
+/* BARs are mapped in windows, because the kernel fills the page tables of a whole mapping at once
+ * (1 GiB of them for a BAR4). */
 static const uint64_t window_size = UINT64_C(16) << 20;
 
 struct bar {
     uint64_t size;
     int file;
-    uint8_t** windows; /* by number; NULL = not mapped yet */
+    uint8_t** windows; /* by number; NULL: not mapped yet */
 };
 
 struct context {
@@ -46,7 +46,7 @@ static uint64_t window_bytes(const struct bar* bar, uint64_t number) {
     return bar->size - start < window_size ? bar->size - start : window_size;
 }
 
-/* Where a byte of a BAR is in this process, and how many bytes behind it are in the same window. */
+/* Address of a BAR's byte in this process; `room`: bytes from it to the end of its window. */
 static uint8_t* locate(struct context* at, uint32_t number, uint64_t offset, uint64_t* room) {
     struct bar* bar = number > 5 ? NULL : &at->bars[number];
     if (bar == NULL || offset >= bar->size) return NULL;
@@ -72,19 +72,19 @@ static int bar_read32(void* context, uint32_t bar, uint64_t offset, uint32_t* va
     volatile uint32_t* word = locate_word(context, bar, offset);
     if (word == NULL) return -EINVAL;
     *value = *word;
-    __sync_synchronize(); /* its value is seen before any later read of memory */
+    __sync_synchronize(); /* later reads of memory must not be earlier */
     return 0;
 }
 
 static int bar_write32(void* context, uint32_t bar, uint64_t offset, uint32_t value) {
     volatile uint32_t* word = locate_word(context, bar, offset);
     if (word == NULL) return -EINVAL;
-    __sync_synchronize(); /* descriptors are in memory before their doorbell */
+    __sync_synchronize(); /* descriptors must be in memory before the doorbell */
     *word = value;
     return 0;
 }
 
-/* Aligned words wherever possible: the bus carries no access wider than 8 bytes. */
+/* Copies in aligned 8-byte words where possible, the widest access of the bus. */
 static void copy_words(volatile uint8_t* to, const volatile uint8_t* from, uint64_t count) {
     while (count > 0) {
         const uint64_t misaligned = ((uintptr_t)to | (uintptr_t)from) % 8;
@@ -198,7 +198,7 @@ static int open_bar(struct context* at, int number, uint64_t size) {
     return bar->windows == NULL ? -ENOMEM : 0;
 }
 
-/* The kernel's table of BARs: first and last address and flags, a line each. */
+/* The kernel's table of BARs: a line each with first address, last address and flags. */
 static int open_bars(struct context* at) {
     char path[128];
     snprintf(path, sizeof path, "%s/resource", at->folder);

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The client's own account of the vfio-user protocol (doc/attach.md): the host side includes
- * nothing of the platform. Little endian, natural layout. */
+/* The client's own definitions of the vfio-user protocol (doc/attach.md); the host side includes no
+ * files of the platform. Little endian, natural layout. */
 
 enum {
     VU_VERSION = 1,
@@ -19,8 +19,8 @@ enum {
     VU_DMA_READ = 11,  /* from the server */
     VU_DMA_WRITE = 12, /* from the server */
     VU_DEVICE_RESET = 13,
-    VU_TRN_NOW = 0x8001,  /* trnvp's own: simulated time */
-    VU_TRN_WAIT = 0x8002, /* trnvp's own: answered when simulated time has advanced */
+    VU_TRN_NOW = 0x8001,  /* extension of trnvp: simulated time */
+    VU_TRN_WAIT = 0x8002, /* extension of trnvp: replied to after simulated time */
 };
 
 enum {
@@ -35,7 +35,7 @@ enum { VU_MAX_TRANSFER = 1 << 20, VU_MAX_MESSAGE = VU_MAX_TRANSFER + 4096, VU_MA
 
 struct vu_header {
     uint16_t id, command;
-    uint32_t size; /* with this header */
+    uint32_t size; /* including this header */
     uint32_t flags, error;
 };
 struct vu_version {

@@ -8,16 +8,16 @@
 
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 
-/* Wall-clock time is not the device's: be patient with it. */
+/* Time-outs in wall-clock time, which differs from the device's time, hence the large scale. */
 enum { WALL_CLOCK_SCALE = 100 };
 
-static const uint64_t first_iova = 0x10000000; /* leaves the addresses that look like null alone */
+static const uint64_t first_iova = 0x10000000; /* above addresses near null */
 static const uint64_t page = 4096;
 
 struct context {
     trn_vfio_user* client;
     uint64_t next_iova;
-    int simulated_time; /* the server lets us wait in simulated time */
+    int simulated_time; /* the server supports waits in simulated time */
     uint64_t bus_addresses[6];
     char name[160];
 };
@@ -29,7 +29,7 @@ static trn_vfio_user* client(void* context) {
     return self(context)->client;
 }
 
-/* What the transport's contract allows for register accesses. */
+/* Maps an error to those that trn_transport allows for accesses. */
 static int bus_error(int error) {
     return error == 0 || error == -EINVAL || error == -ENODEV || error == -ETIMEDOUT ? error : -EIO;
 }
@@ -57,7 +57,7 @@ static int bar_read32(void* context, uint32_t bar, uint64_t offset, uint32_t* va
 }
 
 static int bar_write32(void* context, uint32_t bar, uint64_t offset, uint32_t value) {
-    trn_vfio_user_region region; /* a posted write has no answer, so its mistakes are found here */
+    trn_vfio_user_region region; /* posted writes have no reply: check here */
     if (bar > 5 || offset % 4 != 0) return -EINVAL;
     const int error = trn_vfio_user_region_info(client(context), bar, &region);
     if (error != 0) return bus_error(error);
@@ -81,7 +81,7 @@ static int config_write(void* context, uint32_t offset, uint32_t width, uint32_t
 static int dma_alloc(void* context, uint64_t size, trn_dma_memory* memory) {
     struct context* at = self(context);
     const int error = trn_vfio_user_dma_alloc(at->client, size, at->next_iova, memory);
-    if (error == 0) at->next_iova += memory->size + page; /* a hole: overruns are found */
+    if (error == 0) at->next_iova += memory->size + page; /* a hole, to detect overruns */
     return error;
 }
 
@@ -114,13 +114,13 @@ static int wait(void* context, uint64_t nanoseconds) {
         return error == -ETIMEDOUT ? error : error != 0 ? -ENODEV : 0;
     }
     const uint64_t end = wall_nanoseconds() + nanoseconds;
-    for (;;) { /* the device may need its host memory meanwhile */
+    for (;;) { /* serve the device's accesses to host memory */
         const uint64_t at = wall_nanoseconds();
         const uint64_t left = at < end ? (end - at) / 1000000 : 0;
         const int served = trn_vfio_user_serve(client(context), left < 100 ? (uint32_t)left : 100);
         if (served < 0) return -ENODEV;
         if (wall_nanoseconds() >= end) return 0;
-        if (left == 0) { /* poll() counts in milliseconds */
+        if (left == 0) { /* less than poll()'s unit of 1 ms is left */
             const struct timespec rest = {0, (long)(end - at)};
             nanosleep(&rest, NULL);
         }

@@ -31,15 +31,15 @@ struct trn_vfio_user {
     int socket;
     uint16_t last_id;
     uint32_t timeout_ms;
-    uint32_t max_transfer; /* of the server */
+    uint32_t max_transfer; /* the server's limit, bytes */
     int without_descriptors, without_posted_writes;
     int gone; /* -errno once the connection is over */
     struct region regions[REGIONS];
-    trn_dma_memory* memory; /* what the device may reach */
+    trn_dma_memory* memory; /* memory mapped for the device */
     size_t memory_count;
     uint8_t* input; /* received, not yet taken: [begin, end) */
     size_t begin, end;
-    int fd; /* received with the message being looked at; -1 = none */
+    int fd; /* received with the current message; -1: none */
     char error[256];
 };
 
@@ -65,7 +65,7 @@ __attribute__((format(printf, 3, 4))) static int fail(trn_vfio_user* c, int erro
     return error;
 }
 
-/* The connection is over: every later call says so too. */
+/* The connection is lost: all later calls fail too. */
 static int lost(trn_vfio_user* c, const char* what) {
     c->gone = -ENODEV;
     return fail(c, c->gone, "%s", what);
@@ -86,7 +86,7 @@ static void take_fd(trn_vfio_user* c, struct msghdr* from) {
     }
 }
 
-/* Reads what is there, waiting at most until `deadline`: 1 when something came, 0 when not. */
+/* Receives available bytes, waiting until `deadline` at most. 1: received, 0: none. */
 static int receive(trn_vfio_user* c, uint64_t deadline) {
     if (c->begin == c->end) c->begin = c->end = 0;
     if (c->begin > 0 && c->end > VU_MAX_MESSAGE) {
@@ -104,7 +104,7 @@ static int receive(trn_vfio_user* c, uint64_t deadline) {
                               .msg_iovlen = 1,
                               .msg_control = control.bytes,
                               .msg_controllen = sizeof control.bytes};
-        /* The socket's own receive time-out saves a poll() on the way that matters. */
+        /* The socket's receive time-out saves a poll() per message. */
         const ssize_t got = recvmsg(c->socket, &from, MSG_CMSG_CLOEXEC);
         if (got > 0) {
             c->end += (size_t)got;
@@ -117,7 +117,7 @@ static int receive(trn_vfio_user* c, uint64_t deadline) {
     }
 }
 
-/* Takes the next complete message out of the buffer: 1, or 0 when there is none yet. */
+/* Takes the next complete message from the buffer. 1: taken, 0: none yet. */
 static int take(trn_vfio_user* c, struct incoming* message) {
     const size_t have = c->end - c->begin;
     if (have < sizeof message->head) return 0;
@@ -133,7 +133,8 @@ static int take(trn_vfio_user* c, struct incoming* message) {
 
 /* ---- sending ---- */
 
-/* One message from its parts. A server that is itself sending may need us to read meanwhile. */
+/* Sends one message from its parts. Receives meanwhile, since a server that is sending may block.
+ */
 static int send_message(trn_vfio_user* c, struct iovec* parts, int count, const int* fds,
                         uint32_t fd_count) {
     union {
@@ -191,19 +192,19 @@ static uint8_t* host_bytes(trn_vfio_user* c, uint64_t iova, uint64_t count) {
     return NULL;
 }
 
-static int answer_request(trn_vfio_user* c, const struct incoming* asked) {
-    struct vu_header head = {.id = asked->head.id,
-                             .command = asked->head.command,
+static int answer_request(trn_vfio_user* c, const struct incoming* received) {
+    struct vu_header head = {.id = received->head.id,
+                             .command = received->head.command,
                              .size = sizeof head,
                              .flags = VU_REPLY};
     struct vu_dma_access access = {0, 0};
-    const int is_read = asked->head.command == VU_DMA_READ;
-    const int known = is_read || asked->head.command == VU_DMA_WRITE;
+    const int is_read = received->head.command == VU_DMA_READ;
+    const int known = is_read || received->head.command == VU_DMA_WRITE;
     uint8_t* bytes = NULL;
-    if (known && asked->size >= sizeof access) {
-        memcpy(&access, asked->payload, sizeof access);
+    if (known && received->size >= sizeof access) {
+        memcpy(&access, received->payload, sizeof access);
         const int fits = access.count <= VU_MAX_TRANSFER &&
-                         (is_read || access.count <= asked->size - sizeof access);
+                         (is_read || access.count <= received->size - sizeof access);
         if (fits) bytes = host_bytes(c, access.iova, access.count);
     }
     struct iovec parts[3] = {{&head, sizeof head}, {&access, sizeof access}, {bytes, 0}};
@@ -215,14 +216,15 @@ static int answer_request(trn_vfio_user* c, const struct incoming* asked) {
     if (is_read)
         parts[2].iov_len = access.count;
     else
-        memcpy(bytes, asked->payload + sizeof access, access.count);
+        memcpy(bytes, received->payload + sizeof access, access.count);
     head.size += (uint32_t)(sizeof access + parts[2].iov_len);
     return send_message(c, parts, 3, NULL, 0);
 }
 
 /* ---- requests ---- */
 
-/* Waits for the reply to request `id`, answering the device meanwhile. 0, or the error replied. */
+/* Waits for the reply to request `id` and serves the device's accesses meanwhile. Returns 0 or the
+ * reply's error. */
 static int await_reply(trn_vfio_user* c, uint16_t id, struct incoming* reply) {
     const uint64_t deadline = milliseconds() + c->timeout_ms;
     for (;;) {
@@ -241,7 +243,7 @@ static int await_reply(trn_vfio_user* c, uint16_t id, struct incoming* reply) {
         } else if (reply->head.id == id) {
             if ((reply->head.flags & VU_ERROR) == 0) return 0;
             return reply->head.error == 0 ? -EIO : -(int)reply->head.error;
-        } /* else the late answer to a request that timed out */
+        } /* else a late reply to a request that timed out */
     }
 }
 
@@ -249,7 +251,7 @@ struct request {
     uint16_t command;
     const void* fixed; /* the structure of the command */
     size_t fixed_size;
-    const void* data; /* what follows it */
+    const void* data; /* bytes after it */
     size_t data_size;
     const int* fds;
     uint32_t fd_count;
@@ -274,13 +276,13 @@ static int transact(trn_vfio_user* c, const struct request* request, struct inco
     return await_reply(c, id, reply);
 }
 
-/* A request whose reply must be at least `least` bytes. */
-static int ask(trn_vfio_user* c, const struct request* request, struct incoming* reply,
-               size_t least, const char* what) {
+/* Sends a request and checks that its reply has at least `min_size` bytes. */
+static int request_reply(trn_vfio_user* c, const struct request* request, struct incoming* reply,
+                         size_t min_size, const char* what) {
     const int error = transact(c, request, reply);
     if (error != 0 && c->gone == 0 && error != -ETIMEDOUT)
         return fail(c, error, "%s: error of the server: %s", what, strerror(-error));
-    if (error == 0 && reply->size < least)
+    if (error == 0 && reply->size < min_size)
         return lost(c, "the server sent a reply that is too short");
     return error;
 }
@@ -304,7 +306,7 @@ static int connect_socket(trn_vfio_user* c, const char* path) {
     return fail(c, -error, "cannot connect to %s: %s", path, strerror(error));
 }
 
-/* The value of "key" in a flat piece of JSON, as far as we need JSON. */
+/* Text after "key": in flat JSON; NULL: no such key. */
 static const char* json_value(const char* json, const char* key) {
     char quoted[64];
     snprintf(quoted, sizeof quoted, "\"%s\"", key);
@@ -315,7 +317,7 @@ static const char* json_value(const char* json, const char* key) {
     return at;
 }
 
-/* An error reply to our version may carry {"error":"a sentence"}. */
+/* An error reply to the version request may have {"error": "message"}. */
 static int explain_refusal(trn_vfio_user* c, int error, const struct incoming* reply) {
     char text[200] = "";
     if (reply->size > 0 && reply->payload[reply->size - 1] == 0) {
@@ -426,7 +428,7 @@ static void take_areas(struct region* region, const struct incoming* reply,
                        const struct vfio_region_info* info) {
     struct vfio_region_info_cap_sparse_mmap sparse;
     if ((info->flags & VFIO_REGION_INFO_FLAG_MMAP) == 0) return;
-    if ((info->flags & VFIO_REGION_INFO_FLAG_CAPS) == 0) { /* without list: all of it */
+    if ((info->flags & VFIO_REGION_INFO_FLAG_CAPS) == 0) { /* without a list: the whole region */
         region->info.area_count = 1;
         region->info.areas[0] = (trn_vfio_user_area){0, info->size};
         return;
@@ -456,7 +458,7 @@ static int region_of(trn_vfio_user* c, uint32_t index, struct region** found) {
     const struct request request = {
         .command = VU_REGION_INFO, .fixed = &info, .fixed_size = sizeof info};
     struct incoming reply;
-    const int error = ask(c, &request, &reply, sizeof info, "region info");
+    const int error = request_reply(c, &request, &reply, sizeof info, "region info");
     if (error != 0) return error;
     memcpy(&info, reply.payload, sizeof info);
     region->info.size = info.size;
@@ -511,7 +513,7 @@ int trn_vfio_user_read(trn_vfio_user* c, uint32_t region, uint64_t offset, void*
         const struct request request = {
             .command = VU_REGION_READ, .fixed = &access, .fixed_size = sizeof access};
         struct incoming reply;
-        const int error = ask(c, &request, &reply, sizeof access + here, "read");
+        const int error = request_reply(c, &request, &reply, sizeof access + here, "read");
         if (error != 0) return error;
         memcpy((uint8_t*)bytes + done, reply.payload + sizeof access, here);
         done += here;
@@ -532,7 +534,7 @@ static int write_region(trn_vfio_user* c, uint32_t region, uint64_t offset, cons
                                         .data_size = here,
                                         .no_reply = posted};
         struct incoming reply = {.size = 0};
-        const int error = ask(c, &request, &reply, 0, "write");
+        const int error = request_reply(c, &request, &reply, 0, "write");
         if (error != 0) return error;
         done += here;
     }
@@ -586,7 +588,7 @@ int trn_vfio_user_dma_alloc(trn_vfio_user* c, uint64_t size, uint64_t iova,
     if (added.host == MAP_FAILED || more == NULL) {
         error = fail(c, -ENOMEM, "no memory for %llu bytes", (unsigned long long)size);
     } else {
-        c->memory[c->memory_count++] = added; /* the device may come before the reply */
+        c->memory[c->memory_count++] = added; /* the device may access it before the reply */
         const struct vu_dma_map map = {sizeof map, 3, 0, iova, added.size};
         const struct request request = {.command = VU_DMA_MAP,
                                         .fixed = &map,
@@ -594,7 +596,7 @@ int trn_vfio_user_dma_alloc(trn_vfio_user* c, uint64_t size, uint64_t iova,
                                         .fds = &fd,
                                         .fd_count = fd >= 0 ? 1 : 0};
         struct incoming reply;
-        error = ask(c, &request, &reply, 0, "DMA map");
+        error = request_reply(c, &request, &reply, 0, "DMA map");
         if (error != 0) --c->memory_count;
     }
     if (fd >= 0) close(fd);
@@ -610,7 +612,7 @@ int trn_vfio_user_dma_free(trn_vfio_user* c, const trn_dma_memory* memory) {
         const struct request request = {
             .command = VU_DMA_UNMAP, .fixed = &unmap, .fixed_size = sizeof unmap};
         struct incoming reply;
-        const int error = ask(c, &request, &reply, 0, "DMA unmap");
+        const int error = request_reply(c, &request, &reply, 0, "DMA unmap");
         munmap(c->memory[i].host, c->memory[i].size);
         c->memory[i] = c->memory[--c->memory_count];
         return error;
@@ -625,7 +627,7 @@ int trn_vfio_user_interrupt_count(trn_vfio_user* c, uint32_t* count) {
     const struct request request = {
         .command = VU_IRQ_INFO, .fixed = &info, .fixed_size = sizeof info};
     struct incoming reply;
-    const int error = ask(c, &request, &reply, sizeof info, "interrupt info");
+    const int error = request_reply(c, &request, &reply, sizeof info, "interrupt info");
     if (error != 0) return error;
     memcpy(&info, reply.payload, sizeof info);
     *count = info.count;
@@ -648,7 +650,7 @@ int trn_vfio_user_interrupts(trn_vfio_user* c, uint32_t first, uint32_t count,
                                         .fds = eventfds != NULL ? eventfds + done : NULL,
                                         .fd_count = eventfds != NULL ? here : 0};
         struct incoming reply;
-        const int error = ask(c, &request, &reply, 0, "set interrupts");
+        const int error = request_reply(c, &request, &reply, 0, "set interrupts");
         if (error != 0) return error;
         done += here;
     }
@@ -658,15 +660,15 @@ int trn_vfio_user_interrupts(trn_vfio_user* c, uint32_t first, uint32_t count,
 int trn_vfio_user_reset(trn_vfio_user* c) {
     const struct request request = {.command = VU_DEVICE_RESET};
     struct incoming reply;
-    return ask(c, &request, &reply, 0, "reset");
+    return request_reply(c, &request, &reply, 0, "reset");
 }
 
 static int time_request(trn_vfio_user* c, uint16_t command, uint64_t wait, uint64_t* now) {
-    const struct vu_time asked = {wait};
+    const struct vu_time duration = {wait};
     const struct request request = {
-        .command = command, .fixed = &asked, .fixed_size = sizeof asked};
+        .command = command, .fixed = &duration, .fixed_size = sizeof duration};
     struct incoming reply;
-    const int error = ask(c, &request, &reply, sizeof asked, "simulated time");
+    const int error = request_reply(c, &request, &reply, sizeof duration, "simulated time");
     if (error == 0 && now != NULL) memcpy(now, reply.payload, sizeof *now);
     return error;
 }
@@ -675,7 +677,7 @@ int trn_vfio_user_now(trn_vfio_user* c, uint64_t* nanoseconds) {
     return time_request(c, VU_TRN_NOW, 0, nanoseconds);
 }
 
-/* In steps, so that a slow simulation is not taken for a dead one. */
+/* Waits in steps, so that a slow simulation does not cause a time-out. */
 int trn_vfio_user_wait(trn_vfio_user* c, uint64_t nanoseconds, uint64_t* now) {
     const uint64_t step = 1000000;
     do {
