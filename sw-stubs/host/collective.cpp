@@ -20,7 +20,7 @@ constexpr auto guard_bytes = collective_memories::guard_bytes;
 constexpr std::uint8_t guard_value = 0xa5;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 
-/// The same place, `bytes` further on.
+/// The location `bytes` after `at`.
 location after(location at, std::uint64_t bytes) {
     at.offset += bytes;
     return at;
@@ -112,7 +112,8 @@ std::uint32_t collective_group::collective_core(std::uint32_t core) const {
     return core * (about_.sync_blocks / about_.cores);
 }
 
-/// Loads the first collective core of each NeuronCore from `first` on that does not run the image.
+/// Loads the image into the first collective core of `count` NeuronCores from `first` on, except
+/// those that already run it.
 void collective_group::load_cores(std::uint32_t first, std::uint32_t count) {
     std::uint32_t missing = 0;
     for (auto n = first; n < std::min(first + count, about_.cores); ++n)
@@ -125,7 +126,7 @@ void collective_group::load_cores(std::uint32_t first, std::uint32_t count) {
     loaded_cores_ |= missing;
 }
 
-/// Joins the rings of the domains in order; their number is the smallest of any domain.
+/// Concatenates the rings of the domains; uses the smallest number of rings of any domain.
 void collective_group::find_rings(const trn_topology& machine) {
     const auto each = static_cast<std::uint32_t>(ranks()) / domains();
     std::vector<std::uint32_t> of_domain(std::size_t{TRN_COLL_RINGS} * each);
@@ -142,7 +143,7 @@ void collective_group::find_rings(const trn_topology& machine) {
 }
 
 void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_config& config,
-                            const known& about) {
+                            const rank_data& about) {
     const collective_reference reference(config);
     const std::vector<std::uint8_t> guard(guard_bytes, guard_value);
     for (const auto& each : about.buffers[rank]) {
@@ -159,11 +160,11 @@ void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_confi
 }
 
 /// Checks outputs, inputs (which must be unchanged) and the memory around both.
-void collective_group::check(const trn_coll_config& config, const known& about,
+void collective_group::check(const trn_coll_config& config, const rank_data& about,
                              collective_result& found) {
     const collective_reference reference(config);
     const auto size = trn_coll_type_bytes(config.type);
-    std::vector<std::uint8_t> shared;  // an all-reduce gives all ranks the same
+    std::vector<std::uint8_t> shared;  // the output of an all-reduce is equal on all ranks
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         const auto& all = about.buffers[rank];
@@ -211,7 +212,7 @@ void collective_group::check(const trn_coll_config& config, const known& about,
     });
 }
 
-trn_coll_config collective_group::config_for(const collective_request& what, known& of) const {
+trn_coll_config collective_group::config_for(const collective_request& what, rank_data& of) const {
     auto& members = of.members;
     members.resize(ranks());
     of.done = what.done;
@@ -258,7 +259,8 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     return config;
 }
 
-void collective_group::create(const trn_coll_config& config, const known& about, handles& made) {
+void collective_group::create(const trn_coll_config& config, const rank_data& about,
+                              handles& made) {
     if (config.slot < armed_.size() && !armed_[config.slot].empty())
         throw device_error(
             TRN_BUSY, fmt::format("slot {} holds a collective that programs start", config.slot));
@@ -282,7 +284,7 @@ void collective_group::create(const trn_coll_config& config, const known& about,
     });
 }
 
-/// Where calls of the driver stub are allowed.
+/// Destroys collectives where calls of the driver stub are allowed.
 void collective_group::take_down(handles& made, std::uint32_t slot) {
     if (made.empty()) return;
     network_->close(slot);
@@ -292,7 +294,7 @@ void collective_group::take_down(handles& made, std::uint32_t slot) {
 struct collective_group::one_run {
     collective_group* group;
     const collective_request& what;
-    known about = {};
+    rank_data about = {};
     trn_coll_config config = {};
     handles made = {};
     collective_result result = {};
@@ -361,8 +363,8 @@ void collective_group::finish(one_run& run) {
         static_cast<double>(run.result.ended_ns - run.result.started_ns) / what.iterations;
 }
 
-/// \throws std::invalid_argument when two would use the same slot of a chip, or a slot's buffers
-/// those of another
+/// \throws std::invalid_argument when two jobs use the same slot of a chip, or a slot's buffers
+/// overlap another slot's share
 void collective_group::check_apart(std::span<const collective_job> jobs) {
     if (jobs.size() < 2) return;
     for (auto a = jobs.begin(); a != jobs.end(); ++a)
@@ -373,7 +375,7 @@ void collective_group::check_apart(std::span<const collective_job> jobs) {
                     throw std::invalid_argument(
                         fmt::format("two collectives in slot {} of chip {}", a->what.slot, chip));
     for (const auto& job : jobs) {
-        known about;
+        rank_data about;
         job.group.config_for(job.what, about);
         const auto fits = [&](const collective_memories::buffers& all) {
             return job.group.memories_->in_share(all, job.what.slot);
@@ -440,7 +442,7 @@ collective_result collective_group::run(const collective_request& what) {
 
 std::vector<rank_outcome> collective_group::outcomes_of(const std::vector<std::size_t>& started,
                                                         const collective_request& what) {
-    known about;
+    rank_data about;
     std::vector<rank_outcome> outcomes(ranks());
     handles made;
     create(config_for(what, about), about, made);
@@ -472,7 +474,7 @@ std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
 
 std::vector<trn_coll_trigger> collective_group::arm(const collective_request& what,
                                                     std::span<const own_buffers> of_ranks) {
-    known about;
+    rank_data about;
     about.fills = false;
     trn_coll_config config = config_for(what, about);
     const auto& parts = about.buffers.front();

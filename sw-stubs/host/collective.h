@@ -66,65 +66,65 @@ struct collective_deleter {
 };
 using collective_handle = std::unique_ptr<trn_coll, collective_deleter>;
 
-/// What a person asks for.
+/// A collective, as the user requests it.
 struct collective_request {
     trn_coll_op op = TRN_COLL_ALL_GATHER;
     trn_coll_algorithm algorithm = TRN_COLL_AUTO;
-    std::vector<trn_coll_rule> rules = {};  ///< before those of the library
+    std::vector<trn_coll_rule> rules = {};  ///< take precedence over the library's
     trn_element type = TRN_BF16;
     trn_coll_operator with = TRN_COLL_SUM;
     std::uint64_t bytes = 0;                 ///< rounded down to whole elements, or to equal blocks
-    std::vector<std::uint64_t> counts = {};  ///< in place of bytes: collective_counts
+    std::vector<std::uint64_t> counts = {};  ///< instead of bytes: collective_counts
     collective_places places = {};
     std::uint32_t root = 0;
-    std::uint32_t channels = 0, lanes = 0;  ///< 0: as many as the size is worth
-    std::uint32_t slot = 0;                 ///< of the cores: one for each that runs at once
-    std::uint32_t core = 0;                 ///< NeuronCore of the first channel; the next follow
+    std::uint32_t channels = 0, lanes = 0;  ///< 0: chosen by the size
+    std::uint32_t slot = 0;                 ///< of the cores: one per concurrent collective
+    std::uint32_t core = 0;                 ///< NeuronCore of channel 0; others follow
     std::uint32_t iterations = 1;
-    std::uint64_t limit_ns = 1'000'000'000;  ///< that a rank waits for another
+    std::uint64_t limit_ns = 1'000'000'000;  ///< time-out of a wait for another rank
     bool check = false;
-    bool steps = false;  ///< note when each rank's steps end
+    bool steps = false;  ///< record the end times of each rank's steps
     /// Semaphore of a NeuronCore to which each channel adds 1 at the end of a run.
     struct core_semaphore {
         std::uint32_t core = 0, index = 0;
     };
     std::optional<core_semaphore> done = {};
-    /// Called on each rank's host in place of the trigger: it gives the writes that start the run
-    /// to the agent that makes them, such as a program of the chip's engines.
+    /// Called on each rank's host instead of the trigger: passes the writes that start the run to
+    /// the agent that makes them, such as a program of the chip's engines.
     std::function<void(std::uint32_t rank, device&, std::span<const trn_coll_trigger>)> start_by =
         {};
     /// Called on each rank's host between its trigger and its wait.
     std::function<void(std::uint32_t rank, device&)> meanwhile = {};
 };
 
-/// trn_coll_config.counts of a request over so many ranks: as it has them; of an all-to-all-v also
-/// one for each receiver, the same from all ranks. None of an operation with equal blocks.
-/// \throws device_error for a table of another length
+/// trn_coll_config.counts of a request over `ranks` ranks: the request's counts; for all-to-all-v a
+/// table of one count per receiver is repeated for every sender. Empty for operations with equal
+/// blocks. \throws device_error for a table of another length
 std::vector<std::uint64_t> collective_counts(const collective_request& what, std::size_t ranks);
 
 struct collective_result {
     std::uint64_t bytes = 0, elements = 0;
     std::uint64_t started_ns = 0, ended_ns = 0;  ///< of the last iteration
-    double ns = 0;      ///< simulated, of one iteration: from the last start to the last end
-    double wall_s = 0;  ///< of the host, of one iteration: the last one, whose memory is not new
-    std::uint64_t wrong = 0;       ///< elements that are not as they should be
-    std::string first_wrong = {};  ///< where
+    double ns = 0;      ///< simulated, of one iteration: from the latest start to the latest end
+    double wall_s = 0;  ///< wall clock of the last iteration, which reuses memory
+    std::uint64_t wrong = 0;       ///< number of wrong elements
+    std::string first_wrong = {};  ///< place of the first one
     trn_coll_algorithm algorithm = TRN_COLL_AUTO;
-    /// When a rank's run of the last iteration began and ended, and the ends of its steps
-    /// (trn_coll_steps), ns since the first rank began.
+    /// Begin and end of a rank's last run, and the ends of its steps (trn_coll_steps), in ns since
+    /// the first rank began.
     struct rank_steps {
         std::uint64_t begin_ns = 0, end_ns = 0;
         std::vector<std::uint64_t> ends_ns = {};
     };
-    std::vector<rank_steps> steps = {};  ///< by rank, where they were asked for
+    std::vector<rank_steps> steps = {};  ///< by rank, if requested
     double algorithm_gb_per_s() const { return ns > 0 ? static_cast<double>(bytes) / ns : 0; }
 };
 
-/// How a rank's run ended.
+/// Result of a rank's run.
 struct rank_outcome {
     trn_status status = TRN_OK;
     std::string sentence = {};
-    trn_cc_failure failure = {};  ///< that its firmware has notified of
+    trn_cc_failure failure = {};  ///< notified by its firmware
 };
 
 class collective_group;
@@ -133,62 +133,61 @@ struct collective_job {
     collective_request what;
 };
 
-/// Chips of a machine that make collectives together: a rank each.
+/// Chips of a machine that execute collectives together, one rank each.
 class collective_group {
 public:
-    /// Resets the chips, asks their firmware where they are and loads their collective cores with
-    /// `image`. \throws device_error, std::invalid_argument for a number that is no chip, and for
-    /// ranks of several domains that collective_network does not take
+    /// Resets the chips, reads their places and loads `image` into their collective cores. \throws
+    /// device_error, std::invalid_argument for an unknown chip number, and for ranks of several
+    /// domains that collective_network refuses
     collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
                      std::span<const std::uint8_t> image);
-    /// Leaves devices alone.
+    /// Does not access devices.
     ~collective_group();
     collective_group(const collective_group&) = delete;
     collective_group& operator=(const collective_group&) = delete;
 
     std::size_t ranks() const { return chips_.size(); }
-    /// How many groups of ranks there are that links join and EFA divides.
+    /// Number of domains: groups of ranks joined by links; EFA joins the domains.
     std::uint32_t domains() const { return network_->domains(); }
-    /// \throws device_error when a rank fails: of the one that knows most
+    /// \throws device_error when a rank fails, with the most specific failure
     collective_result run(const collective_request& what);
-    /// The same for several at once: of groups without a chip in common, or in different slots.
-    /// \throws device_error, std::invalid_argument when they would be in each other's way
+    /// Runs several collectives concurrently: of groups without a common chip, or in different
+    /// slots. \throws device_error, std::invalid_argument when they conflict
     static std::vector<collective_result> run_together(std::span<const collective_job> jobs);
-    /// How each rank's run ends, once, by rank; failures are no exceptions.
+    /// Runs once and returns the result of each rank, without exceptions for failures.
     std::vector<rank_outcome> outcomes(const collective_request& what);
-    /// The same for a collective whose rank `absent` is never started.
+    /// As outcomes(), with rank `absent` never started.
     std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& what);
 
-    /// Buffers of a rank that are the caller's.
+    /// Buffers of a rank that the caller provides.
     struct own_buffers {
         std::uint64_t send = 0, send_bytes = 0, receive = 0, receive_bytes = 0;  ///< AXI
     };
-    /// Loads a collective into the slot what.slot for agents of the chips that start it themselves,
-    /// such as programs of their engines (doc/collectives.md). It stays until disarm(). Nothing is
-    /// filled or compared. Returns the triggers of a rank. \throws device_error, also when the
-    /// buffers, by rank, are not of the collective's sizes
+    /// Loads a collective into slot what.slot, to be started by agents of the chips, such as
+    /// programs of their engines (doc/collectives.md). It stays until disarm(). Buffers are neither
+    /// filled nor compared. Returns a rank's triggers. \throws device_error, also when the buffers
+    /// (by rank) do not have the collective's sizes
     std::vector<trn_coll_trigger> arm(const collective_request& what,
                                       std::span<const own_buffers> of_ranks);
-    /// Why the run of a collective that was armed hangs, of the rank that knows most; "": it does
-    /// not.
+    /// Most specific failure of an armed collective's run; "": none.
     std::string failure(std::uint32_t slot);
     void disarm(std::uint32_t slot);
 
 private:
     using handles = std::vector<collective_handle>;  // by rank
-    /// What a configuration points to, and what else there is to know by rank.
-    struct known {
+    /// Memory that a configuration points to, and other data by rank.
+    struct rank_data {
         std::vector<trn_coll_member> members;
         std::vector<std::uint64_t> counts;
         std::vector<collective_memories::buffers> buffers;
         std::optional<collective_request::core_semaphore> done;
-        bool fills = true;  // buffers with inputs, and guards around them
+        bool fills = true;  // fill buffers with inputs, and guards around them
     };
     void find_rings(const trn_topology& machine);
     std::uint32_t collective_core(std::uint32_t core) const;
     void load_cores(std::uint32_t first, std::uint32_t count);
-    trn_coll_config config_for(const collective_request& what, known& of) const;
-    void create(const trn_coll_config& config, const known& about, handles& made);
+    trn_coll_config config_for(const collective_request& what, rank_data& of) const;
+    void create(const trn_coll_config& config, const rank_data& about, handles& made);
     void take_down(handles& made, std::uint32_t slot);
     std::vector<rank_outcome> outcomes_of(const std::vector<std::size_t>& started,
                                           const collective_request& what);
@@ -199,17 +198,17 @@ private:
     void start(one_run& run);
     void finish(one_run& run);
     static void fill(device& on, std::uint32_t rank, const trn_coll_config& config,
-                     const known& about);
-    void check(const trn_coll_config& config, const known& about, collective_result& found);
+                     const rank_data& about);
+    void check(const trn_coll_config& config, const rank_data& about, collective_result& found);
 
     host_set& hosts_;
-    const std::vector<std::size_t> chips_;  // by rank: number of the chip
+    const std::vector<std::size_t> chips_;  // chip number, by rank
     trn_topology_kind topology_ = TRN_TOPOLOGY_NONE;
     std::vector<trn_place> places_;
-    std::vector<std::uint32_t> ring_;     // orders of the ranks, one after the other
-    std::vector<std::uint32_t> rank_of_;  // by number of the chip
+    std::vector<std::uint32_t> ring_;     // orders of the ranks, concatenated
+    std::vector<std::uint32_t> rank_of_;  // rank, by chip number
     const std::vector<std::uint8_t> image_;
-    trn_device_info about_{};         // of each chip
+    trn_device_info about_{};         // the same for all chips
     std::uint32_t loaded_cores_ = 0;  // a map
     std::array<handles, TRN_CC_SLOTS> armed_;
     std::optional<collective_memories> memories_;

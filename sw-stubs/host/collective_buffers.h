@@ -13,14 +13,14 @@
 
 namespace trn {
 
-/// The memories in which every rank has its buffers: stacks of HBM or SBUFs of cores. Where in
-/// them is not asked: collective_memories divides them.
+/// The memories of every rank's buffers: HBM stacks or SBUFs of cores. Offsets are ignored:
+/// collective_memories assigns them.
 struct collective_places {
     location send{location::kind::hbm};
     location receive{location::kind::hbm};
     location scratch{location::kind::hbm};
 };
-/// The sentence that says why buffers cannot be there, or "".
+/// Error text for a place that cannot have buffers, or "".
 std::string collective_place_fault(const location& place);
 
 /// A buffer of a rank.
@@ -30,10 +30,10 @@ struct collective_buffer {
     std::uint64_t bytes = 0;
 };
 
-/// How the memories of a chip are divided: HBM stack 0 begins with what belongs to firmware and
-/// with the rings of all slots of the cores; buffers are behind that, in each memory those of a
-/// slot in its share, and every buffer is between bytes that nothing may touch. A collective that
-/// runs alone may have buffers larger than its slot's share.
+/// Layout of a chip's memories: HBM stack 0 begins with firmware's reserved bytes and the rings of
+/// all slots; buffers follow. Each memory is divided into one share per slot, and every buffer is
+/// between guard bytes, which must stay unchanged. A collective that runs alone may exceed its
+/// slot's share.
 class collective_memories {
 public:
     static constexpr std::uint64_t workspace_at = TRN_HBM_RESERVED_BYTES;
@@ -42,13 +42,13 @@ public:
     /// Send, receive and scratch.
     using buffers = std::array<collective_buffer, 3>;
 
-    /// `on` has been probed, and is as all chips of the collective.
+    /// Precondition: `on` is probed, and all chips of the collective are like it.
     explicit collective_memories(const device& on);
 
-    /// Those of config.rank. \throws device_error when the chip has no such memory or they do not
+    /// The buffers of config.rank. \throws device_error for an unknown memory, or if they do not
     /// fit
     buffers place(const trn_coll_config& config, const collective_places& where) const;
-    /// Whether they leave other slots' shares alone.
+    /// Whether all buffers are within the slot's share.
     bool in_share(const buffers& all, std::uint32_t slot) const;
 
 private:
@@ -62,8 +62,8 @@ private:
     std::vector<std::uint64_t> stacks_, state_buffers_;  // AXI addresses
 };
 
-/// HBM through its BAR window, SBUF by the copy queue of its core: there a host has only registers'
-/// width for each access. \throws device_error
+/// Access HBM through its BAR window, SBUF by the copy queue of its core, because MMIO accesses to
+/// it are one register wide. \throws device_error
 void read_bytes(device& on, const location& from, std::span<std::uint8_t> bytes);
 void write_bytes(device& on, const location& to, std::span<const std::uint8_t> bytes);
 

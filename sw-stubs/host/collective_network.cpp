@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t chips_of_card = 3;
 constexpr std::uint32_t qkey = 0x636f'6c6c;  // "coll"
 
-/// Chips and switches that links join, by serial number.
+/// Graph of chips and switches joined by links, by serial number.
 class links {
 public:
     using end = std::pair<trn_partner_kind, std::uint64_t>;
@@ -52,7 +52,7 @@ void collective_network::find_domains() {
     if (hosts_.cards().empty()) return;  // no path between domains
     links all;
     std::vector<links::end> own(hosts_.chips().size());
-    const auto look = [&](std::size_t chip, device& on) {
+    const auto add_links = [&](std::size_t chip, device& on) {
         std::uint64_t serial = 0;
         trn_topology found{};
         on.check(trn_get_serial(on, &serial));
@@ -73,17 +73,17 @@ void collective_network::find_domains() {
         domains_ = static_cast<std::uint32_t>(roots.size());
         return domains;
     };
-    hosts_.run_each(chips_, look);
+    hosts_.run_each(chips_, add_links);
     numbered();
     if (domains_ == 1) return;
-    // What joins them may be chips that do not take part.
+    // Chips without a rank may join them.
     std::vector<std::size_t> others;
     for (std::size_t n = 0; n < own.size(); ++n)
         if (std::ranges::find(chips_, n) == chips_.end()) others.push_back(n);
     hosts_.run_each(others, [&](std::size_t chip, device& on) {
-        std::uint64_t serial = 0;  // another program may be at work with it: no second probe
+        std::uint64_t serial = 0;  // no second probe: another program may use it
         if (trn_get_serial(on, &serial) == TRN_NOT_READY) on.check(trn_probe(on));
-        look(chip, on);
+        add_links(chip, on);
     });
     const auto domain = numbered();
     const auto each = chips_.size() / domains_;
@@ -97,7 +97,7 @@ void collective_network::find_domains() {
 
 void collective_network::find_cards() {
     const auto cards = hosts_.cards();
-    seats_.resize(chips_.size());
+    rank_cards_.resize(chips_.size());
     for (std::size_t rank = 0; rank < chips_.size(); ++rank) {
         bool found = false;
         for (std::size_t n = 0; n < cards.size() && !found; ++n) {
@@ -105,23 +105,23 @@ void collective_network::find_cards() {
             const auto at = std::ranges::find(chips, chips_[rank]);
             found = at != chips.end();
             if (!found) continue;
-            seats_[rank].card = n;
-            seats_[rank].place = static_cast<std::uint32_t>(at - chips.begin());
+            rank_cards_[rank].card = n;
+            rank_cards_[rank].place = static_cast<std::uint32_t>(at - chips.begin());
             ranks_[n].push_back(rank);
         }
-        if (!found || seats_[rank].place >= chips_of_card)
+        if (!found || rank_cards_[rank].place >= chips_of_card)
             throw std::invalid_argument(fmt::format(
                 "{} has no EFA card to reach other ranks by: a card serves {} chips of its server",
                 hosts_.chips()[chips_[rank]], chips_of_card));
     }
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        auto& of = seats_[rank_of_[chip]].of;
+        auto& of = rank_cards_[rank_of_[chip]].of;
         on.check(trn_bar_address(on, 4, &of.memory, &of.memory_bytes));
         on.check(trn_bar_address(on, on.info().register_bar, &of.registers, &of.register_bytes));
     });
 }
 
-/// Calls `work` for each card of the ranks, where it can be used.
+/// Calls `work` for each card of the ranks, where calls are allowed.
 template <typename Work>
 void collective_network::on_cards(Work&& work) {
     std::vector<std::size_t> cards;
@@ -135,7 +135,7 @@ void collective_network::on_cards(Work&& work) {
 
 std::vector<trn_coll_nic> collective_network::nics() const {
     std::vector<trn_coll_nic> all;
-    for (const auto& each : seats_)
+    for (const auto& each : rank_cards_)
         all.push_back({.memory = each.of.memory,
                        .registers = each.of.registers,
                        .memory_key = each.memory_key,
@@ -144,7 +144,7 @@ std::vector<trn_coll_nic> collective_network::nics() const {
     return all;
 }
 
-/// The ranks' BARs as memory regions, unless the card still has them.
+/// Registers the ranks' BARs as memory regions, unless the card still has them.
 void collective_network::set_up(trn_rdma_card* card, std::size_t number, const std::string& name) {
     auto& mine = objects_[number];
     if (mine.resets == trn_rdma_resets(card)) return;
@@ -155,19 +155,21 @@ void collective_network::set_up(trn_rdma_card* card, std::size_t number, const s
     expect_ok(trn_rdma_alloc_domain(card, &mine.domain), name);
     expect_ok(trn_rdma_alloc_uar(card, &mine.uar), name);
     for (const auto rank : ranks_.at(number)) {
-        auto& seat = seats_[rank];
-        expect_ok(trn_rdma_register(card, mine.domain, seat.of.memory, seat.of.memory_bytes,
-                                    TRN_RDMA_REMOTE_WRITE, &seat.memory_key),
-                  name);
-        expect_ok(trn_rdma_register(card, mine.domain, seat.of.registers, seat.of.register_bytes,
-                                    TRN_RDMA_REMOTE_WRITE, &seat.register_key),
+        auto& rank_card = rank_cards_[rank];
+        expect_ok(
+            trn_rdma_register(card, mine.domain, rank_card.of.memory, rank_card.of.memory_bytes,
+                              TRN_RDMA_REMOTE_WRITE, &rank_card.memory_key),
+            name);
+        expect_ok(trn_rdma_register(card, mine.domain, rank_card.of.registers,
+                                    rank_card.of.register_bytes, TRN_RDMA_REMOTE_WRITE,
+                                    &rank_card.register_key),
                   name);
     }
     mine.resets = trn_rdma_resets(card);
 }
 
-void collective_network::meet_others(trn_rdma_card* card, std::size_t number,
-                                     const std::string& name) {
+void collective_network::create_handles(trn_rdma_card* card, std::size_t number,
+                                        const std::string& name) {
     auto& mine = objects_.at(number);
     for (const auto& [other, of] : objects_) {
         if (mine.handles.contains(other)) continue;
@@ -177,18 +179,18 @@ void collective_network::meet_others(trn_rdma_card* card, std::size_t number,
     }
 }
 
-/// The event queue of a channel raises a vector of its own, which wakes the channel's core.
+/// Each channel has its own event queue and MSI-X vector, which wakes the channel's core.
 void collective_network::create_queues(trn_rdma_card* card, std::size_t rank, std::uint32_t number,
                                        const std::array<trn_coll_rings_of_card, channels>& rings) {
-    const auto& seat = seats_[rank];
-    const auto& mine = objects_.at(seat.card);
+    const auto& rank_card = rank_cards_[rank];
+    const auto& mine = objects_.at(rank_card.card);
     const auto& name = hosts_.chips()[chips_[rank]];
     auto& in = slots_[number];
     for (unsigned n = 0; n < channels; ++n) {
         if (rings[n].completions == 0) continue;
         auto& made = in.queues[rank][n];
         auto& port = in.ports[rank][n];
-        made.vector = 1 + (seat.place * TRN_CC_SLOTS + number) * channels + n;
+        made.vector = 1 + (rank_card.place * TRN_CC_SLOTS + number) * channels + n;
         made.resets = mine.resets;
         expect_ok(trn_rdma_create_eq(card, made.vector, rings[n].events, TRN_COLL_EVENTS, &made.eq),
                   name);
@@ -233,13 +235,14 @@ void collective_network::open(const trn_coll_config& config) {
             on.check(trn_coll_rings_for(on, &mine, n, &rings[mine.rank][n]));
     });
     on_cards([&](trn_rdma_card* card, std::size_t number, const std::string& name) {
-        meet_others(card, number, name);
+        create_handles(card, number, name);
         for (const auto rank : ranks_.at(number))
             create_queues(card, rank, config.slot, rings[rank]);
     });
     for (std::size_t rank = 0; rank < chips_.size(); ++rank)
-        for (const auto& seat : seats_)
-            in.handles[rank].push_back(objects_.at(seats_[rank].card).handles.at(seat.card));
+        for (const auto& rank_card : rank_cards_)
+            in.handles[rank].push_back(
+                objects_.at(rank_cards_[rank].card).handles.at(rank_card.card));
 }
 
 void collective_network::describe(trn_coll_config& config) const {
@@ -261,13 +264,13 @@ void collective_network::close(std::uint32_t number) try {
             for (const auto& each : in.queues[rank]) {
                 if (!each.exists || each.resets != trn_rdma_resets(card)) continue;
                 trn_rdma_point_vector(card, each.vector, 0, 0);
-                trn_rdma_destroy_qp(card, &each.qp);  // each ends what was not finished
+                trn_rdma_destroy_qp(card, &each.qp);  // ignore errors: destroy all
                 trn_rdma_destroy_cq(card, each.cq.number);
                 trn_rdma_destroy_eq(card, each.eq);
             }
     });
 } catch (const device_error&) {
-    // A card that is gone has no queues.
+    // A lost card has no queues.
 }
 
 }  // namespace trn

@@ -17,7 +17,7 @@ namespace trn {
 
 namespace {
 
-/// The nearest BF16, ties to even; fast, because it is what most collectives are checked with.
+/// The nearest BF16, ties to even. Fast, because most checks of collectives use BF16.
 std::uint16_t to_bf16(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
@@ -26,7 +26,7 @@ float from_bf16(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-/// The nearest value that an integer type has; what is too large becomes the nearest end.
+/// The nearest value of an integer type, saturated.
 template <typename T>
 T to_integer(float value) {
     const double rounded = std::nearbyint(static_cast<double>(value));
@@ -35,7 +35,7 @@ T to_integer(float value) {
     return static_cast<T>(std::clamp(rounded, low, high));
 }
 
-/// Calls `work` with functions that make floats of elements, and elements of floats.
+/// Calls `work` with conversions from elements to float and back.
 template <typename Work>
 void with_type(trn_element type, Work&& work) {
     const auto integer = [&]<typename T>(T) {
@@ -64,11 +64,11 @@ void with_type(trn_element type, Work&& work) {
     case TRN_UINT32:
         return integer(std::uint32_t{});
     default:
-        return;  // no type of a collective
+        return;  // not a type of collectives
     }
 }
 
-/// Small, of both signs where the type has two, with a fraction where it has one.
+/// A small input value: signed for signed types, with a fraction for floating-point types.
 template <typename T>
 float value_of(std::uint32_t rank, std::uint64_t element, bool fraction) {
     const auto random = mix((std::uint64_t{rank} + 1) * 0x9e3779b97f4a7c15 + element);
@@ -84,7 +84,7 @@ bool has_fraction(trn_element type) {
     return type == TRN_FP32 || type == TRN_BF16 || type == TRN_FP16;
 }
 
-/// Bytes of each of so many parts but the last ones, which have what is left.
+/// Bytes of each of `parts` parts; the last ones are smaller or empty.
 std::uint64_t part_of(std::uint64_t bytes, std::uint64_t parts) {
     return (bytes + parts * TRN_COLL_PART - 1) / (parts * TRN_COLL_PART) * TRN_COLL_PART;
 }
@@ -113,7 +113,7 @@ std::uint32_t collective_reference::position_of(std::uint32_t rank) const {
                                       config_.ring);
 }
 
-/// Adds operands to `sum`, one after the other, and rounds once.
+/// Adds operands to `sum` in order and rounds once.
 void collective_reference::add(std::span<std::uint8_t> sum,
                                const std::vector<std::vector<std::uint8_t>>& operands) const {
     with_type(config_.type, [&](auto element, auto widen, auto round) {
@@ -144,7 +144,8 @@ std::vector<std::uint8_t> collective_reference::input_of(std::uint32_t rank, std
     return bytes;
 }
 
-/// A block begins at the rank behind its owner and goes round the ring; each rank rounds once.
+/// A block starts at the rank after its owner and travels around the ring; each rank adds and
+/// rounds.
 void collective_reference::ring_sum(std::uint32_t owner, std::uint64_t first,
                                     std::span<std::uint8_t> bytes) const {
     const auto begin = position_of(owner);
@@ -153,7 +154,7 @@ void collective_reference::ring_sum(std::uint32_t owner, std::uint64_t first,
         add(bytes, {input_of(config_.ring[(begin + n) % config_.ranks], first, bytes.size())});
 }
 
-/// As in a ring, of pairs: each adds both of its parts and rounds once.
+/// As ring_sum, over pairs: each pair adds both of its operands and rounds once.
 void collective_reference::kanga_sum(std::uint32_t owner, std::uint64_t first,
                                      std::span<std::uint8_t> bytes) const {
     const auto pairs = config_.ranks / 2, begin = position_of(owner) / 2;
@@ -166,7 +167,7 @@ void collective_reference::kanga_sum(std::uint32_t owner, std::uint64_t first,
     for (std::uint32_t n = 2; n <= pairs; ++n) add(bytes, {part(n, 0), part(n, 1)});
 }
 
-/// The ranks of a point: two where one stands aside.
+/// The ranks of a point: two if it has a twin.
 std::vector<std::uint32_t> collective_reference::ranks_at(std::uint32_t point) const {
     std::vector<std::uint32_t> ranks;
     for (std::uint32_t rank = 0; rank < config_.ranks; ++rank)
@@ -192,7 +193,8 @@ std::vector<std::uint32_t> collective_reference::along(std::uint32_t point,
     return points;
 }
 
-/// Those along a side add theirs, in order, then those along the next, and so on; each sum rounds.
+/// Adds the operands along a side in order, then the sums along the next side, and so on; each sum
+/// is rounded.
 void collective_reference::doubling_sum(std::uint32_t point, std::uint32_t channel,
                                         std::uint32_t steps, std::uint64_t first,
                                         std::span<std::uint8_t> bytes) const {
@@ -209,8 +211,8 @@ void collective_reference::doubling_sum(std::uint32_t point, std::uint32_t chann
     add(bytes, operands);
 }
 
-/// What a point has after so many steps: its own, then what the others along each side had before
-/// that step, the next one first; it rounds when it has added all of them.
+/// The sum of a point after `steps` steps: its own operand, then for each step the sums of the
+/// others along its side before that step, the nearest first; rounded once, at the end.
 void collective_reference::halving_sum(std::uint32_t point, std::uint32_t channel,
                                        std::uint32_t steps, std::uint64_t first,
                                        std::span<std::uint8_t> bytes) const {
@@ -227,8 +229,8 @@ void collective_reference::halving_sum(std::uint32_t point, std::uint32_t channe
     add(bytes, operands);
 }
 
-/// Each channel has a part of every block, and of all of it when sums are doubled: multiples of 64
-/// bytes, the last one what is left.
+/// Each channel has a part of every block (of the whole buffer when sums are doubled): multiples of
+/// 64 bytes, the last part smaller.
 void collective_reference::grid_sum(std::uint32_t owner, std::uint64_t first,
                                     std::span<std::uint8_t> bytes) const {
     const auto size = trn_coll_type_bytes(config_.type);
@@ -250,7 +252,7 @@ void collective_reference::grid_sum(std::uint32_t owner, std::uint64_t first,
     }
 }
 
-/// Each domain adds up as if it were alone; then their sums, in order, rounded once.
+/// The sum of each domain by itself, then the sum of these in order, rounded once.
 void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t first,
                                           std::span<std::uint8_t> bytes) const {
     const auto ranks = std::max(1u, config_.ranks / config_.domains);
@@ -276,7 +278,7 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
     add(bytes, sums);
 }
 
-/// Begin and length, in elements, of the block that has an element and goes round as one.
+/// Begin and length, in elements, of the block of an element that is reduced as a unit.
 std::pair<std::uint64_t, std::uint64_t> collective_reference::summed_block(
     std::uint32_t owner, std::uint64_t element) const {
     if (config_.op == TRN_COLL_REDUCE_SCATTER_V)
@@ -287,7 +289,7 @@ std::pair<std::uint64_t, std::uint64_t> collective_reference::summed_block(
     return {element / block * block, block};
 }
 
-/// Each ring adds up its part of the block, in its own order.
+/// Each ring reduces its part of the block, in the ring's order.
 void collective_reference::sum_of_rings(std::uint32_t owner, std::uint64_t first,
                                         std::span<std::uint8_t> bytes) const {
     const auto [begin, length] = summed_block(owner, first);
@@ -341,7 +343,7 @@ void collective_reference::output(std::uint32_t rank, std::uint64_t first,
         const auto before = std::accumulate(config_.counts, config_.counts + rank, first);
         return sum(rank, before, bytes);
     }
-    // Cut where blocks end.
+    // Split at the ends of blocks.
     std::uint32_t owner = 0;
     std::uint64_t begin = 0;  // of the owner's block
     for (std::size_t done = 0; done < bytes.size();) {

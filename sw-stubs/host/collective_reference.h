@@ -10,17 +10,17 @@
 
 namespace trn {
 
-/// What collectives are checked against: inputs that are known by rank and position, and what has
-/// to come of them, computed here by the rules of doc/dma_compute.md and by nothing that the
-/// platform uses.
+/// Reference results of collectives: inputs defined by rank and position, and the expected outputs,
+/// computed by the rules of doc/dma_compute.md without code of the platform.
 class collective_reference {
 public:
-    /// The configuration names an algorithm and its channels: the order of a sum is theirs.
+    /// The configuration must name an algorithm and its channels, which determine the order of
+    /// sums.
     explicit collective_reference(const trn_coll_config& config);
 
     /// The input of a rank from element `first` on.
     void input(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
-    /// What a rank's receive buffer has to hold from element `first` on.
+    /// Expected contents of a rank's receive buffer from element `first` on.
     void output(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
 
 private:
@@ -50,7 +50,7 @@ private:
 
     const trn_coll_config& config_;
     trn_coll_grid grid_{};          // of doubling and halving
-    std::uint32_t first_rank_ = 0;  // that rank 0 is, of a domain
+    std::uint32_t first_rank_ = 0;  // of the whole: rank 0 of a domain
 };
 
 }  // namespace trn

@@ -14,7 +14,7 @@ namespace {
 
 struct format {
     unsigned bytes;
-    int exponent_bits, mantissa_bits;  // no exponent: an integer
+    int exponent_bits, mantissa_bits;  // exponent_bits 0: integer
     bool has_infinity, is_signed;
 };
 
@@ -52,7 +52,7 @@ format format_of(trn_element type) {
     return {1, 0, 0, false, false};
 }
 
-/// A floating-point format by its bits. Those of TF32 are the upper ones of its word.
+/// Layout of a floating-point format. TF32 uses the upper bits of its word.
 struct layout {
     explicit layout(const format& f)
         : mantissa(f.mantissa_bits),
@@ -64,7 +64,7 @@ struct layout {
 
     int mantissa, bias, unused;
     std::uint32_t sign;
-    std::uint32_t top;     // the exponent all ones
+    std::uint32_t top;     // exponent of all ones
     std::uint32_t beyond;  // the first magnitude that is not finite
 
     double value(std::uint32_t magnitude) const {
@@ -166,7 +166,8 @@ std::vector<std::uint8_t> transposed(const trn_compute_packet& p,
     return out;
 }
 
-/// Gather: elements of the table behind the indices. Scatter: `before` with elements replaced.
+/// Gather: elements of the table that follows the indices. Scatter: `before` with replaced
+/// elements.
 std::vector<std::uint8_t> moved(const trn_compute_packet& p, std::span<const std::uint8_t> sources,
                                 std::span<const std::uint8_t> before) {
     const bool gathers = p.operation == TRN_COMPUTE_GATHER;

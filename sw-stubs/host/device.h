@@ -11,7 +11,7 @@
 
 namespace trn {
 
-/// A call of the driver stub that did not return TRN_OK; what() is its sentence.
+/// A failed call of the driver stub; what() is its error text.
 class device_error : public std::runtime_error {
 public:
     device_error(trn_status status, const std::string& sentence)
@@ -19,17 +19,17 @@ public:
     const trn_status status;
 };
 
-/// \throws device_error that names `who` unless `error`, of a call for EFA cards, is 0
+/// \throws device_error that names `who` unless `error` (of a trn_rdma call) is 0
 void expect_ok(int error, const std::string& who);
 
-/// Of a driver on a host of this SMBIOS product.
+/// Options of a driver on a host of this SMBIOS product.
 inline trn_options options_on(const std::string& product) {
     trn_options options{};
     options.platform = trn_platform_of_product(product.c_str());
     return options;
 }
 
-/// A device of the driver stub that frees itself, and whose failures are exceptions.
+/// A device of the driver stub, with RAII and exceptions.
 class device {
 public:
     /// Owns the transport. \throws std::bad_alloc
@@ -52,7 +52,7 @@ private:
 /// Host memory for DMA that frees itself.
 class host_buffer {
 public:
-    /// `offset` bytes of the memory stay unused in front, so that odd addresses can be tried.
+    /// The first `offset` bytes of the memory stay unused, for tests of unaligned addresses.
     host_buffer(const device& on, std::uint64_t size, std::uint64_t offset = 0);
     ~host_buffer();
     host_buffer(const host_buffer&) = delete;

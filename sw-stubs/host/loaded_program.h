@@ -12,8 +12,7 @@
 
 namespace trn {
 
-/// A program set on a device (trn_program.h) that unloads itself, and whose failures are
-/// exceptions.
+/// A program set on a device (trn_program.h), with RAII and exceptions.
 class loaded_program {
 public:
     /// \throws device_error
@@ -24,16 +23,16 @@ public:
     loaded_program& operator=(const loaded_program&) = delete;
 
     trn_program* get() const { return handle_; }
-    /// Leaves the device as it is from now on, also in the destructor.
+    /// From now on the device is not accessed, including by the destructor.
     void forget();
 
     std::vector<trn_tensor> tensors() const;
-    /// \throws device_error with TRN_INVALID_ARGUMENT that suggests a name that there is
+    /// \throws device_error with TRN_INVALID_ARGUMENT and a suggestion for an unknown name
     trn_tensor find(std::string_view name) const;
     void write(const trn_tensor& tensor, std::span<const std::uint8_t> bytes) const;
     std::vector<std::uint8_t> read(const trn_tensor& tensor) const;
 
-    /// Starts it and waits at most so many ns of simulated time. \throws device_error, also when an
+    /// Starts it and waits up to `limit_ns` of simulated time. \throws device_error, also when an
     /// engine fails
     trn_program_result run(std::uint64_t limit_ns) const;
 

@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// A place that a person names: "host", "host@7", "hbm2@16 MiB", "sbuf3@0x1000", "axi@0x800000".
-/// The offset is a size with its unit or a plain number of bytes.
+/// A memory location in user input: "host", "host@7", "hbm2@16 MiB", "sbuf3@0x1000",
+/// "axi@0x800000". The offset is a size with its unit or a plain number of bytes.
 struct location {
     enum class kind { host, hbm, sbuf, axi };
 
@@ -21,14 +21,14 @@ struct location {
     /// Without the offset: "hbm2".
     std::string name() const;
 
-    /// The place so many bytes further on. \throws device_error with TRN_INVALID_ARGUMENT past the
-    /// end of the address space.
+    /// The location `bytes` after this one. \throws device_error with TRN_INVALID_ARGUMENT beyond
+    /// the address space.
     location plus(std::uint64_t bytes) const;
-    /// The AXI address of a place inside the chip. \throws device_error with
-    /// TRN_INVALID_ARGUMENT when the chip has no such memory or `size` bytes do not fit.
+    /// The AXI address of a location inside the chip. \throws device_error with
+    /// TRN_INVALID_ARGUMENT for an unknown memory, or if `size` bytes do not fit.
     std::uint64_t address(const device& on, std::uint64_t size) const;
-    /// The core whose host-transfer queue a copy to or from here uses by default: the first
-    /// core of the stack, the core itself, 0.
+    /// Default core for the host-transfer queue of a copy: the stack's first core, the core itself,
+    /// or 0.
     std::uint32_t core(const device& on) const;
 
 private:

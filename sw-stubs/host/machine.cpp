@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t small = 64;  // bytes
 constexpr std::uint32_t engines_of_core = 16;
 
-/// How a copy is divided: which engine copies which part, and where each part lives. Parts go round
-/// the stacks, so that few engines use all of them too.
+/// Division of a copy into parts: engine and addresses of each part. Parts are distributed over the
+/// stacks in turn, so that few engines also use all stacks.
 class division {
 public:
     division(const machine::chip& source, const machine::load& how)
@@ -45,9 +45,9 @@ public:
         return TRN_HBM_RESERVED_BYTES + part / stacks_ * span_;
     }
     std::uint64_t destination(std::uint32_t part) const { return source(part) + count_ * span_; }
-    /// Whether all of them are inside a stack of so many bytes.
+    /// Whether all parts are inside a stack of `stack_bytes`.
     bool fits(std::uint64_t stack_bytes) const {
-        if (span_ > stack_bytes) return false;  // below this no sum passes 64 bits
+        if (span_ > stack_bytes) return false;  // avoids overflow below
         return destination(count_ - 1) + span_ <= stack_bytes;
     }
 
@@ -91,7 +91,7 @@ machine::machine(host_set& hosts) : hosts_(hosts) {
     });
 }
 
-// --- Who sends to whom ---------------------------------------------------------------------
+// --- Sources and destinations --------------------------------------------------------------
 
 std::vector<machine::sender> machine::senders(traffic_pattern pattern) const {
     std::vector<sender> all;
@@ -109,7 +109,7 @@ std::vector<std::size_t> machine::targets(std::size_t from, traffic_pattern patt
     case traffic_pattern::own_hbm:
         return {from};
     case traffic_pattern::all_to_all:
-        // Each begins with its next, so that no chip is the first target of all.
+        // Each chip begins with the next one, so that no chip is the first target of all.
         for (std::size_t n = 1; n < count; ++n) to.push_back((from + n) % count);
         return to;
     case traffic_pattern::bisection:
@@ -135,7 +135,7 @@ std::vector<std::size_t> machine::targets(std::size_t from, traffic_pattern patt
     return to;
 }
 
-/// The next of those that differ from `from` only in what the pattern varies, in the board's order.
+/// The next chip, in the board's order, that differs from `from` only in the pattern's coordinate.
 std::vector<std::size_t> machine::others(std::size_t from, traffic_pattern pattern) const {
     const auto& own = chips_[from].place;
     for (std::size_t n = 1; n < chips_.size(); ++n) {
@@ -161,7 +161,7 @@ std::vector<traffic::stream> machine::streams(device& on, const sender& s, const
         const auto engine = parts.engine(n), stack = parts.stack(n);
         auto& mine = all.emplace_back(traffic::stream{engine, {}});
         for (std::size_t k = 0; k < s.to.size(); ++k) {
-            // Engines begin with different targets, so that all of them are copied to all the time.
+            // Engines begin with different targets, so that all targets are always in use.
             const auto to = s.to[(k + n) % s.to.size()];
             std::uint64_t there = trn_hbm_address(on, stack, parts.destination(n));
             if (s.into_state_buffers) {
@@ -169,7 +169,7 @@ std::vector<traffic::stream> machine::streams(device& on, const sender& s, const
                 there = trn_sbuf_address(on, engine / engines_of_core,
                                          engine % engines_of_core * share);
             }
-            if (to != s.from)  // a SENG has a stack and a window
+            if (to != s.from)  // window `stack`: a SENG has one stack and one window
                 there = trn_remote_address(&chips_[to].place, stack, there);
             mine.segments.push_back({.source = trn_hbm_address(on, stack, parts.source(n)),
                                      .destination = there,
@@ -205,7 +205,7 @@ machine::result machine::run(const std::vector<sender>& senders, const load& how
     hosts_.run_each(which, [&](std::size_t from, device&) {
         sum.bytes += loads[from]->bytes();
         sum.copies += of[from]->to.size();
-        loads[from].reset();  // where calls of the driver stub are allowed
+        loads[from].reset();  // here calls of the driver stub are allowed
     });
     return sum;
 }

@@ -12,19 +12,19 @@
 
 namespace trn {
 
-/// Who copies to whom when all chips of a machine copy at the same time.
+/// Sources and destinations when all chips of a machine copy concurrently.
 enum class traffic_pattern {
-    local,        ///< each from its HBM into its own state buffers
-    own_hbm,      ///< each from its HBM into its own HBM
-    all_to_all,   ///< each to every other
-    bisection,    ///< each to the one half the machine away
-    incast,       ///< all to the first
-    same_server,  ///< each to the next chip of its server
-    same_rack,    ///< each to the chip of the same number in the next server of its rack
-    other_rack,   ///< each to the chip of the same position in the other rack
-    neighbours,   ///< each to every chip that one of its own links leads to
+    local,        ///< each chip from its HBM to its own state buffers
+    own_hbm,      ///< each chip from its HBM to its own HBM
+    all_to_all,   ///< each chip to every other
+    bisection,    ///< each chip to the one half the machine away
+    incast,       ///< all chips to the first
+    same_server,  ///< each chip to the next one of its server
+    same_rack,    ///< each chip to the same chip of the next server in its rack
+    other_rack,   ///< each chip to the one at its position in the other rack
+    neighbours,   ///< each chip to all directly linked chips
 };
-/// As a command line has it: "same-server".
+/// Spelling on the command line: "same-server".
 std::string to_string(traffic_pattern pattern);
 
 }  // namespace trn
@@ -47,16 +47,16 @@ struct trn::names_of<trn::traffic_pattern> {
 
 namespace trn {
 
-/// The chips of a machine and the copies that measure what is between them. A copy is shared by
-/// engines of the source; an engine works on the stack and through the window of its SENG.
+/// The chips of a machine, and copies that measure the paths between them. Several engines of the
+/// source share a copy; an engine uses the stack and the window of its SENG.
 class machine {
 public:
-    /// How a copy is made. Its source is written before, once.
+    /// Parameters of a copy. Its source is written once, before.
     struct load {
         std::uint64_t bytes = std::uint64_t{1} << 20;  ///< of each copy
-        std::uint32_t engines = 16;                    ///< that share it
-        std::uint64_t wrap = 0;  ///< each engine reuses so many bytes; 0: none twice
-        std::uint32_t descriptor = TRN_DESCRIPTOR_BYTES;  ///< most bytes of one
+        std::uint32_t engines = 16;                    ///< number that share it
+        std::uint64_t wrap = 0;  ///< bytes after which each engine starts again; 0: never
+        std::uint32_t descriptor = TRN_DESCRIPTOR_BYTES;  ///< maximum bytes per descriptor
     };
     struct chip {
         std::string name;
@@ -64,34 +64,34 @@ public:
         trn_topology_kind topology{};
         std::uint32_t stacks = 0, cores = 0, engines = 0;  ///< engines of the cores
         std::uint64_t state_buffer = 0;                    ///< bytes of each core
-        std::vector<trn_place> linked = {};                ///< who is at the end of a link
+        std::vector<trn_place> linked = {};                ///< chips at the ends of its links
     };
     struct result {
         std::uint64_t copies = 0, bytes = 0;
-        std::uint64_t ns = 0;  ///< simulated, until the last chip has seen its last marker
+        std::uint64_t ns = 0;  ///< simulated, until the last chip's last marker
         double gb_per_s() const {
             return ns ? static_cast<double>(bytes) / static_cast<double>(ns) : 0;
         }
     };
 
-    /// Probes and resets every chip and asks its firmware where it is. \throws device_error
+    /// Probes and resets every chip and reads its place. \throws device_error
     explicit machine(host_set& hosts);
 
     const std::vector<chip>& chips() const { return chips_; }
 
-    /// One copy by itself. \throws device_error
+    /// A single copy. \throws device_error
     result copy(std::size_t from, std::size_t to, const load& how) {
         return run({sender{from, {to}}}, how);
     }
-    /// One engine copies 64 bytes: what a latency is.
+    /// A copy of 64 bytes by one engine, for latencies.
     result small_copy(std::size_t from, std::size_t to);
-    /// Nothing happens where the machine has no chips for the pattern.
+    /// A result of 0 copies if the machine has no chips for the pattern.
     result run(traffic_pattern pattern, const load& how) { return run(senders(pattern), how); }
-    /// Bytes per ns of the pattern when it has lasted: what twice the bytes take longer.
+    /// Sustained rate of the pattern in bytes per ns, from the additional time of twice the bytes.
     double sustained(traffic_pattern pattern, const load& how);
 
-    /// Compares what the last copy of this load brought from `from` to `to`; through BAR4, not by
-    /// the engines that are measured. \throws device_error
+    /// Compares the destination of the last copy from `from` to `to` with its source, through BAR4
+    /// instead of the measured engines. \throws device_error
     void check(std::size_t from, std::size_t to, const load& how);
 
 private:

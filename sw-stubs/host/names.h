@@ -6,7 +6,7 @@
 
 namespace trn {
 
-/// How people spell an enumerator on command lines and in scenario files.
+/// Spelling of an enumerator on command lines and in scenario files.
 template <class E>
 struct named {
     std::string_view name;

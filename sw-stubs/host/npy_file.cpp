@@ -21,7 +21,7 @@ constexpr std::uint64_t max_dimensions = 32, max_size = std::uint64_t{1} << 40;
     throw std::runtime_error(fmt::format("{}: not a NumPy file that can be read: {}", name, why));
 }
 
-/// What follows `key` and a colon in the header's dictionary.
+/// Text after `key` and its colon in the header's dictionary.
 std::string_view value_of(std::string_view header, std::string_view key, const std::string& name) {
     const auto at = header.find(fmt::format("'{}'", key));
     const auto colon = at == header.npos ? at : header.find(':', at);

@@ -20,9 +20,9 @@ struct npy_array {
     std::vector<double> numbers() const;
 };
 
-/// `name`: of the file, for messages. \throws std::runtime_error with one sentence
+/// `name`: of the file, for messages. \throws std::runtime_error
 npy_array read_npy(std::span<const std::uint8_t> file, const std::string& name);
-/// What stands before the elements. `type`: NumPy's, such as "<f4".
+/// The file's header, before the elements. `type`: NumPy's, such as "<f4".
 std::string npy_header(std::string_view type, std::span<const std::uint32_t> shape);
 
 }  // namespace trn

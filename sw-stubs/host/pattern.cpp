@@ -16,7 +16,7 @@ std::uint64_t pattern::word(std::uint64_t index) const {
     return mix(key_ + index * 0x9e3779b97f4a7c15);
 }
 
-/// Cuts [position, position + size) into pieces of the pattern's words.
+/// Splits [position, position + size) at the boundaries of the pattern's words.
 template <typename Piece>
 static void for_each_piece(std::uint64_t position, std::size_t size, Piece&& piece) {
     for (std::size_t done = 0; done < size;) {

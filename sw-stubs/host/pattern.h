@@ -9,27 +9,27 @@
 
 namespace trn {
 
-/// The finaliser of SplitMix64: every bit of the input moves half of the bits of the output.
+/// The finaliser of SplitMix64: each input bit affects half of the output bits on average.
 constexpr std::uint64_t mix(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
 }
 
-/// Bytes that look random and are known by their seed and position: what copies are checked with.
+/// Pseudo-random bytes defined by seed and position, to check copies.
 class pattern {
 public:
-    /// The same seed and name give the same bytes, on every machine.
+    /// Equal seeds and names give equal bytes on every machine.
     explicit pattern(std::uint64_t seed, std::string_view name = "");
 
-    /// The bytes at `position` and behind it.
+    /// The bytes from `position` on.
     void fill(std::span<std::uint8_t> bytes, std::uint64_t position = 0) const;
 
     struct mismatch {
         std::uint64_t position;
         std::uint8_t expected, found;
     };
-    /// The first byte that is not the pattern's.
+    /// The first byte that differs from the pattern.
     std::optional<mismatch> check(std::span<const std::uint8_t> bytes,
                                   std::uint64_t position = 0) const;
 

@@ -11,30 +11,29 @@
 
 namespace trn {
 
-/// A collective over the same program on several chips, which the program starts: from one of its
-/// tensors to another.
+/// A collective that a program on several chips starts, from one of its tensors to another.
 struct program_collective {
     collective_request request = {};      ///< type, size and slot follow from the program
-    std::string send = {}, receive = {};  ///< names of tensors; "" of a barrier
+    std::string send = {}, receive = {};  ///< names of tensors; "" for a barrier
 
     /// "all_reduce product -> sum S[30] channels=1": the operation, the tensors, and the semaphore
     /// to which each channel adds 1 at the end of a run. Options: algorithm, operator, root,
-    /// channels, lanes, limit_us. \throws std::runtime_error with one sentence
+    /// channels, lanes, limit_us. \throws std::runtime_error
     static program_collective read(const std::string& text);
 };
 
-/// Collectives of programs that are loaded: the n-th of them is in slot n of the chips' cores, and
-/// a write of 0x100 << n to the doorbell of a channel's collective core starts it. Members run
-/// where collective_group's do.
+/// Collectives of loaded programs: the n-th is in slot n of the chips' cores and is started by a
+/// write of 0x100 << n to the doorbell of each channel's collective core. Members must be called
+/// where collective_group's are.
 class program_collectives {
 public:
-    /// At most TRN_CC_SLOTS. The group outlives this.
+    /// Preconditions: at most TRN_CC_SLOTS collectives; the group outlives this object.
     program_collectives(collective_group& group, std::span<const program_collective> wanted)
         : group_(group), wanted_(wanted.begin(), wanted.end()) {}
 
-    /// Loads them for these programs, one for each rank. \throws device_error
+    /// Loads the collectives for these programs, one per rank. \throws device_error
     void load(std::span<const loaded_program* const> programs);
-    /// Which of them hangs, in a sentence; "": none.
+    /// Text about the first collective that hangs; "": none.
     std::string failure();
     void unload();
 

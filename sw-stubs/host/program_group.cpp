@@ -85,7 +85,7 @@ void program_group::start(collective_group* group) {
         [](instance& one, device& on) { on.check(trn_program_start(one.program->get())); });
 }
 
-/// Adds what hangs in a collective to the failure of a program that waits for it.
+/// Adds the collective's failure to that of a program that waits for it.
 void program_group::explain(const device_error& failure) {
     const auto why = collectives_ ? collectives_->failure() : "";
     throw device_error(failure.status,
@@ -117,7 +117,7 @@ std::uint64_t program_group::ns() const {
     return ended_ns_ - std::min(started_ns_, ended_ns_);
 }
 
-/// Of the n-th instances of all chips.
+/// The sum of a reference over the n-th instances of all chips.
 const tensors::numbers& program_group::sum_over_chips(std::size_t number, const std::string& text) {
     tensors::numbers& total = sums_[{number, text}];
     if (!total.values.empty()) return total;

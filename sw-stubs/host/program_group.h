@@ -17,34 +17,34 @@
 
 namespace trn {
 
-/// What is to run where.
+/// A program, its instances and inputs.
 struct program_request {
     std::vector<std::uint8_t> set = {};
-    std::filesystem::path folder = {};  ///< of files that tensors name
+    std::filesystem::path folder = {};  ///< of the tensors' files
     trn_program_options loading = {};
-    std::uint32_t cores = 1;      ///< of an instance
+    std::uint32_t cores = 1;      ///< per instance
     std::uint32_t instances = 1;  ///< on consecutive cores of a chip
     bool all_chips = false;
     tensor_texts in = {};
     std::vector<program_collective> collectives = {};  ///< over all chips
 };
 
-/// What has to come out. Texts may hold {chip} and {core}, the numbers of an instance, and be
+/// Expected results. Texts may contain {chip} and {core}, the numbers of an instance, and may be
 /// sum_over_chips(REFERENCE).
 struct program_outcome {
     tensor_texts check = {};
     tensors::tolerance allowed = {};
     std::uint64_t limit_ns = 100'000'000;
-    std::optional<std::uint32_t> error = {};           ///< an engine fails with this code
-    std::optional<std::uint32_t> clock_permille = {};  ///< slowest clock that was reported
+    std::optional<std::uint32_t> error = {};           ///< code of an engine's failure
+    std::optional<std::uint32_t> clock_permille = {};  ///< lowest reported clock rate
 };
 
 /// Instances of one program on cores of one or more chips. Members throw device_error, and
-/// std::runtime_error with one sentence about a wrong text.
+/// std::runtime_error for an invalid text.
 class program_group {
 public:
     using chip_work = std::function<void(std::size_t chip, device& on)>;
-    /// Runs work on each of the chips, which are counted from 0, where driver calls are allowed.
+    /// Runs work on each chip (numbers from 0), where driver calls are allowed.
     using each_device = std::function<void(const chip_work& work)>;
     struct instance {
         std::size_t chip;
@@ -56,30 +56,30 @@ public:
     using instance_work = std::function<void(instance& one, device& on)>;
 
     program_group(std::size_t chips, each_device run, std::uint64_t seed, program_request request);
-    /// Leaves devices alone: see unload().
+    /// Does not access devices: see unload().
     virtual ~program_group();
     program_group(const program_group&) = delete;
     program_group& operator=(const program_group&) = delete;
 
-    /// Loads all, writes their inputs, and starts them. `group`: of all these chips, for the
-    /// request's collectives; null without any.
+    /// Loads all instances, writes their inputs and starts them. `group`: of all these chips, for
+    /// the request's collectives; null without collectives.
     void start(collective_group* group);
     void wait(const program_outcome& outcome);
-    /// The simulated time from the first start to the last end.
+    /// Simulated time from the first start to the last end.
     std::uint64_t ns() const;
-    /// What is wrong with the first tensor that is not as expected.
+    /// Text about the first tensor that differs from its expectation.
     std::optional<std::string> difference(const program_outcome& outcome);
-    /// What is wrong with a tensor of the first instance.
+    /// Text about a difference of a tensor of the first instance.
     std::optional<std::string> difference(const std::string& tensor, const std::string& text,
                                           tensors::tolerance allowed);
     void each_instance(const instance_work& work);
     void unload();
     bool has_collectives() const { return !request_.collectives.empty(); }
-    /// A text with the numbers of an instance in place of {chip} and {core}.
+    /// `text` with {chip} and {core} replaced by the instance's numbers.
     static std::string text_for(const instance& one, const std::string& text);
 
 protected:
-    /// Of a program that is loaded: by the request's texts, zeroes without one.
+    /// Writes the inputs of a loaded program: by the request's texts, zeroes without one.
     virtual void write_inputs(const instance& one) const;
     std::size_t chips() const { return chips_.size(); }
     const program_request& request() const { return request_; }

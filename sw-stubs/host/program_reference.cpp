@@ -71,7 +71,7 @@ numbers gelu(operands in) {
     });
 }
 
-/// a[M, K] b[K, N], or a[K, M] when it is transposed.
+/// a[M, K] times b[K, N]; a[K, M] if `transposed`.
 numbers product(const numbers& a, const numbers& b, bool transposed) {
     need_rank(a, 2);
     need_rank(b, 2);
@@ -122,7 +122,7 @@ numbers softmax(operands in) {
     return each_row(in[0], normalise_exponentials);
 }
 
-/// With gain and bias of the last dimension.
+/// Operands: input, gain and bias of the last dimension.
 numbers layer_norm(operands in) {
     constexpr double epsilon = 1e-5;
     need_equal(in[1].values.size(), in[0].last(), "last dimension and gain");

@@ -8,11 +8,10 @@
 
 #include "sw-stubs/programs/include/trn_program.h"
 
-/// What programs are to compute, in binary64 and by the textbook: it shares nothing with the
-/// models.
+/// Reference results of programs, by textbook formulas in binary64; shares no code with the models.
 namespace trn::tensors {
 
-/// A tensor with its elements as numbers, in the order of memory.
+/// A tensor's shape and its elements as numbers, in memory order.
 struct numbers {
     std::vector<std::uint64_t> shape;
     std::vector<double> values;
@@ -20,12 +19,12 @@ struct numbers {
     std::uint64_t last() const { return shape.empty() ? 1 : shape.back(); }
 };
 
-/// Whether a text begins as a reference does: "softmax(".
+/// Whether a text starts with a reference's name: "softmax(".
 bool is_reference(const std::string& text);
 /// Names of all references: "copy, add, ...".
 std::string reference_names();
-/// The result of a text such as "matmul(a, b)". `tensor_of` gives an operand by its name.
-/// \throws std::runtime_error with one sentence, also when the shapes do not fit
+/// The result of a text such as "matmul(a, b)". `tensor_of` returns an operand by name. \throws
+/// std::runtime_error, also for shapes that do not match
 numbers reference_of(const std::string& text,
                      const std::function<numbers(const std::string& name)>& tensor_of);
 

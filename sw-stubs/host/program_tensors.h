@@ -15,30 +15,30 @@
 
 namespace trn {
 
-/// Tensors with what a person wrote for them, in order: a text of tensors::content(), or for an
-/// expected output also a reference of program_reference.h: "softmax(x)".
+/// Names of tensors with the user's texts, in order: a text of tensors::content(), or for expected
+/// outputs a reference of program_reference.h: "softmax(x)".
 using tensor_texts = std::vector<std::pair<std::string, std::string>>;
 
-/// Inputs and expected outputs of a program. Members throw std::runtime_error with one sentence
-/// about a wrong text, device_error when a copy fails.
+/// Inputs and expected outputs of a program. Members throw std::runtime_error for an invalid text,
+/// device_error when a copy fails.
 class program_tensors {
 public:
     using path_finder = std::function<std::string(const std::string& name)>;
 
-    /// `path_of`: the path of a file that a text names.
+    /// `path_of` returns the path of a file name in a text.
     program_tensors(const loaded_program& program, std::uint64_t seed, path_finder path_of)
         : program_(program), seed_(seed), path_of_(std::move(path_of)) {}
 
-    /// Every tensor but scratch is written: with zeroes where `in` has no text.
+    /// Writes all tensors except scratch; with zeroes if `in` has no text.
     void write(const tensor_texts& in);
-    /// What is wrong with a tensor, in a sentence.
+    /// Text about a tensor's difference from its expectation.
     std::optional<std::string> difference(const std::string& name, const std::string& text,
                                           tensors::tolerance allowed) const;
 
-    /// The result of a reference for what was written. \throws std::runtime_error when the text is
-    /// none, and for an operand that was not written
+    /// The result of a reference for the written inputs. \throws std::runtime_error for an invalid
+    /// text, and for an operand that was not written
     tensors::numbers reference(const std::string& text) const;
-    /// What is wrong with a tensor whose numbers are expected, by the text that they come from.
+    /// As above, against the numbers of the reference `text`.
     std::optional<std::string> difference(const std::string& name, const std::string& text,
                                           const tensors::numbers& expected,
                                           tensors::tolerance allowed) const;

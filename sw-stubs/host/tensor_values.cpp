@@ -104,7 +104,7 @@ std::vector<std::uint8_t> from_npy(const trn_tensor& tensor, const std::string& 
     return array.bytes;
 }
 
-/// The place of element `number`: "[3, 17]".
+/// Index of element `number`: "[3, 17]".
 std::string place_text(const trn_tensor& tensor, std::uint64_t number) {
     std::vector<std::uint64_t> place(tensor.rank);
     for (std::size_t d = tensor.rank; d-- > 0; number /= tensor.dimensions[d])

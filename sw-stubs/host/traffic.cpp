@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::uint32_t first_ring_id = 1;  // of a queue after trn_ring_init
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t finest_look_ns = 100;
-constexpr std::uint64_t precision = 128;           // a look after 1/128 of the time so far
-constexpr std::uint64_t slowest_bytes_per_ns = 1;  // far below any path's
-constexpr std::uint64_t patience_ns = 20'000'000;  // on top of it
+constexpr std::uint64_t min_poll_interval_ns = 100;
+constexpr std::uint64_t polls_per_duration = 128;  // polls after each 1/128 of the time so far
+constexpr std::uint64_t slowest_bytes_per_ns = 1;  // far below the rate of any path
+constexpr std::uint64_t margin_ns = 20'000'000;    // added to the expected time
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void traffic::add(const stream& wanted, std::uint32_t descriptor) {
     }
 }
 
-/// Rings of one entry more than is posted, so that none is ever full.
+/// Each ring has a spare entry, so that it is never full.
 void traffic::place_rings() {
     ring_bytes_ = page;
     for (auto& lane : lanes_) {
@@ -66,7 +66,7 @@ void traffic::write_rings() {
     std::vector<trn_ring_request> requests;
     for (std::size_t n = 0; n < lanes_.size(); ++n) {
         auto& lane = lanes_[n];
-        // The marker is behind everything: nothing before it may still be on its way.
+        // The marker comes last, with a write barrier: all earlier writes are complete.
         const auto marker = memory_->address() + (n + 1) * sizeof(std::uint32_t);
         lane.m2s.push_back(trn_m2s_descriptor(memory_->address(), sizeof(std::uint32_t),
                                               first_ring_id, TRN_WRITE_BARRIER));
@@ -101,8 +101,8 @@ void traffic::start() {
 
 std::uint64_t traffic::wait() {
     const auto begun = trn_now(chip_);
-    const auto limit = bytes_ / slowest_bytes_per_ns + patience_ns;
-    std::size_t first = 0;  // markers come about in order: none is asked twice
+    const auto limit = bytes_ / slowest_bytes_per_ns + margin_ns;
+    std::size_t first = 0;  // polled in order, each until it is set
     while (first < lanes_.size()) {
         if (__atomic_load_n(&word(first + 1), __ATOMIC_ACQUIRE) != 0) {
             ++first;
@@ -110,7 +110,7 @@ std::uint64_t traffic::wait() {
         }
         const auto waited = trn_now(chip_) - begun;
         if (waited > limit) explain(lanes_[first]);
-        chip_.check(trn_sleep(chip_, std::max(finest_look_ns, waited / precision)));
+        chip_.check(trn_sleep(chip_, std::max(min_poll_interval_ns, waited / polls_per_duration)));
     }
     return trn_simulated_now(chip_) - started_;
 }

@@ -9,15 +9,15 @@
 
 namespace trn {
 
-/// Copies by the cores' own engines, many at the same time: what loads memories, links and switches
-/// when their speed is measured. Rings are in host memory; each engine ends with a marker there
-/// (contract 7.5, 13.2), so the host's part in the time is constant.
+/// Concurrent copies by the cores' engines, to load memories, links and switches in measurements of
+/// their speed. Rings are in host memory; each engine ends with a marker there (contract 7.5,
+/// 13.2), so the host adds a constant time.
 class traffic {
 public:
     struct segment {
         std::uint64_t source, destination;  ///< AXI addresses of the chip whose engine copies
         std::uint64_t bytes;
-        std::uint64_t wrap = 0;  ///< begin again after so many; 0: never
+        std::uint64_t wrap = 0;  ///< bytes after which it starts again; 0: never
     };
     struct stream {
         std::uint32_t engine;
@@ -25,8 +25,8 @@ public:
     };
     static constexpr std::uint32_t queue = 0;  ///< of each engine
 
-    /// Writes the rings. `descriptor`: most bytes of one, up to 64 KiB.
-    /// \throws device_error for an engine that is not a core's
+    /// Writes the rings. `descriptor`: maximum bytes per descriptor, up to 64 KiB. \throws
+    /// device_error for an engine that is not a core's
     traffic(device& chip, const std::vector<stream>& streams,
             std::uint32_t descriptor = TRN_DESCRIPTOR_BYTES);
     ~traffic();
@@ -35,18 +35,18 @@ public:
 
     std::uint64_t bytes() const { return bytes_; }  ///< of all streams
 
-    /// Rings every doorbell.
+    /// Writes all doorbells.
     void start();
-    /// Waits for the markers. Returns simulated ns from start() to the last one, known to better
-    /// than one percent. \throws device_error when an engine aborted or nothing came
+    /// Waits for the markers. Returns simulated ns from start() to the last marker, to within one
+    /// percent. \throws device_error after an abort or a time-out
     std::uint64_t wait();
 
 private:
     struct lane {
         std::uint32_t engine = 0;
-        std::vector<trn_descriptor> m2s = {}, s2m = {};  // the marker's included
+        std::vector<trn_descriptor> m2s = {}, s2m = {};  // including the marker's
         std::uint64_t m2s_at = 0, s2m_at = 0;            // offsets of the rings in memory_
-        std::uint32_t length = 0;                        // of either ring
+        std::uint32_t length = 0;                        // of each ring
     };
 
     void add(const stream& wanted, std::uint32_t descriptor);

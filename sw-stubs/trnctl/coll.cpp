@@ -15,7 +15,7 @@ namespace trn {
 
 namespace {
 
-/// "0-3,7": numbers of chips, in this order; all without any.
+/// Parses chip numbers such as "0-3,7", in this order; "": all chips.
 std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count) {
     std::vector<std::size_t> chips;
     if (text.empty()) {
@@ -64,20 +64,20 @@ std::string places_text(const collective_places& places) {
     return fmt::format(", {} to {}{}", from, to, by == usual ? "" : " by way of " + by);
 }
 
-/// The numbers of those that last longest, at most `most`, in their order.
-std::vector<std::size_t> longest(const std::vector<std::uint64_t>& lasts, std::size_t most,
+/// Indices of the longest durations, at most `max`, in ascending order.
+std::vector<std::size_t> longest(const std::vector<std::uint64_t>& lasts, std::size_t max,
                                  std::vector<std::size_t> chosen = {}) {
     std::vector<std::size_t> order(lasts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t n) { return lasts[n]; });
     for (const auto n : order)
-        if (chosen.size() < most && std::ranges::find(chosen, n) == chosen.end())
+        if (chosen.size() < max && std::ranges::find(chosen, n) == chosen.end())
             chosen.push_back(n);
     std::ranges::sort(chosen);
     return chosen;
 }
 
-/// How long each step of a rank took; what came behind the last one is a step too.
+/// Durations of a rank's steps; the time after the last one counts as a step.
 std::vector<std::uint64_t> durations(const collective_result::rank_steps& rank) {
     std::vector<std::uint64_t> all;
     auto begin = rank.begin_ns;
@@ -93,12 +93,12 @@ double microseconds_of(std::uint64_t ns) {
     return static_cast<double>(ns) * 1e-3;
 }
 
-void print_steps(std::size_t number, const collective_result::rank_steps& rank, std::size_t most) {
+void print_steps(std::size_t number, const collective_result::rank_steps& rank, std::size_t max) {
     const auto lasts = durations(rank);
     const auto count = lasts.size();
-    const auto chosen = longest(lasts, std::min(most, count),
-                                most < 2 || count < 2 ? std::vector<std::size_t>{}
-                                                      : std::vector{std::size_t{0}, count - 1});
+    const auto chosen = longest(
+        lasts, std::min(max, count),
+        max < 2 || count < 2 ? std::vector<std::size_t>{} : std::vector{std::size_t{0}, count - 1});
     for (std::size_t n = 0, next = 0; n < chosen.size(); next = chosen[n++] + 1) {
         const auto at = chosen[n];
         if (at != next) print("{:>6} {:>8} more\n", number, at - next);
@@ -111,7 +111,7 @@ void print_steps(std::size_t number, const collective_result::rank_steps& rank, 
         print("{:>6} {:>8} more\n", number, count - 1 - chosen.back());
 }
 
-void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::size_t most,
+void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::size_t max,
                   const output& out) {
     if (out.json) {
         for (std::size_t n = 0; n < ranks.size(); ++n) {
@@ -127,10 +127,10 @@ void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::
     }
     std::vector<std::uint64_t> slowest;
     for (const auto& rank : ranks) slowest.push_back(std::ranges::max(durations(rank)));
-    const auto chosen = longest(slowest, most);
+    const auto chosen = longest(slowest, max);
     print("\n# steps, in us since the first rank began\n{:>6} {:>8} {:>11} {:>11} {:>9}\n", "rank",
           "step", "begin", "end", "took");
-    for (const auto n : chosen) print_steps(n, ranks[n], most);
+    for (const auto n : chosen) print_steps(n, ranks[n], max);
     if (chosen.size() < ranks.size())
         print("# {} ranks more, none with a longer step\n", ranks.size() - chosen.size());
 }
@@ -190,7 +190,7 @@ void coll(session& where, const coll_options& options, const output& out) try {
     if (done.wrong != 0)
         throw std::runtime_error(
             fmt::format("{} differences, first {}", done.wrong, done.first_wrong));
-} catch (const std::invalid_argument& wrong) {  // ranks that cannot be a group
+} catch (const std::invalid_argument& wrong) {  // invalid set of ranks
     throw user_error(wrong.what());
 }
 

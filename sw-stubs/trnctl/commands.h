@@ -14,20 +14,20 @@
 #include "sw-stubs/host/machine.h"
 #include "sw-stubs/trnctl/session.h"
 
-// What trnctl does, one function per command. Everything about the device goes through the driver
-// stub, everything about the platform through the control methods.
+// One function per trnctl command. The device is accessed through the driver stub, the platform
+// through control methods.
 
 namespace trn {
 
-/// Where results go: lines for people, or one JSON object per line for scripts.
+/// Output of results: text lines, or one JSON object per line for scripts.
 struct output {
     bool json = false;
 
     void result(const nlohmann::json& object, const std::string& line) const;
 };
 
-/// Prints to standard output. Does not throw when the stream takes nothing (a full disk): the
-/// stream keeps its error until the program ends.
+/// Prints to standard output. Does not throw on write errors (a full disk): the stream keeps its
+/// error state until the program ends.
 template <class... Args>
 void print(fmt::format_string<Args...> text, Args&&... args) {
     const auto line = fmt::format(text, std::forward<Args>(args)...);
@@ -44,19 +44,19 @@ struct copy_options {
 
 void list(session& where, const output& out);
 void info(session& where, const output& out);
-/// What firmware found at the ends of the links of every chip, or of one.
+/// The links and partners of every chip, or of one, as firmware published them.
 void topology(session& where, const std::string& only, const output& out);
 void copy(session& where, const copy_options& options, const output& out);
 void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
           const output& out);
 
-/// What peek and poke work on.
+/// Target of peek and poke.
 struct spot {
-    std::string text;                        ///< as the user wrote it
-    std::optional<std::uint64_t> bar0 = {};  ///< offset of a register; else memory of the chip
+    std::string text;                        ///< the user's text
+    std::optional<std::uint64_t> bar0 = {};  ///< offset of a register; without: memory of the chip
     location memory = {};
 };
-/// Reads `size` bytes of memory, or the registers from there on.
+/// Reads `size` bytes of memory, or of registers.
 void peek(session& where, const spot& at, std::uint64_t size, const output& out);
 void poke(session& where, const spot& at, std::uint64_t value, unsigned width, const output& out);
 
@@ -69,25 +69,26 @@ struct sync_options {
 void semaphore(session& where, const sync_options& options, const output& out);
 void event(session& where, const sync_options& options, const output& out);
 
-/// The whole device, or the cores of the map.
+/// Resets the whole device, or the cores of the map.
 void reset(session& where, std::optional<std::uint32_t> cores, const output& out);
 void power(session& where, const output& out);
-/// Registers of a module, or the one of that name; without a module: which modules have some.
+/// All registers of a module, or one by name; without a module: the list of modules with registers.
 struct register_choice {
     std::string module, name;
     std::uint64_t index = 0, instance = 0;
 };
 void registers(session& where, const register_choice& which, const output& out);
-/// What software did wrong so far, by rule (doc/rules.md); first sets `policy`, at the end forgets.
+/// Prints the counts of misuse by rule (doc/rules.md). `policy`: set before; `clear`: reset the
+/// counts after.
 void misuse_rules(session& where, const std::string& policy, bool clear, const output& out);
-/// Keeps the state of a running platform, goes back to one, or (no verb) lists them.
+/// Saves or restores a snapshot of a running platform; without a verb lists snapshots.
 void snapshot(session& where, const std::string& verb, const std::string& name, const output& out);
-/// Copies of growing sizes in every direction, as a table.
+/// Table of copies of growing sizes in every direction.
 void bench(session& where, std::uint64_t largest, const output& out);
 struct matrix_options {
     machine::load load;
-    std::optional<traffic_pattern> pattern;  ///< nothing: every pair by itself
-    std::size_t sample = 0;                  ///< about so many pairs; 0: all
+    std::optional<traffic_pattern> pattern;  ///< without: every pair separately
+    std::size_t sample = 0;                  ///< approximate number of pairs; 0: all
     bool verify = false;
     bool summary = false;  ///< only the table by distance
 };
@@ -95,15 +96,15 @@ struct matrix_options {
 void matrix(session& where, const matrix_options& options, const output& out);
 struct coll_options {
     collective_request request;
-    std::string ranks;                     ///< "0-3,7"; all without
+    std::string ranks;                     ///< "0-3,7"; "": all
     std::vector<std::uint8_t> image = {};  ///< for the collective cores
-    int steps = 0;  ///< print the times of steps: at most so many of a rank, of so many ranks
+    int steps = 0;  ///< limit of printed step times per rank, and of ranks; 0: none
 };
-/// A collective over the chips of a machine: time and bandwidth as nccom-test prints them.
+/// Runs a collective over the chips of a machine; prints time and bandwidth like nccom-test.
 void coll(session& where, const coll_options& options, const output& out);
-/// Boot stages, then verified copies host -> HBM -> HBM -> host.
+/// Shows the boot stages, then makes verified copies host -> HBM -> HBM -> host.
 void demo(session& where, std::uint64_t size, const output& out);
-/// UART, power and counters for `seconds`, or until the platform ends.
+/// Prints UART output, power and counters for `seconds`, or until the platform ends.
 void monitor(session& where, std::optional<double> seconds, const output& out);
 
 }  // namespace trn

@@ -34,25 +34,25 @@ public:
     }
 
     std::vector<std::string> chips() override {
-        look();
+        find_functions();
         std::vector<std::string> known;
         for (const auto& one : chips_) known.push_back(one.name);
         return known;
     }
 
     void run_each(const std::vector<std::size_t>& which, const host_set::work& does) override {
-        look();
+        find_functions();
         for (const auto chip : which) does(chip, host(chips_.at(chip).name));
     }
 
     std::vector<host_set::card> cards() override {
-        look();
+        find_functions();
         return share_cards(chips_, cards_);
     }
 
     void run_each_card(const std::vector<std::size_t>& which,
                        const host_set::card_work& does) override {
-        look();
+        find_functions();
         for (const auto number : which) {
             auto& at = endpoints_[cards_.at(number).name];
             if (!at) at.reset(new trn_transport(attach(cards_[number].name)));
@@ -93,8 +93,8 @@ private:
         }
     };
 
-    /// Asks, once, which functions there are: the platform knows chips and EFA cards.
-    void look() {
+    /// Queries the platform's functions (chips and EFA cards), once.
+    void find_functions() {
         if (folder_.empty())
             throw user_error(
                 "this needs the device itself: --connect the folder that 'trnvp run --listen' "
@@ -133,7 +133,7 @@ private:
     const fs::path folder_;
     const std::string chip_;
     control_client control_;
-    std::vector<placed_function> chips_, cards_;  // as the board orders them, once asked
+    std::vector<placed_function> chips_, cards_;  // in the board's order, after find_functions()
     std::map<std::string, bus_addresses> addresses_;
     std::map<std::string, std::string> products_;         // of the hosts, by function
     std::map<std::string, std::optional<device>> hosts_;  // by chip, once attached

@@ -20,8 +20,8 @@ namespace {
 
 constexpr unsigned protocol = 1;
 constexpr std::size_t max_message_bytes = 16 << 20;
-constexpr int max_depth = 64;  // arrays and objects inside each other
-constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // of each send() too
+constexpr int max_depth = 64;                                   // nesting of arrays and objects
+constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // also of each send()
 
 [[noreturn]] void cannot_connect(const std::string& address, const std::string& why) {
     throw control_error(
@@ -30,7 +30,7 @@ constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // of each send(
                     address, why));
 }
 
-/// Discarded when `text` is not JSON, or so deep that to copy it would take much stack.
+/// Discarded if `text` is not JSON, or nested deeper than max_depth (copies need stack).
 nlohmann::json parse_bounded(std::string_view text) {
     bool too_deep = false;
     const auto keep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
@@ -70,7 +70,7 @@ void control_client::connect_unix(const std::string& path) {
     std::ranges::copy(path, name.sun_path);
     open_socket(AF_UNIX, SOCK_STREAM, 0);
     if (socket_ < 0 || connect(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name) != 0) {
-        // A stopped process whose queue is full takes no client.
+        // A stopped process with a full queue accepts no client.
         const std::string why = errno == EAGAIN ? "no response" : std::strerror(errno);
         if (socket_ >= 0) close(std::exchange(socket_, -1));
         cannot_connect(path, why);
@@ -101,7 +101,7 @@ void control_client::send(const std::string& line) {
     for (std::size_t sent = 0; sent < line.size();) {
         const auto count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
         if (count < 0 && (errno == EPIPE || errno == ECONNRESET))
-            return;  // its last answer may hold the reason; the reader reports it
+            return;  // its last message may have the reason: receive() reports it
         if (count < 0 && errno == EAGAIN) throw control_error("the platform takes no requests");
         if (count < 0 && errno != EINTR)
             throw control_error(
@@ -150,7 +150,7 @@ control_client::json control_client::call(std::string_view method, const json& p
                     notified_(message["method"], message.value("params", json::object()));
                 continue;
             }
-            // A client that is turned away is told so before it has asked for anything.
+            // An error without an id refuses the client before its first call.
             const auto answers = message.value("id", json());
             if (!answers.is_null() && answers != json(id)) continue;
             if (message.contains("error"))

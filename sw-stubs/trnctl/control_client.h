@@ -10,7 +10,7 @@
 
 namespace trn {
 
-/// The platform said no, or cannot be reached; what() is for the user.
+/// The platform refused a call or cannot be reached; what() is the message for the user.
 class control_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -22,21 +22,22 @@ public:
     using json = nlohmann::json;
     using notification = std::function<void(const std::string& topic, const json& params)>;
 
-    /// Connects to a Unix socket (a path) or to TCP ("HOST:PORT") and greets. `token` may be "".
-    /// \throws control_error
+    /// Connects to a Unix socket (a path) or TCP ("HOST:PORT") and sends the hello call. `token`
+    /// may be "". \throws control_error
     control_client(const std::string& address, const std::string& token);
     ~control_client();
     control_client(const control_client&) = delete;
     control_client& operator=(const control_client&) = delete;
 
-    /// What the platform said of itself: version, board, digest, time_policy.
+    /// The platform's answer to hello: version, board, digest, time_policy.
     const json& greeting() const { return greeting_; }
-    /// \throws control_error when the platform refuses, goes away, or is silent for `limit`
+    /// \throws control_error when the platform refuses, disconnects, or does not respond within
+    /// `limit`
     json call(std::string_view method, const json& params = json::object(),
               std::chrono::milliseconds limit = std::chrono::seconds(30));
     /// Receives notifications that arrive during calls and listen().
     void on_notification(notification to) { notified_ = std::move(to); }
-    /// Takes notifications for as long as `limit`. False once the connection is closed.
+    /// Receives notifications for `limit`. False once the connection is closed.
     bool listen(std::chrono::milliseconds limit);
 
 private:
@@ -45,7 +46,7 @@ private:
     void connect_unix(const std::string& path);
     void connect_tcp(const std::string& address);
     void send(const std::string& line);
-    bool receive(deadline until);  // one more piece; false: nothing came in time
+    bool receive(deadline until);  // more bytes; false: time-out
     bool next_message(json& message);
 
     int socket_ = -1;

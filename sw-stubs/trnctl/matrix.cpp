@@ -30,7 +30,7 @@ struct pair_result {
     std::uint64_t latency;  // ns, of a small copy
 };
 
-/// Evenly spread over all pairs.
+/// About `sample` pairs, evenly distributed over all pairs.
 std::vector<std::pair<std::size_t, std::size_t>> chosen_pairs(std::size_t chips,
                                                               std::size_t sample) {
     const auto pairs = chips * (chips - 1);

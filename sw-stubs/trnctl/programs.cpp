@@ -16,7 +16,7 @@ namespace trn {
 
 namespace {
 
-/// Codes of HALT and NOTIFY.
+/// Text of the codes of HALT and NOTIFY.
 std::string codes_text(const program_group::instance& one) {
     std::string text;
     trn_program* const program = one.program->get();
@@ -28,7 +28,7 @@ std::string codes_text(const program_group::instance& one) {
     return text;
 }
 
-/// A wrong text of a tensor is the user's mistake.
+/// Turns errors in a tensor's text into user errors.
 template <typename Work>
 void as_user_error(Work&& work) {
     try {
@@ -86,7 +86,7 @@ nlohmann::json state_object(std::uint32_t core, std::uint32_t engine, const stat
             {"instruction", s.instruction}};
 }
 
-/// What stands below the first line: registers that are not 0, and the instruction at the pc.
+/// Lines after the first: nonzero registers, and the instruction at the pc.
 std::string details(const state& s) {
     std::string text;
     for (std::size_t n = 0, shown = 0; n < TRN_CORE_REGISTERS; ++n)
@@ -99,7 +99,7 @@ std::string details(const state& s) {
     return text;
 }
 
-/// `chip`: where there are several.
+/// `chip`: only with several chips.
 void print_counters(std::uint32_t core, const std::vector<state>& all, const output& out,
                     std::optional<std::size_t> chip = {}) {
     if (!out.json)
@@ -137,7 +137,7 @@ void write_outputs(program_group& all, const program_options& options) {
     });
 }
 
-/// The failure is reported, not what follows from it.
+/// Unloads and ignores further errors: the first failure is the one reported.
 void unload_after_failure(program_group& all) {
     try {
         all.unload();
@@ -157,7 +157,7 @@ void report_run(program_group& all, const program_options& options, const output
     out.result({{"simulated_us", us}, {"checked", checked}, {"written", options.out.size()}}, text);
 }
 
-/// Chips answer at the same time, and are printed one after the other.
+/// Reads the counters of all chips concurrently, then prints them in order.
 void report_counters(program_group& all, bool everywhere, const output& out) {
     std::map<std::size_t, std::map<std::uint32_t, std::vector<state>>> counters;
     all.each_instance([&](const program_group::instance& one, device& chip) {

@@ -7,7 +7,7 @@
 #include "sw-stubs/host/program_group.h"
 #include "sw-stubs/trnctl/commands.h"
 
-// Commands of programs of NeuronCores (doc/programs.md).
+// Commands for programs of NeuronCores (doc/programs.md).
 
 namespace trn {
 
@@ -17,14 +17,15 @@ struct program_options {
     tensor_texts out = {};
     std::vector<std::uint8_t> image = {};  ///< for the collective cores
     std::uint64_t seed = 1;
-    bool counters = false;  ///< print those of its engines afterwards
+    bool counters = false;  ///< print the engines' counters afterwards
 };
-/// Loads, runs and compares it, on one chip or on all; inputs without a text are zeroes.
+/// Loads and runs the program on one chip or all, and compares its outputs. Inputs without a text
+/// are zeroes.
 void run_program(session& where, const program_options& options, const output& out);
 
-/// State of the engines of a core, and its semaphores that are not 0. Resets nothing.
+/// Prints the state of a core's engines and its nonzero semaphores, without a reset.
 void dump_core(session& where, std::uint32_t core, const output& out);
-/// Counters of the engines of a core. Resets nothing.
+/// Prints the counters of a core's engines, without a reset.
 void core_counters(session& where, std::uint32_t core, const output& out);
 
 }  // namespace trn

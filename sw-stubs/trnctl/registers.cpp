@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t max_peek = 1 << 20;
 
-/// Rings are needed for memory that only DMA reaches.
+/// Memory other than HBM is accessed by DMA, which needs rings: resets the device.
 void bring_up_for(device& chip, const location& place) {
     chip.check(trn_probe(chip));
     if (place.what != location::kind::hbm) chip.check(trn_reset_device(chip));

@@ -15,37 +15,38 @@
 
 namespace trn {
 
-/// The user asked for something that cannot be: exit status 2.
+/// An invalid request of the user: exit status 2.
 class user_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Where trnctl works: a platform that runs elsewhere, or one of its own.
+/// A platform that trnctl uses: in another process, or its own.
 class session : public host_set {
 public:
     using json = nlohmann::json;
     using uart_listener = std::function<void(const std::string& module, const std::string& text)>;
 
-    /// Runs `work` where calls of the driver stub are allowed. Exceptions come back.
+    /// Runs `work` where calls of the driver stub are allowed. Rethrows its exceptions.
     virtual void run(const std::function<void(device&)>& work) = 0;
-    /// A control method. Waiting ones are not possible here: see wait_ready().
+    /// Calls a control method, except methods that wait: see wait_ready().
     virtual json call(std::string_view method, const json& params = json::object()) = 0;
-    /// Until every chip's firmware has published its routing id. \throws std::runtime_error after
-    /// `limit` of wall clock
+    /// Waits until every chip's firmware has published its routing id. \throws std::runtime_error
+    /// after `limit` of wall-clock time
     virtual void wait_ready(std::chrono::milliseconds limit) = 0;
-    /// Lets the platform go on for so long of wall clock and passes on what its UARTs print.
-    /// False when the platform has ended.
+    /// Lets the platform run for `span` of wall-clock time and forwards its UART output. False once
+    /// the platform has ended.
     virtual bool watch(std::chrono::milliseconds span, const uart_listener& listener) = 0;
 };
 
-/// A session on a platform that runs elsewhere: `where` is its folder of sockets, or the address of
-/// its control socket, which is enough for what needs no device. `token` may be "".
-/// \throws user_error, control_error
+/// A session on a platform in another process: `where` is its folder of sockets, or the address of
+/// its control socket, which suffices for commands without a device. `token` may be "". \throws
+/// user_error, control_error
 std::unique_ptr<session> connect_session(const std::string& where, const std::string& chip,
                                          const std::string& token);
 
-/// `chip`, or the only one of `known`. \throws user_error when that is not one of them
+/// `chip`, or if it is "" the only one of `known`. \throws user_error for an unknown or missing
+/// chip
 std::string choose_chip(const std::string& chip, const std::vector<std::string>& known,
                         const std::string& where);
 

@@ -81,7 +81,7 @@ void info(session& where, const output& out) {
 void reset(session& where, std::optional<std::uint32_t> cores, const output& out) {
     where.run([&](device& chip) {
         chip.check(trn_probe(chip));
-        chip.check(trn_reset_device(chip));  // also what a reset of cores starts from
+        chip.check(trn_reset_device(chip));  // precondition of a reset of cores, too
         if (cores) chip.check(trn_reset_cores(chip, *cores));
         out.result({{"reset", cores ? "cores" : "device"}},
                    cores ? fmt::format("cores {:#x} are reset", *cores) : "the device is reset");
@@ -160,7 +160,7 @@ void power(session& where, const output& out) {
 
 namespace {
 
-/// What the platform counted, over all DMA engines.
+/// Sums of the platform's counters over all DMA engines.
 struct dma_totals {
     std::uint64_t descriptors = 0, bytes = 0, aborts = 0;
 };
@@ -177,8 +177,7 @@ dma_totals dma_of(session& where) {
     return all;
 }
 
-/// The first chip's words between firmware and driver, as the control methods name them; "" when
-/// the board has none.
+/// Name of the first chip's misc RAM in control methods; "" if the board has none.
 std::string misc_ram_space(session& where) {
     for (std::string space : where.call("list", {{"what", "spaces"}}))
         if (space.ends_with("misc_ram.in")) return space;
@@ -193,7 +192,7 @@ std::uint32_t power_of(session& where, const std::string& space, unsigned die) {
 
 }  // namespace
 
-// Looks through the control methods only: a driver may be attached to the function meanwhile.
+// Uses control methods only, because a driver may be attached to the function.
 void monitor(session& where, std::optional<double> seconds, const output& out) {
     using clock = std::chrono::steady_clock;
     const auto start = clock::now();

@@ -20,13 +20,13 @@ using json = nlohmann::json;
 
 constexpr std::string_view words_of_a_chip = ".management.misc_ram.in";
 
-/// What firmware of one chip has published.
+/// Words that the firmware of a chip has published.
 struct chip_words {
     std::string name;
-    std::string bdf;               ///< on its host; empty: none has it
+    std::string bdf;               ///< on its host; empty: no host
     std::uint32_t routing_id = 0;  ///< 0xdeadbeef while it boots
     std::uint64_t serial = 0;
-    std::optional<trn_topology> found;  ///< nothing while firmware is writing it
+    std::optional<trn_topology> found;  ///< empty while firmware is writing it
 };
 
 std::uint32_t word_of(const std::string& hex, std::size_t offset) {
@@ -42,7 +42,7 @@ std::string chip_of(const std::string& space) {
     return space.substr(0, space.size() - words_of_a_chip.size());
 }
 
-/// Names in the order that people count in: server2.chip1 before server10.chip0.
+/// Splits a name into words and numbers for natural order: server2.chip1 before server10.chip0.
 std::vector<std::pair<std::string, unsigned long>> counted(const std::string& name) {
     std::vector<std::pair<std::string, unsigned long>> parts(1);
     bool in_number = false;
@@ -58,7 +58,7 @@ std::vector<std::pair<std::string, unsigned long>> counted(const std::string& na
     return parts;
 }
 
-/// Through the control methods, so that it works beside a driver that has the chip.
+/// Reads through control methods, which work while a driver uses the chip.
 chip_words read_chip(session& where, const std::string& space,
                      const std::map<std::string, std::string>& places) {
     static constexpr std::size_t bytes = TRN_TOPOLOGY_OFFSET + 4 * TRN_TOPOLOGY_WORDS;
@@ -101,7 +101,7 @@ std::vector<chip_words> read_chips(session& where, const std::string& only) {
     return chips;
 }
 
-// --- Words --------------------------------------------------------------------------------
+// --- Texts --------------------------------------------------------------------------------
 
 std::string_view name_of(trn_topology_kind kind) {
     switch (kind) {
@@ -309,7 +309,7 @@ void topology(session& where, const std::string& only, const output& out) {
     try {
         where.wait_ready(std::chrono::seconds(60));
     } catch (const std::runtime_error& slow) {
-        // What a chip that does not boot has found is what one wants to see.
+        // Continue: the state of a chip that does not boot is of interest.
         std::fprintf(stderr, "trnctl: %s\n", slow.what());
     }
     const auto chips = read_chips(where, only);

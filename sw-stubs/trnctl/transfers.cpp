@@ -14,7 +14,7 @@ namespace trn {
 
 namespace {
 
-/// The device as after the driver was loaded: routing id known, rings set up.
+/// Brings the device into the state after a driver's load: routing id known, rings set up.
 void bring_up(device& chip) {
     chip.check(trn_probe(chip));
     chip.check(trn_reset_device(chip));
@@ -26,7 +26,7 @@ struct duration {
 
 template <typename Work>
 duration timed(device& chip, Work&& work) {
-    chip.check(trn_sleep(chip, 1000));  // what earlier accesses still owe is paid before
+    chip.check(trn_sleep(chip, 1000));  // completes earlier accesses
     const auto wall = std::chrono::steady_clock::now();
     const auto simulated = trn_simulated_now(chip);
     work();
@@ -47,7 +47,7 @@ std::string rate_text(std::uint64_t size, double seconds) {
     return fmt::format("{:.2f} GB/s", rate / 1e9);
 }
 
-/// One copy with host memory where an end is the host.
+/// One copy; allocates host memory if an end is the host.
 class transfer {
 public:
     transfer(device& chip, const copy_options& options)
@@ -71,7 +71,7 @@ public:
         });
     }
 
-    /// Compares both ends. HBM is read through BAR4, not by the engine that is being checked.
+    /// Compares both ends. HBM is read through BAR4, independently of the engine under test.
     void verify() const {
         const auto wrong = compare(bytes_of(options_.from, from_), bytes_of(options_.to, to_));
         if (wrong)
@@ -175,7 +175,7 @@ void bench(session& where, std::uint64_t largest, const output& out) {
         for (const auto& d : directions)
             for (std::uint64_t size = 64; size <= largest; size *= 16) {
                 transfer one(chip, {d.from, d.to, size, std::nullopt, 1, false});
-                one.run();  // the first touch of a page is the host's affair
+                one.run();  // warm-up: first touch of host pages
                 const auto took = one.run();
                 out.result({{"direction", d.name},
                             {"bytes", size},
@@ -191,7 +191,7 @@ void bench(session& where, std::uint64_t largest, const output& out) {
 
 void demo(session& where, std::uint64_t size, const output& out) {
     where.wait_ready(std::chrono::seconds(60));
-    where.run(bring_up);  // meanwhile the UART catches up with what the firmware printed
+    where.run(bring_up);  // gives the UART time to print the boot log
     for (const auto& console : where.call("list", {{"what", "consoles"}})) {
         const auto printed = where.call("console", {{"module", console["name"]}});
         if (!out.json) print("{}", printed.value("text", ""));
