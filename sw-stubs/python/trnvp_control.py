@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Client of trnvp's control socket: JSON-RPC 2.0, one message per line (doc/control-socket.md).
 
-Python 3.11 and nothing else.
+Requires only Python 3.11.
 
     import trnvp_control
     with trnvp_control.connect("/run/trnvp/control.sock") as platform:
@@ -26,7 +26,7 @@ LARGEST_MESSAGE = 8 << 20  # bytes; the platform sends less
 
 
 class ControlError(Exception):
-    """The platform refused a call: its sentence, and its error code."""
+    """The platform refused a call: its message and error code."""
 
     def __init__(self, message: str, code: int):
         super().__init__(message)
@@ -41,7 +41,7 @@ def connect(address: str | os.PathLike[str], token: str | None = None, *, timeou
             **expected: str) -> "Platform":
     """Opens a session. `address` is a Unix socket, the folder given to `trnvp run --listen`, or HOST:PORT.
 
-    `expected` may name board, digest or version: another one is refused. Raises ControlError,
+    `expected` may have board, digest or version: other platforms are refused. Raises ControlError,
     Disconnected, OSError.
     """
     path = os.fspath(address)
@@ -97,7 +97,7 @@ class Platform:
     def call(self, method: str, /, **parameters: Any) -> Any:
         """Calls a control method and waits for its answer.
 
-        A call with a simulated-time or wall-clock limit of its own waits as long as it takes; others
+        A call with its own simulated-time or wall-clock limit waits without a timeout; others
         raise TimeoutError after the session's timeout.
         """
         number = next(self._ids)
@@ -162,7 +162,7 @@ class Platform:
         try:
             self._link.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it may have said why before it went: whoever reads its answer learns of it
+            pass  # the platform may have sent the reason before it closed; the reader reports it
 
     def _receive(self, deadline: float | None) -> dict[str, Any]:
         searched = 0

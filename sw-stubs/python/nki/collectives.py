@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives inside kernels, between tensors in HBM and over all chips: all-reduce, all-gather, reduce-scatter. They go on
-while the kernel computes; what reads a result waits for it. The others are refused (15.4)."""
+"""Collectives inside kernels, between tensors in HBM and over all chips: all-reduce, all-gather, reduce-scatter. They run
+while the kernel computes; instructions that read a result wait for it. Other collectives are refused (15.4)."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,7 +12,7 @@ from trn_nki.values.objects import NKIObject
 
 
 class ReplicaGroup(NKIObject):
-    """Ranks that take part: lists of ranks."""
+    """The participating ranks: lists of ranks."""
 
     def __init__(self, groups: Any = None):
         self.groups = groups
@@ -27,7 +27,7 @@ def all_reduce(srcs: Any, dsts: Any, replica_group: Any, op: Any, priority: Any 
 
 def all_gather(srcs: Any, dsts: Any, replica_group: Any, collective_dim: Any = 0, priority: Any = None,
                name: Any = None) -> None:
-    """Each tensor of dsts = the ranks' tensors of srcs, one after the other along the first dimension."""
+    """Each tensor of dsts = the ranks' tensors of srcs, concatenated along the first dimension."""
     for src, dst in _pairs("all_gather", srcs, dsts):
         record("all_gather", engines.engine.unknown, name,
                {"dst": dst, "src": src, "replica_group": replica_group, "collective_dim": collective_dim, "priority": priority})

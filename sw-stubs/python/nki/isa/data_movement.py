@@ -46,5 +46,5 @@ def sendrecv(src: Any, dst: Any, send_to_rank: Any, recv_from_rank: Any, pipe_id
 
 
 def core_barrier(data: Any, cores: Any, engine: Any = engines.engine.gpsimd, name: Any = None) -> Instruction:
-    """Waits until both cores of the logical core are here."""
+    """Waits until both cores of the logical core have reached the barrier."""
     return record("core_barrier", engine, name, {"data": data, "cores": cores})

@@ -10,7 +10,7 @@ from trn_nki.values.data_types import (bfloat16, bool_, float4_e2m1fn_x4, float8
 from trn_nki.values.generations import tile_sizes as _tile_sizes
 from trn_nki.values.memory_regions import MemoryRegion, hbm, private_hbm, psum, sbuf, shared_hbm
 from trn_nki.values.objects import NKIObject
-from trn_nki.values.operators import *  # noqa: F401,F403  operators; functions.py gives them their meaning on tiles
+from trn_nki.values.operators import *  # noqa: F401,F403  operators; functions.py implements them on tiles
 from nki.language.creation import *  # noqa: F401,F403,E402
 from nki.language.functions import *  # noqa: F401,F403,E402
 from nki.language.loops import *  # noqa: F401,F403,E402
@@ -38,7 +38,7 @@ def is_sbuf(buffer: object) -> bool:
     return buffer is sbuf
 
 
-DType, bool, range = _DataType, bool_, affine_range  # at the end: they hide Python's names
+DType, bool, range = _DataType, bool_, affine_range  # last: they shadow Python's names
 
 
 def __getattr__(name: str) -> object:

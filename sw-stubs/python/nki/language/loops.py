@@ -68,7 +68,7 @@ def program_id(axis: int = 0) -> int:
 
 
 def num_programs(axes: Any = 0) -> int:
-    """How many cores the launch has."""
+    """Number of cores of the launch."""
     return recording.current("nl.num_programs").num_programs
 
 
@@ -78,7 +78,7 @@ def program_ndim() -> int:
 
 
 class no_reorder:
-    """A block whose instructions stay in order; ours always do."""
+    """A block whose instructions stay in order; no effect: they always do."""
 
     def __enter__(self) -> None:
         pass
@@ -88,5 +88,5 @@ class no_reorder:
 
 
 def device_print(print_prefix: str, tensor: Any) -> None:
-    """Refused: the platform has no print of the device."""
+    """Refused: the platform does not support prints of the device."""
     raise KernelError("nl.device_print cannot work on this platform; return the tensor from the kernel", "15.4")

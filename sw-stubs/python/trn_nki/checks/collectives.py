@@ -12,7 +12,7 @@ TYPES = (data_types.float32, data_types.bfloat16, data_types.float16)
 
 
 def ranks_of(group: Any) -> int:
-    """How many ranks a ReplicaGroup has. Raises KernelError unless it is one list of all ranks, in order."""
+    """Number of ranks of a ReplicaGroup. Raises KernelError unless it is one list of all ranks, in order."""
     lists = [list(ranks) for ranks in getattr(group, "groups", None) or ()]
     if len(lists) != 1 or len(lists[0]) < 2 or lists[0] != list(range(len(lists[0]))):
         raise KernelError("nki.collectives: the replica group must be one list of all ranks, [[0, 1, ...]]", "15.4")

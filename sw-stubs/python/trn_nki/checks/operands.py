@@ -22,7 +22,7 @@ def tensor(call: Any, name: str) -> NkiTensor:
 
 
 def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
-    """A tensor on the chip that a compute engine can address."""
+    """Checks for an on-chip tensor that a compute engine can address."""
     found = tensor(call, name)
     allowed = regions or (sbuf, psum)
     if found.buffer not in allowed:
@@ -67,7 +67,7 @@ def scalar(call: Any, name: str, partitions: int) -> Any:
 
 
 def same_size(call: Any, first: str, *others: str) -> None:
-    """Equal partitions and elements per partition."""
+    """Checks for equal numbers of partitions and of elements per partition."""
     a = call.arguments[first]
     for name in others:
         b = call.arguments[name]
@@ -95,7 +95,7 @@ def not_both_psum(call: Any, first: str, second: str) -> None:
 
 
 def operator(call: Any, name: str, *allowed: Operator, optional: bool = False) -> Operator | None:
-    """An ALU operator, one of `allowed` when some are given."""
+    """Checks for an ALU operator, one of `allowed` if given."""
     value = call.arguments[name]
     if value is None and optional:
         return None

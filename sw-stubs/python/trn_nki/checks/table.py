@@ -15,7 +15,7 @@ _RULES: dict[str, Callable[[Any], None]] = {**collectives.RULES, **data_movement
 
 
 class Call:
-    """An instruction under test, and the generation it is for."""
+    """The instruction to check, and the target generation."""
 
     __slots__ = ("operation", "engine", "arguments", "generation")
 

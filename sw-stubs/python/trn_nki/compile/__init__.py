@@ -28,7 +28,7 @@ class Compiled:
     recording: Any
     text: str
     arrays: list[tuple[Any, Array]]  # storage, array
-    collectives: list[str]           # that it starts, as the step `program` takes them (doc/collectives.md)
+    collectives: list[str]           # started by the program, in the syntax of the step `program` (doc/collectives.md)
     ranks: int = 1                   # of its collectives
 
 

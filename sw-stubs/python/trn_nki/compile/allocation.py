@@ -11,7 +11,7 @@ PSUM_BYTES, PSUM_BANK_BYTES = 16_384, 2_048
 
 
 def allocate(program: Program) -> None:
-    """Gives every buffer its first partition and offset. Raises KernelError where a kernel does not fit."""
+    """Assigns first partition and offset of every buffer. Raises KernelError if the kernel does not fit."""
     lives = lifetimes(program)
     for core in range(program.cores):
         for memory, size in (("sbuf", program.generation.sbuf_bytes), ("psum", PSUM_BYTES)):
@@ -21,8 +21,8 @@ def allocate(program: Program) -> None:
 
 
 def lifetimes(program: Program) -> list[tuple[int, int, Buffer]]:
-    """First and last instruction of each buffer, in the order of their first. A buffer that a loop uses and that does
-    not belong to its body, or that is read before it is written there, lives throughout the loop."""
+    """First and last instruction of each buffer, ordered by the first. A buffer that a loop uses is live throughout the
+    loop if it was allocated outside of its body, or is read there before it is written."""
     found: dict[Buffer, list[int]] = {}
     carried: set[Buffer] = set()
     for number, one in enumerate(program.instructions):
@@ -64,8 +64,8 @@ def _place(lives: list[tuple[int, int, Buffer]], memory: str, size: int, usable:
         if buffer.is_fixed and buffer.offset + buffer.size > size:
             raise KernelError(f"address {buffer.offset} and {buffer.size} bytes end after the {size} bytes of a "
                               f"{memory} partition", "2.1", buffer.place)
-    # Buffers that follow each other in memory let engines work on several at once; where that does not fit,
-    # the lowest free bytes do.
+    # Rotating through memory lets engines work on several buffers at once; if that does not fit,
+    # the lowest free bytes are used.
     if _try(lives, memory, usable, rotate=True) is None:
         return
     failed = _try(lives, memory, usable, rotate=False)
@@ -79,13 +79,13 @@ def _place(lives: list[tuple[int, int, Buffer]], memory: str, size: int, usable:
 
 
 def _extent(memory: str, buffer: Buffer) -> int:
-    """Bytes that the buffer takes. A PSUM tile has its banks alone: Tensor opens one group of products in each."""
+    """Bytes that the buffer occupies. A PSUM tile occupies whole banks: Tensor has one open group of products per bank."""
     return -(-buffer.size // PSUM_BANK_BYTES) * PSUM_BANK_BYTES if memory == "psum" else buffer.size
 
 
 def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int,
          rotate: bool) -> tuple[Buffer, int, int] | None:
-    """Places the buffers that are not fixed. Returns the first that does not fit, bytes in use, largest free piece."""
+    """Places the buffers without a fixed address. Returns the first that does not fit, bytes in use, largest free piece."""
     fixed = [life for life in lives if life[2].is_fixed]
     active: list[tuple[int, int, int]] = []  # last instruction, first byte, end
     next_byte = 0

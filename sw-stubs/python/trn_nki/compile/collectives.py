@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives that a kernel starts: a write to the doorbell of a collective core, whose end adds 1 to a semaphore
-(doc/collectives.md, "Started by an engine"). To the scheduler they are copies between two arrays."""
+"""Collectives that a kernel starts: a write to a collective core's doorbell; the end adds 1 to a semaphore
+(doc/collectives.md, "Started by an engine"). The scheduler treats them as copies between two arrays."""
 from __future__ import annotations
 
 from typing import Any
@@ -34,7 +34,7 @@ class Collective(Copy):
         return f"write @cc[0]+{DOORBELL:#x}.4={FIRST_TRIGGER << self.slot:#x}"
 
     def declaration(self) -> str:
-        """Precondition: the scheduler has given it its semaphore."""
+        """Precondition: the scheduler has assigned the semaphore."""
         options = f" operator={self.operator}" if self.operator else ""
         return f"{self.operation} {self.source.name} -> {self.destination.name} S[{self.semaphore}]{options}"
 

@@ -22,8 +22,8 @@ class _End:
 
 
 class Control:
-    """Appends what one core does to its registers and loops. Trainium1 cannot start a copy twice: loops whose bounds are
-    known are unrolled there, with the values of their registers."""
+    """Appends a core's register operations and loops. Trainium1 cannot start a copy twice, so loops with known bounds
+    are unrolled there, with the values of their registers."""
 
     def __init__(self, operands: Operands, generation: int):
         self.operands, self.steps, self.unrolls = operands, operands.steps, generation == 2
@@ -44,7 +44,7 @@ class Control:
                 yield _End(item.place)
 
     def _known_passes(self, item: Any) -> range | None:
-        """The counter's values in a loop that is unrolled. Raises KernelError."""
+        """The counter's values in an unrolled loop. Raises KernelError."""
         if not self.unrolls or not isinstance(item, Loop) or self.steps.loop is not None:
             return None
         bounds = [self.steps.integer(bound) for bound in (item.lower, item.upper)]
@@ -67,7 +67,8 @@ class Control:
         if isinstance(item, WhileLoop):
             start.condition = self.steps.register(item.register)
         else:
-            # The body may change the registers of the bounds; the loop keeps those of its begin.
+            # The body may change the registers of the bounds; the loop uses their values at its
+            # begin.
             start.lower, start.upper = (self._kept(bound) for bound in (item.lower, item.upper))
             start.counter, start.step = self.steps.register(item.register), item.step
         self.steps.open_loop(item, start)

@@ -10,10 +10,10 @@ from trn_nki.compile.program import Array, Buffer, Corner, Generated, Part, Side
 from trn_nki.diagnostics.errors import KernelError
 
 PARTITION = 1 << 40  # stride of one partition, in bytes, in patterns of on-chip memory
-MAX_DESCRIPTORS = 60_000  # of one engine for one part
+MAX_DESCRIPTORS = 60_000  # per engine and part
 MAX_PARTS = 4_096
 MAX_PIECE_DIMENSIONS = 4
-MATRIX_SIDES = (64, 32, 16)  # of what one packet transposes
+MATRIX_SIDES = (64, 32, 16)  # matrices that one packet transposes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Pattern:
 
 
 class Unlike(Exception):
-    """Both sides have partitions that do not go with each other."""
+    """The partitions of both sides do not match."""
 
 
 def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list[Part]:
-    """Parts that copy the elements of `size` bytes. Raises Unlike when the copy has to go through HBM, KernelError."""
+    """Parts that copy the elements of `size` bytes. Raises KernelError, and Unlike when the copy must go through HBM."""
     if source.elements != destination.elements:
         raise KernelError(f"the copy has {source.elements} elements in its source and {destination.elements} in its "
                           "destination", "8.2", place)
@@ -48,7 +48,7 @@ def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list
     if any(_is_partition(dim[index]) for dim in rest for index in on_chip):
         if len(on_chip) == 2:
             raise Unlike
-        # Partitions that cannot be rows are taken one after the other.
+        # Partitions that cannot be rows are copied one by one.
     block = max((dim for dim in rest if all(dim[i] > 0 and not _is_partition(dim[i]) for i in on_chip)),
                 key=lambda dim: dim[0], default=None)
     rest = [dim for dim in rest if dim is not block]
@@ -134,7 +134,7 @@ def lines(array: Pattern, tile: Pattern, size: int, place: Any) -> Lines:
 
 
 def _engines(shares: int, first: int) -> int:
-    """A mask of as many DMA engines as there are shares, from the first on."""
+    """A mask of one DMA engine per share, from `first` on."""
     turned = (1 << min(16, shares)) - 1 << first % 16
     return (turned | turned >> 16) & 0xFFFF
 
@@ -172,7 +172,7 @@ def _starts(dims: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
 
 
 def _bounded(part: Part) -> list[Part]:
-    """The part, in pieces that an engine's doorbell can count."""
+    """Splits the part into pieces whose descriptors fit one doorbell write."""
     rows_of_engine = -(-part.rows // 16)
     blocks = part.blocks * -(-part.size // 65_536) * rows_of_engine
     if blocks <= MAX_DESCRIPTORS or part.blocks == 1:
@@ -189,14 +189,14 @@ def _bounded(part: Part) -> list[Part]:
 
 def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...],
             place: Any) -> list[tuple[int, int, int]]:
-    """Dimensions that both patterns have in common, fastest first."""
+    """Common dimensions of both patterns, fastest first."""
     left, right = _joined(one), _joined(other)
     found: list[tuple[int, int, int]] = []
     while left and right:
         (a, step), (b, pitch) = left[0], right[0]
         common = math.gcd(a, b)
         if common == 1:
-            # Neither divides the other: the slower dimension of one is taken apart, element by element.
+            # Neither count divides the other: the slower dimension of one is split into elements.
             raise KernelError(f"source and destination group their elements by {a} and by {b}: copy them in two steps",
                               "2.3", place)
         found.append((common, step, pitch))
@@ -209,7 +209,7 @@ def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]
 
 
 def _joined(dims: tuple[tuple[int, int], ...]) -> list[list[int]]:
-    """The dimensions of one pattern, those that follow each other in memory as one."""
+    """The dimensions of a pattern, with contiguous ones merged."""
     found: list[list[int]] = []
     for count, stride in dims:
         if found and found[-1][0] * found[-1][1] == stride and count > 1:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order between engines: overlapping accesses become waits for semaphores (doc/spec/neuron-core.md, 15.3 item 6).
 
-An engine's instructions take effect in order, so a wait for one is a wait for all before it. A copy's end says that
-all earlier instructions of the engine that started it have ended, because DMA_START waits for them. All that a waiter
-thereby knows to have ended needs no further wait.
+An engine's instructions take effect in order, so a wait for one is a wait for all before it. A copy's end implies
+that all earlier instructions of the engine that started it have ended, because DMA_START waits for them. Accesses that
+a waiter thereby knows to have ended need no further wait.
 
-At a fence the engines meet and semaphores return to 0, so each pass of a loop counts from 0 as the first did.
+At a fence all engines synchronise and semaphores return to 0, so each pass of a loop counts from 0 like the first.
 """
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from trn_nki.compile.program import ENGINES, LIST_ENTRIES, Access, Array, Copy, 
 
 FIRST_COPY_SEMAPHORE, COPY_SEMAPHORES = 64, 160
 ARRIVED, RELEASED = 32, 40  # first semaphores of fences; each engine has its own, by its number
-GRAIN, CELLS = 10, 8  # accesses are found by cells of at least 2^10 bytes, 2^8 of an array
+GRAIN, CELLS = 10, 8  # accesses are indexed by cells of at least 2^10 bytes, 2^8 per array
 
 
 class _Clock:
-    """What is known to have ended: of each engine so many instructions, and a set of copies (bits)."""
+    """Known ended work: a number of instructions per engine, and a set of copies (bits)."""
 
     __slots__ = ("instructions", "copies")
 
@@ -74,7 +74,7 @@ class _History:
     def add(self, access: Access, writes: bool, point: _Point) -> None:
         for key in self._keys(access):
             cell = self._cells.setdefault(key, [])
-            # What a write covers is known to those who wait for the write.
+            # Earlier accesses that a write covers are implied by a wait for the write.
             kept = [one for one in cell if not (writes and access.covers(one[0])) and not (
                 not writes and not one[1] and one[2].key == point.key and one[2].copy is None and point.copy is None
                 and access.covers(one[0]))]
@@ -83,8 +83,8 @@ class _History:
 
 
 def accesses(one: Instruction) -> Iterable[tuple[Access, bool]]:
-    """What it reads (False) and writes (True) of its core and of HBM, as its core knows it: cores meet by explicit
-    semaphores only."""
+    """Accesses to its core and HBM: reads (False) and writes (True). Order between cores comes from explicit semaphores
+    only."""
     found: list[tuple[Access, bool]] = []
     for part in one.parts if isinstance(one, Copy) else ():
         source, destination = part.accesses()
@@ -102,7 +102,7 @@ def accesses(one: Instruction) -> Iterable[tuple[Access, bool]]:
 
 
 class Scheduler:
-    """Walks a program once, gives its instructions waits and updates, and replaces fences by instructions."""
+    """Walks a program once, adds waits and updates to instructions, and replaces fences by instructions."""
 
     def __init__(self, program: Program):
         self.program = program
@@ -123,7 +123,7 @@ class Scheduler:
 
 
 class _Region:
-    """Instructions of a core between two fences. What lies before has ended; semaphores begin at 0."""
+    """Instructions of a core between two fences. Earlier ones have ended; semaphores start at 0."""
 
     def __init__(self, core: int):
         self.core = core
@@ -134,7 +134,7 @@ class _Region:
         self.copies: list[_Point] = []
         self._instructions: list[Instruction] = []
         self._slots: list[_Point | None] = [None] * COPY_SEMAPHORES  # the last copy that each semaphore counts
-        self._counted: dict[int, int] = {}                           # its value then
+        self._counted: dict[int, int] = {}                           # the semaphore's value at that copy
 
     def visit(self, one: Instruction, extra: Iterable[_Point] = ()) -> None:
         key = one.engine
@@ -172,16 +172,16 @@ class _Region:
             self.edges.append((one, waited))
 
     def _slot(self, clock: _Clock) -> int:
-        """A semaphore whose last copy the engine knows to have ended, or the one that was used longest ago."""
+        """A semaphore whose last copy is known to have ended, or the least recently used one."""
         for number, last in enumerate(self._slots):
             if last is None or last.is_known(clock):
                 return number
         return min(range(len(self._slots)), key=lambda number: self._slots[number].copy)
 
     def _reduce(self, key: Any, clock: _Clock, before: set[_Point]) -> list[_Point]:
-        """Points that the engine has to wait for: those that neither it nor one of the others knows."""
+        """The points for which the engine must wait: those that neither its clock nor another point implies."""
         waited = []
-        # Those that know most come first: they may know the others.
+        # Latest points first: they may imply the others.
         by_knowledge = sorted(before, key=lambda p: (sum(p.clock.instructions.values()), p.clock.copies.bit_count(),
                                                      p.number, p.key), reverse=True)
         for point in by_knowledge:
@@ -192,7 +192,7 @@ class _Region:
         return waited
 
     def end(self) -> list[Instruction]:
-        """Sync ends after all copies."""
+        """Makes Sync wait for all copies before its end."""
         last = []
         if self.copies:
             last.append(Instruction("sync", "nop", (), core=self.core))
@@ -201,7 +201,7 @@ class _Region:
         return last
 
     def close(self, fence: Fence) -> list[Instruction]:
-        """The fence: engines report to Sync, which waits for copies, sets semaphores to 0 and lets all go on."""
+        """Emits a fence: engines signal Sync, which waits for copies, clears the semaphores and releases all engines."""
         others = [engine for engine in fence.engines if engine != "sync"]
         master = Instruction("sync", "drain", (), place=fence.place, core=self.core)
         self.visit(master, self.copies)

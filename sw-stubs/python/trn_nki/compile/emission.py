@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a program, which trn-asm makes a program set of (doc/programs.md)."""
+"""The text of a program, which trn-asm assembles to a program set (doc/programs.md)."""
 from __future__ import annotations
 
 from typing import Iterable
@@ -9,11 +9,11 @@ from trn_nki.compile.program import (ELEMENT_WORDS, ENGINES, LIST_ENTRIES, Buffe
                                      Part, Program, Side)
 
 QUEUES = {"sync": (0, 1, 2, 3), "gpsimd": (4, 5, 6, 7), "generator": (8, 9, 10, 11, 12)}
-QUEUES_BESIDE_COLLECTIVES = QUEUES | {"sync": (0, 1), "gpsimd": (2, 3)}  # which use 4 to 7
+QUEUES_BESIDE_COLLECTIVES = QUEUES | {"sync": (0, 1), "gpsimd": (2, 3)}  # collectives use 4 to 7
 
 
 def emit(program: Program) -> str:
-    """Precondition: buffers have places, instructions have waits."""
+    """Preconditions: buffers are allocated, waits are assigned."""
     lines = [f".generation v{program.generation.number}", f".cores {program.cores}"]
     for array in program.arrays:
         shape = ", ".join(str(extent) for extent in array.shape or (1,))
@@ -40,7 +40,7 @@ def emit(program: Program) -> str:
 
 
 class _Copies:
-    """Names, queues and texts of a core's copies. An engine's queues take turns."""
+    """Names, queues and texts of a core's copies. An engine uses its queues in turn."""
 
     def __init__(self, program: Program, core: int):
         self._pitch, self._core = program.generation.sbuf_bytes, core

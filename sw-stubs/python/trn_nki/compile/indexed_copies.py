@@ -14,7 +14,7 @@ from trn_nki.values.generations import PARTITIONS
 
 
 class IndexedCopies:
-    """Appends them. `moves` copies what has no index."""
+    """Appends indexed copies. `moves` handles copies without an index."""
 
     def __init__(self, program: Program, operands: Operands, moves: Any):
         self.program, self.operands, self.moves = program, operands, moves
@@ -26,7 +26,8 @@ class IndexedCopies:
             self._start_by_rows(dynamic, src, dst, skips)
             return
         if len(dynamic) == 2 and not (src.is_on_chip or dst.is_on_chip):
-            # A generated copy has one limit: each side is checked on its way from or to a tile.
+            # A generated copy has one limit only, so each side is copied from or to a tile and
+            # checked separately.
             if skips or src.shape[0] > PARTITIONS:
                 raise KernelError(f"a copy from one index to another takes up to {PARTITIONS} rows and skips none", "8.2",
                                   place)
@@ -59,7 +60,7 @@ class IndexedCopies:
         end.limit = span
 
     def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
-        """As copy(), on Trainium1: a side with an index goes through a tile, unless the other side is one."""
+        """As copy(), on Trainium1: a side with an index is copied through a tile, unless the other side is a tile."""
         place = self.operands.place
         if skips:
             raise KernelError("Trainium1 cannot skip a scalar index that is out of range", "13", place)

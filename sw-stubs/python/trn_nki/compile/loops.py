@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops of the device and registers as instructions of each engine (doc/decisions/0024-loops-are-closed-regions.md).
 
-Engines share no registers. So each engine repeats the steps that lead to the registers it needs, and each engine with
-work in a loop runs the loop.
+Engines share no registers. So each engine executes the steps that compute the registers it needs, and each engine with
+work in a loop executes the loop.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MASTER = "sync"  # of a fence
 
 
 def expand(program: Program) -> None:
-    """Replaces Step, LoopStart and LoopEnd by instructions, and notes where loops begin and end."""
+    """Replaces Step, LoopStart and LoopEnd by instructions, and records where loops begin and end."""
     if not any(isinstance(one, (Step, LoopStart)) for one in program.instructions):
         return
     parties = {core: _Parties([one for one in program.instructions if one.core == core])
@@ -36,10 +36,10 @@ def expand(program: Program) -> None:
 
 
 class _Parties:
-    """The engines of one core that run each loop and hold each register."""
+    """The engines of one core that execute each loop and hold each register."""
 
     def __init__(self, items: list[Any]):
-        self.engines: set[str] = {MASTER}           # that have instructions at all
+        self.engines: set[str] = {MASTER}           # with instructions
         self.of_loop: dict[LoopStart, set[str]] = {}
         self._loop_of: dict[Any, LoopStart | None] = {}
         self._written_in: dict[Register, set[LoopStart]] = {}
@@ -65,14 +65,14 @@ class _Parties:
         return f"loop{loop.core}_{self._label[loop]}_{engine}_{what}"
 
     def around(self, loop: LoopStart) -> tuple[str, ...]:
-        """Engines that come to the loop's begin and end."""
+        """Engines that execute the loop's begin and end."""
         return _ordered(self.engines if loop.parent is None else self.of_loop[loop.parent])
 
     def inside(self, loop: LoopStart) -> tuple[str, ...]:
         return _ordered(self.of_loop[loop])
 
     def _joins(self, engine: str, loop: LoopStart | None) -> bool:
-        """The engine has work in the loop, and so in those around it. Returns whether that is new."""
+        """Adds the engine to the loop and to the loops around it. Returns whether it was new."""
         is_new = engine not in self.engines
         self.engines.add(engine)
         while loop is not None and engine not in self.of_loop[loop]:
@@ -81,7 +81,7 @@ class _Parties:
         return is_new
 
     def _spread(self) -> bool:
-        """Engines need the bounds of their loops, and all registers from which their registers are computed."""
+        """Adds to each engine the bounds of its loops, and all registers from which its registers are computed."""
         changed = False
 
         def needs(engine: str, value: Any) -> None:

@@ -19,7 +19,7 @@ _BITS_OF_FP8 = data_types.uint16  # a transpose of FP8 writes 16-bit elements
 
 
 def lower(recording: Any) -> tuple[Program, Operands]:
-    """Raises KernelError for what is not compiled yet."""
+    """Raises KernelError for unsupported calls."""
     program = Program(recording.generation, len(recording.cores))
     operands = Operands(program)
     moves = Moves(program, operands)
@@ -44,7 +44,7 @@ def lower(recording: Any) -> tuple[Program, Operands]:
 
 
 def _set_roles(program: Program) -> None:
-    """An input that the kernel writes comes back, too."""
+    """Inputs that the kernel writes are also outputs."""
     for one in program.instructions:
         for part in getattr(one, "parts", ()):
             if getattr(part.destination.of, "role", "") == "in":
@@ -61,7 +61,7 @@ class Lowering:
         self.control = Control(operands, generation)
 
     def until_meeting(self, items: Iterator[Any]) -> Any:
-        """Appends instructions up to one that both cores come to, and returns that; None at the end."""
+        """Appends instructions up to one that both cores must reach, and returns it; None at the end."""
         for item in items:
             if getattr(item, "operation", None) in MEETINGS:
                 return item
@@ -154,7 +154,8 @@ class Lowering:
                               reverse0: Any, reverse1: Any) -> None:
         scalars, reads = self._scalars(s0=operand0)
         if reverse0 or reverse1:
-            # The instruction has no reversed operands; between two instructions the FP32 value is kept as it is.
+            # The instruction has no reversed operands; the FP32 value between two instructions is
+            # exact.
             between, source = self.operands.temporary(data, data_types.float32), self._tile(data)
             self._add("tensor_scalar", [("op0", self._alu(op0)), *(["reverse0"] if reverse0 else []), *scalars,
                                         ("dst", between), ("a", source)], [source, *reads], [between])
@@ -290,7 +291,7 @@ class Lowering:
         mask = ", ".join(str(255 if int(one) == 255 else int(one)) for one in shuffle_mask)
         to, source = self._tile(dst, "dst"), self._tile(src)
         kept = [to] if 255 in shuffle_mask else []
-        # The mask chooses among a quadrant's partitions, also where the source is one of them only.
+        # The mask selects among a quadrant's partitions, even if the source is only one of them.
         whole = dataclasses.replace(source, partitions=to.partitions)
         self._add("shuffle", [("mask", f"[{mask}]"), ("dst", to), ("a", whole)], [source, *kept], [to])
 
@@ -369,7 +370,7 @@ class Lowering:
 
     def _nc_matmul(self, dst: Any, stationary: Any, moving: Any, is_stationary_onezero: Any, is_moving_onezero: Any,
                    is_transpose: Any, accumulate: Any, tile_position: Any, tile_size: Any, perf_mode: Any) -> None:
-        # Trainium1 has no transpose mode: there it is the product with an identity that it is written as.
+        # Trainium1 has no transpose mode: it transposes by a product with an identity.
         words: list[Any] = ["transpose"] if is_transpose and self.generation > 2 else []
         exact = perf_mode is matmul_perf_mode.double_row
         if exact:
@@ -406,7 +407,7 @@ class Lowering:
             self._convert_product(result)
 
     def _scale(self, scale: Any, data: Any) -> Tile:
-        """Its partitions are counted as 20.2 says, not as the kernel's view has them."""
+        """Partitions are numbered by 20.2, not by the kernel's view."""
         found = self._tile(scale)
         partitions = 32 * (data.shape[0] // 32 - 1) + 4
         return dataclasses.replace(found, partitions=partitions)
@@ -428,7 +429,7 @@ class Lowering:
         self._pair_tiles(to, source, moving, ["transpose"])
 
     def _product(self, to: Tile) -> Tile:
-        """What Trainium1 writes the product with an identity to: it has FP32 products only."""
+        """Destination of Trainium1's product with an identity, which is always FP32."""
         if to.dtype is data_types.float32:
             return to
         buffer = Buffer("psum", to.partitions, to.elements * 4, "a transpose", self.operands.place, core=self.operands.core,
@@ -445,8 +446,8 @@ class Lowering:
         self._add("multiply", [*words, ("dst", to), ("a", right)], [right], [to], "tensor")
 
     def _identity(self, rows: int, dtype: Any) -> Tile:
-        """Trainium1 transposes by a product with it."""
-        loop = self.operands.steps.loop  # a loop may run no pass, so each has its own
+        """The identity of Trainium1's transposes."""
+        loop = self.operands.steps.loop  # a loop may have no pass, so each has its own
         found = self._identities.get((dtype, loop))
         if found is None:
             buffer = Buffer("sbuf", 128, 128 * dtype.itemsize, "identity", self.operands.place, core=self.operands.core,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the two cores of a logical core meet: sendrecv and core_barrier (doc/spec/neuron-core.md, 6)."""
+"""Synchronisation of the two cores of a logical core: sendrecv and core_barrier (doc/spec/neuron-core.md, 6)."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,14 +14,14 @@ READY, DONE, BARRIER = 48, 49, 50  # semaphores of each core
 
 
 class Meetings:
-    """Appends the instructions of both cores for what both have come to."""
+    """Appends the instructions of both cores for a sendrecv or core_barrier."""
 
     def __init__(self, program: Program, operands: Operands, moves: Moves):
         self.program, self.operands, self.moves = program, operands, moves
         self._exchanges = 0
 
     def meet(self, items: list[Any]) -> None:
-        """`items`: what each core waits in, or None for a core that has ended. Raises KernelError."""
+        """`items`: the instruction that each core has reached, None for a core that has ended. Raises KernelError."""
         first = next(item for item in items if item is not None)
         if len(items) == 1:
             raise KernelError(f"nisa.{first.operation} needs two cores; call kernel[2]", "6", first.place)
@@ -37,12 +37,12 @@ class Meetings:
         self.operands.core, self.operands.place = core, item.place
 
     def _post(self, engine: str, semaphore: int, accesses: list[Any]) -> None:
-        """Adds 1 to the other core's semaphore once what the accesses overlap has ended."""
+        """Adds 1 to the other core's semaphore once all operations that overlap the accesses have ended."""
         other = 1 - self.operands.core
         self._add(engine, "write", [f"@core{other}.S[{semaphore}].4=1"], accesses)
 
     def _wait(self, engine: str, semaphore: int, accesses: list[Any]) -> None:
-        """What overlaps the accesses later waits for the other core's post."""
+        """Later operations that overlap the accesses wait for the other core's post."""
         self._add(engine, "event_semaphore", [f"wait S[{semaphore}]>=1:subtract"], accesses)
 
     def _add(self, engine: str, name: str, fields: list[Any], writes: list[Any]) -> None:
@@ -56,7 +56,7 @@ class Meetings:
         self._wait(item.engine.name, BARRIER, touched)
 
     def _exchange(self, items: list[Any]) -> None:
-        """Each core copies its source to the other's destination, once that is free, and says when it is there."""
+        """Each core copies its source to the other core's destination once that is free, and signals the end."""
         self._exchanges += 1
         for core, item in enumerate(items):
             if {item.arguments["send_to_rank"], item.arguments["recv_from_rank"]} != {1 - core}:

@@ -20,13 +20,13 @@ MAX_CONVERTED = 1 << 20  # elements at once
 
 
 class Moves:
-    """Appends copies to the program. Sync starts those that end on the chip, GPSIMD the others, so that a result that
-    is not ready does not hold up what the next step loads."""
+    """Appends copies to the program. Sync starts copies to on-chip memory, GPSIMD the others, so that
+    a result that is not ready does not delay the loads of the next step."""
 
     def __init__(self, program: Program, operands: Operands):
         self.program, self.operands = program, operands
         self.rows, self.indexed = Rows(program, operands, self), IndexedCopies(program, operands, self)
-        self._generated = 0  # copies so far whose descriptors are generated: they take DMA engines in turn
+        self._generated = 0  # number of copies with generated descriptors, which use the DMA engines in turn
 
     def dma_copy(self, arguments: dict[str, Any]) -> None:
         dst, src = arguments["dst"], arguments["src"]
@@ -51,7 +51,7 @@ class Moves:
         self.indexed.copy({id(view): view for view in dynamic}, src, dst, out_of_bounds is oob_mode.skip)
 
     def _generate(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
-        """Between a view with a scalar index and a tile."""
+        """A generated copy between a view with a scalar index and a tile."""
         self.indexed.copy({id(view): view}, *((view, tile) if reads else (tile, view)), False)
 
     @property
@@ -65,7 +65,7 @@ class Moves:
 
     @property
     def generated(self) -> int:
-        """Copies so far whose descriptors are generated."""
+        """Number of copies with generated descriptors so far."""
         return self._generated
 
     def _by_rows(self, source: Pattern, destination: Pattern, size: int) -> None:
@@ -117,7 +117,7 @@ class Moves:
         self.copy(self.whole(result), self.operands.pattern(dst), dst.dtype.itemsize)
 
     def _on_chip(self, view: NkiTensor) -> Tile:
-        """The view's elements in a tile: its own, or a copy."""
+        """A tile with the view's elements: the view's own, or a copy."""
         if view.indirection is not None:
             return self.rows.gathered(view)
         if view.is_on_chip and self.operands.is_legal(view):
@@ -145,7 +145,7 @@ class Moves:
     def copy(self, source: Pattern, destination: Pattern, size: int) -> None:
         place = self.operands.place
         if self.operands.steps.loop is not None:
-            # The descriptors of a ring serve once.
+            # Descriptors of a ring can be used once only.
             if self.has_generators:
                 self.generate(pieces(source, destination, size, self._generated, place))
             else:
@@ -159,7 +159,7 @@ class Moves:
         try:
             parts = divide(source, destination, size, place)
         except Unlike:
-            # From partitions to partitions across: HBM has no such order, so both halves are rows.
+            # Between partitions, through HBM: both halves are copies of rows.
             bytes_array = self.operands.scratch(_Byte, (source.elements * size,))
             dims, stride = [], size
             for count, _ in destination.dims:
@@ -173,7 +173,7 @@ class Moves:
         self.program.instructions.append(Copy(engine, parts, place, self.operands.core))
 
     def _convert(self, dst: NkiTensor, src: NkiTensor) -> None:
-        """Converts on Vector, beside the copy."""
+        """Converts the type on Vector, in addition to the copy."""
         if src.is_on_chip and self._can_compute(src):
             made = self.operands.temporary(src, dst.dtype)
             self.append_copy(made, self.operands.tile(src))

@@ -39,7 +39,7 @@ def function(operator: Any, place: Any) -> str:
 
 
 def fp32(value: Any) -> str:
-    """The number as an FP32 immediate: decimal where that gives the same bits."""
+    """The number as an FP32 immediate: decimal if that has the same bits."""
     try:
         bits, = struct.unpack("<I", struct.pack("<f", float(value)))
     except OverflowError:
@@ -51,7 +51,7 @@ def fp32(value: Any) -> str:
 
 
 class Operands:
-    """Buffers of tiles and arrays of tensors, made when they are first named."""
+    """Buffers of tiles and arrays of tensors, created on first use."""
 
     def __init__(self, program: Program):
         self.program = program
@@ -148,7 +148,7 @@ class Operands:
         return found
 
     def access(self, view: NkiTensor) -> Tile | Access:
-        """What an instruction that names no operand touches: a tile, or all of a tensor in HBM."""
+        """The access of an instruction without operands: a tile, or a whole tensor in HBM."""
         if view.is_on_chip:
             return self.tile(view)
         of = self.object(view.storage)
@@ -162,7 +162,7 @@ class Operands:
         return True
 
     def scalar(self, value: Any, bitvec: bool = False, engine: str | None = None) -> tuple[Any, list[Tile]]:
-        """The field, and what it reads."""
+        """The field's text, and its accesses."""
         if isinstance(value, NkiTensor):
             if value.indirection is not None:
                 raise KernelError(f"{value!r}: a scalar operand's place is known before the run", "7.4", self.place)
@@ -181,7 +181,7 @@ class Operands:
 
 
 def grouped(dims: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Dimensions merged where they follow each other."""
+    """Dimensions with contiguous ones merged."""
     return Tile(None, None, 1, dims).merged()
 
 

@@ -17,13 +17,13 @@ ELEMENT_WORDS = {
 
 
 class Buffer:
-    """Bytes of so many partitions of SBUF or PSUM. `first` and `offset` are known after allocation, or fixed."""
+    """Bytes of some partitions of SBUF or PSUM. `first` and `offset` are fixed, or set by the allocation."""
 
     def __init__(self, memory: str, partitions: int, size: int, name: str = "", place: Any = None, *,
                  first: int | None = None, offset: int | None = None, alignment: int = 64, core: int = 0,
                  loop: Any = None):
         self.memory, self.partitions, self.size = memory, partitions, size
-        self.loop = loop  # whose body it belongs to
+        self.loop = loop  # whose body allocates it
         self.name, self.place, self.alignment, self.core = name, place, alignment, core
         self.is_fixed = offset is not None
         self.first, self.offset = first or 0, offset
@@ -67,7 +67,7 @@ class Register:
 
     @property
     def holders(self) -> list[str]:
-        """Engines that need it so far."""
+        """Engines that hold a copy so far."""
         return list(self._held)
 
 
@@ -85,7 +85,7 @@ class Held:
 class Access:
     """A rectangle of bytes of a memory: rows [first, end) of on-chip partitions, or of an array's bytes.
 
-    Of an array: `first` and `end` are 0 and 1, and bytes repeat with `pitch`, `width` of them each, unless it is 0.
+    For an array `first` and `end` are 0 and 1, and runs of `width` bytes repeat every `pitch` bytes, unless it is 0.
     """
 
     memory: Any
@@ -190,7 +190,7 @@ class Tile:
 
 @dataclasses.dataclass(frozen=True)
 class Exact:
-    """A tile whose dimensions are written as they are: the instruction gives each a meaning."""
+    """A tile whose dimensions are not merged, because the instruction uses each of them."""
 
     tile: Tile
 
@@ -246,11 +246,11 @@ class Instruction:
         self.engine, self.name, self.fields = engine, name, list(fields)
         self.reads, self.writes, self.place, self.core = list(reads), list(writes), place, core
         self.waits: list[tuple[int, int, int]] = []       # core, semaphore, value
-        self.update: tuple[int, int] | None = None        # core and semaphore that its end adds 1 to
+        self.update: tuple[int, int] | None = None        # core and semaphore that are incremented at its end
         self.label: str | None = None                     # of its stream, before its waits
 
     def held(self) -> Iterator[tuple[Held, bool]]:
-        """Registers that it reads, and those that it writes (True)."""
+        """Registers that it reads (False) and writes (True)."""
         for field in self.fields:
             if isinstance(field, tuple):
                 key, value = field
@@ -293,8 +293,8 @@ class Side:
     of: Array | Buffer
     offset: int       # in the array, or in the buffer's partition
     partition: int    # in the buffer; 0 of an array
-    row: int          # bytes from row to row of an array; a buffer's rows are partitions
-    block: int        # bytes from block to block
+    row: int          # bytes between rows of an array; a buffer's rows are partitions
+    block: int        # bytes between blocks
 
     def access(self, rows: int, blocks: int, size: int) -> Access:
         if isinstance(self.of, Buffer):
@@ -325,7 +325,7 @@ class Part:
     engines: int = 0xFFFF
 
     def accesses(self) -> tuple[Access, Access]:
-        """Of the source, of the destination."""
+        """Accesses to the source and to the destination."""
         return (self.source.access(self.rows, self.blocks, self.size),
                 self.destination.access(self.rows, self.blocks, self.size))
 
@@ -383,11 +383,11 @@ class Copy(Instruction):
         super().__init__(engine, "dma_start", (), place=place, core=core)
         self.parts = parts
         self.semaphore: int | None = None
-        self.posts = 0  # value of the semaphore when the copy has ended
+        self.posts = 0  # semaphore value at the copy's end
 
     @property
     def increments(self) -> int:
-        """How much it adds to its semaphore."""
+        """Total increment of its semaphore."""
         return sum(part.engines.bit_count() for part in self.parts)
 
     def held(self) -> Iterator[tuple[Held, bool]]:
@@ -445,7 +445,7 @@ class LoopEnd:
 
 @dataclasses.dataclass(eq=False)
 class Fence:
-    """The engines meet: all that they and their copies did before has ended, and their semaphores are 0 again."""
+    """Synchronises the engines: all earlier instructions and copies have ended, and semaphores are 0 again."""
 
     core: int
     engines: tuple[str, ...]
@@ -459,7 +459,7 @@ class Fence:
 
 
 class Program:
-    """What the cores of a kernel do, in the order of its trace. `instructions` holds Step, LoopStart and LoopEnd, too,
+    """The instructions of a kernel's cores, in the order of its trace. `instructions` holds Step, LoopStart and LoopEnd, too,
     until expand() has replaced them, and Fence until the scheduler has."""
 
     def __init__(self, generation: Any, cores: int = 1):

@@ -42,7 +42,7 @@ class RegisterSteps:
             self._loops[self._of.core] = start.parent
 
     def register(self, value: Any) -> Register:
-        """That of a register of the trace."""
+        """The program's register of a register of the trace."""
         if value in self.constants:
             return self.step(Register(self._of.place), "reg_move", self.constants[value])
         found = self._registers.get(value)
@@ -51,19 +51,19 @@ class RegisterSteps:
         return found
 
     def integer(self, value: Any) -> Any:
-        """A register, or the integer where it is known."""
+        """A register, or the integer if it is known."""
         if getattr(value, "is_register", False):
             return self.constants[value] if value in self.constants else self.register(value)
         return int(value)
 
     def forget_constants(self) -> None:
-        """Puts them into registers: a loop of the device follows, which may change them."""
+        """Moves constants into registers before a loop of the device, which may change them."""
         for register, value in list(self.constants.items()):
             del self.constants[register]
             self.step(self.register(register), "reg_move", value)
 
     def resolved(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Views whose index is known here become views without an index."""
+        """Replaces views with a known index by views without an index."""
         if not self.constants:
             return arguments
         return {key: self._resolved(value) for key, value in arguments.items()}
@@ -86,7 +86,7 @@ class RegisterSteps:
         return target
 
     def index(self, value: Any) -> Register:
-        """What a scalar index holds: a register, or the element of a tile or tensor, which is loaded."""
+        """The register of a scalar index; an element of a tile or tensor is loaded into one."""
         if getattr(value, "is_register", False):
             return self.register(value)
         return self.load(Register(self._of.place), value)

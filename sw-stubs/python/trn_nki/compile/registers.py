@@ -34,8 +34,8 @@ def assign(program: Program) -> None:
 
 
 def _life(found: list[tuple[int, bool]], loops: list[tuple[int, int]]) -> tuple[int, int]:
-    """First and last instruction between which the register keeps its value. A value that one pass of a loop hands to
-    the next lives throughout the loop."""
+    """First and last instruction of the register's lifetime. A value that a pass of a loop passes on to the next one is
+    live throughout the loop."""
     first, last = found[0][0], found[-1][0]
     around = [loop for loop in loops if loop[0] <= first and last <= loop[1]]
     scope = max(around, default=None)  # the innermost that holds all accesses

@@ -15,7 +15,7 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types
 from trn_nki.values.engines import oob_mode
 
-MAX_EXACT_GATHERS, MAX_GATHERS = 4, 64  # of one copy: of nothing but its bytes, in any case
+MAX_EXACT_GATHERS, MAX_GATHERS = 4, 64  # per copy: limit of exact ones, and of all
 
 
 class Rows:
@@ -50,8 +50,8 @@ class Rows:
             self._move(made, table, False, skips)
 
     def _move(self, tile: Tile, table: NkiTensor, gathers: bool, skips: bool) -> None:
-        """Rows whose bytes lie apart, or whose pitch is another than their length, are moved in parts: a table of shorter
-        rows has them, with more of them to a row of the kernel's table."""
+        """Moves rows that are not contiguous, or whose pitch differs from their length, in parts: through a table of shorter
+        rows, several per row of the kernel's table."""
         index, place = table.indirection, self.operands.place
         array = self.operands.object(table.storage)
         runs = layout.merged(table.strides[1:], table.shape[1:])
@@ -82,8 +82,8 @@ class Rows:
         self._parts(tile, array, table, starts, unit, indices, per_row, gathers, skips)
 
     def _move_all(self, tile: Tile, table: NkiTensor, end: int) -> bool:
-        """Gathers from one row of the table to the next, and copies what the tile takes of it; False where the table's
-        last row ends before."""
+        """Gathers whole rows of the table and copies the tile's part of them; False if the table's last row is
+        shorter."""
         index, size = table.indirection, table.dtype.itemsize
         begin = table.offset % index.stride
         first = table.offset - begin
@@ -110,7 +110,7 @@ class Rows:
         found = lines(array, tile, size, place)
         row = math.gcd(found.run, found.pitch, unit)
         if register is not None:
-            # A factor of the register makes rows longer; a shift takes it out of the register.
+            # A factor of the register allows longer rows; a shift divides the register by it.
             longer = math.gcd(found.run, found.pitch, unit * register.factor)
             if unit % longer == 0 or (longer % unit == 0 and (longer // unit).bit_count() == 1):
                 row = longer

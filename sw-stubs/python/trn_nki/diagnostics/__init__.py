@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a call stands in the kernel's file, and the error that says so."""
+"""The place of a call in the kernel's file, and the error that reports it."""

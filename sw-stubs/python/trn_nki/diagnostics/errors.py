@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one exception of kernels that cannot be traced, compiled or run."""
+"""The exception for kernels that cannot be traced, compiled or run."""
 from __future__ import annotations
 
 import difflib
@@ -13,7 +13,7 @@ EXIT_STATUS = 2  # of a command that ends with a KernelError
 class KernelError(Exception):
     """A kernel breaks a rule. `str` gives FILE:LINE:COLUMN, the message, the line and a caret.
 
-    `rule` is the section of doc/spec/neuron-core.md that holds the rule; None when it is Python's or ours.
+    `rule` is the section of doc/spec/neuron-core.md with the rule; None for rules of Python or of this package.
     """
 
     def __init__(self, message: str, rule: str | None = None, place: places.Place | None = None):

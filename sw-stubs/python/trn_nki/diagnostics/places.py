@@ -14,7 +14,7 @@ _is_ours: dict[str, bool] = {}
 
 
 def is_ours(code: types.CodeType) -> bool:
-    """Whether a function belongs to the packages nki or trn_nki and not to a kernel."""
+    """Whether a function belongs to the packages nki or trn_nki, not to a kernel."""
     name = code.co_filename
     known = _is_ours.get(name)
     if known is None:
@@ -23,7 +23,7 @@ def is_ours(code: types.CodeType) -> bool:
 
 
 class Place:
-    """A point in a kernel's file: what a frame executes. Line and column are looked up when asked for."""
+    """A place in a kernel's file that a frame executes. Line and column are computed on demand."""
 
     __slots__ = ("code", "instruction")
 
@@ -75,7 +75,7 @@ class Place:
 
 
 def caller(skip: int = 1) -> Place:
-    """The innermost frame that is not ours; `skip` frames above the caller of this function are ours for sure."""
+    """The innermost frame outside of our packages; the first `skip` frames above this function's caller are skipped."""
     frame = sys._getframe(skip)
     while is_ours(frame.f_code) and frame.f_back is not None:
         frame = frame.f_back

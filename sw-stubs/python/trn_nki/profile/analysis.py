@@ -20,12 +20,12 @@ _TYPE = re.compile(r"\ba=\w+\[[^\]]*\] (\w+)")
 
 @dataclasses.dataclass
 class Account:
-    """Where an engine's time went. The parts add up to the duration of the execution."""
+    """Division of an engine's time. The parts add up to the duration of the execution."""
 
     engine: Engine
     busy: int                    # an instruction occupies the data path
-    lost: dict[Cause, int]       # it waits, and no instruction occupies the data path
-    control: int                 # it carries out control instructions
+    lost: dict[Cause, int]       # waits while no instruction occupies the data path
+    control: int                 # executes control instructions
     outside: int                 # before its start and after its end
     other: int                   # the rest: issue, wake-up
     busy_cycles: int             # as the engine's counters: sums over instructions
@@ -42,7 +42,7 @@ class Account:
 
 @dataclasses.dataclass
 class Line:
-    """What the instructions of one line of source cost."""
+    """Costs of the instructions of one source line."""
 
     source: str
     instructions: int = 0
@@ -52,7 +52,7 @@ class Line:
     hbm_bytes: int = 0
     transfers: int = 0
     transfer_bytes: int = 0
-    transfer_time: int = 0       # in which at least one of its transfers moves
+    transfer_time: int = 0       # with at least one of its transfers in progress
 
     @property
     def cost(self) -> int:
@@ -66,7 +66,7 @@ class Roofline:
     hbm_bytes: int
     seconds: float
     peak_flops: float            # of BF16 matmuls on the cores that ran
-    peak_bandwidth: float        # of the HBM stacks that were used; 0: none was
+    peak_bandwidth: float        # of the used HBM stacks; 0: none
 
     @property
     def intensity(self) -> float | None:
@@ -110,7 +110,7 @@ def accounts_of(profile: Profile) -> list[Account]:
 
 
 def lost_by_instruction(engine: Engine) -> dict[int, dict[Cause, int]]:
-    """Of each instruction that was waited for, by its id: the times that no earlier instruction covers."""
+    """Wait times by the id of the awaited instruction, without times that an earlier instruction covers."""
     found: dict[int, dict[Cause, int]] = {}
     busy_until = 0
     for one in engine.instructions:
@@ -216,11 +216,11 @@ def types_of(profile: Profile) -> list[TypeUse]:
 
 
 def is_transpose(one: Instruction) -> bool:
-    """A matmul that moves data: from the second generation on its instruction says so."""
+    """Whether a matmul only moves data (transpose mode, from the second generation on)."""
     return one.opcode == "multiply" and one.operands.endswith(" transpose")
 
 
 def queue_type(profile: Profile, operation: int) -> str:
-    """The published word for where a transfer's descriptors come from."""
+    """The published term for the origin of a transfer's descriptors."""
     poster: Instruction | None = profile.posters.get(operation)
     return GENERATORS.get(poster.opcode, "unknown") if poster is not None else "unknown"

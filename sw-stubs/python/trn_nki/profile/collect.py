@@ -9,13 +9,13 @@ from trn_nki.profile.events import ENGINES, Event, Kind, Place
 from trn_nki.profile.records import (Access, Cause, Engine, Failure, Instruction, Profile, SemaphoreChange, Service,
                                      Transfer, Wait)
 
-RESTART_PS = 5_000_000  # engines that start so soon after the others ended belong to the same execution
+RESTART_PS = 5_000_000  # engines that start within this time after the others ended belong to the same execution
 _CAUSES = {"overlap": Cause.DEPENDENCY, "drain": Cause.DEPENDENCY, "port": Cause.PORT, "fetch": Cause.FETCH}
 _ENDS = ("halted", "failed")
 
 
 class ProfileError(Exception):
-    """There is nothing to profile, or not what was asked for."""
+    """The events have no execution, or not the requested one."""
 
 
 def executions_of(events: Iterable[Event]) -> list[tuple[int, int | None]]:
@@ -108,7 +108,7 @@ class _Collector:
         for wait in self._open_waits.values():
             wait.end = profile.last
         for queue in self._moving.values():
-            profile.transfers += queue  # they did not end
+            profile.transfers += queue  # transfers without an end
         for engine in profile.engines:
             engine.unmet = self._pending.get(engine.place.module, [])
         for service in self._serving.values():

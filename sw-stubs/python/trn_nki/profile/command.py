@@ -17,11 +17,11 @@ from trn_nki.profile.output import FORMATS, files_of, write
 from trn_nki.profile.records import Profile
 from trn_nki.run import Options, RunError, execute
 
-ERRORS = (EventError, ProfileError, platform_events.PlatformError)  # of what the user gave
+ERRORS = (EventError, ProfileError, platform_events.PlatformError)  # errors of user input
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Those that `run` does not have."""
+    """Adds the options that `run` does not have."""
     parser.add_argument("--events", metavar="FILE", help="a text trace that was recorded before, instead of a kernel")
     parser.add_argument("--recorded", metavar="DIR", help="what a running platform has recorded since `trnctl profile start`")
     parser.add_argument("--token-file", metavar="FILE", help="token for a remote control address of --recorded")
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: Any, compile_kernel: Callable[[], tuple[Compiled, Options]]) -> int:
     """Records and writes a profile. Raises RunError, ProfileError, EventError, PlatformError, ValueError, OSError."""
     for target in options.profiles:
-        files_of(target)  # mistakes before the run
+        files_of(target)  # detect errors before the run
     given = [name for name in ("kernel", "events", "recorded") if getattr(options, name)]
     if len(given) != 1:
         raise ValueError("give one of FILE.py:FUNCTION, --events FILE and --recorded DIR")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data of the page's timeline, bounded: what is too much to draw is merged, and said."""
+"""The data of the page's timeline, with limits: excess spans are merged, with a note."""
 from __future__ import annotations
 
 import collections
@@ -9,7 +9,7 @@ from trn_nki.profile import intervals
 from trn_nki.profile.events import Kind
 from trn_nki.profile.records import Cause, Engine, Instruction, Profile, Transfer
 
-MAX_SPANS = 20_000     # instructions and waits of all engines that are drawn one by one
+MAX_SPANS = 20_000     # individually drawn instructions and waits of all engines
 MAX_TRANSFERS = 20_000  # groups of transfers
 MAX_ENGINE_TRACKS = 320  # the height of a canvas is limited
 MAX_DMA_TRACKS = 64
@@ -19,7 +19,7 @@ CAUSES = [cause.value for cause in Cause]
 
 
 class _Names:
-    """Texts by number: most occur often."""
+    """Table of texts, referenced by number because most are repeated."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

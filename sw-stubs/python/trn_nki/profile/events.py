@@ -70,7 +70,7 @@ class Event:
 
 
 class EventError(Exception):
-    """The text is no trace of the platform."""
+    """The text is not a trace of the platform."""
 
 
 def place_of(module: str) -> Place | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of a profile, by the ending of their names."""
+"""Files of a profile, by file extension."""
 from __future__ import annotations
 
 import json
@@ -41,7 +41,7 @@ def write(profile: Profile, target: str | os.PathLike[str]) -> list[pathlib.Path
     for file in files:
         content = FORMATS[file.suffix](profile)
         file.parent.mkdir(parents=True, exist_ok=True)
-        made = file.with_name(f".{file.name}.{os.getpid()}")  # a reader sees the old file or the whole new one
+        made = file.with_name(f".{file.name}.{os.getpid()}")  # renamed at the end, so readers never see a partial file
         try:
             made.write_bytes(content)
             os.replace(made, file)

@@ -15,7 +15,7 @@ from trn_nki.profile.records import Cause, Profile
 from trn_nki.profile.sources import Source, sources_of
 from trn_nki.profile.tables import tables_of
 
-MAX_TABLE = 100      # rows of a table for people
+MAX_TABLE = 100      # rows of a displayed table
 MAX_ENGINES = 320
 TOP_LINES = 10
 _HERE = pathlib.Path(__file__).parent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a profile holds: the records of one execution. Times are simulated, in ps."""
+"""Records of one execution, from which profiles are made. Times are simulated, in ps."""
 from __future__ import annotations
 
 import dataclasses
@@ -13,7 +13,7 @@ from trn_nki.profile.events import Place
 class Cause(str, enum.Enum):
     """Why an engine could not continue."""
 
-    SEMAPHORE = "semaphore"    # that an engine, the host or firmware posted, or an event
+    SEMAPHORE = "semaphore"    # posted by an engine, the host or firmware; or an event
     DMA = "dma"                # a semaphore or an event that DMA posted
     DEPENDENCY = "dependency"  # on results or operands of its own earlier instructions
     PORT = "port"              # of SBUF or PSUM that another engine used
@@ -27,7 +27,7 @@ class Wait:
     cause: Cause
     reason: str                 # "S[4] >= 16", "overlap"
     cycles: int | None = None   # None: the wait did not end in the record
-    poster: int = 0             # operation that ended it
+    poster: int = 0             # operation that ended the wait
 
 
 @dataclasses.dataclass(slots=True)
@@ -40,7 +40,7 @@ class Instruction:
     opcode: str
     operands: str = ""
     source: str = ""            # "kernel.py:12"; "": unknown
-    operation: int = 0          # that it began
+    operation: int = 0          # operation that began the wait
     count: int = 1              # instructions of a run of register instructions
     mode: str = ""              # "2x"; "" of control instructions
     cycles: int = 0             # initiation interval
@@ -82,7 +82,7 @@ class Engine:
     waits: list[Wait] = dataclasses.field(default_factory=list)
     unmet: list[Wait] = dataclasses.field(default_factory=list)  # that no instruction follows
     started: int = 0
-    ended: int | None = None    # halted or failed; None: it runs at the end of the record
+    ended: int | None = None    # halted or failed; None: still running at the end of the record
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ class Transfer:
     source: int
     destination: int
     operation: int
-    kind: str                   # "copy", or what DMA computes
+    kind: str                   # "copy", or the operation of DMA compute
     completed: bool
 
 
@@ -143,7 +143,7 @@ class Failure:
 
 @dataclasses.dataclass(slots=True)
 class Service:
-    """A CC-Core serves from an interrupt until it sleeps."""
+    """Activity of a CC-Core from an interrupt until it sleeps."""
 
     place: Place
     begin: int
@@ -174,7 +174,7 @@ class Profile:
 
     @functools.cached_property
     def cores(self) -> list[tuple[str, int]]:
-        """Those that ran; `engines` must be complete."""
+        """The cores that ran. Precondition: `engines` is complete."""
         return sorted({engine.core for engine in self.engines})
 
     @functools.cached_property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of kernels beside the costs of their lines."""
+"""Source files of kernels with the costs of their lines."""
 from __future__ import annotations
 
 import dataclasses
@@ -12,7 +12,7 @@ MAX_FILES = 20
 MAX_BYTES = 4 << 20   # of a file
 CONTEXT = 4           # lines around a line with a cost
 MAX_SHOWN = 3000      # lines of a file
-KERNELS = (".py", ".trn")  # no other file that a program names is shown
+KERNELS = (".py", ".trn")  # other files that a program names are not shown
 
 
 @dataclasses.dataclass
@@ -26,7 +26,7 @@ class Source:
         return bool(self.text)
 
     def shown(self) -> Iterator[tuple[int | None, str]]:
-        """Lines with a cost and those around them; None where some are left out."""
+        """Lines with a cost and the lines around them; None in place of omitted lines."""
         near = CONTEXT if self.has_text else 0
         chosen = sorted({at for line in self.costs for at in range(line - near, line + near + 1)
                          if at in self.costs or 1 <= at <= len(self.text)})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of a profile, with the names of Neuron Explorer's published profile schema.
 
-Names that begin with `trn_` or `Trn` are ours; required fields that the platform has nothing for are null. Times are
+Names that start with `trn_` or `Trn` are extensions; required fields without a value on the platform are null. Times are
 relative to the start of the execution.
 """
 from __future__ import annotations
@@ -15,7 +15,7 @@ from trn_nki.profile.records import Cause, Engine, Profile, Transfer
 
 SCHEMA_VERSION = "7.4.0"  # published with release 2.31.0 of the Neuron SDK
 SAMPLES = 500             # of the tables of bandwidth over time
-MAX_ROWS = 200_000        # of a table; what is left out is said in Warning
+MAX_ROWS = 200_000        # of a table; omitted rows are reported in Warning
 OUR_TABLES = ("TrnEngine", "TrnWait", "TrnSourceLine", "TrnMatmulType")
 
 Row = dict[str, Any]
@@ -401,7 +401,7 @@ _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list:
 
 
 def _schema(found: dict[str, list[Row]]) -> list[Row]:
-    """One row for each field that some row has; `trn_known_by` says whose its name is."""
+    """One row per field in use; `trn_known_by`: the source of its name."""
     rows = []
     for table, some in found.items():
         names: dict[str, Any] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of the command line: NumPy files, with a type where NumPy has none, and made values."""
+"""Arrays of the command line: NumPy files, with an explicit type if NumPy has none, and generated values."""
 from __future__ import annotations
 
 import pathlib

@@ -16,7 +16,7 @@ _chosen: list[Options] = []
 
 
 class platform:
-    """Where kernels that are called in its block run."""
+    """Selects the platform of kernel calls in its block."""
 
     def __init__(self, board: str | None = None, *, connect: str | None = None, core: int = 0):
         self.options = Options(connect=connect, core=core)

@@ -18,12 +18,12 @@ from trn_nki.compile import Compiled
 from trn_nki.run.tools import tool
 from trn_nki.trace import host_arrays
 
-USER_ERROR = 2  # status of trnctl and trn-asm for what they are given
+USER_ERROR = 2  # exit status of trnctl and trn-asm for invalid input
 ORDER_RULES = ("TRN-SEM-001", "TRN-NC-002", "TRN-NC-003")  # doc/rules.md: wraps, races, PSUM collisions
 
 
 class RunError(Exception):
-    """A kernel did not run to its end; the message is trnctl's, `status` that of a command that ends with it."""
+    """A kernel did not run to its end. The message is trnctl's; `status`: exit status for a command."""
 
     def __init__(self, message: str, status: int = 1):
         super().__init__(message)
@@ -42,7 +42,7 @@ class Options:
     timing: str | None = None
     trace: str | None = None  # file of the platform's event trace
     wall_seconds: float = 600.0
-    find_races: bool = True  # on a board of our own; a running platform has its own policy
+    find_races: bool = True  # only on a board started for the call; a running platform has its own policy
 
 
 @dataclasses.dataclass
@@ -53,7 +53,7 @@ class Outcome:
 
 
 def assemble(compiled: Compiled, target: str | os.PathLike[str], text: str | os.PathLike[str] | None = None) -> None:
-    """Writes the program set, and its text where it is wanted. Raises RunError when trn-asm refuses the text."""
+    """Writes the program set, and its text if requested. Raises RunError when trn-asm refuses the text."""
     with tempfile.TemporaryDirectory(prefix="trn-nki-") as folder:
         source = pathlib.Path(text or pathlib.Path(folder) / "kernel.trn")
         source.write_text(compiled.text)
@@ -149,7 +149,7 @@ def _call(command: list[str], seconds: float) -> str:
 
 
 def _report_rules(text: str) -> None:
-    """Races are the compiler's mistakes and fail the run; other broken rules are the kernel's and are printed."""
+    """Races are errors of the compiler and fail the run; other broken rules are the kernel's and are printed."""
     broken = [line for line in text.splitlines() if " misuse TRN-" in line]
     if any(rule in line for line in broken for rule in ORDER_RULES):
         raise RunError("the compiled program lacks an order between engines:\n" + "\n".join(broken))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of Python files that a person names: FILE.py:FUNCTION."""
+"""Functions of Python files, given as FILE.py:FUNCTION."""
 from __future__ import annotations
 
 import importlib.util

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays that a scenario's step describes in a text (doc/nki-running.md, "In scenarios")."""
+"""Arrays described by texts in a scenario's step (doc/nki-running.md, "In scenarios")."""
 from __future__ import annotations
 
 import inspect
@@ -30,7 +30,7 @@ def is_function(text: str) -> bool:
 def made(text: str, name: str, folder: str, known: dict[str, Any]) -> host_arrays.HostArray:
     """The array of FILE.npy, FILE.npy:TYPE, FILE.py:FUNCTION or TYPE[SHAPE] CONTENT.
 
-    `known` holds what functions may ask for; its `seed` is that of the scenario. Raises ValueError, OSError, KernelError.
+    `known`: values that functions may have as parameters; its `seed` is that of the scenario. Raises ValueError, OSError, KernelError.
     """
     found = _MADE.match(text)
     if found is None and is_function(text):
@@ -52,7 +52,7 @@ def made(text: str, name: str, folder: str, known: dict[str, Any]) -> host_array
 
 
 def content(text: str, count: int, name: str, seed: int) -> numpy.ndarray:
-    """The numbers of a text, as tensors of programs take them (doc/programs.md, "Running"). Raises ValueError."""
+    """The numbers of a text, in the syntax of programs' tensors (doc/programs.md, "Running"). Raises ValueError."""
     if text == "index":
         return numpy.arange(count, dtype=numpy.float64)
     if found := _RANDOM.match(text):
@@ -70,7 +70,7 @@ def content(text: str, count: int, name: str, seed: int) -> numpy.ndarray:
 
 
 def called(text: str, folder: str, known: dict[str, Any]) -> Any:
-    """What FILE.py:FUNCTION returns. It gets those of `known` that its parameters name."""
+    """The result of FILE.py:FUNCTION, called with the values of `known` that its parameters name."""
     function = function_of(text, folder)
     wanted = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -87,14 +87,14 @@ def called(text: str, folder: str, known: dict[str, Any]) -> Any:
 
 
 def array_of(value: Any, text: str) -> host_arrays.HostArray:
-    """An array that a function of a person returned. Raises ValueError."""
+    """An array that a user's function returned. Raises ValueError."""
     if not host_arrays.is_array(value):
         raise ValueError(f"{text} returned {type(value).__name__}, expected an array")
     return host_arrays.of(value)
 
 
 def numbers(array: host_arrays.HostArray) -> Any:
-    """For functions of a person: NumPy's array where NumPy has the type, else its values in FP32."""
+    """For users' functions: NumPy's array if NumPy has the type, else its values in FP32."""
     found = host_arrays.to_numpy(array)
     if isinstance(found, numpy.ndarray) or array.dtype.is_packed:
         return found
@@ -111,7 +111,7 @@ def of_numbers(values: numpy.ndarray, dtype: data_types.DataType) -> host_arrays
 
 
 def _mix(z: int) -> int:
-    """The finaliser of SplitMix64, as sw-stubs/host/pattern.h has it."""
+    """The finaliser of SplitMix64, as in sw-stubs/host/pattern.h."""
     z &= _MASK
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK

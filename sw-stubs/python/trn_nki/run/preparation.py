@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the kernel of a scenario's step `kernel`, and makes its inputs and expected results.
 
-`trnvp test` calls it while it reads the scenario, as `trn-nki prepare FOLDER`. FOLDER/request.json says what is
-wanted; the answer is the program set FOLDER/set, FOLDER/answer.json, and the files of arrays that it names.
+`trnvp test` calls it while it reads the scenario, as `trn-nki prepare FOLDER`. Input: FOLDER/request.json. Output:
+the program set FOLDER/set, FOLDER/answer.json, and the files of arrays that it names.
 """
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from trn_nki.run.functions import function_of
 from trn_nki.trace import host_arrays, record_kernel
 from trn_nki.values import data_types
 
-LAST_NUMBER = data_types.uint32.code  # types up to here have numbers for trnvp
+LAST_NUMBER = data_types.uint32.code  # last type that trnvp handles as numbers
 
 
 def prepare(folder: str | os.PathLike[str]) -> None:
-    """Raises KernelError, ValueError, OSError, RunError for mistakes in the kernel and in what the step says."""
+    """Raises KernelError, ValueError, OSError, RunError for errors in the kernel and in the step."""
     target = pathlib.Path(folder)
     request = json.loads((target / "request.json").read_text())
     step = _Step(request)
@@ -51,7 +51,7 @@ def prepare(folder: str | os.PathLike[str]) -> None:
 
 
 class _Step:
-    """What the step says, with {chip} and {core} replaced."""
+    """The step's fields, with {chip} and {core} replaced."""
 
     def __init__(self, request: dict[str, Any]):
         self.folder, self.seed, self.lnc = request["folder"], request["seed"], request["lnc"]
@@ -66,7 +66,7 @@ class _Step:
         self._simulated: dict[str, list[host_arrays.HostArray]] = {}
 
     def instance(self, chip: int, core: int) -> dict[str, Any]:
-        """What functions of a person may ask for: chip, core, chips, seed, and the kernel's arguments as arrays and values."""
+        """Values for parameters of users' functions: chip, core, chips, seed, and the kernel's arguments as arrays and values."""
         known: dict[str, Any] = {"chip": chip, "core": core, "chips": self.chips, "seed": self.seed}
         known["arrays"] = {name: self._array(text, name, known) for name, text in self.inputs.items()}
         for name, array in known["arrays"].items():

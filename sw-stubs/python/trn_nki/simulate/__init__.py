@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A NumPy reference that executes recorded instructions with the numbers of doc/spec/neuron-core.md, 3.
 
-It shares no code with the engines' models and with the compiler, so that a difference is a finding.
+It shares no code with the engines' models or the compiler, so a difference shows an error in one of them.
 """
 from __future__ import annotations
 

@@ -18,13 +18,13 @@ from trn_nki.values.engines import engine, reduce_cmd
 
 _OPERATIONS = {**data_movement.OPERATIONS, **lanes.OPERATIONS, **matrices.OPERATIONS,
                **random_numbers.OPERATIONS}
-_MEETINGS = ("sendrecv", "core_barrier")  # both cores must be there
+_MEETINGS = ("sendrecv", "core_barrier")  # both cores must reach them
 SIMULATED = frozenset(_OPERATIONS) | frozenset(_MEETINGS)
 MAX_PASSES = 1_000_000  # of one loop
 
 
 class SimulatedCore:
-    """State of one core, and what instructions need of it."""
+    """State of one core, and access to it for instructions."""
 
     def __init__(self, recorded: Any, shared: dict[Any, numpy.ndarray]):
         self.generation, self.recorded = recorded.generation, recorded

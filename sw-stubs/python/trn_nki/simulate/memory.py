@@ -17,7 +17,7 @@ POISON = 0xFF  # of bytes that were never written: NaN in every float type
 
 
 class Memory:
-    """Storages of one core. HBM lies in `shared`, which the cores of a launch have in common."""
+    """Storages of one core. HBM is in `shared`, common to the cores of a launch."""
 
     def __init__(self, generation: Generation, shared: dict[Storage, numpy.ndarray]):
         self._generation, self._hbm = generation, shared

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Indirection:
-    """What is added to a view's offset, in elements of the view's type.
+    """An index that is added to a view's offset, in elements of the view's type.
 
     scalar   index * stride, one index for the whole view: a VirtualRegister or a [1,1] tile
     vector   index[i] * stride for entry i of dimension 0, whose own stride does not count (DMA only)

@@ -24,9 +24,9 @@ class Storage:
     name: str
     place: Place
     role: str = "local"               # one of ROLES; a result of the kernel is an output
-    address: tuple[int, int] | None = None  # (start partition, byte in the partition) when the kernel says it
+    address: tuple[int, int] | None = None  # (start partition, byte in the partition) if the kernel sets it
     data: Any = None                  # NumPy array of the elements of a constant or an input
-    loop: Any = None                  # of the device, whose body allocated it
+    loop: Any = None                  # loop of the device whose body allocated it
     bytes_per_partition: int = dataclasses.field(init=False)  # on chip only
 
     def __post_init__(self) -> None:

@@ -62,7 +62,7 @@ class NkiTensor(NKIObject):
 
     @property
     def base_tensor(self) -> "NkiTensor":
-        """All of what the view is of, with the type that it was made with."""
+        """The view's whole storage, with its original type."""
         return NkiTensor(self.storage.shape, self.storage.dtype, self.storage)
 
     @property
@@ -194,7 +194,7 @@ class NkiTensor(NKIObject):
         raise KernelError("a tensor cannot be iterated over; loop over nl.affine_range and slice it")
 
     def __bool__(self) -> bool:
-        """Kernels test optional arguments by `if tensor:`; the test of one element is taken for a mistake."""
+        """Kernels test optional arguments by `if tensor:`; the test of a single element is refused."""
         if self.size != 1 or not self.is_on_chip:
             return True
         raise KernelError("the value of a tensor is not known while the kernel is traced; use nl.while_loop, "

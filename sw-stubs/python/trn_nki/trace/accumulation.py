@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""accumulate=None of a matmul: overwrite what no matmul has written yet, else accumulate (15.3)."""
+"""accumulate=None of a matmul: overwrites if no matmul has written the destination, else accumulates (15.3)."""
 from __future__ import annotations
 
 from typing import Any
@@ -15,8 +15,8 @@ class Accumulation:
         self._written: dict[Any, set[tuple[int, int, int, int]]] = {}
 
     def resolve(self, arguments: dict[str, Any], loop: Any = None) -> None:
-        """Sets arguments["accumulate"] to True or False and notes the destination. `loop` of the device holds the call.
-        Raises KernelError where each pass would need another answer."""
+        """Sets arguments["accumulate"] to True or False and records the destination. `loop`: the device's loop of the
+        call. Raises KernelError if the value would differ between passes."""
         dst = arguments["dst"]
         if not isinstance(dst, NkiTensor) or not dst.is_on_chip:
             return

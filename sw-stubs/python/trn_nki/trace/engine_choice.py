@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engine of an instruction whose call leaves it open: doc/spec/neuron-core.md, 15.3."""
+"""Chooses the engine of an instruction whose call does not name one: doc/spec/neuron-core.md, 15.3."""
 from __future__ import annotations
 
 from typing import Any
@@ -25,7 +25,7 @@ class EngineChoice:
         """Sets instruction.engine. Raises KernelError for an engine that cannot execute the operation."""
         chosen = instruction.engine
         if operation.engines[0] is engine.dma:
-            chosen = engine.dma  # the argument names the queue's owner, not who moves data
+            chosen = engine.dma  # the argument is the queue's owner, not the engine that moves data
         elif chosen is engine.unknown or chosen is None:
             chosen = self._open_choice(instruction, operation)
         elif chosen not in operation.engines:

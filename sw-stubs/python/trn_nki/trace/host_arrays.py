@@ -17,7 +17,7 @@ RAW = {data_types.float32: numpy.float32, data_types.tfloat32: numpy.uint32, dat
 
 
 def raw_type(dtype: DataType) -> type:
-    """NumPy's type where it has one, else the unsigned integer of the same size, which holds the bits."""
+    """NumPy's type if it has one, else the unsigned integer of the same size, for the bits."""
     return RAW.get(dtype) or {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32}[dtype.itemsize]
 
 

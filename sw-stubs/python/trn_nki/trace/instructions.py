@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recorded list holds."""
+"""Items of a recorded list."""
 from __future__ import annotations
 
 import dataclasses
@@ -28,7 +28,7 @@ class Instruction:
         self.arguments, self.name, self.place = arguments, name, place
         self._reads: tuple[NkiTensor, ...] | None = None   # computed when asked for
         self._writes: tuple[NkiTensor, ...] | None = None
-        self.after: tuple[Instruction, ...] = ()  # that the kernel named by depends_on
+        self.after: tuple[Instruction, ...] = ()  # named by the kernel with depends_on
 
     @property
     def description(self) -> Operation:

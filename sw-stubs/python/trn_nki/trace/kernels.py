@@ -51,7 +51,7 @@ def record_kernel(kernel: Any, arguments: Any = (), named: dict[str, Any] | None
     """Traces a kernel for each core. Arrays among the arguments become tensors in HBM.
 
     `generation` defaults to the variable NEURON_PLATFORM_TARGET_OVERRIDE, then to gen4.
-    Raises KernelError, and nothing else for a mistake in the kernel.
+    Raises KernelError for all errors in the kernel.
     """
     function = kernel.function if isinstance(kernel, Kernel) else kernel
     lnc = lnc or (kernel.lnc if isinstance(kernel, Kernel) else 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tracing a kernel gives, and the recorder that fills it."""
+"""The recording of a traced kernel, and the recorder that fills it."""
 from __future__ import annotations
 
 import dataclasses
@@ -20,7 +20,7 @@ from trn_nki.values.engines import engine
 from trn_nki.values.generations import PARTITIONS, PSUM_BYTES, Generation
 from trn_nki.values.memory_regions import MemoryRegion
 
-MAX_INSTRUCTIONS = 1_000_000  # of one core; a kernel beyond is taken for one that does not end
+MAX_INSTRUCTIONS = 1_000_000  # per core; a longer kernel is assumed not to end
 
 
 @dataclasses.dataclass(eq=False)
@@ -177,7 +177,7 @@ class tracing:
 
 
 def record(operation: str, chosen: engine, name: str | None, arguments: dict[str, Any]) -> Instruction:
-    """Called by the functions of nki.isa and nothing else: the kernel is two frames above."""
+    """For functions of nki.isa only: the kernel is two frames above."""
     if not _current:
         raise KernelError(f"nisa.{operation} works inside a kernel: a function with @nki.jit that was called")
     return _current[-1].append(operation, chosen, name, arguments)

@@ -21,8 +21,8 @@ class VirtualRegister(NKIObject):
     def __init__(self, state: Any = None, frozen: bool = False, factor: int = 1):
         core = recording.current("a register")
         self.number = core.registers
-        self.frozen = frozen  # a loop's counter: the kernel cannot move into it
-        self.factor = factor  # that divides every value, as far as the whole trace says
+        self.frozen = frozen  # a loop's counter, which the kernel cannot change
+        self.factor = factor  # divides every value, as known from the whole trace
         core.registers += 1
 
     def _alu(self, op: operators.Operator, a: Any, b: Any) -> "VirtualRegister":
@@ -57,7 +57,7 @@ def _factor(op: operators.Operator, a: Any, b: Any) -> int:
 
 
 def displacement(index: Any) -> VirtualRegister:
-    """A register with what a scalar index adds to the offset of its view."""
+    """A register with the number of elements that a scalar index adds to its view's offset."""
     found = index.index
     if not isinstance(found, VirtualRegister):
         found = VirtualRegister()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles whose address the kernel chose: which of them the bytes belong to."""
+"""Tiles at addresses that the kernel chose: tracks the owner of their bytes."""
 from __future__ import annotations
 
 from typing import Any
@@ -15,7 +15,7 @@ QUADRANT = 32  # partitions; addresses of tiles start at multiples of it
 
 
 class Tenancy:
-    """Keeps the tile that last wrote each byte of each quadrant, and refuses to read a tile that lost its bytes."""
+    """Tracks the tile that last wrote each byte of each quadrant; refuses reads of a tile that was overwritten."""
 
     def __init__(self, generation: Generation):
         self._generation = generation
@@ -24,12 +24,12 @@ class Tenancy:
         self._number: dict[Any, int] = {}
 
     def add(self, storage: Any) -> None:
-        """A new tile with an address; later ones may take its place."""
+        """Adds a tile with an address; later tiles may reuse its bytes."""
         self._tiles.append(storage)
         self._number[storage] = len(self._tiles)
 
     def note(self, instruction: Any) -> None:
-        """Raises KernelError when the instruction reads a tile after another one took its bytes."""
+        """Raises KernelError when the instruction reads a tile whose bytes another tile has overwritten."""
         if not self._tiles:
             return
         for view in instruction.reads:

@@ -2,8 +2,8 @@
 """`while register:` in a kernel.
 
 CPython 3.11 compiles the test of a while statement twice: at its top, with a jump forward past the body, and
-behind the body, with a jump back. Both have the same place in the source, so that the first can be told from
-an if statement.
+behind the body, with a jump back. Both have the same place in the source, which distinguishes the first one
+from an if statement.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _jumps(code: types.CodeType) -> dict[int, tuple[str, Any]]:
 
 
 def test(register: Any, frame: types.FrameType) -> bool:
-    """The truth of a register in a kernel's statement. Raises KernelError where it is not a while statement."""
+    """The truth value of a register in a kernel's statement. Raises KernelError outside of a while statement."""
     core = recording.current("a register")
     jumps = _jumps(frame.f_code)
     name, place = jumps.get(frame.f_lasti, ("", None))

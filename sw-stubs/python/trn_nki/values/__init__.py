@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constants that kernels name: data types, memory regions, operators, engines, generations."""
+"""Constants that kernels use: data types, memory regions, operators, engines, generations."""

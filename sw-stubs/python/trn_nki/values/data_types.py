@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class DataType(str):
-    """An element type. It is its own name, so that it compares equal to the string a kernel may hold."""
+    """An element type. It is a string, its name, so that it equals strings that kernels use."""
 
     code: int       # TYPE of an operand
     itemsize: int   # bytes

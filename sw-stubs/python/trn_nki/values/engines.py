@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines and modes that nki.isa calls name; the members' values are AWS's."""
+"""Engines and modes of nki.isa calls; the members' values are AWS's."""
 import enum
 
 
 class engine(enum.Enum):
-    """An engine of a NeuronCore; `unknown` leaves the choice to us (doc/spec/neuron-core.md, 15.3)."""
+    """An engine of a NeuronCore; `unknown`: chosen by the tracer (doc/spec/neuron-core.md, 15.3)."""
 
     unknown = 0
     tensor = 1
@@ -16,7 +16,7 @@ class engine(enum.Enum):
 
 
 class reduce_cmd(enum.Enum):
-    """What an instruction does with its engine's accumulators (3.5)."""
+    """Effect of an instruction on its engine's accumulators (3.5)."""
 
     idle = 0
     reset = 1
@@ -26,7 +26,7 @@ class reduce_cmd(enum.Enum):
 
 
 class dge_mode(enum.Enum):
-    """Who makes the descriptors of a DMA transfer."""
+    """Origin of the descriptors of a DMA transfer."""
 
     unknown = 0
     swdge = 1
@@ -35,7 +35,7 @@ class dge_mode(enum.Enum):
 
 
 class oob_mode(enum.Enum):
-    """What a dynamic index out of range does."""
+    """Effect of a dynamic index that is out of range."""
 
     error = 0
     skip = 1
@@ -69,7 +69,7 @@ class nc_version(enum.Enum):
 
 
 class dma_engine(enum.Enum):
-    """Which engine moves the data of a sendrecv."""
+    """The engine that moves the data of a sendrecv."""
 
     dma = 1
     gpsimd_dma = 2

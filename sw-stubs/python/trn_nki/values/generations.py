@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the generations allow (doc/spec/neuron-core.md, 2.1 and 13), and the one that is the target."""
+"""Limits of the generations (doc/spec/neuron-core.md, 2.1 and 13), and the target generation."""
 from __future__ import annotations
 
 import dataclasses

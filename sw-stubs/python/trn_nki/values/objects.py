@@ -17,7 +17,7 @@ class NKIObject:
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Annotates the class's fields and keeps our initialiser, which @dataclass would replace."""
+        """Annotates the class's fields and keeps this initialiser, which @dataclass would replace."""
         super().__init_subclass__(**more)
         own = dict(cls.__dict__.get("__annotations__", {}))
         hidden = (types.FunctionType, types.MemberDescriptorType, classmethod, staticmethod, property, type, list, dict, set)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations of nki.isa: which arguments are written and read, and who can execute them."""
+"""The operations of nki.isa: which arguments are written and read, and the engines that can execute them."""
 from __future__ import annotations
 
 import dataclasses
@@ -16,7 +16,7 @@ class Operation:
     name: str
     writes: tuple[str, ...]
     reads: tuple[str, ...]
-    engines: tuple[engine, ...]  # the first is taken when the kernel leaves the choice
+    engines: tuple[engine, ...]  # the first is used if the kernel does not choose
     generation: int = 2          # the first that has it
 
 
