@@ -8,7 +8,7 @@
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/misc_ram.h"
 
-// Invented: the driver passes profile numbers through without knowing what they mean.
+// Invented: the driver passes profile numbers through without interpreting them.
 static const uint8_t profile_percent[] = {100, 85, 70, 50};
 #define PROFILES (sizeof profile_percent / sizeof profile_percent[0])
 

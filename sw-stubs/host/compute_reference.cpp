@@ -206,8 +206,8 @@ std::uint32_t encode(trn_element type, double value, bool saturate, const std::u
     if (f.exponent_bits > 0) return encode_float(f, value, saturate, random);
     if (std::isnan(value)) return 0;
     const double range = std::ldexp(1, static_cast<int>(f.bytes) * 8);
-    const double least = f.is_signed ? -range / 2 : 0;
-    const double whole = std::nearbyint(std::clamp(value, least, least + range - 1));
+    const double min = f.is_signed ? -range / 2 : 0;
+    const double whole = std::nearbyint(std::clamp(value, min, min + range - 1));
     return static_cast<std::uint32_t>(static_cast<std::int64_t>(whole) &
                                       static_cast<std::int64_t>(range - 1));
 }

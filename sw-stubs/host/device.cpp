@@ -7,9 +7,9 @@
 
 namespace trn {
 
-void expect_ok(int error, const std::string& who) {
+void expect_ok(int error, const std::string& name) {
     if (error != 0)
-        throw device_error(TRN_TRANSPORT_ERROR, fmt::format("{}: error {}", who, -error));
+        throw device_error(TRN_TRANSPORT_ERROR, fmt::format("{}: error {}", name, -error));
 }
 
 device::device(const trn_transport& transport, const trn_options& options)

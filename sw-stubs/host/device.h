@@ -19,8 +19,8 @@ public:
     const trn_status status;
 };
 
-/// \throws device_error that names `who` unless `error` (of a trn_rdma call) is 0
-void expect_ok(int error, const std::string& who);
+/// \throws device_error about the card `name` unless `error` (of a trn_rdma call) is 0
+void expect_ok(int error, const std::string& name);
 
 /// Options of a driver on a host of this SMBIOS product.
 inline trn_options options_on(const std::string& product) {

@@ -29,12 +29,12 @@ E named_value(std::string_view text, std::string_view what) {
     refuse(fmt::format("'{}' is not {} ({})", text, what, fmt::join(names, ", ")));
 }
 
-std::uint32_t number(std::string_view text, std::string_view what, std::uint32_t most) {
+std::uint32_t number(std::string_view text, std::string_view what, std::uint32_t max) {
     std::uint32_t value = 0;
     const auto end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, value);
-    if (read.ec != std::errc{} || read.ptr != end || value > most)
-        refuse(fmt::format("{} is a number from 0 to {}, not '{}'", what, most, text));
+    if (read.ec != std::errc{} || read.ptr != end || value > max)
+        refuse(fmt::format("{} is a number from 0 to {}, not '{}'", what, max, text));
     return value;
 }
 

@@ -72,13 +72,13 @@ void print_matrix(const std::vector<chip>& chips, const std::vector<pair_result>
 
 struct group {
     std::size_t pairs = 0;
-    double least = 0, most = 0, sum = 0;
+    double min_rate = 0, max_rate = 0, sum = 0;
     std::uint64_t shortest = 0, longest = 0;
 
     void add(const pair_result& one) {
-        least = pairs ? std::min(least, one.rate) : one.rate;
+        min_rate = pairs ? std::min(min_rate, one.rate) : one.rate;
         shortest = pairs ? std::min(shortest, one.latency) : one.latency;
-        most = std::max(most, one.rate);
+        max_rate = std::max(max_rate, one.rate);
         longest = std::max(longest, one.latency);
         sum += one.rate;
         ++pairs;
@@ -96,13 +96,13 @@ void report_groups(const std::vector<chip>& chips, const std::vector<pair_result
     for (const auto& [name, g] : groups)
         out.result({{"distance", name},
                     {"pairs", g.pairs},
-                    {"min_gb_per_s", g.least},
+                    {"min_gb_per_s", g.min_rate},
                     {"mean_gb_per_s", g.mean()},
-                    {"max_gb_per_s", g.most},
+                    {"max_gb_per_s", g.max_rate},
                     {"min_latency_ns", g.shortest},
                     {"max_latency_ns", g.longest}},
                    fmt::format("{:<26} {:>7} {:>10.1f} {:>8.1f} {:>8.1f} {:>14} {:>9}", name,
-                               g.pairs, g.least, g.mean(), g.most, g.shortest, g.longest));
+                               g.pairs, g.min_rate, g.mean(), g.max_rate, g.shortest, g.longest));
 }
 
 void report_pairs(const std::vector<chip>& chips, const std::vector<pair_result>& results,

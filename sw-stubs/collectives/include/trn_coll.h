@@ -144,7 +144,7 @@ typedef struct trn_coll_rule {
     trn_coll_algorithm algorithm;
 } trn_coll_rule;
 
-/** A rank, as all ranks must know it. Addresses are AXI addresses of its own chip: each buffer is
+/** A rank's data, needed by all ranks. Addresses are AXI addresses of its own chip: each buffer is
  * in an HBM stack or in the SBUF of a core (trn_hbm_address, trn_sbuf_address). */
 typedef struct trn_coll_member {
     trn_place place;
