@@ -41,6 +41,12 @@ std::uint64_t rounded(const collective_request& what, std::uint64_t ranks) {
     return what.bytes / unit * unit;
 }
 
+/// Whether the operation gives all ranks the same output.
+bool gives_all_the_same(trn_coll_op op) {
+    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_ALL_GATHER || op == TRN_COLL_ALL_GATHER_V ||
+           op == TRN_COLL_BROADCAST;
+}
+
 template <typename Work>
 void in_chunks(std::uint64_t bytes, Work&& work) {
     for (std::uint64_t done = 0; done < bytes; done += chunk_bytes)
@@ -164,7 +170,7 @@ void collective_group::check(const trn_coll_config& config, const rank_data& abo
                              collective_result& found) {
     const collective_reference reference(config);
     const auto size = trn_coll_type_bytes(config.type);
-    std::vector<std::uint8_t> shared;  // the output of an all-reduce is equal on all ranks
+    std::vector<std::uint8_t> shared;  // the output, where it is equal on all ranks
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         const auto& all = about.buffers[rank];
@@ -192,7 +198,7 @@ void collective_group::check(const trn_coll_config& config, const rank_data& abo
                 });
         compare(all[1].at, all[1].bytes, "element",
                 [&](std::uint64_t at, std::span<std::uint8_t> want) {
-                    if (config.op != TRN_COLL_ALL_REDUCE)
+                    if (!gives_all_the_same(config.op))
                         return reference.output(rank, at / size, want);
                     if (shared.size() < at + want.size()) {
                         shared.resize(at + want.size());
