@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may execute what, and which operands fit: doc/spec/neuron-core.md 8, 13 and 20, row by row.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
