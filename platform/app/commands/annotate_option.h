@@ -9,10 +9,11 @@
 
 namespace trn {
 
-/// --annotate github|gitlab
+/// Adds --annotate github|gitlab.
 void add_annotate_option(CLI::App& command, std::string& service);
 
-/// For GitHub printed, for GitLab in a file of the folder: "" or why that is lost, as a line.
+/// Writes the annotations: for GitHub to standard output, for GitLab to a file in `folder`.
+/// \returns "", or a line with the reason why they are lost
 std::string annotate(const std::string& service, const regression::run_record& run,
                      const std::filesystem::path& folder);
 

@@ -48,7 +48,8 @@ void board_options::add_software_to(CLI::App& command) {
 
 namespace {
 
-/// A name without '/' is one of the firmware folder, unless it is in the current folder.
+/// Prefixes "./" to a name without '/' that exists in the current folder; other names without '/'
+/// are files of the firmware folder.
 std::string here_or_firmware(const std::string& name) {
     const bool is_here =
         name.find('/') == name.npos && std::filesystem::exists(name.substr(0, name.rfind('@')));
@@ -57,7 +58,7 @@ std::string here_or_firmware(const std::string& name) {
 
 }  // namespace
 
-/// As parameters of the board, which checks them once more against its own RAM.
+/// Passes the images as parameters of the board, which checks them again against its own RAM.
 void board_options::add_stock_software(std::vector<std::string>& set) const {
     const std::pair<const char*, const std::string&> beside[]{
         {"initrd", initrd}, {"device-tree", device_tree}, {"bootargs", bootargs}};
@@ -80,7 +81,7 @@ void board_options::add_stock_software(std::vector<std::string>& set) const {
         throw user_error(fmt::format("--load: {}{}", why.what(),
                                      why.suggestion().empty() ? "" : "; try " + why.suggestion()));
     }
-    set.insert(set.begin(), "software=stock");  // --set software=... counts
+    set.insert(set.begin(), "software=stock");  // a later --set software=... overrides it
     set.push_back("images=" + store.images);
     set.push_back("initrd=" + store.initrd);
     set.push_back("device_tree=" + store.device_tree);

@@ -12,7 +12,7 @@
 
 namespace trn {
 
-/// The options to build, run and observe a board that `run` and `guest` have in common.
+/// Options of both `run` and `guest` to build, run and observe a board.
 struct board_options {
     platform_options build;
     std::string timing = "contended";
@@ -23,9 +23,9 @@ struct board_options {
     std::string initrd, device_tree, bootargs;
 
     void add_to(CLI::App& command);
-    /// And those for stock software on the management processor, of `run` only.
+    /// Adds the options for stock software on the management processor; only `run` has them.
     void add_software_to(CLI::App& command);
-    /// \throws user_error
+    /// Checks the options. \throws user_error
     platform_options checked() const;
 
 private:

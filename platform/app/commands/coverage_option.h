@@ -8,13 +8,14 @@
 
 namespace trn {
 
-/// --coverage FILE
+/// Adds --coverage FILE.
 void add_coverage_option(CLI::App& command, std::filesystem::path& file);
 
 /// Writes the tracefile, and to standard error the programs that it does not cover.
 /// \throws config_error
 void write_coverage(const coverage& all, const std::filesystem::path& file);
-/// Writes executed code that belongs to no program to standard error; there should be none.
+/// Writes to standard error the addresses of executed code that belongs to no program; there should
+/// be none.
 void warn_of_unknown_code(const coverage& all);
 
 }  // namespace trn

@@ -85,7 +85,7 @@ json event_recording::read(std::uint64_t offset) const {
     const auto found = ::pread(file_.get(), text.data(), text.size(), place);
     if (found < 0) throw rpc::error(code::failed, "cannot read the recorded events");
     text.resize(static_cast<std::size_t>(found));
-    text.resize(text.rfind('\n') + 1);  // whole lines; npos + 1 is 0
+    text.resize(text.rfind('\n') + 1);  // keeps whole lines only; npos + 1 is 0
     return {{"text", text}, {"next", offset + text.size()}};
 }
 

@@ -8,14 +8,14 @@
 
 namespace trn {
 
-/// The event trace of a running platform, begun and ended by a client: the control method `trace`
-/// (doc/control-socket.md). The events are in a file without a name, which the client reads; so a
-/// client cannot name a path of the platform's machine.
+/// The control method `trace` (doc/control-socket.md): a client starts and stops the event trace of
+/// a running platform. Events go to an unnamed file that the client reads through the method, so a
+/// client cannot name a path on the platform's machine.
 class event_recording {
 public:
     static constexpr std::uint64_t max_read = 1 << 20;  ///< bytes per call
 
-    /// Adds the method to `methods`, which must not call it after the destruction.
+    /// Adds the method to `methods`, which must not call it after the destruction of this object.
     explicit event_recording(control& methods);
     ~event_recording();
     event_recording(const event_recording&) = delete;
@@ -26,7 +26,7 @@ private:
     void start();
     rpc::json read(std::uint64_t offset) const;
     rpc::json describe() const;
-    /// Whether events are being written, to the file of this object.
+    /// Whether events are being written to the file of this object.
     bool is_open() const;
 
     unique_fd file_;

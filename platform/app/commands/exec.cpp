@@ -58,9 +58,9 @@ struct exec_options {
     std::vector<misuse::policy_choice> misuse;
 };
 
-/// The bytes between begin_signature and end_signature, as lines of `granularity` bytes in
-/// hexadecimal, the lowest address at the right end of its line (RISC-V architecture tests).
-/// \returns whether all could be written
+/// Writes the bytes between begin_signature and end_signature as hexadecimal lines of `granularity`
+/// bytes, the lowest address at the right end of its line (RISC-V architecture tests). \returns
+/// whether all bytes were written
 bool write_signature(const exec_options& chosen, const elf_program& program, memory& ram) {
     const auto begin = program.symbol("begin_signature"), end = program.symbol("end_signature");
     if (!begin || !end)
@@ -119,7 +119,7 @@ std::vector<std::uint8_t> device_tree_option(const std::string& path) {
     return {read.begin(), read.end()};
 }
 
-/// Drives the machine, and serves its sockets.
+/// Runs the machine and serves its sockets.
 class execution {
 public:
     execution(const exec_options& chosen, const elf_program& program)
@@ -168,7 +168,7 @@ private:
         });
     }
 
-    /// The program starts when the debugger resumes it; until then its run has not stalled.
+    /// The debugger starts the program; the run must not count as stalled before that.
     void open(std::optional<gdb_server>& debugger, control& methods) {
         add_harts(methods);
         debugger.emplace(methods);
@@ -186,7 +186,7 @@ private:
     std::optional<console_input> input_;
 };
 
-/// Why a program without an exit code is no longer executed.
+/// The reason why a program stopped without an exit code.
 std::string reason(const stop_reason& how, const riscv::hart& core) {
     if (how.what == stop_reason::kind::quit) return how.text;
     if (how.what == stop_reason::kind::time_limit) return "--max-time was reached";
@@ -205,7 +205,7 @@ int exec(const exec_options& chosen) try {
     riscv::commit_log commits(log);
     if (log.is_open()) m.hart().core().log_commits(&commits);
 
-    // A bare-metal program may cause access faults on purpose: rules count only on request.
+    // Bare-metal programs may cause access faults on purpose: by default, misuse rules only count.
     misuse::set_policy_of_all(misuse::policy::count);
     apply(chosen.misuse);
     const std::clock_t begin = std::clock();

@@ -5,8 +5,8 @@
 
 namespace trn {
 
-/// `trnvp exec PROGRAM`: one hart, RAM, ACLINT and PLIC at Spike's addresses, Spike's HTIF.
-/// `status` becomes the program's exit code, 1 for a failed run, 2 for a user's mistake.
+/// `trnvp exec PROGRAM`: one hart, RAM, ACLINT and PLIC at Spike's addresses, Spike's HTIF. Sets
+/// `status` to the program's exit code, 1 for a failed run, 2 for an error of the user.
 void add_exec(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -8,18 +8,18 @@
 
 namespace trn {
 
-/// A file that an option names and that grows while a command runs, such as --uart's.
+/// A file of an option, such as --uart, that is written while a command runs.
 class growing_file : public streamed_file {
 public:
     /// \throws user_error when it cannot be opened
     growing_file(std::string_view option, const std::string& path);
 
-    /// Writes `text` at once.
+    /// Writes `text` immediately.
     void write(std::string_view text) {
         put(text);
         flush();
     }
-    /// Closes the file. Prints and returns why it is incomplete; empty: it is complete.
+    /// Closes the file. Prints and returns the reason why it is incomplete; "" when it is complete.
     const std::string& finish();
 };
 

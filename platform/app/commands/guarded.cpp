@@ -33,7 +33,7 @@ int guarded(const std::function<int()>& command) {
         const int status = command();
         finish_standard_output();
         return status;
-    } catch (const config_error& mistakes) {  // has its own places
+    } catch (const config_error& mistakes) {  // its text has places of its own
         print_to(stderr, "{}\n", mistakes.what());
         return 2;
     } catch (const user_error& mistake) {
@@ -52,8 +52,8 @@ int guarded(const std::function<int()>& command) {
         return said(lost.what(), 1);
     } catch (const boost::system::system_error& refused) {  // not derived from std::system_error
         const std::string_view text = refused.what();
-        return said(text.substr(0, text.find(" [")), 1);  // without the line of Boost's source
-    } catch (const std::system_error& refused) {          // no more processes, descriptors, room
+        return said(text.substr(0, text.find(" [")), 1);  // omit the line number of Boost's source
+    } catch (const std::system_error& refused) {          // out of processes, descriptors or memory
         return said(refused.what(), 1);
     } catch (const std::bad_alloc&) {
         return said(out_of_memory, 1);

@@ -16,7 +16,7 @@ namespace trn {
 
 namespace {
 
-constexpr int skipped = 77;  ///< CTest's and automake's word for "could not be tried here"
+constexpr int skipped = 77;  ///< exit status for "skipped" of CTest and automake
 
 int guest(const guest_options& chosen) {
     try {
@@ -24,7 +24,7 @@ int guest(const guest_options& chosen) {
     } catch (const tools_missing& e) {
         print_to(stderr, "trnvp: {}\n", e.what());
         return skipped;
-    } catch (const std::invalid_argument& e) {  // more functions than places
+    } catch (const std::invalid_argument& e) {  // more functions than bus positions
         throw user_error(std::string(e.what()) + ": choose some by --functions");
     } catch (const std::system_error& e) {  // a file that cannot be read
         throw user_error(e.what());
@@ -42,7 +42,7 @@ void add_guest(CLI::App& app, int& status) {
     c->add_option("--servers", chosen->which.servers,
                   "several servers, one guest each: NAME,... or all; consoles are merged by line")
         ->delimiter(',')
-        ->allow_extra_args(false)  // "--" after it begins the arguments of QEMU
+        ->allow_extra_args(false)  // arguments after "--" are QEMU's
         ->excludes(one);
     auto* devices = c->add_option("--devices", chosen->which.devices,
                                   "so many chips and no card (default: see --functions)")

@@ -5,8 +5,9 @@
 
 namespace trn {
 
-/// `trnvp guest`: a Linux guest in QEMU with a board's functions, to its end. Exit status: the
-/// guest's, 2 for a mistake on the command line, 77 when this machine has no suitable QEMU.
+/// `trnvp guest`: runs a Linux guest in QEMU with a board's functions until the guest ends. Exit
+/// status: that of the guest, 2 for an error on the command line, 77 when this machine has no
+/// suitable QEMU.
 void add_guest(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -20,12 +20,12 @@ bool has(const words& in, std::string_view word) {
     return std::ranges::find(in, word) != in.end();
 }
 
-/// The name relative to the server.
+/// The function's name relative to its server.
 std::string name_of(const platform::function& f) {
     return f.server.empty() ? f.name : f.name.substr(f.server.size() + 1);
 }
 
-/// `text` as a number of at most three digits; `otherwise` for anything else.
+/// `text` as a number of at most three digits; `otherwise` for any other text.
 std::size_t number_in(const std::string& text, std::size_t otherwise) {
     const bool number = !text.empty() && text.size() < 4 &&
                         text.find_first_not_of("0123456789") == std::string::npos;
@@ -36,7 +36,7 @@ void keep_chips(functions& of) {
     std::erase_if(of, [](const auto& f) { return !f.chip; });
 }
 
-/// Chips; of a board without chips, cards.
+/// The first `count` chips, or the first `count` cards of a board without chips.
 functions first_devices(functions own, unsigned count, std::string_view board) {
     if (std::ranges::any_of(own, &platform::function::chip)) keep_chips(own);
     if (own.size() < count)
@@ -74,7 +74,7 @@ std::vector<std::string> guest_choice::servers_of(const std::vector<platform::fu
         if (!has(known, f.server)) known.push_back(f.server);
     if (servers == words{"all"}) return known;
     auto asked = server.empty() ? servers : words{server};
-    for (auto& name : asked) {  // a server that has no such name may have that number
+    for (auto& name : asked) {  // a number selects a server unless a server has it as its name
         if (has(known, name)) continue;
         if (const auto index = number_in(name, known.size()); index < known.size())
             name = known[index];

@@ -9,19 +9,18 @@
 
 namespace trn {
 
-/// Which servers of a board become guests, and which of their functions these get.
+/// Selects the servers of a board that become guests, and the functions of each guest.
 struct guest_choice {
-    std::string server;                  ///< the only guest; its output is the command's
-    std::vector<std::string> servers;    ///< names or numbers, or "all"; each guest has a prefix
-    unsigned devices = 0;                ///< 0: what `functions` says; else so many chips, no card
+    std::string server;  ///< the only guest; its console is the command's
+    /// names or numbers, or "all"; output lines have the guest's prefix
+    std::vector<std::string> servers;
+    unsigned devices = 0;  ///< 0: `functions` selects; else the number of chips, without cards
     std::vector<std::string> functions;  ///< all, chips, none, or names; empty: all
 
-    /// Names of the servers: those that were asked for, or the first.
-    /// \throws user_error
+    /// Names of the selected servers; by default the first server. \throws user_error
     std::vector<std::string> servers_of(const std::vector<platform::function>& all,
                                         std::string_view board) const;
-    /// Those of a server's functions that its guest gets.
-    /// \throws user_error
+    /// Selects the functions of one server's guest from `own`. \throws user_error
     std::vector<platform::function> functions_of(std::vector<platform::function> own,
                                                  std::string_view board) const;
 };

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Files of the image are known by their names alone.
+/// Checks that no two files have the same name, since the image drops their folders.
 void check_names(const std::string& option, const std::vector<guest_image::file_and_words>& all) {
     std::map<fs::path, fs::path> files;
     for (const auto& [file, words] : all) {
@@ -39,7 +39,7 @@ guest_image::file_and_words split(const std::string& option, const std::string& 
     return out;
 }
 
-/// Our own program, built beside this one.
+/// The program trn-guest, in the folder of this executable.
 fs::path own_program() {
     return fs::read_symlink("/proc/self/exe").parent_path() / "trn-guest";
 }

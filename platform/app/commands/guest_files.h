@@ -9,12 +9,12 @@
 
 namespace trn {
 
-/// Our initramfs with the modules and programs of the command line; nothing when the user has an
-/// initramfs of their own. \throws user_error for files that are missing or have one name
+/// Our initramfs with the modules and programs of the command line; nothing when the command line
+/// names another initramfs. \throws user_error for missing files and for two files of the same name
 std::optional<guest_image> guest_image_of(const guest_options& chosen);
 
-/// What the command line says of the machine; the rest depends on the board.
-/// \throws user_error for files that are missing
+/// The guest machine as far as the command line defines it; the rest depends on the board. \throws
+/// user_error for missing files
 guest_machine guest_machine_of(const guest_options& chosen);
 
 }  // namespace trn

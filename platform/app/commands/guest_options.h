@@ -12,18 +12,19 @@
 
 namespace trn {
 
-/// The command line of `trnvp guest`.
+/// Options of `trnvp guest`.
 struct guest_options {
     board_options board;
     guest_choice which;
-    bool flat = false;  ///< functions on the root bus, without ports
+    bool flat = false;  ///< functions are on the root bus, without bridges
     std::filesystem::path listen;
     std::filesystem::path qemu, kernel, initrd;
     std::string gdb, product, append, uart;
     std::vector<std::string> modules;
     std::vector<std::string> programs;
     std::uint64_t memory_mib = 0;
-    unsigned cpus = 0;  ///< 0: two, so that a driver may spin; one for each of several guests
+    /// 0: two for a single guest, so that a driver may spin; one for each of several
+    unsigned cpus = 0;
     unsigned nodes = 1;
     guest_machine::clock clock = guest_machine::clock::host;
     std::vector<std::string> extra;

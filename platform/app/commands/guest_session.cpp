@@ -47,7 +47,8 @@ std::optional<std::string> parameter_of(const plan& board, std::string_view name
     return std::nullopt;
 }
 
-/// Parameters that the command line leaves open: number of chips, memory that guests can map.
+/// Fills in the parameters that the command line does not set: number of chips, memory that guests
+/// can map.
 platform_options platform_options_of(const guest_options& chosen) {
     if (!chosen.board.record.empty() && !chosen.gdb.empty())
         throw user_error(recording::no_debugger);
@@ -64,7 +65,7 @@ platform_options platform_options_of(const guest_options& chosen) {
     return build;
 }
 
-/// The platform and the guests of one command.
+/// The platform and all guests of one command.
 class guest_session {
 public:
     explicit guest_session(const guest_options& chosen)
@@ -104,10 +105,10 @@ public:
     }
 
 private:
-    /// Of the sockets and the initramfs.
+    /// The folder of the sockets and the initramfs.
     const fs::path& folder() const { return own_folder_ ? own_folder_->path() : chosen_.listen; }
 
-    /// The options that depend on the board.
+    /// Sets the options of the machines that depend on the board.
     void complete_machines() {
         const auto functions = platform_.functions();
         if (functions.empty())
@@ -122,7 +123,7 @@ private:
         }
     }
 
-    /// `any`: a function of the server.
+    /// `any`: any function of the server.
     guest_machine machine_of(const platform::function& any,
                              const std::vector<platform::function>& functions) {
         guest_machine m = machine_;
@@ -139,18 +140,18 @@ private:
         for (const auto& f : functions)
             m.functions.push_back({f.name, endpoints::socket_of(folder(), f), f.id,
                                    chosen_.flat ? std::vector<std::uint16_t>{} : f.bridges});
-        // The public driver takes 128 MiB below 4 GiB per device (contract 1.3); twice that and
-        // room to work. Up to 2815 MiB are all below 4 GiB: then Linux sets up most of its pages
-        // in the background, after the boot.
+        // The public driver takes 128 MiB below 4 GiB per device (contract 1.3): allot twice that,
+        // and 2 GiB. Memory up to 2815 MiB lies completely below 4 GiB; Linux then initializes most
+        // of its pages in the background after the boot.
         if (m.memory_mib == 0) m.memory_mib = count <= 4 ? 2560 : 2048 + 256 * count;
         if (m.product.empty())
             m.product = parameter_of(platform_.modules().board(), "product").value_or("");
         m.instance_id = instance_id_of(any.server);
         m.append = "console=ttyS0 quiet panic=-1 " + m.clock_arguments();
         if (image_ && image_->modules.empty() &&
-            count != 0)  // for DMA of programs: 16 MiB per device
+            count != 0)  // huge pages for DMA of programs: 16 MiB per device
             m.append += fmt::format(" hugepagesz=2M hugepages={}", 8 * count);
-        // Parameters unknown to the kernel become the environment of init and its programs.
+        // The kernel passes parameters that it does not know to init as environment variables.
         const auto& server = any.server;
         m.monitor = folder() / fmt::format("qemu{}.qmp", guests_.size());
         if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
@@ -161,7 +162,7 @@ private:
         return m;
     }
 
-    /// Errors and cards of a server's ports are shown to its guest.
+    /// Shows errors and removed cards of a server's ports to its guest.
     void watch_ports() {
         for (const auto& guest : guests_) {
             auto& ports = ports_.emplace_back(platform_.loop().io(), guest->machine().monitor,
@@ -176,12 +177,13 @@ private:
         }
     }
 
-    /// Whether a module is a part of a server.
+    /// Whether the module `path` is part of a server.
     static bool is_in(const std::string& server, std::string_view path) {
         return server.empty() || path.starts_with(server + ".");
     }
 
-    /// As the server's metadata service says it, else by the number of the guest.
+    /// The instance id of the server's metadata service; without a service, one made from the
+    /// guest's number.
     std::string instance_id_of(const std::string& server) const {
         std::string found;
         platform_.modules().for_each<instance_metadata>([&](const instance_metadata& service) {
@@ -190,7 +192,7 @@ private:
         return found.empty() ? metadata::instance_id_of(guests_.size() + 1) : found;
     }
 
-    /// The same for all guests.
+    /// Path of the initramfs, which all guests share.
     fs::path initramfs() const {
         const auto path = folder() / "initramfs";
         if (!guests_.empty()) return path;
@@ -248,7 +250,7 @@ private:
             platform_.loop().quit("the guests have ended");
     }
 
-    /// The first status of a guest that is not 0.
+    /// Returns the first guest status that is not 0.
     int conclude(const stop_reason& how) {
         int first = 0;
         for (const auto& g : guests_) {
@@ -277,7 +279,8 @@ private:
             print_to(stderr, "trnvp: {} ended with status {}\n", who, *status);
             return *status;
         }
-        if (ended->status == 0 && !image_) return 0;  // a guest of the user's was powered off
+        // powered off; guests with a user's initramfs have no status
+        if (ended->status == 0 && !image_) return 0;
         if (ended->status == 0)
             print_to(stderr, "trnvp: {} went down without a status (a panic?)\n", who);
         else
@@ -289,13 +292,13 @@ private:
     std::optional<guest_image> image_;
     guest_machine machine_;
     platform platform_;
-    std::optional<temporary_folder> own_folder_;  // unless the user named one
+    std::optional<temporary_folder> own_folder_;  // null when the command line names a folder
     const std::unique_ptr<recording::recorder> recorder_;
     endpoints endpoints_;
     boost::asio::signal_set interrupts_, children_;
     std::optional<growing_file> uart_;
     std::optional<console_writer> writer_;
-    console_writer consoles_{console_writer::print, true};  // of several guests
+    console_writer consoles_{console_writer::print, true};  // merges the consoles of several guests
     std::deque<guest_ports> ports_;
     std::vector<std::unique_ptr<running_guest>> guests_;
     std::optional<int> interrupted_;

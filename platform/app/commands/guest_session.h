@@ -5,9 +5,9 @@
 
 namespace trn {
 
-/// Builds the board and runs its guests to their end. Returns the exit status: of the first guest
-/// that did not end with 0, 128 + the number of a signal, else 1 for violations of rules and lost
-/// records. \throws user_error, tools_missing
+/// Builds the board and runs its guests until they end. Returns the exit status: that of the first
+/// guest with a status other than 0, 128 + the number of a signal, else 1 for violations of rules
+/// and lost records. \throws user_error, tools_missing
 int run_guests(const guest_options& chosen);
 
 }  // namespace trn

@@ -20,7 +20,7 @@ void add_hart_option(CLI::App& command) {
             "--hart",
             [](const std::string& name) {
                 const mode how = modes.at(name);
-                // What is checked is code: the earlier, the more.
+                // Only translated code is checked, so `check` translates at the first execution.
                 riscv::translate::choose(
                     how, {.threshold = how == mode::check ? 1u : 200u, .perf_map = perf_map});
             },

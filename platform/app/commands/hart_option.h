@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// --hart interpret|translate|check: takes effect when the command line is parsed, before harts
+/// Adds --hart interpret|translate|check. The choice takes effect during parsing, before harts
 /// exist.
 void add_hart_option(CLI::App& command);
 

@@ -24,7 +24,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct arguments {
-    std::string what;  ///< a board or a kind
+    std::string what;  ///< name of a board or a kind
     std::string map;
     std::string graph;
     std::vector<std::string> set;
@@ -41,7 +41,7 @@ std::string hex(std::uint64_t address) {
     return fmt::format("0x{:x}", address);
 }
 
-// --- Kinds.
+// --- Kinds
 
 std::vector<std::string> notes(const parameter& p, const kind& k) {
     if (p.required) return {p.type, "required"};
@@ -102,7 +102,7 @@ std::string all_kinds(bool as_json) {
     return as_json ? dump(list) : text;
 }
 
-// --- Boards.
+// --- Boards
 
 std::string tree_text(const plan& board) {
     std::string out;
@@ -164,7 +164,7 @@ ordered_json map_json(const plan& board, const std::vector<map_row>& rows) {
     return list;
 }
 
-/// The routers to show: the one that was asked for, or all.
+/// The routers to show: the wanted one, or all.
 std::vector<std::uint32_t> chosen_routers(const plan& board, const address_maps& maps,
                                           const std::string& wanted) {
     auto all = maps.routers();
@@ -208,7 +208,7 @@ ordered_json board_json(const plan& board, const std::string& map) {
             {"modules", tree_json(board)}, {"maps", maps}};
 }
 
-// --- The command.
+// --- Command
 
 [[noreturn]] void refuse_name(const std::string& name) {
     std::vector<std::string> names;
@@ -221,7 +221,7 @@ ordered_json board_json(const plan& board, const std::string& map) {
                                   .suggestion = suggest(name, names)});
 }
 
-/// Of the first processor that runs stock software.
+/// Device tree of the first processor that runs stock software.
 std::string device_tree(const plan& board) {
     const auto stores = image_stores(board);
     if (stores.empty())

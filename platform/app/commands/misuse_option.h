@@ -9,11 +9,11 @@
 
 namespace trn {
 
-/// --misuse of a command, any number of times: choices to apply in order before the run.
+/// Adds --misuse, which may be given several times. Apply the choices in order before the run.
 void add_misuse_option(CLI::App& command, std::vector<misuse::policy_choice>& choices);
 void apply(const std::vector<misuse::policy_choice>& choices);
 
-/// Prints the counts by chip at the end of a run, on standard error.
+/// Prints the counts of violations per chip on standard error, at the end of a run.
 void print_misuse(const std::vector<std::string>& chips);
 
 }  // namespace trn

@@ -37,7 +37,7 @@ struct replay_options {
     bool json = false;
 };
 
-/// The verdict of a replay: without differences, or with their number.
+/// The result of a replay in words: no differences, or their number.
 std::string verdict(const recording::replay::outcome& how) {
     if (how.interrupted) return "interrupted";
     if (how.differences == 0) return "as recorded";
@@ -81,7 +81,8 @@ void show_consoles(platform& on) {
         [](std::string_view, std::string_view text) { std::cout << text << std::flush; });
 }
 
-/// The board of a foreign recording names no file outside the recording.
+/// Refuses a recording whose board names images outside the recording: it may come from another
+/// machine.
 void check_images(const recording::manifest& about, const platform_options& build,
                   const std::string& instead) {
     auto set = build.set;

@@ -34,7 +34,7 @@ struct merge_options {
     std::string annotate;
 };
 
-/// Status 0: everything ran and passed, and the records belong together.
+/// Returns 0 when all scenarios ran and passed and the records belong together.
 int merge_records(const merge_options& chosen) {
     std::error_code refused;
     fs::create_directories(chosen.out, refused);

@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// `trnvp report`: reports of several runs (doc/regression.md).
+/// `trnvp report`: merges and compares reports of several runs (doc/regression.md).
 void add_report(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -57,7 +57,7 @@ sc_core::sc_time time_option(std::string_view name, const std::string& text) {
     throw user_error(fmt::format("{}: {}", name, std::get<config::refusal>(parsed).message));
 }
 
-/// Everything that can be found wrong before the board is read.
+/// Checks all options that can be checked before the board is read.
 platform_options build_options(const run_options& chosen) {
     if (!chosen.max_time.empty()) time_option("--max-time", chosen.max_time);
     if (!chosen.until.empty() && chosen.until != "ready" && chosen.until != "off")
@@ -70,7 +70,7 @@ platform_options build_options(const run_options& chosen) {
     return chosen.board.checked();
 }
 
-/// One run of a board, from the command line to the exit status.
+/// One execution of `trnvp run`, from the options to the exit status.
 class session {
 public:
     explicit session(const run_options& chosen)
@@ -210,12 +210,12 @@ private:
             until_time_ = !g.until || end <= *g.until;
             g.until = g.until ? std::min(*g.until, end) : end;
         }
-        // Without something to wait for, empty time passes at wall-clock speed.
+        // Without --until and --max-time, time without events passes at wall-clock speed.
         g.background = chosen_.until.empty() && chosen_.max_time.empty();
         return g;
     }
 
-    // Long work shows where it is, on a terminal.
+    // Prints the progress of a run with --until, if standard error is a terminal.
     void show_progress() {
         if (chosen_.until.empty() || isatty(STDERR_FILENO) == 0) return;
         tick_.expires_after(500ms);
@@ -283,9 +283,9 @@ private:
     boost::asio::steady_timer tick_;
     std::optional<growing_file> uart_file_;
     std::optional<console_writer> writer_;
-    std::string lost_;  // why a trace or the UART's file is incomplete
+    std::string lost_;  // why a trace or the UART's file is incomplete; "": complete
     bool progress_ = false;
-    bool until_time_ = false;  ///< --until is a time, and comes before --max-time
+    bool until_time_ = false;  ///< --until is a time, and ends before --max-time
 };
 
 }  // namespace

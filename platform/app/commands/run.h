@@ -5,8 +5,9 @@
 
 namespace trn {
 
-/// `trnvp run BOARD`: builds a board, boots it and serves it. `status` becomes 0, 1 for a failed
-/// run (--until not reached, a stall, a misuse rule that fails the run), 2 for a user's mistake.
+/// `trnvp run BOARD`: builds a board, boots it and serves it. Sets `status` to 0, 1 for a failed
+/// run (--until not reached, a stall, a misuse rule that fails the run), 2 for an error of the
+/// user.
 void add_run(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -22,7 +22,7 @@ using rpc::json;
 
 namespace {
 
-/// A debugger's monitor makes a number of "1".
+/// The name as text: a debugger's monitor command converts "1" to a number.
 std::string name_of(const rpc::parameters& p) {
     constexpr std::size_t longest = 64;
     p.only({"name"});
@@ -111,7 +111,7 @@ json states::restore(const rpc::parameters& p, const rpc::caller& from) {
         throw rpc::error(code::failed,
                          "a misuse rule with policy 'fail' was broken, and restore would hide it; "
                          "clear it first: 'misuse' with clear: true");
-    // The response is queued before this process is left; its successor sends the unsent bytes.
+    // Leave this process after the response is queued; the restored process sends unsent bytes.
     methods_.loop().at_rest([this, name, by = from.who] { leave(name, by); });
     return kept_.all().at(name).about;
 }
@@ -124,7 +124,8 @@ void states::leave(const std::string& name, const std::string& by) {
                          .descriptors = std::move(clients.sockets)});
 }
 
-// After the call that took the snapshot, whose client has been disconnected.
+// Runs in the restored process, after the call that took the snapshot; the client of that call has
+// been disconnected.
 void states::resume(const std::string& name, snapshots::handover_state carried) {
     auto& loop = methods_.loop();
     if (trace::on())

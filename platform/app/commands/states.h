@@ -10,17 +10,17 @@
 
 namespace trn {
 
-/// Named states of a running platform: the control methods `snapshot`, `restore` and `snapshots`
-/// (doc/decisions/0014). Clients stay connected: the process of the restored state takes them over.
+/// The control methods `snapshot`, `restore` and `snapshots`: named states of a running platform
+/// (doc/decisions/0014). Clients stay connected: the restored process takes over their sockets.
 class states {
 public:
     struct config {
-        std::string never = {};            ///< reason to refuse snapshots; empty: allowed
+        std::string never = {};            ///< reason to refuse all snapshots; empty: allowed
         std::function<void()> flush = {};  ///< flushes the buffers of open files
     };
-    /// Adds its methods to those of `clients`' platform; both must outlive it.
+    /// Adds the methods to `methods`. `methods` and `clients` must outlive this object.
     states(control& methods, endpoints& clients, config cfg);
-    /// Call at the end of the run: ignores further requests to end, of which each waiting process
+    /// Call at the end of the run. Further requests to end are ignored, since each waiting process
     /// may send one.
     void ends();
     states(const states&) = delete;

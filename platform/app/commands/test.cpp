@@ -45,7 +45,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The last runs with this one; empty without a folder.
+/// Adds this run to the history and returns the history; empty without a folder.
 regression::history add_to_history(const fs::path& folder, const regression::run_record& run) {
     if (folder.empty() || run.of > 1) return {};
     regression::history::add(folder, run);
@@ -55,7 +55,7 @@ regression::history add_to_history(const fs::path& folder, const regression::run
     return past;
 }
 
-/// What shards wrote each for itself.
+/// Writes the merged coverage, fidelity report and record of all shards.
 std::string write_merged(const test_options& chosen, const regression::run_record& run) {
     using regression::write_one;
     auto lost = write_one(chosen.coverage, [&] { return run.coverage; });
@@ -65,7 +65,7 @@ std::string write_merged(const test_options& chosen, const regression::run_recor
     return lost;
 }
 
-/// Writes the reports that are asked for, after a failed run too. \throws output_error
+/// Writes the selected reports, also after a failed run. \throws output_error
 void write_reports_of(const test_options& chosen, const regression::run_record& run) {
     using regression::write_one;
     std::vector<std::string> failed;
@@ -84,9 +84,9 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
     attempt([&] { past = add_to_history(chosen.history, run); });
     lost += write_one(chosen.junit, [&] { return regression::to_junit(run); });
     lost += write_one(chosen.html, [&] { return regression::to_html(run, past); });
-    // What one shard has is in its record, for `trnvp report merge`.
+    // A shard writes only its record; `trnvp report merge` makes the reports.
     if (!chosen.report.empty() && run.of == 1) lost += write_reports(chosen.report, run, past);
-    // Other shards still divide the scenarios by the file.
+    // A shard must not change the file by which other shards divide the scenarios.
     if (!chosen.durations.empty() && run.of == 1)
         attempt([&] { regression::update_durations(chosen.durations, run); });
     lost += annotate(chosen.annotate, run, chosen.report);
@@ -98,7 +98,7 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
     if (!lost.empty()) throw output_error(lost.substr(0, lost.size() - 1));
 }
 
-/// Whether all passed, each time.
+/// Repeats the run as chosen. \returns whether all runs passed
 bool run_as_often_as_chosen(const test_options& chosen, const test_scenarios& all) {
     for (;;) {
         const auto run = run_here(chosen, all);
@@ -108,7 +108,7 @@ bool run_as_often_as_chosen(const test_options& chosen, const test_scenarios& al
     }
 }
 
-/// On a cluster; the status.
+/// Runs on a cluster. \returns the exit status
 int run_cluster(const test_options& chosen, const test_scenarios& all) {
     const auto [run, signal] = run_on_slurm(chosen, all);
     write_reports_of(chosen, run);
@@ -116,7 +116,7 @@ int run_cluster(const test_options& chosen, const test_scenarios& all) {
     return run.passed() ? 0 : 1;
 }
 
-/// The words of a command line that say the same as the options of `command`, but for some.
+/// The options of `command` as words of a command line, except those in `without`.
 std::vector<std::string> words_of(const CLI::App& command, const std::set<std::string>& without) {
     std::vector<std::string> words, options;
     for (const auto* option : command.get_options()) {
@@ -132,7 +132,7 @@ std::vector<std::string> words_of(const CLI::App& command, const std::set<std::s
     return words;
 }
 
-/// Options with --slurm that the whole run has, and not each shard.
+/// Options that --slurm applies to the whole run and does not pass to shards.
 const std::set<std::string> of_the_whole{
     "--junit",     "--html",    "--json",   "--jobs",     "--report",          "--slurm",
     "--partition", "--history", "--digest", "--coverage", "--fidelity-report", "--annotate"};
@@ -151,7 +151,7 @@ void check_combinations(const test_options& chosen) {
         if (given) throw user_error(fmt::format("{} and --slurm exclude each other", option));
 }
 
-/// Compiles what the steps run, before anything runs. \throws config_error
+/// Compiles all programs of the steps before any scenario runs. \throws config_error
 void prepare(const std::vector<scenario::scenario>& all) {
     diagnostics problems;
     for (const auto& one : all)
@@ -180,7 +180,7 @@ int run(const test_options& chosen) {
     check_outputs(chosen, all.mine);
     if (chosen.slurm) return run_cluster(chosen, all);
     prepare(all.mine);
-    std::optional<coverage> executed;  // of all children
+    std::optional<coverage> executed;  // coverage of all child processes
     if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all.mine));
     const bool passed = run_as_often_as_chosen(chosen, all);
     if (executed) {
@@ -190,7 +190,8 @@ int run(const test_options& chosen) {
     return passed ? 0 : 1;
 }
 
-/// An option whose text `parse` reads. \throws CLI::ValidationError for its std::invalid_argument
+/// Adds an option whose text `parse` converts. \throws CLI::ValidationError for
+/// std::invalid_argument of `parse`
 void add_parsed(CLI::App& to, const std::string& name, const std::string& form,
                 const std::string& about, const std::function<void(const std::string&)>& parse) {
     to.add_option_function<std::string>(name, parse, about)
@@ -265,7 +266,7 @@ void add_test(CLI::App& app, int& status) {
                 "run as an array of --jobs jobs of Slurm (as many as it has processors)");
     c->add_option("--partition", chosen->partition, "of Slurm");
     c->callback([chosen, c, &status] {
-        // Runs of one build and scenario are compared by their traces.
+        // The history compares runs of one build and scenario by their trace digests.
         chosen->digest = chosen->digest || !chosen->history.empty();
         chosen->forwarded = words_of(*c, of_the_whole);
         if (chosen->digest) chosen->forwarded.emplace_back("--digest");

@@ -5,8 +5,8 @@
 
 namespace trn {
 
-/// `trnvp test SCENARIO...`: runs scenarios, each in a process of its own. `status` becomes 0, 1
-/// when one failed, 2 for a user's mistake.
+/// `trnvp test SCENARIO...`: runs each scenario in its own process. Sets `status` to 0, 1 when a
+/// scenario failed, 2 for an error of the user.
 void add_test(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -10,7 +10,7 @@
 
 namespace trn {
 
-/// The command line of `trnvp test`.
+/// Options of `trnvp test`.
 struct test_options {
     std::vector<std::string> scenarios;
     std::filesystem::path junit, html, trace, fidelity_report, coverage, vcd;
@@ -23,7 +23,7 @@ struct test_options {
     bool json = false, list = false, digest = false, share = true;
     bool slurm = false;
     std::string partition, annotate;
-    std::vector<std::string> forwarded;  ///< words of the command line for each shard of --slurm
+    std::vector<std::string> forwarded;  ///< options for each shard of --slurm
     bool rerun_failed = false, until_fail = false, schema = false, steps = false;
 };
 

@@ -45,7 +45,7 @@ void test_output::add(const scenario::description& what, const scenario::outcome
 
 void test_output::add_seed(const scenario::description& what, const scenario::outcome& how) {
     auto& all = campaigns_[scenario::identity(what)];
-    // Logs are kept of none, and steps neither: a campaign may have 100,000 seeds.
+    // Keep neither logs nor steps: a campaign may have 100,000 seeds.
     auto& result = all.results.emplace_back();
     result.what = what;
     result.how.what = how.what;

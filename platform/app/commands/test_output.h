@@ -14,7 +14,7 @@
 
 namespace trn {
 
-/// A progress line on a terminal; no output elsewhere.
+/// A progress line on a terminal; prints nothing elsewhere.
 class progress_line {
 public:
     void show(const scenario::run_progress& now) {
@@ -41,7 +41,7 @@ private:
     std::size_t ended_ = 0;
 };
 
-/// Prints the results of a run as they come; a campaign of seeds is one line when it is complete.
+/// Prints each result as its scenario ends; a campaign of seeds is one line when it is complete.
 class test_output {
 public:
     /// `quiet`: prints nothing.
@@ -51,7 +51,7 @@ public:
     void show(const scenario::run_progress& now) { progress_.show(now); }
     /// Removes the progress line.
     void clear() { progress_.clear(); }
-    /// A sentence between the results.
+    /// Prints a sentence between the results.
     void say(const std::string& sentence);
 
 private:

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// FILE for one run; FILE with the run's number before its ending for several.
+/// `file` for a single run; for several, `file` with the run's number before the extension.
 fs::path numbered(const fs::path& file, std::size_t number, std::size_t runs) {
     if (file.empty() || runs == 1) return file;
     auto numbered = file;
@@ -36,7 +36,7 @@ fs::path numbered(const fs::path& file, std::size_t number, std::size_t runs) {
     return numbered;
 }
 
-/// Null when the run ended before it wrote one.
+/// Null when the run ended before it wrote a report.
 nlohmann::json read_fidelity(const fs::path& file) {
     constexpr std::uint64_t limit = std::uint64_t{64} << 20;
     try {
@@ -54,7 +54,7 @@ std::string host_name() {
     return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-/// The results of a run on this machine, and its record while it grows.
+/// Collects the results of a run on this machine, and writes them to its record.
 class local_run {
 public:
     local_run(const test_options& chosen, const test_scenarios& all)

@@ -11,7 +11,7 @@ namespace trn {
 /// written while they run. \throws config_error, user_error, file_error, output_error
 regression::run_record run_here(const test_options& chosen, const test_scenarios& all);
 
-/// What a record says of a run before its first result.
+/// The record of a run before its first result.
 regression::run_record begin_record(const test_options& chosen, const test_scenarios& all);
 
 }  // namespace trn

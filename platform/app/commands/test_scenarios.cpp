@@ -38,7 +38,7 @@ void check_board(const std::string& board, const std::vector<std::string>& set) 
         }
 }
 
-/// All scenarios with their boards and images, each of which is checked once.
+/// Loads all scenarios, and checks each of their boards and images once.
 std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
     diagnostics problems;
     std::vector<scenario::scenario> all;
@@ -91,7 +91,7 @@ test_scenarios read_scenarios(const test_options& chosen) {
     }
 }
 
-/// Files that are written: no two may be the same, nor one that is read.
+/// Checks that no two output files are the same, and that none is an input file.
 void check_outputs(const test_options& chosen, const std::vector<scenario::scenario>& all) {
     std::map<fs::path, std::string> taken;
     for (const auto& one : all) taken[fs::weakly_canonical(one.file)] = "a scenario";
@@ -102,7 +102,7 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
         {"--junit", chosen.junit},       {"--html", chosen.html},
         {"--coverage", chosen.coverage}, {"--fidelity-report", chosen.fidelity_report},
         {"--trace", chosen.trace},       {"--vcd", chosen.vcd}};
-    if (!chosen.durations.empty())  // read and written
+    if (!chosen.durations.empty())  // an input and an output
         taken.emplace(fs::weakly_canonical(chosen.durations), "--durations");
     for (const auto& [option, file] : outputs) {
         std::error_code unreadable;
@@ -135,7 +135,7 @@ std::map<std::string, regression::run_record::board> boards_of(
     return boards;
 }
 
-/// The programs that the boards of all scenarios may execute.
+/// The programs that processors of the boards may execute.
 std::vector<fs::path> programs_of_all(const std::vector<scenario::scenario>& all) {
     std::set<std::pair<std::string, std::vector<std::string>>> seen;
     std::set<fs::path> programs;

@@ -14,21 +14,21 @@
 namespace trn {
 
 struct test_scenarios {
-    std::vector<scenario::scenario> mine;  ///< that this process runs
-    std::vector<std::string> whole;        ///< run_identity() of those of all shards
+    std::vector<scenario::scenario> mine;  ///< the scenarios that this process runs
+    std::vector<std::string> whole;        ///< run_identity() of the scenarios of all shards
 };
 
-/// Reads and checks all files, and selects. \throws config_error, user_error
+/// Reads and checks all files, and selects the scenarios to run. \throws config_error, user_error
 test_scenarios read_scenarios(const test_options& chosen);
 
-/// Files that are written: no two may be the same, nor one that is read.
-/// \throws user_error, config_error
+/// Checks that no two output files are the same, and that none is an input file. \throws
+/// user_error, config_error
 void check_outputs(const test_options& chosen, const std::vector<scenario::scenario>& all);
 
-/// The programs that the boards of all scenarios may execute.
+/// The programs that processors of the boards may execute.
 std::vector<std::filesystem::path> programs_of_all(const std::vector<scenario::scenario>& all);
 
-/// Digests and pictures of the boards of all scenarios, by board_key().
+/// Digests and pictures of all scenarios' boards, by board_key().
 std::map<std::string, regression::run_record::board> boards_of(
     const test_options& chosen, const std::vector<scenario::scenario>& all);
 

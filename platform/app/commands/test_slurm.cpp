@@ -40,11 +40,11 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr unsigned max_attempts = 3;
-constexpr unsigned max_tasks = 1000;  // Slurm's MaxArraySize is 1001 unless a site says otherwise
+constexpr unsigned max_tasks = 1000;  // Slurm's default MaxArraySize is 1001
 
-std::atomic<int> ended_by = 0;  // the signal
+std::atomic<int> ended_by = 0;  // number of the signal; 0: none
 
-/// Notes the first SIGINT or SIGTERM; the second one ends the process.
+/// Stores the first SIGINT or SIGTERM; the second one ends the process.
 class signal_guard {
 public:
     signal_guard() {
@@ -65,8 +65,8 @@ private:
     struct sigaction before_[2];
 };
 
-/// The folder of scripts, logs and records: in the folder of the reports, else a new one here,
-/// because nodes share the current folder but not the temporary one.
+/// Makes the folder of scripts, logs and records: inside the folder of the reports, else in the
+/// current folder, because nodes share it but not the temporary folder.
 fs::path make_folder(const fs::path& report) {
     const auto parent = report.empty() ? fs::current_path() : fs::absolute(report);
     std::error_code refused;
@@ -83,7 +83,7 @@ std::string last_lines_of(const fs::path& file) {
     return std::string(scenario::last_lines(all.str(), 5));
 }
 
-/// One shard: a task of an array, and of another array when it runs again.
+/// One shard is one task of an array; a repeated shard is a task of a new array.
 struct slurm_shard {
     unsigned part;
     unsigned attempt = 1;
@@ -137,14 +137,15 @@ slurm_run::slurm_run(const test_options& chosen, const test_scenarios& all)
     submit(parts);
 }
 
-/// Shell text that runs one shard.
+/// The shell script that runs one shard.
 std::string slurm_run::script(unsigned attempt) const {
     const auto shard = fmt::format("{}/$SLURM_ARRAY_TASK_ID.{}", folder_.string(), attempt);
     std::string text =
         fmt::format("#!/bin/sh\nexec {} test",
                     scenario::in_quotes(fs::read_symlink("/proc/self/exe").string()));
     for (const auto& word : chosen_.forwarded)
-        if (shards_.size() > 1 || !word.starts_with("--durations="))  // which one shard would write
+        // a single shard does not write the durations
+        if (shards_.size() > 1 || !word.starts_with("--durations="))
             text += " " + scenario::in_quotes(word);
     text +=
         fmt::format(" --shard \"$SLURM_ARRAY_TASK_ID/{}\" --report \"{}\"", shards_.size(), shard);
@@ -172,7 +173,7 @@ void slurm_run::submit(const std::vector<unsigned>& parts) {
     }
 }
 
-/// Prints what is new in the records of all shards.
+/// Prints the new results in the records of all shards.
 void slurm_run::poll_results() {
     for (auto& follower : followers_) try {
             for (const auto& one : follower.poll()) {
@@ -182,14 +183,14 @@ void slurm_run::poll_results() {
                 output_.add(one.what, one.how);
             }
         } catch (const file_error&) {
-            // The merge names it.
+            // merge() reports records that cannot be read.
         }
     output_.show(progress_);
 }
 
 void slurm_run::poll_states() {
     const auto states = slurm_.states(jobs_);
-    if (!states) return;  // Slurm does not answer: the next time
+    if (!states) return;  // Slurm does not answer: try again at the next poll
     for (auto& one : shards_) {
         if (one.ended) continue;
         const auto found = states->find({one.job, one.part});
@@ -223,7 +224,7 @@ void slurm_run::end(slurm_shard& one, const std::string& state) {
     if (state == "FAILED") output_.say(last_lines_of(log));
 }
 
-/// Ends all tasks; waits for what they write at their end.
+/// Cancels all tasks, and waits up to 30 s for the results that they write at their end.
 void slurm_run::cancel() {
     output_.say("cancelling the jobs");
     slurm_.cancel(jobs_);
@@ -257,7 +258,7 @@ slurm_result slurm_run::run() {
         poll_results();
         if (const auto now = std::chrono::steady_clock::now(); now >= asked) {
             poll_states();
-            asked = now + 1s;  // a cluster's controller is asked no more often
+            asked = now + 1s;  // limits the load on the cluster's controller
         }
         std::this_thread::sleep_for(100ms);
     }

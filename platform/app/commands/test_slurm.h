@@ -9,11 +9,11 @@ namespace trn {
 
 struct slurm_result {
     regression::run_record run;
-    int signal = 0;  ///< that ended the run; 0: none
+    int signal = 0;  ///< the signal that ended the run; 0: none
 };
 
-/// Runs the scenarios as an array of jobs of Slurm, each one shard, and prints results as they
-/// come. A shard whose node died runs again, at most twice. \throws user_error, file_error
+/// Runs the scenarios as a Slurm job array with one shard per task, and prints results as they
+/// arrive. A shard whose node failed runs again, at most twice. \throws user_error, file_error
 slurm_result run_on_slurm(const test_options& chosen, const test_scenarios& all);
 
 }  // namespace trn

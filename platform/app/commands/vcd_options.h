@@ -8,10 +8,10 @@
 
 namespace trn {
 
-/// --vcd and --vcd-signal.
+/// Adds --vcd and --vcd-signal.
 void add_vcd_options(CLI::App& command, std::filesystem::path& file,
                      std::vector<std::string>& signals);
-/// \throws user_error when only one of them is given
+/// Checks that both options are given, or neither. \throws user_error
 void check_vcd(const std::filesystem::path& file, const std::vector<std::string>& signals);
 
 }  // namespace trn
