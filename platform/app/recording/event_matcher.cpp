@@ -15,7 +15,7 @@ using sc_core::sc_time;
 
 namespace {
 
-// How far ahead of the replay a platform that is not the recorded one is followed.
+// Limits of reading ahead when the platform is not the recorded one.
 constexpr std::size_t max_ahead = 4096;  // events
 constexpr std::size_t max_bytes_ahead = 64 << 20;
 
@@ -37,7 +37,7 @@ event_matcher::event_matcher(std::vector<std::string> functions, log_reader log,
       same_(same),
       expected_(functions_.size()) {}
 
-/// Reads one event from the log to where it belongs; false at the log's end.
+/// Reads one event from the log into its queue; false at the log's end.
 bool event_matcher::read_ahead() {
     auto e = log_.next();
     if (!e) return false;
@@ -99,7 +99,7 @@ void event_matcher::report_missing() {
         if (left[e.function].count++ == 0) left[e.function].first = e.what;
     };
     for (const auto& all : expected_) std::ranges::for_each(all, add);
-    while (const auto e = log_.next())  // not kept: there may be any number
+    while (const auto e = log_.next())  // counted, not kept: their number is unlimited
         if (!from_outside(e->what)) add(*e);
     for (std::size_t i = 0; i < left.size(); ++i)
         if (left[i].count != 0)

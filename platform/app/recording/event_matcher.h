@@ -13,8 +13,8 @@
 
 namespace trn::recording {
 
-/// The events of a recording: those from outside, to be repeated in their order, and those of its
-/// functions, which are compared with what a replay does.
+/// Sorts the events of a recording: those from outside, to be repeated in order, and those of the
+/// functions, to be compared with the replay.
 class event_matcher {
 public:
     struct difference {
@@ -23,22 +23,22 @@ public:
     };
     struct findings {
         std::uint64_t compared = 0, differences = 0;
-        std::vector<difference> first = {};  ///< the first of them
+        std::vector<difference> first = {};  ///< the first max_reported differences
     };
     static constexpr std::size_t max_reported = 20;  ///< differences in findings::first
 
-    /// `functions`: the names of the recorded ones. `same`: the platform is the recorded one, so
+    /// `functions`: names of the recorded functions. `same`: the platform is the recorded one, so
     /// that every difference is an error.
     event_matcher(std::vector<std::string> functions, log_reader log, bool same);
 
     bool same() const { return same_; }
     /// The next event from outside; nothing at the end of the recording.
     std::optional<event> next();
-    /// The recording's next such event of that function; nothing, and a difference, when none is
-    /// near.
+    /// The next recorded event that matches `seen`, of the same function. Nothing when none is
+    /// near; a difference is then reported.
     std::optional<event> expect(const event& seen);
     void differs(std::string text);
-    /// Reports the recorded events of functions that were not expected: they did not happen again.
+    /// Reports recorded events of functions that did not occur in the replay.
     void report_missing();
     const findings& found() const { return found_; }
 
@@ -48,9 +48,9 @@ private:
     const std::vector<std::string> functions_;
     log_reader log_;
     const bool same_;
-    std::deque<event> ahead_;                  // from outside, read and not repeated
-    std::vector<std::deque<event>> expected_;  // from inside, by function
-    std::size_t held_ = 0;                     // bytes of both
+    std::deque<event> ahead_;                  // from outside, not yet repeated
+    std::vector<std::deque<event>> expected_;  // from inside, not yet compared; by function
+    std::size_t held_ = 0;                     // bytes of both queues
     findings found_;
 };
 

@@ -18,9 +18,9 @@ public:
 
     /// Creates the log in `folder`. Throws recording_error.
     void open(const std::filesystem::path& folder) { log_.emplace(folder); }
-    /// Adds the time and stores the event. A full disk ends the run.
+    /// Stores the event with the current time. A full disk ends the run.
     void note(event e);
-    /// Completes the log. Throws recording_error when a write failed, now or before.
+    /// Completes the log. Throws recording_error when any write failed.
     void finish();
 
 private:

@@ -30,7 +30,7 @@ void recorded_function::note(event e) {
     by_.note(std::move(e));
 }
 
-// --- the host's calls
+// --- Calls of the host
 
 void recorded_function::join(std::uint64_t host) {
     function_.join(host);
@@ -142,7 +142,7 @@ void recorded_function::detach() {
     note({.what = kind::detach});
 }
 
-// --- the function's own
+// --- Accesses of the function
 
 void recorded_function::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
     note({.what = kind::has_read,

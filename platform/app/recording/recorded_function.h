@@ -6,8 +6,8 @@
 
 namespace trn::recording {
 
-/// A function that records every call of its host with its result, and every access of the function
-/// to its host. It offers no memory for mapping, since such accesses would not be recorded.
+/// Wraps a function and records every call of its host with the result, and every access of the
+/// function to the host. Offers no memory for mapping, since mapped accesses could not be recorded.
 class recorded_function final : public function_port,
                                 private traffic_watcher,
                                 private host_messages {
@@ -26,7 +26,7 @@ public:
     bool map_host(const host_range& range) override;
     bool unmap_host(std::uint64_t iova, std::uint64_t size,
                     const std::function<void(const host_range&)>& forgotten) override;
-    void watch_host_memory(traffic_watcher*) override {}  // this watches it
+    void watch_host_memory(traffic_watcher*) override {}  // this object watches it
     void carry_host_messages(host_messages* carrier) override;
     void host_messages_ready() override;
     unsigned interrupt_vectors() const override { return function_.interrupt_vectors(); }
@@ -45,7 +45,7 @@ private:
     const std::uint32_t number_;
     function_port& function_;
     host_messages* carrier_ = nullptr;
-    std::uint64_t questions_ = 0;  // accepted so far
+    std::uint64_t questions_ = 0;  // number of accepted questions
 };
 
 }  // namespace trn::recording

@@ -19,8 +19,8 @@ using rpc::json;
 
 namespace {
 
-/// Control methods that do not change the platform: they inspect it, or advance time, which each
-/// event carries. All others are recorded, so that a new method cannot be forgotten.
+/// Control methods that are not recorded: they only inspect the platform, or advance time, which
+/// each event carries. All others are recorded, including new ones.
 constexpr std::array<std::string_view, 14> not_recorded{
     "hello", "methods", "subscribe", "quit",       "status",  "run",     "wait",
     "pause", "step",    "peek",      "statistics", "inspect", "console", "list"};
@@ -84,7 +84,7 @@ function_port& recorder::recorded(function_port& function) {
     return *recorded_[static_cast<std::size_t>(at - functions_.begin())];
 }
 
-// --- files to build the same platform for a replay
+// --- Files to build the same platform for a replay
 
 manifest recorder::describe(const platform_options& built_with) const {
     const auto& about = of_.about();
@@ -99,7 +99,7 @@ manifest recorder::describe(const platform_options& built_with) const {
             .seed = built_with.seed};
 }
 
-/// Files of the boards folder keep their paths in it, the others their relative paths.
+/// Files of the boards folder keep their paths relative to it, others their relative paths.
 void recorder::copy_board() {
     const auto& board = of_.modules().board();
     const auto standard = fs::weakly_canonical(boards_folder());
@@ -132,7 +132,7 @@ void recorder::copy_images() {
     }
 }
 
-// --- input that does not pass through the functions
+// --- Input that does not pass through functions
 
 void recorder::record_control() {
     auto& methods = of_.methods().methods();

@@ -14,9 +14,9 @@
 
 namespace trn::recording {
 
-/// Stores everything that reaches a platform from outside, with its simulated time, and what the
-/// platform does to its hosts (doc/recording.md). Construct it after the platform and before
-/// clients can connect; servers of a PCIe function serve recorded() instead.
+/// Records all input of a platform with its simulated time, and the platform's accesses to its
+/// hosts (doc/recording.md). Construct it after the platform and before clients can connect;
+/// servers of a PCIe function must serve recorded() instead of the function.
 class recorder {
 public:
     /// Creates `folder`, or uses an empty one. Throws recording_error.
@@ -24,10 +24,10 @@ public:
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
 
-    /// `function` for hosts while this records.
+    /// The wrapper of `function` that hosts must use.
     function_port& recorded(function_port& function);
-    /// Call when the platform does not run any further. Throws recording_error when a write failed,
-    /// now or before.
+    /// Call after the platform has run for the last time. Throws recording_error when any write
+    /// failed.
     void finish() { events_.finish(); }
 
 private:

@@ -61,7 +61,7 @@ replay::outcome replay::run() {
     return {events_.found(), repeated_, interrupted_};
 }
 
-// --- time
+// --- Time
 
 /// Simulates up to the place of an event: its time, and there as many delta cycles as had run.
 /// False when the platform was ended.
@@ -75,8 +75,8 @@ bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
             return false;
         }
     }
-    // Another platform takes other numbers of cycles; only those between two events of the same
-    // time mean something there.
+    // Another platform has other delta cycle counts: only the distance between two events of the
+    // same time is comparable.
     if (!events_.same() && time != last_time_) delta_shift_ = sc_core::sc_delta_count() - deltas;
     last_time_ = time;
     while (sc_core::sc_delta_count() - delta_shift_ < deltas && on_.loop().delta()) {
@@ -90,14 +90,14 @@ bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
     return true;
 }
 
-/// A recording that was cut off ends where the platform did something last: what is left of it did
-/// not happen.
+/// A recording that was cut off ends at the platform's last recorded event; later events are not
+/// expected.
 void replay::finish() {
     if (!survey_.complete) reach(survey_.last_time, survey_.last_deltas);
     events_.report_missing();
 }
 
-// --- events from outside
+// --- Events from outside
 
 void replay::repeat(const event& e) {
     if (e.what == kind::control) {
@@ -118,7 +118,7 @@ void replay::call_control(const event& e) {
     } catch (const rpc::error& refused) {
         answer = {{"error", refused.what()}};
     }
-    // As text, since the recorder has replaced bytes that are not UTF-8.
+    // Compared as text, since the recorder has replaced bytes that are not UTF-8.
     const auto was = rpc::to_line(call["answer"]), now = rpc::to_line(answer);
     if (was != now)
         events_.differs(fmt::format("control call {}: recorded {}, now {}", printable(method),

@@ -14,7 +14,7 @@ using sc_core::sc_time;
 
 namespace {
 
-/// A number where it can be one, else at most 16 bytes, as a hexadecimal dump shows them.
+/// Bytes as a number if they have the size of one, else at most 16 bytes in hexadecimal.
 std::string shown(std::span<const std::uint8_t> bytes) {
     if (bytes.size() == 2 || bytes.size() == 4 || bytes.size() == 8) {
         std::uint64_t value = 0;
@@ -27,7 +27,7 @@ std::string shown(std::span<const std::uint8_t> bytes) {
     return bytes.empty() ? "nothing" : text + (bytes.size() > 16 ? "..." : "");
 }
 
-/// Around the first byte in which they differ.
+/// Both texts, around the first byte that differs.
 std::pair<std::string, std::string> shown_where_they_differ(std::span<const std::uint8_t> a,
                                                             std::span<const std::uint8_t> b) {
     if (a.size() != b.size()) return {shown(a), shown(b)};
@@ -91,7 +91,7 @@ replayed_function::~replayed_function() {
         function_.unmap_host(iova, range->size(), [](auto&) {});
 }
 
-// --- calls of the host
+// --- Calls of the host
 
 void replayed_function::repeat(const event& e) {
     switch (e.what) {
@@ -207,12 +207,12 @@ void replayed_function::answer_question(const event& e) {
     asked.mapped()(e.bytes);
 }
 
-// --- accesses of the function
+// --- Accesses of the function
 
 void replayed_function::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
     const auto was = by_.expect(
         {.what = kind::has_read, .function = number_, .address = address, .size = bytes.size()});
-    if (!was) return;  // the memory keeps its content
+    if (!was) return;  // nothing was recorded: the memory keeps its content
     std::ranges::copy(was->bytes, bytes.begin());
     remember(address, bytes);
 }
@@ -238,7 +238,7 @@ bool replayed_function::write(std::uint64_t iova, std::span<const std::uint8_t> 
     return was ? was->flag : true;
 }
 
-/// Bytes that were read may lie in several ranges, one after the other.
+/// The bytes may span several adjacent ranges.
 void replayed_function::remember(std::uint64_t address, std::span<const std::uint8_t> bytes) {
     while (!bytes.empty()) {
         const auto after = ranges_.upper_bound(address);

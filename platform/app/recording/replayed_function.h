@@ -11,8 +11,8 @@
 
 namespace trn::recording {
 
-/// The host of one function in a replay. Its memory has the recorded content wherever the function
-/// reads; elsewhere it is zero.
+/// Plays the host of one function in a replay. Its memory has the recorded content wherever the
+/// function reads; elsewhere it is zero.
 class replayed_function final : private traffic_watcher, private host_messages {
 public:
     replayed_function(event_matcher& by, std::uint32_t number, std::string name,
@@ -23,7 +23,7 @@ public:
     const std::string& name() const { return name_; }
 
 private:
-    /// Reserved, not backed: a page exists once it is touched.
+    /// Address space is reserved; pages are allocated at their first use.
     class memory;
     using host_range = function_port::host_range;
 
@@ -47,7 +47,7 @@ private:
     const std::string name_;
     function_port& function_;
     std::map<std::uint64_t, std::unique_ptr<memory>> ranges_;
-    std::map<std::uint32_t, answer> questions_;  // by their number in the recording
+    std::map<std::uint32_t, answer> questions_;  // by the number of the question
 };
 
 }  // namespace trn::recording

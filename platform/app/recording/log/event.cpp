@@ -42,7 +42,7 @@ void put_number(std::vector<std::uint8_t>& to, std::uint64_t value) {
     to.push_back(static_cast<std::uint8_t>(value));
 }
 
-/// LEB128, in its shortest form only. Nothing when `from` ends in the middle.
+/// Reads a number in LEB128, which must have its shortest form. Nothing when `from` ends inside it.
 std::optional<std::uint64_t> take_number(std::span<const std::uint8_t>& from) {
     std::uint64_t value = 0;
     for (unsigned i = 0; i < from.size(); ++i) {

@@ -11,22 +11,22 @@
 
 namespace trn::recording {
 
-/// A recording that cannot be read, written or replayed, in one sentence.
+/// A recording that cannot be read, written or replayed; what() is one sentence.
 struct recording_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The operating system cannot store the recording, such as on a full disk; not a user's mistake.
+/// The operating system cannot store the recording, for example on a full disk.
 struct write_error : recording_error {
     using recording_error::recording_error;
 };
 
-/// Throws write_error for a full disk, recording_error for a wrong path. `error` is an errno.
+/// Throws write_error for a full disk, recording_error for a wrong path. `error`: errno.
 [[noreturn]] void cannot_write(const std::string& file, int error);
 
 /// Kinds of events in a recording. The numbers are the file format's (doc/recording.md).
 enum class kind : std::uint8_t {
-    // From outside: the replay repeats it at the same time.
+    // From outside: the replay repeats the event at the same time.
     inspect_bar = 1,
     config_read = 2,
     config_write = 3,
@@ -35,16 +35,16 @@ enum class kind : std::uint8_t {
     map = 6,
     unmap = 7,
     carry = 8,           ///< a carrier of host memory messages attaches or detaches
-    answer = 9,          ///< to a question
-    messages_room = 10,  ///< the carrier accepts questions again
+    answer = 9,          ///< to a `question`
+    messages_room = 10,  ///< the carrier accepts messages again
     set_vector = 11,     ///< an interrupt vector is enabled or disabled
     reset = 12,
     detach = 13,
     control = 14,  ///< a control method that changes something
-    typed = 15,    ///< at a console
-    end = 16,      ///< the platform ended regularly
-    join = 17,     ///< a host has the function
-    // From inside: accesses of the platform to its host, which the replay compares.
+    typed = 15,    ///< text typed at a console
+    end = 16,      ///< the platform ended normally
+    join = 17,     ///< a host attaches to the function
+    // From inside: accesses of the platform to its hosts, which the replay compares.
     has_read = 32,
     has_written = 33,
     question = 34,  ///< a read of host memory by message
@@ -55,21 +55,21 @@ constexpr kind first_from_inside = kind::has_read;
 inline bool from_outside(kind what) {
     return what < first_from_inside;
 }
-/// "BAR read", "DMA read": for messages. Empty for an unknown kind.
+/// Name for messages: "BAR read", "DMA read". Empty for an unknown kind.
 std::string_view to_string(kind what);
 
-/// One line of a recording. Fields that a kind does not use are zero.
+/// One event of a recording. Fields that its kind does not use are zero.
 struct event {
-    /// Limit of one event: a transfer of the vfio-user protocol or a line of the control socket is
-    /// at most 4 MiB.
+    /// Largest event in bytes. A transfer of the vfio-user protocol and a line of the control
+    /// socket are limited to 4 MiB.
     static constexpr std::size_t largest = 8 << 20;
 
     kind what{};
-    bool flag = false;           ///< the call's result, or whether it enables
-    std::uint32_t function = 0;  ///< number in the manifest's list of functions, or of consoles
-    std::uint32_t index = 0;     ///< BAR, vector, access rights of a map, number of a question
+    bool flag = false;           ///< result of the call, or whether it enables
+    std::uint32_t function = 0;  ///< index in the manifest's list of functions or consoles
+    std::uint32_t index = 0;     ///< BAR, vector, access rights of a map, or number of a question
     std::uint64_t time = 0;      ///< simulated, ps
-    std::uint64_t deltas = 0;    ///< delta cycles that had run: orders equal times
+    std::uint64_t deltas = 0;    ///< delta cycle count: orders events of the same time
     std::uint64_t address = 0;   ///< offset in a BAR, address in host memory
     std::uint64_t size = 0;      ///< bytes
     std::uint64_t delay = 0;     ///< annotated by the access, ps
@@ -81,8 +81,8 @@ struct event {
     }
 };
 
-/// The stored form of the platform's bytes, for comparison: a digest of more than `max_kept`.
-/// Bytes from the host are stored whole, since a replay needs them.
+/// Bytes of the platform as they are stored for comparison: more than `max_kept` are replaced by a
+/// digest. Bytes from the host are stored whole, since a replay repeats them.
 constexpr std::size_t max_kept = 64;
 std::vector<std::uint8_t> kept(std::span<const std::uint8_t> bytes);
 
@@ -91,8 +91,8 @@ namespace access {
 constexpr std::uint32_t readable = 1, writable = 2, has_bytes = 4;
 }
 
-/// Encodes events as bytes. Times and delta cycles are stored as differences, so encode and decode
-/// in order.
+/// Encodes events as bytes. Times and delta cycles are stored as differences: encode and decode in
+/// order.
 class encoder {
 public:
     void encode(const event& e, std::vector<std::uint8_t>& to);
@@ -102,7 +102,7 @@ private:
 };
 class decoder {
 public:
-    /// Removes one event from the front of `from`; nothing when `from` ends inside the event.
+    /// Decodes and removes the first event of `from`; nothing when `from` ends inside the event.
     /// Throws recording_error for data that no encoder writes.
     std::optional<event> decode(std::span<const std::uint8_t>& from);
 

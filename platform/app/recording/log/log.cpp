@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int compression_level = 1;                         // as fast as the rest of recording
+constexpr int compression_level = 1;                         // keeps up with the rest of recording
 constexpr std::uint64_t tail_magic = 0x316c'6961'7472'6e74;  // "tnrtail1"
-// An event that does not fit the rest of a frame has one of its own.
+// A frame holds at least one event, so it may be longer than frame_size.
 constexpr std::size_t largest_frame = event::largest + 128;
 
 [[noreturn]] void damaged(unsigned frame, std::uint64_t at, std::string_view how) {
@@ -43,7 +43,7 @@ std::unique_ptr<std::ifstream> open_to_read(const fs::path& file) {
     return in;
 }
 
-/// Nothing when there is no such file.
+/// Nothing when the file does not exist.
 std::vector<std::uint8_t> bytes_of(const fs::path& file, std::size_t most) {
     std::error_code unreadable;
     if (!fs::is_regular_file(file, unreadable)) return {};
@@ -57,7 +57,8 @@ std::vector<std::uint8_t> bytes_of(const fs::path& file, std::size_t most) {
 }  // namespace
 
 /// Content of the tail's file: `length` bytes of events that follow the first `continues` bytes of
-/// the log. A crash between two stores leaves a tail that is ignored or one that is complete.
+/// the log. The order of the stores ensures that a crash leaves a tail that is valid, or one that
+/// is ignored.
 struct log_writer::tail {
     std::uint64_t magic;
     std::atomic<std::uint64_t> continues;
@@ -76,7 +77,7 @@ log_writer::log_writer(const fs::path& folder)
     const int file = open(path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
     int error = file < 0 ? errno : posix_fallocate(file, 0, sizeof(tail));
     void* at = MAP_FAILED;
-    // Blocks are allocated now: a disk that is full must not become a bus error later.
+    // Allocates the blocks now: a full disk must not cause a bus error later.
     if (error == 0) {
         at = mmap(nullptr, sizeof(tail), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         if (at == MAP_FAILED) error = errno;
@@ -130,7 +131,7 @@ void log_writer::finish() {
     fs::remove(folder_ / tail_file, ignored);
 }
 
-// --- reading
+// --- Reading
 
 log_reader::log_reader(const fs::path& folder)
     : log_reader(open_to_read(folder / events_file),
@@ -149,7 +150,7 @@ std::optional<event> log_reader::next() {
     return e;
 }
 
-/// Has the next frame in `input_`, whole unless the log ends before.
+/// Reads until `input_` has the whole next frame, or the log ends.
 void log_reader::fill() {
     const std::size_t wanted = ZSTD_compressBound(largest_frame);
     if (input_.size() - used_ >= wanted || !*in_) return;
@@ -180,7 +181,7 @@ bool log_reader::next_frame() {
     const std::size_t compressed = ZSTD_findFrameCompressedSize(at, there);
     if (ZSTD_isError(compressed)) {
         if (ZSTD_getErrorCode(compressed) == ZSTD_error_srcSize_wrong)
-            return false;  // a crash has cut it off
+            return false;  // a crash has cut off the frame
         damaged(frames_, consumed_, ZSTD_getErrorName(compressed));
     }
     frame_.resize(size);

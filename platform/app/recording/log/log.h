@@ -19,12 +19,12 @@ struct ZSTD_DCtx_s;
 
 namespace trn::recording {
 
-/// The two files of a log: complete frames, and the tail that a crash would otherwise lose.
+/// The two files of a log: complete frames, and the tail with the events after them.
 constexpr const char* events_file = "events.zst";
 constexpr const char* tail_file = "events.tail";
 
-/// Writes events into a folder. They are gathered in a mapped file, the tail, which outlives a
-/// crash of this process, and move from there as one compressed frame into the log.
+/// Writes events into a folder. Events are collected in the tail, a mapped file that survives a
+/// crash of this process, and appended to the log as one compressed frame.
 class log_writer {
 public:
     static constexpr std::size_t frame_size = 512 << 10;  ///< bytes before compression
@@ -54,15 +54,15 @@ private:
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> compressor_;
 };
 
-/// Reads events in order. Skips an end that a crash has cut off; throws recording_error for damage.
-/// Holds one frame in memory, independent of the log's length.
+/// Reads events in order. Ignores an end that a crash has cut off; throws recording_error for
+/// damaged data. Holds only one frame in memory.
 class log_reader {
 public:
     explicit log_reader(const std::filesystem::path& folder);
-    /// The same from anywhere; `tail` are the bytes of the tail's file, if there is one.
+    /// Reads from a stream. `tail`: the bytes of the tail's file, if there is one.
     log_reader(std::unique_ptr<std::istream> log, std::vector<std::uint8_t> tail);
 
-    /// Nothing at the end.
+    /// The next event; nothing at the end.
     std::optional<event> next();
 
 private:
@@ -72,11 +72,11 @@ private:
 
     std::unique_ptr<std::istream> in_;
     std::vector<std::uint8_t> tail_;
-    std::vector<std::uint8_t> input_;  // compressed, from `used_` on
+    std::vector<std::uint8_t> input_;  // compressed bytes; unread from `used_` on
     std::size_t used_ = 0;
     std::uint64_t consumed_ = 0;  // bytes of complete frames
     std::vector<std::uint8_t> frame_;
-    std::span<const std::uint8_t> left_;  // of frame_
+    std::span<const std::uint8_t> left_;  // unread part of frame_
     unsigned frames_ = 0;
     decoder decoder_;
     std::unique_ptr<ZSTD_DCtx_s, std::size_t (*)(ZSTD_DCtx_s*)> decompressor_;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* format_name = "trnvp recording";
 
-/// A file inside the recording; a manifest must not name a file outside.
+/// Checks that `name` is a path inside the recording.
 std::string inside(const std::string& name) {
     const fs::path path = fs::path(name).lexically_normal();
     if (path.empty() || path.is_absolute() || *path.begin() == "..")
@@ -45,7 +45,7 @@ json parse(std::string_view text) {
     return read;
 }
 
-/// The value of `key`, which must be `what`.
+/// The value of `key`. Throws recording_error unless it has the type `what`.
 const json& field(const json& from, const char* key, bool (json::*is)() const noexcept,
                   std::string_view what) {
     const auto found = from.find(key);

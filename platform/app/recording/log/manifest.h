@@ -12,29 +12,30 @@
 
 namespace trn::recording {
 
-/// Describes a recording: what was recorded, and how to build its platform.
+/// What was recorded, and how to build the same platform.
 struct manifest {
     static constexpr unsigned current_format = 1;
     static constexpr std::size_t max_functions = 4096;
 
-    std::string version;                ///< of the trnvp that recorded
-    std::string board;                  ///< its name
-    std::string digest;                 ///< of the board, its images and the timing
-    std::string file;                   ///< the board's YAML, in the recording
+    std::string version;                ///< version of the trnvp that recorded
+    std::string board;                  ///< name of the board
+    std::string digest;                 ///< digest of the board, its images and the timing
+    std::string file;                   ///< the board's YAML file in the recording
     std::vector<std::string> set = {};  ///< "name=value", parameters of the board
-    std::string firmware = {};          ///< the argument of --firmware; empty: the board's
+    std::string firmware = {};          ///< the argument of --firmware; empty: the board's default
     std::map<std::string, std::string> images = {};  ///< name in the board -> file
     bool contended = true;
-    std::string time_policy = {};  ///< for information: a replay has its own time
+    std::string time_policy = {};  ///< for information only: a replay has its own time
     std::uint64_t seed = 0;
-    std::vector<std::string> functions = {};  ///< chips, by event::function
-    std::vector<std::string> consoles = {};   ///< modules, the same for typed text
+    std::vector<std::string> functions = {};  ///< names of chips; event::function is the index
+    /// modules; event::function is the index for typed text
+    std::vector<std::string> consoles = {};
 
     bool operator==(const manifest&) const = default;
 };
 
 constexpr const char* manifest_file = "manifest.json";
-constexpr const char* boards_copy = "boards";  ///< the folder for assemblies, in the recording
+constexpr const char* boards_copy = "boards";  ///< folder of assemblies in the recording
 
 std::string to_json(const manifest& m);
 /// Throws recording_error.

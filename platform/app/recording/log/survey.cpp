@@ -11,7 +11,7 @@ namespace trn::recording {
 
 namespace {
 
-// What a replay holds until the next event from outside.
+// Limit of the bytes that a replay holds until the next event from outside.
 constexpr std::uint64_t max_bytes_between = 2ull << 30;
 
 [[noreturn]] void wrong(const event& e, std::string_view why) {

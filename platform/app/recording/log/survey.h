@@ -6,17 +6,17 @@
 
 namespace trn::recording {
 
-/// What a log contains.
+/// Summary of a log.
 struct survey {
-    std::uint64_t from_outside = 0;  ///< events that a replay repeats
-    std::uint64_t from_inside = 0;   ///< events that it compares
-    std::uint64_t bytes_read = 0;    ///< of host memory, by the platform
-    std::uint64_t last_time = 0;     ///< of the last event, ps
-    std::uint64_t last_deltas = 0;   ///< delta cycles that had begun by then
-    bool complete = false;           ///< the platform ended regularly
+    std::uint64_t from_outside = 0;  ///< number of events that a replay repeats
+    std::uint64_t from_inside = 0;   ///< number of events that a replay compares
+    std::uint64_t bytes_read = 0;    ///< bytes of host memory that the platform read
+    std::uint64_t last_time = 0;     ///< time of the last event, ps
+    std::uint64_t last_deltas = 0;   ///< delta cycle count at that time
+    bool complete = false;           ///< the log has an `end` event
 };
 
-/// Reads and checks a whole log, so that a replay finds no error in its middle. Throws
+/// Reads and checks a whole log, so that a replay does not stop at an error in the middle. Throws
 /// recording_error for data that no recorder writes.
 survey look_over(log_reader& log, const manifest& about);
 
