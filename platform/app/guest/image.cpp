@@ -35,12 +35,13 @@ std::string call(const std::string& path, const std::vector<std::string>& words)
     return text;
 }
 
-/// A folder of the user's in /program, by its own name.
+/// Copies a folder to /program, under its own name.
 void add_folder(initramfs& out, const fs::path& folder) {
     const auto name = fs::canonical(folder).filename();
     out.folder(("program" / name).string());
     std::vector<fs::path> found(fs::recursive_directory_iterator(folder), {});
-    std::ranges::sort(found);  // a folder before its content, and the same archive every time
+    std::ranges::sort(found);  // a folder precedes its content; the archive does not depend on the
+                               // file system's order
     for (const auto& each : found) {
         const auto path = ("program" / name / fs::relative(each, folder)).string();
         if (fs::is_directory(each)) {
@@ -52,7 +53,7 @@ void add_folder(initramfs& out, const fs::path& folder) {
     }
 }
 
-// trn-guest ends QEMU with a status: this kernel has no /dev/port for a script to write to.
+// trn-guest ends QEMU with a status; a script cannot, since this kernel has no /dev/port.
 constexpr const char* head = R"sh(#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /root
 /bin/busybox mount -t proc proc /proc

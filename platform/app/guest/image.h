@@ -7,20 +7,21 @@
 
 namespace trn {
 
-/// The tasks of our initramfs: load modules, run programs, end QEMU with their status.
+/// Makes an initramfs that loads modules, runs programs, and ends QEMU with their status.
 struct guest_image {
-    /// A file of this machine and its arguments: "neuron.ko", "dup_helper_enable=0".
+    /// A file of the host machine and its arguments: "neuron.ko", "dup_helper_enable=0".
     struct file_and_words {
         std::filesystem::path file;
         std::vector<std::string> words;
     };
     std::filesystem::path busybox = {};
-    std::filesystem::path own_program = {};    ///< trn-guest, always there
+    std::filesystem::path own_program = {};    ///< trn-guest; always needed
     std::vector<file_and_words> modules = {};  ///< loaded in this order, with their parameters
-    /// Run in this order until one fails: statically linked, or scripts. All are in /program.
+    /// Run in this order until one fails. Must be statically linked, or scripts. All are in
+    /// /program.
     std::vector<file_and_words> programs = {};
     std::vector<std::filesystem::path> folders = {};  ///< copied to /program with their content
-    bool shell = false;                               ///< a shell on the console at the end
+    bool shell = false;                               ///< starts a shell on the console at the end
 
     /// The initramfs. \throws std::system_error for a file that cannot be read
     std::string initramfs() const;

@@ -6,9 +6,9 @@
 
 namespace trn {
 
-/// Builds a Linux initramfs: a cpio archive in the "newc" form
-/// (Documentation/driver-api/early-userspace/buffer-format.rst). Paths do not begin with
-/// '/'; a folder precedes its content.
+/// Builds a Linux initramfs: a cpio archive in the "newc" format
+/// (Documentation/driver-api/early-userspace/buffer-format.rst). Paths must not begin with '/'; add
+/// a folder before its content.
 class initramfs {
 public:
     void folder(std::string_view path);
@@ -16,7 +16,7 @@ public:
     void link(std::string_view path, std::string_view target);
     void character_device(std::string_view path, unsigned major, unsigned minor);
 
-    /// The current archive, with its trailer.
+    /// The archive with its trailer.
     std::string bytes() const;
 
 private:

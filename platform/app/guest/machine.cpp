@@ -24,7 +24,8 @@ std::string variable(const char* name) {
     return value ? value : "";
 }
 
-/// Kilohertz of this machine's time stamp counter, which a guest under TCG reads too; 0: none.
+/// Frequency in kHz of this machine's time stamp counter, which guests under TCG read too; 0:
+/// unknown.
 unsigned time_stamp_khz() {
 #ifdef __x86_64__
     struct sample {
@@ -33,7 +34,7 @@ unsigned time_stamp_khz() {
     };
     const auto take = [] {
         sample best{0, ~std::uint64_t{0}, {}};
-        for (int i = 0; i < 50; ++i) {  // the narrowest: not interrupted between
+        for (int i = 0; i < 50; ++i) {  // the shortest sample was probably not interrupted
             const std::uint64_t before = __rdtsc();
             const auto at = std::chrono::steady_clock::now();
             const std::uint64_t width = __rdtsc() - before;
@@ -51,9 +52,10 @@ unsigned time_stamp_khz() {
 #endif
 }
 
-/// Nanoseconds of an instruction, as a power of two: near the time of TCG for one.
+/// Nanoseconds per instruction as a power of two; close to TCG's real speed.
 constexpr unsigned instruction_shift = 2;
-constexpr unsigned instruction_clock_khz = 1'000'000;  // of the time stamp counter then
+// frequency of the guest's time stamp counter then
+constexpr unsigned instruction_clock_khz = 1'000'000;
 
 }  // namespace
 
@@ -75,7 +77,8 @@ fs::path guest_tools::find(const std::string& name) {
 }
 
 std::vector<std::string> guest_machine::command() const {
-    // Shared memory: the platform maps the guest's RAM. 46 bits: sixteen BAR4 of 256 GiB.
+    // share=on, since the platform maps the guest's RAM. 46 address bits hold sixteen BAR4 of 256
+    // GiB.
     std::vector<std::string> line{
         qemu.string(),
         "-M",
@@ -107,7 +110,7 @@ std::vector<std::string> guest_machine::command() const {
     if (runs_by == clock::instructions)
         line.insert(line.end(), {"-icount", fmt::format("shift={},sleep=on", instruction_shift)});
     if (!product.empty()) {
-        // The strings of an EC2 instance; software finds its instance id in the board asset tag.
+        // SMBIOS strings of an EC2 instance; software finds its instance id in the board asset tag.
         line.insert(line.end(), {"-smbios", "type=0,vendor=Amazon EC2,version=1.0"});
         line.insert(line.end(),
                     {"-smbios", fmt::format("type=1,manufacturer=Amazon EC2,product={}", product)});
@@ -131,16 +134,16 @@ std::vector<std::string> guest_machine::command() const {
     return line;
 }
 
-/// A kernel measures its counters against a timer within milliseconds. Where the processor has no
-/// time meanwhile it takes the timer for broken and panics, or its clock runs several times too
-/// fast.
+/// A kernel calibrates its counters against a timer within milliseconds. If QEMU does not get
+/// processor time meanwhile, the kernel panics over a broken timer, or its clock runs several times
+/// too fast.
 std::string guest_machine::clock_arguments() const {
     const unsigned khz = runs_by == clock::instructions ? instruction_clock_khz : time_stamp_khz();
     return khz == 0 ? "no_timer_check" : fmt::format("no_timer_check tsc_early_khz={}", khz);
 }
 
-/// The device ends QEMU with twice the byte written, plus one. The byte is the status plus one: 1
-/// is how QEMU itself fails.
+/// QEMU exits with twice the byte written to the device, plus one. The byte is the status plus one,
+/// since QEMU exits with 1 for errors of its own.
 std::optional<int> guest_machine::guest_status(int qemu_status) {
     if (qemu_status < 3 || qemu_status % 2 == 0) return std::nullopt;
     return qemu_status / 2 - 1;

@@ -17,46 +17,48 @@ struct tools_missing : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The folder that platform/app/guest/get_tools.sh fills.
+/// The folder with the files that platform/app/guest/get_tools.sh fetches.
 struct guest_tools {
-    /// $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache.
+    /// $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache folder.
     static std::filesystem::path folder();
-    /// "qemu-system-x86_64", "vmlinuz", "busybox". \throws tools_missing, with the reason
+    /// `name`: "qemu-system-x86_64", "vmlinuz" or "busybox". \throws tools_missing, with the reason
     static std::filesystem::path find(const std::string& name);
 };
 
-/// A QEMU with vfio-user devices, as a command line. doc/attach.md explains the options.
+/// Makes the command line of a QEMU with vfio-user devices. doc/attach.md explains the options.
 struct guest_machine {
     std::filesystem::path qemu, kernel, initrd;
     std::string append;  ///< kernel command line
     std::uint64_t memory_mib = 0;
     unsigned cpus = 1;
-    /// NUMA nodes, at most max_nodes, with equal parts of the processors and the root ports; all
-    /// memory is on the first.
+    /// Number of NUMA nodes, at most max_nodes. Processors and root ports are divided equally; all
+    /// memory is on the first node.
     unsigned nodes = 1;
-    std::string product = {};      ///< SMBIOS type 1, as on an instance of that type; "" = QEMU's
-    std::string instance_id = {};  ///< SMBIOS board asset tag, beside a product; "" = none
+    std::string product = {};      ///< SMBIOS product name, as on an EC2 instance type; "": QEMU's
+    std::string instance_id = {};  ///< SMBIOS board asset tag, used with a product; "": none
     bool interactive = false;      ///< the console is a terminal
     std::vector<guest_function> functions;  ///< in bus order
     std::filesystem::path monitor = {};     ///< QMP socket that QEMU opens; empty: none
-    std::vector<std::string> extra;         ///< more arguments of QEMU's
-    /// Source of the guest's clocks: the host's time, or the guest's instructions, which stop while
-    /// an access waits. A sleeping guest follows the host's time in both cases.
+    std::vector<std::string> extra;         ///< more arguments for QEMU
+    /// Source of the guest's clocks: the host's time, or the guest's instruction count, which stops
+    /// while an access waits. In a sleeping guest, both follow the host's time.
     enum class clock { host, instructions };
     clock runs_by = clock::host;
 
     std::vector<std::string> command() const;
-    /// Kernel parameters of the clocks, which it cannot measure on a busy machine.
+    /// Kernel parameters with the clock frequencies, which a kernel cannot measure on a busy
+    /// machine.
     std::string clock_arguments() const;
 
-    /// The status that a guest ended QEMU with, through the debug exit device; nothing when it was
-    /// powered off or QEMU itself failed.
+    /// The guest's status, from QEMU's exit status with the debug exit device; nothing when the
+    /// guest was powered off or QEMU failed.
     static std::optional<int> guest_status(int qemu_status);
-    /// Where an initramfs writes its status plus one to the device, as a byte; at most 126.
+    /// I/O port of the debug exit device. The initramfs writes its status (at most 126) plus one as
+    /// a byte.
     static constexpr unsigned exit_port = 0xf4;
 };
 
-/// For a shell: quoted where needed.
+/// A command line for a shell, quoted where needed.
 std::string shell_text(const std::vector<std::string>& command);
 
 }  // namespace trn

@@ -13,14 +13,14 @@ namespace trn {
 
 namespace {
 
-/// A debugger may stop the platform while the guest waits for a register.
+/// Long, since a debugger may stop the platform while the guest waits for a register.
 constexpr unsigned message_timeout_ms = 600'000;
 
-/// Devices 1 to 30 of the root bus are free: q35 has its memory controller at 0, its south bridge
-/// at 31.
+/// Devices 1 to 30 of the root bus are free: q35 has its memory controller at 0 and its south
+/// bridge at 31.
 constexpr unsigned root_devices = 30;
 
-/// A string inside QEMU's JSON.
+/// Escapes a string for QEMU's JSON.
 std::string json_text(const std::string& text) {
     std::string out;
     for (const char c : text) {
@@ -33,12 +33,11 @@ std::string json_text(const std::string& text) {
 /// Without a power controller a guest cannot switch a slot off: QEMU would remove the function, and
 /// abort (doc/guide-instance.md).
 constexpr std::string_view no_power = ",power_controller_present=off";
-
-/// Writes each port once, and remembers the bus below it.
+/// Writes each port once, and remembers the id of the bus below it.
 class tree_writer {
 public:
     tree_writer(unsigned nodes, std::size_t root_ports) : nodes_(nodes), root_ports_(root_ports) {
-        constexpr unsigned buses = 256;  // shared by the first root bus and those of the nodes
+        constexpr unsigned buses = 256;  // bus numbers, shared by the root buses of all nodes
         for (unsigned n = 0; nodes > 1 && n < nodes; ++n) {
             device(fmt::format("pxb-pcie,id=node{},bus=pcie.0,bus_nr={},numa_node={}", n,
                                buses / (nodes + 1) * (n + 1), n));
@@ -67,7 +66,7 @@ private:
         arguments_.emplace_back("-device");
         arguments_.push_back(std::move(description));
     }
-    /// The bus below a port; `above`: the bus that the port is on.
+    /// Returns the id of the bus below a port. `above`: the bus of the port itself.
     std::string port(const std::vector<std::uint16_t>& bridges, std::size_t level,
                      const std::string& above) {
         const unsigned id = bridges[level];
@@ -91,9 +90,10 @@ private:
     }
 
     const unsigned nodes_;
-    const std::size_t root_ports_;  // of all functions
+    const std::size_t root_ports_;  // number of root ports of all functions
     std::vector<std::string> arguments_;
-    std::map<unsigned, std::string> known_;  // ports, by their ids on the board
+    // QEMU ids of ports, by their bus, device and function on the board
+    std::map<unsigned, std::string> known_;
     unsigned on_root_ = 0, roots_ = 0;
 };
 

@@ -8,20 +8,20 @@
 
 namespace trn {
 
-/// A function of the board in a guest: its socket, and its place on the board's buses.
+/// A PCIe function of a guest: its socket, and its position on the board's buses.
 struct guest_function {
-    std::string name;  ///< of the chip or card; QEMU's id for it
+    std::string name;  ///< name of the chip or card; QEMU's id of the device
     std::filesystem::path socket;
     std::uint16_t id = 0;  ///< bus << 8 | device << 3 | function
-    /// Ids of the ports above: root port, then an upstream and a downstream port for each switch.
-    /// Empty: the function is on the root bus.
+    /// Ids of the ports from the root port to the function: the root port, then an upstream and a
+    /// downstream port per switch. Empty: the function is on the root bus.
     std::vector<std::uint16_t> bridges = {};
 };
 
-/// Arguments of QEMU that build root ports, switches and functions. Ports come before the
-/// functions below them; functions are in the order given. With several NUMA nodes, at most
-/// max_nodes, each has a root bus of its own, and equal parts of the root ports in their order.
-/// \throws std::invalid_argument for more functions or root ports than a root bus has places
+/// QEMU arguments for root ports, switches and functions. Ports precede the functions below them;
+/// functions keep their order. With several NUMA nodes (at most max_nodes), each node has a root
+/// bus with an equal share of the root ports, in order. \throws std::invalid_argument for more
+/// functions or root ports than fit on a root bus
 std::vector<std::string> pci_tree_arguments(const std::vector<guest_function>& functions,
                                             unsigned nodes = 1);
 

@@ -66,7 +66,7 @@ void running_guest::read() {
         if (error == boost::asio::error::operation_aborted) return;
         if (error) output_->close();
         std::string text(bytes_.data(), n);
-        std::erase(text, '\r');  // of the serial line
+        std::erase(text, '\r');  // line ends of the serial console
         print_(text);
         if (!error) read();
     });

@@ -17,7 +17,7 @@
 
 namespace trn {
 
-/// Restores the terminal, if there is one, as it was before a guest used it.
+/// Restores the settings of the terminal, if there is one, after a guest has used it.
 class terminal_guard {
 public:
     terminal_guard();
@@ -30,7 +30,7 @@ private:
     const bool has_terminal_;
 };
 
-/// One server of the board as a machine: QEMU, and its output if there are several.
+/// Runs the QEMU of one server.
 class running_guest {
 public:
     running_guest(std::string name, guest_machine machine);
@@ -38,12 +38,12 @@ public:
     running_guest(const running_guest&) = delete;
     running_guest& operator=(const running_guest&) = delete;
 
-    /// The only one: its console is this process's.
+    /// Starts the only guest: its console is that of this process.
     void start();
-    /// One of several: `print` receives its output.
+    /// Starts one of several guests: `print` receives its output.
     void start(boost::asio::io_context& io, std::function<void(std::string_view)> print);
 
-    /// How QEMU ended, once all that it printed has been shown.
+    /// How QEMU ended; nothing until it has ended and all its output has been printed.
     std::optional<child_process::end_state> ended();
     void end();
     const std::string& name() const { return name_; }
