@@ -20,7 +20,7 @@ using who = initiator::kind;
 
 namespace {
 
-/// A register of all modules of one kind.
+/// A register of a kind, over all modules of that kind.
 struct row {
     std::string kind;
     std::string_view block, name;

@@ -7,14 +7,14 @@
 
 namespace trn {
 
-/// What a run leaned on: every register that a bus access reached, by kind of module, with how it
-/// is known, how close the model is, and who used it (doc/fidelity.md).
+/// Lists every register that a bus access reached in a run, by kind of module: its source
+/// (known_by), its fidelity and its users (doc/fidelity.md).
 class fidelity_report {
 public:
-    /// JSON when `file` ends in .json, else Markdown. \throws config_error when it cannot be
-    /// written
+    /// Writes JSON when `file` ends in .json, else Markdown. \throws config_error when `file`
+    /// cannot be written
     explicit fidelity_report(const std::filesystem::path& file);
-    /// At the end of a run of `board`. \throws output_error
+    /// Writes the report at the end of a run of `board`. \throws output_error
     void write(const plan& board);
 
 private:

@@ -45,32 +45,32 @@ std::uint64_t mix_in_file(std::uint64_t hash, const fs::path& file) try {
     const auto image = read_file(file, largest_image);
     return mix_in(hash, {reinterpret_cast<const char*>(image.data()), image.size()});
 } catch (const file_error&) {
-    return hash;  // the model that reads it says so, with its place
+    return hash;  // the model that loads the file reports the error, with its place
 }
 
-// Where an image lies changes nothing, what it contains does.
+// The digest depends on the content of the images, not on their paths.
 std::string digest_text(std::uint64_t hash, const plan& board) {
     for (const auto& image : images_of(board)) hash = mix_in_file(hash, find_firmware(image));
     return fmt::format("{:016x}", hash);
 }
 
-/// What `path` is a part of: "server3" of "server3.host", nothing of "host".
+/// The assembly that contains `path`: "server3" for "server3.host", "" for "host".
 std::string container_of(std::string_view path) {
     const auto dot = path.rfind('.');
     return std::string(path.substr(0, dot == path.npos ? 0 : dot));
 }
 
-/// EFA contract 1: 1d0f:efa0 and the next, one for each version.
+/// EFA contract 1: device ids from 1d0f:efa0 on, one for each version.
 bool is_efa(std::uint32_t pci_id) {
     return (pci_id & 0xfff0'ffff) == 0xefa0'1d0f;
 }
 
-/// The parts of a board that are chips: they come from the folder of that name.
+/// Paths of the board's chips: the outermost modules whose type is in the folder chips/.
 std::vector<std::string> chips_of(const plan& board) {
     std::vector<std::string> all;
     for (const auto& m : board.modules)
         if (m.type.starts_with("chips/") &&
-            (all.empty() || !m.path.starts_with(all.back() + ".")))  // of which it is a part
+            (all.empty() || !m.path.starts_with(all.back() + ".")))  // not inside the last chip
             all.push_back(m.path);
     return all;
 }
@@ -140,12 +140,12 @@ platform::~platform() {
     trace::close();
     misuse::set_source_lookup({});
     log::replace_sink(std::move(*earlier_sink_));
-    // A process has one board, and its end returns the memory of ten thousand modules at once. They
-    // hold nothing that would have to be written.
+    // The modules are not destroyed: a process has one board, and its exit returns the memory of
+    // ten thousand modules at once. Their destructors write nothing.
     if (!sanitized) static_cast<void>(system_.release());
 }
 
-// Log lines go to their former destination, and to subscribers.
+// Sends log lines to their former destination and to subscribers.
 void platform::share_log() {
     earlier_sink_ = std::make_shared<log::sink>();
     *earlier_sink_ = log::replace_sink([earlier = earlier_sink_, this](const log::record& r) {
@@ -186,7 +186,7 @@ stop_reason platform::boot(const sc_core::sc_time& limit) {
 }
 
 std::vector<platform::function> platform::functions() const {
-    constexpr std::uint32_t accelerator = 0x12;  // base class
+    constexpr std::uint32_t accelerator = 0x12;  // PCI base class
     std::vector<function> all;
     std::string product;
     for (const auto& [name, value] : system_->board().parameters)
@@ -194,7 +194,7 @@ std::vector<platform::function> platform::functions() const {
     system_->for_each<serves_functions>([&](auto& host) {
         const auto server = container_of(dynamic_cast<sc_core::sc_object&>(host).name());
         for (const auto& f : host.functions()) {
-            // A chip is what its function is a part of; a card may be nothing but its function.
+            // A chip is the assembly around its function; a card may be the function itself.
             const auto whole = container_of(f.device->name());
             all.push_back({whole == server ? f.device->name() : whole, server, f.port,
                            f.class_code >> 16 == accelerator, host.cores(),

@@ -23,29 +23,32 @@ namespace trn {
 struct platform_options {
     std::string board;                  ///< a name from `trnvp boards`, or a path
     std::vector<std::string> set = {};  ///< "name=value" for the board's parameters
-    /// For the board's parameter `firmware`: a flash image or an ELF; empty: what the board says.
+    /// The board's parameter `firmware`: a flash image or an ELF; empty: the board's default.
     std::string firmware = {};
     timing_mode timing = timing_mode::contended;
     run_loop::config time = {};
     std::uint64_t seed = 0;
-    std::filesystem::path trace = {};           ///< event trace; empty: none
-    std::filesystem::path vcd = {};             ///< value change dump; empty: none
-    std::vector<std::string> vcd_signals = {};  ///< what it shows, as find_signals() takes it
-    /// Where assemblies are looked for besides the board's own folder; empty: boards_folder().
+    std::filesystem::path trace = {};  ///< event trace; empty: none
+    std::filesystem::path vcd = {};    ///< value change dump; empty: none
+    /// signals of the dump, as find_signals() takes them
+    std::vector<std::string> vcd_signals = {};
+    /// A second folder of assemblies, besides the board's own; empty: boards_folder().
     std::filesystem::path boards = {};
 };
 
-/// The images that a board's modules load, as the board names them: find_firmware() has the files.
+/// The images that modules of the board load, as the board names them; find_firmware() returns
+/// their files.
 std::set<std::string> images_of(const plan& board);
 
-/// Those images and the programs beside them, which they were packed from.
+/// The files of those images, and the .elf files in their folders, from which images are packed.
 std::set<std::filesystem::path> programs_of(const plan& board);
 
-/// Of the board as its file says, of its images' bytes and of the timing.
+/// Digest of the board's file, the bytes of its images and the timing mode.
 std::string board_digest(const plan& board, timing_mode timing);
 
-/// A board with everything that drives it, in one process: `trnvp run`, `trnctl --board` and the
-/// scenario runner are front ends of this class. One per process, because SystemC elaborates once.
+/// A board with its run loop and control methods, in one process: `trnvp run`, `trnctl --board` and
+/// the scenario runner are front ends of this class. One per process, because SystemC elaborates
+/// once.
 ///
 ///     trn::platform p(trn::kinds(), {.board = "trn3-chip"});
 ///     const auto how = p.boot(sc_core::sc_time(1, sc_core::SC_SEC));
@@ -53,15 +56,15 @@ std::string board_digest(const plan& board, timing_mode timing);
 ///     p.loop().run({.who = "test", .what = "a copy", .condition = [&] { return done; }});
 class platform {
 public:
-    /// Reads and builds the board, elaborates it; no process has run afterwards.
-    /// \throws config_error for everything the user can have said wrong
+    /// Reads, builds and elaborates the board. No process runs before boot() or loop().run().
+    /// \throws config_error for all errors in the options and the board
     platform(const kind_list& kinds, const platform_options& options);
     ~platform();
     platform(const platform&) = delete;
     platform& operator=(const platform&) = delete;
 
-    /// Runs until every chip's firmware has published its routing id, at most `limit` of simulated
-    /// time. The reason's kind is `condition` when it has.
+    /// Runs until the firmware of every chip has published its routing id, for at most `limit` of
+    /// simulated time. Returns a reason of kind `condition` in case of success.
     stop_reason boot(const sc_core::sc_time& limit);
 
     const identity& about() const { return methods_->about(); }
@@ -69,27 +72,29 @@ public:
     control& methods() { return *methods_; }
     const system& modules() const { return *system_; }
 
-    /// Completes trace and value change dump. Why one of them ends too early; empty: none does.
+    /// Completes the trace and the value change dump. Returns the reason why one of them is
+    /// incomplete, or "".
     std::string finish_records();
 
     /// A PCIe function that a program can attach to.
     struct function {
         std::string name;    ///< of the chip or card: "chip0", "rack0.server3.chip1"
-        std::string server;  ///< the part of the board that its host is in; empty: all of it
+        std::string server;  ///< assembly that contains the function's host; empty: the board
         function_port* port;
-        bool chip;             ///< an accelerator, not a network card
-        unsigned cores;        ///< of its server
-        std::string bdf;       ///< bus, device and function on its host: "03:00.0"
-        std::string product;   ///< what SMBIOS calls the host; empty: the board does not say
+        bool chip;             ///< false: a network card
+        unsigned cores;        ///< processor cores of the host
+        std::string bdf;       ///< bus, device and function on the host: "03:00.0"
+        std::string product;   ///< SMBIOS product name of the host; empty: not set by the board
         std::uint16_t id = 0;  ///< `bdf` as a number
-        std::vector<std::uint16_t> bridges = {};  ///< ids of the ports above, the root port first
-        bool efa = false;                         ///< an EFA card: RDMA goes through it
+        /// ids of the ports above, starting at the root port
+        std::vector<std::uint16_t> bridges = {};
+        bool efa = false;  ///< EFA card, which transfers RDMA
     };
-    /// Server by server in the order of the board, and of each server's buses.
+    /// All functions: servers in the order of the board, and functions in the order of buses.
     std::vector<function> functions() const;
-    /// Only the chips'.
+    /// Functions of chips only.
     std::vector<function> chip_functions() const;
-    /// Their names.
+    /// Names of chip_functions().
     std::vector<std::string> chips() const;
 
 private:
@@ -104,9 +109,9 @@ private:
     run_loop loop_;
     std::unique_ptr<control> methods_;
     std::shared_ptr<log::sink> earlier_sink_;
-    std::unique_ptr<source_lines> sources_;  // when the first mistake of a hart is reported
+    std::unique_ptr<source_lines> sources_;  // made when the first misuse by a hart is reported
     std::unique_ptr<vcd_file> vcd_;
-    std::unique_ptr<function_names> functions_;  // while there is a trace
+    std::unique_ptr<function_names> functions_;  // exists while there is a trace
 };
 
 }  // namespace trn

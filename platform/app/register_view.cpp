@@ -17,7 +17,7 @@ using rpc::json;
 
 namespace {
 
-/// One element of one register.
+/// One element of a register array, or a single register.
 struct element {
     register_bank* bank;
     std::size_t row;
@@ -69,7 +69,7 @@ std::vector<register_bank*> banks_of(std::string_view module) {
     return all;
 }
 
-/// The banks of a module that has some.
+/// The register banks of a module. Throws rpc::error when it has none.
 std::vector<register_bank*> banks_asked(const std::string& module) {
     auto banks = banks_of(module);
     if (!banks.empty()) return banks;
@@ -80,7 +80,7 @@ std::vector<register_bank*> banks_asked(const std::string& module) {
                                                        suggest(module, known)));
 }
 
-/// `name` is "ROUTING_ID", or "misc_ram.ROUTING_ID" where two blocks of a module share a name.
+/// `name` is "ROUTING_ID", or "misc_ram.ROUTING_ID" when two blocks of a module share a name.
 std::optional<element> find(const std::vector<register_bank*>& banks, std::string_view name) {
     for (auto* bank : banks)
         for (std::size_t row = 0; row < bank->table().rows.size(); ++row) {
@@ -120,7 +120,7 @@ json registers(const rpc::parameters& p) {
     return registers_of(module);
 }
 
-/// A register as a person names it, or one of its fields.
+/// A register, or one of its fields, as the text of a request names it.
 struct named_register {
     element at;
     std::string text, module;
@@ -146,8 +146,8 @@ const field_row* field_of(const element& at, std::string_view name) {
                                  suggest(name, known)));
 }
 
-/// "chip0.management.misc_ram.ROUTING_ID", and ".CHIP" behind it for a field: the longest part
-/// before a dot that is a module, then block, register and field.
+/// Parses "chip0.management.misc_ram.ROUTING_ID", with ".CHIP" appended for a field: the longest
+/// prefix that is a module, then block, register and field.
 named_register register_asked(const rpc::parameters& p) {
     const auto text = p.text("register");
     for (auto dot = text.rfind('.'); dot != std::string::npos && dot > 0;
@@ -165,7 +165,7 @@ named_register register_asked(const rpc::parameters& p) {
         const auto at = element_asked(p, banks, name.substr(0, last));
         return {at, text, text.substr(0, dot), field_of(at, name.substr(last + 1))};
     }
-    banks_asked(text.substr(0, text.rfind('.')));  // says which modules there are
+    banks_asked(text.substr(0, text.rfind('.')));  // throws with the list of modules
     throw rpc::error(rpc::code::not_found, fmt::format("'{}' names no register", text));
 }
 

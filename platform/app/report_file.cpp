@@ -37,7 +37,7 @@ bool is_regular_or_new(const fs::path& file) {
     return !fs::exists(what) || fs::is_regular_file(what);
 }
 
-/// 0, or why not.
+/// Returns 0, or the errno of the failure.
 int write_all(const fs::path& file, std::string_view text) {
     std::FILE* const out = std::fopen(file.c_str(), "wb");
     if (out == nullptr) return errno;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t max_signals = 4096;
 
-/// "chip0.nc0.SEMAPHORE_READ[3]": what stands before and behind the brackets, and what is in them.
+/// A pattern such as "chip0.nc0.SEMAPHORE_READ[3]", split into name and index.
 struct pattern {
     std::string name;                   ///< without brackets
     std::optional<std::string> inside;  ///< "3", "2,3", "*"
@@ -46,7 +46,7 @@ unsigned number(const std::string& text, const std::string& whole) {
     return value;
 }
 
-/// A name is matched part by part: a star stands for no dot.
+/// Matches part by part: '*' does not match a dot.
 bool matches(const std::string& wild, std::string name) {
     std::string pattern = wild;
     std::ranges::replace(pattern, '.', '/');
@@ -54,7 +54,7 @@ bool matches(const std::string& wild, std::string name) {
     return fnmatch(pattern.c_str(), name.c_str(), FNM_PATHNAME | FNM_CASEFOLD) == 0;
 }
 
-/// The name in the file: what is behind the module is one part.
+/// The name in the file: the text after the module is one part.
 std::string path_of(std::string_view module, std::string rest) {
     std::ranges::replace(rest, '.', '_');
     return fmt::format("{}.{}", module, rest);
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    /// Lines, registers and their fields.
+    /// All names of lines, registers and their fields.
     const std::vector<std::string>& names() {
         if (!names_.empty()) return names_;
         add_lines(sc_core::sc_get_top_level_objects());
@@ -117,7 +117,7 @@ private:
         if (!inside && add_engine(name)) return;
         add_registers(name, inside);
     }
-    /// "chip0.nc0.vector.state".
+    /// Adds the state of an engine: "chip0.nc0.vector.state".
     bool add_engine(const std::string& name) {
         bool found = false;
         for_each_module<runs_programs>([&](const sc_core::sc_object& core, runs_programs& of) {

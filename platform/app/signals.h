@@ -8,10 +8,10 @@
 
 namespace trn {
 
-/// The registers, fields and lines of a built board that `patterns` name (doc/waveforms.md):
+/// Finds the registers, fields and lines of a built board that match `patterns` (doc/waveforms.md):
 /// "chip0.management.uart.LSR", "chip0.nc0.SEMAPHORE_READ[3]",
-/// "chip*.management.misc_ram.doorbell". \throws std::invalid_argument with a sentence, and what is
-/// like it, when one names nothing
+/// "chip*.management.misc_ram.doorbell". \throws std::invalid_argument with similar names when a
+/// pattern matches nothing
 std::vector<vcd_signal> find_signals(const std::vector<std::string>& patterns);
 
 }  // namespace trn

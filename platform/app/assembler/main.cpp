@@ -40,7 +40,8 @@ void write(const std::string& name, std::string_view content) {
     if (!out) throw trn::file_error(fmt::format("{}: cannot be written", name));
 }
 
-/// 16 bytes a line, as in appendix A of the specification; "--" between instructions.
+/// Hexadecimal dump with 16 bytes per line, as in appendix A of the specification; "--" separates
+/// instructions.
 std::string hex_of(std::span<const stream> streams) {
     std::string text;
     for (const stream& one : streams) {

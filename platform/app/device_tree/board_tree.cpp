@@ -27,7 +27,7 @@ const typename Model::config& config_of(const plan::module& m) {
     return std::any_cast<const typename Model::config&>(m.config);
 }
 
-/// The module of that kind beside `store`, in its assembly.
+/// The module of the kind `kind_name` in the same assembly as `store`.
 std::optional<std::uint32_t> neighbour(const plan& board, std::uint32_t store,
                                        std::string_view kind_name) {
     for (std::uint32_t i = 0; i < board.modules.size(); ++i)
@@ -37,7 +37,7 @@ std::optional<std::uint32_t> neighbour(const plan& board, std::uint32_t store,
     return std::nullopt;
 }
 
-/// Interrupt sources at the PLIC, by the module that raises them.
+/// Interrupt source numbers at the PLIC, by the module that raises them.
 std::multimap<std::uint32_t, std::uint32_t> interrupts_of(const plan& board, std::uint32_t plic) {
     std::multimap<std::uint32_t, std::uint32_t> sources;
     for (const auto& b : board.bindings)
@@ -46,7 +46,7 @@ std::multimap<std::uint32_t, std::uint32_t> interrupts_of(const plan& board, std
     return sources;
 }
 
-/// The router that the hart's bus leads to.
+/// The router at the hart's bus port.
 std::optional<std::uint32_t> router_of(const plan& board, std::uint32_t hart) {
     for (const auto& b : board.bindings)
         if (b.from.module == hart && board.port_of(b.from).name == "bus") return b.to.module;
@@ -79,7 +79,7 @@ private:
     void describe_store(const image_store::config& store) {
         machine_.bootargs = store.bootargs;
         if (store.initrd.empty()) return;
-        const auto images = image_store::read_images(store);  // the tree is the last one
+        const auto images = image_store::read_images(store);  // the device tree is the last image
         const auto& initrd = images[images.size() - 2];
         machine_.initrd = {initrd.address, initrd.bytes.size()};
     }

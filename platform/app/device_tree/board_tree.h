@@ -11,18 +11,17 @@
 
 namespace trn {
 
-/// The modules of a board that hold the images of stock software, as indices: one for each
-/// processor that runs it.
+/// Indices of the modules that hold images of stock software; each serves one processor.
 std::vector<std::uint32_t> image_stores(const plan& board);
 
-/// The files of its images, as the board names them.
+/// The image files of `store`, as the board names them.
 std::vector<std::string> boot_files_of(const plan& board, std::uint32_t store);
 
-/// What the processor beside an image store finds: the devices of its address map below 4 GiB, and
-/// their interrupts.
+/// The machine as seen by the processor of an image store: the devices below 4 GiB in its address
+/// map, and their interrupts.
 machine_description describe_processor(const plan& board, std::uint32_t store);
 
-/// Gives each image store the device tree of its processor.
+/// Generates a device tree for each processor, and stores it in the processor's image store.
 void store_device_trees(const system& built);
 
 }  // namespace trn

@@ -18,10 +18,10 @@ enum handle : std::uint32_t { hart_interrupts = 1, plic_handle, finisher_handle 
 // Interrupts of a hart, as riscv,cpu-intc numbers them: the bits of mip.
 enum : std::uint32_t { msip = 3, mtip = 7, seip = 9, meip = 11 };
 constexpr std::uint32_t cache_block = 64;  // bytes
-// Values that SiFive's test finisher takes.
+// Values to write to SiFive's test finisher.
 enum : std::uint32_t { finish_pass = 0x5555, finish_reset = 0x7777 };
 
-/// Writes nodes in the order of the file; a node ends with its scope.
+/// Writes the structure block; a node ends at the end of its C++ scope.
 class tree {
 public:
     tree() {
@@ -41,7 +41,7 @@ public:
         void text(const char* name, const std::string& value) {
             property(name, value.c_str(), value.size() + 1);
         }
-        /// Each string with its terminator.
+        /// A list of strings, each with its terminating zero.
         void texts(const char* name, std::initializer_list<const char*> values) {
             std::string all;
             for (const char* value : values) all.append(value).push_back('\0');
@@ -85,7 +85,7 @@ private:
     std::vector<std::uint8_t> blob_ = std::vector<std::uint8_t>(16384);
 };
 
-/// "trnvp exec" is compatible with "trnvp-exec".
+/// "trnvp exec" has the compatible string "trnvp-exec".
 std::string compatible_of(std::string model) {
     std::ranges::replace(model, ' ', '-');
     return model;

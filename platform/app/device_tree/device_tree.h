@@ -9,14 +9,14 @@
 
 namespace trn {
 
-/// A machine of one hart for its device tree. Sizes in bytes.
+/// A machine of one hart, as its device tree describes it. Sizes in bytes.
 struct machine_description {
     struct region {
         std::uint64_t base, size;
     };
-    /// A device that no stock driver knows.
+    /// A device without a stock driver.
     struct device {
-        std::string kind;  ///< name and, after "trnvp,", compatible
+        std::string kind;  ///< node name; compatible is "trnvp," and this
         region at;
         std::vector<std::uint32_t> interrupts = {};  ///< sources at the PLIC
     };
@@ -24,9 +24,9 @@ struct machine_description {
     region ram, aclint, plic, uart, finisher;
     std::vector<device> others = {};
     std::string isa;                   ///< "rv64imac_zicsr"
-    std::uint32_t timebase_hz = 0;     ///< of mtime
-    std::uint32_t uart_clock_hz = 0;   ///< before the divisor
-    std::uint32_t uart_baud = 0;       ///< with divisor 1
+    std::uint32_t timebase_hz = 0;     ///< frequency of mtime
+    std::uint32_t uart_clock_hz = 0;   ///< input clock, before the divisor
+    std::uint32_t uart_baud = 0;       ///< at divisor 1
     std::uint32_t uart_interrupt = 0;  ///< source at the PLIC
     std::uint32_t plic_sources = 0;
     std::uint32_t uart_register_shift = 0;  ///< registers are 1 << shift bytes apart
@@ -35,8 +35,8 @@ struct machine_description {
     region initrd = {};  ///< size 0: none
 };
 
-/// The flattened device tree (Devicetree Specification 0.4, version 17) of one hart and these
-/// devices; nodes and bindings are those of QEMU's machine "virt".
+/// Makes a flattened device tree (Devicetree Specification 0.4, version 17) of the machine. Nodes
+/// and bindings are those of QEMU's machine "virt".
 std::vector<std::uint8_t> make_device_tree(const machine_description& machine);
 
 /// Whether `blob` is a complete and valid flattened device tree.

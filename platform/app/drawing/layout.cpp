@@ -10,11 +10,11 @@ namespace trn::drawing {
 namespace {
 
 constexpr int chip_width = 52, chip_height = 30;
-constexpr int bar = 24;           // thickness
-constexpr int upright_bar = 40;   // likewise, of one between two columns
+constexpr int bar = 24;           // thickness of a bar
+constexpr int upright_bar = 40;   // thickness of a bar between two columns
 constexpr int bar_gap = 18;       // between a bar and the cells
 constexpr int mesh_gap = 26;      // room for the arcs of a torus
-constexpr int group_gap_x = 150;  // room for the label of a connection of two groups
+constexpr int group_gap_x = 150;  // room for the label of a connection between groups
 constexpr int group_gap_y = 46;
 constexpr std::size_t max_in_row = 4;
 constexpr std::size_t max_in_bar = 8;  // cards or switches
@@ -30,7 +30,7 @@ layout::layout(const topology& t) : t_(t), boxes_(t.parts.size()), upright_(t.pa
     size(0);
 }
 
-// --- Ends of the lines.
+// --- Ends of lines
 
 unsigned layout::depth(std::uint32_t part) const {
     unsigned d = 0;
@@ -80,7 +80,7 @@ std::vector<std::vector<std::size_t>> layout::neighbours(
     return all;
 }
 
-/// Is a bundle of `part`'s group between it and such a part?
+/// Whether a connection in `part`'s group leads from `part` to a part with the symbol `to`.
 bool layout::joined(std::uint32_t part, symbol to) const {
     const auto list = of_group_.find(t_.parts[part].parent);
     return list != of_group_.end() &&
@@ -91,7 +91,7 @@ bool layout::joined(std::uint32_t part, symbol to) const {
            });
 }
 
-// --- The grid of a group.
+// --- Grid of a group
 
 std::pair<std::size_t, std::size_t> layout::cells::place(std::size_t i) const {
     if (down) return {i / rows(), i % rows()};
@@ -121,7 +121,7 @@ layout::cells layout::arrange(std::uint32_t group) const {
                                           [](const auto& one) { return one.size() == 2; });
         if (made.snake) {
             made.columns = (n + 1) / 2;
-        } else {  // a torus: the first neighbour of cell 0 that is a whole row away
+        } else {  // a torus: the row length is the distance to the first neighbour in another row
             for (const auto d : near[0])
                 if (d > 1 && n % d == 0) {
                     made.columns = d;
@@ -135,7 +135,7 @@ layout::cells layout::arrange(std::uint32_t group) const {
     return made;
 }
 
-// --- Sizes and places, from the inside out. A group is laid out at 0, 0 and moved afterwards.
+// --- Sizes and positions, from the inside out: a group is laid out at 0, 0 and moved later.
 
 void layout::move(std::uint32_t part, int dx, int dy) {
     boxes_[part].x += dx;
@@ -167,7 +167,7 @@ void layout::size(std::uint32_t group) {
         else
             below.push_back(m);
     }
-    // Cards are above the host, its switches below it.
+    // Cards are drawn above the host, the host's switches below it.
     std::stable_sort(above.begin(), above.end(), [&](auto a, auto b) {
         const auto rank = [&](std::uint32_t p) {
             const auto what = t_.parts[p].what;
@@ -184,7 +184,7 @@ void layout::size(std::uint32_t group) {
     const int width = std::max(inner + 2 * margin, 3 * chip_width);
     int y = title;
     for (std::size_t i = 0; i < above.size(); ++i) {
-        // Parts of one sort share rows.
+        // Parts with the same symbol share rows.
         std::size_t row = 1;
         while (row < max_in_bar && i + row < above.size() &&
                t_.parts[above[i + row]].what == t_.parts[above[i]].what)

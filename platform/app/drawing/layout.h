@@ -21,7 +21,7 @@ struct box {
     point middle() const { return {x + w / 2, y + h / 2}; }
 };
 
-/// Cables between two members of one group, drawn as one line.
+/// All cables between two members of a group, drawn as one line.
 struct bundle {
     std::uint32_t group = 0, a = 0, b = 0;  ///< parts; a and b are members of the group
     symbol from = symbol::nothing, to = symbol::nothing;  ///< the devices at the ends
@@ -46,8 +46,8 @@ private:
     struct cells {
         std::vector<std::uint32_t> parts;
         std::size_t columns = 1;
-        bool snake = false;  ///< every other row from right to left: a ring
-        bool down = false;   ///< column by column
+        bool snake = false;  ///< a ring: every other row runs from right to left
+        bool down = false;   ///< fills columns first
         int gap_x = 10, gap_y = 10, w = 0, h = 0;
 
         std::size_t rows() const { return (parts.size() + columns - 1) / columns; }

@@ -11,7 +11,7 @@ namespace trn::drawing {
 
 namespace {
 
-constexpr int character = 6;  // width at the size of the small text
+constexpr int character = 6;  // width of a character of the small text
 constexpr int heading = 56, legend_row = 18;
 
 struct look {
@@ -72,7 +72,7 @@ std::string described(const cable& c) {
                : c.text;
 }
 
-/// One sort of line, as the legend explains it.
+/// A style of line, and its text in the legend.
 struct sort_of_line {
     std::string text;
     const char* colour = "";
@@ -175,7 +175,7 @@ private:
                 look_of(symbol::group).line, escaped(p.path), escaped(p.type));
             write(b.x + 8, b.y + 13, p.name, "fill=\"#555555\" font-size=\"10\"");
         }
-        // Lines pass behind the members of the group.
+        // Draw lines first, so that they pass below the group's members.
         for (std::size_t i = 0; i < places_.bundles().size(); ++i)
             if (places_.bundles()[i].group == index)
                 line(places_.bundles()[i], sorts_[sort_of_[i]]);
@@ -252,7 +252,7 @@ private:
                 straight({left ? cell.right() : cell.x, y}, {left ? bar.x : bar.right(), y}), b,
                 sort);
         }
-        // Hosts and switches meet a cell beside each other.
+        // Lines to hosts and switches that end at the same cell are drawn side by side.
         const auto spans = [](const box& one, int x) { return x >= one.x && x <= one.right(); };
         const int aside = sort.dashed ? -8 : 8;
         const int at_cell = cell.middle().x + aside;
@@ -280,7 +280,7 @@ private:
             const int x = first.middle().x;
             draw(straight({x, first.bottom()}, {x, last.y}), b, sort);
             if (groups) label(x, (first.bottom() + last.y) / 2, b);
-        } else if (same_row) {  // round the end of a row: an arc over it
+        } else if (same_row) {  // a wrap-around link of a row: draw an arc
             const int y = first.y;
             draw(fmt::format("M{0},{1} C{0},{2} {3},{2} {3},{1}", first.middle().x - 8, y, y - 24,
                              last.middle().x + 8),
@@ -314,7 +314,7 @@ private:
     const topology& t_;
     const layout places_;
     std::vector<sort_of_line> sorts_;
-    std::vector<std::size_t> sort_of_;  // of each bundle
+    std::vector<std::size_t> sort_of_;  // style of each bundle
     std::vector<std::tuple<int, int, std::string>> labels_;
     std::string out_;
 };

@@ -16,7 +16,7 @@ bool is_whole(symbol what) {
     return what == symbol::chip || what == symbol::card;
 }
 
-/// Reads modules into parts, and remembers which part each module belongs to.
+/// Converts modules into parts, and remembers the part of each module.
 class reader {
 public:
     reader(const plan& board, const vocabulary& words) : board_(board), words_(words) {
@@ -70,7 +70,7 @@ private:
                 out_.connections.push_back({from, to, {}});
                 continue;
             }
-            if (from == none && to == none) continue;  // a cable in a cable
+            if (from == none && to == none) continue;  // a cable inside a cable
             const auto wire = from == none ? b.from.module : b.to.module;
             auto& seen = cables[wire];
             if (seen.found < 2) seen.part[seen.found++] = from == none ? to : from;
@@ -96,7 +96,7 @@ private:
 
     const plan& board_;
     const vocabulary& words_;
-    std::vector<std::uint32_t> owner_;  // of each module
+    std::vector<std::uint32_t> owner_;  // part of each module
     topology out_;
 };
 

@@ -11,35 +11,35 @@
 
 namespace trn::drawing {
 
-/// The role of a part of a board in its cabling.
+/// The role of a part in the board's topology.
 enum class symbol : std::uint8_t { nothing, group, chip, host, crossing, card, cable };
 
 /// Kind and rate of a connection.
 struct cable {
     std::string text;                    ///< "4 x8 Gen6"; empty: unknown
-    std::uint64_t bytes_per_second = 0;  ///< raw, of each direction; 0: unknown
+    std::uint64_t bytes_per_second = 0;  ///< raw rate per direction; 0: unknown
 
     friend bool operator==(const cable&, const cable&) = default;
 };
 
-/// How the modules of a board are drawn; depends on the models.
+/// Defines how modules of a board are drawn; implemented for the models of this project.
 struct vocabulary {
     /// The symbol of a module. Modules inside a chip or a card are not drawn.
     std::function<symbol(const plan::module& m)> symbol_of;
-    /// Of a module that is a cable.
+    /// Kind and rate of a module that is a cable.
     std::function<cable(const plan& board, const plan::module& m)> cable_of;
-    /// A few words below the name: "graviton, 768 GiB".
+    /// The text below the name: "graviton, 768 GiB".
     std::function<std::string(const plan& board, const plan::module& m)> note_of;
 };
 
-/// Nested groups, the devices in them, and the connections of devices.
+/// Nested groups with their devices, and the connections between devices.
 struct topology {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     struct part {
         std::string path, name, type, note;
         symbol what = symbol::nothing;
         std::uint32_t parent = none;
-        std::vector<std::uint32_t> members;  ///< of a group, in the order of the board
+        std::vector<std::uint32_t> members;  ///< members of a group, in the order of the board
     };
     struct connection {
         std::uint32_t a = none, b = none;
@@ -54,12 +54,12 @@ struct topology {
 
 topology read_topology(const plan& board, const vocabulary& words);
 
-/// The same as text for Graphviz.
+/// The topology as text for Graphviz.
 std::string to_dot(const plan& board, const topology& t);
-/// The same as a picture; byte for byte the same on every host.
+/// The topology as a picture. The bytes do not depend on the machine that draws it.
 std::string to_svg(const plan& board, const topology& t);
 
-/// "256 GB/s".
+/// A rate with its unit: "256 GB/s".
 std::string rate_text(std::uint64_t bytes_per_second);
 
 }  // namespace trn::drawing

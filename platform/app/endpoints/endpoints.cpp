@@ -30,7 +30,7 @@ void endpoints::open_folder(const fs::path& folder, bool behind_bridges) {
     make_folder(folder);
     all_.push_back({"control", (folder / "control.sock").string()});
     open_functions(folder, behind_bridges);
-    // Last: a script that waits for the control socket finds the others.
+    // The control socket is opened last: a script that waits for it finds the other sockets.
     control_.listen_unix(folder / "control.sock");
 }
 

@@ -16,7 +16,7 @@
 
 namespace trn {
 
-/// All sockets of a platform for other processes. The destructor removes them.
+/// All sockets of a platform. The destructor removes them.
 class endpoints {
 public:
     struct entry {
@@ -24,30 +24,31 @@ public:
         std::string address;
     };
 
-    /// With a recorder, all input is recorded.
+    /// `recorder`: records all input, if not null.
     explicit endpoints(platform& on, recording::recorder* recorder = nullptr);
 
-    /// In `folder`, created when missing: control.sock, and per PCIe function <name>.sock, where
-    /// the name of a chip in a rack begins with its server's: rack0.server3.chip1.sock.
+    /// Opens in `folder`, which is created when missing: control.sock, and one <name>.sock per PCIe
+    /// function. The name of a chip in a rack begins with its server's: rack0.server3.chip1.sock.
     /// `behind_bridges`: see vfio_user_server::config. \throws listen_error
     void open_folder(const std::filesystem::path& folder, bool behind_bridges = false);
     void open_control(const control_server::tcp_options& options);
-    /// A port of loopback (0 chooses one), HOST:PORT on loopback, or a path with '/'.
+    /// `address`: a port of loopback (0 chooses one), HOST:PORT on loopback, or a path with '/'.
     void open_gdb(const std::string& address);
-    /// One socket per console in `folder`: <module>.uart.
+    /// Opens one socket per console in `folder`: <module>.uart.
     void open_consoles(const std::filesystem::path& folder);
 
     const std::vector<entry>& all() const { return all_; }
 
-    /// Functions that a host is attached to.
+    /// Names of the functions that a host is attached to.
     std::vector<std::string> attached() const;
-    /// The clients of all endpoints but these, for another process that has the same endpoints.
+    /// Hands all clients except those of the last call over to another process with the same
+    /// endpoints.
     handover hand_over();
     void take_over(const handover& clients);
-    /// Disconnects them.
+    /// Disconnects all clients.
     void drop_clients();
 
-    /// The path of a function's socket of open_folder(folder).
+    /// Path of a function's socket after open_folder(folder).
     static std::filesystem::path socket_of(const std::filesystem::path& folder,
                                            const platform::function& f);
 

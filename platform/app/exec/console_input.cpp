@@ -17,19 +17,20 @@ namespace asio = boost::asio;
 
 console_input::console_input(run_loop& loop, console& to, const std::string& path)
     : loop_(loop), to_(to) {
-    // Opened anew, because O_NONBLOCK would be standard output's too where both are one terminal.
+    // Opened again: O_NONBLOCK on a terminal's descriptor would also affect standard output.
     const auto* const file = path == "-" ? "/dev/stdin" : path.c_str();
     int descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (descriptor < 0 && path == "-")  // a socket cannot be opened
+    if (descriptor < 0 && path == "-")  // standard input is a socket, which cannot be opened
         descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
     std::array<char, 1> nothing;
-    // A folder can be opened, but not read.
+    // open() succeeds for a folder, but read() fails.
     if (descriptor < 0 || (read(descriptor, nothing.data(), 0) < 0 && errno != EAGAIN)) {
         const int why = errno;
         if (descriptor >= 0) close(descriptor);
         throw std::invalid_argument("--input: " + path + ": " + std::strerror(why));
     }
-    boost::system::error_code plain;  // epoll refuses files and /dev/null, which never block
+    // epoll refuses regular files and /dev/null, which never block
+    boost::system::error_code plain;
     stream_.emplace(loop_.io());
     stream_->assign(descriptor, plain);
     if (plain) {

@@ -12,16 +12,16 @@
 
 namespace trn {
 
-/// Types a file or standard input at a console, from the program's first poll of the console, and
-/// at most as much at a time as the console accepts. A file is typed without regard to wall-clock
-/// time; a pipe or terminal keeps the run waiting until it ends.
+/// Sends a file or standard input to a console, starting at the program's first poll, and limited
+/// to what the console accepts at a time. A file is sent without regard to wall-clock time; a pipe
+/// or terminal keeps the run alive until its end.
 class console_input {
 public:
-    /// `path` "-" is standard input. Throws std::invalid_argument when it cannot be read.
+    /// `path` "-" is standard input. Throws std::invalid_argument when the file cannot be read.
     console_input(run_loop& loop, console& to, const std::string& path);
     ~console_input();
 
-    /// Called when the program polls for input.
+    /// Call when the program polls for input.
     void polled();
 
 private:
@@ -36,7 +36,7 @@ private:
     int file_ = -1;                                                // a file
     std::optional<std::uint64_t> attachment_;
     std::array<char, 4096> buffer_{};
-    std::string_view rest_;  // of the buffer
+    std::string_view rest_;  // unsent part of the buffer
     bool wanted_ = false;    // the program has polled
 };
 

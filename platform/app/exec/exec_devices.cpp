@@ -12,7 +12,7 @@ byte_registers::byte_registers(sc_core::sc_module_name name, std::function<void(
     in.register_transport_dbg(this, &byte_registers::transport_dbg);
 }
 
-/// Makes of one byte the 32-bit access that `forward` does.
+/// Converts a one-byte access into the 32-bit access that `forward` executes.
 template <typename Forward>
 void byte_registers::widen(tlm::tlm_generic_payload& payload, const Forward& forward) {
     if (payload.get_address() >= registers)

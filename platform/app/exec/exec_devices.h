@@ -12,8 +12,8 @@
 
 namespace trn {
 
-/// The registers of our UART (32-bit slots) as the bytes 0 to 7, where programs for QEMU's machine
-/// "virt" expect them. Accesses of other sizes are burst errors.
+/// Maps the 32-bit registers of our UART to the bytes 0 to 7, as in QEMU's machine "virt". Accesses
+/// of other sizes are burst errors.
 class byte_registers : public sc_core::sc_module {
 public:
     static constexpr std::uint64_t size = 0x100, registers = 8;
@@ -21,7 +21,7 @@ public:
     target_socket<byte_registers> in{"in"};
     tlm_utils::simple_initiator_socket<byte_registers, 64> out{"out"};
 
-    /// `polled` is called before each read: the program may be polling for input.
+    /// `polled` is called before each read, since the program may be polling for input.
     byte_registers(sc_core::sc_module_name name, std::function<void()> polled);
 
 private:

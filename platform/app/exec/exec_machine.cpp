@@ -20,7 +20,7 @@ constexpr std::uint64_t aclint_base = 0x0200'0000, aclint_size = 0xc000;
 constexpr std::uint64_t plic_base = 0x0c00'0000, plic_size = 0x0400'0000;
 constexpr std::uint64_t uart_base = 0x1000'0000;
 constexpr unsigned plic_sources = 31, uart_source = 10;
-// A character takes 3.3 us with divisor 1: programs poll while they print.
+// A character takes 3.3 us at divisor 1, which is short for programs that poll while they print.
 constexpr std::uint64_t uart_clock_hz = 48'000'000, uart_baud = uart_clock_hz / 16;
 
 }  // namespace
@@ -99,7 +99,7 @@ void exec_machine::load(const elf_program& program) {
     }
 }
 
-/// Spike's reset vector: a0 = hart id, a1 = device tree, jump to the entry.
+/// Writes Spike's reset vector: a0 = hart id, a1 = device tree, jump to the entry.
 void exec_machine::load_rom(const elf_program& program) {
     constexpr std::array<std::uint32_t, 5> code{0x00000297,   // auipc t0, 0
                                                 0x02028593,   // addi  a1, t0, 32

@@ -33,7 +33,7 @@ public:
         riscv_hart::config hart;
         std::uint64_t ram_size = std::uint64_t{128} << 20;  ///< bytes
         std::vector<std::uint8_t> device_tree;              ///< empty: generated
-        std::function<void()> ended;                        ///< the program has exited
+        std::function<void()> ended;                        ///< called when the program exits
     };
     static constexpr std::uint64_t ram_base = 0x8000'0000;
     static constexpr std::uint64_t max_ram_size = std::uint64_t{64} << 30;
@@ -41,13 +41,13 @@ public:
     static constexpr std::uint64_t device_tree_base = rom_base + 0x20;
     static constexpr std::uint64_t max_device_tree = rom_base + rom_size - device_tree_base;
 
-    /// Throws std::invalid_argument when the program does not fit into the RAM.
+    /// Throws std::invalid_argument when the program does not fit into RAM.
     exec_machine(sc_core::sc_module_name name, const elf_program& program, config cfg);
 
     riscv_hart& hart() { return hart_; }
     memory& ram() { return ram_; }
     console& terminal() { return uart_; }
-    /// Called when the program polls the UART.
+    /// Sets the function to call when the program polls the UART.
     void on_poll(std::function<void()> polled) { polled_ = std::move(polled); }
     std::optional<int> exit_code() const { return exit_code_; }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t payload_mask = (std::uint64_t{1} << 48) - 1;
 constexpr std::uint64_t system_call_device = 0, console_device = 1, console_write = 1;
 
-// Numbers of the RISC-V Linux system call table, which the proxy convention uses.
+// System call numbers of RISC-V Linux, which the proxied calls use.
 constexpr std::uint64_t sys_write = 64, sys_exit = 93;
 constexpr std::uint64_t not_implemented = ~std::uint64_t{0} - 37;  // -ENOSYS
 constexpr std::uint64_t bad_address = ~std::uint64_t{0} - 13;      // -EFAULT
@@ -37,7 +37,7 @@ void htif::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
     std::uint64_t message = 0;
     std::memcpy(&message, ram_.bytes().data() + offset, sizeof message);
     if (message == 0) return;
-    std::memset(ram_.bytes().data() + offset, 0, sizeof message);  // taken
+    std::memset(ram_.bytes().data() + offset, 0, sizeof message);  // marks the message as received
     receive(message);
 }
 
@@ -63,7 +63,7 @@ void htif::receive(std::uint64_t message) {
         answer(message | 1);
     } else if (device == console_device && command == console_write) {
         std::putchar(static_cast<int>(payload & 0xff));
-    }  // console input: there is none, so the read stays unanswered
+    }  // console input is not supported: the read gets no answer
 }
 
 void htif::system_call(std::uint64_t arguments) {

@@ -12,23 +12,24 @@
 namespace trn {
 
 /// Spike's host-target interface: the page of RAM that holds the 64-bit words `tohost` and
-/// `fromhost`. Reads are RAM's (also by DMI); a write to tohost is a message to the host:
-/// exit (odd value: code << 1 | 1), a proxied system call (address of eight words), or a character.
+/// `fromhost`. Reads return RAM (also by DMI). A write to tohost is a message to the host: exit
+/// (odd value: code << 1
+/// 1), a proxied system call (address of eight words), or a character.
 class htif : public sc_core::sc_module {
 public:
     struct config {
         std::uint64_t ram_base;
         std::uint64_t tohost;                   ///< address
-        std::optional<std::uint64_t> fromhost;  ///< address; responses are dropped without one
+        std::optional<std::uint64_t> fromhost;  ///< address; empty: responses are dropped
         std::function<void(int code)> on_exit;
     };
     static constexpr std::uint64_t page_size = 4096;
 
-    target_socket<htif> in{"in"};  ///< addresses as in RAM, from 0
+    target_socket<htif> in{"in"};  ///< addresses are offsets in RAM
 
     htif(sc_core::sc_module_name name, memory& ram, config cfg);
 
-    /// Offset in RAM of the page to route here.
+    /// Offset in RAM of the page that must be routed to this module.
     std::uint64_t page() const { return (cfg_.tohost - cfg_.ram_base) & ~(page_size - 1); }
 
 private:

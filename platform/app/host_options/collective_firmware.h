@@ -5,9 +5,9 @@
 
 namespace trn {
 
-/// The firmware of collective cores, unless the user names another.
+/// Default firmware of the collective cores.
 inline constexpr char collective_firmware[] = "cc_core.img";
-/// Bytes of an image for them: 64 KiB of instruction memory, and the header.
+/// Largest size of such an image in bytes: 64 KiB of instruction memory, and the header.
 inline constexpr std::uint64_t max_collective_firmware = 65536 + 64;
 
 }  // namespace trn

@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// Reads a table that says which algorithm a collective gets (doc/collectives.md).
-/// \throws config_error with everything that is wrong in it
+/// Reads a table that selects the algorithm of a collective (doc/collectives.md). \throws
+/// config_error with all errors in the file
 std::vector<trn_coll_rule> read_collective_rules(const std::filesystem::path& file);
 
 }  // namespace trn

@@ -7,7 +7,7 @@
 #include "platform/framework/config/document.h"
 #include "sw-stubs/host/names.h"
 
-/// Makes every enumeration that hosts have names for readable from YAML and the command line.
+/// Makes every enumeration of hosts/ that has names readable from YAML and the command line.
 template <class E>
 requires requires {
     trn::names_of<E>::list;

@@ -20,7 +20,7 @@ std::variant<std::uint64_t, std::string> parse_offset(std::string_view text) {
     return fmt::format("'{}' is not an offset: give bytes or a size such as 16 MiB", text);
 }
 
-/// The number behind `prefix`, if `text` is that.
+/// The number after `prefix`, if `text` consists of the two.
 std::optional<std::uint32_t> numbered(std::string_view text, std::string_view prefix) {
     if (!text.starts_with(prefix)) return std::nullopt;
     text.remove_prefix(prefix.size());

@@ -9,8 +9,8 @@
 
 namespace trn {
 
-/// The place that a person writes: "host", "host@7", "hbm2@16 MiB", "sbuf3@0x1000". The offset is a
-/// size with its unit or a plain number of bytes. Otherwise the sentence that says what is wrong.
+/// Parses a location in text form: "host", "host@7", "hbm2@16 MiB", "sbuf3@0x1000". The offset is a
+/// size with its unit or a plain number of bytes. Returns an error message for other text.
 std::variant<location, std::string> parse_location(std::string_view text);
 
 }  // namespace trn

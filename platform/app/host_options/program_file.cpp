@@ -16,7 +16,7 @@ namespace trn {
 
 namespace {
 
-/// The text with another value after ".set NAME": lines keep their numbers.
+/// Replaces the value after ".set NAME" in `text`; line numbers stay the same.
 void set_constant(std::string& text, const std::string& name, const std::string& value) {
     constexpr std::string_view directive = ".set";
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {

@@ -8,12 +8,12 @@
 
 namespace trn {
 
-/// Names of .set lines of a text with other values.
+/// Names of .set lines, each with the value that replaces the one in the text.
 using program_constants = std::vector<std::pair<std::string, std::string>>;
 
-/// A program set from a file in its binary or its text form, which is assembled.
-/// \throws config_error with the mistakes of the text; file_error, without the file's name, when it
-/// cannot be read or is neither, or has no .set line for one of the constants
+/// Reads a program set from a binary file, or from a text file, which is assembled. \throws
+/// config_error with the errors of the text; file_error, without the file's name, when the file
+/// cannot be read, has neither format, or lacks a .set line for one of the constants
 std::vector<std::uint8_t> read_program_file(const std::string& path,
                                             const program_constants& constants = {});
 

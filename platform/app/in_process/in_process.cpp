@@ -14,7 +14,7 @@ namespace trn {
 
 namespace {
 
-constexpr int stack_bytes = 1 << 20;  // a scenario's steps run on it
+constexpr int stack_bytes = 1 << 20;  // enough for a scenario's steps
 
 std::uint64_t nanoseconds(const sc_core::sc_time& time) {
     return time.value() / sc_core::sc_time(1, sc_core::SC_NS).value();
@@ -73,8 +73,8 @@ void host_cpu::on_log(std::function<void(trn_log_level, const std::string&)> sin
     log_ = std::move(sink);
 }
 
-/// One access: the device annotates its delay, the CPU adds its cost and waits for both, so that
-/// nothing the host does later can overtake it.
+/// Executes one access: the device annotates its delay, the CPU adds its cost and waits for both,
+/// so that accesses stay in order.
 template <typename Access>
 int host_cpu::access(sc_core::sc_time cost, Access&& perform) {
     sc_core::sc_time delay = cost;
@@ -86,7 +86,7 @@ int host_cpu::access(sc_core::sc_time cost, Access&& perform) {
     return done ? 0 : -EINVAL;
 }
 
-/// A block's value is its first eight bytes.
+/// For blocks, `value` is that of the first eight bytes.
 void host_cpu::note_access(std::string_view what, std::uint32_t bar, std::uint64_t offset,
                            std::uint64_t value, std::uint64_t size) const {
     if (!trace::on()) return;

@@ -15,43 +15,43 @@
 
 namespace trn {
 
-/// A host in the same process as the platform: CPU processes that run stub calls, memory that the
-/// function reaches by DMA; hosts of one server share its memory. Accesses and waits take simulated
-/// time and nothing else, so that a run is the same every time; a fork() copies the host with its
-/// memory.
+/// A host in the platform's process: CPU processes that run calls of the driver stub, and memory
+/// that the function accesses by DMA. Hosts of one server share memory. Only accesses and waits
+/// take simulated time, so runs are reproducible; a fork() copies the host with its memory.
 class host_cpu {
 public:
     struct config {
-        /// In the trace: "chip0.host".
+        /// Name in the trace: "chip0.host".
         std::string name = "host";
-        /// What an access costs the CPU beside what the device annotates; invented, in the range of
-        /// a PCIe root complex.
+        /// Cost of an access for the CPU, added to the delay that the device annotates. Invented,
+        /// in the range of a PCIe root complex.
         sc_core::sc_time read_cost{200, sc_core::SC_NS};
         sc_core::sc_time write_cost{20, sc_core::SC_NS};
-        /// Bytes, where the function belongs to no server that has memory of its own; reserved, not
-        /// backed.
+        /// Bytes of memory, if the function's server has no memory of its own. Address space is
+        /// reserved; pages are allocated when they are first written.
         std::uint64_t memory_size = std::uint64_t{64} << 30;
     };
 
-    /// Maps the memory into the function's view of the host. \throws std::runtime_error when
-    /// something is mapped there already.
+    /// Maps the memory into the function's view of the host. \throws std::runtime_error when the
+    /// function already has a mapping there.
     host_cpu(function_port& function, const config& cfg);
     ~host_cpu();
     host_cpu(const host_cpu&) = delete;
     host_cpu& operator=(const host_cpu&) = delete;
 
-    /// For trn_create; valid as long as the host. Calls are allowed in a process of run() only.
+    /// The transport for trn_create; valid as long as this object. Call it only inside a process of
+    /// run().
     trn_transport transport();
 
-    /// Starts a process that runs `work` from now on in simulated time. Elaboration must be over.
-    /// An exception of `work` ends the process and is kept for rethrow().
+    /// Starts a process that runs `work` from the current simulated time. Precondition: elaboration
+    /// is complete. An exception of `work` ends the process and is kept for rethrow().
     void run(std::function<void()> work);
-    /// Whether all work that was started is over.
+    /// Whether all started work has ended.
     bool idle() const { return running_ == 0; }
-    /// Throws what a work ended with, if one did.
+    /// Throws the first exception that ended a piece of work, if there is one.
     void rethrow();
 
-    /// Receives the lines that the stub logs; nothing is logged without it.
+    /// Sets the receiver of the stub's log lines; by default they are dropped.
     void on_log(std::function<void(trn_log_level, const std::string&)> sink);
 
 private:
@@ -66,10 +66,11 @@ private:
     function_port& function_;
     const config cfg_;
     std::unique_ptr<server_memory> own_memory_;
-    server_memory* memory_ = nullptr;  // the server's: its other functions' hosts use it too
+    // of the server; shared with the hosts of its other functions
+    server_memory* memory_ = nullptr;
     std::size_t running_ = 0;
-    trace::operation posting_ = 0;                         // whose the accesses are
-    std::map<trace::operation, trace::slice> operations_;  // not complete
+    trace::operation posting_ = 0;                         // operation that the accesses belong to
+    std::map<trace::operation, trace::slice> operations_;  // operations that are not complete
     std::exception_ptr failure_;
     std::function<void(trn_log_level, const std::string&)> log_;
 };

@@ -11,12 +11,12 @@
 
 namespace trn {
 
-/// One host CPU per function of a platform in this process, made when it is first needed: a chip or
-/// card that no driver uses has no host.
+/// Host CPUs for the functions of a platform in this process. A host is made at its first use: a
+/// chip or card that no driver uses has none.
 class in_process_hosts {
 public:
-    /// `functions`: of the platform, each with `name`, `server`, `port`, and whether it is a chip
-    /// or an EFA card; others are not used.
+    /// `functions`: those of the platform, each with `name`, `server` and `port`. Only chips and
+    /// EFA cards are used.
     template <class Functions>
     explicit in_process_hosts(const Functions& functions) {
         for (const auto& one : functions)
@@ -26,14 +26,15 @@ public:
     }
 
     std::vector<std::string> chips() const;
-    /// Attaches the chip's host to it now, where it is not. Only between elaboration and the first
-    /// work is the function certain to be free.
+    /// Attaches a host to the chip unless it has one. Call it between elaboration and the first
+    /// work: later, another client may have the function.
     void attach(std::size_t chip) { host_of(chips_.at(chip)); }
-    /// Starts a process on the host of each; `does` is called with the chip's device.
+    /// Starts a process on the host of each chip in `which`; it calls `does` with the chip's
+    /// device.
     void start(const std::vector<std::size_t>& which, const host_set::work& does);
-    /// Whether all that was started is over.
+    /// Whether all started work has ended.
     bool idle() const { return running_ == 0; }
-    /// Throws what the first failed work ended with, if one did.
+    /// Throws the exception of the first work that failed, if any.
     void rethrow();
 
     std::vector<host_set::card> cards() const;
@@ -46,7 +47,8 @@ private:
         host_cpu cpu;
         trn_transport transport;
         trn_options options;
-        std::optional<device> chip;  // its memory is the CPU's; calls after the last work are frees
+        // its memory is the CPU's; after the last work, it is only freed
+        std::optional<device> chip;
     };
     struct function {
         std::string name, server;

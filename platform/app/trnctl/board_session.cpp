@@ -18,7 +18,7 @@ namespace trn {
 
 namespace {
 
-/// A platform in this process, which boots at the first use and ends with the session.
+/// A platform in this process. It boots at its first use and ends with the session.
 class own_platform : public session {
 public:
     explicit own_platform(const session_options& options)
@@ -93,7 +93,7 @@ public:
         run_loop::goal goal{"trnctl", "the time between two lines"};
         goal.wall_limit = span;
         auto how = platform_.loop().run(goal);
-        if (how.what == stop_reason::kind::stalled) {  // an idle board does not end the wait
+        if (how.what == stop_reason::kind::stalled) {  // an idle board must not end the wait
             goal.background = true;
             goal.wall_limit = end - std::chrono::steady_clock::now();
             how = platform_.loop().run(goal);

@@ -32,7 +32,7 @@ namespace trn {
 
 namespace {
 
-/// A size or place on the command line; CLI11 prints what is thrown with the option's name.
+/// A size or offset on the command line; CLI11 prints the exception with the option's name.
 std::uint64_t size_of(const std::string& text) {
     const auto parsed = config::parse_bytes(text);
     if (const auto* good = std::get_if<bytes>(&parsed)) return good->value;
@@ -92,7 +92,7 @@ program_collective collective_of(const std::string& text) {
     }
 }
 
-/// The whole command line. Every command ends in `chosen`, which runs when everything is parsed.
+/// Parses the command line. Each command sets `chosen_`, which runs after parsing.
 class command_line {
 public:
     command_line() {
@@ -175,14 +175,14 @@ private:
         return sub;
     }
 
-    /// Places and sizes are understood while the command line is, before a board is built.
+    /// Locations and sizes are parsed with the command line, before a board is built.
     static void add_place(CLI::App* to, const std::string& name, location& place,
                           const std::string& what) {
         to->add_option_function<std::string>(
               name, [&place](const std::string& text) { place = place_of(text); }, what)
             ->required();
     }
-    /// A memory that a collective has buffers in.
+    /// Adds an option for a memory that holds buffers of a collective.
     static void add_memory(CLI::App* to, const std::string& name, location& place,
                            const std::string& what) {
         const auto read = [name, &place](const std::string& text) {
@@ -363,7 +363,7 @@ private:
         stop->add_option("--execution", profile_.execution, "of several, from 1 (the last)");
     }
 
-    /// NAME=TEXT options of the command `program run`.
+    /// Adds NAME=TEXT options to the command `program run`.
     static void add_tensors(CLI::App& run, const std::string& name, tensor_texts& texts,
                             const std::string& what, const std::string& key = "TENSOR") {
         run.add_option_function<std::vector<std::string>>(
@@ -449,7 +449,7 @@ private:
         sub->add_option("--top-sp", sync_.top_sp, "0..15");
     }
 
-    /// What outlives the command.
+    /// For commands whose effect must last after this process: requires a running platform.
     session& running(session& where) const {
         if (session_.connect.empty())
             throw user_error("this command needs a running platform: --connect DIR");

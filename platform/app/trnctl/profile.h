@@ -11,14 +11,14 @@
 namespace trn {
 
 struct profile_options {
-    std::vector<std::string> out;  ///< folders, or files whose endings say what they hold
+    std::vector<std::string> out;  ///< folders, or files whose extension selects the format
     std::optional<std::uint64_t> execution;
 };
 
-/// The platform records events from now on. \throws control_error, std::runtime_error
+/// Starts recording events of the platform. \throws control_error, std::runtime_error
 void start_profile(session& where);
-/// Stops recording and becomes `trn-nki profile` of the same folder as this program, which writes
-/// the profile of what ran. \throws user_error when there is none
+/// Stops recording, and replaces this process by `trn-nki profile` of the same folder, which writes
+/// the profile. \throws user_error when it does not exist
 [[noreturn]] void write_profile(session& where, const session_options& target,
                                 const profile_options& options);
 

@@ -11,7 +11,7 @@ namespace trn {
 
 namespace {
 
-/// The first line of the file; "" without a file.
+/// The first line of the file; "" when there is no file.
 std::string token_in(const std::string& file) {
     constexpr std::uint64_t largest_token = 4096;
     if (file.empty()) return {};
