@@ -33,7 +33,7 @@ annotation annotation_of(const row& runs) {
             fmt::format("{}\nagain: {}", printable_lines(message), repeat_command(one.what))};
 }
 
-/// For a workflow command; in a property also ':' and ','.
+/// Escapes text for a workflow command; with `property` also ':' and ','.
 std::string escaped_command(std::string_view text, bool property) {
     std::string out;
     for (const char c : text)

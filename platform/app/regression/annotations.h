@@ -7,11 +7,11 @@
 
 namespace trn::regression {
 
-/// A workflow command of GitHub Actions per failed scenario, a line each, which it shows at the
-/// line of the file. GitHub shows ten of a step.
+/// One workflow command of GitHub Actions per failed scenario, one per line, with the place in the
+/// scenario's file. GitHub shows at most ten per step.
 std::string to_github(const run_record& run);
 
-/// A code quality report of GitLab: what it shows at the lines of a merge request.
+/// A code quality report of GitLab, which a merge request shows at the lines concerned.
 std::string to_gitlab(const run_record& run);
 
 }  // namespace trn::regression

@@ -17,7 +17,7 @@ namespace {
 
 using values = std::vector<double>;
 
-/// All runs of one scenario: repeated ones and those of several seeds.
+/// All runs of one scenario: repetitions, and runs with several seeds.
 struct all_runs {
     std::vector<const result*> runs;
 
@@ -62,7 +62,7 @@ double mean(const values& all) {
     return sum / static_cast<double>(all.size());
 }
 
-/// Outside the range of the old values, widened by the noise.
+/// Whether `now` is outside the range of the old values, widened by the noise.
 bool outside(const values& before, double now, double noise_percent) {
     const auto [low, high] = std::ranges::minmax(before);
     const auto margin = noise_percent / 100 * std::max(std::abs(low), std::abs(high));

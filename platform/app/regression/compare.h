@@ -9,12 +9,12 @@
 namespace trn::regression {
 
 struct comparison_limits {
-    double noise_percent = 5;    ///< of a figure, around the range of its values
-    double slower_percent = 50;  ///< of a duration
-    double slower_min_s = 0.5;   ///< a duration that grew by less is no finding
+    double noise_percent = 5;    ///< tolerance of a figure, around the range of its values
+    double slower_percent = 50;  ///< tolerance of a duration
+    double slower_min_s = 0.5;   ///< smaller increases of a duration are not reported
 };
 
-/// What is different in a newer run: one line for each finding.
+/// Differences between an older and a newer run; one line per finding.
 struct comparison {
     std::vector<std::string> newly_failing, newly_passing, missing, added, digests, figures,
         durations;

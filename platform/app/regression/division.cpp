@@ -28,7 +28,7 @@ struct group {
     double all() const { return beginning_s + own_s; }
 };
 
-/// The assignment of all scenarios to shards, and what each shard has.
+/// Assigns scenarios to shards, and keeps the duration of each shard.
 class shards {
 public:
     shards(std::size_t count, std::size_t scenarios)
@@ -37,7 +37,7 @@ public:
     double seconds(std::size_t shard) const { return seconds_[shard]; }
     std::size_t count() const { return seconds_.size(); }
     bool has(std::size_t shard, std::size_t group) const { return members_[shard].contains(group); }
-    /// What `shard` takes longer with one scenario more.
+    /// Additional seconds of `shard` if it gets the scenario `one`.
     double cost(std::size_t shard, const work& one, double beginning_s) const {
         return one.seconds + (has(shard, one.group) ? 0 : beginning_s);
     }
@@ -55,7 +55,7 @@ public:
     }
     std::size_t shortest() const { return index(std::ranges::min_element(seconds_)); }
     std::size_t longest() const { return index(std::ranges::max_element(seconds_)); }
-    /// All but the shortest, longest first.
+    /// All shards except the shortest, longest first.
     std::vector<std::size_t> by_time() const {
         std::vector<std::size_t> all(count());
         std::iota(all.begin(), all.end(), std::size_t{0});
@@ -72,7 +72,8 @@ private:
     }
 
     std::vector<double> seconds_;
-    std::vector<std::map<std::size_t, std::size_t>> members_;  // of each shard, by group
+    // per shard: number of scenarios by group
+    std::vector<std::map<std::size_t, std::size_t>> members_;
     std::vector<std::size_t> of_;
 };
 
@@ -86,7 +87,7 @@ std::vector<group> groups_of(const durations& known, std::span<const scenario::s
         if (fresh) groups.emplace_back();
         auto& one = groups[at->second];
         one.beginning_s = std::max(one.beginning_s, time.beginning_s);
-        // A scenario that takes no time at all has to go somewhere, too.
+        // Scenarios that take no measurable time are distributed too.
         const auto seconds = std::max(time.own_s, 1e-3);
         one.own_s += seconds;
         one.members.push_back({i, at->second, seconds});
@@ -95,8 +96,9 @@ std::vector<group> groups_of(const durations& known, std::span<const scenario::s
     return groups;
 }
 
-/// Puts a group into the shortest shard if that then takes at most `limit`; else its scenarios one
-/// by one where they lengthen a shard least, within the limit if that is possible.
+/// Puts the whole group into the shortest shard, if that shard then takes at most `limit`.
+/// Otherwise distributes its scenarios: to the shortest shard that has the group already and stays
+/// within `limit`, else to the shortest shard.
 void place(const group& one, double limit, shards& to) {
     if (const auto shortest = to.shortest(); to.seconds(shortest) + one.all() <= limit) {
         for (const auto& member : one.members) to.add(shortest, member, one.beginning_s);
@@ -114,8 +116,8 @@ void place(const group& one, double limit, shards& to) {
     }
 }
 
-/// The scenario of `from` after whose move to `to` the longer of the two is shortest; null: none
-/// makes it shorter.
+/// The scenario of `from` whose move to `to` gives the smallest maximum of the two shards; null
+/// when no move improves it.
 const work* best_move(const std::vector<group>& groups, const shards& all, std::size_t from,
                       std::size_t to) {
     const work* best = nullptr;
@@ -132,7 +134,7 @@ const work* best_move(const std::vector<group>& groups, const shards& all, std::
     return best;
 }
 
-/// Moves scenarios to the shortest shard, from the longest that has one whose move helps.
+/// Moves scenarios to the shortest shard, each from the longest shard for which a move helps.
 void even_out(const std::vector<group>& groups, shards& all) {
     const auto scenarios = all.assignment().size();
     auto steps = std::min(4 * scenarios, 20'000'000 / std::max<std::size_t>(scenarios, 1));
@@ -148,7 +150,8 @@ void even_out(const std::vector<group>& groups, shards& all) {
     }
 }
 
-/// The longest shard decides; where one scenario alone is the longest, the shortest does.
+/// Compares the longest shards; if they are equal (as with one dominant scenario), the shortest
+/// shards.
 bool is_better(const shards& one, const shards& other) {
     const auto end = one.seconds(one.longest()), other_end = other.seconds(other.longest());
     if (std::abs(end - other_end) > 1e-3 * other_end) return end < other_end;
@@ -167,8 +170,8 @@ std::vector<unsigned> divide_by_durations(const durations& known,
         total += one.all();
     }
     std::ranges::stable_sort(longest_first, std::greater{}, [](const auto* g) { return g->all(); });
-    // A shard takes at least its part of the total. A higher limit keeps more groups whole, a lower
-    // one fills shards more evenly: the best of several.
+    // No shard can be shorter than total / count. A higher limit keeps more groups whole, a lower
+    // one fills shards more evenly: try several, and keep the best.
     const std::vector<double> limits{1.0, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0};
     std::optional<shards> best;
     for (const auto factor : limits) {

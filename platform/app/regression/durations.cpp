@@ -31,7 +31,7 @@ double seconds(const fields& from, std::string_view key) {
     return value;
 }
 
-/// Whole milliseconds: less is noise in the history of a repository.
+/// Rounds to milliseconds: smaller changes are noise in a repository's history.
 double rounded(double value) {
     return std::round(value * 1000) / 1000;
 }
@@ -103,7 +103,7 @@ std::optional<durations::entry> durations::median() const {
     return entry{middle(std::move(beginnings)), middle(std::move(own))};
 }
 
-/// A line for each scenario, in the order of their names: changes are lines of a diff.
+/// One line per scenario, sorted by name, so that a diff shows single scenarios.
 std::string durations::text() const {
     std::map<std::string, std::vector<std::string>> files;
     for (const auto& [name, one] : entries_) {

@@ -11,24 +11,25 @@
 
 namespace trn::regression {
 
-/// How long scenarios took, in a file that a user keeps beside them.
+/// Durations of scenarios, in a file that a user keeps with the scenarios.
 class durations {
 public:
     struct entry {
-        double beginning_s = 0;  ///< that scenarios with the same beginning share
+        double beginning_s = 0;  ///< shared by scenarios with the same beginning
         double own_s = 0;
         bool operator==(const entry&) const = default;
     };
 
-    /// Empty when there is no such file. \throws file_error that names the file and the place in it
+    /// Reads the file; empty when it does not exist. \throws file_error with the file's name and
+    /// line
     static durations read(const std::filesystem::path& file);
-    /// What a run measured. Only runs that passed count: a failure ends early or late.
+    /// Durations of a run. Includes passed scenarios only, since failed ones end early or late.
     static durations of(const run_record& run);
 
-    /// Half of what is known and half of `other`, where both have a scenario.
+    /// Adds `other`; a scenario that both have gets the average.
     void merge(const durations& other);
     std::optional<entry> find(const scenario::description& what) const;
-    /// The middle one of each column; nothing when there is no entry.
+    /// Median of each column; nothing without entries.
     std::optional<entry> median() const;
     bool empty() const { return entries_.empty(); }
     std::string text() const;
@@ -37,13 +38,13 @@ private:
     std::map<std::string, entry> entries_;  // by identity()
 };
 
-/// Merges what a run measured into the file, which another process may have changed since.
+/// Merges the durations of a run into the file, which another process may have changed meanwhile.
 /// \throws file_error, output_error
 void update_durations(const std::filesystem::path& file, const run_record& run);
 
-/// Shards that take about equally long: scenarios of one beginning stay together, unless shards
-/// with a boot more are shorter. A scenario without an entry is taken to be the median. The same
-/// entries and list have the same result, on every machine.
+/// Divides scenarios into shards of about equal duration. Scenarios with the same beginning stay
+/// together, unless a second boot makes the longest shard shorter. A scenario without an entry gets
+/// the median. The result depends only on the entries and the list.
 std::vector<unsigned> divide_by_durations(const durations& known,
                                           std::span<const scenario::scenario> all, unsigned shards);
 

@@ -9,13 +9,13 @@
 
 namespace trn::regression {
 
-/// A JSON object of a file, read with checks. Every error is a file_error that names the file, the
-/// place in it and the key. Keys that are not asked for are ignored.
+/// A JSON object from a file, read with checks. Every error is a file_error with the file, the
+/// place and the key. Unknown keys are ignored.
 class fields {
 public:
     static constexpr std::size_t max_text = std::size_t{1} << 20;
 
-    /// `place`: "run.jsonl:12". \throws file_error when `value` is no object
+    /// `place`: "run.jsonl:12". \throws file_error when `value` is not an object
     fields(const nlohmann::json& value, std::string place);
 
     bool has(std::string_view key) const;
@@ -27,7 +27,7 @@ public:
     double real(std::string_view key) const;
     bool boolean(std::string_view key) const;
     std::vector<std::string> texts(std::string_view key, std::size_t limit) const;
-    /// The array of at most `limit` values.
+    /// An array of at most `limit` values.
     const nlohmann::json& list(std::string_view key, std::size_t limit) const;
     const nlohmann::json& object(std::string_view key, std::size_t limit) const;
     fields at(std::string_view key) const;
@@ -43,7 +43,7 @@ private:
     std::string place_;
 };
 
-/// Text as one line of JSON; bytes that are no UTF-8 (text of a guest) are replaced.
+/// One line of JSON; bytes that are not UTF-8 (output of guests) are replaced.
 std::string line_of(const nlohmann::json& value);
 
 }  // namespace trn::regression

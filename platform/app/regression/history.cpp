@@ -82,7 +82,7 @@ history history::read(const fs::path& folder) {
         if (entry.path().extension() == ".json") files.push_back(entry.path());
         if (files.size() > max_files) break;
     }
-    // Their names begin with the time of the run.
+    // File names begin with the start time of the run.
     std::ranges::sort(files);
     if (files.size() > max_runs)
         files.erase(files.begin(), files.end() - static_cast<std::ptrdiff_t>(max_runs));

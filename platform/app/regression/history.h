@@ -11,31 +11,32 @@
 
 namespace trn::regression {
 
-/// What one run says about one scenario; about all seeds of a campaign together.
+/// The result of one scenario in one run; all seeds of a campaign are combined.
 struct past_result {
-    std::int64_t started = 0;  ///< of the run, seconds since 1970
+    std::int64_t started = 0;  ///< start of the run, seconds since 1970
     std::string build = {};
     bool passed = false;
     double wall_s = 0;
     std::string digest = {};       ///< "": unknown
-    std::string fingerprint = {};  ///< of what ran
+    std::string fingerprint = {};  ///< digest of the scenario's files, seed and board
     std::map<std::string, double> figures = {};
 };
 
-/// The last runs of each scenario, from a folder with one small file per run.
+/// Results of past runs by scenario, from a folder with one small file per run.
 class history {
 public:
     static constexpr std::size_t max_runs = 30;
 
-    /// The youngest runs. Files that cannot be read are named in problems().
+    /// Reads the latest runs. problems() lists files that cannot be read.
     static history read(const std::filesystem::path& folder);
     /// \throws file_error, output_error
     static void add(const std::filesystem::path& folder, const run_record& run);
 
-    /// Oldest first; empty for a scenario that never ran. `scenario`: an identity().
+    /// Results in order, oldest first; empty for a scenario that never ran. `scenario`: an
+    /// identity().
     const std::vector<past_result>& of(const std::string& scenario) const;
-    /// Whether runs of the same build and scenario with the same trace ended differently. That is a
-    /// defect of the platform or its checks.
+    /// Whether runs with the same build, scenario and trace ended differently. That is a defect of
+    /// the platform or of its checks.
     bool flaky(const std::string& scenario) const;
     bool empty() const { return scenarios_.empty(); }
     const std::vector<std::string>& problems() const { return problems_; }

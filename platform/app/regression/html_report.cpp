@@ -31,8 +31,8 @@ using scenario::escaped;
 using scenario::figure;
 using scenario::milliseconds;
 
-// The policy lets a browser fetch nothing but pictures beside the page, and run nothing but what
-// stands here.
+// The content security policy allows only pictures in the page's folder, and the scripts and styles
+// in this text.
 constexpr std::string_view head = R"(<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -119,7 +119,7 @@ std::string page(const std::string& title, const std::string& body) {
 
 // --- Figures
 
-/// The values of one figure in all runs of one scenario.
+/// The values of one figure over all runs of a scenario.
 struct series {
     const description* of;  // one of its runs
     figure about;
@@ -139,7 +139,7 @@ std::vector<series> series_of(const run_record& run) {
     return found;
 }
 
-/// A line from the least to the most that there is, the bounds as a band, a dot for each value.
+/// An axis from the smallest to the largest value, the bounds as a band, a dot per value.
 std::string plot(const series& s) {
     constexpr double width = 240, height = 18, margin = 6;
     const auto ends = std::ranges::minmax(s.values);
@@ -197,7 +197,7 @@ std::string figures(const run_record& run) {
     return out + "</tbody></table>\n";
 }
 
-// --- The table
+// --- Table
 
 std::string name_of(const row& runs) {
     const auto& what = runs.shown().what;
@@ -221,7 +221,7 @@ std::string trend_cell(const row& runs, const history& past) {
                        sparkline(seconds, "wall clock, s"));
 }
 
-/// What stands in a row under its cells.
+/// Formats of a table row: link of the name, and text below the cells.
 struct row_form {
     std::string link;   // of the name
     std::string below;  // of the cells
@@ -253,7 +253,7 @@ std::string row_text(const row& runs, const history& past, const row_form& form)
     return out + "</tbody>\n";
 }
 
-/// Failed ones first, then flaky ones.
+/// Rows sorted: failed, then flaky, then all others.
 std::vector<row> ordered_rows(const run_record& run, const history& past) {
     auto rows = rows_of(run);
     std::ranges::stable_sort(rows, {}, [&](const row& one) {

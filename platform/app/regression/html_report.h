@@ -9,14 +9,14 @@
 
 namespace trn::regression {
 
-/// One page of HTML that needs nothing else: a table of the scenarios that can be filtered,
-/// failures first, of each its steps over simulated time and the end of its log, and the boards'
-/// pictures. Output of guests and contents of files are escaped.
+/// A single HTML page without external files: a table of the scenarios with filters, failures
+/// first; for each scenario its steps over simulated time and the end of its log; the pictures of
+/// the boards. Output of guests and contents of files are escaped.
 std::string to_html(const run_record& run, const history& past = {});
 
-/// The same as several pages in a folder: index.html, pages/NAME.html with all of one scenario,
-/// pages/BOARD.svg. Their names stay the same in every run.
-/// \returns "" or sentences about the lost pages, a line each
+/// The report as several pages in a folder: index.html, pages/NAME.html for each scenario,
+/// pages/BOARD.svg. File names are the same in every run. \returns "" or one line per page that
+/// could not be written
 std::string write_pages(const std::filesystem::path& folder, const run_record& run,
                         const history& past);
 

@@ -32,12 +32,12 @@ struct part {
     std::string name;
     int line = 0;
     std::uint64_t begin = 0, end = 0;  // ns
-    bool branch = false;               // runs beside its neighbours
-    bool ended_in = false;             // it, or a part of it, is where a scenario failed
+    bool branch = false;               // runs in parallel with its neighbours
+    bool ended_in = false;             // this part, or one of its parts, contains the failure
     std::vector<std::unique_ptr<part>> parts = {};
 };
 
-/// The part that `by` means, the youngest of several; a group is there once one of its steps is.
+/// The latest part that `by` identifies; made when its first step is entered.
 part& enter(part& whole, const enclosing& by, std::uint64_t at_ns) {
     for (auto i = whole.parts.rbegin(); i != whole.parts.rend(); ++i)
         if ((*i)->line == by.line && (by.name.empty() || (*i)->name == by.name)) return **i;
@@ -46,7 +46,7 @@ part& enter(part& whole, const enclosing& by, std::uint64_t at_ns) {
     return *whole.parts.back();
 }
 
-/// What stands in front of a step's text for each group that it is in.
+/// Removes the names of the groups from the beginning of a step's text.
 std::string_view without_groups(std::string_view text, const std::vector<enclosing>& groups) {
     for (bool found = true; std::exchange(found, false);)
         for (const auto& group : groups)
@@ -57,7 +57,8 @@ std::string_view without_groups(std::string_view text, const std::vector<enclosi
     return text;
 }
 
-/// Each part ends when the next begins, the last with the whole; branches all do.
+/// Sets the end of each part: the beginning of the next part; for branches and the last part, the
+/// end of the whole.
 void set_ends(part& whole) {
     for (std::size_t i = 0; i < whole.parts.size(); ++i) {
         auto& one = *whole.parts[i];
@@ -69,7 +70,8 @@ void set_ends(part& whole) {
 
 part parts_of(const outcome& how) {
     part whole{.name = {}, .end = std::max(how.simulated_ns, how.timeline.back().at_ns)};
-    std::vector<part*> end;  // the way to the step that failed; that of another branch may be last
+    // parts from the outermost to the failed step, which need not be the last step
+    std::vector<part*> end;
     for (const auto& one : how.timeline) {
         std::vector<part*> way{&whole};
         for (const auto& by : one.inside) way.push_back(&enter(*way.back(), by, one.at_ns));
@@ -102,7 +104,7 @@ void add_rows(std::string& out, const part& whole, const part& in, int depth) {
     }
 }
 
-/// The steps, each with a bar over the simulated time that it took, under what they are a part of.
+/// A table of the steps within their groups, each with a bar for its simulated time.
 std::string timeline(const outcome& how) {
     if (how.timeline.empty()) return {};
     const auto whole = parts_of(how);
@@ -113,7 +115,7 @@ std::string timeline(const outcome& how) {
     return out + "</tbody></table>\n";
 }
 
-/// Duration and figures of the past runs.
+/// Charts of the duration and the figures over past runs.
 std::string trends(const std::vector<past_result>& runs) {
     if (runs.size() < 2) return {};
     std::vector<double> seconds;

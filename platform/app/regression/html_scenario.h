@@ -8,14 +8,14 @@
 
 namespace trn::regression {
 
-/// The name of a scenario in links: "wrong-rings-1f0c22aa", the same in every run.
+/// Name of a scenario in links: "wrong-rings-1f0c22aa". It is the same in every run.
 std::string link_name(const scenario::description& what);
 
-/// What a page says of a scenario below its name: the failure, the command that repeats it, its
-/// figures, its past runs, its steps over simulated time and the end of its log.
+/// The details of a scenario: failure, command that repeats it, figures, past runs, steps over
+/// simulated time, and the end of its log.
 std::string scenario_details(const row& runs, const history& past);
 
-/// Where and why it failed; "" when it passed.
+/// Place and message of the failure; "" for a passed scenario.
 std::string failure_text(const row& runs);
 
 }  // namespace trn::regression

@@ -31,7 +31,7 @@ std::string failure(const result& one) {
         escaped(one.how.message), escaped(one.how.log));
 }
 
-/// A campaign of seeds is one case that names the failing seeds and shows the first.
+/// A campaign of seeds is one test case; its text lists the failing seeds and shows the first.
 std::string campaign_failure(const row& all) {
     const auto& one = all.shown();
     return fmt::format(
@@ -63,7 +63,7 @@ std::string not_run(const std::string& identity) {
         tab == identity.npos ? "" : escaped(identity.substr(tab + 1)));
 }
 
-/// A cell of CSV.
+/// Quotes a cell of CSV.
 std::string cell(const std::string& text) {
     std::string quoted = "\"";
     for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -8,7 +8,7 @@
 
 namespace trn::regression {
 
-/// The XML that build servers read: a test case for each scenario, and for each that did not run.
+/// JUnit XML for build servers: a test case per scenario, including those that did not run.
 std::string to_junit(const run_record& run);
 
 /// One object per run: name, file, line, column, status, message, step, first_step_s, wall_s,

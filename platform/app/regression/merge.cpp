@@ -42,7 +42,7 @@ std::string some_of(const std::vector<std::string>& names) {
     return text;
 }
 
-/// The value that most inputs have, of several the first.
+/// The most frequent value among the inputs; of equally frequent ones, the first.
 template <typename Value>
 auto usual(const std::vector<input>& all, Value&& value) {
     using type = std::decay_t<decltype(value(all.front()))>;
@@ -99,7 +99,7 @@ void merger::read(const std::vector<fs::path>& from) {
     throw file_error(out_.problems.empty() ? "there is no record to merge" : out_.problems.front());
 }
 
-/// Leaves out and names the inputs for which `why_not` has a reason.
+/// Removes the inputs for which `why_not` returns a reason, and reports each.
 template <typename Keep>
 void merger::keep_only(Keep&& why_not) {
     std::erase_if(all_, [&](const input& one) {
@@ -119,7 +119,7 @@ void merger::drop_other_builds() {
     out_.run.build = build;
 }
 
-/// Of shards: runs that are whole may be of anything.
+/// Removes shards of another list of scenarios. Runs that are not shards may have any list.
 void merger::drop_other_lists() {
     std::vector<input> shards;
     for (const auto& one : all_)

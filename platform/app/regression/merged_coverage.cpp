@@ -36,7 +36,8 @@ std::optional<int> line_number(std::string_view text) {
 
 }  // namespace
 
-/// Whether the line is one of the format. Sums are counted again by text().
+/// Adds one line of a tracefile. Returns whether the format is correct. Sums are ignored, since
+/// text() computes them.
 bool merged_coverage::add_line(source& to, std::string_view line) {
     const auto colon = line.find(':');
     if (colon == line.npos) return false;

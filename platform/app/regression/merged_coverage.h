@@ -8,7 +8,7 @@
 
 namespace trn::regression {
 
-/// The union of tracefiles that to_lcov() wrote on several machines.
+/// The union of several tracefiles made by to_lcov().
 class merged_coverage {
 public:
     /// \throws file_error that begins with `place` and the line of the text
@@ -19,7 +19,8 @@ public:
 private:
     struct source {
         std::map<std::string, std::pair<int, bool>> functions;  // line, ran
-        /// By line, block and way; the mark "-" (the branch never ran) is -1.
+        /// By line, block and branch number; -1 is the mark "-" (the condition was never
+        /// evaluated).
         std::map<std::pair<int, std::pair<unsigned, unsigned>>, int> branches;
         std::map<int, bool> lines;
     };

@@ -7,9 +7,9 @@
 
 namespace trn::regression {
 
-/// The registers that all runs together touched: reads and writes are added, `modules` is the
-/// largest of one run, `runs` counts the runs. Null when no run has a fidelity report.
-/// \throws file_error for a result whose report has another form
+/// Merges the fidelity reports of all runs: reads and writes are added, `modules` is the maximum,
+/// `runs` is the number of runs. Null when no run has a report. \throws file_error for a report
+/// with another format
 nlohmann::json merged_fidelity(const run_record& run);
 
 }  // namespace trn::regression

@@ -64,7 +64,7 @@ json steps_of(const scenario::outcome& how) {
     return steps;
 }
 
-/// What reports show of a log.
+/// The part of a log that reports show.
 std::string_view shown_log(const scenario::outcome& how) {
     auto log = scenario::last_lines(how.log, how.passed() ? lines_of_passed : lines_of_failed);
     if (log.size() > max_log) log.remove_prefix(log.size() - max_log);
@@ -183,7 +183,7 @@ result result_of(const json& value, const std::string& place) {
     how.message = line.text("message");
     how.step = line.text("step");
     read_place(line, how);
-    how.log = line.text("log", max_log * 4);  // replaced bytes are longer
+    how.log = line.text("log", max_log * 4);  // replacements of invalid bytes need more room
     how.first_step_s = line.real("first_step_s");
     how.wall_s = line.real("wall_s");
     how.beginning_s = line.real("beginning_s");
@@ -248,7 +248,7 @@ fs::path part_of(const fs::path& file) {
     return file.string() + ".part";
 }
 
-/// Of a folder: a run that did not end is younger than one that did.
+/// The record in a folder; the incomplete one if there is one, since it is more recent.
 fs::path file_of(const fs::path& where) {
     std::error_code unreadable;
     if (!fs::is_directory(where, unreadable)) return where;
@@ -256,7 +256,7 @@ fs::path file_of(const fs::path& where) {
     return fs::exists(part_of(file), unreadable) ? part_of(file) : file;
 }
 
-/// Calls `take` with each whole line and its place; whether the last line is whole.
+/// Calls `take` with each complete line and its place. Returns whether the last line is complete.
 template <typename Take>
 bool each_line(std::string_view text, const std::string& name, std::size_t number, Take&& take) {
     while (!text.empty()) {
@@ -279,7 +279,7 @@ record_writer::record_writer(const fs::path& folder, const run_record& run)
     if (refused) throw file_error(fmt::format("{}: {}", folder.string(), refused.message()));
     out_ = unique_fd(open(part_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
     if (!out_) throw file_error(fmt::format("{}: {}", part_.string(), std::strerror(errno)));
-    // Some network file systems have no locks: the check is omitted there.
+    // Some network file systems have no locks; then the check is skipped.
     if (flock(out_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw file_error(
             fmt::format("{}: another process writes its report here", folder.string()));

@@ -13,12 +13,12 @@ namespace trn::regression {
 
 inline constexpr auto record_name = "run.jsonl";
 
-/// Writes the record of a run into a folder while it goes on: a line for the run, one for each
-/// result as soon as it is there, one for the end. The file is `run.jsonl.part` until it is
-/// complete, so that a run that is killed leaves the results so far.
+/// Writes the record of a run into a folder during the run: a line for the run, one per result as
+/// soon as it is known, one for the end. The file is `run.jsonl.part` until it is complete, so that
+/// a killed run leaves its results so far.
 class record_writer {
 public:
-    /// Writes all of `run` but its results and its end. \throws file_error when the folder cannot
+    /// Writes the properties of `run`, without results. \throws file_error when the folder cannot
     /// be made or another process writes a record there
     record_writer(const std::filesystem::path& folder, const run_record& run);
     ~record_writer();
@@ -26,7 +26,8 @@ public:
     record_writer& operator=(const record_writer&) = delete;
 
     void add(const result& one);
-    /// \throws output_error when anything could not be written; the file keeps its first name then
+    /// Completes the record. \throws output_error when any write failed; the file then keeps the
+    /// ending .part
     void finish(const run_record& run);
 
 private:
@@ -34,25 +35,25 @@ private:
 
     std::filesystem::path file_, part_;
     unique_fd out_;
-    int lost_ = 0;  // errno of the first write that failed
+    int lost_ = 0;  // errno of the first failed write
 };
 
-/// The text of a whole record.
+/// A complete record as text.
 std::string to_text(const run_record& run);
-/// Replaces the record of a folder, whole or not at all. \throws output_error
+/// Replaces the record in a folder; the old one stays when this fails. \throws output_error
 void write_record(const std::filesystem::path& folder, const run_record& run);
 
-/// Of a folder, or a file. A record that was cut is read up to its last whole line, and is not
-/// `complete`. \throws file_error that names file and line
+/// Reads the record in a folder, or a record file. A truncated record is read up to its last
+/// complete line; `complete` is then false. \throws file_error with the file's name and line
 run_record read_record(const std::filesystem::path& where);
 
-/// The results in what a run has written so far, as an object that keeps its place.
+/// Reads the results of a record that another process is writing; keeps its position.
 class record_follower {
 public:
     explicit record_follower(const std::filesystem::path& folder) : folder_(folder) {}
-    /// The results that are new since the last call. \throws file_error
+    /// Results written since the last call. \throws file_error
     std::vector<result> poll();
-    /// Starts at the beginning: the run was started again.
+    /// Starts again at the beginning, for a repeated run.
     void restart() { *this = record_follower(folder_); }
 
 private:

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A report that the run may not have: an older one of that name is removed then.
+/// Writes a report, or removes an older report of that name if `text` is empty.
 std::string write_if_any(const fs::path& file, const std::string& text) {
     if (!text.empty()) return write_one(file, [&] { return text; });
     std::error_code ignored;

@@ -9,10 +9,10 @@
 
 namespace trn::regression {
 
-/// Writes every report of a run that has a complete list of scenarios into a folder: report.xml
-/// (JUnit), index.html with its pages, and where the run has them coverage.info (LCOV),
-/// digests.txt, figures.csv and fidelity.json. A report that cannot be written does not
-/// prevent the others. \returns "" or a sentence for each lost report, a line each
+/// Writes all reports of a run into a folder: report.xml (JUnit), index.html with its pages, and,
+/// if the run has them, coverage.info (LCOV), digests.txt, figures.csv and fidelity.json. The run
+/// must not be a shard. A report that cannot be written does not prevent the others. \returns "" or
+/// one line per report that could not be written
 std::string write_reports(const std::filesystem::path& folder, const run_record& run,
                           const history& past = {});
 

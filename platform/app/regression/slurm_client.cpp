@@ -82,7 +82,7 @@ std::string slurm_client::submit(const array& what) const {
     const auto how = run(words);
     if (how.status != 0)
         throw slurm_error(fmt::format("sbatch refused the job: {}", first_line(how.output)));
-    // "123" or "123;cluster", after lines of site plug-ins.
+    // The output is "123" or "123;cluster"; site plug-ins may print lines before it.
     auto text = how.output;
     while (text.ends_with('\n')) text.pop_back();
     text = text.substr(text.rfind('\n') + 1);
@@ -97,7 +97,7 @@ std::optional<std::map<slurm_client::task, std::string>> slurm_client::states(
     std::map<task, std::string> all;
     const auto how = run({"squeue", "--noheader", "--array", "--states=all",
                           fmt::format("--jobs={}", fmt::join(jobs, ",")), "--format=%F %K %T"});
-    // Said of a job that ended more than MinJobAge ago.
+    // The error for a job that ended more than MinJobAge ago.
     const bool forgotten = how.output.find("Invalid job id") != how.output.npos;
     if (how.status != 0 && !forgotten) return std::nullopt;
     std::istringstream lines(how.output);
@@ -121,7 +121,7 @@ unsigned slurm_client::processors(const std::string& partition) const {
     const auto how = run(words);
     if (how.status != 0)
         throw slurm_error(fmt::format("Slurm does not answer: {}", first_line(how.output)));
-    // A line "allocated/idle/other/total" for the nodes of each partition.
+    // Each line is "allocated/idle/other/total" for one partition.
     unsigned most = 0;
     std::istringstream lines(how.output);
     for (std::string line; std::getline(lines, line);) {

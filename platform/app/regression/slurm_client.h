@@ -11,28 +11,29 @@
 
 namespace trn::regression {
 
-/// Slurm is not installed, does not answer or refuses a job: one sentence.
+/// Slurm is not installed, does not answer or refuses a job; what() is one sentence.
 struct slurm_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The commands of Slurm that a run uses.
+/// Wraps Slurm's commands sbatch, squeue, scancel and sinfo.
 class slurm_client {
 public:
     /// \throws slurm_error when a command is not installed
     slurm_client();
 
     struct array {
-        std::filesystem::path script, log;  ///< `log` with %a for the task
+        std::filesystem::path script, log;  ///< `log` contains %a for the task number
         std::vector<unsigned> tasks;
         std::string partition = {};  ///< "": Slurm's default
     };
-    /// Returns the number of the job. Its tasks are not started again by Slurm. \throws slurm_error
+    /// Submits the array and returns the job's number. Slurm must not restart its tasks. \throws
+    /// slurm_error
     std::string submit(const array& what) const;
 
     using task = std::pair<std::string, unsigned>;  ///< job and task
-    /// "PENDING", "RUNNING", "COMPLETED", "NODE_FAIL", ...; tasks that ended long ago are not in
-    /// it. Nothing while Slurm does not answer.
+    /// State of each task: "PENDING", "RUNNING", "COMPLETED", "NODE_FAIL", ... Tasks that ended
+    /// long ago are missing. Nothing when Slurm does not answer.
     std::optional<std::map<task, std::string>> states(const std::vector<std::string>& jobs) const;
 
     void cancel(const std::vector<std::string>& jobs) const;
@@ -48,9 +49,9 @@ private:
     static reply run(const std::vector<std::string>& words);
 };
 
-/// Whether a task in this state runs no more.
+/// Whether a task in this state has ended.
 bool has_ended(const std::string& state);
-/// Whether the task ended for a reason that lies with its node.
+/// Whether a task with this final state failed because of its node.
 bool is_fault_of_node(const std::string& state);
 
 }  // namespace trn::regression

@@ -11,7 +11,7 @@ namespace trn::regression {
 /// One bar per run, oldest first, as SVG: green passed, red failed.
 std::string result_strip(const std::vector<past_result>& runs);
 
-/// A line through the values, oldest first, with a dot at the last; nothing below two values.
+/// A line chart of the values, oldest first, with a dot at the last; "" for fewer than two values.
 std::string sparkline(const std::vector<double>& values, const std::string& title);
 
 }  // namespace trn::regression

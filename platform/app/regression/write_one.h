@@ -7,8 +7,8 @@
 
 namespace trn::regression {
 
-/// Writes one of several reports, unless `file` is empty: "" or why it is lost, as a line. The
-/// others are written all the same.
+/// Writes one of several reports; does nothing when `file` is empty. \returns "", or a line with
+/// the reason why it could not be written
 std::string write_one(const std::filesystem::path& file, const std::function<std::string()>& text);
 
 }  // namespace trn::regression
