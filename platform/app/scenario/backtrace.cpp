@@ -23,7 +23,7 @@ namespace {
 
 int report_pipe = -1;
 
-/// What a signal handler may use: no memory is asked for.
+/// Formats a line in a signal handler: allocates no memory.
 class line {
 public:
     void add(const char* text) {
@@ -47,14 +47,14 @@ void die(int signal) {
     std::array<void*, 48> frames;
     const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
     line message;
-    message.add("\n{\"backtrace\":[");  // it may die in the middle of a message
-    for (int i = 1; i < count; ++i) {   // the first is this function
+    message.add("\n{\"backtrace\":[");  // the process may have been writing another message
+    for (int i = 1; i < count; ++i) {   // frame 0 is this function
         if (i > 1) message.add(",");
         message.add(reinterpret_cast<std::uint64_t>(frames[static_cast<std::size_t>(i)]));
     }
     message.add("]}\n");
     message.send(report_pipe);
-    raise(signal);  // SA_RESETHAND: now it kills
+    raise(signal);  // SA_RESETHAND: the default action now kills the process
 }
 
 std::string demangled(const char* name) {
@@ -70,8 +70,8 @@ void install_crash_report(int pipe) {
     if (sanitized) return;
     report_pipe = pipe;
     std::array<void*, 1> first;
-    backtrace(first.data(), 1);  // loads what it needs: a handler could not
-    // A stack that has overflowed cannot hold the handler's frame.
+    backtrace(first.data(), 1);  // loads libgcc, which a signal handler must not do
+    // The handler needs a stack of its own in case of a stack overflow.
     static std::array<unsigned char, 64 * 1024> space;
     const stack_t stack{.ss_sp = space.data(), .ss_flags = 0, .ss_size = space.size()};
     sigaltstack(&stack, nullptr);
@@ -92,7 +92,7 @@ std::string source_of(const std::vector<std::uint64_t>& addresses) {
     dwfl_report_end(all.get(), nullptr, nullptr);
     std::string text;
     for (const auto address : addresses) {
-        const auto call = address - 1;  // an address of return is behind its call
+        const auto call = address - 1;  // a return address is the address after the call
         Dwfl_Module* const module = dwfl_addrmodule(all.get(), call);
         const char* const name = module ? dwfl_module_addrname(module, call) : nullptr;
         text += fmt::format("    {:#x} {}", address, name ? demangled(name) : "?");

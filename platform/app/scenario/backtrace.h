@@ -7,13 +7,13 @@
 
 namespace trn::scenario {
 
-/// From now on a fatal signal (a defect, an assertion, an abort from outside) first writes
-/// {"backtrace": [pc, ...]} as a line to `pipe`, innermost first. Does nothing under a sanitizer,
-/// whose report is better.
+/// Installs handlers for fatal signals (defects, assertions, an abort from outside) that first
+/// write {"backtrace": [pc, ...]} as one line to `pipe`, innermost first. Does nothing under a
+/// sanitizer, whose report is better.
 void install_crash_report(int pipe);
 
-/// "function (file:line)" of each code address of this program, one line each. A child made by
-/// fork() has its code at the same addresses.
+/// "function (file:line)" for each code address of this program, one per line. Addresses of a child
+/// made by fork() are the same.
 std::string source_of(const std::vector<std::uint64_t>& addresses);
 
 }  // namespace trn::scenario

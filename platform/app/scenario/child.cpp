@@ -26,12 +26,12 @@ namespace {
 constexpr off_t log_kept = 256 * 1024;
 constexpr std::chrono::seconds grace{10};
 constexpr off_t trimmed_by = 16 * 1024 * 1024;
-constexpr std::size_t longest_line = 64 * 1024 * 1024;  // all steps of a scenario and its log
+constexpr std::size_t longest_line = 64 * 1024 * 1024;  // all steps of a scenario and its log fit
 
 void write_all(int file, std::string_view text) {
     while (!text.empty()) {
         const auto count = write(file, text.data(), text.size());
-        if (count < 0 && errno != EINTR) return;  // the pipe is closed
+        if (count < 0 && errno != EINTR) return;  // the pipe has been closed
         if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
     }
 }
@@ -77,8 +77,8 @@ std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
         return std::unique_ptr<child>(new child(started, pid, std::move(reader), std::move(file)));
     dup2(file.get(), STDOUT_FILENO);
     dup2(file.get(), STDERR_FILENO);
-    // Requests to end reach all processes of a terminal or a cluster's job: the runner answers
-    // them, and this process ends with it.
+    // SIGINT and SIGTERM reach all processes of a terminal or a cluster's job. The runner handles
+    // them and ends this process.
     for (const int request : {SIGINT, SIGTERM}) signal(request, SIG_IGN);
     pipe = writer.release();
     install_crash_report(pipe);
@@ -94,7 +94,8 @@ bool child::read(const listener& take) {
     for (std::size_t end; (end = buffer_.find('\n')) != std::string::npos;
          buffer_.erase(0, end + 1))
         if (end != 0) take(std::string_view(buffer_).substr(0, end));
-    if (buffer_.size() > longest_line) buffer_.resize(longest_line);  // no message is so long
+    // no valid message is that long
+    if (buffer_.size() > longest_line) buffer_.resize(longest_line);
     return true;
 }
 
@@ -119,7 +120,7 @@ void child::kill(const listener& take) {
 }
 
 std::string child::wait() {
-    // Its pipe is closed: it is ending, unless it has gone so wrong that it closed that itself.
+    // The pipe is closed, so the process is about to end, unless a defect closed the pipe.
     if (!process_.wait_for(grace)) process_.kill(SIGKILL);
     const auto how = process_.wait();
     if (how.signal != 0)

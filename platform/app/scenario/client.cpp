@@ -30,7 +30,8 @@ std::vector<std::string> with_folder(std::vector<std::string> words, const std::
     return words;
 }
 
-/// For programs that this process starts, which is this scenario's alone.
+/// Sets variables for child programs. The process runs a single scenario, so its own environment
+/// may change.
 void set_environment(const std::string& folder) {
     std::error_code ignored;
     const auto beside = fs::read_symlink("/proc/self/exe", ignored).parent_path().string();
@@ -67,7 +68,7 @@ client::~client() {
 void client::watch() {
     ended_.assign(program_->end_descriptor().release());
     ended_.async_wait(ended_.wait_read, [this](boost::system::error_code e) {
-        if (!e) has_ended_ = true;  // else this is gone
+        if (!e) has_ended_ = true;  // an error means that this object was destroyed
     });
     limit_.expires_after(std::chrono::nanoseconds(what_.wall_limit_ns));
     limit_.async_wait([this](boost::system::error_code e) {
@@ -78,7 +79,7 @@ void client::watch() {
     trim();
 }
 
-/// A program may print without end: what is not kept takes no memory.
+/// A program may print without limit: releases the memory of output that is not kept.
 void client::trim() {
     trim_log(output_.get());
     trim_.expires_after(std::chrono::milliseconds(100));
@@ -90,7 +91,7 @@ void client::trim() {
 void client::finish() {
     limit_.cancel();
     trim_.cancel();
-    folder_.reset();  // what it started ends too
+    folder_.reset();  // ends the remaining processes of the program
     what_.status = program_->wait().shell_status();
     while (on_.loop().io().poll_one() != 0) {
     }

@@ -16,28 +16,28 @@
 
 namespace trn::scenario {
 
-/// A program of the user that a step starts, and its result.
+/// A user's program that a step starts, and its result.
 struct client_run {
     std::vector<std::string> command;  ///< the program, found as by execvp(), and its arguments
     std::uint64_t wall_limit_ns = 0;
 
     int status = 0;           ///< its exit status, 128 + the signal that killed it
-    bool late = false;        ///< killed at its limit
+    bool late = false;        ///< killed at its time limit
     std::string output = {};  ///< stdout and stderr, the last 256 KiB
 };
 
-/// A running client: the program, and sockets as `trnvp run --listen` opens them, in a folder of
-/// their own. Both are removed at the end, also when this process dies.
+/// A running client program, and sockets as of `trnvp run --listen` in a temporary folder. Program
+/// and folder are removed at the end, also when this process dies.
 class client {
 public:
-    /// \throws listen_error, std::system_error: it cannot be started
+    /// \throws listen_error, std::system_error when the program cannot be started
     client(platform& on, client_run& what);
     ~client();
     client(const client&) = delete;
     client& operator=(const client&) = delete;
 
     bool has_ended() const { return has_ended_; }
-    /// Ends the program if it still runs; the platform completes its last requests.
+    /// Ends the program if it still runs, and completes its last requests.
     void finish();
 
 private:
@@ -46,7 +46,8 @@ private:
 
     platform& on_;
     client_run& what_;
-    std::optional<temporary_folder> folder_;  // and its processes
+    // removes the folder and ends the processes of the program
+    std::optional<temporary_folder> folder_;
     endpoints endpoints_;
     unique_fd output_;
     std::optional<child_process> program_;

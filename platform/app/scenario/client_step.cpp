@@ -14,7 +14,8 @@ namespace trn::scenario {
 
 namespace {
 
-/// A program beside the scenario is found wherever that is run.
+/// A path relative to the scenario's file, if that exists: it does not depend on the current
+/// folder.
 std::string program_named(const std::string& word, const reader& r) {
     const auto beside = std::filesystem::path(r.node().file()).parent_path() / word;
     const bool path = word.find('/') != std::string::npos;

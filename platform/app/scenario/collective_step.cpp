@@ -16,7 +16,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// The size, or the counts that say it.
+/// Checks that the step has a size, or counts from which the size follows.
 void check_size(const reader& r, const collective_request& what) {
     const auto op = trn_coll_op_text(what.op);
     const bool counted = trn_coll_has_counts(what.op);
@@ -84,7 +84,7 @@ collective_result collective_spec::run_on(scenario_context& ctx) const {
     try {
         return group.run(*this);
     } catch (...) {
-        ctx.group.reset();  // the next one begins with a reset of all chips
+        ctx.group.reset();  // the next collective step resets all chips first
         throw;
     }
 }

@@ -19,9 +19,9 @@ namespace trn::scenario {
 
 namespace {
 
-constexpr std::uint64_t max_time_ns = 100'000'000;  // simulated, of a run
+constexpr std::uint64_t max_time_ns = 100'000'000;  // limit of a run, in simulated time
 
-/// What the Tensor engine of a core has computed since it was started.
+/// Reads the operation counter of a core's Tensor engine, counted since its start.
 class tensor_flops final : public statistics {
 public:
     static std::uint64_t of(const std::string& core) {
@@ -40,10 +40,10 @@ private:
     std::uint64_t found_ = 0;
 };
 
-/// Of the cores of one chip.
+/// Totals over the cores of one chip.
 struct chip_run {
     std::uint64_t flops = 0;
-    std::uint64_t ns = 0;  ///< from START to the end, of the slowest core
+    std::uint64_t ns = 0;  ///< of the slowest core, from START to its end
 };
 
 struct compute_rate_spec {
@@ -107,8 +107,8 @@ chip_run compute_rate_spec::run_cores(device& on, const machine::chip& chip,
     return all;
 }
 
-/// Of two runs, the second with twice the rounds, the additional operations are divided by the
-/// additional time: starts and ends of the programs do not count.
+/// Runs twice, the second time with twice the rounds, and divides the additional operations by the
+/// additional time. The start and end of programs therefore have no influence.
 void compute_rate_spec::run(scenario_context& ctx) const {
     if (!ctx.chips) ctx.chips.emplace(ctx.hosts);
     const auto& chips = ctx.chips->chips();

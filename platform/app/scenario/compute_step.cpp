@@ -70,7 +70,7 @@ struct compute_spec {
     }
 };
 
-/// The packet and the arrays that it points to.
+/// A DMA compute packet with the arrays that it points to.
 struct packet_memory {
     std::vector<trn_dma_piece> sources, destinations;
     std::vector<location> source_places;
@@ -129,7 +129,7 @@ packet_memory build(scenario_context& ctx, const compute_spec& c) {
     return m;
 }
 
-/// The concatenated bytes of the sources; of a gather with the whole table.
+/// The bytes of the sources, concatenated; for a gather, of the whole table.
 std::vector<std::uint8_t> read_sources(scenario_context& ctx, const compute_spec& c,
                                        const packet_memory& m) {
     std::vector<std::uint8_t> all;

@@ -66,7 +66,7 @@ namespace {
 
 using rpc::json;
 
-/// A number that is polled, or read when `changed` is notified.
+/// Watches a number: polled, or read when the event `changed` is notified.
 class number_watch final : public watch {
 public:
     number_watch(range wanted, std::function<std::uint64_t()> value,
@@ -86,7 +86,7 @@ private:
     std::uint64_t found_ = 0;
 };
 
-/// What the number must be: `equals`, or `at_least` and `at_most`.
+/// The range of allowed values: from `equals`, or from `at_least` and `at_most`.
 range wanted_range(const condition_spec& c, const reader& r, std::uint64_t min) {
     if (c.equals) {
         for (const auto* bound : {"at_least", "at_most"})
@@ -113,7 +113,7 @@ std::vector<std::string> names_of(const json& map) {
     return names;
 }
 
-/// Keeps one counter of a module.
+/// Receives the counters of a module and keeps one.
 class one_counter final : public statistics {
 public:
     explicit one_counter(std::string_view name) : name_(name) {}
@@ -171,7 +171,7 @@ register_handle find(const json& named) {
     }
 }
 
-/// Writes of a register by software, from now on: doorbells.
+/// Counts writes of a register by software, for example doorbells.
 condition written_condition(const condition_spec& c, const reader& r) {
     return number_condition(wanted_range(c, r, 1), "writes of " + *c.written,
                             [named = c.named(*c.written), by = c.by](scenario_context&) {
@@ -189,7 +189,7 @@ condition written_condition(const condition_spec& c, const reader& r) {
 
 // --- Consoles
 
-/// Output of a console that no step has consumed.
+/// The output of a console that no earlier step has matched.
 std::string unread(const console_log::output& output, std::uint64_t from) {
     const auto first = output.printed - output.tail.size();
     return output.tail.substr(from > first ? from - first : 0);

@@ -19,43 +19,43 @@
 
 namespace trn::scenario {
 
-/// A text that must occur: plain words, or a match of a regular expression.
+/// A text to find: plain text, or a regular expression.
 struct wanted_text {
     std::string text;
     std::optional<trn::scenario::expression> expression = {};
-    std::vector<std::string> names = {};  ///< of the groups' matches
+    std::vector<std::string> names = {};  ///< of variables that receive the groups' matches
 
-    /// Where the match ends in `in`; captures the groups. Nothing when there is no match.
+    /// Position after the match in `in`; captures the groups. Nothing without a match.
     std::optional<std::size_t> find(const std::string& in, scenario_context& ctx) const;
 };
-/// The text of a key: a regular expression when that is `matches`, else plain words. `names` are
-/// for its groups. A mistake is reported at the key.
+/// Reads the text of a key: a regular expression for the key `matches`, else plain text. `names`:
+/// variables for its groups. Errors are reported at the key.
 wanted_text wanted_text_of(const reader& r, std::string_view key, std::string text,
                            std::vector<std::string> names);
 
-/// A state of the platform that a scenario checks or waits for: a register, a counter, writes of a
-/// register, a misuse rule, a line of a console, a function of firmware.
+/// A condition that a scenario checks or waits for: on a register, a counter, writes of a register,
+/// a misuse rule, output of a console, or calls of a firmware function.
 struct condition {
     std::string text;  ///< "downs of wire3 to be 1"
-    /// Starts the observation: calls of a function are counted from now on.
+    /// Starts the observation: for example, counts calls of a function from now on.
     std::function<std::unique_ptr<watch>(scenario_context&)> begin;
     timeout limit = {};
-    std::vector<misuse::rule> provokes = {};  ///< violations of these rules are expected
+    std::vector<misuse::rule> provokes = {};  ///< rules whose violation is expected
 };
 
-/// A number of the platform: of a register or field, or a counter of a module.
+/// Names a number of the platform: a register or field, or a counter of a module.
 struct number_source {
     std::optional<std::string> register_name = {}, module = {}, counter = {};
     std::uint32_t index = 0, instance = 0;
 
-    /// The register, as find_register() takes it.
+    /// The register in the form that find_register() takes.
     nlohmann::json named(const std::string& name) const;
 };
-/// Finds a number of the platform, and returns the function that reads it.
+/// Looks up a number of the platform, and returns a function that reads it.
 using number_finder = std::function<std::function<std::uint64_t()>(scenario_context&)>;
 number_finder number_at(const number_source& source);
 
-/// A condition as a file writes it.
+/// The keys of a condition in a scenario file.
 struct condition_spec : number_source {
     std::optional<std::string> written = {}, misuse = {}, printed = {}, matches = {}, reached = {};
     std::optional<initiator::kind> by = {};
@@ -64,17 +64,18 @@ struct condition_spec : number_source {
     std::optional<std::uint64_t> equals = {}, at_least = {}, at_most = {};
     nanoseconds within = {}, every{10'000};
 
-    condition made = {};  ///< from these keys
+    condition made = {};  ///< the condition made from these keys
     void finish(const reader& r);
 };
 keys<condition_spec> condition_keys();
 
-/// Reads a mapping that is a condition; `within` is the default of its key.
+/// Reads a mapping that is a condition; `within` is the default time limit.
 condition read_condition(const reader& r, nanoseconds within);
-/// The console `module` prints the text; "": the first console.
+/// Met when the console `module` prints the text; "": the first console.
 condition text_condition(const std::string& module, const wanted_text& wanted);
 
-/// Waits for the condition. \throws step_failure at its time limit; the log then lists all waits
+/// Waits for the condition. \throws step_failure at the time limit, after listing all waits in the
+/// log
 void await(scenario_context& ctx, const condition& what);
 
 }  // namespace trn::scenario

@@ -11,7 +11,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// For `wait` and `expect`, which differ in the default time limit.
+/// The action of `wait` and `expect`, which differ in the default time limit.
 action look_for(std::string_view verb, const condition& what) {
     return {.text = fmt::format("{} {}", verb, what.text),
             .work = [what](scenario_context& ctx) { await(ctx, what); },

@@ -15,7 +15,7 @@
 
 namespace trn::scenario {
 
-/// A number of an engine's control block.
+/// A register of an engine's control block.
 enum class engine_value : std::uint8_t {
     pc,
     retired,
@@ -89,7 +89,7 @@ std::uint64_t number_of(const engine_state& s, engine_value value, std::uint32_t
     return 0;
 }
 
-/// The state of an engine, and a number of it.
+/// Expected state of an engine, and expected value of one of its registers.
 struct core_engine_spec {
     trn_core_engine engine{};
     std::uint32_t core = 0, index = 0;
@@ -167,7 +167,7 @@ action core_engine_spec::plan() const {
             }};
 }
 
-/// A tensor of a program in the background.
+/// Checks a tensor of a program that runs in the background.
 struct tensor_spec {
     std::string program = {}, tensor = {}, equals = {};
     double rtol = 0, atol = 0;

@@ -25,7 +25,7 @@ struct choices<scenario::network_pattern> {
                                      choice<scenario::network_pattern>{"half", half}};
 };
 
-/// EFA contract 12.
+/// Status codes of EFA contract 12.
 enum class efa_status : std::uint32_t {
     ok = TRN_RDMA_OK,
     flushed = TRN_RDMA_FLUSHED,
@@ -95,7 +95,7 @@ struct efa_spec : rate_bounds {
                            operation == network_operation::write ? "writes" : "reads"));
     }
     void run(scenario_context& ctx) const {
-        if (!ctx.chips) ctx.chips.emplace(ctx.hosts);  // whose memories are used
+        if (!ctx.chips) ctx.chips.emplace(ctx.hosts);  // their HBM is the source and destination
         if (!ctx.cards) ctx.cards.emplace(ctx.hosts, ctx.seed);
         const network::load how{operation, size.value, block.value};
         const auto pairs = pattern ? ctx.cards->all(*pattern)

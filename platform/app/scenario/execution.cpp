@@ -33,16 +33,17 @@ platform_options build_options(const scenario& what, const execution_options& op
     build.trace = options.trace;
     build.vcd = options.vcd;
     build.vcd_signals = options.vcd_signals;
-    // Steps wait, so their time moves whatever this says; a client's moves when the client waits.
+    // Steps wait in simulated time under any policy; with lockstep, time also advances only when a
+    // client waits.
     build.time.policy.who = time_policy::kind::lockstep;
     return build;
 }
 
-/// Those who were started together.
+/// Waits for several processes that were started together.
 class starters {
 public:
     explicit starters(std::size_t count) : left_(count) {}
-    /// Destroyed when one has ended, on every way out.
+    /// An object to destroy at the end of one process, also after an exception.
     std::shared_ptr<void> until_its_end() {
         return {nullptr, [this](void*) {
                     if (--left_ == 0) done_.notify(sc_core::SC_ZERO_TIME);
@@ -57,7 +58,7 @@ private:
     sc_core::sc_event done_;
 };
 
-/// The hosts of the board's chips, for steps: these run in a process of the first chip's host.
+/// Hosts of the board's chips for steps, which run in a process of the first chip's host.
 class scenario_hosts final : public host_set {
 public:
     explicit scenario_hosts(const platform& board) : hosts_(board.functions()) {
@@ -99,7 +100,7 @@ void set_misuse_policies(const scenario& what, const execution_options& options)
         for (const auto& choice : *list) choice.apply();
 }
 
-/// What a scenario expects to see broken does not fail it.
+/// Sets the policy of the rules whose violation is expected from `fail` to `log`.
 void excuse_what_is_expected(const scenario& what) {
     for (const auto* list : {&what.steps, &what.expectations})
         for (const auto& one : *list)
@@ -121,13 +122,13 @@ std::uint64_t now_ns() {
     return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_NS).value();
 }
 
-/// The board of a group with its hosts, and the process of a host that plays the steps.
+/// The board of a group with its hosts, and the host's process that runs the steps.
 class session {
 public:
     session(const kind_list& kinds, const platform_options& options, std::uint64_t seed);
 
-    /// Lets the steps' process do `part`, at most until `limit` of simulated time: "" when all came
-    /// out, else what did not.
+    /// Runs `part` in the steps' process, for at most `limit_ns` of simulated time. Returns "" in
+    /// case of success, else an error message.
     std::string run(const std::function<void(scenario_context&)>& part, std::uint64_t limit_ns);
     platform& board() { return board_; }
 
@@ -145,7 +146,7 @@ private:
     std::optional<console_writer> printed_;
     bool begun_ = false;
     sc_core::sc_event next_;
-    client_run* client_run_ = nullptr;  // that steps wait for
+    client_run* client_run_ = nullptr;  // the client that a step waits for
     sc_core::sc_event client_ended_;
 };
 
@@ -172,12 +173,13 @@ void session::play(device& chip, std::uint64_t seed) {
         } catch (const std::exception& wrong) {
             failure_ = wrong.what();
         }
-        board_.loop().pause("the steps are done");  // the run ends here, not at the next slice
+        // ends the run now instead of at the end of the slice
+        board_.loop().pause("the steps are done");
         sc_core::wait(next_);
     }
 }
 
-/// In a process of the host: the platform is driven from outside.
+/// Called in a process of the host; the client itself is served outside of the simulation.
 void session::receive(client_run& what) {
     client_run_ = &what;
     board_.loop().pause("a client comes");
@@ -191,7 +193,8 @@ stop_reason session::drive(const sc_core::sc_time& limit) {
     return board_.loop().run(std::move(goal));
 }
 
-/// Simulated time moves as the client wants it until that has ended.
+/// Serves the client until it ends; simulated time advances as the client's accesses and waits
+/// demand.
 stop_reason session::serve(const sc_core::sc_time& limit) {
     auto& loop = board_.loop();
     loop.resume();
@@ -202,7 +205,7 @@ stop_reason session::serve(const sc_core::sc_time& limit) {
     goal.until = limit;
     auto how = loop.run(std::move(goal));
     here.finish();
-    loop.resume();  // a client may have paused it
+    loop.resume();  // in case the client has paused it
     return how;
 }
 
@@ -217,7 +220,7 @@ std::string session::run(const std::function<void(scenario_context&)>& part,
         try {
             how = serve(limit);
         } catch (const std::exception& wrong) {
-            return wrong.what();  // there is no such program, or no place for sockets
+            return wrong.what();  // the program cannot be started, or sockets cannot be opened
         }
         client_run_ = nullptr;
         if (how.what != stop_reason::kind::condition) break;
@@ -241,7 +244,7 @@ std::uint64_t longest(std::span<const scenario> all, std::span<const std::size_t
     return limit;
 }
 
-/// Where what a group shares is traced, until each member has a trace of its own.
+/// The trace file of steps that a group shares; each member continues in a file of its own.
 std::filesystem::path shared_trace(std::filesystem::path first, std::size_t members) {
     if (!first.empty() && members > 1)
         first.replace_filename("shared." + first.filename().string());
@@ -260,7 +263,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     if (!common.fidelity_report.empty()) touched.emplace(common.fidelity_report);
     const auto shared = common.trace = shared_trace(common.trace, members.size());
     if (common.digest && shared.empty()) trace::open({});
-    // Never taken apart: the process ends, and a rack would take longer than most scenarios.
+    // Never destroyed: the process exits, and destroying a rack takes longer than most scenarios.
     session& here = *new session(kinds, build_options(first, common), first.seed);
     const bool boots = !first.steps.empty() && !first.steps.front().shared.empty();
     auto failure = here.run(

@@ -14,19 +14,20 @@
 namespace trn::scenario {
 
 struct execution_options {
-    std::filesystem::path trace = {};  ///< of this run; empty: none
-    bool digest = false;               ///< of the trace, without writing it
+    std::filesystem::path trace = {};  ///< trace file of this run; empty: none
+    bool digest = false;               ///< computes the trace's digest, also without a file
     timing_mode timing = timing_mode::contended;
-    std::vector<misuse::policy_choice> misuse = {};  ///< after the scenario's own
-    std::filesystem::path fidelity_report = {};  ///< of this run, which shares nothing; empty: none
-    std::filesystem::path vcd = {};              ///< likewise
+    std::vector<misuse::policy_choice> misuse = {};  ///< applied after the scenario's own
+    /// file for this run, which must not share steps; empty: none
+    std::filesystem::path fidelity_report = {};
+    std::filesystem::path vcd = {};  ///< value change dump of this run; empty: none
     std::vector<std::string> vcd_signals = {};
 };
 
-/// Builds the board of the group's scenarios in this process, attaches a host to its function and
-/// plays the first step if they share it; and after branch() the steps of the one that is left.
-/// Call it once in a process. `options_of`: of the scenario with this number.
-/// \throws config_error, step_failure, std::runtime_error
+/// Executes a group of scenarios in this process: builds their board, attaches a host to its
+/// function, runs the shared first step, calls branch(), and runs the remaining steps of the
+/// scenario that this process gets. Call it once per process. `options_of`: options of a scenario
+/// by its number. \throws config_error, step_failure, std::runtime_error
 void execute(std::span<const scenario> all, const kind_list& kinds,
              const std::function<execution_options(std::size_t)>& options_of, group& scenarios);
 

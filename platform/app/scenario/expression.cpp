@@ -8,7 +8,7 @@ namespace trn::scenario {
 
 namespace {
 
-constexpr std::int64_t max_memory = 1 << 20;  // of the program and of the search
+constexpr std::int64_t max_memory = 1 << 20;  // bytes of the compiled expression and of a search
 
 }  // namespace
 
@@ -19,7 +19,7 @@ std::optional<expression> expression::parse(std::string_view text, std::string& 
     }
     RE2::Options options;
     options.set_log_errors(false);
-    options.set_encoding(RE2::Options::EncodingLatin1);  // consoles print bytes
+    options.set_encoding(RE2::Options::EncodingLatin1);  // consoles print bytes, not UTF-8
     options.set_max_mem(max_memory);
     const auto compiled =
         std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
@@ -49,7 +49,7 @@ std::size_t expression::groups() const {
 std::optional<expression::match> expression::search(std::string_view text,
                                                     std::size_t wanted) const {
     const re2::StringPiece in(text.data(), text.size());
-    std::vector<re2::StringPiece> parts(wanted + 1);  // the whole first
+    std::vector<re2::StringPiece> parts(wanted + 1);  // element 0 is the whole match
     if (!compiled_->Match(in, 0, in.size(), RE2::UNANCHORED, parts.data(),
                           static_cast<int>(parts.size())))
         return std::nullopt;

@@ -11,7 +11,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// One request of the driver to the mailbox.
+/// A request of the driver to the firmware's mailbox.
 struct mailbox_step {
     std::optional<std::uint8_t> power_profile;
     std::optional<bool> throttling;
@@ -23,7 +23,7 @@ struct mailbox_step {
 };
 
 action post_metric(const std::string& metric) {
-    // One record of the driver's list: id, length, text (contract 12).
+    // One record of the driver's metrics: id, length, text (contract 12).
     const auto text = metric.substr(0, TRN_MAX_METRIC_BYTES - 2);
     const auto record = std::string{1, static_cast<char>(text.size())} + text;
     return {"post a metric", [record](scenario_context& ctx) {

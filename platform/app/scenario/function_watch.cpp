@@ -19,7 +19,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// Where a function begins, and its first code bytes, which identify the running program.
+/// A function's address and its first code bytes, which identify the program in memory.
 struct entry {
     std::uint64_t pc = 0;
     std::vector<std::byte> code;
@@ -37,7 +37,7 @@ std::vector<std::byte> code_at(const elf_program& program, std::uint64_t pc) {
     return {};
 }
 
-/// The function in every program of the board that has it.
+/// All programs of the board that contain the function.
 std::vector<entry> find_function(const platform& board, const std::string& name) {
     std::vector<entry> all;
     std::vector<std::string> known;
@@ -46,7 +46,7 @@ std::vector<entry> find_function(const platform& board, const std::string& name)
             for (const auto& [symbol, _] : program.symbols) known.push_back(symbol);
             if (const auto pc = program.symbol(name)) all.push_back({*pc, code_at(program, *pc)});
         } catch (const elf_error&) {
-            continue;  // an image that is no ELF file: its programs lie beside it
+            continue;  // a packed image: its programs are .elf files in the same folder
         }
     if (all.empty())
         throw step_failure(
@@ -65,7 +65,7 @@ debug_target& find_hart(const std::string& name) {
 
 }  // namespace
 
-/// The breakpoints of a hart, shared by all steps that wait for its functions.
+/// The breakpoints of a hart; shared by all steps that count its functions' calls.
 class hart_watch {
 public:
     explicit hart_watch(debug_target& hart) : hart_(hart) {

@@ -9,9 +9,9 @@
 
 namespace trn::scenario {
 
-/// Counts the calls of the function on the hart from now on, by a breakpoint that does not stop the
-/// hart: functions that are not called cost nothing. The count is ahead of simulated time by up to
-/// the hart's quantum. \throws step_failure when the board has no such hart or function
+/// Counts calls of the function on the hart from now on, by a breakpoint that does not stop the
+/// hart: other functions run at full speed. The count can be ahead of simulated time by up to the
+/// hart's quantum. \throws step_failure when the board has no such hart or function
 std::unique_ptr<watch> watch_function(scenario_context& ctx, const std::string& hart,
                                       const std::string& function, range wanted);
 

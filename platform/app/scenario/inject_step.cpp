@@ -15,7 +15,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// The modules that match `pattern` and have the fault; `some`: this number of them, drawn with the
+/// Modules that match `pattern` and have the fault. `some`: draws this number of them with the
 /// scenario's seed.
 std::vector<std::string> faulty_modules(scenario_context& ctx, const std::string& pattern,
                                         const expression& names, const std::string& fault,

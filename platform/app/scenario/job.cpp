@@ -11,7 +11,7 @@ namespace trn::scenario {
 
 using nlohmann::json;
 
-/// A damaged process may write anything: only its own scenario fails.
+/// A damaged process may write anything: an invalid line fails only its own scenario.
 void job::receive(std::string_view line) {
     try {
         take(json::parse(line));
@@ -26,7 +26,7 @@ void job::take(const json& message) {
         result_.step = message["step"];
         result_.where = {message["line"], message["column"], 1};
         result_.file = message["file"];
-        // The second step begins where what can be shared ends, unless the process began there.
+        // The shared part ends where the second step begins, unless the process began after it.
         if (message["begins"] && result_.timeline.size() == 1 && !continues_)
             result_.beginning_s = process_->seconds();
         if (message["begins"])
@@ -63,7 +63,7 @@ bool job::poll_process(bool readable) {
     const auto receiver = [this](std::string_view line) { receive(line); };
     if (readable && !process_->read(receiver)) return false;
     process_->trim_log();
-    if (branched_) return true;  // its members have limits of their own
+    if (branched_) return true;  // the limits apply to the members' own processes
     if (process_->seconds() >= limits_.wall_limit_s) {
         result_.what = outcome::verdict::timed_out;
         result_.message =

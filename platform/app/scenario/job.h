@@ -17,8 +17,8 @@
 
 namespace trn::scenario {
 
-/// A process that holds a token: of one scenario, or of the shared steps of several. The process of
-/// several then returns its token, and reports the outcomes of its members.
+/// A child process that holds a token. It runs one scenario, or the shared steps of several; then
+/// it returns its token at the branch, and reports the outcomes of its members.
 class job {
 public:
     job(std::vector<std::size_t> members, const scenario& limits, std::unique_ptr<child> process,
@@ -29,28 +29,28 @@ public:
           free_(free) {}
 
     child& process() { return *process_; }
-    /// Steps that the process ran before it became this job.
+    /// Sets the steps that ran before the process branched off.
     void begin_with(std::vector<outcome::begun> steps) {
         continues_ = true;
         result_.timeline = std::move(steps);
     }
-    /// Reads messages and checks limits; false when the process has ended.
+    /// Reads messages and checks limits. Returns false when the process has ended.
     bool poll_process(bool readable);
-    /// Reports the outcome of each member that has none yet.
+    /// Reports an outcome for each member that has none yet.
     void finish(const std::function<void(std::size_t, const outcome&)>& report);
-    /// Called when a member ends.
+    /// Called with the outcome of a member.
     std::function<void(std::size_t, const outcome&)> member_ended;
 
 private:
     void receive(std::string_view line);
     void take(const nlohmann::json& message);
 
-    std::vector<std::size_t> members_;  // without an outcome
+    std::vector<std::size_t> members_;  // members without an outcome
     const scenario& limits_;
     std::unique_ptr<child> process_;
     tokens& free_;
     bool branched_ = false, has_result_ = false, continues_ = false;
-    std::set<std::size_t> running_;  // members that have a token, once this has branched
+    std::set<std::size_t> running_;  // members that hold a token, after the branch
     std::string backtrace_, damage_;
     outcome result_;
 };

@@ -33,7 +33,7 @@ namespace {
 constexpr std::chrono::seconds wall_limit{300};
 constexpr std::uint64_t max_file = 1 << 30;
 
-/// Removes the folder at the end of its life.
+/// A temporary folder, removed by the destructor.
 class work_folder {
 public:
     work_folder() : path_(make_temporary_folder("trnvp-kernel")) {}
@@ -50,7 +50,7 @@ private:
     const fs::path path_;
 };
 
-/// Beside this program; else the one of PATH.
+/// trn-nki in the folder of this executable, else the one found in PATH.
 std::string compiler() {
     std::error_code unknown;
     const auto beside = fs::read_symlink("/proc/self/exe", unknown).parent_path() / "trn-nki";
@@ -92,11 +92,13 @@ void run_compiler(const fs::path& folder) {
     while (text.ends_with('\n')) text.pop_back();
     constexpr std::string_view name = "trn-nki: ", traceback = "Traceback ";
     if (text.starts_with(name)) text.erase(0, name.size());
-    if (text.starts_with(traceback)) text.erase(0, text.rfind('\n') + 1);  // Python lacks a module
+    if (text.starts_with(traceback))
+        text.erase(0, text.rfind('\n') +
+                          1);  // keep the last line of a Python traceback, e.g. a missing module
     throw kernel_error(text.empty() ? fmt::format("trn-nki ended with status {}", status) : text);
 }
 
-/// Arrays of the answer; several instances share a file.
+/// The arrays that trn-nki returned. Each file is read once, since instances may share files.
 class array_files {
 public:
     explicit array_files(const work_folder& folder) : folder_(folder) {}

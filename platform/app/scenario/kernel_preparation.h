@@ -12,22 +12,22 @@
 
 namespace trn::scenario {
 
-/// A kernel of a scenario's step, before it is compiled. Texts may hold {chip} and {core}.
+/// A kernel of a step, before it is compiled. Texts may contain {chip} and {core}.
 struct kernel_request {
     using texts = std::vector<std::pair<std::string, std::string>>;
 
     std::string function = {};  ///< FILE.py:FUNCTION
-    std::string folder = {};    ///< of the scenario, which relative paths begin at
+    std::string folder = {};    ///< folder of the scenario, base of relative paths
     std::string board = {};
-    std::optional<std::string> generation = {};  ///< in place of the one that `board` names
+    std::optional<std::string> generation = {};  ///< generation to use instead of that of `board`
     std::uint32_t lnc = 1, core = 0, instances = 1, chips = 1;
     std::uint64_t seed = 1;
-    bool is_exact = true;  ///< results are compared without tolerance
+    bool is_exact = true;  ///< compare results without tolerance
     texts in = {}, arg = {}, check = {};
 };
 
-/// A kernel that cannot be compiled, or inputs and results that cannot be made: what() is the
-/// message, with the place in the kernel.
+/// The kernel cannot be compiled, or its inputs and expected results cannot be made; what() is the
+/// message with the place in the kernel.
 class kernel_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -35,13 +35,13 @@ public:
 
 struct prepared_kernel {
     std::vector<std::uint8_t> set;
-    std::uint32_t cores = 1;                           ///< of an instance
-    std::vector<instance_values> instances;            ///< chip after chip
-    std::vector<program_collective> collectives = {};  ///< that the kernel starts
+    std::uint32_t cores = 1;                           ///< cores of an instance
+    std::vector<instance_values> instances;            ///< in the order of chips
+    std::vector<program_collective> collectives = {};  ///< collectives that the kernel starts
 };
 
-/// Compiles the kernel by `trn-nki`, a child process, and reads its inputs and expected results.
-/// The same files give the same bytes. \throws kernel_error, std::system_error
+/// Compiles the kernel with `trn-nki`, a child process, and reads its inputs and expected results.
+/// The result depends only on the files. \throws kernel_error, std::system_error
 prepared_kernel prepare_kernel(const kernel_request& what);
 
 }  // namespace trn::scenario

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t max_chips = 1024;
 
-/// Which kernel runs where, with which inputs and results.
+/// Keys of a kernel: its function, where it runs, its inputs and expected results.
 struct kernel_source {
     std::string function = {};
     std::uint32_t core = 0, instances = 1, chips = 1, lnc = 1;
@@ -32,14 +32,14 @@ struct kernel_source {
     kernel_request wanted = {};
     std::shared_ptr<program_request> request = {};  ///< filled by prepare()
     void read_kernel(const reader& r);
-    /// Compiles it, and reports what is wrong at the key `function`.
+    /// Compiles the kernel, and reports errors at the key `function`.
     void prepare(const setting& in) const;
     std::string text() const {
         return fmt::format("kernel {} on core {}{}{}", function, core,
                            instances > 1 ? fmt::format(" and {} more", instances - 1) : "",
                            chips > 1 ? fmt::format(" of {} chips", chips) : "");
     }
-    /// An action that compiles the kernel when the file is read.
+    /// An action that compiles the kernel before the first run.
     action prepared(const std::string& text, std::function<void(scenario_context&)> work) const;
 
 private:
@@ -67,7 +67,7 @@ void kernel_source::read_kernel(const reader& r) {
 }
 
 void kernel_source::prepare(const setting& in) const {
-    if (!request->set.empty()) return;  // by an earlier run of the same scenario
+    if (!request->set.empty()) return;  // an earlier run of the same scenario has compiled it
     auto all = wanted;
     all.board = in.board;
     all.seed = in.seed;

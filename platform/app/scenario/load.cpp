@@ -14,13 +14,13 @@ namespace trn::scenario {
 namespace {
 
 constexpr std::size_t max_points = 1000;
-constexpr std::size_t max_steps = 200'000;  // of all points of a file
+constexpr std::size_t max_steps = 200'000;  // over all points of a file
 constexpr std::uint64_t default_time_limit_ns = 10'000'000'000;
 constexpr double default_wall_limit_s = 60;
 constexpr std::uint64_t default_memory_limit = 8ull << 30;
-constexpr std::uint64_t min_memory_limit = 16ull << 20;  // a process with no board has more
+constexpr std::uint64_t min_memory_limit = 16ull << 20;  // even a process without a board uses more
 
-/// The product of all lists, the last one turning fastest.
+/// The cartesian product of all lists; the last list varies fastest.
 std::vector<parameters> points_of(const config::node& matrix) {
     std::vector<parameters> points{{}};
     if (!matrix) return points;
@@ -66,7 +66,7 @@ std::vector<std::string> read_set(const config::node& root, const parameters& po
     return all;
 }
 
-/// The first mistake with these parameters of the board; nothing when it has none.
+/// The first error of the board with these parameters; nothing when it has none.
 std::optional<config_error> board_mistake(const board_check& check, const scenario& s,
                                           std::vector<std::string> set) {
     try {
@@ -77,9 +77,9 @@ std::optional<config_error> board_mistake(const board_check& check, const scenar
     }
 }
 
-/// Reports what `check` finds where the scenario says it: at the first parameter with which the
-/// board has a mistake, at the board's name when it has one without any. A board's own mistakes
-/// keep their places.
+/// Reports an error of the board at its cause in the scenario: at the first parameter that leads to
+/// an error, or at the board's name when the board has an error without parameters. Errors inside
+/// the board's files keep their places.
 void check_board(const config::node& root, const scenario& s, const board_check& check,
                  diagnostics& problems) {
     auto set = s.set;
@@ -181,7 +181,7 @@ std::vector<scenario> load(const std::filesystem::path& file, diagnostics& probl
                         fmt::format("the points of a matrix have at most {} steps together",
                                     max_steps));
                 if (!problems.empty() || !from->problems().empty())
-                    break;  // the other points have the same mistakes
+                    break;  // the other points would repeat the same errors
             }
     } else {
         root.report(mistake::wrong_shape, "a scenario is a mapping");

@@ -17,7 +17,7 @@ void expect_equal(std::string_view where, const std::optional<pattern::mismatch>
 
 // --- Copies
 
-/// Both ends of a copy, with host memory where an end is the host.
+/// Source and destination of a copy, with buffers in host memory if needed.
 struct copy_ends {
     std::unique_ptr<host_buffer> from, to;
     std::uint64_t source = 0, destination = 0;
@@ -115,7 +115,7 @@ struct finish_step {
     }
 };
 
-// --- Values everywhere
+// --- Memset, fill and verify
 
 struct memset_step {
     location at = {};
@@ -141,7 +141,7 @@ struct memset_step {
     }
 };
 
-/// What `fill` writes and `verify` expects: a pattern, or one value everywhere.
+/// The content that `fill` writes and `verify` expects: a pattern, or a constant byte.
 struct content_spec {
     location at = {};
     bytes size = {};
@@ -175,7 +175,8 @@ struct fill_step : content_spec {
     action plan() const {
         return {fmt::format("fill {} with {}, {} bytes", at.text(), text(), size.value),
                 [s = *this](scenario_context& ctx) {
-                    s.at.address(ctx.device, s.size.value);  // before memory is asked for
+                    // checks the range before memory is allocated
+                    s.at.address(ctx.device, s.size.value);
                     write_memory(ctx, s.at, s.content(ctx));
                 }};
     }

@@ -16,10 +16,11 @@ namespace trn::scenario {
 
 namespace {
 
-constexpr std::uint64_t source = 64 << 20, destination = 512 << 20;  // offsets in a stack
-constexpr std::uint64_t shared = std::uint64_t{1} << 30;  // bytes of a stack that are registered
-constexpr std::uint32_t entries = 64;                     // of a queue pair
-constexpr std::uint32_t qkey = 0x74'726e;                 // "trn"
+constexpr std::uint64_t source = 64 << 20, destination = 512 << 20;  // offsets in an HBM stack
+// bytes of an HBM stack that are registered
+constexpr std::uint64_t shared = std::uint64_t{1} << 30;
+constexpr std::uint32_t entries = 64;      // depth of a queue pair
+constexpr std::uint32_t qkey = 0x74'726e;  // "trn"
 constexpr std::uint64_t patience_ns = 100'000'000;
 
 bool is_absent(trn_rdma_card* card) {
@@ -66,7 +67,7 @@ void network::use(std::size_t number, const trn_transport& transport) {
     one.resets = trn_rdma_resets(one.open);
 }
 
-/// Address handles for the partners of a card, in both directions: RDMA needs one at either side.
+/// Creates the address handles of a card for its partners. RDMA needs one on both sides.
 void network::meet(std::size_t number, const pairs& who) {
     card& one = cards_[number];
     for (const auto& [from, to] : who) {
@@ -100,14 +101,15 @@ std::vector<std::size_t> network::requesters(const pairs& who) {
     return all;
 }
 
-/// All who take part, each once.
+/// All cards that take part, without duplicates.
 std::vector<std::size_t> network::members(const pairs& who) {
     std::set<std::size_t> all;
     for (const auto& [from, to] : who) all.insert({from, to});
     return {all.begin(), all.end()};
 }
 
-/// Where the data of a pair's operation comes from: the card whose chip has it.
+/// Fills the source buffer of each pair: in the requester's chip for writes, in the partner's for
+/// reads.
 void network::fill(const pairs& who, const load& how) {
     for (const auto& [from, to] : who) {
         const auto owner = how.what == network_operation::write ? from : to;
@@ -119,8 +121,8 @@ void network::fill(const pairs& who, const load& how) {
     }
 }
 
-/// Posts as many requests as the queue holds and takes their completions. Returns the first status
-/// that is not good, or TRN_RDMA_OK.
+/// Posts requests while the queue has room and takes their completions. Returns the first error
+/// status, or TRN_RDMA_OK.
 std::uint32_t network::drive(std::size_t requester, std::size_t partner, const load& how) {
     const card &from = cards_[requester], &to = cards_[partner];
     const bool write = how.what == network_operation::write;
@@ -155,7 +157,7 @@ std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& who, const loa
     fill(who, how);
     const auto with_each = [&](auto&& work) {
         hosts_.run_each_card(members(who), [&](std::size_t n, const trn_transport& transport) {
-            // A partner that does not answer is what a request may find out.
+            // A removed card is skipped: the request's status shows the missing partner.
             if (trn_rdma_card* const card = cards_[n].open; is_absent(card)) return;
             work(n, transport);
         });

@@ -13,52 +13,54 @@
 namespace trn::scenario {
 
 enum class network_operation : std::uint8_t { write, read };
-/// The partner of each card when all cards are busy: the next card, or the card half the machine
+/// The partner of each card when all cards transfer: the next card, or the card half the machine
 /// away.
 enum class network_pattern : std::uint8_t { next, half };
 
-/// The EFA cards of a machine, each with a chip of its server whose HBM it moves: data goes from
-/// chip to card to card to chip and touches no host's memory.
+/// The EFA cards of a machine, each with a chip of its server. Transfers go from the HBM of one
+/// chip to that of another through the two cards, without host memory.
 class network {
 public:
     struct load {
         network_operation what = network_operation::write;
-        std::uint64_t bytes = std::uint64_t{1} << 20;  ///< of each card
-        std::uint64_t block = std::uint64_t{1} << 20;  ///< of a work request; reused by the next
+        std::uint64_t bytes = std::uint64_t{1} << 20;  ///< total per card
+        /// size of a work request; requests use the same buffer
+        std::uint64_t block = std::uint64_t{1} << 20;
     };
-    using pairs = std::vector<std::pair<std::size_t, std::size_t>>;  ///< requester, partner
+    using pairs = std::vector<std::pair<std::size_t, std::size_t>>;  ///< requester and partner
 
-    /// Opens every card and registers its chip's memory. \throws device_error, also when there are
-    /// none
+    /// Opens every card and registers its chip's memory. \throws device_error, also when the board
+    /// has no cards
     network(host_set& hosts, std::uint64_t seed);
 
     std::size_t size() const { return cards_.size(); }
-    /// \throws device_error with TRN_UNKNOWN_DEVICE
+    /// The card's number. \throws device_error with TRN_UNKNOWN_DEVICE
     std::size_t find(const std::string& name) const;
     pairs all(network_pattern pattern) const;
 
-    /// Runs the work requests of all pairs at once. Returns simulated ns until the last is
-    /// complete, and the first status that is not TRN_RDMA_OK. \throws device_error
+    /// Runs the work requests of all pairs in parallel. Returns the simulated ns until the last one
+    /// is complete, and the first error status or TRN_RDMA_OK. \throws device_error
     std::pair<std::uint64_t, std::uint32_t> run(const pairs& who, const load& how);
-    /// Bytes per ns in the steady state: from the additional time for twice the bytes.
+    /// Bytes per ns in the steady state, computed from the additional time for twice the bytes.
     double sustained(const pairs& who, load how);
-    /// Compares the data of the last run through BAR4. \throws device_error
+    /// Verifies the data of the last run through BAR4. \throws device_error
     void check(const pairs& who, const load& how);
 
 private:
     struct card {
         std::string name;
-        trn_rdma_card* open = nullptr;  ///< the host_set's
-        std::uint32_t resets = 0;       ///< of the card, when its objects were created; 0: none
+        trn_rdma_card* open = nullptr;  ///< owned by the host_set
+        /// the card's reset count when its objects were created; 0: none created
+        std::uint32_t resets = 0;
         trn_rdma_queue* queue = nullptr;
         trn_rdma_gid gid{};
         std::uint16_t domain = 0;
-        std::uint32_t key = 0;                              ///< of the chip's memory
-        std::map<std::size_t, std::uint16_t> handles = {};  ///< by card
-        std::size_t chip = 0;                               ///< of the host_set
-        std::uint64_t memory = 0;  ///< bus address of that chip's first stack
+        std::uint32_t key = 0;                              ///< key of the chip's registered memory
+        std::map<std::size_t, std::uint16_t> handles = {};  ///< address handles by card number
+        std::size_t chip = 0;                               ///< index in the host_set
+        std::uint64_t memory = 0;  ///< bus address of the chip's first HBM stack
     };
-    /// Creates the objects of a card, also again after it was removed and inserted.
+    /// Creates the objects of a card; again after the card was removed and inserted.
     void use(std::size_t number, const trn_transport& transport);
     void meet(std::size_t number, const pairs& who);
     void fill(const pairs& who, const load& how);

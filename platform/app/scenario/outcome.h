@@ -11,27 +11,28 @@
 
 namespace trn::scenario {
 
-/// How one scenario ended.
+/// The result of one scenario.
 struct outcome {
     enum class verdict {
         passed,
         failed,           ///< a step failed
-        crashed,          ///< its process died: a defect of the platform
-        timed_out,        ///< the wall-clock limit: a hang of the platform
-        memory_exceeded,  ///<  the memory limit
+        crashed,          ///< its process died, by a defect of the platform
+        timed_out,        ///< at the wall-clock limit, by a hang of the platform
+        memory_exceeded,  ///< at the memory limit
     };
     verdict what = verdict::failed;
-    std::string message;      ///< why; "" when passed
-    std::string step;         ///< the step that failed, or during which the process ended
-    config::place where;      ///< of that step
-    std::string file = {};    ///< of that place: the scenario's, or one that it includes
+    std::string message;      ///< reason of the failure; "" when passed
+    std::string step;         ///< the failed step, or the step in which the process ended
+    config::place where;      ///< place of that step
+    std::string file = {};    ///< file of that place: the scenario's, or an included one
     std::string log;          ///< output of the run, the last 256 KiB
-    double first_step_s = 0;  ///< wall clock from its process's start to its first own step
-    double wall_s = 0;        ///< of its process: without the steps that it shared
-    double beginning_s = 0;   ///< to the end of what scenarios with its `beginning` may share
-    double own_s = 0;         ///< after that
+    double first_step_s = 0;  ///< wall-clock time from the process's start to its first own step
+    double wall_s = 0;        ///< of its process, without shared steps
+    /// until the end of the part that scenarios with the same `beginning` can share
+    double beginning_s = 0;
+    double own_s = 0;  ///< after `beginning_s`
     std::uint64_t simulated_ns = 0;
-    std::uint64_t trace_digest = 0;  ///< as trace::digest(); 0 when nothing was traced
+    std::uint64_t trace_digest = 0;  ///< trace::digest(); 0 without a trace
 
     struct begun {
         std::string step;
@@ -39,18 +40,18 @@ struct outcome {
         std::uint64_t at_ns;  ///< simulated
         std::vector<enclosing> inside = {};
     };
-    std::vector<begun> timeline;       ///< its steps in order, with shared ones
-    std::vector<figure> figures = {};  ///< in the order in which they were measured
+    std::vector<begun> timeline;       ///< its steps in order, including shared ones
+    std::vector<figure> figures = {};  ///< in the order of measurement
 
     bool passed() const { return what == verdict::passed; }
 };
 
-/// Numbers of scenarios: ended, failed, of all.
+/// Numbers of scenarios that ended, that failed, and in total.
 struct run_progress {
     std::size_t ended = 0, failed = 0, of = 0;
 };
 
-// Messages between processes; figures stand in reports too.
+// Conversions for messages between processes and for reports.
 void to_json(nlohmann::json& message, const figure& one);
 void from_json(const nlohmann::json& message, figure& one);
 void to_json(nlohmann::json& message, const enclosing& one);

@@ -12,9 +12,9 @@ namespace trn::scenario {
 
 namespace {
 
-constexpr std::uint32_t max_cores = 8;  // of any chip's generation
+constexpr std::uint32_t max_cores = 8;  // in every chip generation
 
-/// The value of a parsed text; a refusal is reported where the text stands.
+/// The parsed value; reports an error at the value's place.
 template <class T>
 std::optional<T> accept(const config::node& value, config::parsed<T> result) {
     if (auto* good = std::get_if<T>(&result)) return *good;
@@ -23,7 +23,7 @@ std::optional<T> accept(const config::node& value, config::parsed<T> result) {
     return std::nullopt;
 }
 
-/// With each ${name} replaced; nothing when that was refused.
+/// The text with each ${name} replaced; nothing after an error.
 std::optional<std::string> substituted(const config::node& value, const parameters& point) {
     constexpr std::size_t max_length = 1 << 20;
     if (!value.is_scalar()) {
@@ -54,7 +54,7 @@ std::optional<std::string> substituted(const config::node& value, const paramete
     return std::nullopt;
 }
 
-/// No chip has a memory of this number; "" when one may have.
+/// Error message if no chip generation has a memory with this number; else "".
 std::string number_fault(const location& place) {
     const auto count = place.what == location::kind::hbm    ? TRN_MAX_STACKS
                        : place.what == location::kind::sbuf ? max_cores
@@ -142,7 +142,7 @@ double reader::real(std::string_view key) const {
     const auto value = map_.at(key);
     if (!value) return 0;
     const auto text = replaced(value, *point_);
-    // What was captured may be hexadecimal.
+    // Captured values may be hexadecimal.
     const auto whole = config::parse_unsigned(text);
     if (const auto* good = std::get_if<std::uint64_t>(&whole)) return static_cast<double>(*good);
     return accept(value, config::parse_real(text)).value_or(0);

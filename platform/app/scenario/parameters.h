@@ -13,7 +13,7 @@
 
 namespace trn::scenario {
 
-/// One point of a scenario's matrix: what ${name} means, in the order of the file.
+/// One point of a scenario's matrix: the values of ${name}, in the order of the file.
 using parameters = std::vector<std::pair<std::string, std::string>>;
 
 /// "size=4 KiB, stack=2"; "" without parameters.
@@ -29,13 +29,13 @@ struct byte_offset {
     std::uint64_t value = 0;
 };
 
-/// What a size may be, in bytes.
+/// Limits of a size, in bytes.
 struct size_bounds {
     std::uint64_t min = 0, max = ~std::uint64_t{0};
 };
 
-/// Reads the values of one mapping with ${name} replaced, and reports mistakes at the value's place
-/// as config::node does: defaults come back, and one pass finds all.
+/// Reads the values of one mapping with ${name} replaced. Like config::node, it reports errors at
+/// the value's place and returns defaults, so that one pass finds all errors.
 class reader {
 public:
     reader(config::node map, const parameters& point) : map_(map), point_(&point) {}
@@ -43,7 +43,7 @@ public:
     const config::node& node() const { return map_; }
     const parameters& point() const { return *point_; }
     bool has(std::string_view key) const { return map_.find(key).exists(); }
-    /// Every other key is a mistake, and so is another shape than a mapping.
+    /// Reports every other key, and a node that is not a mapping.
     void only(std::span<const std::string_view> keys) const;
 
     std::string text(std::string_view key) const;
@@ -58,20 +58,20 @@ public:
     std::uint64_t time(std::string_view key) const;                             ///< nanoseconds
     std::uint64_t time(std::string_view key, std::uint64_t otherwise) const;
     std::uint64_t rate(std::string_view key) const;  ///< bytes per second
-    /// `fault`, when given, says what else is wrong with a place, or "".
+    /// `fault`: an additional check that returns an error message or "".
     location place(std::string_view key, std::string (*fault)(const location&) = nullptr) const;
     template <class E>
     E choice(std::string_view key) const;
     reader map(std::string_view key) const { return {map_.at(key), *point_}; }
-    /// A list of texts, or a single one.
+    /// A list of texts, or a single text.
     std::vector<std::string> texts(std::string_view key) const;
     std::vector<std::uint64_t> numbers(std::string_view key) const;
-    /// Reports at `key` a size outside the bounds.
+    /// Reports a size outside the bounds at `key`.
     void check_size(std::string_view key, std::uint64_t size, const size_bounds& within) const;
 
-    /// The value itself, when the step is no mapping: `snapshot: booted`.
+    /// The value itself, when the step is not a mapping: `snapshot: booted`.
     std::string word() const;
-    /// The same: `wait: 10 us`.
+    /// The value itself as a time: `wait: 10 us`.
     static std::string replaced(const config::node& value, const parameters& point);
     static std::uint64_t time_of(const config::node& value, const parameters& point);
 

@@ -11,7 +11,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// A step that must fail: with the right status and the right words.
+/// Checks the failure of a step with `fails`: its status and its message.
 void check_failure(const step& one, const device_error& wrong) {
     if (!one.fails) throw step_failure(wrong.what());
     if (wrong.status != *one.fails)
@@ -22,7 +22,7 @@ void check_failure(const step& one, const device_error& wrong) {
                                        one.saying, wrong.what()));
 }
 
-/// A step's exclusive use of the driver stub, which runs one call at a time.
+/// Exclusive access of a step to the driver stub, which runs one call at a time.
 class driver_turn {
 public:
     explicit driver_turn(scenario_context& on) : on_(on) {

@@ -7,11 +7,11 @@
 
 namespace trn::scenario {
 
-/// Runs one step, after reporting its beginning to `to`. \throws step_failure
+/// Reports the beginning of a step to `to`, and runs it. \throws step_failure
 void play(const step& one, scenario_context& on, const progress& to);
 
-/// Runs the steps of a scenario but the first `done`, and then checks its expectations.
-/// \throws step_failure at the first one that fails
+/// Runs the steps of a scenario from number `done` on, then checks its expectations. \throws
+/// step_failure at the first failure
 void play(const scenario& what, scenario_context& on, const progress& to, std::size_t done = 0);
 
 }  // namespace trn::scenario

@@ -7,7 +7,7 @@
 #include "platform/app/host_options/host_choices.h"
 #include "sw-stubs/programs/include/trn_program.h"
 
-// Words of scenario files for engines of NeuronCores.
+// Names of engines, states and errors of NeuronCores in scenario files.
 
 namespace trn::scenario {
 

@@ -10,7 +10,7 @@
 #include "platform/app/scenario/running_programs.h"
 #include "platform/app/scenario/step_table.h"
 
-// Keys that steps of programs and of kernels share.
+// Keys that program and kernel steps share.
 
 namespace trn::config {
 
@@ -33,10 +33,10 @@ struct choices<trn_program_completion> {
 
 namespace trn::scenario {
 
-/// {name: text} of a key, in the order of the file; none without the key.
+/// The mapping {name: text} of a key, in the order of the file; empty without the key.
 tensor_texts texts_in(const reader& r, std::string_view key);
 
-/// How a program has to end, and when.
+/// The expected end of a program, and its time limit.
 struct program_end {
     nanoseconds limit{100'000'000};
     std::optional<core_error> error = {};
@@ -46,7 +46,7 @@ struct program_end {
 
     program_outcome outcome = {};
     void read_end(const reader& r);
-    /// Waits for the end, compares, unloads, and reports the time under the name `text`.
+    /// Waits for the end, compares, unloads, and reports the time as the figure `text`.
     void finish_run(scenario_context& ctx, running_programs& all, const std::string& text) const;
 };
 

@@ -20,7 +20,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// Which program runs where, with which inputs.
+/// Keys of a program: its file, where it runs, and its inputs.
 struct program_source {
     std::string file = {};
     std::uint32_t core = 0, instances = 1;
@@ -73,7 +73,7 @@ void program_source::read_collectives(const reader& r) {
     request.image = image;
     if (collectives.empty()) return;
     const auto list = r.node().at("collectives");
-    const auto items = list.items();  // none of a single text
+    const auto items = list.items();  // empty for a single text
     for (std::size_t n = 0; n < collectives.size(); ++n) try {
             request.collectives.push_back(program_collective::read(collectives[n]));
         } catch (const std::runtime_error& wrong) {
@@ -87,7 +87,7 @@ void program_source::read_collectives(const reader& r) {
                     "programs with collectives run with 'all_chips: true' and one instance");
 }
 
-/// What has to come of it.
+/// The expected end and results of a program.
 struct checked_end : program_end {
     double rtol = 0, atol = 0;
 

@@ -10,20 +10,20 @@
 
 namespace trn::scenario {
 
-/// Messages of a run to the runner, so that the report of a crash names the step.
+/// Sends messages of a run to the runner, so that the report of a crash names the step.
 class progress {
 public:
     explicit progress(int pipe) : pipe_(pipe) {}
 
     void at(const step& current, std::uint64_t simulated_ns) const;
-    /// A step that began earlier continues, after the steps that it holds.
+    /// Reports that a step continues after the steps inside it.
     void again(const step& current, std::uint64_t simulated_ns) const;
     void measured(const figure& what) const;
     void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
     void failed(const std::string& message, std::uint64_t simulated_ns,
                 std::uint64_t trace_digest = 0) const;
 
-    /// The steps of at().
+    /// The steps reported so far.
     const std::vector<outcome::begun>& timeline() const { return timeline_; }
 
 private:

@@ -65,7 +65,7 @@ struct release_step : queue_spec {
     }
 };
 
-/// A pair of copy descriptors, written without a check.
+/// Writes a pair of copy descriptors without checks.
 struct descriptor_step {
     location m2s = {}, s2m = {}, from = {}, to = {};
     std::uint32_t index = 0, ring_id = 1;

@@ -48,7 +48,7 @@ struct read_register_step {
     }
 };
 
-/// Semaphores and events belong to a core or to a TOP_SP.
+/// A semaphore or event of a core or a TOP_SP.
 struct sync_spec {
     std::optional<std::uint32_t> top_sp = {};
     std::uint32_t core = 0, index = 0;
@@ -104,7 +104,7 @@ struct event_step : sync_spec {
 
 // --- Through the control methods
 
-/// A register or field by its name, or an address of a space.
+/// A register or field by name, or an address in an address space.
 struct access_spec : number_source {
     std::string space = {};
     std::uint64_t address = 0, width = 4;
@@ -116,7 +116,7 @@ struct access_spec : number_source {
     std::string text() const {
         return register_name ? *register_name : fmt::format("{} {:#x}", space, address);
     }
-    /// Parameters of the control method; `width_name` is its word for the width.
+    /// Parameters of the control method; `width_name` is the method's name for the width.
     rpc::json params(const char* width_name) const {
         if (register_name) return named(*register_name);
         return {{"space", space}, {"address", address}, {width_name, width}};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t log_lines_shown = 20;
 
-/// The last lines, indented.
+/// The last lines of a log, indented.
 std::string end_of(const std::string& log) {
     const auto lines = last_lines(log, log_lines_shown);
     std::string shown;

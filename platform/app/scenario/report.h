@@ -12,29 +12,29 @@
 
 namespace trn::scenario {
 
-/// "1.5625 ms"
+/// Formats a time: "1.5625 ms".
 std::string milliseconds(std::uint64_t nanoseconds);
 
-/// The end of a log.
+/// The last `count` lines of a log.
 std::string_view last_lines(std::string_view log, std::size_t count);
 
-/// "passed", "timed out".
+/// The name of a verdict: "passed", "timed out".
 std::string_view word(outcome::verdict what);
 
 /// The place of the step that failed: "x.yaml:7:5".
 std::string place_text(const description& what, const outcome& how);
 
-/// Text inside an element or attribute of XML or HTML. Control characters have no form in XML 1.0:
-/// they are left out, and what is no ASCII is a question mark.
+/// Escapes text for XML or HTML. Omits control characters, which XML 1.0 cannot represent, and
+/// replaces characters that are not ASCII by question marks.
 std::string escaped(std::string_view text);
 
-/// One line for a scenario that passed; else the place, the message and the end of the log.
+/// One line for a passed scenario; for a failed one the place, the message and the end of the log.
 std::string to_text(const description& what, const outcome& how);
 
-/// A word for a shell, in quotes; $'...' where something cannot be shown as it is.
+/// Quotes a word for a shell; as $'...' if it contains characters that are not printable.
 std::string in_quotes(std::string_view text);
 
-/// The command that runs this scenario again, alone.
+/// The command that repeats only this scenario.
 std::string repeat_command(const description& what);
 
 /// "12 passed, 1 failed"
@@ -44,7 +44,8 @@ std::string summary(std::size_t passed, std::size_t failed);
 /// "00000000deadbeef"
 std::string digest_text(const outcome& how);
 
-/// "37 of 150, 2 failed, 0:12, 0:40 left"; the rest is estimated from the ended scenarios.
+/// "37 of 150, 2 failed, 0:12, 0:40 left"; the remaining time is extrapolated from the ended
+/// scenarios.
 std::string progress_text(const run_progress& now, double elapsed_s);
 
 }  // namespace trn::scenario

@@ -23,20 +23,21 @@ namespace trn::scenario {
 
 namespace {
 
-/// Jobs to start, by number.
+/// Jobs to start, identified by numbers from 0.
 struct worklist {
     std::size_t count = 0;
-    std::string log = {};  ///< the beginning of each process's log
-    /// In the calling process, for a new one.
+    std::string log = {};  ///< first text of each process's log
+    /// Called in the calling process with each new process.
     std::function<std::unique_ptr<job>(std::size_t, std::unique_ptr<child>)> begun;
-    /// The operating system has no process or descriptor left, and no job runs that may release
-    /// one.
+    /// Called when the operating system has no process or descriptor left, and no running job can
+    /// release one.
     std::function<void(std::size_t, const outcome&)> refused;
-    std::function<void(std::size_t, const outcome&)> ended;  ///< of a scenario
-    std::function<void()> on_progress = {};                  ///< about ten times a second
+    /// called with the outcome of a scenario
+    std::function<void(std::size_t, const outcome&)> ended;
+    std::function<void()> on_progress = {};  ///< called about ten times a second
 };
 
-/// The jobs that one process supervises.
+/// Starts and supervises the jobs of one process.
 class supervisor {
 public:
     explicit supervisor(tokens& free) : free_(free) {}
@@ -45,8 +46,8 @@ public:
         std::size_t work;
         int pipe;  ///< to the supervising process
     };
-    /// Starts jobs while tokens are free, until all have ended. Returns in each new process with
-    /// its work; in the calling process with nothing, at the end.
+    /// Starts jobs while tokens are free, until all have ended. Returns the job in each new
+    /// process; nothing in the calling process, at the end.
     std::optional<started> run(const worklist& all);
 
 private:
@@ -55,7 +56,7 @@ private:
 
     tokens& free_;
     std::vector<std::unique_ptr<job>> jobs_;
-    bool refused_ = false;  // until a job has ended
+    bool refused_ = false;  // a job could not be started; cleared when one ends
 };
 
 std::optional<supervisor::started> supervisor::run(const worklist& all) {
@@ -90,7 +91,7 @@ std::optional<supervisor::started> supervisor::start(const worklist& all, std::s
     return started{next, pipe};
 }
 
-/// Waits until a job writes or ends, or, with `token_wanted`, a token may be free.
+/// Waits until a job writes or ends, or, with `token_wanted`, until a token may be free.
 void supervisor::wait(const worklist& all, bool token_wanted) {
     constexpr int limits_period_ms = 100;
     std::vector<pollfd> pipes;
@@ -108,7 +109,7 @@ void supervisor::wait(const worklist& all, bool token_wanted) {
     }
 }
 
-/// The group as its process sees it.
+/// The group in the process that runs its shared step.
 class branching final : public group {
 public:
     branching(std::span<const scenario> all, std::vector<std::size_t> members, tokens& free,
@@ -160,7 +161,7 @@ std::size_t branching::branch(const std::function<void()>& last) {
     _exit(0);
 }
 
-/// The numbers of scenarios that share their first step, in the order of their first members.
+/// Groups the numbers of scenarios with the same first step, in the order of the first members.
 std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, bool fork) {
     std::vector<std::vector<std::size_t>> groups;
     std::map<std::string, std::size_t> known;

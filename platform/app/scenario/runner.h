@@ -14,34 +14,34 @@
 
 namespace trn::scenario {
 
-/// Scenarios that share their first step, in the process that runs it.
+/// Scenarios with the same first step, in the process that runs this step.
 class group {
 public:
     virtual ~group() = default;
 
-    /// The numbers of its scenarios in the list; at least one.
+    /// Numbers of the group's scenarios in the list; not empty.
     virtual std::span<const std::size_t> members() const = 0;
-    /// Returns once for each member, with its number, each time in a process of its own; in the
-    /// calling process only for a single member. With several members, the calling process calls
-    /// `last` when all have ended, and exits.
+    /// Returns once per member, with the member's number, each time in a new process; for a single
+    /// member in the calling process. With several members, the calling process waits for all,
+    /// calls `last` and exits.
     virtual std::size_t branch(const std::function<void()>& last) = 0;
-    /// Messages of the member; before branch(), of all members.
+    /// Reports for the member of this process; before branch(), for all members.
     virtual const progress& report() const = 0;
 };
 
-/// Runs the shared steps, calls branch() once, and then runs the steps of that member. An exception
+/// Runs the shared steps, calls branch() once, and runs the steps of that member. An exception
 /// fails the scenario with its text; before branch(), it fails all members.
 using execution = std::function<void(group& scenarios)>;
 
 struct run_options {
-    unsigned jobs = 1;                                          ///< scenarios at a time
-    bool fork = true;                                           ///< run shared first steps once
+    unsigned jobs = 1;  ///< number of scenarios to run in parallel
+    bool fork = true;   ///< run shared first steps once
     std::function<void(const run_progress&)> on_progress = {};  ///< called about ten times a second
     /// Called for each scenario as soon as it has ended.
     std::function<void(std::size_t, const outcome&)> on_end = {};
 };
 
-/// Runs each scenario in a child process; scenarios that share their first step in copies of the
+/// Runs each scenario in a child process. Scenarios with the same first step run in copies of the
 /// process that has run it. `finished` is called in the order of the list.
 std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,
                              const execution& run,

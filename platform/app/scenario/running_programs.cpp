@@ -30,7 +30,7 @@ std::vector<double> numbers_in(const std::vector<std::uint8_t>& bytes) {
     return numbers;
 }
 
-/// How many chips a step uses. \throws step_failure
+/// The number of chips that a step uses. \throws step_failure
 std::size_t chips_of(scenario_context& ctx, const program_request& what) {
     const auto there = ctx.hosts.chips().size();
     if (!what.all_chips && what.chips > there)
@@ -81,7 +81,7 @@ void running_programs::check_values(const instance& one, const instance_values& 
     for (const auto& expected : values.check) {
         trn_tensor tensor = one.program->find(expected.tensor);
         const auto found = one.program->read(tensor);
-        tensor.name = expected.result.c_str();  // for messages
+        tensor.name = expected.result.c_str();  // name in messages
         std::optional<std::string> wrong;
         if (expected.digest && *expected.digest != digest_of(found))
             wrong = fmt::format("the digest of {} is {:016x}, expected {:016x}", expected.result,

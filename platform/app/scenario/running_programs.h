@@ -21,11 +21,11 @@ struct tensor_bytes {
     shared_bytes bytes;
 };
 
-/// What a tensor has to hold at the end.
+/// Expected content of a tensor after the run.
 struct expected_tensor {
     std::string result;  ///< its name in messages
     std::string tensor;
-    shared_bytes bytes = {};                   ///< null: only the digest counts
+    shared_bytes bytes = {};                   ///< null: only the digest is compared
     bool has_numbers = false;                  ///< `bytes` are binary64 numbers, not elements
     std::optional<std::uint64_t> digest = {};  ///< CRC-64 (ECMA-182) of the elements' bytes
 };
@@ -36,23 +36,23 @@ struct instance_values {
     std::vector<expected_tensor> check = {};
 };
 
-/// What a step runs where.
+/// What a step runs, and on which chips.
 struct program_request : trn::program_request {
-    std::uint32_t chips = 1;  ///< the first ones of the board; all of them with `all_chips`
-    std::string image = collective_firmware;  ///< for the cores that run collectives
-    /// In place of `in`, by instance, chip after chip; null: none.
+    std::uint32_t chips = 1;  ///< number of chips, from the first; ignored with `all_chips`
+    std::string image = collective_firmware;  ///< firmware of the collective cores
+    /// Replaces `in`: inputs and results per instance, in the order of chips; null: not used.
     std::shared_ptr<const std::vector<instance_values>> values = {};
-    tensors::tolerance allowed = {};  ///< for `values`
+    tensors::tolerance allowed = {};  ///< tolerance for `values`
 };
 
-/// Instances of one program on cores of one, some or all chips of the board. Members run in a
-/// process of the host CPU, and throw step_failure too.
+/// Instances of one program on cores of one, some or all chips. Call members in a process of the
+/// host CPU; they throw step_failure too.
 class running_programs : public program_group {
 public:
-    /// \throws step_failure without enough chips
+    /// \throws step_failure when the board has too few chips
     running_programs(scenario_context& ctx, const program_request& request);
 
-    /// Loads all, writes their inputs, and starts them.
+    /// Loads all instances, writes their inputs, and starts them.
     void start();
     void check(const program_outcome& outcome);
 
@@ -67,12 +67,11 @@ private:
     const tensors::tolerance allowed_;  // for values_
 };
 
-/// Does `work` on programs; when it fails, the next step with collectives begins with a reset of
-/// all chips.
+/// Calls `work`. If it fails, the next step with collectives resets all chips first.
 void run_guarded(scenario_context& ctx, const running_programs& all,
                  const std::function<void()>& work);
-/// Starts programs that ctx.programs knows by `name` from now on. \throws step_failure when it has
-/// one of that name
+/// Starts programs in the background and stores them in ctx.programs as `name`. \throws
+/// step_failure when the name is in use
 void start_in_background(scenario_context& ctx, const std::string& name, program_request request);
 
 }  // namespace trn::scenario

@@ -11,7 +11,7 @@
 namespace trn::scenario {
 
 std::string beginning_of(const scenario& s) {
-    // An image may lie beside the scenario.
+    // Images may be in the scenario's folder, which is then part of the key.
     const auto folder = s.firmware.empty() ? "" : std::filesystem::path(s.file).parent_path();
     return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", s.board, fmt::join(s.set, "\n"),
                        folder.string(), s.firmware, s.seed, s.misuse_text,
@@ -21,7 +21,7 @@ std::string beginning_of(const scenario& s) {
 std::string find_firmware(const scenario& what) {
     namespace fs = std::filesystem;
     std::error_code unreadable;
-    // With a '/', because a bare name is one of the firmware folder.
+    // Contains a '/', because a bare name refers to the firmware folder.
     const auto folder = fs::path(what.file).parent_path();
     const auto beside = (folder.empty() ? "." : folder) / what.firmware;
     return !what.firmware.empty() && fs::is_regular_file(beside, unreadable) ? beside.string()

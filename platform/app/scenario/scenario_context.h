@@ -29,51 +29,53 @@ struct client_run;
 class hart_watch;
 class running_programs;
 
-/// What steps act on: the device through the driver stub, the platform through its control methods.
+/// Everything that steps access: the device through the driver stub, the platform through its
+/// control methods.
 class scenario_context {
 public:
     scenario_context(trn::device& device, host_set& hosts, trn::control& control,
                      std::uint64_t seed, const platform* board = nullptr)
         : device(device), hosts(hosts), control(control), seed(seed), board(board) {}
 
-    trn::device& device;  ///< of the first chip
-    host_set& hosts;      ///< of all chips
+    trn::device& device;  ///< the first chip
+    host_set& hosts;      ///< the hosts of all chips
     trn::control& control;
     const std::uint64_t seed;
-    const platform* const board;  ///< for functions without a control method
+    const platform* const board;  ///< for access to modules without control methods
 
-    /// A copy under way, with the memory it works on.
+    /// A running copy with its buffers.
     struct job {
         trn_job id = 0;
         std::unique_ptr<host_buffer> from, to;
     };
     std::map<std::string, job> jobs;
-    std::map<std::string, std::shared_ptr<running_programs>> programs;  ///< in the background
-    std::optional<machine> chips;           ///< made by the first step that uses all of them
-    std::optional<network> cards;           ///< likewise
-    std::optional<collective_group> group;  ///< made by the first collective step
-    std::map<std::string, std::uint64_t> uart_read;  ///< bytes of each console that a step consumed
-    std::map<std::string, std::string> captured;     ///< by name: what `as` of steps kept
-    const progress* report = nullptr;                ///< of the run, for steps that hold steps
-    std::map<std::string, std::shared_ptr<hart_watch>> harts;  ///< by name, with breakpoints
-    bool failed = false;           ///< a branch has failed: the others end before their next step
-    std::list<std::string> waits;  ///< conditions that branches wait for now
-    bool driver_busy = false;      ///< a step of some branch uses the driver stub
-    sc_core::sc_event driver_free{};  ///< notified when a waiting step may use it
+    /// programs in the background, by name
+    std::map<std::string, std::shared_ptr<running_programs>> programs;
+    std::optional<machine> chips;                    ///< made by the first step that uses all chips
+    std::optional<network> cards;                    ///< made by the first step that uses the cards
+    std::optional<collective_group> group;           ///< made by the first collective step
+    std::map<std::string, std::uint64_t> uart_read;  ///< by console: bytes that steps have matched
+    std::map<std::string, std::string> captured;     ///< values captured by `as`, by name
+    const progress* report = nullptr;  ///< set during a run, for steps that contain steps
+    std::map<std::string, std::shared_ptr<hart_watch>> harts;  ///< harts with breakpoints, by name
+    bool failed = false;  ///< a branch has failed: other branches end before their next step
+    std::list<std::string> waits;     ///< conditions that branches are waiting for
+    bool driver_busy = false;         ///< a branch is using the driver stub
+    sc_core::sc_event driver_free{};  ///< notified when the driver stub becomes free
     unsigned drivers_waiting = 0;
     snapshots states{hooks_of(control.loop().io())};
-    /// Lets a client work on the platform while the caller, a process, waits.
+    /// Serves a client on the platform while the calling process waits.
     std::function<void(client_run&)> receive;
-    std::size_t next_step = 0;  ///< in the list of steps, after the current one
+    std::size_t next_step = 0;  ///< index of the step after the current one
 
-    /// Lets simulated time pass; at least `nanoseconds`.
+    /// Advances simulated time by at least `nanoseconds`.
     void sleep(std::uint64_t nanoseconds) { device.check(trn_sleep(device, nanoseconds)); }
     /// Polls `condition` every 10 us of simulated time, for at most `within` nanoseconds.
     template <typename Condition>
     bool wait_for(std::uint64_t within, Condition&& condition) {
         return wait({within}, condition, [this](std::uint64_t max) { sleep(max); });
     }
-    /// `text`: of the condition, for the list of waits.
+    /// `text`: describes the condition in the list of waits.
     bool wait_for(const timeout& limit, watch& condition, const std::string& text) {
         const auto mine = waits.insert(waits.end(), text);
         const auto* changed = condition.changed();
@@ -88,7 +90,7 @@ public:
         return met;
     }
 
-    /// Notified when a console has printed something.
+    /// An event that is notified when any console prints.
     const sc_core::sc_event& printed() {
         if (!printed_) {
             printed_ = std::make_shared<sc_core::sc_event>();

@@ -29,7 +29,7 @@ void scenario_files::begin_point(const setting& of) {
     steps_ = 0;
 }
 
-// --- Keys of steps that hold steps
+// --- Keys of steps that contain steps
 
 namespace {
 
@@ -140,7 +140,7 @@ std::vector<step> scenario_files::read_list(const config::node& list, const scop
 }
 
 void scenario_files::read_item(const config::node& item, const scope& in, std::vector<step>& out) {
-    if (problems_.list().size() >= max_mistakes) return;  // no more are shown
+    if (problems_.list().size() >= max_mistakes) return;  // later mistakes would not be shown
     if (++steps_ > max_steps) {
         if (steps_ == max_steps + 1)
             item.report(mistake::bad_count,
@@ -168,7 +168,7 @@ step scenario_files::read_one(const config::node& item, const scope& in) {
     return one;
 }
 
-/// `sequence: {name: N, with: {...}}`: its steps in its place.
+/// Replaces `sequence: {name: N, with: {...}}` by the steps of that sequence.
 void scenario_files::write_out(const config::node& item, const scope& in, std::vector<step>& out) {
     item.only({"sequence"}, "a call of a sequence");
     const reader call(item.at("sequence"), in.values);
@@ -203,7 +203,7 @@ void scenario_files::write_out(const config::node& item, const scope& in, std::v
     for (auto& one : read_list(callee.steps, inner)) out.push_back(std::move(one));
 }
 
-/// The values for the callee's steps: its parameters, and those of the caller.
+/// Values for the callee's steps: its parameters, then the caller's values.
 parameters scenario_files::arguments(const reader& call, const sequence& callee,
                                      const scope& in) const {
     parameters all;
@@ -238,7 +238,7 @@ scenario_files::scope scenario_files::nested(scope in, enclosing by) {
     return in;
 }
 
-/// A snapshot is restored after it was taken, and both between two steps of the scenario.
+/// Checks snapshots: restored only after they are taken, and only in the scenario's own list.
 void scenario_files::note_snapshots(const config::node& item, const scope& in, const step& one) {
     if (one.keeps.empty() && one.returns_to.empty()) return;
     if (in.nested)
@@ -258,13 +258,13 @@ void scenario_files::note_snapshots(const config::node& item, const scope& in, c
 
 namespace {
 
-/// A step that holds steps expects the violations that these expect.
+/// Adds the expected violations of inner steps to the step that contains them.
 void expect_rules_of(const std::vector<step>& parts, step& whole) {
     for (const auto& one : parts)
         whole.provokes.insert(whole.provokes.end(), one.provokes.begin(), one.provokes.end());
 }
 
-/// Runs the steps of a branch until any branch fails: the first failure is reported.
+/// Runs the steps of a branch until any branch fails; only the first failure is reported.
 void play_branch(const std::vector<step>& steps, scenario_context& on, const progress& report) {
     for (const auto& one : steps) {
         if (on.failed) return;
@@ -279,7 +279,8 @@ void play_branch(const std::vector<step>& steps, scenario_context& on, const pro
 
 }  // namespace
 
-/// `together: {NAME: STEPS, ...}`: begin at the same time; goes on when all are done.
+/// Reads `together: {NAME: STEPS, ...}`: branches that start at the same time. The step ends when
+/// all have ended.
 step scenario_files::read_branches(const config::node& item, const scope& in) {
     item.only({"together"}, "this step");
     const auto list = item.at("together");
@@ -310,8 +311,8 @@ step scenario_files::read_branches(const config::node& item, const scope& in) {
 
 // --- Figures
 
-/// The simulated time that steps take, or the rate at which they move `bytes`; a counter or a
-/// register; a value that was captured.
+/// Reads a `figure`: the simulated time of steps, the rate at which they move `bytes`, a counter, a
+/// register, or a captured value.
 step scenario_files::read_figure(const config::node& item, const scope& in) {
     item.only({"figure"}, "this step");
     const reader r(item.at("figure"), in.values);
@@ -354,7 +355,7 @@ step scenario_files::read_figure(const config::node& item, const scope& in) {
     if (steps.empty() && problems_.empty())
         r.node().at("time_of").report(mistake::bad_count, "at least one step takes time");
     expect_rules_of(steps, one);
-    one.inside = in.path;  // reported again at its end
+    one.inside = in.path;  // reported a second time after its inner steps
     one.file = item.file();
     one.work = [=, place = one](scenario_context& ctx) {
         const auto& report = *ctx.report;
@@ -371,7 +372,7 @@ step scenario_files::read_figure(const config::node& item, const scope& in) {
     return one;
 }
 
-// --- What a run captures
+// --- Captured values
 
 bool scenario_files::uses_captured(const config::node& value) const {
     if (captured_.empty()) return false;
@@ -385,7 +386,7 @@ bool scenario_files::uses_captured(const config::node& value) const {
     });
 }
 
-/// `as` of a step: a name, or a list of them.
+/// Adds the names in the key `as` of a step: a name, or a list of names.
 void scenario_files::note_captures(const config::node& item, const scope& in) {
     if (!item.is_map()) return;
     for (const auto& kind : item.keys()) {

@@ -16,35 +16,36 @@
 
 namespace trn::scenario {
 
-/// The files that a scenario is read from: its own and the included ones. Steps share ownership:
-/// one that uses a captured value is read when the value is known.
+/// The file of a scenario with the files that it includes. Shared with its steps: a step that uses
+/// a captured value is read during the run, when the value is known.
 class scenario_files : public std::enable_shared_from_this<scenario_files> {
 public:
-    static constexpr std::size_t max_steps = 10'000;  ///< of one scenario, sequences written out
-    static constexpr std::size_t max_branches = 64;   ///< of one `together`
-    static constexpr std::size_t max_mistakes = 100;  ///< after which no more steps are read
-    static constexpr std::size_t max_depth = 64;      ///< calls and includes in each other
+    static constexpr std::size_t max_steps = 10'000;  ///< per scenario, with sequences expanded
+    static constexpr std::size_t max_branches = 64;   ///< per `together`
+    static constexpr std::size_t max_mistakes = 100;  ///< limit after which no more steps are read
+    static constexpr std::size_t max_depth = 64;      ///< nesting of calls and includes
 
-    /// \throws config_error when the file is no YAML at all
+    /// \throws config_error when the file is not YAML
     explicit scenario_files(const std::filesystem::path& file);
 
     config::node root() const { return documents_.front().root(); }
-    /// Reads `include` and `sequences` of the file and of what it includes.
+    /// Reads `include` and `sequences` of the file and of the included files.
     void read_sequences();
-    /// The steps of a list at one point of the matrix, with sequences expanded. `nested`: snapshots
-    /// are refused.
+    /// Reads a list of steps for one point of the matrix, with sequences expanded. `nested`:
+    /// snapshots are refused.
     std::vector<step> read(const config::node& list, const parameters& point, bool nested = false);
-    /// A new point of the matrix begins: forgets captures and the count of steps.
+    /// Starts a new point of the matrix: forgets captures and the number of steps.
     void begin_point(const setting& of);
 
-    /// Of the scenario's own file and the included ones.
+    /// Digest of the scenario's own file and the included ones.
     std::uint64_t text_digest() const;
-    std::size_t steps() const { return steps_; }  ///< of this point
-    /// What the steps read since the last call need before they run. Valid as long as this.
+    std::size_t steps() const { return steps_; }  ///< number of steps at this point
+    /// Preparations of the steps read since the last call, to call before a run. Valid as long as
+    /// this object.
     std::vector<std::function<void()>> take_preparations() {
         return std::exchange(preparations_, {});
     }
-    /// Mistakes of all files.
+    /// Errors of all files.
     const diagnostics& problems() const { return problems_; }
 
 private:
@@ -52,12 +53,12 @@ private:
         std::string name;
         config::node where, parameters, steps;
     };
-    /// What the steps of one list can use.
+    /// The names that the steps of one list can use.
     struct scope {
         parameters values;
-        std::vector<const sequence*> inside = {};  ///< outermost first
-        std::vector<enclosing> path = {};          ///< with branches and steps that hold steps
-        bool nested = false;                       ///< not in the scenario's own list
+        std::vector<const sequence*> inside = {};  ///< calling sequences, outermost first
+        std::vector<enclosing> path = {};          ///< all enclosing sequences, branches and steps
+        bool nested = false;                       ///< not the scenario's own list of steps
     };
 
     void include(const config::document& from, std::vector<std::filesystem::path>& chain);
@@ -75,14 +76,14 @@ private:
     static scope nested(scope in, enclosing by);
     void note_snapshots(const config::node& item, const scope& in, const step& one);
 
-    diagnostics problems_;  // the documents report to it
+    diagnostics problems_;  // the documents report to this object
     std::list<config::document> documents_;
     std::set<std::filesystem::path> included_;
     std::map<std::string, sequence, std::less<>> sequences_;
-    setting setting_;  // of this point
+    setting setting_;  // of the current point
     std::vector<std::function<void()>> preparations_;
-    std::set<std::string, std::less<>> captured_;  // names, by the steps read so far
-    std::vector<std::string> kept_;                // likewise
+    std::set<std::string, std::less<>> captured_;  // names captured by the steps read so far
+    std::vector<std::string> kept_;                // snapshots taken by the steps read so far
     std::size_t steps_ = 0;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Anything may be `${name}`, within a word or alone.
+/// Every value may contain `${name}`.
 constexpr auto replaced = "\\$\\{";
 
 json text_like(const std::string& form) {
@@ -64,7 +64,7 @@ json shape_of(value_shape shape) {
     case value_shape::steps:
         return reference("steps");
     case value_shape::choice:
-        break;  // of_key() knows the words
+        break;  // of_key() adds the allowed words
     }
     return json::object();
 }

@@ -6,10 +6,10 @@
 
 namespace trn::scenario {
 
-/// The JSON schema of scenario files, for editors; of steps, from their tables (step_table.h).
+/// JSON schema of scenario files for editors, made from the tables of steps (step_table.h).
 nlohmann::json schema();
 
-/// The same tables as rows of Markdown, for doc/scenarios.md.
+/// The tables of steps in Markdown, for doc/scenarios.md.
 std::string step_document();
 
 }  // namespace trn::scenario

@@ -34,7 +34,7 @@ bool tagged(const scenario& what, const std::vector<std::string>& tags) {
     return wanted || !asked;
 }
 
-/// A misspelt name or tag must not pass by running nothing.
+/// Reports unknown names and tags: they would otherwise select nothing, and pass.
 void check_words(const std::vector<scenario>& all, const selection& how) {
     std::vector<std::string> names, tags;
     for (const auto& one : all) {
@@ -62,14 +62,14 @@ bool chosen(const scenario& what, const selection& how) {
 
 namespace {
 
-/// 0: not a number, or more than the limit.
+/// The number; 0 for other text and for numbers above the limit.
 std::uint64_t number_of(const std::string& text, std::uint64_t limit) {
     const auto parsed = config::parse_unsigned(text);
     const auto* value = std::get_if<std::uint64_t>(&parsed);
     return value && *value <= limit ? *value : 0;
 }
 
-/// Each scenario with each seed, as a run of a campaign.
+/// All scenarios with all seeds, as runs of campaigns.
 std::vector<scenario> with_seeds(const std::vector<scenario>& all, const seed_range& seeds) {
     std::vector<scenario> list;
     for (const auto& one : all)
@@ -92,7 +92,7 @@ std::vector<scenario> part_of(const std::vector<scenario>& all, const selection&
             if (shards[i] == how.part.index) list.push_back(all[i]);
         return list;
     }
-    // Neighbours go to different machines: those of one matrix take equally long.
+    // Distributes neighbours over shards, since points of one matrix take equally long.
     for (std::size_t i = how.part.index - 1; i < all.size(); i += how.part.of)
         list.push_back(all[i]);
     return list;
@@ -151,7 +151,7 @@ std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
             list.back().name += fmt::format(" #{}", n);
         }
     if (how.shuffle) {
-        // std::shuffle may differ between libraries.
+        // Not std::shuffle, whose result depends on the library.
         std::mt19937_64 random(*how.shuffle);
         for (std::size_t left = list.size(); left > 1; --left)
             std::swap(list[left - 1], list[random() % left]);
@@ -175,7 +175,7 @@ void remember_failed(const std::filesystem::path& file, std::span<const std::str
     for (const auto& one : failed) out << one << '\n';
     out.close();
     if (out)
-        std::filesystem::rename(written, file, ignored);  // whole, with two runners at once too
+        std::filesystem::rename(written, file, ignored);  // atomic, for several runners in parallel
     else
         std::filesystem::remove(written, ignored);
 }

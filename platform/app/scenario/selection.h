@@ -13,14 +13,14 @@
 
 namespace trn::scenario {
 
-/// One of several equal parts of a list, for several machines: 1 to `of`.
+/// One of `of` equal parts of a list, for several machines; `index` counts from 1.
 struct shard {
     unsigned index = 1, of = 1;
     /// "2/5". \throws std::invalid_argument
     static shard parse(const std::string& text);
 };
 
-/// Seeds from the first to the last.
+/// A range of seeds, both ends included.
 struct seed_range {
     std::uint64_t first = 1, last = 1;
     /// "1..1000", "7". \throws std::invalid_argument
@@ -28,35 +28,34 @@ struct seed_range {
     std::uint64_t count() const { return last - first + 1; }
 };
 
-/// The shard, from 1, in which each of these scenarios runs.
+/// Returns the shard of each scenario, counted from 1.
 using division =
     std::function<std::vector<unsigned>(std::span<const scenario> all, unsigned shards)>;
 
-/// Which scenarios of a list run, how often and in which order.
+/// Selects the scenarios of a list, their repetitions and their order.
 struct selection {
     std::vector<std::string> names = {};  ///< only these; empty: all
-    std::vector<std::string> tags = {};   ///< has one of these, and none that is said as "!tag"
-    std::optional<std::vector<std::string>> failed = {};  ///< only these, as identity() says
-    std::optional<seed_range> seeds = {};  ///< each with each of these, instead of its own
+    /// scenarios with one of these tags, and none of those written "!tag"
+    std::vector<std::string> tags = {};
+    std::optional<std::vector<std::string>> failed = {};  ///< only these, by identity()
+    std::optional<seed_range> seeds = {};  ///< runs each scenario with each seed instead of its own
     shard part = {};
     division divide = {};  ///< null: neighbours go to different shards
     unsigned repeat = 1;
-    std::optional<std::uint64_t> shuffle = {};  ///< seed of the order
+    std::optional<std::uint64_t> shuffle = {};  ///< seed for a random order
 };
 
-/// The scenarios that are chosen: by name, tag and failure, then with each seed, then a part of
-/// them, then each so often as asked, then in the order asked for. The parts of all shards are all,
-/// and none is in two. \throws std::invalid_argument when a name or tag is that of no scenario,
-/// when no scenario has all that is asked for, and for more than `max_runs`
+/// Applies in this order: names, tags and failures; seeds; shard; repetitions; order. The shards
+/// together contain each run exactly once. \throws std::invalid_argument for an unknown name or
+/// tag, when nothing is selected, and for more than `max_runs`
 std::vector<scenario> select(std::vector<scenario> all, const selection& how);
 constexpr std::size_t max_runs = 100'000;
 
-/// Where the user's last run left what failed, for --rerun-failed.
+/// The user's file with the failures of the last run, for --rerun-failed.
 std::filesystem::path failed_list();
-/// Nothing is said when the file cannot be written: it is a convenience.
-/// `failed`: as identity() says.
+/// Writes the file; errors are ignored, since it is only a convenience. `failed`: identities.
 void remember_failed(const std::filesystem::path& file, std::span<const std::string> failed);
-/// Empty when there was no run, or none failed.
+/// Identities in the file; empty when there is no file or no scenario failed.
 std::vector<std::string> read_failed(const std::filesystem::path& file);
 
 }  // namespace trn::scenario

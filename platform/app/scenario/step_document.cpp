@@ -13,7 +13,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// "`size` (1 MiB): of each copy"
+/// Text of a key: "`size` (1 MiB): of each copy".
 std::string text_of(const step_key& key) {
     auto text = fmt::format("`{}`", key.name);
     if (!key.otherwise.empty()) text += fmt::format(" ({})", key.otherwise);

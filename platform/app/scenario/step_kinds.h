@@ -9,10 +9,10 @@
 
 namespace trn::scenario {
 
-/// All kinds, in the order of the document.
+/// All kinds of steps, in the order of the document.
 const std::vector<step_kind>& step_kinds();
 
-/// Reads one item of `steps`, except steps that hold steps (scenario_files).
+/// Reads one item of `steps`. Steps that contain steps are read by scenario_files.
 step read_step(const config::node& item, const parameters& point);
 
 }  // namespace trn::scenario

@@ -38,7 +38,7 @@
 
 namespace trn::scenario {
 
-/// How a value is written.
+/// The form of a value in a file.
 enum class value_shape : std::uint8_t {
     text,
     texts,
@@ -57,16 +57,16 @@ enum class value_shape : std::uint8_t {
     steps
 };
 
-/// What a key takes.
+/// Properties of a key.
 struct step_key {
     std::string_view name, doc;
     value_shape shape{};
     std::vector<std::string_view> choices = {};
-    std::string otherwise = {};  ///< the default, as a file writes it; "": none
+    std::string otherwise = {};  ///< the default in file syntax; "": none
     bool needed = false;
-    std::vector<std::string_view> instead = {};  ///< with one of these keys it is not needed
-    std::uint64_t max = ~std::uint64_t{0};       ///< of a number
-    size_bounds within = {};                     ///< of a size or an offset
+    std::vector<std::string_view> instead = {};  ///< keys that can replace this one
+    std::uint64_t max = ~std::uint64_t{0};       ///< limit of a number
+    size_bounds within = {};                     ///< limits of a size or an offset
     std::string (*fault)(const location&) = nullptr;
 };
 
@@ -77,11 +77,11 @@ struct step_kind {
     std::string_view name, doc;
     form written = form::mapping;
     std::vector<step_key> keys = {};
-    /// Null for steps that hold steps, which their files read (scenario_files).
+    /// Null for steps that contain steps, which scenario_files reads.
     std::function<action(const reader&)> read = {};
 };
 
-/// The word that stands for an enumerator; "" when none does.
+/// The name of an enumerator; "" when it has none.
 template <class E>
 std::string_view choice_name(E value) {
     for (const auto& choice : config::choices<E>::list)
@@ -96,7 +96,7 @@ inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
-/// How one type of field is written, read and shown.
+/// Reads and prints a value of the field type T.
 template <class T>
 struct value {
     static constexpr value_shape shape() {
@@ -196,13 +196,13 @@ public:
                 step.*field = step_detail::value<T>::read(shown, r);
         };
     }
-    /// A key that `finish` reads.
+    /// A key that `finish` reads instead of filling a field.
     key(std::string_view name, value_shape shape, std::string_view doc = "") {
         shown_.name = name;
         shown_.doc = doc;
         shown_.shape = shape;
     }
-    /// A row of a step whose keys S has too.
+    /// A row of a base structure's table.
     template <class Base>
     requires(std::derived_from<S, Base> && !std::same_as<S, Base>) key(const key<Base>& of)
         : shown_(of.shown_), show_(of.show_), read_(of.read_) {}
@@ -224,14 +224,14 @@ public:
         shown_.within = bounds;
         return std::move(*this);
     }
-    /// `fault` says why a place is not taken, or "".
+    /// `fault` returns an error message for a location, or "".
     key refused_by(std::string (*fault)(const location&)) && {
         shown_.fault = fault;
         return std::move(*this);
     }
 
     std::string_view name() const { return shown_.name; }
-    /// The key as others see it; `defaults`: a step that no key has filled.
+    /// The properties of the key; `defaults` is a default-constructed step.
     step_key shown(const S& defaults) const {
         auto all = shown_;
         if (!all.needed && show_) all.otherwise = show_(defaults);
@@ -264,7 +264,7 @@ private:
 template <class S>
 using keys = std::vector<key<S>>;
 
-/// Fills the fields of `step`, and reports keys that it does not have.
+/// Fills the fields of `step`, and reports unknown keys.
 template <class S>
 void read_keys(const keys<S>& all, const reader& r, S& step) {
     std::vector<std::string_view> names;
@@ -281,7 +281,7 @@ std::vector<step_key> shown(const keys<S>& all) {
     return shown;
 }
 
-/// The keys of `some`, and then `more`.
+/// The keys of `some`, followed by `more`.
 template <class S, class Base>
 keys<S> extended(const keys<Base>& some, const keys<S>& more = {}) {
     keys<S> all(some.begin(), some.end());

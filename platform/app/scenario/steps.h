@@ -12,39 +12,40 @@
 #include "platform/app/scenario/step.h"
 #include "platform/app/scenario/step_table.h"
 
-// Functions shared by the files of steps, and the kinds of each file. step_kinds.cpp is the list.
+// Functions shared by the files of steps, and the kinds that each file defines. step_kinds.cpp
+// lists them.
 
 namespace trn::scenario {
 
 inline constexpr std::uint64_t any = ~std::uint64_t{0};
 
-/// The largest part of a chip's or host's memory that a step copies into this process; copies
-/// between memories of chips that are not compared may be longer.
+/// Limit of the bytes that a step copies into this process. Copies between memories of chips that
+/// are not compared may be longer.
 inline constexpr std::uint64_t max_held = 4ull << 30;
 inline constexpr size_bounds held{.min = 0, .max = max_held};
-/// The largest number of requests or descriptors of a step.
+/// Limit of the requests or descriptors of a step.
 inline constexpr std::uint64_t max_parts = 1 << 22;
 
-/// Why a place has no address for a step; "" when it has one.
+/// Error message for a location that a step cannot address; else "".
 std::string address_fault(const location& place);
-/// Reports at `key` when `size` is cut into more parts of `part` bytes than `max_parts`.
+/// Reports at `key` when `size` has more than `max_parts` parts of `part` bytes.
 void check_parts(const reader& r, std::string_view key, std::uint64_t size, std::uint64_t part);
 
-/// A control method. \throws step_failure
+/// Calls a control method. \throws step_failure
 nlohmann::json call(scenario_context& ctx, std::string_view method, const nlohmann::json& params);
 
 /// The keys `at_least` and `at_most` of steps that measure a rate.
 struct rate_bounds {
     std::optional<data_rate> at_least = {}, at_most = {};
-    /// Reports at `at_most` when nothing can be within the bounds.
+    /// The figure with these bounds; reports at `at_most` when the bounds exclude every value.
     figure wanted(const reader& r, std::string name) const;
 };
-/// Reports at `at_most` when nothing can be within the bounds.
+/// Reports at `at_most` when the bounds exclude every value.
 void check_bounds(const reader& r, const figure& wanted);
 /// Reports the figure. \throws step_failure when it is outside its bounds
 void measure(scenario_context& ctx, const figure& what);
 
-/// HBM is accessed through its BAR window, so that the DMA engines are not checked by themselves.
+/// Read and write memory; HBM through its BAR window, so that DMA engines do not check themselves.
 std::vector<std::uint8_t> read_memory(scenario_context& ctx, const location& from,
                                       std::uint64_t size);
 void write_memory(scenario_context& ctx, const location& to,
@@ -62,7 +63,7 @@ std::vector<step_kind> queue_steps();
 std::vector<step_kind> firmware_steps();
 /// wait, expect, expect_uart.
 std::vector<step_kind> condition_steps();
-/// One packet of doc/dma_compute.md, compared with the reference.
+/// Runs one packet of doc/dma_compute.md and compares it with the reference.
 step_kind compute_step();
 /// program, start_program, finish_program, core_engine, tensor.
 std::vector<step_kind> program_steps();
@@ -70,22 +71,22 @@ std::vector<step_kind> program_steps();
 std::vector<step_kind> kernel_steps();
 step_kind core_engine_step();
 step_kind tensor_step();
-/// All cores of the machine compute at once.
+/// Measures the compute rate of all cores of the machine.
 step_kind compute_rate_step();
-/// All chips of the machine copy at once.
+/// Measures copies of all chips of the machine.
 step_kind traffic_step();
-/// All cards at once, or one card and its partner.
+/// Measures transfers of all EFA cards, or of one card and its partner.
 step_kind efa_step();
-/// All chips, with this firmware in their collective cores; made by the first step that needs them.
+/// All chips with this firmware in their collective cores; made when first needed.
 collective_group& collective_chips(scenario_context& ctx, const std::string& image);
-/// Done by the firmware of the collective cores, and always compared with the reference.
+/// Runs a collective in the firmware of the collective cores, and compares it with the reference.
 step_kind collective_step();
-/// A program of the user's, over the platform's sockets.
+/// Runs a user's program with the platform's sockets.
 step_kind client_step();
 /// snapshot, restore.
 std::vector<step_kind> snapshot_steps();
 step_kind inject_step();
-/// sequence, together, figure: hold steps, and are read by their files.
+/// sequence, together, figure: they contain steps, and are read by scenario_files.
 std::vector<step_kind> nesting_steps();
 
 }  // namespace trn::scenario

@@ -8,8 +8,8 @@
 
 namespace trn::scenario {
 
-/// How many scenarios may run at a time, over the runner and all groups: each takes a byte from a
-/// pipe and puts it back.
+/// Limits the number of scenarios that run in parallel, over the runner and all groups: each takes
+/// a byte from a pipe and puts it back.
 class tokens {
 public:
     explicit tokens(unsigned count) {
@@ -28,7 +28,7 @@ public:
         return read(ends_[0], &one, 1) == 1;
     }
     void give() {
-        // A pipe holds more bytes than there can be processes.
+        // Never blocks: a pipe holds more bytes than there are tokens.
         if (write(ends_[1], "x", 1) != 1) throw_errno("scenario token");
     }
 

@@ -7,12 +7,12 @@
 
 namespace trn::scenario {
 
-/// The state of a condition that a step waits for.
+/// Observes a condition that a step waits for.
 class watch {
 public:
     virtual ~watch() = default;
     virtual bool is_met() = 0;
-    virtual std::string found_text() const = 0;  ///< the value while it is not met: "it is 3"
+    virtual std::string found_text() const = 0;  ///< the current value: "it is 3"
     /// Notified when the condition may have changed; null: the condition is polled.
     virtual const sc_core::sc_event* changed() const { return nullptr; }
 };
@@ -22,7 +22,7 @@ struct timeout {
     std::uint64_t within = 0, every = 10'000;
 };
 
-/// The numbers that meet a condition.
+/// The range of numbers that meet a condition.
 struct range {
     std::uint64_t min = 0, max = ~std::uint64_t{0};
     std::string text() const;
