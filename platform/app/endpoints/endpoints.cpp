@@ -77,14 +77,14 @@ handover endpoints::hand_over() {
 void endpoints::take_over(const handover& clients) {
     for (std::size_t i = 0; i < clients.sockets.size(); ++i) {
         const auto& client = clients.clients[i];
-        const std::string door = client["door"];
+        const std::string endpoint = client["door"];
         const auto& state = client["state"];
-        if (door == "control") {
+        if (endpoint == "control") {
             control_.take_over(state, clients.sockets[i]);
-        } else if (door == "gdb") {
+        } else if (endpoint == "gdb") {
             gdb_->take_over(state, clients.sockets[i]);
         } else {
-            (*std::ranges::find(consoles_, door, [](const auto& c) {
+            (*std::ranges::find(consoles_, endpoint, [](const auto& c) {
                 return c->module();
             }))->take_over(state, clients.sockets[i]);
         }

@@ -40,11 +40,11 @@ platform_options build_options(const scenario& what, const execution_options& op
 }
 
 /// Waits for several processes that were started together.
-class starters {
+class wait_group {
 public:
-    explicit starters(std::size_t count) : left_(count) {}
+    explicit wait_group(std::size_t count) : left_(count) {}
     /// An object to destroy at the end of one process, also after an exception.
-    std::shared_ptr<void> until_its_end() {
+    std::shared_ptr<void> completion_guard() {
         return {nullptr, [this](void*) {
                     if (--left_ == 0) done_.notify(sc_core::SC_ZERO_TIME);
                 }};
@@ -71,9 +71,9 @@ public:
 
     std::vector<std::string> chips() override { return hosts_.chips(); }
     void run_each(const std::vector<std::size_t>& which, const host_set::work& does) override {
-        starters all(which.size());
+        wait_group all(which.size());
         hosts_.start(which, [&](std::size_t chip, device& on) {
-            const auto end = all.until_its_end();
+            const auto end = all.completion_guard();
             does(chip, on);
         });
         all.wait();
@@ -82,10 +82,10 @@ public:
     std::vector<host_set::card> cards() override { return hosts_.cards(); }
     void run_each_card(const std::vector<std::size_t>& which,
                        const host_set::card_work& does) override {
-        starters all(which.size());
-        hosts_.start_cards(which, [&](std::size_t card, const trn_transport& door) {
-            const auto end = all.until_its_end();
-            does(card, door);
+        wait_group all(which.size());
+        hosts_.start_cards(which, [&](std::size_t card, const trn_transport& transport) {
+            const auto end = all.completion_guard();
+            does(card, transport);
         });
         all.wait();
         hosts_.rethrow();

@@ -21,7 +21,7 @@ constexpr std::uint64_t source = 64 << 20, destination = 512 << 20;  // offsets 
 constexpr std::uint64_t shared = std::uint64_t{1} << 30;
 constexpr std::uint32_t entries = 64;      // depth of a queue pair
 constexpr std::uint32_t qkey = 0x74'726e;  // "trn"
-constexpr std::uint64_t patience_ns = 100'000'000;
+constexpr std::uint64_t timeout_ns = 100'000'000;
 
 bool is_absent(trn_rdma_card* card) {
     std::uint32_t state = TRN_RDMA_WORKS;
@@ -147,7 +147,7 @@ std::uint32_t network::drive(std::size_t requester, std::size_t partner, const l
             expect_ok(trn_rdma_post(from.queue, &request), from.name);
         }
         trn_rdma_completion completion{};
-        expect_ok(trn_rdma_wait(from.queue, patience_ns, &completion), from.name);
+        expect_ok(trn_rdma_wait(from.queue, timeout_ns, &completion), from.name);
         if (worst == TRN_RDMA_OK) worst = completion.status;
     }
     return worst;
