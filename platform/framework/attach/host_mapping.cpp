@@ -14,9 +14,9 @@ namespace trn {
 
 namespace {
 
-// Process-wide because a signal is: the live mappings by address, searched by the handler. The
-// simulator has one thread, and SIGBUS comes synchronously from a copy, never from the middle of an
-// update of this map. Not destroyed: mappings may be.
+// All live mappings by address, for the signal handler, which is process-wide. The simulator has
+// one thread, and SIGBUS is raised synchronously by a copy, so never during an update of this map.
+// Never destroyed, since mappings may outlive static objects.
 std::map<const std::uint8_t*, host_mapping*>& live() {
     static auto& all = *new std::map<const std::uint8_t*, host_mapping*>;
     return all;
@@ -28,7 +28,8 @@ struct host_mapping_guard {
     static void on_bus_error(int, siginfo_t* info, void*) {
         const int saved = errno;
         if (!host_mapping::repair(static_cast<const std::uint8_t*>(info->si_addr))) {
-            signal(SIGBUS, SIG_DFL);  // not ours: the access is repeated and ends the process
+            // another address: repeat the access, which now ends the process
+            signal(SIGBUS, SIG_DFL);
         }
         errno = saved;
     }
@@ -44,7 +45,7 @@ void host_mapping::install_guard() {
     static_cast<void>(installed);
 }
 
-/// Maps a zero page in place of one that the file no longer has.
+/// Maps a zero page in place of a page that the file no longer has.
 bool host_mapping::repair(const std::uint8_t* address) {
     constexpr std::uintptr_t page = 4096;
     const auto next = live().upper_bound(address);

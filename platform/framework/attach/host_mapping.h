@@ -5,13 +5,13 @@
 
 namespace trn {
 
-/// A piece of a client's file mapped into this process. The client may shorten the file afterwards:
-/// an access beyond its end then finds a zero page (and `torn()` is true) instead of ending the
-/// simulator by SIGBUS. That needs one process-wide signal handler, installed by the first mapping.
+/// A range of a client's file, mapped into this process. If the client truncates the file, an
+/// access beyond its end reads a zero page, and `torn()` becomes true; SIGBUS does not end the
+/// simulator. The first mapping installs the signal handler for this.
 class host_mapping {
 public:
     /// Throws std::system_error: EINVAL when the file is shorter than offset + size or not a file,
-    /// else the error of mmap. The descriptor may be closed afterwards.
+    /// else the error of mmap. The caller may close the descriptor afterwards.
     host_mapping(int descriptor, std::uint64_t offset, std::uint64_t size, bool writable);
     ~host_mapping();
     host_mapping(const host_mapping&) = delete;

@@ -26,7 +26,7 @@ namespace {
 constexpr unsigned regions = VFIO_PCI_NUM_REGIONS;
 constexpr unsigned interrupt_kinds = VFIO_PCI_NUM_IRQS;
 
-/// A client might pass a pipe or a terminal that would block the simulator.
+/// Other descriptors are refused: writing to a pipe or terminal could block the simulator.
 bool is_eventfd(int descriptor) {
     char target[64] = {};
     const std::string link = fmt::format("/proc/self/fd/{}", descriptor);
@@ -34,7 +34,7 @@ bool is_eventfd(int descriptor) {
            std::strcmp(target, "anon_inode:[eventfd]") == 0;
 }
 
-/// Adds one, unless the counter is full: then the client has enough to wake up for.
+/// Adds one, unless the counter is full; a client with a full counter wakes up anyway.
 void signal_eventfd(int descriptor) {
     pollfd room{.fd = descriptor, .events = POLLOUT, .revents = 0};
     const std::uint64_t one = 1;
@@ -83,7 +83,7 @@ void vfio_user_device::unmap_all() {
     while (!ranges_.empty()) unmap(ranges_.begin()->first, ranges_.begin()->second.size);
 }
 
-// --- host memory ---
+// --- Host memory
 
 int vfio_user_device::map_dma(message& request) {
     const auto asked = leading<dma_map>(request);
@@ -138,10 +138,10 @@ bool vfio_user_device::unmap(std::uint64_t iova, std::uint64_t size) {
         iova, size, [this](const function_port::host_range& gone) { ranges_.erase(gone.iova); });
 }
 
-// --- device description ---
+// --- Device description
 
 int vfio_user_device::send_device_info(const message& request) {
-    constexpr std::uint32_t size = 16;  // the fixed part: no capabilities
+    constexpr std::uint32_t size = 16;  // structure without capabilities
     const std::array<std::uint32_t, 4> info{size, VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI,
                                             regions, interrupt_kinds};
     put(stream_.reply(request.head, sizeof info), info);
@@ -168,8 +168,8 @@ int vfio_user_device::send_region_info(const message& request) {
                                                            sizeof(vfio_region_sparse_mmap_area));
     info.flags |= VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS;
     info.offset = bar.descriptor_offset;
-    info.cap_offset = sizeof info;    // also when they do not fit: QEMU refuses 0 there
-    if (asked->argsz < info.argsz) {  // the client asks again with more room
+    info.cap_offset = sizeof info;    // set even if the capabilities do not fit: QEMU refuses 0
+    if (asked->argsz < info.argsz) {  // the client repeats the request with more room
         put(stream_.reply(request.head, sizeof info), info);
         return 0;
     }
@@ -198,10 +198,10 @@ int vfio_user_device::send_interrupt_info(const message& request) {
     return 0;
 }
 
-// --- interrupts ---
+// --- Interrupts
 
-/// MSI-X, and the line that would report a fatal bus error: QEMU requires it of every function
-/// with AER. Nothing raises it yet.
+/// MSI-X, and the interrupt for fatal bus errors, which QEMU requires of functions with AER. The
+/// platform does not raise the latter yet.
 std::uint32_t vfio_user_device::vectors(std::uint32_t kind) const {
     if (kind == VFIO_PCI_MSIX_IRQ_INDEX) return function_.interrupt_vectors();
     return kind == VFIO_PCI_ERR_IRQ_INDEX ? 1 : 0;
@@ -212,17 +212,18 @@ int vfio_user_device::set_interrupts(message& request) {
     if (!asked || asked->index >= interrupt_kinds) return EINVAL;
     const bool msix = asked->index == VFIO_PCI_MSIX_IRQ_INDEX;
     const std::uint32_t known = vectors(asked->index);
-    if ((asked->flags & VFIO_IRQ_SET_ACTION_TRIGGER) == 0) return ENOTSUP;  // we mask nothing
+    // masking is not supported
+    if ((asked->flags & VFIO_IRQ_SET_ACTION_TRIGGER) == 0) return ENOTSUP;
     if (asked->start > known || asked->count > known - asked->start) return EINVAL;
     auto& fds = request.descriptors;
 
     switch (asked->flags & VFIO_IRQ_SET_DATA_TYPE_MASK) {
     case VFIO_IRQ_SET_DATA_NONE:
-        if (asked->count != 0) return ENOTSUP;  // loopback triggers
+        if (asked->count != 0) return ENOTSUP;  // loopback tests are not supported
         for (std::uint32_t i = 0; msix && i < known; ++i) function_.on_interrupt(i, {});
         break;
     case VFIO_IRQ_SET_DATA_EVENTFD:
-        // All of them or, to disable, none (QEMU cuts its list accordingly).
+        // All descriptors; or none, which disables (QEMU shortens its list accordingly).
         if (!fds.empty() && fds.size() != asked->count) return EINVAL;
         for (const auto& fd : fds) {
             if (!is_eventfd(fd.get())) return EINVAL;
@@ -243,7 +244,7 @@ int vfio_user_device::set_interrupts(message& request) {
     return 0;
 }
 
-// --- accesses ---
+// --- Accesses
 
 template <typename Make>
 int vfio_user_device::access(const region_access& at, const Make& make) {
@@ -275,8 +276,8 @@ int vfio_user_device::read_region(const message& request) {
     });
 }
 
-/// A bridge reaches addresses above 4 GiB by its prefetchable window only, and has no room for 1
-/// GiB below. The whole path is PCI Express, where such a BAR may have the bit (PCI
+/// A bridge forwards addresses above 4 GiB only through its prefetchable window, and 1 GiB does not
+/// fit below. On a path that is entirely PCI Express, such a BAR may be marked as prefetchable (PCI
 /// Express 7.5.1.2.1).
 void vfio_user_device::show_large_bars(std::uint64_t offset, std::span<std::uint8_t> data) const {
     constexpr std::uint64_t large = std::uint64_t{256} << 20;

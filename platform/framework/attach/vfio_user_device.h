@@ -17,28 +17,28 @@
 
 namespace trn {
 
-/// A PCIe function as a vfio-user client sees it: its regions and interrupts, and the host memory
-/// that the client lets it access.
+/// A PCIe function as a vfio-user device: its regions and interrupts, and the host memory that the
+/// client offers.
 class vfio_user_device {
 public:
     vfio_user_device(function_port& function, const vfio_user_config& cfg,
                      const vfio_user_hooks& hooks, vfio_user::stream& replies);
 
-    /// 0 when a reply has been built, else its errno: ENOTSUP for messages that are not about the
-    /// device.
+    /// Executes a request. Returns 0 when the reply has been built, else the errno of the reply;
+    /// ENOTSUP for messages that do not concern the device.
     int answer(vfio_user::message& request);
-    /// Why the last request was refused, in addition to its errno; "" when nothing is known.
+    /// Explains the errno of the last request; "" without an explanation.
     std::string take_why() { return std::exchange(why_, {}); }
-    /// The work that the last write started.
+    /// The work that the last write started; see started_work.
     started_work take_started() { return std::exchange(started_, {}); }
-    /// Takes the client's memory from the function.
+    /// Unmaps all memory of the client.
     void unmap_all();
 
 private:
     using message = vfio_user::message;
     struct client_range {
-        std::uint64_t size;                     // bytes
-        std::unique_ptr<host_mapping> mapping;  // null: reached by messages
+        std::uint64_t size;                     // in bytes
+        std::unique_ptr<host_mapping> mapping;  // null: accessed by messages
     };
 
     int map_dma(message& request);
@@ -53,7 +53,7 @@ private:
     int write_region(const message& request);
     void show_large_bars(std::uint64_t offset, std::span<std::uint8_t> data) const;
     int reset(const message& request);
-    /// Checks an access against its region, then `make(delay)`s it between the platform's hooks.
+    /// Checks an access against its region, then calls make(delay) between the platform's hooks.
     template <typename Make>
     int access(const vfio_user::region_access& at, const Make& make);
 
@@ -64,7 +64,7 @@ private:
     std::string why_;
     started_work started_;
     std::map<std::uint64_t, client_range> ranges_;  // by iova
-    std::array<std::uint64_t, 10> region_sizes_{};  // constant, read once
+    std::array<std::uint64_t, 10> region_sizes_{};  // constant; read once from the function
 };
 
 }  // namespace trn

@@ -13,29 +13,29 @@
 
 namespace trn::vfio_user {
 
-/// The server's requests to its client: reads and writes of memory that has no descriptor.
-/// Nothing here waits: a request is posted, its response arrives as a message some time later.
+/// Requests of the server to its client: reads and writes of client memory without a descriptor. No
+/// function waits: a request is posted, and its response arrives later as a message.
 ///
-/// Two layouts of the data exist (dma_access). The client's is determined before the first
-/// transfer by a read whose count is 1 in 32 bits and far too long in 64: only a client with the
-/// 32-bit count responds with data.
+/// Two layouts of the data exist (dma_access). Before the first transfer, a probe determines the
+/// client's layout: a read whose count is 1 as a 32-bit number and far too large as a 64-bit
+/// number, so that only a client with 32-bit counts responds with data.
 class dma_messages : public host_messages {
 public:
     static constexpr std::size_t max_outstanding = 64;
-    /// Limit of outstanding bytes; a larger transfer may be outstanding alone. Less than a socket
-    /// buffers, so that a client that is blocked in a write never blocks the server.
+    /// Limit of outstanding bytes; a single larger transfer is allowed. Less than the buffer of a
+    /// socket, so that a client blocked in a write cannot block the server.
     static constexpr std::size_t max_outstanding_bytes = 128 * 1024;
 
-    /// `send` is called after something has been posted on `out`; `room` when a refused transfer
-    /// may be tried again.
+    /// `send` is called after a message has been posted on `out`; `room` when a refused transfer
+    /// may be retried.
     dma_messages(stream& out, std::function<void()> send, std::function<void()> room)
         : out_(out), send_(std::move(send)), room_(std::move(room)) {}
 
-    /// The client's limit of one message, from its version message.
+    /// Sets the client's limit per message, from its version message.
     void limit_transfer(std::uint32_t bytes) { max_transfer_ = bytes; }
     bool read(std::uint64_t iova, std::uint32_t size, answer answered) override;
     bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override;
-    /// A reply from the client; throws protocol_error when it matches no request.
+    /// Processes a reply of the client; throws protocol_error when it matches no request.
     void answered(const message& reply);
     std::uint64_t refused() const { return refused_; }
 
@@ -43,10 +43,10 @@ private:
     enum class layout { unknown, probing, data_at_28, data_at_32 };
     struct transfer {
         std::uint64_t iova;
-        std::uint32_t size;  // of the whole transfer
+        std::uint32_t size;  // size of the whole transfer
         bool is_write;
-        std::vector<std::uint8_t> data{};  // to write, or read so far
-        answer done{};                     // reads
+        std::vector<std::uint8_t> data{};  // data to write, or data read so far
+        answer done{};                     // for reads
     };
     struct question {
         std::uint16_t id;
@@ -66,9 +66,9 @@ private:
     std::function<void()> send_, room_;
     std::uint32_t max_transfer_ = max_data_transfer;
     layout layout_ = layout::unknown;
-    std::deque<std::shared_ptr<transfer>> waiting_;  // for the layout to be known
+    std::deque<std::shared_ptr<transfer>> waiting_;  // until the layout is known
     std::vector<question> questions_;
-    std::size_t bytes_ = 0;  // of transfers accepted and not finished
+    std::size_t bytes_ = 0;  // total of unfinished transfers
     std::size_t transfers_ = 0;
     bool was_full_ = false;
     std::uint16_t last_id_ = 0;

@@ -8,9 +8,8 @@
 
 namespace trn {
 
-/// Hooks that connect a server to a run loop: a client counts as attached, named `who`, on the
-/// machine `host`; its accesses are charged by the time policy, and its waits advance simulated
-/// time.
+/// Hooks that connect a server to a run loop: its client is an attachment `who` on the machine
+/// `host`; the time policy charges its accesses, and its waits advance simulated time.
 vfio_user_hooks hooks_into(run_loop& loop, std::string who, std::string host);
 
 }  // namespace trn

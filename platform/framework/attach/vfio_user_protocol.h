@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-/// The messages of the vfio-user protocol (version 0.x). Little endian, natural layout.
-/// Region, interrupt and device descriptions are the structures of <linux/vfio.h>.
-/// Facts and pitfalls: doc/attach.md.
+/// Messages of the vfio-user protocol (version 0.x), little endian, natural layout. Regions,
+/// interrupts and devices are described by the structures of <linux/vfio.h>. doc/attach.md lists
+/// pitfalls.
 namespace trn::vfio_user {
 
 enum class command : std::uint16_t {
@@ -21,17 +21,17 @@ enum class command : std::uint16_t {
     dma_read = 11,   ///< server to client
     dma_write = 12,  ///< server to client
     device_reset = 13,
-    // Extensions of trnvp; a client offers them by a "trnvp" object in its version message.
+    // Extensions of trnvp, for clients whose version message has a "trnvp" object.
     trn_now = 0x8001,   ///< simulated time
-    trn_wait = 0x8002,  ///< answered when simulated time has advanced
+    trn_wait = 0x8002,  ///< replied to when simulated time has advanced
 };
 
 struct header {
     std::uint16_t id;
     std::uint16_t command;
-    std::uint32_t size;  ///< bytes, this header included
+    std::uint32_t size;  ///< in bytes, including this header
     std::uint32_t flags;
-    std::uint32_t error;  ///< errno of an error reply
+    std::uint32_t error;  ///< errno in an error reply
 };
 static_assert(sizeof(header) == 16);
 
@@ -45,7 +45,7 @@ inline constexpr std::uint16_t version_major = 0;
 inline constexpr std::uint16_t version_minor = 1;
 
 struct version {
-    std::uint16_t major, minor;  // then a JSON text, NUL-terminated
+    std::uint16_t major, minor;  // followed by a JSON text, NUL-terminated
 };
 
 inline constexpr std::uint32_t dma_map_read = 1, dma_map_write = 2;
@@ -62,21 +62,21 @@ struct dma_unmap {
 };
 static_assert(sizeof(dma_unmap) == 24);
 
-/// As vfio_irq_set without its trailing array, which is not C++; data are counted in descriptors.
+/// vfio_irq_set without its flexible array member; the data are descriptors.
 struct irq_set {
     std::uint32_t argsz, flags, index, start, count;
 };
 static_assert(sizeof(irq_set) == 20);
 
-/// Of region reads and writes; data follows.
+/// Header of region reads and writes; data follows.
 struct region_access {
     std::uint64_t offset;
     std::uint32_t region, count;
 };
 static_assert(sizeof(region_access) == 16);
 
-/// Of DMA_READ and DMA_WRITE as specified; data follows, at byte 32 of the message.
-/// QEMU 10.1 and 10.2 take a 32-bit count and put data at byte 28, in a message of the same size.
+/// Header of DMA_READ and DMA_WRITE as specified; data follows at byte 32 of the message. QEMU 10.1
+/// and 10.2 use a 32-bit count and expect data at byte 28, in a message of the same size.
 struct dma_access {
     std::uint64_t iova, count;
 };
@@ -84,12 +84,13 @@ static_assert(sizeof(dma_access) == 16);
 inline constexpr std::uint32_t dma_data_offset = 32, dma_data_offset_qemu_10 = 28;
 
 struct trn_time {
-    std::uint64_t nanoseconds;  ///< request: time to wait; reply: simulated time now
+    std::uint64_t nanoseconds;  ///< request: time to wait; reply: current simulated time
 };
 
-inline constexpr std::uint32_t max_data_transfer = 1 << 20;  ///< bytes of one read, write or DMA
+/// limit in bytes of a read, write or DMA
+inline constexpr std::uint32_t max_data_transfer = 1 << 20;
 inline constexpr std::uint32_t max_message = max_data_transfer + 4096;
-inline constexpr std::uint32_t max_descriptors = 16;  ///< with one message
+inline constexpr std::uint32_t max_descriptors = 16;  ///< limit per message
 inline constexpr std::uint32_t max_dma_maps = 65535;
 inline constexpr std::uint32_t page_size = 4096;
 

@@ -14,31 +14,31 @@
 namespace trn {
 
 /// Offers one PCIe function on a Unix socket to one vfio-user client at a time (QEMU's
-/// vfio-user-pci, the driver stub). Spec: doc/attach.md. Runs in the handlers of the io_context, on
-/// the simulation's thread, between slices: each access is executed at once; a write is answered
-/// when the work that it started has finished, and its client's next message waits for that. No
-/// message of a client can leave the function unusable for the next.
+/// vfio-user-pci, the driver stub). Spec: doc/attach.md. Runs in handlers of the io_context, on the
+/// simulation's thread, between slices. Each access is executed immediately; the reply to a write
+/// is held until the work that it started has finished, and the client's next message waits for
+/// that. Messages of one client cannot make the function unusable for the next.
 class vfio_user_server {
 public:
     using config = vfio_user_config;
     using hooks = vfio_user_hooks;
 
-    /// Listens. Throws listen_error.
+    /// Starts listening. Throws listen_error.
     vfio_user_server(boost::asio::io_context& io, function_port& function, config cfg,
                      hooks hooks = {});
     ~vfio_user_server();
     vfio_user_server(const vfio_user_server&) = delete;
     vfio_user_server& operator=(const vfio_user_server&) = delete;
 
-    /// Whether a client has introduced itself by its version message and is connected.
+    /// Whether a client that has sent its version message is connected.
     bool attached() const { return session_ != nullptr; }
-    /// Disconnects the clients that have not introduced themselves.
+    /// Disconnects clients that have not sent a version message.
     void drop_waiting() { waiting_.turn_all_away(); }
     const config& settings() const { return cfg_; }
 
 private:
     void welcome(listener::stream client);
-    /// Empty: the client owns the function. Else the reason for the refusal.
+    /// Returns "" when the client now owns the function, else the reason for the refusal.
     std::string admit(vfio_user_session& client);
     void ended(vfio_user_session& client, const std::string& why);
     void report(const std::string& line) const;

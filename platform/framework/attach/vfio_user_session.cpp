@@ -26,9 +26,9 @@ using sc_core::sc_time;
 
 namespace {
 
-constexpr std::uint32_t min_transfer = 4096;  // bytes: below this a client's limit is nonsense
+constexpr std::uint32_t min_transfer = 4096;  // bytes; smaller limits of a client are refused
 
-/// The process that has connected; 0: not known, as of one in another namespace.
+/// Process id of the client; 0 when unknown, e.g. in another namespace.
 std::uint64_t process_of(int socket) {
     ucred client{};
     socklen_t size = sizeof client;
@@ -40,7 +40,7 @@ std::uint64_t simulated_nanoseconds() {
     return static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_time(1, sc_core::SC_NS));
 }
 
-/// As the vfio-user specification calls it.
+/// Name of a command in the vfio-user specification.
 std::string name_of(std::uint16_t number) {
     switch (static_cast<command>(number)) {
     case command::version:
@@ -91,11 +91,11 @@ void vfio_user_session::start() {
 
 void vfio_user_session::finish_if_hung_up() {
     const auto self = shared_from_this();
-    constexpr int max_reads = 64;  // what a socket buffers is read in fewer
+    constexpr int max_reads = 64;  // more than a full socket buffer needs
     for (int i = 0; i < max_reads && !closed_; ++i) {
         pollfd end{.fd = client_.native_handle(), .events = POLLRDHUP, .revents = 0};
         if (poll(&end, 1, 0) != 1) return;
-        held_ = false;  // the client takes no answer
+        held_ = false;  // the client no longer reads replies
         serve(true);
     }
 }
@@ -104,13 +104,13 @@ void vfio_user_session::close() {
     if (std::exchange(closed_, true)) return;
     error_code ignored;
     client_.close(ignored);
-    if (!negotiated_) return;  // the function is not this client's
+    if (!negotiated_) return;  // the session does not own the function
     function_.detach();
     function_.carry_host_messages(nullptr);
     device_.unmap_all();
 }
 
-// --- the socket ---
+// --- Socket
 
 void vfio_user_session::await() {
     if (stream_.pending()) return await_writable();
@@ -129,7 +129,7 @@ void vfio_user_session::await_writable() {
     });
 }
 
-/// Sends what the models posted; not while a request is being answered: its reply goes first.
+/// Sends posted messages; not while a request is being answered, whose reply is sent first.
 void vfio_user_session::flush() {
     if (dispatching_ || held_ || closed_) return;
     try {
@@ -139,7 +139,7 @@ void vfio_user_session::flush() {
     }
 }
 
-/// A reply that the client does not take stops the reading of its requests.
+/// Sends the reply, then reads requests until one must wait or the client does not read its reply.
 void vfio_user_session::serve(bool readable) {
     if (closed_ || held_) return;
     std::string why;
@@ -162,7 +162,7 @@ void vfio_user_session::serve(bool readable) {
     await();
 }
 
-/// Sends the held reply, and continues with messages that the client has sent meanwhile.
+/// Sends the held reply, and continues with the client's next messages.
 void vfio_user_session::release() {
     if (std::exchange(held_, false)) serve(false);
 }
@@ -223,7 +223,7 @@ int vfio_user_session::answer(message& request) {
     }
 }
 
-/// The reply of a write is held until the work that the write started is done.
+/// Holds the reply of a write until the work that the write started has finished.
 void vfio_user_session::hold_until_done(const message& request, const started_work& work) {
     if ((request.head.flags & flag_no_reply) != 0 || work.finished() || !hooks_.may_answer) return;
     held_ = !hooks_.may_answer(work, [weak = weak_from_this()] {
@@ -231,7 +231,7 @@ void vfio_user_session::hold_until_done(const message& request, const started_wo
     });
 }
 
-// --- version ---
+// --- Version
 
 int vfio_user_session::version(const message& request) {
     const auto offered = leading<vfio_user::version>(request);
@@ -283,7 +283,7 @@ int vfio_user_session::version(const message& request) {
     return 0;
 }
 
-/// The error reply carries the sentence for the client's user; the log line carries it for ours.
+/// The error reply has the sentence for the client's user, the log line the one for ours.
 int vfio_user_session::refuse_version(const message& request, const std::string& why, int error) {
     const std::string text = json{{"error", why}}.dump();
     stream_.reply_error(request.head, error,
@@ -309,14 +309,14 @@ std::string vfio_user_session::mismatch(const json& expected) const {
     return {};
 }
 
-// --- simulated time, for clients of trnvp ---
+// --- Simulated time, for clients of trnvp
 
 int vfio_user_session::send_time(const message& request) {
     put(stream_.reply(request.head, sizeof(trn_time)), trn_time{simulated_nanoseconds()});
     return 0;
 }
 
-/// The reply is sent when the time has passed; other requests are answered meanwhile.
+/// Replies when the time has passed; other requests are answered meanwhile.
 int vfio_user_session::wait(const message& request) {
     const auto asked = leading<trn_time>(request);
     if (!asked || asked->nanoseconds > LLONG_MAX / 1000) return EINVAL;

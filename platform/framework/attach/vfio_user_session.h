@@ -24,18 +24,18 @@ public:
     using socket = listener::stream;
 
     struct events {
-        /// Once, after a matching version message. Empty: the client now owns the function. Else
-        /// the reason for the refusal, for the client's user.
+        /// Called once, after a valid version message. Returns "" when the client now owns the
+        /// function, else the reason for the refusal, which the client shows.
         std::function<std::string(vfio_user_session&)> introduced;
-        /// Once, with the reason in words, when the client has disconnected or must be
-        /// disconnected.
+        /// Called once, with the reason, when the client has disconnected or must be disconnected.
         std::function<void(vfio_user_session&, const std::string& why)> ended;
     };
     vfio_user_session(socket client, function_port& function, const vfio_user_config& cfg,
                       const vfio_user_hooks& hooks, events to);
 
     void start();
-    /// Serves the remaining requests of a client that has hung up, so that the next can connect.
+    /// Serves the remaining requests if the client has disconnected, so that the next one can
+    /// connect.
     void finish_if_hung_up();
     /// Detaches the client from the function; later handlers do nothing.
     void close();
@@ -47,9 +47,9 @@ private:
     void serve(bool readable);
     void release();
     void dispatch(message& request);
-    /// 0 when a reply has been built, else the errno of the reply.
+    /// Returns 0 when a reply has been built, else the errno of the reply.
     int answer(message& request);
-    /// Logs a refusal and its reason; only the first few of a client.
+    /// Logs a refusal with its reason; limited to the first few of each client.
     void say_refused(const message& request, int error);
     void flush();
 
@@ -68,10 +68,10 @@ private:
     const events to_;
     vfio_user_device device_;
 
-    unsigned refusals_ = 0;  // in the log
+    unsigned refusals_ = 0;  // number of logged refusals
     bool negotiated_ = false, dispatching_ = false, closed_ = false;
     bool awaiting_read_ = false, awaiting_write_ = false, waiting_ = false;
-    bool held_ = false;  // the reply is built, and waits for the work that the request started
+    bool held_ = false;  // the reply is built and waits for the work that the request started
     vfio_user::dma_messages dma_;
 };
 

@@ -11,30 +11,32 @@
 
 namespace trn {
 
-/// How a server offers its function, for its sessions too.
+/// How a server offers its function; used by server and sessions.
 struct vfio_user_config {
-    std::string path = {};           ///< of the socket; made with mode 0600
-    std::string name = "vfio-user";  ///< for log lines: which function
-    bool offer_mapping = true;       ///< let clients map memory BARs; QEMU then never posts writes
-    /// Show BARs that only the prefetchable window of a bridge has room for as prefetchable.
+    std::string path = {};           ///< path of the socket, which gets mode 0600
+    std::string name = "vfio-user";  ///< name of the function in log lines
+    /// lets clients map memory BARs; for false, QEMU waits for each write
+    bool offer_mapping = true;
+    /// Marks BARs as prefetchable that only fit into the prefetchable window of a bridge.
     bool behind_bridge = false;
-    std::string board = {};  ///< compared with the board that a client of trnvp expects
+    std::string board = {};  ///< for comparison with the board that a client of trnvp expects
     std::string digest = {};
-    waiting_room::limits waiting = {};  ///< for the version message of a client
+    waiting_room::limits waiting = {};  ///< limits until a client's version message
 };
 
-/// Notifications for the rest of the platform. All optional.
+/// Callbacks into the rest of the platform. All are optional.
 struct vfio_user_hooks {
-    std::function<void()> before_access;  ///< each region access, configuration space too
+    /// before each access to a region, including configuration space
+    std::function<void()> before_access;
     std::function<void(const sc_core::sc_time& delay)>
-        after_access;  ///< the access took `delay`; its response has not been sent
-    /// Whether a write that started `work` may be answered now; else `answer` is called (not
-    /// from inside) when it may.
+        after_access;  ///< with the access's `delay`, before its reply is sent
+    /// Whether a write that started `work` may be answered now; otherwise calls `answer` later (not
+    /// from inside).
     std::function<bool(const started_work& work, std::function<void()> answer)> may_answer;
     std::function<void(bool attached)> attached;
     /// Calls `done` (not from inside) once `wait` of simulated time has passed.
     std::function<void(const sc_core::sc_time& wait, std::function<void()> done)> wait;
-    std::function<void(std::string_view line)> log;  ///< the platform's log when empty
+    std::function<void(std::string_view line)> log;  ///< default: the platform's log
 };
 
 }  // namespace trn

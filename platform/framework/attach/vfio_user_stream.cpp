@@ -15,7 +15,7 @@ namespace trn::vfio_user {
 
 namespace {
 
-constexpr std::size_t first_buffer = 64 * 1024;  // grows once to max_message when one needs it
+constexpr std::size_t first_buffer = 64 * 1024;  // grows to max_message at the first larger message
 
 }  // namespace
 
@@ -52,8 +52,8 @@ bool stream::receive() {
 }
 
 void stream::take_descriptors(msghdr& from) {
-    // The kernel ends a recvmsg after the bytes that carried descriptors, so they belong to the
-    // message that holds the last byte received.
+    // recvmsg returns at the bytes that carried descriptors, so they belong to the message with the
+    // last byte received.
     const std::uint64_t last = position_ + (end_ - begin_) - 1;
     std::size_t arrived = 0;
     for (cmsghdr* at = CMSG_FIRSTHDR(&from); at != nullptr; at = CMSG_NXTHDR(&from, at)) {
@@ -67,7 +67,7 @@ void stream::take_descriptors(msghdr& from) {
         }
     }
     const bool truncated = (from.msg_flags & MSG_CTRUNC) != 0;
-    if (truncated && arrived < max_descriptors) lost_at_ = last;  // more would have fitted
+    if (truncated && arrived < max_descriptors) lost_at_ = last;  // the kernel dropped descriptors
     if ((truncated && !lost_at_) || descriptors_.size() > max_descriptors) {
         throw protocol_error(
             fmt::format("more than {} descriptors with a message", max_descriptors));
@@ -113,7 +113,7 @@ std::span<std::uint8_t> stream::reply(const header& to, std::size_t size) {
 }
 
 void stream::reply_error(const header& to, int error, std::span<const std::uint8_t> text) {
-    drop_reply();  // built before the error was found
+    drop_reply();  // an incomplete reply, built before the error
     const auto room = reply(to, text.size());
     std::ranges::copy(text, room.begin());
     const header head{.id = to.id,

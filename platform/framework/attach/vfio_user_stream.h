@@ -16,20 +16,20 @@
 
 namespace trn::vfio_user {
 
-/// The peer sent an invalid message: the connection ends.
+/// The peer sent an invalid message: the connection must be closed.
 struct protocol_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// One message as received; the payload stays valid until the stream receives again.
+/// A received message; the payload stays valid until the stream receives again.
 struct message {
     header head;
     std::span<const std::uint8_t> payload;
     std::vector<unique_fd> descriptors;
-    bool lost_descriptors = false;  ///< some did not arrive: this process has too many files open
+    bool lost_descriptors = false;  ///< the process has too many open files
 };
 
-/// The leading fixed part of a payload; nothing when the message is shorter.
+/// The first bytes of a payload as a T; nothing when the payload is shorter.
 template <typename T>
 std::optional<T> leading(const message& request) {
     if (request.payload.size() < sizeof(T)) return std::nullopt;
@@ -38,36 +38,37 @@ std::optional<T> leading(const message& request) {
     return value;
 }
 
-/// Copies `value` to a place of a payload.
+/// Copies `value` into a payload.
 template <typename T>
 void put(std::span<std::uint8_t> at, const T& value, std::size_t offset = 0) {
     std::memcpy(&at[offset], &value, sizeof value);
 }
 
-/// Messages with descriptors over a connected, non-blocking Unix stream socket: header and payload
-/// in one recvmsg, a reply in one sendmsg, no allocation per message.
+/// Messages with descriptors over a connected, non-blocking Unix stream socket: one recvmsg for
+/// header and payload, one sendmsg for a reply, no allocation per message.
 class stream {
 public:
-    /// Does not own the socket.
+    /// The caller owns the socket.
     explicit stream(int socket);
 
-    /// One recvmsg. False at the end of the stream. Throws protocol_error, std::system_error.
+    /// Calls recvmsg once. Returns false at the end of the stream. Throws protocol_error,
+    /// std::system_error.
     bool receive();
-    /// The next complete message received; throws protocol_error for an invalid size.
+    /// The next complete message; throws protocol_error for an invalid size.
     std::optional<message> next();
 
-    /// Room for a reply of `size` payload bytes, sent by the next flush() before what was posted.
-    /// Only while nothing is pending.
+    /// Payload of a reply with `size` bytes, which the next flush() sends before posted messages.
+    /// Precondition: !pending().
     std::span<std::uint8_t> reply(const header& to, std::size_t size);
     void reply_error(const header& to, int error, std::span<const std::uint8_t> text = {});
-    /// Drops the reply: the request wanted none.
+    /// Drops the reply of a request that wants none.
     void drop_reply();
-    /// Sends a descriptor of the caller's with the reply.
+    /// Sends `descriptor`, which the caller owns, with the reply.
     void attach(int descriptor) { reply_descriptor_ = descriptor; }
-    /// Queues a request of the server or a delayed response, and returns its payload.
+    /// Queues a request of the server or a delayed response, and returns its payload to fill in.
     std::span<std::uint8_t> post(const header& head);
 
-    /// Sends what the socket accepts; true when nothing is left.
+    /// Sends what the socket accepts; returns true when nothing is left.
     bool flush();
     bool pending() const { return sent_ < reply_.size() + posted_.size(); }
 
@@ -76,16 +77,16 @@ private:
 
     int socket_;
     std::vector<std::uint8_t> input_;
-    std::size_t begin_ = 0, end_ = 0;  // received and not yet taken: [begin_, end_) of input_
-    std::uint64_t position_ = 0;       // of begin_ in the whole stream
+    std::size_t begin_ = 0, end_ = 0;  // unread bytes: [begin_, end_) of input_
+    std::uint64_t position_ = 0;       // position of begin_ in the whole stream
     struct received_fd {
-        std::uint64_t position;  // of the last byte that came with it
+        std::uint64_t position;  // of the last byte received with the descriptors
         unique_fd fd;
     };
     std::vector<received_fd> descriptors_;
-    std::optional<std::uint64_t> lost_at_;  // position of descriptors that did not arrive
+    std::optional<std::uint64_t> lost_at_;  // where descriptors were lost
     std::vector<std::uint8_t> reply_, posted_;
-    std::size_t sent_ = 0;  // of reply_, then of posted_
+    std::size_t sent_ = 0;  // bytes sent of reply_, then of posted_
     int reply_descriptor_ = -1;
 };
 

@@ -73,7 +73,7 @@ void console_server::welcome(listener::stream socket) {
     add(std::move(socket), output->tail);
 }
 
-/// All clients are connected.
+/// Called at the limit of clients: disconnects one.
 void console_server::make_room() {
     const auto silent =
         std::ranges::find_if(clients_, [](const auto& one) { return !one.lock()->has_typed(); });

@@ -12,16 +12,16 @@
 
 namespace trn {
 
-/// One console of the guest as a Unix socket: every client receives its output, the input of a
-/// client is typed at it. A client that stops reading is dropped. At the limit of clients a new one
-/// replaces the longest connected that has typed nothing, or else the longest connected.
+/// Serves one console of the guest on a Unix socket: every client receives its output, and input of
+/// every client is typed at it. A client that stops reading is disconnected. At the limit of
+/// clients, a new client replaces the oldest one that has typed nothing, or else the oldest one.
 class console_server {
 public:
     static constexpr std::size_t max_clients = 8;
-    static constexpr std::size_t largest_backlog = 1
-                                                   << 20;  ///< bytes that a client has not read yet
+    /// Limit of bytes that a client has not read yet.
+    static constexpr std::size_t largest_backlog = 1 << 20;
 
-    /// A new client first receives the kept output. Throws listen_error.
+    /// New clients first receive the stored output. Throws listen_error.
     console_server(boost::asio::io_context& io, console_log& log, std::string module,
                    const std::filesystem::path& path);
     ~console_server();
@@ -29,7 +29,7 @@ public:
     const std::string& address() const { return door_->address(); }
     const std::string& module() const { return module_; }
 
-    /// All clients, for another process, which passes each with its socket to take_over().
+    /// Adds all clients to `to`, for another process that calls take_over() for each.
     void hand_over(handover& to);
     void take_over(const nlohmann::json& state, int socket);
     void drop_clients();

@@ -9,25 +9,25 @@
 
 namespace trn {
 
-/// Prints the output of a board's consoles: of a single one unchanged, of several by lines that
-/// begin with their names, since they print at the same time.
+/// Prints the output of a board's consoles: a single console's unchanged; several consoles' line by
+/// line with the console's name, since they print at the same time.
 class console_writer {
 public:
     using sink = std::function<void(std::string_view)>;
-    /// A sink: standard output, flushed.
+    /// A sink that prints to standard output and flushes it.
     static void print(std::string_view text);
 
     console_writer(sink out, bool several) : out_(std::move(out)), several_(several) {}
 
     void write(std::string_view module, std::string_view text);
-    /// The platform can end in the middle of a guest's line.
+    /// Prints incomplete lines; call it at the end of the run.
     void finish();
 
 private:
     const sink out_;
     const bool several_;
     std::map<std::string, std::string, std::less<>> unfinished_;
-    bool at_line_start_ = true;  ///< of the only console
+    bool at_line_start_ = true;  ///< of a single console's output
 };
 
 }  // namespace trn

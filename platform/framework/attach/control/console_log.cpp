@@ -18,7 +18,7 @@ console_log::console_log() {
 void console_log::take(const std::string& module, output& to, std::string_view text) {
     to.printed += text.size();
     to.tail += text;
-    // Cut seldom, so that a chatty guest does not move 64 KiB per character.
+    // Truncates at twice the limit, so that 64 KiB are not moved for each character.
     if (to.tail.size() > 2 * kept) to.tail.erase(0, to.tail.size() - kept);
     for (const auto& listener : listeners_) listener(module, text);
 }
@@ -40,10 +40,10 @@ std::function<bool()> console_log::printed(std::string_view module, std::string 
     if (!output) return [] { return false; };
     return [output, text = std::move(text), from = since]() mutable {
         if (output->printed < from + text.size()) return false;
-        const auto begins = output->printed - output->tail.size();  // byte number of tail[0]
+        const auto begins = output->printed - output->tail.size();  // stream position of tail[0]
         const auto at = from > begins ? static_cast<std::size_t>(from - begins) : 0;
         if (output->tail.find(text, at) != std::string::npos) return true;
-        from = std::max(from, output->printed - text.size() + 1);  // the rest has been searched
+        from = std::max(from, output->printed - text.size() + 1);  // earlier text has been searched
         return false;
     };
 }

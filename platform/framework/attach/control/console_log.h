@@ -12,8 +12,8 @@
 
 namespace trn {
 
-/// The output of the guest's consoles: the last 64 KiB of each, and listeners for more.
-/// Construct it after the modules.
+/// Stores the last 64 KiB of output of each console, and passes new output to listeners. Construct
+/// it after the modules.
 class console_log {
 public:
     static constexpr std::size_t kept = 64 * 1024;  ///< bytes per console
@@ -29,20 +29,21 @@ public:
     struct output {
         console* device = nullptr;
         std::string tail;
-        std::uint64_t printed = 0;  ///< bytes ever printed; `tail` ends there
+        std::uint64_t printed = 0;  ///< total number of bytes printed; `tail` ends there
     };
-    /// Nothing when no console has that name.
+    /// Null when there is no such console.
     const output* find(std::string_view module) const;
     const std::map<std::string, output, std::less<>>& all() const { return outputs_; }
 
-    /// Types at a console that exists; returns the number of accepted bytes. All input passes here.
+    /// Types at an existing console; returns the number of accepted bytes. All input uses this
+    /// function.
     std::size_t type(std::string_view module, std::string_view text);
     using typing =
         std::function<void(std::string_view module, std::string_view text, std::size_t taken)>;
-    /// The listener of all typed input.
+    /// Sets the listener for all typed input.
     void on_typing(typing listener) { listener_ = std::move(listener); }
 
-    /// True once `module` has printed `text` at or after byte `since`. Repeated calls are cheap.
+    /// A condition: `module` has printed `text` at or after byte `since`. Repeated calls are cheap.
     std::function<bool()> printed(std::string_view module, std::string text,
                                   std::uint64_t since) const;
 

@@ -30,7 +30,7 @@ json ended(const stop_reason& reason) {
             {"time", to_text(sc_core::sc_time_stamp())}};
 }
 
-// Users know "trn::udma" as udma.
+// Type names without the namespace: "udma" for "trn::udma".
 std::string type_of(const sc_core::sc_object& object) {
     auto name = boost::core::demangle(typeid(object).name());
     return name.starts_with("trn::") ? name.substr(5) : name;
@@ -194,7 +194,7 @@ void control::add_session_methods() {
 // --- Running
 
 json control::status() {
-    // Finding the modules of a rack takes longer than the rest of a response.
+    // Cached, since finding the modules of a rack takes longer than the rest of a response.
     if (!ready_ || sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
         ready_ = ready_condition();
     json result = {{"time_ps", sc_core::sc_time_stamp().value()},
@@ -235,7 +235,7 @@ std::function<bool()> control::condition_of(const parameters& p, std::string& wh
         const auto equals = m.number("equals");
         what = fmt::format("{:#x} at {} {:#x}", equals, m.text("space"), address);
         return [&where, address, width, mask, equals] {
-            std::uint64_t value = 0;  // little endian, as every supported host
+            std::uint64_t value = 0;  // little endian, like every supported host
             const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(width);
             return where.peek(address, bytes) == width && (value & mask) == (equals & mask);
         };
@@ -377,7 +377,8 @@ json control::poke(const parameters& p) {
     return json::object();
 }
 
-// As an initiator's access, between two slices: returns the annotated delay without a wait.
+// Accesses the bus like an initiator, between two slices. Returns the annotated delay without
+// waiting.
 json control::bus_access(const parameters& p, bool write) {
     const auto name = p.text("space");
     auto* target = spaces_.find_bus(name);

@@ -13,53 +13,53 @@
 
 namespace trn {
 
-/// Properties that both sides of a connection must agree on.
+/// Properties that both sides of a connection compare.
 struct identity {
     std::string version;
     std::string board;
-    std::string digest;  ///< of the board and everything that changes what it computes
+    std::string digest;  ///< of the board, its images and the timing
 };
 
-/// The control methods (doc/control-socket.md) for all callers: the socket, the debugger's
-/// monitor, a scenario. Finds modules by walking the SystemC hierarchy.
-/// Construct it after the modules and before elaboration.
+/// The control methods (doc/control-socket.md), for the socket, the debugger's monitor and
+/// scenarios. Finds modules by walking the SystemC hierarchy. Construct it after the modules and
+/// before elaboration.
 class control {
 public:
     static constexpr unsigned protocol = 1;
-    static constexpr std::size_t largest_peek = 1 << 20;  ///< bytes per call
+    static constexpr std::size_t largest_peek = 1 << 20;  ///< limit in bytes per call
     static constexpr std::size_t waits_per_caller = 64;
 
     control(run_loop& loop, identity about);
     control(const control&) = delete;
     control& operator=(const control&) = delete;
 
-    /// Other parts add their methods here.
+    /// The table of methods, to which other parts add theirs.
     rpc::method_table& methods() { return methods_; }
     const rpc::method_table& methods() const { return methods_; }
-    /// Adds a list for the method `list`.
+    /// Adds a list to the method `list`.
     void add_list(std::string what, std::function<rpc::json()> list);
 
-    /// Sets the functions of `peek` and `poke` for a parameter `register`, since this folder does
-    /// not know registers.
+    /// Sets the functions that execute `peek` and `poke` with a parameter `register`, since this
+    /// folder does not depend on registers.
     using register_method = std::function<rpc::json(const rpc::parameters&)>;
     void reach_registers(register_method peek, register_method poke) {
         peek_register_ = std::move(peek);
         poke_register_ = std::move(poke);
     }
 
-    /// A call from inside the process, between two slices. Throws rpc::error. Methods that wait
-    /// (run and wait with a condition) are refused: drive the run_loop instead.
+    /// A call from inside the process, between two slices. Throws rpc::error. Refuses methods that
+    /// wait (run and wait with a condition): use the run_loop instead.
     rpc::json call(std::string_view method, const rpc::json& params = rpc::json::object(),
                    std::string_view who = "the platform itself");
 
-    /// Must be called when a caller disconnects: ends its waits and subscriptions.
+    /// Call when a caller disconnects: ends its waits and subscriptions.
     void forget(rpc::caller& gone);
     /// Ends the waits of all callers with this reason.
     void end_waits(const stop_reason& why);
     void subscribe(rpc::caller& who, const rpc::json& topics);
-    /// Its subscriptions.
+    /// Subscriptions of a caller.
     rpc::json topics(rpc::caller& who) const;
-    /// Sends to every caller that subscribed to `topic`.
+    /// Sends a notification to every caller that subscribed to `topic`.
     void publish(std::string_view topic, const rpc::json& params);
     /// Whether `topic` has subscribers, so that costly notifications can be skipped.
     bool subscribed(std::string_view topic) const;
@@ -95,7 +95,7 @@ private:
     register_method peek_register_, poke_register_;
     std::map<rpc::caller*, std::set<run_loop::goal_id>> waits_;
     std::map<std::string, std::set<rpc::caller*>, std::less<>> subscribers_;
-    std::function<bool()> ready_;  ///< of the existing modules
+    std::function<bool()> ready_;  ///< readiness of the modules that exist
 };
 
 }  // namespace trn

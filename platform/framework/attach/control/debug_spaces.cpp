@@ -14,14 +14,13 @@ namespace {
 
 using forward = tlm::tlm_fw_transport_if<>;
 
-// Debug transport moves at most this much per call: what a target does with a length is its own
-// affair.
+// Limit of one debug transport call, since targets may not be prepared for longer ones.
 constexpr std::size_t burst = 64 * 1024;
 
 }  // namespace
 
-/// A socket for the debugger alone: a router's target socket is a multi-socket, which is
-/// reached through a binding only.
+/// An initiator socket for tools: a router's target socket is a multi-socket, which is only
+/// reachable through a binding.
 class debug_spaces::probe : public sc_core::sc_module {
 public:
     tlm_utils::simple_initiator_socket<probe, 64> out{"out"};
@@ -102,7 +101,7 @@ void debug_spaces::index() {
             if (++sockets_of[module->name()] == 1) {
                 spaces_[module->name()] = space;
             } else {
-                spaces_.erase(module->name());  // which of its sockets would be meant?
+                spaces_.erase(module->name());  // ambiguous: the module has several target sockets
             }
         });
     for_each_module<address_space>(

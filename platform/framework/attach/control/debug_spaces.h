@@ -13,22 +13,22 @@
 
 namespace trn {
 
-/// Every address space of the platform by name, for peek and poke without side effects: each TLM
-/// target socket ("chip0.misc_ram.in"), each module with one target socket ("chip0.misc_ram"), and
-/// each module that is an address_space itself (a hart's virtual memory, "chip0.mgmt.hart").
-/// Construct it after the modules and before elaboration: it binds to the routers.
+/// All address spaces of the platform by name, for peek and poke without side effects: each TLM
+/// target socket ("chip0.misc_ram.in"), each module with a single target socket ("chip0.misc_ram"),
+/// and each module that is an address_space (a hart's virtual memory, "chip0.mgmt.hart"). Construct
+/// it after the modules and before elaboration: it binds to the routers.
 class debug_spaces {
 public:
     debug_spaces();
     ~debug_spaces();
 
-    /// Nothing when no space has that name. Valid as long as this object.
+    /// Null when there is no such space. Valid as long as this object.
     address_space* find(std::string_view name);
     std::vector<std::string> names();
-    /// The target of the space, for accesses with side effects; nothing when it has none.
+    /// The target of the space, for accesses with side effects; null when it has none.
     tlm::tlm_fw_transport_if<>* find_bus(std::string_view name);
-    /// Adds one that is not a module (a hart's view of memory). It must live as long as this
-    /// object.
+    /// Adds an address space that is not a module (a hart's view of memory). It must live as long
+    /// as this object.
     void add(const std::string& name, address_space& space);
 
 private:

@@ -30,7 +30,7 @@ constexpr int hex_digit(char c) {
     return -1;
 }
 
-/// Nothing when a character is not a digit or their number is odd.
+/// Nothing when a character is not a digit, or the number of digits is odd.
 inline std::optional<std::vector<std::byte>> from_hex(std::string_view text) {
     if (text.size() % 2 != 0) return std::nullopt;
     std::vector<std::byte> bytes;

@@ -77,7 +77,7 @@ std::string parameters::text(std::string_view name, std::string otherwise) const
 
 std::uint64_t parameters::number(std::string_view name) const {
     const auto& v = value(name);
-    // Literals in calls from inside the process are signed.
+    // Calls from inside the process may pass signed literals.
     if (v.is_number_integer() && (v.is_number_unsigned() || v.get<std::int64_t>() >= 0))
         return v.get<std::uint64_t>();
     if (v.is_string())

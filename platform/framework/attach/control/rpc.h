@@ -19,7 +19,7 @@ namespace trn::rpc {
 
 using nlohmann::json;
 
-/// JSON-RPC 2.0 section 5.1, and below -32000 our own.
+/// Codes of JSON-RPC 2.0 section 5.1, and our own from -32000 on.
 enum class code : int {
     parse_error = -32700,
     invalid_request = -32600,
@@ -27,8 +27,8 @@ enum class code : int {
     invalid_params = -32602,
     internal_error = -32603,
     refused = -32000,    ///< not greeted, wrong version, wrong token
-    not_found = -32001,  ///< no module, space or fault of that name
-    failed = -32002,     ///< understood, and the platform could not do it
+    not_found = -32001,  ///< no module, space or fault has that name
+    failed = -32002,     ///< valid request that the platform cannot execute
 };
 
 struct error : std::runtime_error {
@@ -36,7 +36,8 @@ struct error : std::runtime_error {
     code number;
 };
 
-/// The parameters of one call. A read of a missing or mistyped one throws an error with its name.
+/// The parameters of one call. Reading a missing or mistyped parameter throws an error with its
+/// name.
 class parameters {
 public:
     parameters(std::string_view method, const json& values);
@@ -46,13 +47,13 @@ public:
     bool has(std::string_view name) const { return values_.contains(name); }
     std::string text(std::string_view name) const;
     std::string text(std::string_view name, std::string otherwise) const;
-    /// A JSON integer or a string "0x1f".
+    /// A JSON integer, or a string such as "0x1f".
     std::uint64_t number(std::string_view name) const;
     std::uint64_t number(std::string_view name, std::uint64_t otherwise) const;
     bool flag(std::string_view name, bool otherwise) const;
-    /// A string with a unit: "10 us".
+    /// A string with a unit, such as "10 us".
     std::optional<sc_core::sc_time> time(std::string_view name) const;
-    /// Seconds of wall clock, a JSON number.
+    /// Seconds of wall-clock time, a JSON number.
     std::optional<double> seconds(std::string_view name) const;
     /// Any JSON value; null when it is missing.
     const json& value(std::string_view name) const;
@@ -73,26 +74,27 @@ public:
     virtual void notify(std::string_view method, const json& params) = 0;
 
     std::string who;               ///< for logs and stall reports
-    std::uint64_t attachment = 0;  ///< as run_loop::attach named it
+    std::uint64_t attachment = 0;  ///< attachment of the run_loop; 0: none
     bool greeted = false;
 };
 
-/// Receives the result of a call, at once or some slices later; called exactly once, unless the
+/// Receives the result of a call, immediately or after some slices. Called exactly once, unless the
 /// caller has disconnected.
 using answer = std::function<void(json result)>;
 
 struct method {
     std::string_view name;
-    std::string_view takes;  ///< its parameters: "space, address, size: bytes (at most 1 MiB)"
+    /// description of the parameters: "space, address, size: bytes (at most 1 MiB)"
+    std::string_view takes;
     std::string_view description;
     std::function<void(const parameters&, caller&, const answer&)> call;
 };
 
 class method_table {
 public:
-    /// A method that responds when its condition holds.
+    /// Adds a method that responds when a condition is met.
     void add_waiting(method m);
-    /// A method that responds at once.
+    /// Adds a method that responds immediately.
     void add(std::string_view name, std::string_view parameters, std::string_view description,
              std::function<json(const rpc::parameters&, caller&)> call);
     const method* find(std::string_view name) const;
@@ -102,14 +104,13 @@ private:
     std::map<std::string_view, method> methods_;
 };
 
-/// Executes one request text. `reply` receives the response text without line end, at once or
-/// later; it is not called for notifications. Never throws: errors in `text` become an error
-/// response.
+/// Executes a request text. `reply` receives the response without line end, immediately or later;
+/// it is not called for notifications. Does not throw: errors in `text` become an error response.
 void execute(const method_table& methods, std::string_view text, caller& from,
              std::function<void(std::string)> reply);
 
 std::string error_response(const json& id, code number, std::string_view text);
-/// One line of JSON. Bytes that are not UTF-8 (guests can print any) are replaced.
+/// Formats one line of JSON. Replaces bytes that are not UTF-8, which guests may print.
 std::string to_line(const json& value);
 std::string notification(std::string_view method, const json& params);
 

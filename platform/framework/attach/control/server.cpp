@@ -15,7 +15,7 @@ namespace trn {
 
 namespace {
 
-// Takes the same time wherever the difference is.
+// Compares in constant time, so that the duration does not reveal the position of a difference.
 bool equal_secret(std::string_view a, std::string_view b) {
     unsigned difference = a.size() == b.size() ? 0 : 1;
     for (std::size_t i = 0; i < a.size() && !b.empty(); ++i)
@@ -26,7 +26,7 @@ bool equal_secret(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-/// One client. Lives as long as an operation on its socket or a response to it is pending.
+/// One client. Lives while an operation on its socket or a response is pending.
 class control_server::session final : public rpc::caller, public connection {
 public:
     session(listener::stream socket, control_server& server, std::optional<std::string> token)
@@ -63,10 +63,10 @@ public:
         methods_.subscribe(*this, state["topics"]);
         send(state["unsent"].get_ref<const std::string&>());
         if (state["closing"]) return end();
-        post([this] { serve_line(); });  // when all others have been taken over too
+        post([this] { serve_line(); });  // after all other clients have been taken over
     }
 
-    /// Has not called hello in time.
+    /// The client has not called hello in time.
     void turn_away() {
         if (!closing_) refuse("call hello first");
         close();
@@ -88,14 +88,14 @@ private:
         waiting_.leave(this);
         ++*clients_;
     }
-    /// After the last response: further input of the client is ignored. It disconnects, or the
-    /// waiting room disconnects it.
+    /// Stops serving the client after the last response; further input is ignored. The client
+    /// disconnects, or the waiting room disconnects it.
     void end() {
         closing_ = true;
         end_sending();
     }
 
-    // One request per handler, so that a client with many of them shares the loop with simulated
+    // Serves one request per handler, so that a client with many requests does not stop simulated
     // time.
     void serve_line() {
         if (closing_) {
@@ -133,8 +133,7 @@ private:
     void execute(std::string_view line) {
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.empty()) return;
-        // The first line decides whether this is a control client: a web page that posts to
-        // this port is not.
+        // The first line must be a hello: a web page can post other text to this port.
         const bool first = !greeted;
         if (first && !introduces_itself(line)) return end();
         const auto self = std::static_pointer_cast<session>(shared_from_this());
@@ -169,9 +168,9 @@ private:
     const std::optional<std::string> token_;
     const std::shared_ptr<std::size_t> clients_;
     std::string input_;
-    std::size_t searched_ = 0;  // of input_, without a line end
-    bool overlong_ = false;     // dropping the rest of a message that was too long
-    bool closing_ = false;      // after the last response
+    std::size_t searched_ = 0;  // bytes of input_ that contain no line end
+    bool overlong_ = false;     // skipping the rest of a message that was too long
+    bool closing_ = false;      // the last response has been sent
 };
 
 control_server::control_server(control& methods, const waiting_room::limits& waiting)

@@ -17,37 +17,38 @@
 
 namespace trn {
 
-/// Serves the control methods to clients on sockets: JSON-RPC 2.0, one message per line.
-/// Everything a client sizes is bounded; a client that breaks a bound loses its connection only.
+/// Serves the control methods on sockets: JSON-RPC 2.0, one message per line. All sizes are
+/// bounded; a client that exceeds a limit only loses its connection.
 class control_server {
 public:
     static constexpr std::size_t largest_message = 4 << 20;  ///< bytes per line
-    static constexpr std::size_t largest_backlog = 16
-                                                   << 20;  ///< bytes that a client has not read yet
-    static constexpr std::size_t largest_greeting = 64 << 10;  ///< bytes of a client's first line
-    static constexpr std::size_t max_clients = 16;             ///< that have sent hello
+    /// Limit of bytes that a client has not read yet.
+    static constexpr std::size_t largest_backlog = 16 << 20;
+    /// limit of the bytes of a client's first line
+    static constexpr std::size_t largest_greeting = 64 << 10;
+    static constexpr std::size_t max_clients = 16;  ///< limit of clients that have sent hello
 
     explicit control_server(control& methods, const waiting_room::limits& waiting = {});
     ~control_server();
     control_server(const control_server&) = delete;
     control_server& operator=(const control_server&) = delete;
 
-    /// A Unix socket that only its owner can open (mode 0600). A socket file that a dead process
-    /// left behind is replaced. Removed in the destructor. Throws listen_error.
+    /// Opens a Unix socket that only its owner can use (mode 0600). Replaces the socket file of a
+    /// process that has died; the destructor removes the file. Throws listen_error.
     void listen_unix(const std::filesystem::path& path);
 
     struct tcp_options {
         std::string address;        ///< "HOST:PORT"; port 0 chooses one
-        bool allow_remote = false;  ///< permit an address that is not loopback; needs a token
+        bool allow_remote = false;  ///< allows addresses other than loopback; needs a token
         std::optional<std::string> token = {};  ///< the token that 'hello' must carry
     };
     /// Returns the address as "HOST:PORT" with the port in use. Throws listen_error.
     std::string listen_tcp(const tcp_options& options);
 
-    /// Clients that have sent hello.
+    /// Number of clients that have sent hello.
     std::size_t clients() const { return *clients_; }
 
-    /// All clients, for another process, which passes each with its socket to take_over().
+    /// Adds all clients to `to`, for another process that calls take_over() for each.
     void hand_over(handover& to);
     void take_over(const rpc::json& state, int socket);
     void drop_clients();
@@ -63,8 +64,8 @@ private:
     std::vector<std::unique_ptr<listener>> endpoints_;
 };
 
-/// The token in `file`: its first line. Throws listen_error when it cannot be read, has fewer than
-/// 16 characters, or when others than the owner can read the file.
+/// Reads a token from the first line of `file`. Throws listen_error when the file cannot be read,
+/// has fewer than 16 characters, or is readable by users other than its owner.
 std::string read_token(const std::filesystem::path& file);
 
 }  // namespace trn

@@ -23,7 +23,7 @@ bool try_again(const error_code& e) {
 
 connection::connection(listener::stream socket, std::size_t largest_backlog)
     : socket_(std::move(socket)), largest_backlog_(largest_backlog) {
-    error_code gone;  // is found out by the first read
+    error_code gone;  // the first read reports errors
     socket_.non_blocking(true, gone);
 }
 
@@ -44,7 +44,7 @@ void connection::end_sending() {
     if (open_ && !awaiting_) write();
 }
 
-// The sender, or the reader, may be in the middle of something.
+// Deferred: the caller of send() or received() may still use this object.
 void connection::close_later() {
     post([this] { close(); });
 }
@@ -92,7 +92,7 @@ void connection::write() {
     }
     output_.clear();
     sent_ = 0;
-    error_code gone;  // is found out by the next read
+    error_code gone;  // the next read reports errors
     if (ending_) socket_.shutdown(socket_.shutdown_send, gone);
 }
 

@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// The clients of all endpoints, for the process that takes them over (doc/decisions/0014): each
-/// with its socket and the state of its session.
+/// The clients of all endpoints for the process that takes them over (doc/decisions/0014): sockets,
+/// and session states.
 struct handover {
     nlohmann::json clients = nlohmann::json::array();
     std::vector<int> sockets = {};

@@ -25,7 +25,7 @@ using boost::system::error_code;
 namespace {
 
 constexpr int backlog = 16;
-constexpr std::size_t longest_path = 107;  // sockaddr_un
+constexpr std::size_t longest_path = 107;  // limit of sockaddr_un
 
 [[noreturn]] void fail(std::string_view address, std::string_view why) {
     throw listen_error(fmt::format("cannot listen on {}: {}", address, why));
@@ -38,16 +38,16 @@ std::pair<dev_t, ino_t> file_id(const std::filesystem::path& path) {
     return {status.st_dev, status.st_ino};
 }
 
-/// Removes the socket file of a dead process.
+/// Removes a socket file that no process listens on.
 void replace_stale(asio::io_context& io, const std::filesystem::path& path,
                    const unix_stream::endpoint& endpoint) {
     error_code e;
     if (!std::filesystem::is_socket(path, e)) return;
     unix_stream::socket old(io);
     old.open(endpoint.protocol(), e);
-    if (!e) old.non_blocking(true, e);  // a stopped process does not take its clients
+    if (!e) old.non_blocking(true, e);  // non-blocking: a stopped process would not accept
     if (!e) old.connect(endpoint, e);
-    // A full queue is a live process's too.
+    // A full queue also means that a live process listens.
     if (!e || e == asio::error::no_buffer_space || e == asio::error::try_again)
         fail(path.string(), "another process listens on this address");
     if (e != asio::error::connection_refused) fail(path.string(), e.message());
@@ -67,7 +67,7 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
     acceptor a(io, stream_protocol(endpoint.protocol()));
     a.bind(endpoint, e);
     if (e) fail(name, e.message());
-    // Before listen(), so that no client can connect while the mode is still the umask's.
+    // Before listen(): clients must not connect while the mode is that of the umask.
     if (chmod(name.c_str(), S_IRUSR | S_IWUSR) != 0) fail(name, "cannot restrict it to its owner");
     a.listen(backlog, e);
     if (e) fail(name, e.message());
@@ -128,8 +128,8 @@ listener::stream listener::adopt(asio::io_context& io, int connected) {
     return {io, stream_protocol(address.ss_family, 0), connected};
 }
 
-// A client is in the socket's queue or owned by a server, never in the io_context: this process may
-// be copied in between.
+// A client is either in the socket's queue or owned by a server, never in the io_context, since
+// this process may be copied in between.
 void listener::accept() {
     acceptor_.async_wait(acceptor_.wait_read, [this, alive = std::weak_ptr(alive_)](error_code e) {
         if (alive.expired()) return;
@@ -137,7 +137,7 @@ void listener::accept() {
         if (e && e != asio::error::would_block && e != asio::error::connection_aborted)
             return accept_later(e);
         if (!e) {
-            error_code ignored;  // a Unix socket has no such option
+            error_code ignored;  // Unix sockets do not have this option
             client.set_option(tcp::no_delay(true), ignored);
             welcome_(std::move(client));
         }
@@ -145,8 +145,8 @@ void listener::accept() {
     });
 }
 
-// The client stays in the socket's queue, which therefore stays readable: without a pause this
-// process would do nothing else, for as long as it has no descriptor or memory left.
+// The client stays in the socket's queue, so the socket stays readable. The pause keeps this
+// process from spinning until a descriptor or memory is available.
 void listener::accept_later(const error_code& why) {
     if (!std::exchange(said_, true))
         log::error(address_, "cannot accept a client: {}", why.message());

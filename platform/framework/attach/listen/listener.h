@@ -15,29 +15,29 @@
 
 namespace trn {
 
-/// A socket that cannot be opened as requested; the text is for the user.
+/// A socket cannot be opened; what() is the message for the user.
 class listen_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// An endpoint of the platform: passes on each client that connects.
+/// Accepts clients of one endpoint and passes each to a function.
 class listener {
 public:
     using stream = boost::asio::generic::stream_protocol::socket;
     using welcome = std::function<void(stream)>;
 
-    /// A Unix socket that only its owner can open (mode 0600). A socket file that a dead process
-    /// left behind is replaced; the destructor removes the file that this listener made, not one
-    /// that took its place. Throws listen_error.
+    /// A Unix socket that only its owner can open (mode 0600). Replaces the socket file of a
+    /// process that has died. The destructor removes its own file only, not one that replaced it.
+    /// Throws listen_error.
     static std::unique_ptr<listener> on_unix(boost::asio::io_context& io,
                                              const std::filesystem::path& path, welcome to);
-    /// TCP on "HOST:PORT"; port 0 chooses one. An address that is not loopback is refused unless
-    /// `allow_remote`. Throws listen_error.
+    /// TCP on "HOST:PORT"; port 0 chooses one. Addresses other than loopback need `allow_remote`.
+    /// Throws listen_error.
     static std::unique_ptr<listener> on_tcp(boost::asio::io_context& io, const std::string& address,
                                             bool allow_remote, welcome to);
     ~listener();
-    /// A client that another process accepted.
+    /// The stream of a client that another process accepted.
     static stream adopt(boost::asio::io_context& io, int connected);
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
@@ -55,15 +55,16 @@ private:
     void accept_later(const boost::system::error_code& why);
 
     acceptor acceptor_;
-    boost::asio::steady_timer retry_;  // after a client could not be accepted
+    boost::asio::steady_timer retry_;  // waits after a failure to accept a client
     welcome welcome_;
     std::string address_;
     std::filesystem::path file_;
     std::pair<dev_t, ino_t> file_id_{};
     unsigned port_ = 0;
     bool loopback_ = true;
-    bool said_ = false;  // logged that a client could not be accepted
-    const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // handlers outlive `this`
+    bool said_ = false;  // the failure to accept a client was logged
+    // for handlers, which may outlive this object
+    const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace trn

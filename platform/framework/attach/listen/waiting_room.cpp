@@ -32,7 +32,8 @@ void waiting_room::turn_all_away() {
 
 void waiting_room::turn_away(const std::shared_ptr<guest>& one) {
     const auto call = std::move(one->turn_away);
-    guests_.remove(std::shared_ptr(one));  // `one` may be the list's own
+    // keeps the guest alive: `one` may refer to the list's element
+    guests_.remove(std::shared_ptr(one));
     call();
 }
 

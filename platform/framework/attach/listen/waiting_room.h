@@ -10,9 +10,9 @@
 
 namespace trn {
 
-/// The connected clients of a socket that have not introduced themselves. Each has a limited
-/// wall-clock time for that, and their number is limited: a new client replaces the one that has
-/// waited longest. Silent clients therefore never block others.
+/// Connected clients that have not introduced themselves yet. Each has a limited wall-clock time to
+/// do so, and their number is limited: a new client replaces the one that has waited longest.
+/// Silent clients therefore never block others.
 class waiting_room {
 public:
     struct limits {
@@ -24,10 +24,10 @@ public:
     waiting_room(const waiting_room&) = delete;
     waiting_room& operator=(const waiting_room&) = delete;
 
-    /// Calls `turn_away` once when the time of `client` is over or its place is needed, unless it
-    /// has left before.
+    /// Calls `turn_away` once, when the client's time is over or its place is needed, unless it has
+    /// left before.
     void enter(const void* client, std::function<void()> turn_away);
-    /// The client has introduced itself or has disconnected. May be repeated.
+    /// Call when the client has introduced itself or disconnected; may be called again.
     void leave(const void* client);
     void turn_all_away();
 
