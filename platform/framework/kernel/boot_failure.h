@@ -5,10 +5,11 @@
 
 namespace trn {
 
-/// A module that knows why its chip does not come up (introspection.h): a run that ends so failed.
+/// Interface of a module that detects why its chip cannot boot; a run with such a failure fails.
 class reports_boot_failure {
 public:
-    /// "the firmware stopped in a panic"; empty while it is up or may come up.
+    /// The reason, e.g. "the firmware stopped in a panic"; empty while the chip runs or may still
+    /// boot.
     virtual std::string boot_failure() const = 0;
 
 protected:

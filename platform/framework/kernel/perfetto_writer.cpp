@@ -22,7 +22,7 @@ constexpr unsigned packet = 1;
 namespace packet {
 constexpr unsigned timestamp = 8, sequence_id = 10, track_event = 11, sequence_flags = 13,
                    track_descriptor = 60;
-constexpr unsigned state_cleared = 1;  // of sequence_flags
+constexpr unsigned state_cleared = 1;  // value of sequence_flags
 }  // namespace packet
 namespace descriptor {
 constexpr unsigned uuid = 1, name = 2, process = 3, parent_uuid = 5;
@@ -30,13 +30,13 @@ constexpr unsigned process_pid = 1, process_name = 6;
 }  // namespace descriptor
 namespace track_event {
 constexpr unsigned debug_annotation = 4, type = 9, track_uuid = 11, name = 23, flow_id = 47;
-constexpr unsigned slice_begin = 1, slice_end = 2, instant = 3;  // of type
+constexpr unsigned slice_begin = 1, slice_end = 2, instant = 3;  // values of type
 }  // namespace track_event
 namespace annotation {
 constexpr unsigned unsigned_value = 3, signed_value = 4, text = 6, pointer = 7, name = 10;
 }
 
-constexpr unsigned sequence = 1;  // all packets are one writer's
+constexpr unsigned sequence = 1;  // all packets belong to one sequence
 constexpr std::string_view everything_else = "board";
 
 std::uint64_t nanoseconds(const sc_core::sc_time& time) {
@@ -47,7 +47,7 @@ struct text_hash : std::hash<std::string_view> {
     using is_transparent = void;
 };
 
-/// A module's row of the timeline. Slices that overlap are drawn on several tracks of one name.
+/// A row of the timeline: a module. Overlapping slices go to several tracks of the same name.
 struct row {
     std::string process, name;
     std::vector<std::uint32_t> tracks = {};
@@ -60,7 +60,7 @@ public:
     void set_processes(std::vector<std::string>&& modules) override {
         processes_ = std::move(modules);
     }
-    /// Simulated time went back: later events are drawn on new tracks, beside the earlier ones.
+    /// Simulated time went back: later events get new tracks.
     void go_on_behind(const position& from) override {
         returns_ = from.returns;
         announced_.clear();
@@ -88,9 +88,9 @@ public:
 private:
     struct track {
         const row* of;
-        std::size_t number;  // in its row
+        std::size_t number;  // number within its row
         std::uint64_t uuid = 0;
-        std::uint64_t free_at = 0;  // ns
+        std::uint64_t free_at = 0;  // end of the last slice, ns
     };
     static constexpr std::uint64_t never = ~std::uint64_t{0};
 
@@ -131,12 +131,12 @@ private:
         write_descriptor();
     }
 
-    /// The process' own track, the parent of all of its tracks.
+    /// Id of the process's own track, the parent of its other tracks.
     std::uint64_t process(const std::string& name) {
         const auto id = uuid(name);
         if (std::ranges::find(announced_, id) != announced_.end()) return id;
         announced_.push_back(id);
-        // 0 is the idle task's.
+        // pid 0 is reserved for the idle task.
         const auto at = std::ranges::find(processes_, name) - processes_.begin();
         const auto pid = static_cast<std::uint64_t>(at) + 1 + returns_ * (processes_.size() + 1);
         part_.clear();
@@ -150,7 +150,7 @@ private:
         return id;
     }
 
-    /// FNV-1a of the purpose: the same in every run.
+    /// FNV-1a, which gives the same ids in every run.
     std::uint64_t uuid(std::string_view name) const {
         std::uint64_t hash = 0xcbf29ce484222325 ^ returns_;
         for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -214,10 +214,11 @@ private:
     std::vector<std::string> processes_;
     std::unordered_map<std::string, row, text_hash, std::equal_to<>> rows_;
     std::vector<track> tracks_;
-    std::vector<std::uint64_t> announced_;  // processes
+    std::vector<std::uint64_t> announced_;  // ids of processes whose tracks were written
     std::uint64_t returns_ = 0;
     bool begun_ = false;
-    protobuf whole_, packet_, message_, part_;  // from the outside to the inside
+    // buffers of nested messages, from the outermost to the innermost
+    protobuf whole_, packet_, message_, part_;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace trn::trace {
 
-/// A file for the Perfetto viewer. \throws std::system_error
+/// Writes a file for the Perfetto viewer. \throws std::system_error
 std::unique_ptr<writer> make_perfetto_writer(const std::string& path);
 
 }  // namespace trn::trace

@@ -3,7 +3,8 @@
 
 namespace trn {
 
-/// A module by which software powers its machine off: `--until off` waits for all of them.
+/// Interface of a module through which software powers its machine off: `--until off` waits for
+/// all.
 class reports_power_off {
 public:
     virtual bool is_off() const = 0;

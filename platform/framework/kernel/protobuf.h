@@ -7,8 +7,8 @@
 
 namespace trn {
 
-/// A message in the wire format of Protocol Buffers, written field by field:
-/// https://protobuf.dev/programming-guides/encoding. Used again, it asks for no memory.
+/// Encodes a message in the wire format of Protocol Buffers, field by field:
+/// https://protobuf.dev/programming-guides/encoding. Reusing an object allocates no memory.
 class protobuf {
 public:
     void number(unsigned field, std::uint64_t value) {
@@ -20,7 +20,7 @@ public:
         for (unsigned shift = 0; shift < 64; shift += 8)
             bytes_ += static_cast<char>(value >> shift & 0xff);
     }
-    /// Text, or a message.
+    /// A field of text, or an embedded message.
     void bytes(unsigned field, std::string_view value) {
         tag(field, 2);
         varint(value.size());

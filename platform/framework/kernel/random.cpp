@@ -4,7 +4,7 @@
 namespace trn {
 namespace {
 
-std::uint64_t run_seed = 0;  // SystemC has one simulation per process, and so has the seed
+std::uint64_t run_seed = 0;  // global, since SystemC has one simulation per process
 
 }  // namespace
 

@@ -6,18 +6,18 @@
 
 namespace trn {
 
-/// The one seed of a run. Set once, before modules are built; 0 until then.
+/// The seed of the run. Set it once, before modules are built; the default is 0.
 void set_seed(std::uint64_t seed);
 std::uint64_t seed();
 
-/// The seed of the random stream that belongs to `name` (a module's full name). It depends on the
-/// run's seed and on the name only, so adding a module never changes another module's stream.
-/// Use it with std::mt19937_64, whose sequence the C++ standard fixes; do not use std::
-/// distributions, whose results it leaves open.
+/// The seed of the random stream for `name` (a module's full name). It depends only on the run's
+/// seed and the name, so adding a module does not change the streams of others. Use
+/// std::mt19937_64, whose sequence the C++ standard defines; do not use std:: distributions, whose
+/// results it does not define.
 std::uint64_t seed_for(std::string_view name);
 
-/// A number in which each bit depends on every bit of `x` (the finaliser of SplitMix64): one draw
-/// of a sequence that is addressed by number.
+/// Hashes `x` so that each bit of the result depends on all bits of `x` (the finaliser of
+/// SplitMix64): a random number addressed by its position in a sequence.
 std::uint64_t mix_bits(std::uint64_t x);
 
 }  // namespace trn

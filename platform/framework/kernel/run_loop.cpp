@@ -22,17 +22,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Host time of one slice: short while an attached client expects answers.
+// Wall-clock time per slice: short while a client is attached and expects fast responses.
 constexpr auto attached_slice = 100us;
 constexpr auto detached_slice = 2ms;
-// A chatty host sends its next access within this; to sleep and be woken would cost it more.
+// After a handler, the loop spins this long for the next access; sleeping would cost the host more.
 constexpr auto spin_limit = 50us;
-// Handlers per slice boundary: a chatty client cannot starve simulated time.
+// Limit of handlers between slices: a client with many requests cannot stop simulated time.
 constexpr int handlers_per_boundary = 64;
-// What the work of a host's write may cost in the handler of that write, in this thread's own time;
-// work that costs more is simulated in slices, between which others are served.
+// Processor time for which the handler of a host's write may simulate the work that the write
+// started. Work that takes longer is simulated in slices, between which other clients are served.
 constexpr auto write_budget = 50us;
-// A host's write is answered after this in any case: QEMU gives up after 5 s.
+// Limit of holding the reply of a host's write: QEMU gives up after 5 s.
 constexpr auto longest_hold = 1s;
 const sc_time shortest_slice{100, sc_core::SC_NS};
 const sc_time longest_slice{100, sc_core::SC_US};
@@ -163,9 +163,9 @@ std::optional<stop_reason> run_loop::ended(const pending_goal& g, bool sample, b
 bool run_loop::settle_goals() {
     if (goals_.empty()) return false;
     const bool nothing_left = stalled();
-    // Conditions are looked at where simulated time alone decides, never where the host's speed
-    // would: on the grid, at once for a new goal, and while time stands still; in the background,
-    // while no client waits for simulated time, always.
+    // Conditions are evaluated at points that depend only on simulated time, never on the host's
+    // speed: at multiples of the sample period, immediately for a new goal, and while time stands
+    // still. Background goals, for which no client waits, are always evaluated.
     const bool sample = sc_time_stamp().value() % cfg_.sample_period.value() == 0 || paused_ ||
                         !sc_core::sc_pending_activity();
     std::vector<std::pair<std::function<void(const stop_reason&)>, stop_reason>> done;
@@ -178,12 +178,12 @@ bool run_loop::settle_goals() {
             ++g;
         }
     }
-    for (auto& [call, reason] : done) call(reason);  // may add and cancel goals
+    for (auto& [call, reason] : done) call(reason);  // callbacks may add and cancel goals
     return !done.empty();
 }
 
-// Nothing can make progress: no event is pending, or the platform is paused, and every client
-// who could change that is himself waiting.
+// Whether no progress is possible: no event is pending or the platform is paused, and every client
+// that could change that is itself waiting.
 bool run_loop::stalled() const {
     if (!paused_) {
         if (sc_core::sc_pending_activity()) return false;
@@ -212,8 +212,8 @@ std::string run_loop::stall_report() const {
 // --- Driving
 
 void run_loop::elaborate() {
-    // Public in SystemC 2.3.4: binds and calls the elaboration hooks, and runs no process yet, so a
-    // debugger can stop before the first instruction.
+    // initialize() is public in SystemC 2.3.4. It binds ports and calls the elaboration callbacks,
+    // but runs no process, so a debugger can stop before the first instruction.
     sc_core::sc_get_curr_simcontext()->initialize(true);
     driver_->restart();
 }
@@ -236,8 +236,7 @@ bool run_loop::step() {
     assert(!simulating_);
     if (!sc_core::sc_pending_activity()) return false;
     const auto wait = sc_core::sc_time_to_pending_activity();
-    // sc_start(t) leaves the processes of the last time unstarted, sc_start(0) runs one delta
-    // cycle.
+    // sc_start(t) does not run the processes due at its end time; sc_start(0) runs one delta cycle.
     if (wait > SC_ZERO_TIME) simulate(sc_time_stamp() + wait);
     for (int deltas = 0; deltas < 1000 && delta(); ++deltas) {
     }
@@ -283,7 +282,7 @@ bool run_loop::spin() const {
 
 void run_loop::block(std::optional<wall_clock::time_point> wake) {
     if (spin()) {
-        sched_yield();  // the client may be waiting for this very core
+        sched_yield();  // the client may need this processor core
         last_poll_ = {};
         return serve_sockets();
     }
@@ -313,9 +312,8 @@ sc_time run_loop::slice_end() const {
     return end;
 }
 
-// The point of the grid that a jump to the next event must not skip: nothing changes between
-// events, so one look at a condition after each is enough, however short the slices of a slow host
-// are.
+// The next sample point that a jump to an event must not skip. Nothing changes between events, so
+// one evaluation after each event is enough, even with the short slices of a slow host.
 sc_time run_loop::next_sample() const {
     const bool looked = sc_time_stamp().value() % cfg_.sample_period.value() == 0;
     const bool wanted =
@@ -324,7 +322,8 @@ sc_time run_loop::next_sample() const {
                              : sc_core::sc_max_time();
 }
 
-/// Only hosts wait, and not all of them: those who do not would lose the time that is jumped.
+/// Whether all waiting clients are hosts, and some host does not wait: a jump in time would take
+/// processing time from that host.
 bool run_loop::another_host_acts() const {
     if (attachments_.empty()) return false;
     const auto host_of = [this](const pending_goal& g) -> const std::string* {
@@ -420,7 +419,7 @@ bool run_loop::host_wrote(const started_work& work, std::function<void()> answer
     return false;
 }
 
-/// Most work is short: its host is answered without a slice of everything else.
+/// Simulates short work immediately, so that the host's reply does not wait for a whole slice.
 void run_loop::simulate_work(const started_work& work, const sc_time& until) {
     const auto end = thread_time() + write_budget;
     while (!work.finished() && !paused_ && event_is_near() && sc_time_stamp() < until &&
@@ -430,13 +429,14 @@ void run_loop::simulate_work(const started_work& work, const sc_time& until) {
     }
 }
 
-/// Whether work goes on: what waits for an event that is far away may wait for the host.
+/// Whether the next event is near. Work that waits for a distant event may be waiting for the host
+/// itself.
 bool run_loop::event_is_near() const {
     return sc_core::sc_pending_activity() &&
            sc_core::sc_time_to_pending_activity() < cfg_.shortest_gap;
 }
 
-/// A platform that is paused, left or ended keeps no host waiting.
+/// Sends held replies that are due; all of them when the platform pauses, is replaced or ends.
 void run_loop::answer_hosts() {
     if (held_.empty()) return;
     const bool all = paused_ || quitting_ || rests_next() || !event_is_near();

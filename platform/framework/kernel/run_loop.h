@@ -22,38 +22,39 @@ class io_context;
 
 namespace trn {
 
-/// Why a run ended or paused.
+/// The reason why a run ended or paused.
 struct stop_reason {
     enum class kind {
-        condition,   ///< what was waited for is there
-        time_limit,  ///< the simulated time was reached
-        wall_limit,  ///< the wall-clock limit was reached
-        paused,      ///< paused by a person or a breakpoint
-        stalled,     ///< nothing can make progress; `text` is the stall report
-        restored,    ///< another state of the platform takes its place
-        quit,        ///< the platform ends
+        condition,   ///< the goal's condition is met
+        time_limit,  ///< the goal's simulated time is reached
+        wall_limit,  ///< the wall-clock limit is reached
+        paused,      ///< paused by a client or a breakpoint
+        stalled,     ///< no progress is possible; `text` is the stall report
+        restored,    ///< a restored snapshot replaces this process
+        quit,        ///< the platform is being ended
     };
     kind what = kind::condition;
     std::string text;
 };
 std::string_view to_string(stop_reason::kind kind);
 
-/// Simulated time and sockets on one thread (doc/time.md). It simulates a slice, serves what is
-/// ready on the io_context, and repeats; when simulated time has nothing to do it blocks in the
-/// io_context. Handlers of the io_context run between slices, at a known simulated time, and may
-/// call models directly. Where slices end never changes a result.
+/// Runs simulated time and sockets on one thread (doc/time.md): simulates a slice, runs ready
+/// handlers of the io_context, and repeats; blocks in the io_context while simulated time has
+/// nothing to do. Handlers run between slices, at a defined simulated time, and may call models
+/// directly. The boundaries of slices do not influence results.
 class run_loop {
 public:
     using wall_clock = std::chrono::steady_clock;
 
     struct config {
         time_policy policy;
-        /// Simulated time that one access of an attached host costs at least; lockstep only.
+        /// Minimum simulated time per access of an attached host; lockstep only.
         sc_core::sc_time host_access_cost{1, sc_core::SC_US};
-        /// Conditions are looked at on multiples of this, so that the end of a run does not depend
-        /// on the host.
+        /// Conditions are evaluated at multiples of this time, so that the end of a run does not
+        /// depend on the host's speed.
         sc_core::sc_time sample_period{10, sc_core::SC_US};
-        /// A wait for an event nearer than this is work, not an empty gap; free and realtime.
+        /// A wait for an event nearer than this counts as work, not as an empty gap; free and
+        /// realtime.
         sc_core::sc_time shortest_gap{20, sc_core::SC_US};
     };
 
@@ -65,9 +66,9 @@ public:
     boost::asio::io_context& io();
     const config& settings() const { return cfg_; }
 
-    // --- Run control: from any handler, or between two calls of run().
+    // --- Run control: call from handlers, or between two calls of run().
 
-    /// Stops simulated time. From inside a process it takes effect at the end of the delta cycle.
+    /// Stops simulated time; from inside a process, at the end of the delta cycle.
     void pause(std::string why);
     void resume();
     bool paused() const { return paused_; }
@@ -75,78 +76,79 @@ public:
     /// Ends serve() and run(); every goal ends with kind::quit.
     void quit(std::string why);
     bool quitting() const { return quitting_; }
-    /// Told after each pause (false -> true) and resume.
+    /// Called after each pause (paused = true) and resume (paused = false).
     void on_pause_change(std::function<void(bool paused, const std::string& why)> observer);
 
-    /// Calls `what` between slices as soon as no handler is running, and before another one does:
-    /// where this process can be left.
+    /// Calls `what` between slices, as soon as no handler is running and before the next one runs:
+    /// the point at which this process can be replaced by another.
     void at_rest(std::function<void()> what) { at_rest_ = std::move(what); }
-    /// A client waits for that: a handler with more than one piece of work leaves the rest.
+    /// Whether a call of at_rest() is pending: a handler with several pieces of work must stop
+    /// after the current one.
     bool rests_next() const { return at_rest_ != nullptr; }
 
-    // --- Waiting: while a goal exists, simulated time moves and gaps are jumped.
+    // --- Waiting: while a goal exists, simulated time advances and skips gaps.
 
     struct goal {
-        std::string who;                             ///< for the stall report: "control client 3"
-        std::string what;                            ///< "chip ready"
-        std::optional<sc_core::sc_time> until = {};  ///< absolute simulated time
-        std::function<bool()> condition = {};        ///< looked at every config::sample_period
+        std::string who;   ///< who waits, for the stall report: "control client 3"
+        std::string what;  ///< what it waits for: "chip ready"
+        std::optional<sc_core::sc_time> until = {};  ///< ends at this absolute simulated time
+        /// ends when true; evaluated every config::sample_period
+        std::function<bool()> condition = {};
         std::optional<wall_clock::duration> wall_limit = {};
-        bool ends_on_pause = false;    ///< ends with kind::paused instead of waiting for resume()
-        std::uint64_t attachment = 0;  ///< the client that waits, as attach() named it
-        bool background = false;       ///< does not make simulated time move: serving, not waiting
+        bool ends_on_pause = false;    ///< ends at a pause, with kind::paused
+        std::uint64_t attachment = 0;  ///< attachment of the waiting client; 0: none
+        bool background = false;       ///< does not advance simulated time
     };
     using goal_id = std::uint64_t;
-    /// `done` is called once, between slices; never from inside this call.
+    /// `done` is called once, between slices; never inside this call.
     goal_id wait_for(goal what, std::function<void(const stop_reason&)> done);
     void cancel(goal_id id);
-    /// Ends it now: calls its `done`.
+    /// Ends a goal now, and calls its `done`.
     void finish(goal_id id, const stop_reason& why);
 
-    // --- Driving.
+    // --- Running
 
-    /// Builds the module hierarchy's bindings without running a process; run() and serve() do it
-    /// too.
+    /// Elaborates the modules without running a process. run() and serve() do so as well.
     void elaborate();
-    /// Drives until `what` ends.
+    /// Runs until the goal ends.
     stop_reason run(goal what);
-    /// Drives until quit().
+    /// Runs until quit().
     void serve();
-    /// Runs up to the next simulated time at which something happens, whatever the policy and
-    /// though paused. False when nothing is pending.
+    /// Runs to the time of the next event, under any policy and also while paused. Returns false
+    /// when no event is pending.
     bool step();
-    /// Runs one delta cycle of the present time; false when none is pending.
+    /// Runs one delta cycle at the current time; returns false when none is pending.
     bool delta();
 
-    // --- Attached hosts.
+    // --- Attached hosts
 
-    /// A client that may act at any time: while one is attached slices are short. `host`
-    /// names the machine that a driver runs on, which has several attachments, one per device.
+    /// Registers a client that may access the platform at any time: slices are short while there is
+    /// one. `host` names the driver's machine, which has one attachment per device.
     std::uint64_t attach(std::string who, std::string host = {});
     void detach(std::uint64_t attachment);
     std::size_t attached() const { return attachments_.size(); }
-    /// To be called first by the handler of each register access of a host. Charges the access
-    /// under lockstep; otherwise lets simulated time catch up with wall clock inside a paced gap.
+    /// Call first in the handler of each register access of a host. Lockstep: adds the cost of the
+    /// access. Otherwise: advances simulated time to wall-clock time inside a paced gap.
     void host_access();
-    /// To be called before a write of a host is answered, with what the write started. True: answer
-    /// now. False: `answer` is called between slices when the work has finished, so that the host
-    /// sees a short copy finished however busy this machine and the other chips are; its own
-    /// time-outs are short (contract 11.1: 4 ms). Large work is not waited for: `answer` is called
-    /// after max_held of simulated time, or a second of wall clock, in any case.
+    /// Call before the reply to a host's write, with the work that the write started. Returns true:
+    /// reply now. Returns false: `answer` is called between slices when the work has finished, so
+    /// that the host sees short copies finished, independent of the load of this machine; the
+    /// host's own time-outs are short (contract 11.1: 4 ms). For long work, `answer` is called
+    /// after max_held of simulated time or a second of wall-clock time.
     bool host_wrote(const started_work& work, std::function<void()> answer);
     static constexpr auto max_held = std::chrono::microseconds(200);
-    /// To be called after it, with the annotated delay: under lockstep an access costs at least as
-    /// long as it takes.
+    /// Call after the access, with its annotated delay: under lockstep, an access takes at least
+    /// its delay.
     void host_access_took(const sc_core::sc_time& delay);
 
-    /// One line per waiter, goal or module, with what it waits for.
+    /// One line per goal and waiting module, with what it waits for.
     std::string stall_report() const;
 
     struct counters {
         std::uint64_t slices = 0;
         std::uint64_t handlers = 0;
-        std::uint64_t blocked = 0;      ///< times the loop went to sleep
-        wall_clock::duration asleep{};  ///< wall-clock time spent there
+        std::uint64_t blocked = 0;      ///< number of times the loop blocked
+        wall_clock::duration asleep{};  ///< wall-clock time spent blocked
     };
     const counters& counted() const { return counted_; }
 
@@ -156,9 +158,9 @@ private:
         goal what;
         std::optional<wall_clock::time_point> deadline;
         std::function<void(const stop_reason&)> done;
-        bool fresh;  ///< its condition has not been looked at yet
+        bool fresh;  ///< its condition has not been evaluated yet
     };
-    /// The answer to a host's write that waits for what the write started.
+    /// The held reply to a host's write.
     struct held_answer {
         started_work work;
         sc_core::sc_time until;
@@ -185,7 +187,7 @@ private:
 
     const config cfg_;
     const std::unique_ptr<time_driver> driver_;
-    struct sockets;  // most who include this header open none
+    struct sockets;  // keeps Asio out of this header
     const std::unique_ptr<sockets> sockets_;
 
     std::list<pending_goal> goals_;

@@ -6,21 +6,21 @@
 
 namespace trn {
 
-/// What a host's access starts and models finish later, such as the descriptors that a doorbell
-/// posts. A model keeps a share of it until the work is finished or cannot go on by itself; the
-/// host is answered when no share is left (run_loop::host_wrote).
+/// Tracks work that a host's access starts and models finish later, e.g. the descriptors that a
+/// doorbell posts. A model holds a share until the work is finished or cannot continue without the
+/// host. The host gets its reply when no share is left (run_loop::host_wrote).
 class started_work {
 public:
     using share = std::shared_ptr<const void>;
 
-    /// Nothing: finished.
+    /// No work: finished.
     started_work() = default;
     bool finished() const { return shares_.expired(); }
 
-    /// A share of the work of the access that is being made; null when no client waits for it.
+    /// A share of the work of the current access; null when no client waits for it.
     static share current() { return collecting_ == nullptr ? nullptr : collecting_->give(); }
 
-    /// Collects what is started as long as it lives: around an access, which never waits.
+    /// Collects the work of one access. It must exist during the access, which does not wait.
     class collector {
     public:
         collector() : before_(std::exchange(collecting_, this)) {}
@@ -42,7 +42,7 @@ public:
         }
 
         collector* const before_;
-        share share_;  // made for the first model that asks
+        share share_;  // made when the first model needs it
     };
 
 private:

@@ -6,11 +6,11 @@
 
 namespace trn {
 
-/// A file that a run writes as it goes on: in pieces, so that it takes no memory, and never at the
-/// run's expense: what cannot be written is said by failure(), and the rest is dropped.
+/// A file that is written piece by piece during a run. Write errors do not end the run: failure()
+/// returns the reason, and further text is dropped.
 class streamed_file {
 public:
-    /// No path: nothing is written. \throws std::system_error, file_error (check_not_read())
+    /// "": writes nothing. \throws std::system_error, file_error (check_not_read())
     explicit streamed_file(std::string path);
     ~streamed_file();
     streamed_file(const streamed_file&) = delete;
@@ -22,9 +22,9 @@ public:
         if (buffer_.size() >= piece) flush();
     }
     void flush();
-    /// Goes on in another file that begins with what was written so far.
+    /// Continues in another file, which begins with a copy of the text so far.
     void continue_in(const std::string& path);
-    /// Why the file ends too early, with its name; empty: it does not.
+    /// The reason why the file is incomplete, with its name; "" when it is complete.
     const std::string& failure() const { return failure_; }
     void fail(std::string_view why);
 

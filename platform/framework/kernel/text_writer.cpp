@@ -9,7 +9,7 @@
 namespace trn::trace {
 namespace {
 
-// In double quotes, escaped as in JSON.
+// `text` in double quotes, escaped as in JSON.
 std::string quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {

@@ -8,7 +8,8 @@
 
 namespace trn::trace {
 
-/// One line per event, and their digest. No path: the digest alone. \throws std::system_error
+/// Writes one line per event and computes a digest; for "" only the digest. \throws
+/// std::system_error
 std::unique_ptr<writer> make_text_writer(const std::string& path);
 
 }  // namespace trn::trace

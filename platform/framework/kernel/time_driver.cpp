@@ -16,20 +16,19 @@ using wall_clock = time_driver::wall_clock;
 using outlook = time_driver::outlook;
 using plan = time_driver::plan;
 
-// How far simulated time may lag behind its pace before the lag is forgotten: it is never made good
-// by running faster than the policy says.
+// Limit of the lag of simulated time that is made up for; a greater lag is forgotten.
 constexpr auto forgotten_lag = 1ms;
 
 double seconds(wall_clock::duration d) {
     return std::chrono::duration<double>(d).count();
 }
 
-/// While a client waits, simulated time moves as fast as it can.
+/// The plan while a client waits: simulated time advances as fast as possible.
 plan jump(const outlook& ahead) {
     return {std::min({std::max(ahead.slice_end, ahead.event), ahead.sample, ahead.limit})};
 }
 
-/// Simulated time against wall clock, from a common start on.
+/// Relates simulated time to wall-clock time, from a common start.
 class pace {
 public:
     explicit pace(double factor) : factor_(factor) {}
@@ -42,12 +41,12 @@ public:
         const std::chrono::duration<double> wait((event - simulated_).to_seconds() / factor_);
         return wall_ + std::chrono::duration_cast<wall_clock::duration>(wait);
     }
-    /// Simulated time by wall clock.
+    /// The simulated time that corresponds to the current wall-clock time.
     sc_time now() const {
         const auto passed = seconds(wall_clock::now() - wall_) * factor_;
         return later(simulated_, sc_time{passed, sc_core::SC_SEC});
     }
-    /// Wall-clock seconds by which simulated time is ahead.
+    /// Seconds of wall-clock time by which simulated time is ahead.
     double ahead() const {
         return (sc_time_stamp() - simulated_).to_seconds() / factor_ -
                seconds(wall_clock::now() - wall_);
@@ -59,7 +58,7 @@ private:
     wall_clock::time_point wall_{};
 };
 
-/// Simulated time moves only while a client waits.
+/// Advances simulated time only while a client waits.
 class lockstep_driver final : public time_driver {
 public:
     explicit lockstep_driver(const sc_time& access_cost) : access_cost_(access_cost) {}
@@ -79,7 +78,7 @@ private:
     const sc_time access_cost_;
 };
 
-/// Gaps without events pass at the pace of wall clock.
+/// Base of policies under which gaps without events pass at wall-clock speed.
 class paced_driver : public time_driver {
 public:
     paced_driver(double factor, const sc_time& shortest_gap)
@@ -92,7 +91,7 @@ public:
     }
 
 protected:
-    /// `event` may happen when wall clock has got there; until then the loop sleeps.
+    /// Sleeps until the wall-clock time of `event`, then simulates it.
     plan next_in_gap(const outlook& ahead, const sc_time& event) const {
         if (const auto due = pace_.due(event); wall_clock::now() < due) return {{}, due};
         return {std::max(event, std::min(ahead.slice_end, later(sc_time_stamp(), shortest_gap_)))};
@@ -102,7 +101,7 @@ protected:
     const sc_time shortest_gap_;
 };
 
-/// Simulated time moves while there is work; only empty gaps are paced, if no client waits.
+/// Advances simulated time while there is work; paces empty gaps unless a client waits.
 class free_driver final : public paced_driver {
 public:
     explicit free_driver(const sc_time& shortest_gap) : paced_driver(1, shortest_gap) {}
@@ -120,7 +119,7 @@ public:
     bool simulates_writes() const override { return true; }
 };
 
-/// Simulated time is never faster than its factor times wall clock.
+/// Limits simulated time to `factor` times wall-clock time.
 class realtime_driver final : public paced_driver {
 public:
     using paced_driver::paced_driver;

@@ -10,27 +10,28 @@
 
 namespace trn {
 
-/// `from` + `by`, at most the last time that there is.
+/// `from` + `by`, limited to sc_max_time().
 inline sc_core::sc_time later(const sc_core::sc_time& from, const sc_core::sc_time& by) {
     return sc_core::sc_max_time() - from < by ? sc_core::sc_max_time() : from + by;
 }
 
-/// A time policy at work, one class per policy (doc/time.md): how far the run loop may simulate,
-/// and what an access of a host costs.
+/// Implements a time policy (doc/time.md): how far the run loop may simulate, and what an access of
+/// a host costs.
 class time_driver {
 public:
     using wall_clock = std::chrono::steady_clock;
 
-    /// What the run loop knows before a slice; times are absolute.
+    /// State of the run loop before a slice; times are absolute.
     struct outlook {
-        sc_core::sc_time event;   ///< the next one; the limit when none is pending
-        sc_core::sc_time limit;   ///< the first time limit of a goal
-        sc_core::sc_time sample;  ///< the next check of conditions, which a jump must not skip
+        sc_core::sc_time event;   ///< time of the next event; the limit when none is pending
+        sc_core::sc_time limit;   ///< first time limit of all goals
+        sc_core::sc_time sample;  ///< next evaluation of conditions, which a jump must not skip
         sc_core::sc_time slice_end;
-        bool has_waiter = false;         ///< empty gaps may be jumped
-        bool another_host_acts = false;  ///< and would lose the time that is jumped
+        bool has_waiter = false;  ///< a client waits: empty gaps may be skipped
+        /// a host that does not wait would lose processing time by a skip
+        bool another_host_acts = false;
     };
-    /// Simulate up to `boundary`, or wait until `wake`; neither: wait for ever.
+    /// Simulate up to `boundary`, or sleep until `wake`; without both, sleep until a handler runs.
     struct plan {
         std::optional<sc_core::sc_time> boundary = {};
         std::optional<wall_clock::time_point> wake = {};
@@ -38,22 +39,23 @@ public:
 
     virtual ~time_driver() = default;
     virtual plan next(const outlook& ahead) const = 0;
-    /// Simulated time begins to move: after elaboration and after a pause.
+    /// Called when simulated time starts: after elaboration and after a pause.
     virtual void restart() {}
-    /// A slice has been simulated.
+    /// Called after each slice.
     virtual void moved() {}
-    /// Simulated time of an access that a host makes now; `event` is the next one.
+    /// Time to simulate up to for an access that a host makes now; `event` is the time of the next
+    /// event.
     virtual sc_core::sc_time access_time(const sc_core::sc_time& event) const = 0;
-    /// What the access costs in addition, by its annotated delay.
+    /// Additional cost of the access, given its annotated delay.
     virtual sc_core::sc_time access_rest(const sc_core::sc_time& delay) const;
-    /// A host's write is answered when the work that it started has finished.
+    /// Whether replies to writes are held until the work that they started has finished.
     virtual bool holds_answers() const { return true; }
-    /// That work is simulated within the handler of the write.
+    /// Whether the handler of a write simulates that work.
     virtual bool simulates_writes() const { return false; }
 };
 
-/// `access_cost`: simulated time of one access, lockstep only. `shortest_gap`: a shorter wait for
-/// an event is not an empty gap; free and realtime.
+/// `access_cost`: simulated time of an access; lockstep only. `shortest_gap`: shorter waits for an
+/// event are not empty gaps; free and realtime.
 std::unique_ptr<time_driver> make_time_driver(const time_policy& policy,
                                               const sc_core::sc_time& access_cost,
                                               const sc_core::sc_time& shortest_gap);

@@ -6,7 +6,7 @@
 
 namespace trn {
 
-/// Simulated time for people, exact: "1.5 us", "250 ns", "0 s".
+/// Simulated time as exact text: "1.5 us", "250 ns", "0 s".
 std::string to_text(const sc_core::sc_time& time);
 
 }  // namespace trn

@@ -13,7 +13,7 @@ namespace {
 
 std::unique_ptr<writer> sink;
 std::string failed;
-position now;  // of which the digest is the sink's
+position now;  // its digest is computed by the writer
 
 std::uint32_t write(const record& r) {
     if (!sink) return 0;

@@ -10,13 +10,13 @@
 
 #include "platform/framework/kernel/trace_record.h"
 
-/// The event trace of a run: what happened, where, at which simulated time. Two runs of the same
-/// board, firmware, scenario and seed write the same bytes. While tracing is off an event costs one
-/// test of a flag, if it is written like this:
+/// The event trace of a run: event, module and simulated time. Runs with the same board, firmware,
+/// scenario and seed write the same bytes. When written as follows, an event costs only the test
+/// of a flag while tracing is off:
 ///
 ///     if (trace::on()) trace::event(name(), "doorbell", {{"queue", queue}, {"tail", tail}});
 ///
-/// Events of one operation (a copy, a request to firmware) carry its number, from the host's
+/// Events of one operation (a copy, a request to firmware) have its number, from the host's
 /// submission to the completion that the host sees: doc/timeline.md.
 namespace trn::trace {
 
@@ -28,18 +28,18 @@ inline bool on() {
     return detail::on;
 }
 
-/// A number that no operation has had; 0 while tracing is off.
+/// A new operation number; 0 while tracing is off.
 operation new_operation();
-/// The operation for which the code that runs now was called: the events it reports are that
-/// operation's. A call of b_transport hands it on; a model that defers work (an engine
-/// its descriptors, a queue its entries) keeps it and says so again with on_behalf_of.
+/// The operation of the code that runs now; events get its number. A call of b_transport passes it
+/// on. A model that defers work (a DMA engine, a queue) must store it, and set it again with
+/// on_behalf_of.
 inline operation current_operation() {
     return detail::current;
 }
-/// The same where an operation begins unless one has begun: at a doorbell.
+/// Like current_operation(), but starts a new operation if there is none; for doorbells.
 operation current_or_new_operation();
 
-/// Names the operation for as long as it lives: around code that does not wait.
+/// Sets the current operation during its lifetime, around code that does not wait.
 class on_behalf_of {
 public:
     explicit on_behalf_of(operation which) : before_(std::exchange(detail::current, which)) {}
@@ -51,49 +51,50 @@ private:
     const operation before_;
 };
 
-/// Writes the trace to `path`: for Perfetto when it ends in ".perfetto-trace", else as text, one
-/// line per event: time in ps, module, event, name=value... No path: only the digest of the text is
-/// computed. A write that fails later ends the trace: failure() has the reason.
-/// \throws std::system_error when the file cannot be written
+/// Starts writing the trace to `path`: in Perfetto's format when it ends in ".perfetto-trace", else
+/// as text with one line per event: time in ps, module, event, name=value... With an empty path,
+/// only the digest of the text is computed. A later write error ends the trace; failure() returns
+/// the reason. \throws std::system_error when the file cannot be created
 void open(const std::string& path);
-/// Whether the trace is drawn by a viewer, which also shows names that do not come from the
-/// platform but from files beside its firmware. The text trace is the same with and without those.
+/// Whether the trace is for a viewer. Such a trace also contains names from ELF files beside the
+/// firmware images; the text trace does not depend on them.
 bool for_viewer();
-/// Why the trace ends before the run does, in a sentence with its file; empty: it does not.
+/// The reason why the trace is incomplete, with its file; "" when it is complete.
 const std::string& failure();
-/// The modules that are shown as processes, with all that is in them: chips. The rest of the board
-/// is one more.
+/// Sets the modules that are shown as processes with everything inside them: chips. The rest of the
+/// board is one more process.
 void set_processes(std::vector<std::string> modules);
-/// CRC-64 (ECMA-182) of the bytes of the text trace so far; 0 of another, and of none.
+/// CRC-64 (ECMA-182) of the text trace so far; 0 for other formats and without a trace.
 std::uint64_t digest();
-/// Makes the trace of this process, made by fork(), a file of its own that begins with what was
-/// traced so far. flush() must have been called before the fork.
+/// Continues the trace of a process made by fork() in its own file, which begins with a copy of the
+/// trace so far. Precondition: flush() was called before the fork.
 void continue_in(const std::string& path);
-/// Writes out what is still in this process.
+/// Writes buffered events to the file.
 void flush();
-/// Completes the file. Safe when no trace is open; happens by itself at a normal exit.
+/// Completes the file; also called at a normal exit. Does nothing without an open trace.
 void close();
 
 position where();
-/// Simulated time goes back: the trace goes on behind `from`, in tracks of its own.
+/// Simulated time goes back: later events follow the position `from`, in tracks of their own.
 void go_on_behind(const position& from);
 
-/// Something happened in `module` now, plus `delay` (the annotated delay of a b_transport).
+/// Records an event in `module` at the current time plus `delay` (the annotated delay of a
+/// b_transport).
 void event(std::string_view module, std::string_view what, fields with = {},
            const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
-/// Something that took time: from `start` for `duration`. Written when it is reported.
+/// Records an activity with known begin and duration.
 void span(std::string_view module, std::string_view what, const sc_core::sc_time& start,
           const sc_core::sc_time& duration, fields with = {});
 
-/// Something that takes time and whose end is not known: the event that begins it and the one that
-/// ends it. Several may be under way in a module.
+/// An activity whose end is not known when it begins; recorded as a begin and an end event. A
+/// module may have several at the same time.
 struct slice {
-    std::uint32_t track = 0;  ///< which one it is drawn on; 0: it has not begun
+    std::uint32_t track = 0;  ///< track on which it is drawn; 0: it has not begun
     operation of = 0;
 };
 slice begin(std::string_view module, std::string_view what, fields with = {},
             const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
-/// Nothing, when it has not begun.
+/// Records the end; does nothing if the slice has not begun.
 void end(slice& which, std::string_view module, std::string_view what, fields with = {},
          const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 

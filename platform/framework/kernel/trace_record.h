@@ -29,7 +29,7 @@ struct field {
     field(std::string_view n, const std::string& v) : name(n), value(std::string_view(v)) {}
     field(std::string_view n, const char* v) : name(n), value(std::string_view(v)) {}
 };
-/// A field written in hexadecimal: addresses, register values.
+/// A field in hexadecimal, for addresses and register values.
 inline field hex(std::string_view name, std::uint64_t value) {
     field f(name, value);
     f.hex = true;
@@ -37,28 +37,27 @@ inline field hex(std::string_view name, std::uint64_t value) {
 }
 using fields = std::initializer_list<field>;
 
-/// A request from outside, with all that follows from it; numbers count from 1 in a run. 0: no
-/// operation is known.
+/// Number of a request from outside with all its consequences; counted from 1 in a run. 0: unknown.
 using operation = std::uint64_t;
 
-/// What a snapshot that is restored must know of the trace so far.
+/// State of the trace that a restored snapshot continues from.
 struct position {
     std::uint64_t digest = 0;
-    operation operations = 0;   ///< how many numbers were given
-    std::uint64_t returns = 0;  ///< how often simulated time went back
+    operation operations = 0;   ///< number of operations so far
+    std::uint64_t returns = 0;  ///< number of times that simulated time went back
 };
 
-/// One event, as its file stores it.
+/// One event in the form that writers receive.
 struct record {
     enum class kind : std::uint8_t { event, span, begin, end };
 
     kind what_it_is;
     sc_core::sc_time start;
-    sc_core::sc_time duration;  ///< of a span
+    sc_core::sc_time duration;  ///< of a span only
     std::string_view module, what;
     operation of;
     fields with;
-    std::uint32_t track = 0;  ///< of what ends
+    std::uint32_t track = 0;  ///< track of the slice that ends
 };
 
 }  // namespace trn::trace

@@ -11,18 +11,18 @@
 
 namespace trn::trace {
 
-/// A file of records, in some format.
+/// Writes records to a file; base class of the formats.
 class writer {
 public:
-    /// No path: nothing is written. \throws std::system_error
+    /// "": writes nothing. \throws std::system_error
     explicit writer(const std::string& path) : file_(path) {}
     virtual ~writer() = default;
     writer(const writer&) = delete;
     writer& operator=(const writer&) = delete;
 
-    /// Which track, of what begins; else 0.
+    /// Returns the track of a slice that begins; 0 for other records.
     virtual std::uint32_t write(const record& r) = 0;
-    /// Completes the file; no record follows.
+    /// Completes the file; no record may follow.
     virtual void finish() {}
     virtual std::uint64_t digest() const { return 0; }
     virtual bool for_viewer() const { return true; }

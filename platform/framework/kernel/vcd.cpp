@@ -14,7 +14,7 @@ namespace trn {
 
 namespace {
 
-/// Short names of printable characters, as the format wants them.
+/// Short identifiers of printable characters, as the format requires.
 std::string identifier(std::size_t number) {
     constexpr std::size_t characters = '~' - '!' + 1;
     std::string text;
@@ -34,8 +34,8 @@ std::vector<std::string> parts_of(const std::string& path) {
     return parts;
 }
 
-/// The kernel's interface for recorders of values: it calls cycle(). Of the ways to register a
-/// variable none is used.
+/// Registers with the kernel as a trace file, since the kernel then calls cycle(). It traces no
+/// sc_signal: those functions do nothing.
 class kernel_trace : public sc_core::sc_trace_file {
 public:
 #define TRN_NOT_USED(type) \
@@ -107,8 +107,8 @@ private:
         std::uint64_t last;
     };
 
-    /// Called at the end of a slice too, where nothing has happened: its time is the wall clock's
-    /// doing, and a value that is computed from the time must not depend on it.
+    /// Also called at the end of each slice. A slice's end depends on wall-clock time, so values
+    /// are sampled only after delta cycles: they may be computed from the current time.
     void cycle(bool delta) override {
         const auto now = sc_core::sc_delta_count();
         if (!delta && std::exchange(looked_at_, now) != now) sample();
@@ -162,8 +162,8 @@ private:
 
     streamed_file file_;
     std::vector<row> rows_;
-    std::uint64_t written_ = 0;    // the last time in the file
-    std::uint64_t looked_at_ = 0;  // delta cycle
+    std::uint64_t written_ = 0;    // last time written to the file
+    std::uint64_t looked_at_ = 0;  // delta cycle of the last sample
     bool finished_ = false;
 };
 

@@ -9,26 +9,25 @@
 
 namespace trn {
 
-/// Something whose changes a VCD shows.
+/// A signal of the value change dump.
 struct vcd_signal {
-    std::string
-        path;        ///< "chip0.nc0.SEMAPHORE_READ_3": scopes, and a name without dots in the last
-    unsigned width;  ///< bits, 1 to 64
-    std::function<std::uint64_t()> value;  ///< without side effects
+    std::string path;  ///< scopes and a name separated by dots: "chip0.nc0.SEMAPHORE_READ_3"
+    unsigned width;    ///< in bits, 1 to 64
+    std::function<std::uint64_t()> value;  ///< must have no side effects
 };
 
-/// Writes a value change dump (IEEE 1364-2001, 18) in simulated time, 1 ps. The SystemC kernel has
-/// it look at its signals whenever simulated time moves on, which is when changes are over: no
-/// change that lasts is missed and no event is added. Without one nothing is looked at.
+/// Writes a value change dump (IEEE 1364-2001, 18) with 1 ps resolution. The SystemC kernel has it
+/// sample its signals before simulated time advances, when all delta cycles are done: no lasting
+/// change is missed, and no events are added. Without this object, nothing is sampled.
 class vcd_file {
 public:
-    /// Only after elaboration. \throws std::system_error when the file cannot be written
+    /// Construct it after elaboration. \throws std::system_error when the file cannot be created
     vcd_file(const std::string& path, std::vector<vcd_signal> signals);
     ~vcd_file();
 
-    /// Completes the file: its last time is the present one.
+    /// Completes the file with the current time.
     void finish();
-    /// As streamed_file's.
+    /// See streamed_file::failure().
     const std::string& failure() const;
 
 private:
