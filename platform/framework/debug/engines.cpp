@@ -21,7 +21,7 @@ namespace {
 using rpc::code;
 using rpc::json;
 
-/// One engine by its full name, "chip0.nc0.vector".
+/// An engine found by its full name, "chip0.nc0.vector".
 struct named_engine {
     runs_programs* core;
     unsigned engine;

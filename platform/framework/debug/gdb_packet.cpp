@@ -29,7 +29,7 @@ std::string frame(std::string_view body) {
     return out + fmt::format("#{:02x}", sum);
 }
 
-// Acknowledgements and, with `set remote interrupt-on-connect`, a Ctrl-C come before the packet.
+// Acknowledgements and, with `set remote interrupt-on-connect`, a Ctrl-C may precede the packet.
 opening judge_opening(std::string_view first_bytes) {
     constexpr std::size_t max_before = 16;
     const auto start = first_bytes.find_first_not_of("+\x03");
@@ -74,12 +74,12 @@ void packet_reader::take_over(const nlohmann::json& from) {
     acknowledge_ = from["acknowledge"];
 }
 
-/// True at the end of a piece.
+/// Returns true at the end of a packet or interrupt.
 bool packet_reader::take(char c) {
     switch (state_) {
     case state::between:
         if (c == '\x03') to_.interrupt();
-        if (c != '$') return c == '\x03';  // acknowledgements, noise
+        if (c != '$') return c == '\x03';  // skip acknowledgements and garbage
         state_ = state::body;
         body_.clear();
         sum_ = 0;

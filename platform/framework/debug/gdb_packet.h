@@ -9,36 +9,36 @@
 /// The framing of the GDB remote serial protocol (GDB manual, appendix "Overview").
 namespace trn::gdb {
 
-/// Longest packet either way, as qSupported announces it.
+/// Limit of a packet in both directions, announced by qSupported.
 constexpr std::size_t largest_packet = 0x4000;
 
-/// `$body#checksum` with the special characters escaped.
+/// Makes `$body#checksum` with special characters escaped.
 std::string frame(std::string_view body);
-/// The kind of peer by the first bytes of a connection. A web page can post any text to a port of
-/// this machine; only a debugger begins with a packet.
+/// Classifies a peer by its first bytes. A web page can post any text to a local port; only a
+/// debugger begins with a packet.
 enum class opening { incomplete, debugger, stranger };
 opening judge_opening(std::string_view first_bytes);
-/// As hexadecimal digits.
+/// `text` in hexadecimal digits.
 std::string hex_text(std::string_view text);
 
-/// Accepts bytes as they arrive and calls back for each complete piece. Any input is allowed:
-/// garbage between packets is skipped, a packet with a wrong checksum is refused with '-', one that
-/// is too long is dropped.
+/// Accepts bytes as they arrive and calls back for each packet or interrupt. Tolerates any input:
+/// skips garbage between packets, answers a wrong checksum with '-', drops packets that are too
+/// long.
 class packet_reader {
 public:
     struct events {
-        std::function<void(std::string_view body)> packet;  ///< unescaped
-        std::function<void()> interrupt;                    ///< Ctrl-C
-        std::function<void(std::string_view)> answer;  ///< raw bytes for the other side: '+', '-'
+        std::function<void(std::string_view body)> packet;  ///< called with the unescaped body
+        std::function<void()> interrupt;                    ///< called for Ctrl-C
+        std::function<void(std::string_view)> answer;       ///< sends '+' or '-' to the peer
     };
     explicit packet_reader(events to) : to_(std::move(to)) {}
 
-    /// Accepts bytes up to the end of a piece; returns those after it.
+    /// Accepts bytes up to the end of a packet or interrupt; returns the remaining bytes.
     std::string_view feed(std::string_view bytes);
-    /// After QStartNoAckMode: neither sends nor expects '+' and '-'.
+    /// Call after QStartNoAckMode: '+' and '-' are neither sent nor expected.
     void without_acknowledgement() { acknowledge_ = false; }
 
-    /// Its state, for the reader in another process that continues.
+    /// State for the reader of another process that continues.
     nlohmann::json hand_over() const;
     void take_over(const nlohmann::json& state);
 

@@ -50,7 +50,8 @@ std::string target_description(debug_target& hart) {
     std::string xml =
         "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
         "<target version=\"1.0\">\n<architecture>riscv:rv64</architecture>\n"
-        // GDB takes a program without an ABI note for Linux's, where it steps by breakpoints.
+        // Without this, GDB assumes Linux for a program without an ABI note, and steps with
+        // breakpoints.
         "<osabi>none</osabi>\n"
         "<feature name=\"org.gnu.gdb.riscv.cpu\">\n";
     for (unsigned i = 0; i < integer_names.size(); ++i)

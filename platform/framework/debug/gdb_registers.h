@@ -7,8 +7,8 @@
 
 namespace trn::gdb {
 
-/// The target description that tells GDB which registers `hart` has (GDB manual, "RISC-V
-/// Features"). CSRs that the hart does not have are left out.
+/// The target description for GDB: the registers of `hart` (GDB manual, "RISC-V Features"), without
+/// CSRs that the hart does not implement.
 std::string target_description(debug_target& hart);
 
 }  // namespace trn::gdb

@@ -17,7 +17,7 @@ using rpc::json;
 
 namespace {
 
-/// "name" of a method that takes "name: of a state, also: ...".
+/// Name of the first parameter of a method: "name" for "name: of a state, also: ...".
 std::string first_parameter(control& methods, const std::string& method) {
     const auto* found = methods.methods().find(method);
     return found == nullptr
@@ -59,7 +59,8 @@ std::string monitor_command(control& methods, std::string_view command) {
 
 class gdb_server::session : public connection {
 public:
-    static constexpr std::size_t largest_backlog = 4 << 20;  ///< bytes that GDB has not read yet
+    /// limit of bytes that GDB has not read yet
+    static constexpr std::size_t largest_backlog = 4 << 20;
 
     session(gdb_server& server, listener::stream socket)
         : connection(std::move(socket), largest_backlog),
@@ -81,7 +82,7 @@ public:
         stub_.emplace(environment(), state["stub"]);
         send(state["unsent"].get_ref<const std::string&>());
         input_ = state["input"];
-        post([this] { serve(); });  // when all others have been taken over too
+        post([this] { serve(); });  // after all other clients have been taken over
     }
     gdb::stub& stub() { return *stub_; }
     bool begun() const { return stub_.has_value(); }
@@ -112,7 +113,7 @@ private:
         stub_.emplace(environment());
         serve();
     }
-    // Bytes left when this process ends are for the process that continues.
+    // Bytes that remain when this process ends are handed over.
     void serve() {
         while (!input_.empty() && open()) {
             if (loop_.rests_next()) return post([this] { serve(); });
@@ -123,7 +124,7 @@ private:
     void closed() override {
         server_.waiting_.leave(this);
         if (!stub_) return;
-        stub_->detach();  // one of its packets may be what closes it
+        stub_->detach();  // detach explicitly: a packet being processed may close the connection
         loop_.detach(attachment_);
     }
 
@@ -131,8 +132,8 @@ private:
     run_loop& loop_;
     std::uint64_t attachment_ = 0;
     gdb::packet_reader reader_;
-    std::optional<gdb::stub> stub_;  // from its first packet on
-    std::string input_;              // not yet read by the reader
+    std::optional<gdb::stub> stub_;  // exists from the first packet on
+    std::string input_;              // input that reader_ has not processed
 };
 
 gdb_server::gdb_server(control& methods, const waiting_room::limits& waiting)
@@ -187,7 +188,7 @@ std::string gdb_server::listen(const std::string& address) {
 void gdb_server::exited(int status) {
     if (!attached()) return;
     session_->stub().exited(status);
-    // The response is written by handlers of the loop, which has stopped.
+    // Handlers of the loop send the response, but the loop has stopped: run them here.
     const auto end = run_loop::wall_clock::now() + std::chrono::seconds(1);
     auto& io = methods_.loop().io();
     while (session_->open() && !session_->unsent().empty() && run_loop::wall_clock::now() < end)
@@ -195,7 +196,7 @@ void gdb_server::exited(int status) {
 }
 
 void gdb_server::welcome(listener::stream client) {
-    if (attached()) return;  // one at a time; closing the socket notifies the other
+    if (attached()) return;  // waits for one event; closing the socket cancels it
     const auto arrived = std::make_shared<session>(*this, std::move(client));
     waiting_.enter(arrived.get(), [weak = std::weak_ptr(arrived)] {
         if (const auto silent = weak.lock()) silent->close();

@@ -14,9 +14,9 @@
 
 namespace trn {
 
-/// Serves one GDB at a time (doc/debugging.md): chips are inferiors, harts are threads, `monitor`
-/// calls the control methods. A connection becomes the client with its first packet; one that
-/// begins with anything else is closed. Construct it after elaboration.
+/// Serves one GDB at a time (doc/debugging.md): chips are inferiors, harts are threads, and
+/// `monitor` calls control methods. A connection becomes the client with its first packet; one that
+/// begins with other bytes is closed. Construct it after elaboration.
 class gdb_server {
 public:
     explicit gdb_server(control& methods, const waiting_room::limits& waiting = {});
@@ -24,15 +24,15 @@ public:
     gdb_server(const gdb_server&) = delete;
     gdb_server& operator=(const gdb_server&) = delete;
 
-    /// The address for listen() from a user's text: a port alone is on loopback.
+    /// Converts a user's text for listen(): a port alone is on loopback.
     static std::string address_of(const std::string& text);
-    /// "HOST:PORT", loopback only, or a path with a '/' for a Unix socket. Returns the address in
-    /// use. Throws listen_error, also when the platform has no hart.
+    /// Listens on "HOST:PORT" (loopback only) or on a Unix socket (a path with '/'). Returns the
+    /// address in use. Throws listen_error, also when the platform has no hart.
     std::string listen(const std::string& address);
-    /// Reports the end of the program to GDB, and waits briefly for GDB to read it.
+    /// Reports the program's exit status to GDB, and waits briefly until GDB has read it.
     void exited(int status);
 
-    /// The attached GDB, for another process, which passes it to take_over().
+    /// Adds the attached GDB to `to`, for another process that calls take_over().
     void hand_over(handover& to);
     void take_over(const rpc::json& state, int socket);
     void drop_client();
@@ -41,7 +41,7 @@ private:
     class session;
     bool attached() const;
     void welcome(listener::stream client);
-    /// False when another GDB is attached.
+    /// Returns false when another GDB is attached.
     bool admit(session& client);
 
     control& methods_;
@@ -51,9 +51,8 @@ private:
     std::shared_ptr<session> session_;
 };
 
-/// A monitor command as text: "METHOD [name=value...]", where a word without a name is the method's
-/// first parameter; the control method's answer as indented JSON, or one line that begins with
-/// "error: ".
+/// Executes a monitor command "METHOD [name=value...]"; a word without a name is the method's first
+/// parameter. Returns the result as indented JSON, or a line that begins with "error: ".
 std::string monitor_command(control& methods, std::string_view command);
 
 }  // namespace trn

@@ -29,7 +29,7 @@ std::optional<std::uint64_t> number(std::string_view hex) {
     return value;
 }
 
-// Cuts `text` at the first `separator`; the second part is empty when there is none.
+// Splits `text` at the first `separator`; the second part is empty when there is none.
 std::pair<std::string_view, std::string_view> cut(std::string_view text, char separator) {
     const auto at = text.find(separator);
     if (at == std::string_view::npos) return {text, {}};
@@ -163,7 +163,7 @@ void stub::detach(std::string_view process) {
     reply("OK");
 }
 
-/// Takes the breakpoints of this process away; the platform runs on when it was the last one.
+/// Removes the breakpoints of a process; resumes the platform if no process is left.
 void stub::let_go(unsigned process) {
     for (const auto& h : env_.harts) {
         if (h.process != process) continue;
@@ -204,7 +204,7 @@ std::string stub::id_text(const debug_hart& h) const {
                          : fmt::format("{:x}", h.thread);
 }
 
-// "p1.2", "p1.-1", "p1", "2", "-1" (all), "0" (any: the first that matches)
+// Parses "p1.2", "p1.-1", "p1", "2", "-1" (all), "0" (any: the first match).
 std::optional<stub::thread_id> stub::parse_id(std::string_view text) const {
     thread_id id;
     const auto part = [](std::string_view t, std::optional<unsigned>& to) {
@@ -254,7 +254,7 @@ void stub::list_threads() {
     std::size_t count = 0;
     for (const auto& h : env_.harts) {
         if (!attached(h.process)) continue;
-        if (count++ == threads_per_packet) break;  // GDB reads qXfer:threads, which has no limit
+        if (count++ == threads_per_packet) break;  // GDB reads long lists with qXfer:threads
         list += (list.size() > 1 ? "," : "") + id_text(h);
     }
     reply(count == 0 ? "l" : list);
@@ -263,8 +263,7 @@ void stub::list_threads() {
 // --- Packets
 
 void stub::packet(std::string_view body) {
-    // All-stop: while harts run GDB sends nothing but Ctrl-C; what else comes would see a moving
-    // target.
+    // All-stop mode: while harts run, GDB may only send Ctrl-C; other packets are ignored.
     if (running_) return;
     answer(body);
 }
@@ -336,8 +335,7 @@ void stub::query(std::string_view body) {
     if (name == "C") return reply("QC" + id_text(env_.harts[general_]));
     if (name == "fThreadInfo") return list_threads();
     if (name == "sThreadInfo") return reply("l");
-    if (name == "Attached")
-        return reply("1");  // so that GDB detaches when it ends, instead of killing
+    if (name == "Attached") return reply("1");  // makes GDB detach at its end instead of killing
     if (name == "Symbol") return reply("OK");
     if (name == "Xfer") return transfer(rest);
     if (body.starts_with("ThreadExtraInfo,")) return extra_info(body.substr(16));
@@ -529,7 +527,7 @@ void stub::verbose(std::string_view body) {
     reply("");
 }
 
-// vCont;action[:thread]...: the leftmost action that names a thread is its own.
+// vCont;action[:thread]...: for each thread, the leftmost matching action applies.
 void stub::vcont(std::string_view text) {
     std::vector<action> actions(env_.harts.size(), action::none);
     while (!text.empty()) {
@@ -565,7 +563,8 @@ void stub::resume_legacy(std::string_view body) {
 }
 
 void stub::go(const std::vector<action>& actions) {
-    // Several harts can stop at one simulated time; GDB gets a report of one per resumption.
+    // Several harts can stop at the same simulated time; each resumption reports one of them to
+    // GDB.
     actions_ = actions;
     if (const auto stopped = take_stop()) return report(*stopped);
     for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -587,9 +586,9 @@ void stub::go(const std::vector<action>& actions) {
     env_.loop.resume();
 }
 
-/// Whether a breakpoint is where a function that this hart is in returns to: "finish" and "until"
-/// want to get there, even from within a WFI. A pause alone does not complete a WFI, though a halt
-/// does in the Debug specification: debugging must not change behaviour.
+/// Whether a breakpoint is at a return address of this hart's stack, as set by "finish" and
+/// "until". Then the hart must leave a WFI. A pause alone does not complete a WFI (though a halt
+/// does in the Debug specification), since debugging must not change the program's behaviour.
 bool stub::leads_out_of_wait(std::size_t index) {
     const auto known = breakpoints_.find(env_.harts[index].process);
     if (known == breakpoints_.end() || known->second.empty()) return false;
@@ -604,8 +603,8 @@ bool stub::leads_out_of_wait(std::size_t index) {
     });
 }
 
-/// GDB takes a process without a description for one of Linux, and steps its harts to a breakpoint
-/// where the next instruction leads.
+/// GDB assumes Linux for a process whose description it has not read, and steps its harts by a
+/// breakpoint at the next instruction.
 bool stub::is_stepped_by_breakpoint(std::size_t index) {
     const auto& h = env_.harts[index];
     const auto known = breakpoints_.find(h.process);
@@ -617,7 +616,7 @@ bool stub::is_stepped_by_breakpoint(std::size_t index) {
 void stub::interrupt() {
     if (!running_) return;
     env_.loop.pause("debugger interrupt");
-    if (running_) platform_paused({});  // it was paused already
+    if (running_) platform_paused({});  // the platform was paused already
 }
 
 void stub::hart_stopped(std::size_t index) {
@@ -629,14 +628,14 @@ void stub::platform_paused(const std::string& why) {
     if (!running_) return;
     running_ = false;
     if (const auto stopped = take_stop()) return report(*stopped);
-    // A reason that GDB's user has not given: a breakpoint of an engine, another client.
+    // Another cause than GDB's own requests: a breakpoint of an engine, another client.
     if (!why.empty() && !why.starts_with("debugger")) reply("O" + hex_text(why + "\n"));
-    stop_ = "T02";  // SIGINT: a client paused the platform, perhaps through the control socket
+    stop_ = "T02";  // SIGINT
     reply(stop_reply());
 }
 
-/// A stop that GDB has not heard of, of a hart that it resumed: GDB takes one of another hart,
-/// while it steps one over a breakpoint, for an error of its own.
+/// Removes and returns the next unreported stop of a hart that GDB resumed. Stops of other harts
+/// are deferred: while GDB steps one hart over a breakpoint, it treats them as an error.
 std::optional<std::size_t> stub::take_stop() {
     for (;;) {
         const auto at = std::ranges::find_if(
@@ -648,7 +647,8 @@ std::optional<std::size_t> stub::take_stop() {
     }
 }
 
-/// Not when GDB has removed the point meanwhile, because another hart was reported first.
+/// False when GDB has removed the breakpoint or watchpoint meanwhile, after the report of another
+/// hart.
 bool stub::stopped_at_a_point(std::size_t index) {
     const auto& h = env_.harts[index];
     const auto stop = h.target->last_stop();

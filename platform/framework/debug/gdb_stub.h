@@ -19,9 +19,9 @@
 
 namespace trn::gdb {
 
-/// One debugging session in the GDB remote serial protocol, all-stop (doc/debugging.md): packets
-/// in, packets out, no socket. While a hart is stopped simulated time of the whole platform stands
-/// still. An invalid packet returns an error and changes nothing.
+/// One session of the GDB remote serial protocol in all-stop mode (doc/debugging.md), independent
+/// of the transport: packets in, packets out. While a hart is stopped, simulated time of the whole
+/// platform stands still. An invalid packet gets an error reply and changes nothing.
 class stub {
 public:
     struct environment {
@@ -33,23 +33,23 @@ public:
     };
     static constexpr std::size_t max_breakpoints = 1024;
 
-    /// Pauses the platform.
+    /// Starts a session, and pauses the platform.
     explicit stub(environment e);
-    /// Continues a session that hand_over() described: sets its breakpoints, in any state of the
-    /// platform. Does not change that state.
+    /// Continues a session from hand_over(): sets its breakpoints. Does not pause or resume the
+    /// platform.
     stub(environment e, const nlohmann::json& session);
-    /// Removes its breakpoints and resumes the platform.
+    /// Removes the session's breakpoints and resumes the platform.
     ~stub();
     stub(const stub&) = delete;
     stub& operator=(const stub&) = delete;
 
     void packet(std::string_view body);
     void interrupt();
-    /// Must be called when a hart halts by itself (from inside the simulation) and when the
-    /// platform pauses.
+    /// Call when a hart halts at a breakpoint, watchpoint or after a step (from inside the
+    /// simulation), and when the platform pauses.
     void hart_stopped(std::size_t index);
     void platform_paused(const std::string& why);
-    /// The program has ended.
+    /// Call when the program has ended.
     void exited(int status);
     /// Removes all breakpoints and resumes the platform.
     void detach();
@@ -59,13 +59,13 @@ public:
 private:
     enum class action { none, resume, step };
     struct thread_id {
-        std::optional<unsigned> process, thread;  ///< nothing: all of them
+        std::optional<unsigned> process, thread;  ///< empty: all
     };
     struct watch {
         debug_target::watchpoint where;
         char type;  ///< '2' write, '3' read, '4' access
     };
-    /// Address and type: '0' software, '1' hardware. GDB may have both at one address.
+    /// Address and type ('0' software, '1' hardware). GDB may set both at one address.
     using place = std::pair<std::uint64_t, char>;
 
     void reply(std::string_view body) { env_.send(body); }
@@ -116,15 +116,15 @@ private:
 
     environment env_;
     bool multiprocess_ = false, swbreak_ = false, hwbreak_ = false;
-    std::size_t general_ = 0;  ///< the hart that registers and memory are read from
+    std::size_t general_ = 0;  ///< index of the hart for register and memory packets
     std::size_t continue_ = 0;
     bool running_ = false;
-    std::string stop_ = "T05";         ///< signal of the last stop, and its reason
-    std::vector<action> actions_;      ///< of each hart, in the last resumption
-    std::deque<std::size_t> pending_;  ///< harts that halted by themselves and are not reported yet
+    std::string stop_ = "T05";                         ///< last stop reply: its signal and reason
+    std::vector<action> actions_;                      ///< per hart, of the last resumption
+    std::deque<std::size_t> pending_;                  ///< halted harts that were not reported yet
     std::map<unsigned, std::set<place>> breakpoints_;  ///< by process
     std::map<unsigned, std::vector<watch>> watchpoints_;
-    std::set<unsigned> detached_;  ///< processes that GDB has detached from
+    std::set<unsigned> detached_;  ///< processes from which GDB has detached
     std::string description_;
     std::set<unsigned> described_;  ///< processes whose description GDB has read
 };

@@ -7,7 +7,7 @@ namespace trn {
 
 namespace {
 
-/// "rack0.sled1.chip0" of "rack0.sled1.chip0.management.cpu": a hart is a part of a part of a chip.
+/// The chip of a hart: "rack0.sled1.chip0" for "rack0.sled1.chip0.management.cpu", two levels up.
 std::string chip_of(const std::string& hart) {
     const auto part = hart.rfind('.', hart.rfind('.') - 1);
     return hart.substr(0, part == std::string::npos ? hart.find('.') : part);

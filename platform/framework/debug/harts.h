@@ -9,7 +9,8 @@
 
 namespace trn {
 
-/// A hart with the numbers of debuggers: chips are processes, harts are threads, both from 1.
+/// A hart with its numbers for debuggers: chips are processes, harts are threads, both counted from
+/// 1.
 struct debug_hart {
     debug_target* target;
     std::string name;  ///< "chip0.mgmt.hart"
@@ -17,7 +18,7 @@ struct debug_hart {
     unsigned thread;  ///< unique among all harts
 };
 
-/// Every hart, in construction order. The first part of its name is its chip.
+/// All harts in construction order.
 std::vector<debug_hart> find_harts();
 
 /// Adds "harts" to the method `list`, and the virtual memory of each hart to the address spaces.
