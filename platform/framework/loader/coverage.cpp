@@ -47,7 +47,7 @@ coverage::coverage(const std::vector<std::filesystem::path>& programs) {
     for (const auto& file : programs) try {
             programs_.push_back(std::make_unique<program>(file, read_elf(file.string())));
             for (const auto& s : programs_.back()->code_.segments) size_ += marks_of(s);
-        } catch (const elf_error&) {  // an image that is no program, or not for this processor
+        } catch (const elf_error&) {  // not an ELF program for this processor
         }
     shared_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared_ == MAP_FAILED)

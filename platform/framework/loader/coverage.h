@@ -13,26 +13,26 @@
 
 namespace trn {
 
-/// Records which instructions of programs were executed and which directions their conditional
-/// branches took, without counts. Harts record into it while it exists. The marks are in memory
-/// shared with forked processes, so the marks of a child that crashes remain.
+/// Records which instructions were executed and which directions conditional branches took, without
+/// counts. Harts record into it while it exists. The marks are in memory shared with forked
+/// processes, so that those of a crashed child are kept.
 class coverage {
 public:
     enum mark : std::uint8_t { ran = 1, taken = 2, passed = 4 };
 
-    /// A program with one byte of marks for every two bytes that can begin an instruction.
+    /// A program with one byte of marks per possible instruction address (every two bytes).
     class program {
     public:
         program(std::filesystem::path file, elf_program code);
 
         const std::filesystem::path& file() const { return file_; }
-        /// As elf_program::instruction().
+        /// See elf_program::instruction().
         std::optional<std::uint32_t> instruction(std::uint64_t address) const {
             return code_.instruction(address);
         }
         /// The marks of the instruction at `address`; nullptr when the program has none there.
         std::uint8_t* marks(std::uint64_t address) const;
-        /// The same; nullptr also when the instruction there is not `bits`.
+        /// The marks at `address`; nullptr also when the instruction there is not `bits`.
         std::uint8_t* marks(std::uint64_t address, std::uint32_t bits) const;
         bool any_ran() const;
 
@@ -40,32 +40,33 @@ public:
         friend class coverage;
         std::filesystem::path file_;
         elf_program code_;
-        std::vector<std::uint8_t*> marks_;  // of each segment
-        bool used_ = false;                 // by this process
+        std::vector<std::uint8_t*> marks_;  // per segment
+        bool used_ = false;                 // this process has executed it
     };
 
-    /// Covers these ELF files; other files are skipped. At most one object exists at a time.
-    /// \throws std::system_error when there is no memory for the marks
+    /// Covers these ELF files; ignores other files. At most one object may exist at a time. \throws
+    /// std::system_error when there is no memory for the marks
     explicit coverage(const std::vector<std::filesystem::path>& programs);
     ~coverage();
     coverage(const coverage&) = delete;
     coverage& operator=(const coverage&) = delete;
 
-    /// The object that harts record into; nullptr: none.
+    /// The object that harts record into; nullptr without one.
     static coverage* active() { return active_; }
 
-    /// The program whose code is in this page at `address`, the likeliest of several, or nullptr.
+    /// The program that contains the code `page` at `address`; of several, the best match; nullptr:
+    /// none.
     program* find(std::uint64_t address, std::span<const std::uint8_t> page);
-    /// The marks of one instruction whose page is not known; nullptr: of no program.
+    /// The marks of an instruction whose page is not known; nullptr when no program contains it.
     std::uint8_t* marks(std::uint64_t address, std::uint32_t bits);
 
     std::span<const std::unique_ptr<program>> programs() const { return programs_; }
-    /// Address of executed code that belongs to no program.
+    /// An address of executed code that belongs to no program.
     std::optional<std::uint64_t> unknown_code() const;
 
 private:
     struct header {
-        std::uint64_t unknown;  // the first address, + 1
+        std::uint64_t unknown;  // the first such address found, + 1; 0: none
     };
 
     inline static coverage* active_ = nullptr;

@@ -16,7 +16,8 @@ public:
     dwarf_file(const dwarf_file&) = delete;
     dwarf_file& operator=(const dwarf_file&) = delete;
 
-    /// Calls visit(Dwarf_Die&) for compilation units until it returns true; returns whether it did.
+    /// Calls visit(Dwarf_Die&) for each compilation unit until it returns true. Returns whether it
+    /// did.
     template <typename Visit>
     bool any_unit(Visit&& visit) const {
         Dwarf_Off next = 0;

@@ -75,7 +75,7 @@ struct reader {
         if (result.segments.empty()) refuse("has nothing to load");
     }
 
-    /// Symbols are a convenience: unreadable ones are skipped.
+    /// Reads symbols; skips unreadable ones, since they are only used for names.
     void read_symbols(elf_program& result) const {
         for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
             GElf_Shdr header;
@@ -97,7 +97,7 @@ struct reader {
     }
 };
 
-/// What follows `address` in its segment.
+/// The bytes from `address` to the end of its segment.
 std::span<const std::uint8_t> bytes_from(const elf_program& program, std::uint64_t address) {
     for (const auto& s : program.segments)
         if (address - s.address < s.bytes.size())

@@ -11,7 +11,7 @@
 
 namespace trn {
 
-/// A fault of an ELF file, in one sentence that begins with the file's name.
+/// An error in an ELF file; what() begins with the file's name.
 class elf_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -20,38 +20,38 @@ public:
 /// A bare-metal RV64 program: its segments and entry point.
 struct elf_program {
     struct segment {
-        std::uint64_t address;            ///< physical
-        std::uint64_t size;               ///< in memory; zero beyond `bytes`
-        std::vector<std::uint8_t> bytes;  ///< from the file
+        std::uint64_t address;            ///< physical address
+        std::uint64_t size;               ///< in memory, bytes; zeroes follow `bytes`
+        std::vector<std::uint8_t> bytes;  ///< content in the file
     };
     std::uint64_t entry = 0;
     std::vector<segment> segments;  ///< as in the file
     std::map<std::string, std::uint64_t, std::less<>> symbols;
-    std::map<std::uint64_t, std::string> functions;  ///< by start address, one name each
+    std::map<std::uint64_t, std::string> functions;  ///< by start address; one name per address
 
     std::optional<std::uint64_t> symbol(std::string_view name) const;
-    /// Bytes of `page`, which lies at `address`, that are the program's too; 0 when that is less
-    /// than half of what the program has there.
+    /// Number of bytes of `page` at `address` that equal the program's bytes there; 0 when less
+    /// than half of them are equal.
     std::size_t agreement(std::uint64_t address, std::span<const std::uint8_t> page) const;
-    /// The instruction at `address`, 16 bits when compressed; nullopt outside the program.
+    /// The instruction at `address`, 16 bits if compressed; nullopt outside of the program.
     std::optional<std::uint32_t> instruction(std::uint64_t address) const;
 };
 
-/// The bytes of all segments as they lie in memory, with zeroes between them.
+/// All segments as one block of memory, with zeroes between them.
 struct flat_program {
     std::uint64_t first = 0;  ///< the lowest address
     std::vector<std::uint8_t> bytes;
 };
-/// Nothing when the program has no bytes, or they span more than `limit`.
+/// Nothing when the program is empty, or spans more than `limit` bytes.
 std::optional<flat_program> flatten(const elf_program& program, std::uint64_t limit);
 
-/// Whether a file begins as ELF files do.
+/// Whether the file has the magic number of ELF.
 bool is_elf(std::span<const std::uint8_t> file);
 
 /// Reads a little-endian 64-bit RISC-V executable. Throws elf_error: unreadable or truncated file,
 /// not ELF, wrong class, byte order or machine, not executable, nothing to load.
 elf_program read_elf(const std::string& path);
-/// The same from memory; messages begin with `name`.
+/// Reads an image in memory; messages begin with `name`.
 elf_program read_elf(std::span<const std::uint8_t> image, const std::string& name);
 
 }  // namespace trn

@@ -45,7 +45,7 @@ fs::path find_firmware(const std::string& name_or_path) {
 
 namespace {
 
-/// A bare name is in the firmware folder, whose path the user may not know.
+/// Explains that a name without '/' is searched for in the firmware folder, not in the current one.
 std::string hint(const std::string& name_or_path) {
     if (fs::path(name_or_path).has_parent_path()) return {};
     std::error_code error;

@@ -8,7 +8,7 @@ namespace trn {
 function_names::function_names(const std::vector<std::filesystem::path>& programs) {
     for (const auto& file : programs) try {
             programs_.push_back(read_elf(file.string()));
-        } catch (const elf_error&) {  // an image that is no program, or not for this processor
+        } catch (const elf_error&) {  // not an ELF program for this processor
         }
     assert(active_ == nullptr);
     active_ = this;

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Unpriv. 2.5 and 16.4: BRANCH, and C.BEQZ, C.BNEZ.
+/// BRANCH, C.BEQZ or C.BNEZ (Unpriv. 2.5 and 16.4).
 bool is_conditional_branch(std::uint32_t bits) {
     return (bits & 3) == 3 ? (bits & 0x7f) == 0x63 : (bits & 0xc003) == 0xc001;
 }
@@ -35,8 +35,9 @@ struct source {
         int line = 0;
         bool ran = false;
     };
-    std::map<int, bool> lines;                              // ran
-    std::map<std::pair<int, unsigned>, unsigned> branches;  // marks, by line and number
+    std::map<int, bool> lines;  // whether the line was executed
+    // marks, by line and number of the branch
+    std::map<std::pair<int, unsigned>, unsigned> branches;
     std::map<std::string, function> functions;
 };
 
@@ -47,7 +48,7 @@ public:
     std::vector<std::string> warnings;
 
 private:
-    /// Of one program: the number of the next branch of a line in a function.
+    /// Per program: the next branch number of a line in a function.
     using numbers = std::map<std::tuple<std::uint64_t, std::string, int>, unsigned>;
 
     bool add_lines(const coverage::program& code, Dwarf_Die& unit, numbers& next);
@@ -57,12 +58,12 @@ private:
     std::string name_of(const char* file);
 
     const fs::path here_ = fs::current_path();
-    std::map<std::string, std::string> names_;  // "" = left out
-    std::set<std::uint64_t> entries_;           // first addresses of functions
+    std::map<std::string, std::string> names_;  // "": omitted
+    std::set<std::uint64_t> entries_;           // start addresses of functions
     std::map<std::string, source> sources_;
 };
 
-/// Relative to the current folder when inside it; "" for sources that are left out.
+/// Path relative to the current folder if the file is inside it; "" for sources that are omitted.
 std::string collector::name_of(const char* file) {
     if (file == nullptr) return {};
     const auto [found, fresh] = names_.emplace(file, "");
@@ -94,7 +95,7 @@ void collector::add_range(const coverage::program& code, std::uint64_t first, st
     }
 }
 
-/// Whether the unit has lines of code of this program.
+/// Adds a unit's lines. Returns whether it has lines with code of this program.
 bool collector::add_lines(const coverage::program& code, Dwarf_Die& unit, numbers& next) {
     Dwarf_Lines* rows = nullptr;
     std::size_t count = 0;
@@ -109,7 +110,7 @@ bool collector::add_lines(const coverage::program& code, Dwarf_Die& unit, number
         dwarf_lineaddr(row, &first);
         dwarf_lineaddr(dwarf_onesrcline(rows, i + 1), &last);
         dwarf_lineno(row, &line);
-        // Functions that the linker dropped lie at address 0, where no program has code.
+        // Functions that the linker dropped have address 0, where no program has code.
         if (end || line == 0 || !code.instruction(first)) continue;
         any = true;
         if (const auto file = name_of(dwarf_linesrc(row, nullptr, nullptr)); !file.empty())

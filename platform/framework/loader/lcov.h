@@ -9,14 +9,14 @@
 namespace trn {
 
 struct lcov_report {
-    std::string text;  ///< a tracefile of LCOV, geninfo(1): files by name, lines ascending
+    std::string text;                   ///< LCOV tracefile (geninfo(1)), sorted by file and line
     std::vector<std::string> warnings;  ///< sentences: programs without debugging information
 };
 
-/// Lines, functions and branches of the sources of every program with executed code, by the
-/// debugging information of its ELF file. Sources beneath the current folder are named
-/// relative to it, those of libraries that are not here are left out. A branch is one machine
-/// instruction: the k-th of its line in a function is one and the same in every copy of the line.
+/// Computes the coverage of lines, functions and branches for every program with executed code,
+/// using the debugging information of its ELF file. Sources below the current folder get relative
+/// names; library sources that do not exist here are omitted. A branch is one machine instruction:
+/// the k-th branch of a line in a function is the same one in every copy of that line.
 lcov_report to_lcov(const coverage& all);
 
 }  // namespace trn

@@ -21,7 +21,7 @@ struct place {
     int line = 0;
 };
 
-/// Of the call that an inlined function stands for.
+/// The place of the call that was inlined.
 place call_of(Dwarf_Die& unit, Dwarf_Die& inlined) {
     Dwarf_Attribute attribute;
     Dwarf_Word file = 0, line = 0;
@@ -34,14 +34,14 @@ place call_of(Dwarf_Die& unit, Dwarf_Die& inlined) {
     return {dwarf_filesrc(files, file, nullptr, nullptr), static_cast<int>(line)};
 }
 
-/// The innermost function at `pc` that is not written in a header.
+/// The innermost function at `pc` that is not defined in a header.
 std::string describe(Dwarf_Die& unit, std::uint64_t pc) {
     Dwarf_Line* row = dwarf_getsrc_die(&unit, pc);
     if (row == nullptr) return {};
     place here{dwarf_linesrc(row, nullptr, nullptr)};
     dwarf_lineno(row, &here.line);
-    // By address first, then what encloses the innermost: the former alone continues where an
-    // inlined function was declared, not where it was called.
+    // First search by address, then for the enclosing scopes: the first search alone would continue
+    // where an inlined function is declared, not where it is called.
     Dwarf_Die* innermost = nullptr;
     Dwarf_Die* scopes = nullptr;
     if (dwarf_getscopes(&unit, pc, &innermost) <= 0) return {};
@@ -90,7 +90,7 @@ private:
 source_lines::source_lines(const std::vector<fs::path>& programs) {
     for (const auto& file : programs) try {
             programs_.push_back(std::make_unique<program>(file));
-        } catch (const elf_error&) {  // an image that is no program, or not for this processor
+        } catch (const elf_error&) {  // not an ELF program for this processor
         }
 }
 

@@ -10,17 +10,17 @@
 
 namespace trn {
 
-/// Functions and lines of programs, from the debugging information of their ELF files.
+/// Looks up functions and lines in the debugging information of ELF files.
 class source_lines {
 public:
-    /// Files that are not ELF programs are skipped.
+    /// Files that are not ELF programs are ignored.
     explicit source_lines(const std::vector<std::filesystem::path>& programs);
     ~source_lines();
     source_lines(const source_lines&) = delete;
     source_lines& operator=(const source_lines&) = delete;
 
-    /// "function (file:line)" of the program that has exactly `code` at `pc`; "" when none has.
-    /// Code inlined from a header counts to the source file that uses it.
+    /// "function (file:line)" in the program that has exactly `code` at `pc`; "" when no program
+    /// has. Code inlined from a header belongs to the source file that uses it.
     std::string at(std::uint64_t pc, std::span<const std::uint8_t> code) const;
 
 private:
