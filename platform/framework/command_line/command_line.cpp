@@ -19,14 +19,15 @@ namespace trn {
 
 namespace {
 
-/// "trnvp 0.1.0 (c85505ea89aa)"; without the commit when no checkout was built.
+/// Version text: "trnvp 0.1.0 (c85505ea89aa)"; without the commit if built outside of git.
 std::string version_of(const CLI::App& app) {
     const std::string_view built = built_commit();
     return fmt::format("{} {}{}", app.get_name(), project_version(),
                        built.empty() ? "" : fmt::format(" ({})", built));
 }
 
-/// Rewrites a number in decimal, which CLI11 then converts to the option's type. \returns a mistake
+/// Rewrites a number in decimal, which CLI11 then converts to the option's type. \returns an error
+/// message or ""
 template <class T>
 std::string read_number(config::parsed<T> (*parse)(std::string_view), std::string& text) {
     const auto value = parse(text);
@@ -60,7 +61,7 @@ std::vector<std::string> subcommands_of(const CLI::App& app) {
     return names;
 }
 
-/// "--name" of every option that may stand after `app` on the command line.
+/// "--name" of every option that is allowed after `app` on the command line.
 std::vector<std::string> options_of(const CLI::App& app) {
     std::vector<std::string> names;
     for (const auto* option : app.get_options())
@@ -71,7 +72,7 @@ std::vector<std::string> options_of(const CLI::App& app) {
     return names;
 }
 
-/// What is wrong with the first word that nothing takes; "" when all words are taken.
+/// Error message for the first word that no option or subcommand takes; "" without one.
 std::string unknown_word(const CLI::App& app) {
     const auto left = app.remaining(true);
     if (left.empty()) return {};

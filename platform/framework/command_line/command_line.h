@@ -12,16 +12,15 @@
 namespace trn {
 
 /// Parses the command line of a program whose options are all declared, and runs the callbacks of
-/// what was chosen. Adds --version. Beyond CLI11: a word that is no subcommand or option is named
-/// with the nearest one, an empty value is refused, and a number must be one (CLI11 wraps what is
-/// negative or too large).
-/// \returns 0, also after --help; 2 after a mistake, which is then printed
+/// the chosen ones. Adds --version. Improves on CLI11: for an unknown word the nearest option or
+/// subcommand is suggested, empty values are refused, and numbers out of range are refused (CLI11
+/// wraps them). \returns 0, also after --help; 2 after an error, which is printed
 int parse_command_line(CLI::App& app, int argc, char** argv);
 
-/// The value is one of these words; '-' and '_' are the same in them.
+/// Accepts these words only; '-' and '_' are equal.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// An option whose value is a word of an enumeration, as board and scenario files spell it.
+/// Adds an option whose value is an enumerator's name, spelled as in board and scenario files.
 template <class E, class T>
 CLI::Option* add_choice(CLI::App* to, const std::string& name, T& value, const std::string& what,
                         std::vector<config::choice<E>> choices = {

@@ -18,16 +18,16 @@ namespace trn {
 
 namespace {
 
-/// A descriptor of a standard stream that is free would be the next file's or socket's, which then
-/// receives what the program prints.
+/// Opens closed standard streams: otherwise the next file or socket would get their descriptor, and
+/// would receive what the program prints.
 void open_standard_streams() {
     int opened = 0;
     while ((opened = open("/dev/null", O_RDWR)) >= 0 && opened <= STDERR_FILENO) continue;
     if (opened >= 0) close(opened);
 }
 
-/// The C library reads its tunables before main() only, so they take another start. Programs that
-/// this one starts get none of it.
+/// The C library reads its tunables before main(), so the program must be started again. The
+/// variable is removed for programs that this one starts.
 void ask_for_huge_pages(char** argv) {
     constexpr auto name = "GLIBC_TUNABLES", ours = "glibc.malloc.hugetlb=1";
     const char* const set = getenv(name);
@@ -35,14 +35,14 @@ void ask_for_huge_pages(char** argv) {
         std::error_code unknown;
         const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
         setenv(name, ours, 1);
-        execv(program.c_str(), argv);  // where that cannot be done, small pages do
+        execv(program.c_str(), argv);  // on failure, continue with small pages
         unsetenv(name);
     } else if (set == std::string_view(ours)) {
         unsetenv(name);
     }
 }
 
-/// Reading a board takes more than 32 KiB of stack; the rest is for deep ones and sanitizers.
+/// Reading a board takes more than 32 KiB of stack; deep boards and sanitizers need more.
 bool has_stack() {
     constexpr rlim_t least = 512 << 10;
     rlimit stack{};

@@ -3,12 +3,11 @@
 
 namespace trn {
 
-/// The body of main(): calls sc_main() in a process that suits a simulator. Standard streams that
-/// the caller closed lead to /dev/null, and a file size limit fails the write instead of ending the
-/// process. SystemC prints no banner, and the models, some 5 MiB of heap for each chip of which
-/// little is touched at a time, lie in huge pages where the host has them (it starts this program a
-/// second time for that). Huge pages cost no memory, since the heap is dense: fewer page faults and
-/// misses of the TLB. GLIBC_TUNABLES, if the user has set it, stays as it is.
+/// The body of main(): calls sc_main() in a process with settings for a simulator. Closed standard
+/// streams are opened as /dev/null. Exceeding the file size limit fails the write and does not end
+/// the process. SystemC prints no banner. The heap (some 5 MiB per chip) is in huge pages where the
+/// host has them, which needs a second start of the program; it reduces page faults and TLB misses,
+/// and costs no memory, since the heap is dense. A user's GLIBC_TUNABLES is not changed.
 int run_program(int argc, char** argv);
 
 }  // namespace trn

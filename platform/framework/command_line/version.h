@@ -3,9 +3,9 @@
 
 namespace trn {
 
-/// Of the project, "0.2.0".
+/// Version of the project: "0.2.0".
 const char* project_version();
-/// That was built, "c85505ea89aa"; "" for a source tree without git.
+/// The commit that was built: "c85505ea89aa"; "" for a source tree without git.
 const char* built_commit();
 
 }  // namespace trn

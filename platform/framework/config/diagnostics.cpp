@@ -73,7 +73,7 @@ constexpr std::array rows{
     mistake_row{mistake::no_block_has_room, "a link that fits in no block of the chip"},
 };
 
-/// Bytes of the code point that `text` begins with; 0 when it does not begin with UTF-8.
+/// Length in bytes of the first code point of `text`; 0 when it is not valid UTF-8.
 std::size_t code_point(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned first = byte(0);
@@ -89,7 +89,7 @@ std::size_t code_point(std::string_view text) {
     return length;
 }
 
-/// C0, DEL, C1, and what changes the direction of text.
+/// Whether the code point is C0, DEL, C1, or changes the direction of text.
 bool is_control(std::string_view code_point) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(code_point[i]); };
     if (code_point.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
@@ -100,7 +100,7 @@ bool is_control(std::string_view code_point) {
            (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
 }
 
-/// The window of the source line that is shown, made printable; the caret's offset in it.
+/// The part of the source line that is shown, made printable, and the caret's offset in it.
 std::pair<std::string, std::size_t> excerpt(std::string_view line, std::size_t column) {
     std::size_t start = 0;
     if (line.size() > widest_excerpt && column > widest_excerpt / 2)
@@ -117,13 +117,13 @@ std::pair<std::string, std::size_t> excerpt(std::string_view line, std::size_t c
     return {shown, column - start};
 }
 
-/// Columns on a terminal: UTF-8 continuation bytes take none.
+/// Width on a terminal: UTF-8 continuation bytes have none.
 std::size_t cells(std::string_view text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// Levenshtein distance; words are short (bounded by the callers), one row of memory.
+/// Levenshtein distance with one row of memory; callers limit the words' lengths.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -162,8 +162,8 @@ std::span<const mistake_row> catalogue() {
     return rows;
 }
 
-/// A message is one line, below which an excerpt of another file may stand: lines that begin with
-/// four spaces.
+/// A message is one line; lines below it that begin with four spaces are an excerpt of another
+/// file.
 static std::string printable_message(std::string_view text) {
     std::string shown;
     for (std::size_t end; (end = text.find("\n    ")) != text.npos; text.remove_prefix(end + 1))

@@ -10,7 +10,8 @@
 
 namespace trn {
 
-/// Every user mistake has a number, a row in catalogue(), a row in doc/diagnostics.md and a test.
+/// Errors of users. Each has a number, a row in catalogue(), a row in doc/diagnostics.md and a
+/// test.
 enum class mistake : unsigned {
     // reading a file
     unreadable_file = 1,
@@ -77,10 +78,10 @@ struct mistake_row {
     std::string_view title;
 };
 
-/// All codes in ascending order, with the one-line title doc/diagnostics.md shows.
+/// All codes in ascending order, with the titles of doc/diagnostics.md.
 std::span<const mistake_row> catalogue();
 
-/// One mistake with its place. Lines and columns count from 1; 0 means "the file as a whole".
+/// One error with its place. Lines and columns count from 1; 0 stands for the whole file.
 struct diagnostic {
     mistake code{};
     std::string file;
@@ -88,14 +89,14 @@ struct diagnostic {
     int column = 0;
     std::string message;
     std::string source_line;
-    int length = 0;  ///< of the caret run
+    int length = 0;  ///< number of carets
     std::string suggestion;
 
-    /// The paragraph of house style R15: place, code, message; source line; carets and suggestion.
+    /// The text for a terminal: place, code and message; the source line; carets and suggestion.
     std::string text() const;
 };
 
-/// What a user did wrong in a file or on the command line: commands print what() and exit with 2.
+/// Errors of the user in a file or on the command line: commands print what() and exit with 2.
 class config_error : public std::exception {
 public:
     explicit config_error(std::vector<diagnostic> list);
@@ -109,30 +110,30 @@ private:
     std::string text_;
 };
 
-/// Collects the mistakes of one reading, so that a user sees all of them at once (bounded: the
-/// first 100 are kept).
+/// Collects the errors of reading a file, so that a user sees all of them at once (at most 100 are
+/// kept).
 class diagnostics {
 public:
     void add(diagnostic one);
     bool empty() const { return list_.empty(); }
     const std::vector<diagnostic>& list() const { return list_; }
-    /// Throws config_error with the mistakes ordered by file and place, unless there are none.
+    /// Throws config_error with the errors, sorted by file and place; does nothing without errors.
     void throw_if_any() const;
 
 private:
     std::vector<diagnostic> list_;
 };
 
-/// `text` for one line of a terminal: control characters, which could move the cursor or change
-/// what is shown, and bytes that are no UTF-8 become escapes like \x1b; what is very long is cut.
+/// Makes `text` safe for one line of a terminal: control characters, which could move the cursor or
+/// change the display, and invalid UTF-8 become escapes such as \x1b; very long text is cut.
 std::string printable(std::string_view text);
-/// The same for several lines: tabs stay, and a line may end with a carriage return.
+/// Like printable(), for several lines: keeps tabs, and a carriage return at the end of a line.
 std::string printable_lines(std::string_view text);
 
-/// Whether two words are equal, with '-' and '_' as one character.
+/// Whether two words are equal, where '-' equals '_'.
 bool same_word(std::string_view a, std::string_view b);
 
-/// "did you mean 'x'?  (known: a, b)" for a misspelt word; "" without known words.
+/// "did you mean 'x'?  (known: a, b)" for a misspelt word; "" if `known` is empty.
 std::string suggest(std::string_view wrong, std::span<const std::string_view> known);
 std::string suggest(std::string_view wrong, std::span<const std::string> known);
 

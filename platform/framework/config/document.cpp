@@ -24,7 +24,7 @@ constexpr std::size_t largest_file = 4u << 20;
 constexpr std::size_t max_nodes = 200'000;
 constexpr std::size_t deepest = 32;
 
-/// Stops yaml-cpp in the middle of a text that breaks a bound; the mistake is already reported.
+/// Thrown to stop yaml-cpp after a limit was exceeded; the error has been reported.
 struct give_up {};
 
 /// yaml-cpp counts lines and columns from 0.
@@ -49,8 +49,8 @@ std::string_view shape_name(shape form) {
     return "nothing";
 }
 
-/// Builds our tree from yaml-cpp's events: bounds are checked while reading, before memory is
-/// spent.
+/// Builds our tree from yaml-cpp's events; checks limits during parsing, before memory is
+/// allocated.
 class tree_builder : public YAML::EventHandler {
 public:
     explicit tree_builder(source& target) : target_(target) {}
@@ -90,7 +90,7 @@ public:
 private:
     struct level {
         std::uint32_t index;
-        bool key_pending = false;  ///< a map has its key and waits for the value
+        bool key_pending = false;  ///< inside a map: a key was read, its value follows
         std::uint32_t key = 0;
     };
 
@@ -162,8 +162,7 @@ void index_lines(source& target) {
         if (target.text[i] == '\n') target.line_starts.push_back(i + 1);
 }
 
-/// Anything but printable text and white space makes places meaningless (and UTF-16 arrives as
-/// NULs).
+/// Refuses control characters, which make columns meaningless; UTF-16 text contains NULs.
 void reject_binary(const source& target) {
     for (std::size_t i = 0; i < target.text.size(); ++i) {
         const auto byte = static_cast<unsigned char>(target.text[i]);
@@ -371,7 +370,7 @@ void node::only(std::span<const std::string_view> known, std::string_view what) 
     for (const auto& [key, value] : get().entries) {
         const tree_node& k = source_->nodes[key];
         if (std::find(known.begin(), known.end(), k.text) != known.end()) continue;
-        k.used = true;  // one mistake is enough for it
+        k.used = true;  // do not report this key again
         source_->report(mistake::unknown_key, k.where,
                         fmt::format("{} has no key '{}'", what, k.text),
                         suggest(k.text, std::span(known.begin(), known.size())));

@@ -19,15 +19,15 @@
 
 namespace trn::config {
 
-/// Place of a value: 1-based line and column, and the number of characters that carets mark.
+/// Place of a value: line and column from 1, and the number of characters to mark with carets.
 struct place {
     int line = 0;
     int column = 0;
     int length = 1;
 };
 
-/// One spelling of an enumerator. Specialise `choices<E>` with a constexpr array `list` of these to
-/// make an enumeration readable.
+/// Name of one enumerator. To make an enumeration readable, specialise `choices<E>` with a
+/// constexpr array `list` of these.
 template <class E>
 struct choice {
     std::string_view name;
@@ -42,15 +42,15 @@ enum class shape : std::uint8_t { nothing, null, scalar, list, map };
 
 struct tree_node {
     shape form = shape::nothing;
-    bool plain = false;  ///< an unquoted scalar: only those are numbers and booleans
+    bool plain = false;  ///< unquoted: only such scalars can be numbers and booleans
     place where;
     std::string text;                                              ///< scalar
     std::vector<std::uint32_t> items;                              ///< list
     std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;  ///< map: key node, value node
-    mutable bool used = false;                                     ///< of a key: it was read
+    mutable bool used = false;                                     ///< for a key: it was read
 };
 
-/// A file's text, its tree, and the collected mistakes.
+/// A file's text, its tree, and its diagnostics.
 struct source {
     std::string name;
     std::string text;
@@ -64,9 +64,9 @@ struct source {
 
 }  // namespace detail
 
-/// A value in a document, cheap to copy; valid as long as its document. Reads never throw: a
-/// mistake is reported to the document's diagnostics and a default is returned, so that one pass
-/// finds all mistakes.
+/// A value in a document; cheap to copy, valid as long as the document. Reads do not throw: an
+/// error is reported to the document's diagnostics and a default is returned, so that one pass
+/// finds all errors.
 class node {
 public:
     struct entry;
@@ -82,7 +82,7 @@ public:
     /// The file's name, as diagnostics show it.
     std::string_view file() const;
 
-    /// The items of a list; the entries of a map (all marked as used). Another shape is a mistake.
+    /// The items of a list, or the entries of a map (marked as used); reports other shapes.
     std::vector<node> items() const;
     std::vector<entry> entries() const;
     /// The keys of a map, without marking them as used.
@@ -91,22 +91,23 @@ public:
 
     /// The value of `key`, or a node that does not exist. Marks the key as used.
     node find(std::string_view key) const;
-    /// The value of `key`; its absence is mistake E09.
+    /// The value of `key`; reports E09 when it is missing.
     node at(std::string_view key) const;
-    /// Place of the key itself, for mistakes about the key; of this map when it has no such key.
+    /// Place of the key itself, for errors about the key; place of this map when the key is
+    /// missing.
     config::place key_place(std::string_view key) const;
 
-    /// Every key that is not in `known` is mistake E11: "<what> has no key 'x'".
+    /// Reports E11 for every key that is not in `known`: "<what> has no key 'x'".
     void only(std::span<const std::string_view> known, std::string_view what) const;
     void only(std::initializer_list<std::string_view> known, std::string_view what) const {
         only(std::span(known.begin(), known.size()), what);
     }
 
     /// The value as a T: an integer type, bool, double, std::string, a unit type of units.h, an
-    /// enumeration with choices<E>, or std::vector of those.
+    /// enumeration with choices<E>, or a std::vector of these.
     template <class T>
     T as() const;
-    /// as<T>() of `key`: required (E09), or optional.
+    /// as<T>() of the required key `key`; reports E09 when it is missing.
     template <class T>
     T require(std::string_view key) const {
         return at(key).as<T>();
@@ -116,14 +117,14 @@ public:
         const node value = find(key);
         return value ? value.as<T>() : otherwise;
     }
-    /// A single word usable as an identifier: letters, digits, `_`, not starting with a digit.
+    /// An identifier: letters, digits and `_`, not starting with a digit.
     std::string name() const;
 
-    /// The scalar's uninterpreted text ("" for other shapes); reports no mistake.
+    /// The scalar's text as written ("" for other shapes); reports no error.
     std::string_view raw() const;
 
     void report(mistake code, std::string message, std::string suggestion = "") const;
-    /// The same for another place of this document.
+    /// Like report(), for another place of this document.
     void report_at(const config::place& where, mistake code, std::string message,
                    std::string suggestion = "") const;
 
@@ -151,12 +152,12 @@ struct node::entry {
     node value;
 };
 
-/// A YAML file with the place of everything in it. Everything is bounded: 4 MiB, 200,000 values, 32
-/// levels, no anchors, aliases or tags. Duplicate keys are mistakes (yaml-cpp would keep both).
+/// A YAML file with the place of every value. Limits: 4 MiB, 200,000 values, 32 levels; no anchors,
+/// aliases or tags. Duplicate keys are errors (yaml-cpp would keep both).
 class document {
 public:
-    /// \throws config_error when the text cannot be read as YAML at all; other mistakes are
-    /// collected in `problems`, which must outlive the document.
+    /// \throws config_error when the text is not YAML; other errors are collected in `problems`,
+    /// which must outlive the document.
     static document load(const std::filesystem::path& file, diagnostics& problems);
     static document parse(std::string text, std::string name, diagnostics& problems);
 
@@ -164,7 +165,7 @@ public:
     const std::string& name() const { return source_->name; }
     const std::string& text() const { return source_->text; }
 
-    /// Reports every key that was not read as mistake E13. Call it last.
+    /// Reports E13 for every key that was not read. Call it last.
     void reject_unused() const;
 
 private:

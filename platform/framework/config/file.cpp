@@ -22,7 +22,7 @@ namespace {
     throw file_error(std::strerror(error));
 }
 
-/// By device and number, for a file may have several names.
+/// Files read so far, by device and inode, since a file may have several names.
 std::set<std::pair<dev_t, ino_t>>& files_read() {
     static std::set<std::pair<dev_t, ino_t>> all;
     return all;
@@ -31,7 +31,7 @@ std::set<std::pair<dev_t, ino_t>>& files_read() {
 }  // namespace
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint64_t limit) {
-    // Opening a FIFO would wait for its writer without O_NONBLOCK.
+    // O_NONBLOCK: opening a FIFO would otherwise wait for a writer.
     const unique_fd source(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!source) refuse(errno);
     struct stat about {};
@@ -47,7 +47,7 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint
         const auto count = read(source.get(), text.data() + done, text.size() - done);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) refuse(errno);
-        if (count == 0) break;  // it has become shorter
+        if (count == 0) break;  // the file was truncated meanwhile
         done += static_cast<std::size_t>(count);
     }
     text.resize(done);

@@ -8,17 +8,18 @@
 
 namespace trn {
 
-/// Why a file that a user names cannot be read, without its name.
+/// The reason why a user's file cannot be read; what() does not contain the file's name.
 struct file_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The content of a file that a user names: a regular file of at most `limit` bytes. Devices and
-/// pipes are refused, since they have no size and may never end. \throws file_error
+/// Reads a user's file: a regular file of at most `limit` bytes. Refuses devices and pipes, which
+/// have no size and may never end. \throws file_error
 std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint64_t limit);
 
-/// Call before opening `file` for writing: checks that this process has not read it, since two
-/// options with one file would empty the user's program or board. \throws file_error with its name
+/// Call before opening `file` for writing: checks that this process has not read it, since an
+/// output option with the name of an input would empty the user's program or board. \throws
+/// file_error with the file's name
 void check_not_read(const std::filesystem::path& file);
 
 }  // namespace trn

@@ -11,7 +11,7 @@ nlohmann::json parse_json(std::string_view text) {
     bool too_deep = false;
     const auto keep = [&](int depth, json::parse_event_t, const json&) {
         too_deep = too_deep || depth > max_json_depth;
-        return !too_deep;  // the rest is parsed to its end and dropped
+        return !too_deep;  // the parser skips the nested value
     };
     json value = json::parse(text, keep, false);
     if (too_deep) return json::value_t::discarded;

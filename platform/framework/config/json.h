@@ -6,12 +6,12 @@
 
 namespace trn::config {
 
-/// Depth of nested arrays and objects that parse_json() accepts. Copying, comparing and printing a
-/// JSON value recurse, so the limit bounds the stack that a sender can make them use.
+/// Depth limit of nested arrays and objects. Copying, comparing and printing a JSON value recurse,
+/// so the limit bounds the use of stack.
 inline constexpr int max_json_depth = 64;
 
-/// A JSON text from outside the process. Discarded, as by nlohmann::json::parse(), when `text` is
-/// not JSON or nested deeper than max_json_depth. Every text from outside is parsed here.
+/// Parses JSON from outside the process. The result is discarded (as in nlohmann::json::parse())
+/// when `text` is not JSON or nested deeper than max_json_depth. Use it for all JSON from outside.
 nlohmann::json parse_json(std::string_view text);
 
 }  // namespace trn::config

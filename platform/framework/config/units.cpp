@@ -19,7 +19,7 @@ __extension__ using wide = unsigned __int128;
 
 struct unit {
     std::string_view name;
-    std::uint64_t multiple;  ///< of the smallest unit
+    std::uint64_t multiple;  ///< in units of the smallest unit
     std::uint64_t divisor = 1;
 };
 
@@ -57,13 +57,13 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// A decimal with at most 18 digits on both sides of the point together: digits * 10^-places.
+/// A decimal number with at most 18 digits in total: digits * 10^-places.
 struct decimal {
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;
 };
 
-/// Takes a leading decimal off `text`; false when there is none or it is too long.
+/// Removes a leading decimal number from `text`; false when there is none or it is too long.
 bool take_decimal(std::string_view& text, decimal& out) {
     std::size_t count = 0;
     bool point = false;
@@ -196,7 +196,7 @@ parsed<std::uint16_t> parse_port(std::string_view text) {
 
 namespace {
 
-/// The largest unit of which `value` is a whole multiple.
+/// Formats `value` in the largest unit that divides it.
 std::string spell(std::uint64_t value, std::span<const config::unit> units, std::size_t count) {
     const config::unit* best = &units[0];
     for (const auto& u : units.first(count))

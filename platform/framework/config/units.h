@@ -43,7 +43,7 @@ struct hertz {
 
 namespace config {
 
-/// Why a text is not a value of the requested type.
+/// The reason why a text is not a value of the requested type.
 struct refusal {
     mistake code{};
     std::string message;
@@ -63,12 +63,12 @@ parsed<hertz> parse_frequency(std::string_view text);
 parsed<std::uint64_t> parse_unsigned(std::string_view text);
 parsed<std::int64_t> parse_signed(std::string_view text);
 parsed<double> parse_real(std::string_view text);
-/// A TCP port, decimal. 0, where a listener chooses one, is allowed.
+/// A TCP port, decimal; 0 (the listener chooses) is allowed.
 parsed<std::uint16_t> parse_port(std::string_view text);
 
 }  // namespace config
 
-/// The shortest exact spelling, as in a board file: "36 GiB", "1400 ns".
+/// The shortest exact form in board syntax: "36 GiB", "1400 ns".
 std::string to_string(bytes value);
 std::string to_string(picoseconds value);
 std::string to_string(data_rate value);
