@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned max_per_site = 20;
 
-/// Keyed by text, not by pointer: the same inline function may stand in several translation units.
+/// Compares text, not pointers: an inline function may occur in several translation units.
 using site_key = std::pair<std::string_view, int>;
 
 struct state {
@@ -50,7 +50,7 @@ std::string to_line(const record& one) {
 }
 
 std::uint64_t now_ps() {
-    // Asking for the time creates the kernel; its default resolution is 1 ps.
+    // Initializes the kernel; the default resolution is 1 ps.
     static const double tick_ps =
         sc_core::sc_get_time_resolution() / sc_core::sc_time(1, sc_core::SC_PS);
     return static_cast<std::uint64_t>(static_cast<double>(sc_core::sc_time_stamp().value()) *
@@ -74,7 +74,8 @@ bool detail::admit(level severity, const source_line& site, bool& last) {
     state& log = current();
     if (severity == level::guest_warning) ++log.warnings;
     if (!log.out) return false;
-    if (severity == level::info) return true;  // ours, so bounded already
+    // messages of the platform itself, which are bounded already
+    if (severity == level::info) return true;
     unsigned& count = log.spoken[{site.file, site.line}];
     if (count >= max_per_site) return false;
     last = ++count == max_per_site;

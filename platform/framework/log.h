@@ -10,36 +10,36 @@
 #include <type_traits>
 #include <utility>
 
-/// One line per event for people: simulated time, level, module, text. Never the way a guest, a
-/// test or a tool learns a result. Each source line that logs is bounded: after its first 20
-/// records it says so once and goes silent (a guest decides how often a line is reached).
+/// Log lines for people: simulated time, level, module, text. Guests, tests and tools must not
+/// depend on them. Each source line logs at most 20 records, then a final notice, since a guest can
+/// reach a line any number of times.
 namespace trn::log {
 
 enum class level { info, guest_warning, error };
 
 struct record {
     level severity;
-    std::uint64_t time_ps;  ///< simulated
+    std::uint64_t time_ps;  ///< simulated time in ps
     std::string_view module;
     std::string_view text;
 };
 
 using sink = std::function<void(const record&)>;
 
-/// Installs where records go (default: standard error) and returns the previous one; an empty sink
-/// is silence, which is what --quiet uses.
+/// Sets the destination of records (default: standard error) and returns the previous one. An empty
+/// sink drops them (--quiet).
 sink replace_sink(sink next);
 
-/// "[    1.234567 us] warning chip0.udma3: text", as the default sink prints it.
+/// The form of the default sink: "[    1.234567 us] warning chip0.udma3: text".
 std::string to_line(const record& one);
 
-/// Simulated time as records have it.
+/// Current simulated time in ps.
 std::uint64_t now_ps();
 
-/// Forgets how often each source line has spoken.
+/// Resets the counts of records per source line.
 void reset_limits();
 
-/// How many guest warnings there were, the suppressed ones included.
+/// Number of guest warnings, including suppressed ones.
 std::uint64_t guest_warnings();
 
 namespace detail {
@@ -50,7 +50,7 @@ struct source_line {
     int line;
 };
 
-/// A checked format string that knows where it stands.
+/// A checked format string with its source line.
 template <class... Args>
 struct format {
     fmt::format_string<Args...> text;
@@ -77,24 +77,24 @@ void write(level severity, std::string_view module,
 
 }  // namespace detail
 
-/// Something a user wants to know. `module` is a hierarchical name.
+/// Logs information for the user. `module` is a hierarchical name.
 template <class... Args>
 void info(std::string_view module, detail::format<std::type_identity_t<Args>...> text,
           Args&&... args) {
     detail::write<Args...>(level::info, module, text, std::forward<Args>(args)...);
 }
 
-/// The guest did what software should not do; the hardware's own answer is given elsewhere.
+/// Logs incorrect use by the guest; the model's response is independent of it.
 template <class... Args>
 void guest_warn(std::string_view module, detail::format<std::type_identity_t<Args>...> text,
                 Args&&... args) {
     detail::write<Args...>(level::guest_warning, module, text, std::forward<Args>(args)...);
 }
 
-/// The same, for a caller that bounds its lines itself.
+/// Like guest_warn(), for callers that limit the number of lines themselves.
 void bounded_guest_warn(std::string_view module, std::string_view text);
 
-/// Something of the platform or its surroundings failed (a peer, a file); the run goes on.
+/// Logs a failure of the platform or its environment (a peer, a file); the run continues.
 template <class... Args>
 void error(std::string_view module, detail::format<std::type_identity_t<Args>...> text,
            Args&&... args) {

@@ -8,12 +8,12 @@
 
 namespace trn {
 
-/// What a command says when it catches std::bad_alloc.
+/// Message for std::bad_alloc.
 inline constexpr auto out_of_memory =
     "the operating system gives no more memory (ulimit -v shows a limit)";
 
-/// Prints to stdout or stderr. Unlike fmt::print() it does not throw when the stream takes nothing
-/// (a full disk): the stream keeps that as its error, for finish_standard_output().
+/// Prints to stdout or stderr. Unlike fmt::print(), it does not throw on a write error (a full
+/// disk): finish_standard_output() checks the stream's error flag.
 template <class... Args>
 void print_to(std::FILE* out, fmt::format_string<Args...> text, Args&&... args) {
     const auto written_out = fmt::format(text, std::forward<Args>(args)...);

@@ -3,7 +3,7 @@
 
 namespace trn {
 
-/// Whether this build runs under the address sanitizer: slower, and it reports deaths itself.
+/// Whether this is a build with the address sanitizer, which is slower and reports crashes itself.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool sanitized = true;
 #else

@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// Makes bus accesses on software's behalf: the host, a hart, a DMA engine. A target that
-/// is used wrongly, or that counts its use, names it so. Read only when a report is made.
+/// Something that makes bus accesses for software: the host, a hart, a DMA engine. Targets name it
+/// in reports of misuse and in statistics of use. It is only read when a report is made.
 class initiator {
 public:
     enum class kind : std::uint8_t { host, firmware, dma, tool };
@@ -17,12 +17,12 @@ public:
     explicit initiator(kind what) : what_(what) {}
     virtual ~initiator() = default;
     kind what() const { return what_; }
-    /// "the host", "chip0.management.cpu", "engine 128 queue 0".
+    /// Name for reports: "the host", "chip0.management.cpu", "engine 128 queue 0".
     virtual std::string describe() const = 0;
-    /// Address of the instruction that makes the access, of a hart.
+    /// For a hart: address of the instruction that makes the access.
     virtual std::optional<std::uint64_t> instruction() const { return std::nullopt; }
 
-    /// Whose access is being carried out; nullptr: a model's own process or a tool.
+    /// The initiator of the current access; nullptr: a model's own process or a tool.
     static const initiator* current() { return current_; }
     static kind current_kind() { return current_ == nullptr ? kind::tool : current_->what_; }
 
@@ -32,7 +32,7 @@ private:
     const kind what_;
 };
 
-/// Names the initiator for as long as it lives: around a bus access, which never waits.
+/// Sets the current initiator during its lifetime, around a bus access that does not wait.
 class acting {
 public:
     explicit acting(const initiator& who) : before_(std::exchange(initiator::current_, &who)) {}

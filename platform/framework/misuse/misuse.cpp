@@ -15,7 +15,8 @@ namespace trn::misuse {
 
 namespace {
 
-constexpr std::uint64_t lines_per_module = 3;  // a loop in a guest must not fill the disk
+// limits the log of a guest that repeats an error in a loop
+constexpr std::uint64_t lines_per_module = 3;
 
 struct tally {
     std::uint64_t count = 0;
@@ -25,9 +26,9 @@ struct tally {
 
 struct record {
     std::span<const rule> rules;
-    std::map<std::size_t, policy> policies;  // by place in `rules`
+    std::map<std::size_t, policy> policies;  // by index in `rules`
     std::map<std::pair<std::size_t, std::string>, tally, std::less<>> tallies;
-    // The tally of the last report: a loop of a guest breaks one rule again and again.
+    // Cache of the last report's entry, since a loop of a guest repeats the same error.
     const rule* last_rule = nullptr;
     std::string last_module;
     tally* last = nullptr;

@@ -13,7 +13,8 @@ namespace trn::misuse {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> words{"count", "log", "fail"};  // in the enum's order
+// in the order of the enumerators
+constexpr std::array<std::string_view, 3> words{"count", "log", "fail"};
 
 policy parse_policy(std::string_view word) {
     const auto found = std::ranges::find(words, word);

@@ -9,12 +9,12 @@
 
 namespace trn::misuse {
 
-/// What a user wants of rules: "log", "fail:TRN-DMA-003,ring-id-mismatch".
+/// A user's policy for rules: "log", "fail:TRN-DMA-003,ring-id-mismatch".
 struct policy_choice {
     policy what = policy::log;
-    std::vector<rule> which = {};  ///< empty: all of them
+    std::vector<rule> which = {};  ///< empty: all rules
 
-    /// \throws std::invalid_argument with one sentence that suggests what may have been meant
+    /// \throws std::invalid_argument with one sentence and a suggestion
     static policy_choice parse(std::string_view text);
     void apply() const;
 };

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Every chip has its place, also those whose software made no mistake.
+/// Counts per chip, including chips without violations.
 std::map<std::string, std::uint64_t> by_chip(const std::vector<entry>& all,
                                              const std::vector<std::string>& chips) {
     std::map<std::string, std::uint64_t> counts;

@@ -9,12 +9,12 @@
 
 namespace trn::misuse {
 
-/// Which of `chips` a module is part of; "" for none (the board's own).
+/// The chip of `chips` that contains a module; "" for modules outside of chips.
 std::string chip_of(std::string_view module, const std::vector<std::string>& chips);
 
 /// {"failed", "total", "chips": {chip: count}, "rules": [{rule, name, policy, chip, module, ...}]}
 nlohmann::json to_json(const std::vector<std::string>& chips);
-/// The same for people, a line per chip and one per rule and module; "" when nothing was counted.
+/// The report as text: a line per chip, and one per rule and module; "" when nothing was counted.
 std::string to_text(const std::vector<std::string>& chips);
 
 }  // namespace trn::misuse

@@ -5,13 +5,13 @@
 
 namespace trn::misuse {
 
-/// A way of using the hardware wrongly that a model notices. A rule's constant is its name with '_'
+/// A kind of incorrect use that a model detects. The name of a rule's constant is `name` with '_'
 /// for '-'.
 struct rule {
-    std::string_view id;    ///< TRN-<area>-<number>, never given to another rule
+    std::string_view id;    ///< TRN-<area>-<number>; never reused
     std::string_view name;  ///< as written in a scenario: "doorbell-past-ring"
     std::string_view text;  ///< one sentence: what software did
-    /// Checking costs time: only while a policy names the rule.
+    /// The check is expensive: it is only made when a policy names the rule.
     bool on_demand = false;
 };
 

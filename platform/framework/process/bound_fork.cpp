@@ -10,11 +10,11 @@
 namespace trn {
 
 pid_t fork_bound() {
-    std::fflush(nullptr);  // or both would print it
+    std::fflush(nullptr);  // otherwise both processes would print buffered text
     const pid_t parent = getpid(), pid = fork();
     if (pid != 0) return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);  // it ended before the line above
+    if (getppid() != parent) _exit(1);  // the parent ended before prctl()
     return 0;
 }
 

@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// fork(); the copy ends with this process. -1 and errno as fork() does.
+/// fork() whose child is killed when this process ends. Returns -1 and sets errno like fork().
 pid_t fork_bound();
 
 }  // namespace trn

@@ -16,8 +16,9 @@ namespace {
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// A shell that leads a group of processes and reads `input`. The scripts ignore requests to end
-/// that reach all processes of a terminal or a cluster's job: they go on until this process ends.
+/// Starts a shell that leads a process group and reads `input`. The scripts ignore SIGINT and
+/// SIGTERM, which reach all processes of a terminal or a cluster's job: they run until this process
+/// ends.
 child_process start_shell(int input, const char* script, const std::string& first,
                           const std::string& second) {
     return child_process::spawn({"/bin/sh", "-c", script, first, second}, {.input = input});
@@ -48,7 +49,7 @@ void temporary_folder::start_guards() {
     const unique_fd input(ends[0]);
     alive_ = unique_fd(ends[1]);
     leader_.emplace(start_shell(input.get(), R"(trap "" INT TERM; read -r end)", "sh", ""));
-    // The processes end first: they could make files while rm removes the folder.
+    // Kills the processes first: they could make files while rm removes the folder.
     remover_.emplace(start_shell(input.get(),
                                  R"(trap "" INT TERM; read -r end; kill -s KILL -- "-$1"
                               rm -rf -- "$0" || { sleep 1; rm -rf -- "$0"; })",

@@ -12,17 +12,18 @@
 
 namespace trn {
 
-/// Makes "PREFIX-XXXXXX" where temporary files are, for this user alone. \throws std::system_error
+/// Makes "PREFIX-XXXXXX" in the folder for temporary files, accessible to this user only. \throws
+/// std::system_error
 std::filesystem::path make_temporary_folder(const std::string& prefix);
 
-/// A temporary folder, and a group for the processes that work in it. Both end with the object or
-/// with this process, however that ends: the processes first, then the folder. A guard process
-/// removes them; a second one leads the group.
+/// A temporary folder, and a process group for the programs that use it. Both are removed with the
+/// object, or when this process ends for any reason: first the processes, then the folder. One
+/// guard process removes them; another one leads the group.
 class temporary_folder {
 public:
     /// \throws std::system_error
     explicit temporary_folder(const std::string& prefix);
-    /// Ends the group and removes the folder now.
+    /// Kills the group and removes the folder.
     ~temporary_folder();
     temporary_folder(const temporary_folder&) = delete;
     temporary_folder& operator=(const temporary_folder&) = delete;
@@ -34,7 +35,7 @@ private:
     void start_guards();
 
     const std::filesystem::path path_;
-    unique_fd alive_;  // of a pipe: the guards read its end when this process ends
+    unique_fd alive_;  // write end of a pipe; when it is closed, the guards clean up
     std::optional<child_process> leader_, remover_;
 };
 
