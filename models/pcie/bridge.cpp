@@ -36,7 +36,7 @@ void bridge::build(const config& cfg) {
         static_cast<std::uint8_t>(PCI_HEADER_TYPE_BRIDGE | (cfg.many_functions ? 0x80 : 0)));
     space_.define<std::uint32_t>(PCI_PRIMARY_BUS, 0, 0x00ff'ffff);
     space_.define<std::uint16_t>(PCI_SEC_STATUS, 0, 0, errors_seen);
-    // Both windows are closed after a reset: their base, 1 MiB, is above their limit.
+    // Both windows are closed after a reset: the base, 1 MiB, is above the limit.
     space_.define<std::uint32_t>(PCI_MEMORY_BASE, 0x0000'0010, 0xfff0'fff0);
     space_.define<std::uint32_t>(PCI_PREF_MEMORY_BASE, 0x0001'0011, 0xfff0'fff0);
     space_.define<std::uint32_t>(PCI_PREF_BASE_UPPER32, 0, ~0u);
@@ -55,7 +55,8 @@ void bridge::build(const config& cfg) {
     space_.define<std::uint16_t>(msi_ + PCI_MSI_DATA_64, 0, 0xffff);
     aer_ = add_error_reporting(space_, role_ == role::root_port);
     if (role_ != role::upstream) {
-        // No address translation: translation blocking and direct translated stay zero.
+        // Translation blocking and direct translated P2P are not offered: there is no address
+        // translation.
         constexpr std::uint16_t offered = PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF;
         acs_ = space_.add_extended_capability(PCI_EXT_CAP_ID_ACS, 1, 8);
         space_.define<std::uint16_t>(acs_ + PCI_ACS_CAP, offered);
@@ -116,7 +117,7 @@ void bridge::decode() {
     const auto upper = [this](std::uint32_t at) {
         return static_cast<std::uint64_t>(space_.get<std::uint32_t>(at)) << 32;
     };
-    constexpr std::uint64_t granule = 0xf'ffff;  // 1 MiB
+    constexpr std::uint64_t granule = 0xf'ffff;  // 1 MiB - 1
     const decoded before = std::exchange(
         now_, {.secondary = space_.get<std::uint8_t>(PCI_SECONDARY_BUS),
                .subordinate = space_.get<std::uint8_t>(PCI_SUBORDINATE_BUS),
@@ -138,7 +139,7 @@ bool bridge::claims(std::uint64_t address, std::uint64_t length) const {
     return holds(now_.narrow_first, now_.narrow_last) || holds(now_.wide_first, now_.wide_last);
 }
 
-// --- the slot and the link ---
+// --- Slot and link
 
 void bridge::set_link_status(bool up) {
     const auto at = pcie_ + PCI_EXP_LNKSTA;
@@ -151,7 +152,7 @@ void bridge::link(bool up) {
     if (up == up_) return;
     up_ = up;
     set_link_status(reachable());
-    if (!present_) return;  // the link of a card that is pulled goes with it: that has been told
+    if (!present_) return;  // card() has already reported the link of a pulled card
     if (!up) log(PCI_ERR_UNC_SURPDN);
     slot_event(PCI_EXP_SLTSTA_DLLSC);
 }
@@ -164,7 +165,7 @@ void bridge::card(bool present) {
     space_.set(at, static_cast<std::uint16_t>(present ? status | PCI_EXP_SLTSTA_PDS
                                                       : status & ~PCI_EXP_SLTSTA_PDS));
     set_link_status(reachable());
-    // The card took its link with it: that is a surprise down as well.
+    // Pulling the card also takes the link down: report surprise down.
     if (!present) log(PCI_ERR_UNC_SURPDN);
     slot_event(slot_events);
 }
@@ -178,7 +179,7 @@ std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_
     };
     return {{"surprise_down", "the link of port (default 0) goes down without warning",
              on_port([](bridge& port, plug& below) {
-                 // 2.9.1: a link that goes down resets what is on it
+                 // 2.9.1: devices on a link that goes down are reset
                  signal(below, tlp::space::hot_reset);
                  port.link(false);
              })},
@@ -229,7 +230,7 @@ void bridge::report(error_class what) {
 bool bridge::forwards(error_class what) {
     const bool wanted = (space_.get<std::uint16_t>(PCI_BRIDGE_CONTROL) & PCI_BRIDGE_CTL_SERR) != 0;
     if (what == error_class::correctable) return wanted;
-    // In this status the bit says that one was received (7.5.1.3.7).
+    // In the secondary status, this bit means that an error message was received (7.5.1.3.7).
     space_.raise<std::uint16_t>(PCI_SEC_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);
     if (!wanted || (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_SERR) == 0) return false;
     space_.raise<std::uint16_t>(PCI_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);
@@ -246,7 +247,7 @@ void bridge::receive_error(function_id source, error_class what) {
     const auto status = space_.get<std::uint32_t>(at);
     if ((status & received) != 0) {
         bits |= correctable ? PCI_ERR_ROOT_MULTI_COR_RCV : PCI_ERR_ROOT_MULTI_UNCOR_RCV;
-    } else {  // the register names the first source of either kind
+    } else {  // the register keeps the first source of each kind
         const std::uint32_t from = aer_ + PCI_ERR_ROOT_ERR_SRC;
         space_.set(correctable ? from : from + 2, source);
     }

@@ -17,7 +17,7 @@ void define_link(config_space& space, std::uint16_t pcie, unsigned generation, u
     space.define<std::uint32_t>(pcie + PCI_EXP_LNKCAP2, ((1u << generation) - 1) << 1);
     space.define<std::uint16_t>(pcie + PCI_EXP_LNKCTL2, static_cast<std::uint16_t>(generation),
                                 0xf);
-    space.keep_over_reset(pcie + PCI_EXP_LNKCTL, 2);  // 6.6.2: FLR leaves the link alone
+    space.keep_over_reset(pcie + PCI_EXP_LNKCTL, 2);  // 6.6.2: FLR does not affect the link
     space.keep_over_reset(pcie + PCI_EXP_LNKCTL2, 2);
 }
 
@@ -41,8 +41,10 @@ std::uint16_t add_error_reporting(config_space& space, bool root) {
     if (root) {
         space.define<std::uint32_t>(at + PCI_ERR_ROOT_COMMAND, 0, 0x7);
         space.define<std::uint32_t>(at + PCI_ERR_ROOT_STATUS, 0, 0, 0x7f);
-        space.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC, 0);      // correctable
-        space.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC + 2, 0);  // the others
+        // source of the first correctable error
+        space.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC, 0);
+        // source of the first uncorrectable error
+        space.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC + 2, 0);
     }
     space.keep_over_reset(at + PCI_ERR_UNCOR_STATUS, 0x44);  // all of AER is sticky (7.8.4)
     return at;

@@ -8,8 +8,8 @@
 
 namespace trn::pcie {
 
-/// A configuration request of one 32-bit word, from or into `word`, which must outlive it. Ready to
-/// be sent: the completer sets the response and, where it reports one, the header.
+/// A configuration request that reads or writes the 32-bit `word`, which must outlive it. The
+/// completer sets the response, and optionally tlp::completer.
 class config_request {
 public:
     config_request(tlm::tlm_command command, std::uint64_t offset, std::uint32_t& word,

@@ -14,16 +14,16 @@
 namespace trn::pcie {
 
 /// The 4 KiB configuration space of one function (PCIe base specification, chapter 7): bytes with
-/// a mask of writable bits and a mask of write-one-to-clear bits, and hooks for registers whose
-/// write means more than the bits. Offsets and bit names are those of <linux/pci_regs.h>.
-/// A read never fails: undefined bytes are zero and read-only, as the specification requires.
+/// masks of writable and write-one-to-clear bits, and hooks for registers with side effects.
+/// Offsets and bit names are those of <linux/pci_regs.h>. Reads always succeed: undefined bytes are
+/// zero and read-only, as the specification requires.
 class config_space {
 public:
     static constexpr std::uint32_t size = 4096;
     using hook = std::function<void()>;
 
-    /// Declares a register: its reset value, the bits that software may write, and those that it
-    /// clears by writing one. Little endian, at any offset.
+    /// Declares a register: its reset value, the bits that software may write, and the bits that
+    /// are cleared by writing one. Little endian, at any offset.
     template <std::unsigned_integral T>
     void define(std::uint32_t offset, T reset, T writable = 0, T write_one_to_clear = 0) {
         for (std::uint32_t i = 0; i < sizeof(T); ++i) {
@@ -35,8 +35,8 @@ public:
         }
     }
 
-    /// Appends a capability of `length` bytes to its list and returns its offset; the capability
-    /// header is filled in. The offsets follow the order of the calls.
+    /// Appends a capability of `length` bytes to its list, writes its header, and returns its
+    /// offset. Offsets follow the order of calls.
     std::uint16_t add_capability(std::uint8_t id, std::uint16_t length);
     std::uint16_t add_extended_capability(std::uint16_t id, std::uint8_t version,
                                           std::uint16_t length);
@@ -44,11 +44,11 @@ public:
     /// Called after a software write that touches any byte of [offset, offset + length).
     void on_write(std::uint32_t offset, std::uint32_t length, hook called);
 
-    /// Software's accesses. Bytes beyond the space read as zero and ignore writes.
+    /// Accesses by software. Bytes beyond the space read as zero and ignore writes.
     void read(std::uint32_t offset, std::span<std::uint8_t> bytes) const;
     void write(std::uint32_t offset, std::span<const std::uint8_t> bytes);
 
-    /// The function's own accesses: no masks, no hooks.
+    /// Accesses by the function itself: without masks and hooks.
     template <std::unsigned_integral T>
     T get(std::uint32_t offset) const {
         std::uint64_t value = 0;
@@ -57,7 +57,7 @@ public:
         }
         return static_cast<T>(value);
     }
-    /// Sets bits, as an event does that a status register notes.
+    /// Sets status bits.
     template <std::unsigned_integral T>
     void raise(std::uint32_t offset, std::type_identity_t<T> bits) {
         set<T>(offset, static_cast<T>(get<T>(offset) | bits));
@@ -69,11 +69,11 @@ public:
         }
     }
 
-    /// Keeps [offset, offset + length) over reset(): the specification's sticky registers.
+    /// Declares [offset, offset + length) as sticky: reset() does not change it.
     void keep_over_reset(std::uint32_t offset, std::uint32_t length);
-    /// Function-level reset: every other register back to its reset value; no hook is called.
+    /// Function-level reset: resets all registers that are not sticky; calls no hooks.
     void reset();
-    /// Power-on: the sticky ones as well.
+    /// Power-on: resets sticky registers too.
     void forget() { value_ = reset_; }
 
 private:
@@ -85,7 +85,7 @@ private:
     std::array<std::uint8_t, size> value_{}, reset_{}, writable_{}, clear_{};
     std::vector<write_hook> hooks_;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> sticky_;  // offset, length
-    std::uint32_t capability_link_ = 0x34;  // the byte that will point to the next capability
+    std::uint32_t capability_link_ = 0x34;  // offset of the byte that links to the next capability
     std::uint32_t next_capability_ = 0x40;
     std::uint32_t extended_link_ = 0;  // header of the last extended capability; 0 = none yet
     std::uint32_t next_extended_ = 0x100;

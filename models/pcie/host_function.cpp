@@ -19,7 +19,8 @@ namespace {
 constexpr std::uint32_t bar_registers = PCI_BASE_ADDRESS_0;
 constexpr std::uint32_t bar_registers_end = PCI_BASE_ADDRESS_0 + 24;
 constexpr std::uint64_t largest_request = 4096;  // bytes: the largest TLP payload (2.2.2)
-constexpr std::uint64_t register_width = 8;      // bytes: what a CPU sends to uncached memory
+// bytes; the largest access of a CPU to uncached memory
+constexpr std::uint64_t register_width = 8;
 constexpr std::uint8_t enable_byte = PCI_MSIX_FLAGS_ENABLE >> 8;
 
 bool is_bar(std::uint32_t offset) {
@@ -40,7 +41,7 @@ host_function::host_function(host_bus& bus, function_id id, const sc_core::sc_ob
     find_msix();
 }
 
-// --- requests toward the function ---
+// --- Requests toward the function
 
 void host_function::send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
                          std::span<std::uint8_t> bytes, sc_time& delay) {
@@ -81,7 +82,7 @@ void host_function::set_config_half(std::uint32_t offset, std::uint16_t value) {
     send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
 }
 
-// --- what the function has ---
+// --- Discovery of the function's properties
 
 void host_function::size_bars() {
     for (unsigned i = 0; i < bar_count; ++i) {
@@ -117,7 +118,8 @@ void host_function::write_bars() {
 
 void host_function::find_msix() {
     std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
-    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {  // 48 capabilities fill the space
+    // at most 48 capabilities fit into the space
+    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
         const std::uint32_t header = config_word(at);
         if ((header & 0xff) == PCI_CAP_ID_MSIX) {
             const std::uint32_t table = config_word(at + PCI_MSIX_TABLE);
@@ -132,7 +134,7 @@ void host_function::find_msix() {
     }
 }
 
-// --- interrupts ---
+// --- Interrupts
 
 void host_function::on_interrupt(unsigned vector, std::function<void()> raised) {
     if (vector >= raised_.size()) return;
@@ -141,7 +143,7 @@ void host_function::on_interrupt(unsigned vector, std::function<void()> raised) 
 }
 
 bool host_function::table_entry::is_for_peer() const {
-    constexpr std::uint64_t x86_interrupts = 0xfee;  // bits 31:20 of their address
+    constexpr std::uint64_t x86_interrupts = 0xfee;  // bits 31:20 of interrupt addresses
     const bool unmasked = (words[3] & PCI_MSIX_ENTRY_CTRL_MASKBIT) == 0;
     return unmasked && address() != 0 && address() < message_address &&
            address() >> 20 != x86_interrupts;
@@ -152,7 +154,7 @@ bool host_function::sends_messages() const {
     return host_msix_enable_ != 0 && std::ranges::any_of(written_, &table_entry::is_for_peer);
 }
 
-/// Writes every table entry and the enable bit from what the host asked for.
+/// Programs all table entries and the enable bit according to the host's settings.
 void host_function::program_interrupts() {
     for (std::uint32_t vector = 0; vector < raised_.size(); ++vector) program_vector(vector);
     const auto control = static_cast<std::uint16_t>(config_word(msix_) >> 16);
@@ -160,7 +162,7 @@ void host_function::program_interrupts() {
     set_config_half(msix_ + PCI_MSIX_FLAGS, sends_messages() ? off | PCI_MSIX_FLAGS_ENABLE : off);
 }
 
-/// The table is behind a BAR, so memory space is on for as long as this takes.
+/// Enables memory space meanwhile, since the table is in a BAR.
 void host_function::program_vector(std::uint32_t vector) {
     table_entry entry{{static_cast<std::uint32_t>(message_address), message_address >> 32, vector,
                        raised_[vector] ? 0u : PCI_MSIX_ENTRY_CTRL_MASKBIT}};
@@ -173,11 +175,12 @@ void host_function::program_vector(std::uint32_t vector) {
     set_config_half(PCI_COMMAND, command);
 }
 
-/// A host's write to the BAR that has the table.
+/// Handles a write of the host to the BAR with the table.
 void host_function::table_written(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     const std::uint64_t table_size = written_.size() * PCI_MSIX_ENTRY_SIZE;
     for (std::size_t done = 0; done < bytes.size();) {
-        const std::uint64_t at = offset + done - msix_table_;  // wraps below the table
+        // underflows below the table, so it is not < table_size
+        const std::uint64_t at = offset + done - msix_table_;
         const std::uint64_t in_word = at % 4;
         const std::size_t count = std::min<std::size_t>(4 - in_word, bytes.size() - done);
         if (at < table_size) {
@@ -207,7 +210,7 @@ void host_function::write_table(std::uint64_t offset, std::uint32_t value) {
          untimed);
 }
 
-// --- the host's view of the configuration space ---
+// --- The host's view of the configuration space
 
 void host_function::config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
@@ -236,7 +239,7 @@ void host_function::config_write(std::uint32_t offset, std::span<const std::uint
     }
 }
 
-/// One write inside one dword.
+/// A write inside one dword.
 void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint8_t> bytes) {
     if (is_bar(offset)) {
         for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -246,7 +249,8 @@ void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint
         }
         return;
     }
-    const std::size_t enable_at = msix_ + 3 - offset;  // wraps when it is not in this write
+    // underflows unless the write contains this byte
+    const std::size_t enable_at = msix_ + 3 - offset;
     if (msix_ != 0 && enable_at < bytes.size()) {
         std::uint8_t& byte = bytes[enable_at];
         host_msix_enable_ = byte & enable_byte;
@@ -257,7 +261,7 @@ void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint
     send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
 }
 
-// --- BARs ---
+// --- BARs
 
 function_port::bar_info host_function::bar(unsigned index) {
     bar_info info;
@@ -269,8 +273,9 @@ function_port::bar_info host_function::bar(unsigned index) {
     return info;
 }
 
-/// Walks the BAR by asking for direct memory pointers. Only memory of one descriptor, laid out in
-/// it as in the BAR, can be offered: a client maps a region from one descriptor.
+/// Finds the parts of a BAR that can be mapped, by requests for direct memory pointers. A part must
+/// be in one descriptor with the same layout as in the BAR, since a client maps a region from one
+/// descriptor.
 void host_function::add_mappable_areas(unsigned index, bar_info& info) {
     constexpr std::uint64_t page = 4096;
     constexpr unsigned max_areas = 64;
@@ -316,13 +321,13 @@ bool host_function::bar_read(unsigned index, std::uint64_t offset, std::span<std
 
 bool host_function::bar_write(unsigned index, std::uint64_t offset,
                               std::span<const std::uint8_t> bytes, sc_time& delay) {
-    // The payload of a write is never written to; TLM-2.0 has one pointer for both directions.
+    // The payload of a write is not modified; TLM-2.0 has only non-const pointers.
     const std::span<std::uint8_t> data(const_cast<std::uint8_t*>(bytes.data()), bytes.size());
     return access(tlm::TLM_WRITE_COMMAND, index, offset, data, delay);
 }
 
-/// Cuts a host access into naturally aligned requests: register-sized ones where reads may have
-/// side effects, whole TLPs where the BAR is prefetchable.
+/// Splits a host access into naturally aligned requests: of register size where reads may have side
+/// effects, whole TLPs where the BAR is prefetchable.
 bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64_t offset,
                            std::span<std::uint8_t> bytes, sc_time& delay) {
     if (index >= bar_count || offset > bars_[index].size ||
@@ -330,8 +335,8 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
         return false;
     }
     const bar_window& bar = bars_[index];
-    // The MSI-X table holds this port's own messages: the host's entries for itself stay outside,
-    // as VFIO does it; the host chooses its vectors with on_interrupt().
+    // The function's table contains messages to this port. The host's own entries are kept here, as
+    // in VFIO; the host selects vectors with on_interrupt().
     if (index == msix_bar_ && msix_ != 0 && command == tlm::TLM_WRITE_COMMAND) {
         table_written(offset, bytes);
         return true;
@@ -341,7 +346,7 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
     for (std::size_t done = 0; done < bytes.size();) {
         const std::uint64_t at = offset + done;
         std::uint64_t count = std::min(widest - at % widest, bytes.size() - done);
-        if (!prefetchable) {  // 1, 2, 4 or 8 bytes, as a CPU would cut it
+        if (!prefetchable) {  // 1, 2, 4 or 8 bytes, like accesses of a CPU
             const std::uint64_t alignment = at % widest == 0 ? widest : at & (~at + 1);
             count = std::bit_floor(std::min(count, alignment));
         }
@@ -365,7 +370,7 @@ std::optional<std::uint64_t> host_function::on_bus(std::uint64_t address,
     return std::nullopt;
 }
 
-// --- the function's requests ---
+// --- Requests of the function
 
 bool host_function::unmap_host(std::uint64_t iova, std::uint64_t size,
                                const std::function<void(const host_range&)>& forgotten) {
@@ -380,14 +385,14 @@ bool host_function::unmap_host(std::uint64_t iova, std::uint64_t size,
 
 void host_function::watch_host_memory(traffic_watcher* by) {
     memory_.watch(by);
-    bus_.forget_pointers(id_, 0, ~std::uint64_t{0});  // accesses by pointer are not reported
+    bus_.forget_pointers(id_, 0, ~std::uint64_t{0});  // accesses through pointers are not observed
 }
 
 void host_function::message(std::uint32_t vector) {
     if (vector < raised_.size() && raised_[vector]) raised_[vector]();
 }
 
-// --- reset ---
+// --- Reset
 
 void host_function::reset() {
     const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
@@ -401,7 +406,7 @@ void host_function::reset() {
         at = header >> 8 & 0xfc;
     }
     restore();
-    set_config_half(PCI_COMMAND, command);  // as an operating system restores what it had set
+    set_config_half(PCI_COMMAND, command);  // an operating system restores it after a reset
 }
 
 void host_function::restore() {

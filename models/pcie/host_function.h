@@ -17,14 +17,14 @@
 
 namespace trn::pcie {
 
-/// The interface of the root complex to a host's view of a function.
+/// Interface of the root complex for the host side of a function.
 class host_bus {
 public:
-    /// Routes a request of the host; the payload carries a tlp with its target. A read without
-    /// completion is filled with ones.
+    /// Routes a request of the host; the payload has a tlp extension with the target. A read
+    /// without completion returns all ones.
     virtual void send(tlm::tlm_generic_payload& request, tlp& header, sc_core::sc_time& delay) = 0;
     virtual bool direct_pointer(tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) = 0;
-    /// The function's direct pointers into [first, last] of host memory become invalid.
+    /// Invalidates the function's direct pointers into [first, last] of host memory.
     virtual void forget_pointers(function_id of, std::uint64_t first, std::uint64_t last) = 0;
     virtual server_memory* memory() = 0;
 
@@ -32,26 +32,26 @@ protected:
     ~host_bus() = default;
 };
 
-/// The host's side of one function that a root complex has found: it carries the host's accesses to
-/// it as TLPs, and is the memory and the interrupt target of its upstream requests. Links and
-/// switches may stand between it and the endpoint.
+/// The host's side of one function that a root complex has found. It sends the host's accesses to
+/// the function as TLPs, and is memory and interrupt target for the function's upstream requests.
+/// Links and switches may be in between.
 ///
-/// The host sees a view of the configuration space: BAR registers and the MSI-X enable bit
-/// are the host's own, as VFIO keeps them, because the real ones belong to the root complex.
-/// So is the MSI-X table, but for entries whose message goes to the BAR of another function: these
-/// are in force while the host has MSI-X enabled, until a reset.
+/// The host sees a view of the configuration space: as in VFIO, BAR registers and the MSI-X enable
+/// bit are the host's own copies, because the real ones belong to the root complex. The same holds
+/// for the MSI-X table, except for entries whose message goes to the BAR of another function: these
+/// take effect while the host has MSI-X enabled, until a reset.
 class host_function final : public function_port {
 public:
-    /// Target address of MSI-X messages, outside a chip's host window.
+    /// Target address of MSI-X messages; it is outside a chip's host window.
     static constexpr std::uint64_t message_address = std::uint64_t{0xfee0'0000} << 32;
 
     struct bar_window {
-        std::uint64_t base = 0, size = 0;  // on the server's bus; size 0 = no BAR
+        std::uint64_t base = 0, size = 0;  // address on the server's bus; size 0: no BAR
         std::uint32_t flags = 0;           // low four bits of the register
         bool wide() const;
     };
 
-    /// `device`: the module that answers. Learns the sizes of its BARs and its MSI-X capability.
+    /// `device`: the module of the function. Reads the sizes of its BARs and its MSI-X capability.
     host_function(host_bus& bus, function_id id, const sc_core::sc_object& device);
 
     void join(std::uint64_t host) override { host_ = host; }
@@ -75,11 +75,12 @@ public:
     void detach() override;
 
     function_id id() const { return id_; }
-    std::uint64_t host() const { return host_; }  ///< 0: none
-    /// Where the server's bus has `length` bytes of a BAR that are at `address` for the host.
+    std::uint64_t host() const { return host_; }  ///< 0: no host attached
+    /// Translates the address of a BAR in the host's address space to the server's bus, if `length`
+    /// bytes at `address` are inside a BAR.
     std::optional<std::uint64_t> on_bus(std::uint64_t address, std::uint64_t length) const;
     const sc_core::sc_object& device() const { return device_; }
-    /// As it was found: also of a card that is gone.
+    /// Values at enumeration, also for a card that was removed.
     std::uint32_t class_code() const { return class_code_; }
     std::uint32_t pci_id() const { return pci_id_; }
     host_memory& memory() { return memory_; }
@@ -87,19 +88,19 @@ public:
     /// The BARs, for address assignment; write_bars() then programs the function.
     std::array<bar_window, bar_count>& bars() { return bars_; }
     void write_bars();
-    /// The function has written a message.
+    /// Handles an MSI-X message of the function.
     void message(std::uint32_t vector);
-    /// Its card was reset or exchanged: addresses and vectors are programmed again.
+    /// Programs addresses and vectors again, after the card was reset or replaced.
     void restore();
 
 private:
     using payload = tlm::tlm_generic_payload;
 
-    /// An entry of the MSI-X table as the host wrote it.
+    /// An entry of the MSI-X table, as written by the host.
     struct table_entry {
         std::array<std::uint32_t, 4> words;
         std::uint64_t address() const { return std::uint64_t{words[1]} << 32 | words[0]; }
-        /// Unmasked, and for another function: neither an interrupt of the host nor unused.
+        /// Whether the entry is unmasked and its address is in a BAR of another function.
         bool is_for_peer() const;
     };
 
@@ -129,12 +130,12 @@ private:
     std::uint32_t pci_id_ = 0;
     std::uint64_t host_ = 0;
     std::array<bar_window, bar_count> bars_{};
-    std::array<std::uint8_t, 24> view_{};       // the BAR registers as the host wrote them
+    std::array<std::uint8_t, 24> view_{};       // BAR registers as written by the host
     std::array<std::uint8_t, 24> view_mask_{};  // their writable bits
     std::uint32_t msix_ = 0;                    // capability offset; 0 = none
     std::uint8_t msix_bar_ = 0;
     std::uint64_t msix_table_ = 0;               // offset in that BAR
-    std::uint8_t host_msix_enable_ = 0;          // the enable bit as the host wrote it
+    std::uint8_t host_msix_enable_ = 0;          // enable bit as written by the host
     std::vector<std::function<void()>> raised_;  // per vector; empty = disabled
     std::vector<table_entry> written_;           // per vector
     host_memory memory_;

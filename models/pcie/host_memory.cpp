@@ -52,8 +52,8 @@ host_memory::ranges_by_iova::const_iterator host_memory::find(std::uint64_t addr
     return last_hit_ = std::prev(next);
 }
 
-/// How [address, address + length) is reached: it may cross ranges, clients cut their RAM in
-/// pieces.
+/// How [address, address + length) can be accessed. It may span several ranges, since clients split
+/// their RAM.
 host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length,
                                      bool write) const {
     reach found = reach::direct;
@@ -156,11 +156,11 @@ bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     return payload.is_write() ? at->writable : at->readable;
 }
 
-// --- memory behind messages ---
+// --- Memory accessed by messages
 
 void host_memory::carry(host_messages* carrier) {
     carrier_ = carrier;
-    for (auto& asked : questions_) {  // these get no answer any more
+    for (auto& asked : questions_) {  // they will not be answered
         if (asked != nullptr && asked->ticket != 0 && !asked->answered) answer(asked->ticket, {});
     }
     carrier_ready();
@@ -223,7 +223,7 @@ void host_memory::take_answer(tlm::tlm_generic_payload& payload, deferral& later
     carrier_ready();
 }
 
-/// An unused slot, or the slot of the oldest unfetched answer.
+/// A free slot, or the slot of the oldest answer that nobody has fetched.
 host_memory::question* host_memory::free_question() {
     question* oldest = nullptr;
     for (auto& at : questions_) {

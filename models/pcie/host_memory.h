@@ -14,15 +14,15 @@
 
 namespace trn::pcie {
 
-/// The host's memory as one function reaches it: ranges that the client shares by descriptor
-/// (copied directly, open to DMI) or only by messages (writes are posted, reads are deferred).
-/// Addresses outside every range answer TLM_ADDRESS_ERROR_RESPONSE.
+/// Host memory as one function accesses it: ranges that the client shares by a descriptor (copied
+/// directly, with DMI), and ranges accessed by messages (writes are posted, reads are deferred).
+/// Addresses outside of all ranges return TLM_ADDRESS_ERROR_RESPONSE.
 class host_memory {
 public:
     using range = function_port::host_range;
 
-    static constexpr unsigned max_questions = 64;           ///< message reads under way
-    static constexpr std::uint32_t max_question = 1 << 20;  ///< bytes of one message access
+    static constexpr unsigned max_questions = 64;           ///< limit of message reads in progress
+    static constexpr std::uint32_t max_question = 1 << 20;  ///< limit of a message access, bytes
 
     bool map(const range& added);
     bool unmap(std::uint64_t iova, std::uint64_t size,
@@ -31,9 +31,9 @@ public:
     void carry(host_messages* carrier);
     void carrier_ready();
 
-    /// Whether some range has this address.
+    /// Whether a range contains this address.
     bool has(std::uint64_t address) const { return find(address) != ranges_.end(); }
-    /// Whether its bytes are here: not reached by messages.
+    /// Whether the address is in a range shared by a descriptor.
     bool shares(std::uint64_t address) const {
         const auto at = find(address);
         return at != ranges_.end() && at->second.bytes != nullptr;
@@ -43,16 +43,16 @@ public:
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
 
     std::uint64_t unmapped_accesses() const { return unmapped_accesses_; }
-    std::uint64_t questions() const { return last_ticket_; }  ///< asked so far
+    std::uint64_t questions() const { return last_ticket_; }  ///< number of message reads so far
     std::size_t ranges() const { return ranges_.size(); }
 
 private:
-    /// One message read, from the first try to the retry that takes its data away.
+    /// One message read, from the first attempt to the retry that fetches its data.
     struct question {
-        std::uint64_t ticket = 0;  // 0 = free
+        std::uint64_t ticket = 0;  // 0: the slot is free
         std::uint64_t iova = 0;
         bool answered = false;
-        std::vector<std::uint8_t> data;  // empty after an answer: refused
+        std::vector<std::uint8_t> data;  // empty after an answer: the client refused
         sc_core::sc_event ready;
     };
     enum class reach { nowhere, forbidden, direct, messages };
@@ -70,10 +70,11 @@ private:
     void answer(std::uint64_t ticket, std::span<const std::uint8_t> bytes);
 
     ranges_by_iova ranges_;
-    mutable ranges_by_iova::const_iterator last_hit_ = ranges_.end();  // accesses cluster
+    // the next access is often in the same range
+    mutable ranges_by_iova::const_iterator last_hit_ = ranges_.end();
     traffic_watcher* watcher_ = nullptr;
     host_messages* carrier_ = nullptr;
-    std::array<std::unique_ptr<question>, max_questions> questions_;  // made when first needed
+    std::array<std::unique_ptr<question>, max_questions> questions_;  // allocated on demand
     std::uint64_t last_ticket_ = 0;
     sc_core::sc_event room_;
     std::uint64_t unmapped_accesses_ = 0;

@@ -11,11 +11,11 @@
 
 namespace trn::pcie {
 
-/// The lanes of a function as its own DMA occupies them: a write the way to the host, a read the
-/// way back.
+/// The lanes of a function's link for its own DMA: a write uses the direction to the host, a read
+/// the direction from the host.
 struct dma_lanes final : crossing {
     const sc_core::sc_object& owner;
-    std::array<bandwidth_resource, 2> directions;  ///< from the host, to the host
+    std::array<bandwidth_resource, 2> directions;  ///< [0]: from the host, [1]: to the host
 
     dma_lanes(const sc_core::sc_object& of, std::uint64_t bytes_per_second)
         : owner(of),
@@ -33,7 +33,7 @@ struct dma_lanes final : crossing {
     }
 };
 
-/// The same lanes for requests of other devices: a write comes to the chip, a read goes back.
+/// The same lanes for requests of other devices: a write comes to the chip, a read leaves it.
 struct peer_lanes final : crossing {
     dma_lanes& lanes;
 

@@ -6,8 +6,8 @@
 
 namespace trn::pcie {
 
-/// Payload rate of a link in one direction: symbols, less encoding and the headers of full packets
-/// of 512 bytes. `generation` 1..6, bytes per second.
+/// Payload rate of a link in one direction, in bytes per second: the raw rate minus encoding and
+/// the headers of packets of 512 bytes. `generation`: 1..6.
 inline std::uint64_t payload_bytes_per_second(unsigned generation, unsigned lanes) {
     constexpr double transfers[] = {2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9};
     const double encoding = generation <= 2   ? 8.0 / 10

@@ -8,29 +8,32 @@
 
 namespace trn::pcie {
 
-/// MSI-X vectors of a function (PCIe 6.1.4): the table software programs and the pending bits.
-/// The function calls raise(); the message is sent at once, or when the vector is unmasked.
+/// MSI-X vectors of a function (PCIe 6.1.4): the table that software programs, and the pending
+/// bits. The function calls raise(); the message is sent immediately, or when the vector is
+/// unmasked.
 class msix_table {
 public:
-    static constexpr std::uint64_t pending_offset = 0x1000;  ///< of the PBA in the table's BAR
-    static constexpr std::uint64_t bar_size = 0x2000;        ///< bytes: table page, PBA page
-    static constexpr unsigned max_vectors = 256;             ///< contents of the table page
+    /// offset of the PBA in the table's BAR
+    static constexpr std::uint64_t pending_offset = 0x1000;
+    /// bytes: a page for the table, a page for the PBA
+    static constexpr std::uint64_t bar_size = 0x2000;
+    static constexpr unsigned max_vectors = 256;  ///< entries of the table's page
 
-    /// A memory write of `data` to `address`; false when the function may not write now (bus master
-    /// off): the vector then stays pending until deliver_pending().
+    /// Sends a memory write of `data` to `address`. Returns false when the function may not write
+    /// now (bus master off); the vector then stays pending until deliver_pending().
     using message = std::function<bool(std::uint64_t address, std::uint32_t data)>;
 
     msix_table(unsigned vectors, message send);
 
-    /// Software's accesses to the BAR that holds table and PBA. The PBA ignores writes; offsets
-    /// outside both read zero.
+    /// Accesses of software to the BAR with table and PBA. The PBA ignores writes; other offsets
+    /// read zero.
     void read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
     void write(std::uint64_t offset, std::span<const std::uint8_t> bytes);
 
-    /// Message control: the capability's enable and function mask bits.
+    /// Sets the enable and function mask bits of the capability.
     void control(bool enabled, bool function_mask);
-    /// Raises `vector`. Ignored while MSI-X is off and for vectors
-    /// that do not exist (false).
+    /// Raises `vector`. Does nothing while MSI-X is disabled. Returns false for a vector that does
+    /// not exist.
     bool raise(unsigned vector);
     /// Sends pending vectors that are no longer masked.
     void deliver_pending();

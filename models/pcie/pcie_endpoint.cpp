@@ -25,7 +25,7 @@ using sc_core::sc_time;
 
 namespace {
 
-/// For a misuse report; a refused access is rare enough to build a text.
+/// Text for a misuse report.
 std::string where(const tlm::tlm_generic_payload& payload) {
     return fmt::format("{} bytes at {:#x}", payload.get_data_length(), payload.get_address());
 }
@@ -63,7 +63,7 @@ pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
     build_extended_capabilities();
 }
 
-// --- configuration space: what the function says about itself ---
+// --- Configuration space
 
 void pcie_endpoint::build_header() {
     constexpr std::uint16_t command_bits = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
@@ -141,7 +141,7 @@ void pcie_endpoint::build_extended_capabilities() {
     space_.define<std::uint64_t>(serial + 4u, cfg_.serial_number);
 }
 
-// --- what configuration writes do ---
+// --- Effects of configuration writes
 
 void pcie_endpoint::bars_changed() {
     for (unsigned i = 0; i < windows_.size(); ++i) {
@@ -163,7 +163,7 @@ void pcie_endpoint::command_changed() {
 }
 
 void pcie_endpoint::power_changed() {
-    // 7.5.2.2: a write of a state the function does not support is discarded; it has D0 and D3hot.
+    // 7.5.2.2: a write of an unsupported state is ignored; the function supports D0 and D3hot.
     const auto control = space_.get<std::uint16_t>(power_ + PCI_PM_CTRL);
     const auto state = control & PCI_PM_CTRL_STATE_MASK;
     if (state == 1 || state == 2) {
@@ -186,8 +186,8 @@ void pcie_endpoint::msix_control_changed() {
                      (control & PCI_MSIX_FLAGS_MASKALL) != 0);
 }
 
-/// Power comes from the board and from the slot; `by` is which of them has changed. Without both
-/// nothing of the function moves, and it begins as at first.
+/// The function needs power from both the board and the slot; `by` is the supply that changes.
+/// Without power the function does nothing; with power it starts from its initial state.
 void pcie_endpoint::supply(bool& by, bool on) {
     const bool was = this->on();
     by = on;
@@ -201,7 +201,7 @@ void pcie_endpoint::supply(bool& by, bool on) {
         else
             wire->train(0);
     } else if (&by == &powered_) {
-        link.report_link_change();  // the port finds out whether a device answers
+        link.report_link_change();  // the port then detects whether a device responds
     }
 }
 
@@ -214,7 +214,7 @@ void pcie_endpoint::reset_function() {
     function_reset.set(!on());
 }
 
-// --- requests from the link ---
+// --- Requests from the link
 
 void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
@@ -222,8 +222,9 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         return supply(in_slot_, request.get_address() != 0);
     if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header != nullptr && header->to == tlp::space::hot_reset) return reset_function();
-    if (header != nullptr && header->to == tlp::space::completion) return;  // has come otherwise
-    // What another device sends is that device's doing, not the host's.
+    // redirected; the requester has the data already
+    if (header != nullptr && header->to == tlp::space::completion) return;
+    // Only accesses of the host are attributed to it; other devices have set their own initiator.
     std::optional<acting> as;
     const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
     if (of_host) as.emplace(host_);
@@ -281,19 +282,19 @@ bool pcie_endpoint::asked_for_pointer(plug&, payload& request, tlm::tlm_dmi& dmi
     const window* hit = decode(request.get_address(), 1);
     if (hit == nullptr || hit->to == room::vectors) return refuse_pointer(request, dmi);
     const std::uint64_t address = request.get_address();
-    route::add(request, peers_);  // only a peer asks for a route
+    route::add(request, peers_);  // only peers use the route
     request.set_address(address - hit->base);
     auto& socket = hit->to == room::chip0 ? bar0 : bar4;
     const bool granted = socket->get_direct_mem_ptr(request, dmi);
     request.set_address(address);
-    // The BAR shows the first `size` bytes of what lies behind it.
+    // The BAR maps the first `size` bytes of the target.
     const sc_dt::uint64 last = std::min<sc_dt::uint64>(dmi.get_end_address(), hit->size - 1);
     dmi.set_start_address(dmi.get_start_address() + hit->base);
     dmi.set_end_address(last + hit->base);
     return granted;
 }
 
-/// The words by which a driver sees that firmware is ready (contract 1.3 step 4).
+/// Reads of the words that a driver polls until firmware is ready (contract 1.3 step 4).
 bool pcie_endpoint::may_be_polled(const window& in, const payload& request) const {
     constexpr std::uint64_t size = 4096;
     return in.to == room::chip0 && request.is_read() &&
@@ -302,7 +303,7 @@ bool pcie_endpoint::may_be_polled(const window& in, const payload& request) cons
 
 void pcie_endpoint::configure(payload& request, tlp& header) {
     header.completer = this;
-    // On a link is one device; this one has one function.
+    // Only device 0, function 0 exists on the link.
     const bool mine = (header.target & 0xff) == 0;
     if (mine && request.is_write()) id_ = header.target;
     if (!mine || !pcie::answer(space_, request)) refuse_request(request);
@@ -329,12 +330,12 @@ void pcie_endpoint::refuse_request(payload& request) {
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-// --- the chip's way to the host ---
+// --- Accesses of the chip to the host
 
 void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
     if (!bus_master_) {
         ++counters_.refused_dma;
-        if (on())  // of a card that is pulled software does not know yet
+        if (on())  // software does not know of a pulled card's errors yet
             misuse::report(misuse::dma_without_bus_master, *this, where(request));
         request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
@@ -349,7 +350,7 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
         request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
-    if (request.is_response_ok())  // not while the host still owes its answer
+    if (request.is_response_ok())  // except while the host's answer is outstanding
         delay = std::max(delay, lanes_.pass(request.get_command(), request.get_address(),
                                             request.get_data_length(), start) -
                                     sc_core::sc_time_stamp());
@@ -380,7 +381,7 @@ void pcie_endpoint::pointers_revoked(plug&, std::uint64_t first, std::uint64_t l
     dma->invalidate_direct_mem_ptr(first, last);
 }
 
-/// 2.9.1: a link that goes down resets what is on it.
+/// 2.9.1: devices on a link that goes down are reset.
 void pcie_endpoint::link_changed(plug&) {
     if (on() && !link.up()) reset_function();
 }
@@ -414,7 +415,7 @@ void pcie_endpoint::invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_d
     }
 }
 
-/// Peers may hold pointers that BARs gave away.
+/// Peers may have pointers to memory in the BARs.
 void pcie_endpoint::forget_peers() {
     link.revoke_pointers();
 }

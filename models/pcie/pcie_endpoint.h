@@ -21,11 +21,11 @@
 
 namespace trn {
 
-/// The PCI Express function of a chip: configuration space, BAR decoding, MSI-X, and the chip's
-/// door to host memory. Spec: doc/models/pcie.md; device contract sections 1.1, 1.2 and 2.
+/// The PCI Express function of a chip: configuration space, BAR decoding, MSI-X, and access to host
+/// memory. Spec: doc/models/pcie.md; device contract sections 1.1, 1.2 and 2.
 ///
-/// A request that no BAR claims, or that arrives while memory space is off or the function is not
-/// in D0, is an unsupported request.
+/// A request outside of all BARs is an unsupported request, and so is every memory request while
+/// memory space is disabled or the function is not in D0.
 class pcie_endpoint : public sc_core::sc_module,
                       public plug::device,
                       public publishes_statistics,
@@ -35,48 +35,50 @@ public:
         std::uint16_t vendor_id = 0x1d0f;
         std::uint16_t device_id = 0x7564;     ///< contract 1.1
         std::uint8_t revision = 255;          ///< contract 2: 255 qemu, 240 emulator, else silicon
-        std::uint32_t class_code = 0x120000;  ///< processing accelerator (driver does not look)
+        std::uint32_t class_code = 0x120000;  ///< processing accelerator (the driver ignores it)
         std::uint16_t subsystem_vendor_id = 0x1d0f;        ///< invented
         std::uint16_t subsystem_id = 1;                    ///< invented
         std::uint64_t bar0_size = std::uint64_t{4} << 30;  ///< bytes, a power of two
-        unsigned register_bar = 0;  ///< contract 1.2: 0, or 2 and then MSI-X is in 0
+        unsigned register_bar = 0;  ///< contract 1.2: 0 or 2; with 2, MSI-X is in 0
         std::uint64_t bar4_size = std::uint64_t{256} << 30;  ///< bytes, a power of two; 0 = none
-        unsigned memory_bar = 4;       ///< of bar4's memory: 4, or 2 and then MSI-X is in 4
+        unsigned memory_bar = 4;       ///< BAR of the memory: 4 or 2; with 2, MSI-X is in 4
         unsigned link_generation = 6;  ///< 1..6: 2.5 to 64 GT/s
         unsigned link_width = 8;       ///< lanes; inferred from the x8 NeuronLinks
         unsigned msix_vectors = 32;    ///< invented: the public driver uses no interrupts
         std::uint64_t serial_number = 1;
-        std::uint64_t boot_words = 0x06c8'4000;  ///< BAR0 offset of the 4 KiB a booting chip shows
+        /// BAR0 offset of the 4 KiB that may be read during boot
+        std::uint64_t boot_words = 0x06c8'4000;
         sc_core::sc_time request_latency{100, sc_core::SC_NS};  ///< per host request; invented
-        /// Until a read without completion fails; the lower end of range B (7.5.3.16).
+        /// Time after which a read without completion fails; the lower end of range B (7.5.3.16).
         sc_core::sc_time completion_timeout{16, sc_core::SC_MS};
     };
     struct counts {
-        std::uint64_t requests = 0;              ///< of the host, memory and configuration space
-        std::uint64_t unsupported_requests = 0;  ///< host requests nothing claimed
-        std::uint64_t refused_dma = 0;           ///< chip accesses while not a bus master
+        std::uint64_t requests = 0;              ///< memory and configuration requests of the host
+        std::uint64_t unsupported_requests = 0;  ///< host requests outside of all BARs
+        std::uint64_t refused_dma = 0;           ///< chip accesses while bus master is disabled
         std::uint64_t interrupts = 0;            ///< MSI-X messages sent
-        std::uint64_t lost_interrupts = 0;       ///< that a fault has taken
-        std::uint64_t timeouts = 0;              ///< chip reads without an answer
-        std::uint64_t error_messages = 0;        ///< sent to the root port
+        std::uint64_t lost_interrupts = 0;       ///< dropped by a fault
+        std::uint64_t timeouts = 0;              ///< chip reads without a completion
+        std::uint64_t error_messages = 0;        ///< error messages sent to the root port
     };
 
     plug link{"link", *this};                 // TLPs to and from the host
-    target_socket<pcie_endpoint> dma{"dma"};  // the chip's, host addresses
+    target_socket<pcie_endpoint> dma{"dma"};  // accesses of the chip at host addresses
     using to_chip = tlm_utils::simple_initiator_socket_tagged_optional<pcie_endpoint, 64>;
-    to_chip bar0{"bar0"};  // offsets in the register BAR
+    to_chip bar0{"bar0"};  // addresses are offsets in the register BAR
     to_chip bar4{"bar4"};
-    irq_in msix;  // a rising line raises the vector of the same number
-    irq_in booting{"booting", 1, [](unsigned, bool) {}};  ///< high: software has to wait
-    /// High: no power. Nothing answers, and the link is down at its other end too.
+    irq_in msix;  // a rising edge raises the vector of the same number
+    irq_in booting{"booting", 1, [](unsigned, bool) {}};  ///< high: software must wait
+    /// High: no power. The function does not respond, and its link is down at both ends.
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) { supply(powered_, !level); }};
-    /// Pulses when the function is reset; high while it has no power, and in no slot.
+    /// Pulses when the function is reset; high while it has no power.
     irq_out function_reset{"function_reset"};
-    irq_out no_power{"no_power"};  ///< high while it has no power, and in no slot
+    /// high without power, including when the card is not in its slot
+    irq_out no_power{"no_power"};
 
     pcie_endpoint(sc_core::sc_module_name name, const config& cfg);
 
-    /// Raises an MSI-X vector; false when the function has no such vector.
+    /// Raises an MSI-X vector; returns false when the function does not have it.
     bool interrupt(unsigned vector) { return vectors_.raise(vector); }
 
     void publish(statistics& out) const override;
@@ -94,7 +96,7 @@ private:
         room to = room::none;
     };
 
-    /// BARs 0, 2 and 4 are for registers, memory and MSI-X.
+    /// BARs 0, 2 and 4 are used for registers, memory and MSI-X.
     unsigned vector_bar() const { return 6 - cfg_.register_bar - cfg_.memory_bar; }
     void build_header();
     void build_pcie_capability();
@@ -113,7 +115,8 @@ private:
     bool may_be_polled(const window& in, const payload& request) const;
     void configure(payload& request, pcie::tlp& header);
     void refuse_request(payload& request);
-    /// Records an uncorrectable error and notifies the root port if software enabled it.
+    /// Logs an uncorrectable error, and sends a message to the root port if software has enabled
+    /// it.
     void uncorrectable(std::uint32_t error, bool advisory);
     void report(pcie::error_class what);
     const window* decode(std::uint64_t address, std::uint64_t length) const;
@@ -144,16 +147,16 @@ private:
     pcie::config_space space_;
     pcie::msix_table vectors_;
     std::array<window, 3> windows_{};
-    pcie::function_id id_ = 0;  // captured from configuration writes, as 2.2.9 asks
+    pcie::function_id id_ = 0;  // captured from configuration writes (2.2.9)
     std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0, aer_ = 0;  // capability offsets
     bool powered_ = true, in_slot_ = true;
     bool bus_master_ = false, in_d3_ = false,
-         memory_space_ = false;  // as the last configuration write left them
+         memory_space_ = false;  // state after the last configuration write
     pcie::dma_lanes lanes_;
     pcie::peer_lanes peers_;
     pcie::register_bridge bridge_{*this};
-    std::uint64_t lose_ = 0;           // host reads that the fault still takes
-    std::uint64_t lose_messages_ = 0;  // likewise interrupts
+    std::uint64_t lose_ = 0;           // number of host reads that the fault still drops
+    std::uint64_t lose_messages_ = 0;  // number of interrupts that the fault still drops
     counts counters_;
 };
 

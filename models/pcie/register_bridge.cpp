@@ -16,8 +16,8 @@ using sc_core::sc_time;
 
 namespace {
 
-/// Repeats in aligned 32-bit beats what a register has refused as too wide or too narrow. A read of
-/// part of a register reads all of it; a write of part of one fails.
+/// Repeats an access of a width that a register has refused in aligned 32-bit beats. A read of a
+/// part of a register reads the whole register; a write of a part fails.
 bool access_in_beats(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time& delay) {
     const std::uint64_t first = request.get_address() & ~std::uint64_t{3};
     const std::uint64_t end = request.get_address() + request.get_data_length();

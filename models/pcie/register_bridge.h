@@ -7,17 +7,17 @@
 
 namespace trn::pcie {
 
-/// Between a PCI Express function and its chip: host requests of any width become accesses that
-/// 32-bit registers take. The host gets an answer in any case: an unimplemented register reads 0
-/// and ignores writes, because the driver does not expect all-ones (contract section 18, 16).
+/// Converts host requests of any width to 32-bit register accesses of the chip. Host requests
+/// always complete: an unimplemented register reads 0 and ignores writes, because the driver does
+/// not expect all-ones (contract section 18, 16).
 class register_bridge {
 public:
     struct counts {
-        std::uint64_t failed_reads = 0;    ///< refused by the chip: answered 0
+        std::uint64_t failed_reads = 0;    ///< refused by the chip and answered with 0
         std::uint64_t dropped_writes = 0;  ///< refused by the chip
     };
 
-    /// Misuse is reported in the name of `owner`.
+    /// `owner` is named in misuse reports.
     explicit register_bridge(const sc_core::sc_object& owner) : owner_(owner) {}
 
     void access(tlm::tlm_fw_transport_if<>& chip, tlm::tlm_generic_payload& request,

@@ -9,39 +9,41 @@
 
 namespace trn::pcie {
 
-/// Error messages (2.2.8.3), as tlp::space::error carries them in the address.
+/// Error messages (2.2.8.3); the address of a tlp::space::error request.
 enum class error_class : std::uint8_t { nonfatal, fatal, correctable };
 
-/// Bus, device and function packed as in a TLP header (2.2.4.2): bus << 8 | device << 3 | function.
+/// Bus, device and function as in a TLP header (2.2.4.2): bus << 8
+/// device << 3
+/// function.
 using function_id = std::uint16_t;
 
 constexpr std::uint8_t bus_of(function_id id) {
     return static_cast<std::uint8_t>(id >> 8);
 }
 
-/// TLP fields that a generic payload lacks. Read or write, address, length and data are the
-/// payload's own; a configuration request's address is the register offset in the target function.
+/// TLP fields that a generic payload lacks. Command, address, length and data are those of the
+/// payload; the address of a configuration request is the register offset in the target function.
 /// Completion status: TLM_OK = successful, TLM_ADDRESS_ERROR = unsupported request,
-/// TLM_GENERIC_ERROR = completer abort. The sender clears the extension before it releases the
+/// TLM_GENERIC_ERROR = completer abort. The sender must clear the extension before it releases the
 /// payload.
 struct tlp : tlm::tlm_extension<tlp> {
-    /// `error` is an error message to the root port, its class in the address. `hot_reset` is
-    /// no TLP but the training sequence of that name: the port above resets the device on its link,
-    /// and all below. Nor is `slot_power`: the slot gives its card power, or takes it away, as the
-    /// address says (1, 0). None of them has data. `completion` is one that access control has
-    /// redirected: it is routed by its requester's id in `target`, with the length of its data.
+    /// `error`: an error message to the root port; the address is its error_class. Two values are
+    /// not TLPs: `hot_reset` is the training sequence by which a port resets the device on its link
+    /// and all devices below; `slot_power` switches the power of the slot's card (address 1: on, 0:
+    /// off). These three have no data. `completion`: a completion redirected by access control; it
+    /// is routed to the requester's id in `target` and has the length of its data.
     enum class space : std::uint8_t { memory, config, error, hot_reset, slot_power, completion };
 
     space to = space::memory;
     function_id requester = 0;
-    function_id target = 0;  ///< configuration requests only: their target
+    function_id target = 0;  ///< target of a configuration request or redirected completion
     bool relaxed_ordering = false;
     bool no_snoop = false;
-    /// Set by the block that loses the request or its completion: the requester waits until its
-    /// completion time-out. The response status is then an address error.
+    /// Set when the request or its completion is lost: the requester waits until its completion
+    /// time-out. The response status is then an address error.
     bool lost = false;
     /// Set by the function that answers a configuration request, for names in logs and of sockets;
-    /// of a redirected completion the switch that redirects it.
+    /// for a redirected completion, by the switch that redirects it.
     const sc_core::sc_object* completer = nullptr;
 
     tlm::tlm_extension_base* clone() const override { return new tlp(*this); }
@@ -67,7 +69,7 @@ private:
     tlm::tlm_generic_payload& payload_;
 };
 
-/// A port's message to the device on its link: `what` is hot_reset or slot_power.
+/// Sends `what` (hot_reset or slot_power) from a port to the device on its link.
 inline void signal(plug& link, tlp::space what, std::uint64_t level = 0) {
     tlm::tlm_generic_payload request;
     framed framed(request, 0);
@@ -78,7 +80,7 @@ inline void signal(plug& link, tlp::space what, std::uint64_t level = 0) {
     link.send(request, untimed);
 }
 
-/// Whether there is a device with power at the other end: it completes a read of its vendor id.
+/// Whether a device with power is at the other end: it completes a read of its vendor id.
 inline bool answers(plug& link) {
     if (!link.up()) return false;
     std::uint32_t id = ~0u;

@@ -33,6 +33,7 @@ std::string json_text(const std::string& text) {
 /// Without a power controller a guest cannot switch a slot off: QEMU would remove the function, and
 /// abort (doc/guide-instance.md).
 constexpr std::string_view no_power = ",power_controller_present=off";
+
 /// Writes each port once, and remembers the id of the bus below it.
 class tree_writer {
 public:
