@@ -25,7 +25,7 @@ sc_time credit_flow::take(const load& wanted, const sc_time& at, const sc_time& 
     sc_time end = through;
     if (held_ + occupied > end) end = held_ = held_ + occupied;
     if (round_trip_ > sc_core::SC_ZERO_TIME) {
-        // A pool's worth is under way at once; what is beyond it waits until as much has come back.
+        // One pool of credits can be in flight; further data waits until credits have returned.
         const auto wait = [&](pool& from, std::uint64_t count) {
             const sc_time back = from.returns.reserve(count, at);
             if (back > end + round_trip_) end = back - round_trip_;

@@ -16,7 +16,7 @@ void ltssm::pass(link_state state, unsigned generation, const sc_time& length) {
     settled_ += length;
 }
 
-/// PCIe 6.0 4.2.5: every link comes up at 2.5 GT/s and then raises its speed in Recovery.
+/// PCIe 6.0 4.2.5: every link trains at 2.5 GT/s, and then raises its speed in Recovery.
 void ltssm::training_phases(unsigned generation) {
     pass(link_state::detect, 0, times_.detect);
     pass(link_state::polling, 1, times_.polling);

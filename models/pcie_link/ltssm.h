@@ -8,40 +8,39 @@
 
 namespace trn {
 
-/// The link training and status state machine of both ends of a link, as a timetable: its states
-/// are known at its start, and the present one follows from the simulated time. It needs no process
+/// The link training and status state machine of both ends of a link, as a timetable: its phases
+/// are computed at the start, and the current one follows from simulated time. It needs no process
 /// and no polling.
 class ltssm {
 public:
-    /// Duration of each state. Real links need milliseconds; these values are ours.
+    /// Duration of each state. Real links need milliseconds; these values are invented.
     struct times {
         sc_core::sc_time detect, polling, configuration, recovery, hot_reset;
     };
     struct phase {
         link_state state;
-        unsigned generation;  ///< speed while in this state; 0: none yet
+        unsigned generation;  ///< speed in this state; 0: none yet
         sc_core::sc_time length;
     };
 
     explicit ltssm(const times& durations) : times_(durations) {}
 
-    /// Detect, Polling, Configuration, then Gen1's L0 and one Recovery per speed up to
-    /// `generation`.
+    /// Detect, Polling, Configuration, L0 at Gen1, then one Recovery per speed up to `generation`.
     void train(const sc_core::sc_time& at, unsigned generation);
-    /// As train(), after a Hot Reset.
+    /// Hot Reset, then as in train().
     void hot_reset(const sc_core::sc_time& at, unsigned generation);
-    /// From L0 through Recovery (and Configuration, to change the width) back to L0.
+    /// From L0 through Recovery (and Configuration if the width changes) back to L0.
     void recover(const sc_core::sc_time& at, unsigned generation, bool new_width);
-    /// Stays in L0 from `at` on, as if trained.
+    /// L0 from `at` on, without training.
     void settle(const sc_core::sc_time& at, unsigned generation);
-    /// Stays in Detect or Disabled.
+    /// Stays in `state`, Detect or Disabled.
     void stop(link_state state);
 
-    /// State and speed at `now`; ignore the duration.
+    /// State and speed at `now`; the returned duration has no meaning.
     phase at(const sc_core::sc_time& now) const;
-    /// When the last phase ends in L0; it stays there. Not for a stopped machine.
+    /// Time at which L0 is reached for good. Precondition: runs().
     const sc_core::sc_time& settled() const { return settled_; }
-    /// Not stopped: L0 now or at settled().
+    /// Whether the machine is not stopped: it is in L0 now, or will be at settled().
     bool runs() const { return final_.state == link_state::l0; }
 
 private:
@@ -50,7 +49,7 @@ private:
     void training_phases(unsigned generation);
 
     const times times_;
-    std::vector<phase> phases_;  // states before final_; empty when stopped or settled
+    std::vector<phase> phases_;  // states before final_; empty if stopped or settled
     phase final_{link_state::detect, 0, {}};
     sc_core::sc_time started_, settled_;
 };

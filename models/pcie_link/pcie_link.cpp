@@ -24,22 +24,23 @@ namespace {
 
 constexpr std::uint64_t giga = 1'000'000'000;
 
-// PCIe 6.0 4.2: 8b/10b, 128b/130b, then flits of 256 bytes with 236 of packets. A packet before
-// flit mode has framing, sequence number, a 16-byte header and LCRC; in flit mode the header alone.
+// PCIe 6.0 4.2: 8b/10b, 128b/130b, then flits of 256 bytes with 236 bytes of packets. Before flit
+// mode, a packet has framing, sequence number, a 16-byte header and LCRC; in flit mode, only the
+// header.
 constexpr std::array<signalling, 6> pcie_speeds{{{2'500'000'000, 24, 10, 8, 0},
                                                  {5 * giga, 24, 10, 8, 0},
                                                  {8 * giga, 24, 130, 128, 0},
                                                  {16 * giga, 24, 130, 128, 0},
                                                  {32 * giga, 24, 130, 128, 0},
                                                  {64 * giga, 16, 256, 236, 256}}};
-// UALink 200G 1.0: 64-byte transfers in link flits of 640 bytes. What of a flit is not transfers
-// (12 bytes) and of a request (16 bytes) are our estimates.
+// UALink 200G 1.0: 64-byte transfers in link flits of 640 bytes. The overhead of a flit (12 bytes)
+// and the size of a request (16 bytes) are our estimates.
 constexpr std::array<signalling, 1> ualink_speeds{{{200 * giga, 16, 640, 628, 640}}};
 
-// PCIe 6.0 3.6.2.2: REPLAY_NUM has two bits; when it rolls over the link trains again.
+// PCIe 6.0 3.6.2.2: REPLAY_NUM has two bits; when it rolls over, the link retrains.
 constexpr unsigned replays_in_a_row = 4;
 
-constexpr double max_errors = 0.1;  // per flit: beyond that a link would not stay up
+constexpr double max_errors = 0.1;  // per flit; with more errors a link would not stay up
 
 sc_time time_of(const fault_arguments& arguments, std::string_view name, const sc_time& otherwise) {
     const auto found = arguments.find(name);
@@ -124,7 +125,7 @@ pcie_link::pcie_link(sc_core::sc_module_name name, const config& cfg)
     sensitive << over_;
 }
 
-// --- Bytes.
+// --- Data transfer
 
 const signalling& pcie_link::speed() const {
     const unsigned now = machine_.at(sc_core::sc_time_stamp()).generation;
@@ -160,7 +161,8 @@ void pcie_link::set_rates() {
     }
 }
 
-/// Units until the next bad one: the error process of independent flits, without a draw for each.
+/// Draws the number of good units before the next bad one: a geometric distribution needs only one
+/// draw per error, for independent errors.
 std::uint64_t pcie_link::gap() {
     if (!random_) random_ = std::make_unique<std::mt19937_64>(seed_for(name()));
     const double uniform = (static_cast<double>((*random_)() >> 11) + 0.5) * 0x1p-53;
@@ -168,7 +170,7 @@ std::uint64_t pcie_link::gap() {
     return units < 1e18 ? static_cast<std::uint64_t>(units) : std::uint64_t{1} << 60;
 }
 
-/// What is bad is sent again, and may be bad again.
+/// Number of transmissions that fail, including replays that fail again.
 pcie_link::bad pcie_link::bad_units(direction& d, std::uint64_t units) {
     bad found;
     if (crc_rate_ > 0) {
@@ -188,8 +190,8 @@ pcie_link::bad pcie_link::bad_units(direction& d, std::uint64_t units) {
     return found;
 }
 
-/// Whatever followed a bad flit is sent again: the direction is busy for one round trip more. What
-/// stays bad makes the link train again: both directions wait.
+/// Delays a direction for its replays: everything after a bad flit is sent again, which takes one
+/// round trip. After too many failures of one flit, the link retrains, and both directions wait.
 sc_time pcie_link::send_again(unsigned from, const bad& what, const sc_time& through) {
     direction& d = directions_[from];
     d.replays += what.units;
@@ -240,8 +242,7 @@ sc_time pcie_link::way::reserve_non_posted_write(std::uint64_t bytes, const sc_t
     return std::max(asked, link->carry(1 - from, packet_class::completion, 0, 1, at));
 }
 
-/// The receiver has no room for more of the class until what lies behind it has taken all but a
-/// buffer.
+/// Data beyond the receiver's buffer must wait, since the next hop accepts it only until `taken`.
 void pcie_link::way::held_until(tlm::tlm_command command, const sc_time& taken) {
     const bool write = command == tlm::TLM_WRITE_COMMAND;
     direction& data = link->directions_[write ? from : 1 - from];
@@ -249,7 +250,7 @@ void pcie_link::way::held_until(tlm::tlm_command command, const sc_time& taken) 
         .held_until(taken, data.wire.settings().bytes_per_second);
 }
 
-/// The direction of the data: a read's requests are few.
+/// Reports the direction that carries the data; a read's requests are short.
 void pcie_link::way::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
                              const sc_time& until) {
     const bool write = command == tlm::TLM_WRITE_COMMAND;
@@ -262,14 +263,15 @@ void pcie_link::way::crossed(tlm::tlm_command command, std::uint64_t bytes, cons
 
 void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const auto* header = payload.get_extension<pcie::tlp>();
-    if (header != nullptr && header->to == pcie::tlp::space::slot_power)  // beside the lanes
+    if (header != nullptr && header->to == pcie::tlp::space::slot_power)  // does not use the lanes
         return other(at).send(payload, delay);
     if (!up()) {
         ++refused_;
         return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
     const auto* later = payload.get_extension<deferral>();
-    if (later == nullptr || later->ready == nullptr) {  // else its bytes were counted at first
+    // a retry: its bytes were counted in the first attempt
+    if (later == nullptr || later->ready == nullptr) {
         const sc_time now = sc_core::sc_time_stamp();
         const bool configures = header != nullptr && header->to == pcie::tlp::space::config;
         way& there = ways_[at.index()];
@@ -283,7 +285,7 @@ void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& d
         if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     }
     other(at).send(payload, delay);
-    // The way back of a completion comes last: what is reserved further on begins before it.
+    // Add the latency of the completion last: reservations at later hops begin before it.
     if (payload.is_read() && timing() == timing_mode::contended) delay += cfg_.latency;
 }
 
@@ -304,7 +306,7 @@ void pcie_link::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t la
     other(at).revoke_pointers(first, last);
 }
 
-// --- Training.
+// --- Training
 
 unsigned pcie_link::wanted_generation() const {
     return std::max(1u, std::min({highest_[0], highest_[1], speed_limit_, cfg_.generation}));
@@ -324,7 +326,7 @@ void pcie_link::start(const sc_time& at, bool reset_first) {
     over_.notify(accepts_from_ - sc_core::sc_time_stamp());
 }
 
-/// Data waits meanwhile in the replay buffers; nothing is lost or refused.
+/// Meanwhile, data waits in the replay buffers; none is lost or refused.
 void pcie_link::recover(bool new_width) {
     const sc_time now = sc_core::sc_time_stamp();
     if (!up()) return start(now);
@@ -393,7 +395,7 @@ link_end::status pcie_link::state_of(unsigned side) const {
     unsigned narrowest = cfg_.lanes;
     for (const auto width : widths_)
         if (width > 0) narrowest = std::min<unsigned>(narrowest, width);
-    const bool links = phase.generation > 0;  // lanes have become links
+    const bool links = phase.generation > 0;  // the lanes have formed a link
     return {.state = phase.state,
             .present = (side == 0 ? b : a).joined() && !broken_,
             .generation = phase.generation,
@@ -426,7 +428,7 @@ void pcie_link::seen_end::clear_counters() {
     link->downs_ = 0;
 }
 
-// --- Tools.
+// --- Tools
 
 void pcie_link::publish(statistics& out) const {
     for (const unsigned d : {0u, 1u}) {

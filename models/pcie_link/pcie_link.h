@@ -22,20 +22,20 @@ namespace trn {
 
 enum class link_protocol : std::uint8_t { pcie, ualink };
 
-/// Encoding and efficiency of one speed of a protocol.
+/// Encoding and overhead of a protocol at one speed.
 struct signalling {
-    std::uint64_t lane_bits_per_second;  ///< raw
-    unsigned packet_overhead;            ///< bytes of header, framing and check per packet
-    unsigned wire, content;              ///< `wire` bytes on the wire carry `content` of packets
-    unsigned flit;                       ///< bytes that one CRC protects; 0: a packet has its own
+    std::uint64_t lane_bits_per_second;  ///< raw bit rate per lane
+    unsigned packet_overhead;            ///< bytes of header, framing and check code per packet
+    unsigned wire, content;  ///< `wire` bytes on the wire carry `content` bytes of packets
+    unsigned flit;           ///< bytes per CRC; 0: each packet has its own
 
     static const signalling& of(link_protocol protocol, unsigned generation);
-    static unsigned generations(link_protocol protocol);  ///< 1 to this
+    static unsigned generations(link_protocol protocol);  ///< generations are 1 to this number
 };
 
-/// A cable or trace between two plugs: lanes, speeds, training, flits, replay, credits, faults. It
-/// moves any transaction unchanged; a write loads the outward direction, a read the return
-/// direction and, with its requests, the outward one. Spec: doc/models/pcie_link.md.
+/// A cable or trace between two plugs: lanes, speeds, training, flits, replay, credits, faults.
+/// Transactions pass unchanged. A write uses the outward direction; a read uses the return
+/// direction, and the outward one for its requests. Spec: doc/models/pcie_link.md.
 class pcie_link : public sc_core::sc_module,
                   public plug::device,
                   public publishes_statistics,
@@ -43,13 +43,13 @@ class pcie_link : public sc_core::sc_module,
 public:
     struct config {
         link_protocol protocol = link_protocol::pcie;
-        unsigned generation = 6;  ///< the highest; UALink has 1
-        unsigned lanes = 8;       ///< of each link: a power of two up to 16
-        unsigned links = 1;       ///< equal links that bytes are striped over, at most 32
-        sc_core::sc_time latency{100, sc_core::SC_NS};  ///< of a crossing
-        unsigned max_payload = 256;                     ///< bytes of a packet
-        unsigned max_read_request = 512;                ///< bytes
-        // Credits, of each link: PCIe's six pools.
+        unsigned generation = 6;  ///< highest speed; UALink has only 1
+        unsigned lanes = 8;       ///< per link: a power of two up to 16
+        unsigned links = 1;       ///< number of equal links that share the data, at most 32
+        sc_core::sc_time latency{100, sc_core::SC_NS};  ///< per crossing
+        unsigned max_payload = 256;                     ///< bytes of data per packet
+        unsigned max_read_request = 512;                ///< bytes per read request
+        // Credits per link, of PCIe's six pools.
         std::uint64_t posted_headers = 512, posted_data = 64 << 10;  ///< data in bytes
         std::uint64_t non_posted_headers = 512, non_posted_data = 4 << 10;
         std::uint64_t completion_headers = 512, completion_data = 64 << 10;
@@ -57,9 +57,9 @@ public:
         sc_core::sc_time polling_time{30, sc_core::SC_US};
         sc_core::sc_time configuration_time{10, sc_core::SC_US};
         sc_core::sc_time recovery_time{20, sc_core::SC_US};  ///< per change of speed
-        sc_core::sc_time replay_time{100, sc_core::SC_NS};   ///< a direction's, per bad CRC
-        double crc_rate = 0;         ///< bad flits (packets, before Gen6) per flit
-        bool needs_training = true;  ///< down until both devices request training
+        sc_core::sc_time replay_time{100, sc_core::SC_NS};   ///< per bad CRC, for one direction
+        double crc_rate = 0;         ///< probability of a bad flit (of a bad packet before Gen6)
+        bool needs_training = true;  ///< the link is down until both devices request training
     };
     static constexpr unsigned max_links = 32;
     static std::optional<std::string> check(const config& cfg);
@@ -71,25 +71,26 @@ public:
 
     bool up() const { return machine_.runs() && sc_core::sc_time_stamp() >= accepts_from_; }
     const config& settings() const { return cfg_; }
-    /// Bytes on the wire for `payload` bytes in `packets` packets, at the present speed.
+    /// Bytes on the wire for `payload` bytes in `packets` packets, at the current speed.
     std::uint64_t wire_bytes(std::uint64_t payload, std::uint64_t packets) const;
-    /// Raw bytes per second of a direction at the present speed and width.
+    /// Raw bytes per second of a direction at the current speed and width.
     std::uint64_t raw_rate() const;
-    /// The end that device 0 (at `a`) or 1 (at `b`) sees.
+    /// The end of the link at device 0 (plug `a`) or 1 (plug `b`).
     link_end& end(unsigned side) { return ends_[side]; }
 
     void publish(statistics& out) const override;
     std::vector<fault> faults() override;
 
 private:
-    struct direction {  // 0: from a to b
+    struct direction {  // index 0: from a to b
         explicit direction(const config& cfg);
         bandwidth_resource wire;
         std::array<credit_flow, packet_classes> flows;
         std::uint64_t payload = 0, packets = 0, replays = 0, rollovers = 0;
-        std::uint64_t good_units = 0;  // before the next bad one; meaningless without a rate
+        // number of good units before the next bad one, if errors are enabled
+        std::uint64_t good_units = 0;
     };
-    /// The link as the requester at one side sees it.
+    /// The link for requests from one side.
     struct way final : crossing {
         pcie_link* link = nullptr;
         unsigned from = 0;
@@ -98,12 +99,12 @@ private:
         void held_until(tlm::tlm_command command, const sc_core::sc_time& taken) override;
         void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
                      const sc_core::sc_time& until) override;
-        /// A configuration write: a request with data that is not posted.
+        /// For configuration writes: non-posted requests with data.
         sc_core::sc_time reserve_non_posted_write(std::uint64_t bytes, const sc_core::sc_time& at);
     };
     struct bad {
         std::uint64_t units = 0;
-        bool rollover = false;  ///< a flit exceeded the replay limit: the sender retrains
+        bool rollover = false;  ///< a flit exceeded the replay limit: the sender retrains the link
     };
     struct seen_end final : link_end {
         pcie_link* link = nullptr;
@@ -154,21 +155,21 @@ private:
     const config cfg_;
     ltssm machine_;
     std::array<direction, 2> directions_;
-    std::array<way, 2> ways_;       // by the requester's side
+    std::array<way, 2> ways_;       // by the side of the requester
     std::array<seen_end, 2> ends_;  // by side
-    sc_core::sc_event over_;        // training, or a change of speed or width
+    sc_core::sc_event over_;        // ends training, or a change of speed or width
     sc_core::sc_time accepts_from_;
 
     std::array<bool, 2> asked_{};
-    std::array<unsigned, 2> highest_{};  // generation that the side takes
-    std::vector<std::uint8_t> widths_;   // lanes of each link
-    bool broken_ = false;                // the cable
-    unsigned speed_limit_;               // equalisation fails above
+    std::array<unsigned, 2> highest_{};  // highest generation that each side supports
+    std::vector<std::uint8_t> widths_;   // lanes in use of each link
+    bool broken_ = false;                // fault: the cable is broken
+    unsigned speed_limit_;               // equalisation fails at higher speeds
     double crc_rate_;
-    unsigned corrupt_next_ = 0;   // transfers
-    unsigned corrupt_times_ = 1;  // consecutive failures of each
+    unsigned corrupt_next_ = 0;   // number of transfers
+    unsigned corrupt_times_ = 1;  // consecutive failures of each transfer
     std::uint64_t downs_ = 0, refused_ = 0;
-    std::unique_ptr<std::mt19937_64> random_;  // only for links that have errors
+    std::unique_ptr<std::mt19937_64> random_;  // made only for links with errors
 };
 
 }  // namespace trn
