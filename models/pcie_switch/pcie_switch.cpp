@@ -23,8 +23,8 @@ namespace {
 
 constexpr unsigned devices_of_a_bus = 32;
 
-/// Down ports are devices of the switch's own bus; those that do not fit are further functions of
-/// the first ones.
+/// Downstream ports are functions 0 of the devices on the switch's internal bus; more ports become
+/// further functions of the first devices.
 function_id place_of(unsigned index) {
     return static_cast<function_id>((index % devices_of_a_bus) << 3 | index / devices_of_a_bus);
 }
@@ -83,7 +83,7 @@ std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) 
     return std::make_unique<bridge>(about, std::move(hooks));
 }
 
-/// A port's own message: its interrupt, or an error.
+/// Sends an interrupt or an error message of a port.
 void pcie_switch::send_up(function_id from, tlp::space to, std::uint64_t address,
                           std::uint32_t value) {
     payload request;
@@ -98,7 +98,7 @@ void pcie_switch::send_up(function_id from, tlp::space to, std::uint64_t address
     up.send(request, untimed);
 }
 
-// --- routing ---
+// --- Routing
 
 void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
@@ -115,7 +115,7 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
     if (header->to == tlp::space::error) {
         const auto what = static_cast<pcie::error_class>(request.get_address());
         if (!from_above && in.as->forwards(what) && up_.as->forwards(what)) up.send(request, delay);
-        return request.set_response_status(tlm::TLM_OK_RESPONSE);  // posted
+        return request.set_response_status(tlm::TLM_OK_RESPONSE);  // messages are posted
     }
     if (header->to == tlp::space::config) {
         if (!from_above) return refuse(request, *in.as, PCI_ERR_UNC_UNSUP);
@@ -133,20 +133,22 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
     if (redirects_completion(next) && request.is_read() && !header->relaxed_ordering)
         redirect_completion(request, *header, delay);
     if (timing() != timing_mode::contended) return;
-    // The bytes go through all of the way at once: the slowest part says when they are through.
+    // Both ports are occupied at the same time; the slower one determines the end.
     const auto through = std::max(
         in.from.reserve(request.get_command(), 0, request.get_data_length(), start),
         next.through->to.reserve(request.get_command(), 0, request.get_data_length(), start));
     delay = std::max(delay, through - now) + cfg_.latency * (request.is_read() ? 2 : 1);
 }
 
-/// The completion of a request between ports below comes in where the request has left.
+/// Whether the completion of a peer-to-peer request must be redirected: ACS of the completer's
+/// port.
 bool pcie_switch::redirects_completion(const way& next) const {
     return next.count == &counters_.peer && next.through->as->acs(PCI_ACS_CR);
 }
 
-/// 6.12.1.1: up to the root complex instead of straight to the requester's port; from there it
-/// comes back by the requester's id. The rest of its way is that of the request.
+/// Sends a completion to the root complex instead of directly to the requester (6.12.1.1); the root
+/// complex sends it back, routed by the requester's id. The latency of the remaining path was
+/// already added for the request.
 void pcie_switch::redirect_completion(const payload& request, const tlp& header, sc_time& delay) {
     payload completion;
     pcie::framed framed(completion, header.requester);
@@ -164,7 +166,8 @@ void pcie_switch::redirect_completion(const payload& request, const tlp& header,
 void pcie_switch::pass_completion(plug& at, payload& completion, const tlp& header,
                                   sc_time& delay) {
     completion.set_response_status(tlm::TLM_OK_RESPONSE);
-    if (header.completer == this) return;  // it is back
+    // the completion is back at the switch that redirected it
+    if (header.completer == this) return;
     side& in = side_of(at);
     occupy(in.from, completion, delay);
     if (at.index() != up_index) {
@@ -178,7 +181,7 @@ void pcie_switch::pass_completion(plug& at, payload& completion, const tlp& head
     }
 }
 
-/// One side of a crossing, for half of its latency.
+/// Adds half of a crossing, for the port at one side.
 void pcie_switch::occupy(passage& part, const payload& completion, sc_time& delay) {
     if (timing() != timing_mode::contended) return;
     const sc_time now = sc_core::sc_time_stamp();
@@ -192,7 +195,7 @@ pcie_switch::way pcie_switch::below(std::uint64_t address, std::uint64_t length,
     return {};
 }
 
-/// `quiet`: asks only, errors are not recorded.
+/// `quiet`: does not log errors.
 pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
                                            std::uint64_t address, std::uint64_t length,
                                            bool quiet) {
@@ -212,7 +215,8 @@ pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
     if (!port.passes_up()) return refused(port, PCI_ERR_UNC_UNSUP);
     if (port.acs(PCI_ACS_SV) && !port.has_bus(pcie::bus_of(header.requester)))
         return refused(port, PCI_ERR_UNC_ACSV);
-    // What is behind the port comes up through it only when a switch below has redirected it.
+    // A request to an address below its own port arrives only when a switch below has redirected
+    // it.
     if (port.claims(address, length)) {
         if (!port.acs(PCI_ACS_UF)) return refused(port, PCI_ERR_UNC_UNSUP);
     } else if (!port.acs(PCI_ACS_RR)) {
@@ -223,7 +227,8 @@ pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
             next.count = &counters_.peer;
             return next;
         }
-        // 7.5.1.3: what is behind this switch but behind no port does not go up.
+        // 7.5.1.3: requests to this switch's own window that match no port are not forwarded
+        // upstream.
         if (up_.as->claims(address, length)) return refused(port, PCI_ERR_UNC_UNSUP);
     }
     if (!up_.as->passes_up()) return refused(*up_.as, PCI_ERR_UNC_UNSUP);
@@ -247,7 +252,8 @@ void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
         }
     }
     request.set_response_status(
-        tlm::TLM_ADDRESS_ERROR_RESPONSE);  // no device there: no error (2.3.1)
+        tlm::TLM_ADDRESS_ERROR_RESPONSE);  // no such device: unsupported request without an error
+                                           // (2.3.1)
 }
 
 void pcie_switch::refuse(payload& request, bridge& at, std::uint32_t error) {
@@ -273,7 +279,7 @@ bool pcie_switch::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dm
                                                        request.get_address(), 1, /*quiet=*/true)
                                         : way{};
     if (next.out == nullptr) return refuse_pointer(request, dmi);
-    // What is read by pointer would come straight back.
+    // Completions must be redirected; reads through a pointer would bypass the redirection.
     if (redirects_completion(next) && request.is_read()) return refuse_pointer(request, dmi);
     route::add(request, in.from);
     route::add(request, next.through->to);
@@ -290,7 +296,7 @@ void pcie_switch::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t 
         if (&each != &at) each.revoke_pointers(first, last);
 }
 
-// --- links and resets ---
+// --- Links and resets
 
 void pcie_switch::link_changed(plug& at) {
     if (at.index() != up_index)
@@ -303,12 +309,12 @@ void pcie_switch::link_erred(plug& at, link_error what) {
     side_of(at).as->log(what);
 }
 
-/// A hot reset on the link of one port below.
+/// Hot reset on the link of a downstream port.
 void pcie_switch::reset(unsigned index) {
     pcie::signal(down[index], tlp::space::hot_reset);
 }
 
-/// The switch itself is pulled or put in, and with it the cards in its slots.
+/// The switch itself is pulled or inserted, together with the cards in its slots.
 void pcie_switch::power_below(bool on) {
     for (unsigned i = 0; i < down_.size(); ++i)
         if (down_[i]->as->present()) pcie::signal(down[i], tlp::space::slot_power, on);
@@ -337,7 +343,7 @@ void pcie_switch::publish(statistics& out) const {
     out.count("redirected_completions", counters_.redirected);
     const auto bytes = [&](const std::string& port, const side& of) {
         const auto& [in, outward] = of.capacity.directions;
-        if (in.bytes() + outward.bytes() == 0) return;  // of 39 ports most are empty
+        if (in.bytes() + outward.bytes() == 0) return;  // most of the 39 ports carry no traffic
         out.count(port + "_bytes_in", in.bytes());
         out.count(port + "_bytes_out", outward.bytes());
     };

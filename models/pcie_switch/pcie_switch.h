@@ -17,13 +17,13 @@
 
 namespace trn {
 
-/// Lanes and ports of a switch chip: 160 in 20 ports of 8, or 320 in 40.
+/// Lanes and ports of a switch chip: 160 lanes in 20 ports of 8, or 320 in 40.
 enum class pcie_switch_size : std::uint8_t { lanes160, lanes320 };
 
-/// A PCI Express switch: one upstream port, the others downstream, each a type 1 function. Requests
-/// are routed by bus number and address window, also between downstream ports, unless access
-/// control redirects them upstream. A non-blocking crossbar: only ports have a bandwidth. Spec:
-/// doc/models/pcie_switch.md.
+/// A PCI Express switch with one upstream port and several downstream ports, each a type 1
+/// function. Requests are routed by bus number and address window, also between downstream ports
+/// unless access control redirects them upstream. The crossbar does not block: only ports have a
+/// bandwidth. Spec: doc/models/pcie_switch.md.
 class pcie_switch : public sc_core::sc_module,
                     public plug::device,
                     public publishes_statistics,
@@ -31,22 +31,22 @@ class pcie_switch : public sc_core::sc_module,
 public:
     struct config {
         pcie_switch_size size = pcie_switch_size::lanes160;
-        unsigned generation = 6;  ///< of every port: 1..6
-        unsigned up_lanes = 16;   ///< of the upstream port: two of the chip's ports
-        unsigned ports = 0;       ///< downstream ports in use, others are strapped off; 0: all
-        sc_core::sc_time latency{120, sc_core::SC_NS};  ///< once through; invented
+        unsigned generation = 6;  ///< of all ports: 1..6
+        unsigned up_lanes = 16;   ///< of the upstream port, which uses two of the chip's ports
+        unsigned ports = 0;  ///< downstream ports in use, others are disabled by straps; 0: all
+        sc_core::sc_time latency{120, sc_core::SC_NS};  ///< per crossing; invented
 
         static constexpr unsigned lanes_per_port = 8;
         unsigned lanes() const { return size == pcie_switch_size::lanes160 ? 160 : 320; }
-        /// The lanes that the upstream port leaves.
+        /// Number of downstream ports that fit on the lanes besides the upstream port.
         unsigned max_down_ports() const { return (lanes() - up_lanes) / lanes_per_port; }
         unsigned down_ports() const { return ports != 0 ? ports : max_down_ports(); }
     };
     struct counts {
-        std::uint64_t down = 0;        ///< requests from upstream
-        std::uint64_t up = 0;          ///< requests to upstream, not counting direct pointers
-        std::uint64_t peer = 0;        ///< between downstream ports, likewise
-        std::uint64_t refused = 0;     ///< unclaimed, or blocked by access control
+        std::uint64_t down = 0;  ///< requests from upstream
+        std::uint64_t up = 0;  ///< requests to upstream, excluding accesses through direct pointers
+        std::uint64_t peer = 0;        ///< requests between downstream ports, likewise
+        std::uint64_t refused = 0;     ///< without a target, or blocked by access control
         std::uint64_t redirected = 0;  ///< completions redirected upstream
     };
 
@@ -67,13 +67,13 @@ private:
     using payload = tlm::tlm_generic_payload;
     static constexpr unsigned up_index = ~0u;
 
-    /// A port's lanes in both directions: bytes into the switch and out of it.
+    /// Bandwidth of a port's lanes in both directions: into the switch and out of it.
     struct lanes {
         explicit lanes(std::uint64_t bytes_per_second);
         std::array<bandwidth_resource, 2> directions;  // in, out
     };
-    /// The direction that a request from or to a port occupies: a write moves its bytes with the
-    /// request, a read against it.
+    /// The direction of a port that a request's data uses: a write's data flow with the request, a
+    /// read's data against it.
     struct passage final : crossing {
         lanes& of;
         const bool request_enters;
@@ -93,7 +93,7 @@ private:
     };
     /// The next hop of a request.
     struct way {
-        plug* out = nullptr;  // nullptr: nowhere
+        plug* out = nullptr;  // nullptr: no route
         side* through = nullptr;
         std::uint64_t* count = nullptr;
     };
@@ -125,7 +125,7 @@ private:
                  std::uint32_t value);
 
     const config cfg_;
-    bool built_ = false;  // before the bridges: they report changes in their constructors
+    bool built_ = false;  // bridges already call hooks in their constructors
     side up_;
     std::vector<std::unique_ptr<side>> down_;
     counts counters_;
