@@ -23,19 +23,20 @@ using sc_core::sc_time;
 
 namespace {
 
-constexpr std::uint64_t granule = 1 << 20;  // of a bridge's windows (7.5.1.3.8)
-// 32-bit BARs are where no guest has memory: of QEMU's q35 it ends at 0xb000'0000 or below. A
-// switch would take requests to that memory for requests to a peer.
+constexpr std::uint64_t granule = 1 << 20;  // of a bridge's windows, bytes (7.5.1.3.8)
+// 32-bit BARs begin above the memory of guests: that of QEMU's q35 ends at 0xb000'0000 or below.
+// Otherwise a switch would route requests to guest memory as peer-to-peer requests.
 constexpr std::uint64_t narrow_base = 0xc000'0000;
-constexpr std::uint64_t narrow_end = 0xfec0'0000;  // as on a PC: above are interrupt controllers
-constexpr std::uint64_t host_window = std::uint64_t{1} << 46;  // what a chip can address of a host
+constexpr std::uint64_t narrow_end = 0xfec0'0000;  // as on a PC; interrupt controllers are above
+// size of the host's address range that a chip can access
+constexpr std::uint64_t host_window = std::uint64_t{1} << 46;
 
 std::uint64_t up(std::uint64_t value, std::uint64_t alignment) {
     return (value + alignment - 1) & ~(alignment - 1);
 }
 
 bridge::config port_config(const root_complex::config& cfg, unsigned index) {
-    // Invented device ids: what AWS's own hosts show is not published.
+    // Invented device ids: those of AWS's hosts are not published.
     const bool xeon = cfg.processor == host_processor::xeon;
     return {.as = bridge::role::root_port,
             .vendor_id = static_cast<std::uint16_t>(xeon ? 0x8086 : 0x1d0f),
@@ -67,7 +68,7 @@ root_complex::root_complex(sc_core::sc_module_name name, const config& cfg)
 
 root_complex::~root_complex() = default;
 
-// --- what firmware does before an operating system starts ---
+// --- Boot firmware
 
 std::uint32_t root_complex::config_read(function_id id, std::uint32_t offset) {
     std::uint32_t value = 0;
@@ -116,7 +117,7 @@ std::uint8_t root_complex::next_bus() {
     return static_cast<std::uint8_t>(next_bus_++);
 }
 
-/// Looks for functions on the bus behind a bridge. On a link is one device, in a switch are many.
+/// Enumerates the functions on the bus below a bridge: one device on a link, several in a switch.
 void root_complex::scan(node& above, unsigned devices) {
     for (unsigned device = 0; device < devices; ++device) {
         const auto id = static_cast<function_id>(above.secondary << 8 | device << 3);
@@ -157,7 +158,8 @@ void root_complex::find(node& above, function_id id) {
 
 void root_complex::find_capabilities(node& found) {
     std::uint32_t at = config_read(found.id, PCI_CAPABILITY_LIST) & 0xfc;
-    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {  // 48 capabilities fill the space
+    // at most 48 capabilities fit into the space
+    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
         const std::uint32_t header = config_read(found.id, at);
         if ((header & 0xff) == PCI_CAP_ID_EXP) found.pcie = static_cast<std::uint16_t>(at);
         if ((header & 0xff) == PCI_CAP_ID_MSI) found.msi = static_cast<std::uint16_t>(at);
@@ -165,8 +167,8 @@ void root_complex::find_capabilities(node& found) {
     }
 }
 
-/// Gives addresses in the order of buses, larger BARs of a function first. All of the way is PCI
-/// Express, so a 64-bit BAR may lie in a prefetchable window in any case (7.5.1.2.1).
+/// Assigns addresses in the order of buses; within a function, larger BARs first. The whole path is
+/// PCI Express, so any 64-bit BAR may be in a prefetchable window (7.5.1.2.1).
 void root_complex::assign(node& at, std::uint64_t& narrow, std::uint64_t& wide) {
     if (at.function != nullptr) {
         std::vector<host_function::bar_window*> bars;
@@ -193,8 +195,8 @@ void root_complex::program_buses(const node& bridge) {
                                             bridge.subordinate << 16));
 }
 
-/// Writes what was decided for a function, or for a bridge and all behind it: at the start, and
-/// when a card comes back.
+/// Writes the assigned buses and addresses of a function, or of a bridge and everything below it:
+/// at the start, and when a card returns.
 void root_complex::program(const node& at) {
     enable_error_messages(at);
     if (at.function != nullptr) return at.function->restore();
@@ -210,7 +212,7 @@ void root_complex::program(const node& at) {
     config_write(at.id, PCI_PREF_MEMORY_BASE, window(wide));
     config_write(at.id, PCI_PREF_BASE_UPPER32, static_cast<std::uint32_t>(wide.first >> 32));
     config_write(at.id, PCI_PREF_LIMIT_UPPER32, static_cast<std::uint32_t>((wide.end - 1) >> 32));
-    // Error messages of what is below it.
+    // Forwards error messages from below.
     constexpr std::uint32_t forward_errors = PCI_BRIDGE_CTL_SERR << 16;
     config_write(at.id, PCI_INTERRUPT_LINE, forward_errors);
     config_write(at.id, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_SERR);
@@ -219,16 +221,17 @@ void root_complex::program(const node& at) {
     for (const auto& below : at.below) program(*below);
 }
 
-/// QEMU passes errors of a function on to its guest only if they are enabled when it starts.
+/// Enables error messages of a function or port: QEMU forwards errors to its guest only if they are
+/// enabled at its start.
 void root_complex::enable_error_messages(const node& at) {
-    // Status is above control and cleared by ones.
+    // The upper half is the status, whose bits are cleared by writing ones: write zeroes there.
     constexpr std::uint32_t report_errors =
         PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE;
     const std::uint32_t control = config_read(at.id, at.pcie + PCI_EXP_DEVCTL) & 0xffff;
     config_write(at.id, at.pcie + PCI_EXP_DEVCTL, control | report_errors);
 }
 
-/// Asks a port that has a slot to tell us of its card, by a message with the bridge's number.
+/// Enables a slot's hot-plug message, with the bridge's number as data.
 void root_complex::program_slot(const node& bridge, std::uint32_t number) {
     if ((config_read(bridge.id, bridge.pcie) >> 16 & PCI_EXP_FLAGS_SLOT) == 0) return;
     config_write(bridge.id, bridge.msi + PCI_MSI_ADDRESS_LO,
@@ -236,13 +239,13 @@ void root_complex::program_slot(const node& bridge, std::uint32_t number) {
     config_write(bridge.id, bridge.msi + PCI_MSI_ADDRESS_HI, host_function::message_address >> 32);
     config_write(bridge.id, bridge.msi + PCI_MSI_DATA_64, number);
     config_write(bridge.id, bridge.msi, PCI_MSI_FLAGS_ENABLE << 16);
-    // The status above it is cleared by the ones written to it.
+    // The status in the upper half is cleared by writing ones.
     config_write(bridge.id, bridge.pcie + PCI_EXP_SLTCTL,
                  PCI_EXP_SLTCTL_PDCE | PCI_EXP_SLTCTL_HPIE | PCI_EXP_SLTCTL_DLLSCE |
                      (PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC) << 16);
 }
 
-/// What a host does when a slot reports its card: a link that is up gets its addresses again.
+/// Handles a hot-plug message: programs the devices below if the link is up.
 void root_complex::hot_plug(std::uint32_t number) {
     if (!started_ || number >= bridges_.size()) return;
     ++counters_.hot_plug_events;
@@ -283,7 +286,8 @@ std::vector<serves_functions::served> root_complex::functions() {
     for (const auto& f : functions_) {
         auto& one = all.emplace_back(
             served{&f->device(), f.get(), f->class_code(), f->id(), {}, f->pci_id()});
-        for (const node* bridge : bridges_)  // as they were found: from the root port down
+        // bridges_ is in discovery order: from the root port down
+        for (const node* bridge : bridges_)
             if (bridge->secondary <= pcie::bus_of(f->id()) &&
                 pcie::bus_of(f->id()) <= bridge->subordinate)
                 one.bridges.push_back(bridge->id);
@@ -291,7 +295,7 @@ std::vector<serves_functions::served> root_complex::functions() {
     return all;
 }
 
-// --- requests of the host ---
+// --- Requests of the host
 
 void root_complex::send(payload& request, tlp& header, sc_time& delay) {
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -305,7 +309,8 @@ void root_complex::send(payload& request, tlp& header, sc_time& delay) {
         for (const auto& above : ports_)
             if (above->has_bus(pcie::bus_of(header.target))) above->log(PCI_ERR_UNC_COMP_TIME);
     }
-    if (request.is_read() && !request.is_response_ok())  // what a CPU reads without a completion
+    // value of a CPU's read without a completion
+    if (request.is_read() && !request.is_response_ok())
         std::memset(request.get_data_ptr(), 0xff, request.get_data_length());
 }
 
@@ -330,7 +335,7 @@ std::optional<unsigned> root_complex::port_of(std::uint64_t address, std::uint64
 void root_complex::pass_down(unsigned to, payload& request, sc_time& delay) {
     if (ports_[to]->reachable())
         port[to].send(request, delay);
-    else  // 2.9.1: the port itself answers for a link that is down
+    else  // 2.9.1: the port itself completes requests to a link that is down
         request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
@@ -350,14 +355,14 @@ void root_complex::forget_all_pointers() {
     for (auto& each : port) each.revoke_pointers();
 }
 
-// --- requests of functions ---
+// --- Requests of functions
 
 host_function* root_complex::sender(const tlp& header) {
     return (header.requester & 0xff) == 0 ? by_bus_[pcie::bus_of(header.requester)] : nullptr;
 }
 
-/// The other function's BAR that a request which comes in at `from` may go to; nothing: the address
-/// is host memory's, mapped or not.
+/// Whether a request from port `from` is peer-to-peer: returns the target port and address.
+/// Nothing: the address belongs to host memory, mapped or not.
 std::optional<root_complex::peer> root_complex::peer_of(unsigned from,
                                                         const host_function& function,
                                                         std::uint64_t address,
@@ -365,15 +370,16 @@ std::optional<root_complex::peer> root_complex::peer_of(unsigned from,
     if (!cfg_.peer_to_peer || function.memory().shares(address)) return std::nullopt;
     if (const auto placed = peer_of_host(from, function, address, length)) return placed;
     if (function.memory().has(address)) return std::nullopt;
-    if (ports_[from]->acs(PCI_ACS_RR)) return std::nullopt;  // only what is mapped may pass
+    // ACS request redirect: only mapped addresses may pass
+    if (ports_[from]->acs(PCI_ACS_RR)) return std::nullopt;
     const auto to = port_of(address, length);
-    // What came up through the port it is behind has been redirected by a switch below.
+    // A request back to its own port is only valid when a switch below has redirected it.
     if (!to || (to == from && !ports_[from]->acs(PCI_ACS_UF))) return std::nullopt;
     return peer{*to, address, false};
 }
 
-/// As an IOMMU translates: the address is one of the function's host, which has placed the BAR
-/// there. So the request may also return through the port at which it has come.
+/// Translates like an IOMMU: the host that has both functions has placed the other's BAR at this
+/// address. Such a request may return through the port at which it arrived.
 std::optional<root_complex::peer> root_complex::peer_of_host(unsigned from,
                                                              const host_function& function,
                                                              std::uint64_t address,
@@ -437,7 +443,7 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
     if (timed && request.is_response_ok()) delay += cfg_.memory_latency;
 }
 
-/// A switch has redirected it here: it goes down again by the id of its requester.
+/// Forwards a completion that a switch has redirected, by its requester's id.
 void root_complex::pass_completion(payload& completion, const tlp& header, sc_time& delay) {
     if (timing() == timing_mode::contended) delay += cfg_.peer_latency;
     for (unsigned i = 0; i < ports_.size(); ++i)
@@ -466,15 +472,16 @@ bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& d
         return refuse_pointer(request, dmi);
     const auto to = peer_of(at.index(), *function, request.get_address(), 1);
     if (!to) return function->memory().get_direct_mem_ptr(request, dmi);
-    if (to->translated) return refuse_pointer(request, dmi);  // revoked by addresses of the bus
+    // revocations use bus addresses, which differ here
+    if (to->translated) return refuse_pointer(request, dmi);
     const bool granted = direct_pointer(request, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.peer_latency * 2);
     dmi.set_write_latency(dmi.get_write_latency() + cfg_.peer_latency);
     return granted;
 }
 
-/// A BAR's memory behind one port: functions behind other ports may hold pointers into it, and
-/// those behind the same port if it leads to a switch.
+/// Memory in a BAR below one port has moved. Revokes pointers of functions below other ports, and
+/// below the same port if it leads to a switch.
 void root_complex::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) {
     if (!started_) return;
     const bool to_switch = std::ranges::any_of(tree_[at.index()]->below, &node::bridge);
@@ -486,7 +493,7 @@ void root_complex::link_changed(plug& at) {
     ports_[at.index()]->link(pcie::answers(at));
 }
 
-// --- faults ---
+// --- Faults
 
 void root_complex::reset_below(unsigned index) {
     pcie::signal(port[index], tlp::space::hot_reset);

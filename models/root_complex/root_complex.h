@@ -22,14 +22,14 @@ namespace trn {
 
 enum class host_processor : std::uint8_t { graviton, xeon };
 
-/// The host of one server: a root port per link, the server's memory, and the enumeration of its
-/// boot firmware: it numbers the buses and assigns addresses to every function, also below
-/// switches. Each function is offered to programs as a function_port. Spec:
+/// The host of one server: a root port per link, the server's memory, and boot firmware that
+/// enumerates the buses: it assigns bus numbers, and addresses for all functions, also below
+/// switches. Programs access each function through a function_port. Spec:
 /// doc/models/root_complex.md.
 ///
 /// Each function has its own view of host memory, as with an IOMMU: the ranges of its program.
-/// An address that it has not shared may be another function's BAR, as the server's bus or as its
-/// host has placed it: a peer-to-peer request.
+/// Other addresses may belong to another function's BAR, at its bus address or where its host has
+/// placed it: then the request is peer-to-peer.
 class root_complex : public sc_core::sc_module,
                      public plug::device,
                      public serves_functions,
@@ -39,37 +39,41 @@ class root_complex : public sc_core::sc_module,
 public:
     struct config {
         host_processor processor = host_processor::graviton;
-        unsigned cores = 64;                                 ///< limit of a guest's processors
-        std::uint64_t memory = std::uint64_t{64} << 30;      ///< bytes; reserved, not backed
-        unsigned ports = 1;                                  ///< root ports: links
-        unsigned link_generation = 6;                        ///< of each: 1..6
-        unsigned link_width = 8;                             ///< lanes of each
+        unsigned cores = 64;  ///< limit for the processors of a guest
+        /// Bytes; address space is reserved, pages are allocated on use.
+        std::uint64_t memory = std::uint64_t{64} << 30;
+        unsigned ports = 1;            ///< number of root ports, each with a link
+        unsigned link_generation = 6;  ///< of each link: 1..6
+        unsigned link_width = 8;       ///< lanes of each link
         std::uint64_t window_base = std::uint64_t{1} << 44;  ///< bus address of the first BAR
-        bool peer_to_peer = true;  ///< requests from one function to another pass
-        sc_core::sc_time memory_latency{300, sc_core::SC_NS};  ///< of a host memory read; invented
-        sc_core::sc_time peer_latency{150, sc_core::SC_NS};    ///< through here; invented
-        /// Of a request without completion: the lower end of range B (7.5.3.16).
+        bool peer_to_peer = true;  ///< allows requests from one function to another
+        /// per read of host memory; invented
+        sc_core::sc_time memory_latency{300, sc_core::SC_NS};
+        sc_core::sc_time peer_latency{150, sc_core::SC_NS};  ///< per peer-to-peer request; invented
+        /// Time after which a request without completion fails; the lower end of range B
+        /// (7.5.3.16).
         sc_core::sc_time completion_timeout{16, sc_core::SC_MS};
     };
-    static constexpr unsigned max_ports = 32;  ///< devices of bus 0
-    /// What an operating system learns from the ports of its server. Called in a slice of simulated
+    static constexpr unsigned max_ports = 32;  ///< devices on bus 0
+    /// Events of ports for the operating system of the server. Called inside a slice of simulated
     /// time.
     struct port_events {
         /// A nonfatal or fatal error message; `error`: PCI_ERR_UNC_*, the lowest that the source
         /// has recorded and does not mask. Not for a link that went down, which `slot` reports.
         std::function<void(pcie::function_id source, std::uint32_t error)> uncorrectable = {};
-        /// The card of a root port or of a switch's port: reachable again, or not any more.
+        /// The card of a root port or of a switch's port has become reachable or unreachable.
         std::function<void(pcie::function_id port, bool reachable)> slot = {};
     };
     struct counts {
-        std::uint64_t peer_requests = 0;  ///< from one function to another, not counting pointers
-        std::uint64_t refused = 0;        ///< unclaimed requests of functions
-        std::uint64_t timeouts = 0;       ///< host requests without an answer
+        /// peer-to-peer requests, excluding accesses through pointers
+        std::uint64_t peer_requests = 0;
+        std::uint64_t refused = 0;   ///< requests of functions without a target
+        std::uint64_t timeouts = 0;  ///< host requests without a completion
         std::uint64_t hot_plug_events = 0;
-        std::uint64_t error_messages = 0;  ///< of functions and ports below
+        std::uint64_t error_messages = 0;  ///< from functions and ports
     };
 
-    sc_core::sc_vector<plug> port{"port"};  // a link each
+    sc_core::sc_vector<plug> port{"port"};  // one per link
 
     root_complex(sc_core::sc_module_name name, const config& cfg);
     ~root_complex() override;
@@ -80,8 +84,8 @@ public:
     pcie::host_function& function(std::size_t index) { return *functions_.at(index); }
     std::size_t function_count() const { return functions_.size(); }
     pcie::bridge& root_port(unsigned index) { return *ports_.at(index); }
-    /// The host reads and writes the configuration space of any function, bridges too; all-ones
-    /// without a completion. `offset` is that of a dword.
+    /// Accesses of the host to the configuration space of any function or bridge. A read without
+    /// completion returns all ones. `offset` must be dword-aligned.
     std::uint32_t config_read(pcie::function_id id, std::uint32_t offset);
     void config_write(pcie::function_id id, std::uint32_t offset, std::uint32_t value);
 
@@ -95,30 +99,30 @@ public:
 private:
     using payload = tlm::tlm_generic_payload;
     struct range {
-        std::uint64_t first = 0, end = 0;  // bus addresses; first == end: empty
+        std::uint64_t first = 0, end = 0;  // bus addresses [first, end); equal: empty
     };
-    /// A function on the tree of buses; a bridge has the functions below it.
+    /// A node of the bus tree: a function, or a bridge with the nodes below it.
     struct node {
         pcie::function_id id = 0;
         bool bridge = false;
         std::uint8_t secondary = 0, subordinate = 0;
-        range narrow, wide;                       // a bridge's windows
-        pcie::host_function* function = nullptr;  // not a bridge's
+        range narrow, wide;                       // windows of a bridge
+        pcie::host_function* function = nullptr;  // null for bridges
         std::uint16_t pcie = 0, msi = 0;          // capability offsets
         std::vector<std::unique_ptr<node>> below;
     };
 
-    /// Where a request from one function to another goes.
+    /// The target of a peer-to-peer request.
     struct peer {
         unsigned port;
         std::uint64_t address;  // on the server's bus
-        bool translated;        // it is another than that of the request
+        bool translated;        // differs from the address of the request
     };
 
     void start_of_simulation() override { enumerate(); }
     void enumerate();
     std::uint8_t next_bus();
-    /// One dword of configuration space; returns the module that answered; nullptr: no answer.
+    /// Accesses one dword of configuration space. Returns the module that answered; nullptr: none.
     const sc_core::sc_object* configure_word(tlm::tlm_command command, pcie::function_id id,
                                              std::uint32_t offset, std::uint32_t& value);
     void scan(node& above, unsigned devices);
@@ -162,12 +166,12 @@ private:
     const config cfg_;
     server_memory memory_;
     std::vector<std::unique_ptr<pcie::bridge>> ports_;
-    std::vector<std::unique_ptr<node>> tree_;  // a root port each
-    std::vector<node*> bridges_;               // all of them, as hot-plug messages count them
+    std::vector<std::unique_ptr<node>> tree_;  // one node per root port
+    std::vector<node*> bridges_;  // all bridges; the index is the data of their hot-plug messages
     std::vector<std::unique_ptr<pcie::host_function>> functions_;
-    std::array<pcie::host_function*, 256> by_bus_{};  // device 0, function 0 of each
+    std::array<pcie::host_function*, 256> by_bus_{};  // device 0, function 0 of each bus
     unsigned next_bus_ = 1;
-    std::uint64_t lose_ = 0;  // function reads that the fault still drops
+    std::uint64_t lose_ = 0;  // number of function reads that the fault still drops
     bool started_ = false;
     port_events events_;
     counts counters_;
