@@ -11,7 +11,7 @@ using regs::reg;
 
 void configuration_requests::start(unsigned at, const register_access& access) {
     using namespace regs::config_command;
-    if (pending_[at] || go.get(access.written) == 0) {  // BUSY and ERROR are not software's
+    if (pending_[at] || go.get(access.written) == 0) {  // software cannot write BUSY and ERROR
         return regs_.set(reg::config_command, access.old, at);
     }
     const pending answer = send(at, access.written);

@@ -12,22 +12,22 @@
 
 namespace trn {
 
-/// Reads and writes of partners' identities that firmware requests by CONFIG_COMMAND, one at a time
-/// for each port. Spec: doc/models/neuron_link.md.
+/// Configuration requests of firmware to partners, sent by CONFIG_COMMAND to read and write their
+/// fabric identity. One at a time per port. Spec: doc/models/neuron_link.md.
 class configuration_requests {
 public:
     static constexpr unsigned ports = 8;
 
-    /// \param regs of the link: CONFIG_ADDRESS, CONFIG_DATA, CONFIG_COMMAND
-    /// \param timeout of a partner that does not answer
-    /// \param raise raises bits of IRQ_STATUS
+    /// \param regs registers of the link: CONFIG_ADDRESS, CONFIG_DATA, CONFIG_COMMAND \param
+    /// timeout time after which a request without an answer fails \param raise sets bits of
+    /// IRQ_STATUS
     configuration_requests(register_bank& regs, sc_core::sc_vector<plug>& port,
                            sc_core::sc_time timeout, std::function<void(std::uint64_t)> raise)
         : regs_(regs), port_(port), timeout_(timeout), raise_(std::move(raise)) {}
 
-    /// A write of CONFIG_COMMAND of port `at`.
+    /// Handles a write of CONFIG_COMMAND of port `at`.
     void start(unsigned at, const register_access& access);
-    /// To be called at each answered().
+    /// Call at each notification of answered().
     void finish();
     void forget() { pending_ = {}; }
 
@@ -35,7 +35,7 @@ public:
     std::uint64_t timeouts() const { return timeouts_; }
 
 private:
-    /// A request whose answer has not arrived.
+    /// A request in progress: when it ends, and its result.
     struct pending {
         sc_core::sc_time at;
         std::uint32_t data;

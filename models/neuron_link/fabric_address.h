@@ -5,9 +5,10 @@
 
 namespace trn::fabric {
 
-// A fabric address: bit 63 set, 62:61 the sender's window, 60 rack, 59:55 server in the rack, 54:51
-// chip in the server, 47:0 an AXI address on that chip. On the wire, where the window is no longer
-// needed, 62:61 and 50:48 count the chips that have forwarded it. Ours; see decision 9.
+// A fabric address: bit 63 set, 62:61 window of the sender, 60 rack, 59:55 server in the rack,
+// 54:51 chip in the server, 47:0 AXI address on that chip. On the wire, the window is no longer
+// needed, and bits 62:61 and 50:48 count the chips that have forwarded the access. Invented; see
+// decision 9.
 inline constexpr std::uint64_t flag = std::uint64_t{1} << 63;
 inline constexpr unsigned id_shift = 51;
 inline constexpr unsigned racks = 2;
@@ -15,7 +16,9 @@ inline constexpr unsigned ids = 1024;  ///< 2 racks of 32 servers of 16 chips
 inline constexpr std::uint64_t axi_mask = (std::uint64_t{1} << 48) - 1;
 inline constexpr unsigned max_hops = 31;
 
-/// rack << 9 | server << 4 | chip
+/// The chip id in an address: rack << 9
+/// server << 4
+/// chip.
 constexpr unsigned id_of(std::uint64_t address) {
     return static_cast<unsigned>(address >> id_shift) & (ids - 1);
 }

@@ -14,7 +14,8 @@ using link_reg = neuron_link_regs::reg;
 
 namespace {
 
-constexpr std::uint64_t stride = 0x1000;  // from port to port
+// bytes from the registers of one port to those of the next
+constexpr std::uint64_t stride = 0x1000;
 
 }  // namespace
 
@@ -39,7 +40,7 @@ fabric_identity::fabric_identity(const sc_core::sc_object& owner, unsigned ports
         raise(neuron_link_regs::irq_status::notice.set(0, std::uint64_t{1} << a.instance));
     });
     bank_.on_write(reg::claim, [](register_access& a) {
-        a.response = tlm::TLM_ADDRESS_ERROR_RESPONSE;  // a chip has no table that others write
+        a.response = tlm::TLM_ADDRESS_ERROR_RESPONSE;  // only switches have a claim table
     });
 }
 

@@ -12,18 +12,18 @@
 
 namespace trn {
 
-/// What partners read about a chip through their configuration requests, and where they write
+/// Registers of a chip that partners read by configuration requests, and to which they write
 /// notices. Registers: fabric_identity.regs.yaml.
 class fabric_identity {
 public:
-    /// \param own registers of the chip's link: OWN_ID, OWN_SERIAL, OWN_STATE, OWN_DISTANCES
-    /// \param raise raises bits of its IRQ_STATUS
+    /// \param own registers of the chip's link: OWN_ID, OWN_SERIAL, OWN_STATE, OWN_DISTANCES \param
+    /// raise sets bits of the link's IRQ_STATUS
     fabric_identity(const sc_core::sc_object& owner, unsigned ports, register_bank& own,
                     std::function<void(std::uint64_t)> raise);
 
-    /// The request of the partner at port `at`.
+    /// Answers a configuration request of the partner at port `at`.
     void answer(unsigned at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    /// The same for a read, with random data: a fault.
+    /// Answers a read with random data, as a fault.
     void answer_garbage(unsigned at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
 private:

@@ -55,13 +55,13 @@ neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
     sensitive << requests_.answered();
 }
 
-// --- Where an access goes.
+// --- Routing
 
 bool neuron_link::is_own(unsigned id) const {
     return regs_.get(regs::own_id::valid) != 0 && (regs_[reg::own_id] & (fabric::ids - 1)) == id;
 }
 
-/// The most specific row that is valid: chip of the own server, server of the own rack, rack.
+/// The port in the most specific valid row: chip of the own server, server of the own rack, rack.
 std::optional<unsigned> neuron_link::route_to(unsigned id) const {
     const auto port_in = [](std::uint64_t row) -> std::optional<unsigned> {
         if (regs::route_rack::valid.get(row) == 0) return std::nullopt;
@@ -94,10 +94,11 @@ neuron_link::step neuron_link::through_window(unsigned number, std::uint64_t add
     const auto to = static_cast<unsigned>(regs::window::port.get(leads));
     if (!port[to].joined()) return {.refused = cause::no_neighbour};
     if (!port[to].up()) return {.refused = cause::link_down, .to = to};
-    return {cause::none, to, address};  // to the partner
+    return {cause::none, to, address};  // the address that the partner receives
 }
 
-/// A chip's own blocks: both dies, without the host's window and the neighbours'.
+/// Whether an access stays inside the AXI space of a chip (both dies), outside of the host's
+/// window.
 bool neuron_link::of_a_chip(std::uint64_t axi_address, std::uint64_t length) const {
     return axi_address <= fabric::axi_mask && length <= fabric::axi_mask + 1 - axi_address &&
            (axi_address >> cfg_.host_bit & 1) == 0;
@@ -107,9 +108,9 @@ neuron_link::step neuron_link::next(unsigned source, std::uint64_t address,
                                     std::uint64_t length) const {
     const bool by_id = source >= from_fabric || (source < ports && (address & fabric::flag) != 0);
     const std::uint64_t inside = by_id ? address & fabric::axi_mask : address;
-    // From inside, the bits that count hops on the wire are part of no address.
-    const bool spoilt = source >= from_fabric && (address >> 48 & 7) != 0;
-    if (spoilt || !of_a_chip(inside, length)) return {.refused = cause::not_of_the_chip};
+    // On the wire, bits 50:48 count hops; accesses from inside the chip must not set them.
+    const bool has_hop_bits = source >= from_fabric && (address >> 48 & 7) != 0;
+    if (has_hop_bits || !of_a_chip(inside, length)) return {.refused = cause::not_of_the_chip};
     if (by_id)
         return toward(fabric::id_of(address), inside,
                       source < ports ? fabric::hops_of(address) : 0);
@@ -117,7 +118,7 @@ neuron_link::step neuron_link::next(unsigned source, std::uint64_t address,
     return through_window(source - from_window, inside);
 }
 
-// --- Passing it on.
+// --- Forwarding
 
 void neuron_link::note_error(unsigned source, cause why, std::uint64_t address) {
     ++errors_;
@@ -167,10 +168,10 @@ void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_ti
     else
         port[go.to].send(payload, delay);
     payload.set_address(address);
-    if (payload.is_read()) delay += cfg_.latency;  // the completion
+    if (payload.is_read()) delay += cfg_.latency;  // latency of the completion
     if (source < ports || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) return;
     if (const auto* later = payload.get_extension<deferral>(); later && later->ready) return;
-    // PCIe 6.0 2.8: who asked and hears nothing gives up. The timer began when the request left.
+    // The requester's completion time-out (PCIe 6.0 2.8), measured from the request's start.
     delay = start + cfg_.completion_timeout;
     ++timeouts_;
     note_error(source, cause::timeout, address);
@@ -199,7 +200,8 @@ bool neuron_link::ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::t
                                           : port[go.to].ask_for_pointer(payload, dmi);
     payload.set_address(address);
 
-    // The answer holds for one chip's AXI space; the asker knows it at another address.
+    // Limits the pointer to one chip's AXI space, and translates its range to the requester's
+    // addresses.
     const std::uint64_t first_there = go.address & ~fabric::axi_mask;
     const std::uint64_t first = std::max<std::uint64_t>(dmi.get_start_address(), first_there);
     const std::uint64_t last =
@@ -212,8 +214,8 @@ bool neuron_link::ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::t
     return granted;
 }
 
-/// Revokes DMI pointers that led there, from each source that has some. At most once per source,
-/// so a ring of chips comes to rest.
+/// Revokes the DMI pointers to `to` from all sources that have some. Each source is notified at
+/// most once, so that the recursion ends in a ring of chips.
 void neuron_link::revoke(unsigned to) {
     const unsigned sources_granted = granted_[to];
     granted_[to] = 0;
@@ -240,14 +242,16 @@ bool neuron_link::pointer_from_inside(int source, tlm::tlm_generic_payload& payl
     return ask(static_cast<unsigned>(source), payload, dmi);
 }
 void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
-    if (first <= fabric::axi_mask) revoke(to_chip);  // else: of the windows, which no source uses
+    // higher addresses are windows, for which no pointers exist
+    if (first <= fabric::axi_mask) revoke(to_chip);
 }
 
 void neuron_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const auto* tlp = payload.get_extension<pcie::tlp>();
     const bool configures = tlp != nullptr && tlp->to == pcie::tlp::space::config;
     const bool good = behaviour_ == behaviour::good;
-    // Garbage that answers an access by address is dropped by the requester.
+    // Faults: a mute chip does not answer; a garbled completion of a memory access is dropped by
+    // the requester.
     if (behaviour_ == behaviour::mute || (!good && !configures))
         return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     if (!good) return identity_.answer_garbage(at.index(), payload, delay);
@@ -269,7 +273,7 @@ void neuron_link::link_changed(plug& at) {
     raise(regs::irq_status::changed.set(0, std::uint64_t{1} << at.index()));
 }
 
-// --- Registers.
+// --- Registers
 
 void neuron_link::set_default_windows() {
     for (unsigned i = 1; i < windows; ++i)
@@ -305,7 +309,7 @@ void neuron_link::make_registers() {
     regs_.view(reg::transit_lo,
                [this](unsigned, unsigned) { return transit_.bytes & 0xffff'ffff; });
     regs_.view(reg::transit_hi, [this](unsigned, unsigned) { return transit_.bytes >> 32; });
-    // Who was given a pointer by the old table must ask again.
+    // A changed table revokes pointers, since they may lead to other chips now.
     const auto reroute = [this](register_access& a) {
         if (a.value == a.old) return;
         for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
@@ -347,7 +351,7 @@ std::uint64_t neuron_link::status_of(unsigned at) const {
     using namespace regs::port_status;
     if (!port[at].joined()) return 0;
     const auto* link = port[at].link();
-    if (link == nullptr)  // joined without a link: always there
+    if (link == nullptr)  // joined without a link model: always up
         return present.mask() | up.mask() | state.set(0, state_l0);
     const auto now = link->state();
     const auto full = link->can();
@@ -382,7 +386,7 @@ void neuron_link::send_notices() {
         if (each.up()) fabric::send_notice(each);
 }
 
-// --- Tools.
+// --- Tools
 
 void neuron_link::publish(statistics& out) const {
     out.count("transit_bytes", transit_.bytes);

@@ -23,8 +23,8 @@
 
 namespace trn {
 
-/// A chip's NeuronLink: windows onto other chips, the ports that lead there, the routing table that
-/// firmware writes, and transit for chips that are not directly joined.
+/// A chip's NeuronLink: windows for accesses to other chips, the ports of its links, the routing
+/// table that firmware writes, and forwarding (transit) between chips that are not joined directly.
 /// Spec: doc/models/neuron_link.md.
 class neuron_link : public sc_core::sc_module,
                     public plug::device,
@@ -32,13 +32,16 @@ class neuron_link : public sc_core::sc_module,
                     public accepts_faults {
 public:
     struct config {
-        unsigned host_bit = 46;  ///< of an AXI address: the host's memory, which stays private
-        unsigned dies = 2;       ///< with an AXI each; bit 47 selects
-        sc_core::sc_time latency{200, sc_core::SC_NS};  ///< into, out of or through the chip
+        /// bit of an AXI address that selects host memory, which partners cannot access
+        unsigned host_bit = 46;
+        unsigned dies = 2;  ///< each with an AXI socket; bit 47 selects
+        /// of an access into, out of or through the chip
+        sc_core::sc_time latency{200, sc_core::SC_NS};
         sc_core::sc_time completion_timeout{50, sc_core::SC_US};
-        unsigned hop_limit = 16;       ///< chips that forward an access, at most 31
-        unsigned blocks = 4;           ///< that the links are in
-        unsigned links_per_block = 5;  ///< of eight lanes: 160 lanes make the published 2.56 TB/s
+        unsigned hop_limit = 16;  ///< limit of chips that forward an access, at most 31
+        unsigned blocks = 4;      ///< number of blocks of links
+        /// eight lanes per link: 160 lanes give the published 2.56 TB/s
+        unsigned links_per_block = 5;
 
         unsigned lanes_per_block() const { return links_per_block * 8; }
         unsigned lanes() const { return blocks * lanes_per_block(); }
@@ -58,7 +61,7 @@ public:
     sockets<tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>> axi{"axi"};  ///< by die
     sockets<plug> port{"port"};
     irq_out irq{"irq"};
-    /// While it is high the links are down and the tables are lost; firmware starts again.
+    /// While the line is high, links are down. State and tables are lost; firmware starts again.
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool lost) {
                           if (lost) forget();
                       }};
@@ -72,13 +75,13 @@ public:
     std::vector<fault> faults() override;
 
 private:
-    // Where accesses come from: ports, then windows, then fabric windows. Where they go: ports, or
-    // the chip itself.
+    // Indices of sources: ports, then windows, then fabric windows. Indices of destinations: ports,
+    // then the chip itself.
     static constexpr unsigned from_window = ports, from_fabric = ports + windows;
     static constexpr unsigned sources = ports + 2 * windows;
     static constexpr unsigned to_chip = ports;
 
-    enum class cause : std::uint8_t {  // as ERROR.CAUSE
+    enum class cause : std::uint8_t {  // values of ERROR.CAUSE
         none,
         no_neighbour,
         no_route,
@@ -90,9 +93,9 @@ private:
     struct step {
         cause refused = cause::none;
         unsigned to = to_chip;
-        std::uint64_t address = 0;  // there
+        std::uint64_t address = 0;  // address at the destination
     };
-    /// Counts transit traffic of this chip, also of copies by pointer.
+    /// Counts bytes that this chip forwards, including copies through pointers.
     struct transit_count final : crossing {
         std::uint64_t bytes = 0;
         const sc_core::sc_object& owner;
@@ -151,10 +154,11 @@ private:
     fabric_identity identity_{*this, ports, regs_, [this](std::uint64_t causes) { raise(causes); }};
     configuration_requests requests_{regs_, port, cfg_.completion_timeout,
                                      [this](std::uint64_t causes) { raise(causes); }};
-    std::array<std::uint16_t, ports + 1> granted_{};  // by destination: the sources with pointers
+    // per destination: bit mask of the sources with pointers
+    std::array<std::uint16_t, ports + 1> granted_{};
     transit_count transit_{*this};
     enum class behaviour : std::uint8_t { good, mute, garbage } behaviour_ = behaviour::good;
-    std::uint64_t errors_ = 0, timeouts_ = 0;  // of accesses
+    std::uint64_t errors_ = 0, timeouts_ = 0;  // numbers of accesses
 };
 
 }  // namespace trn

@@ -7,8 +7,8 @@
 
 namespace trn::fabric {
 
-/// Requests the partner to read the identity of this end again. Takes no time: a notice carries no
-/// data that could arrive too early.
+/// Writes a notice to the partner, which then reads the identity of this end again. It takes no
+/// time, since it carries no data that could arrive too early.
 inline void send_notice(plug& through) {
     std::uint32_t word = 1;
     pcie::config_request notice(tlm::TLM_WRITE_COMMAND,
