@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::uint64_t identity_size = 0x1000;
 
-/// 20 x8 and 40 x8 PCIe Gen6 switches, 120 ns; a UALink switch of 4-lane stations. Of the last only
-/// the station is public: number of stations and latency are ours.
+/// PCIe Gen6 switches with 20 or 40 ports of 8 lanes, 120 ns; a UALink switch with ports of 4
+/// lanes. For the latter, only the port is public; number of ports and latency are invented.
 struct part {
     unsigned lanes, ports;
     sc_time latency;
@@ -79,7 +79,7 @@ neuron_switch::neuron_switch(sc_core::sc_module_name name, const config& cfg)
     sensitive << gathered_;
 }
 
-/// A switch wants its links without a command.
+/// Requests training of all links: a switch has no firmware that would do so.
 void neuron_switch::start_of_simulation() {
     for (auto& each : port)
         if (auto* link = each.link()) link->train(0);
@@ -92,7 +92,7 @@ unsigned neuron_switch::lanes_used() const {
     return used;
 }
 
-// --- The crossbar.
+// --- Crossbar
 
 std::optional<unsigned> neuron_switch::way_to(unsigned id, unsigned from) const {
     if (const auto to = chip_port_[id]; to != unclaimed && to != from) return to;
@@ -105,7 +105,8 @@ std::optional<unsigned> neuron_switch::way_to(unsigned id, unsigned from) const 
 }
 
 std::optional<unsigned> neuron_switch::exit_of(std::uint64_t address, unsigned from) const {
-    if ((address & fabric::flag) == 0) return std::nullopt;  // for a neighbour, not for a switch
+    // window accesses only reach a direct neighbour
+    if ((address & fabric::flag) == 0) return std::nullopt;
     const auto to = way_to(fabric::id_of(address), from);
     if (!to || !port[*to].up()) return std::nullopt;
     return to;
@@ -128,7 +129,7 @@ void neuron_switch::received(plug& at, tlm::tlm_generic_payload& payload, sc_tim
     }
     delay += latency_;
     port[*to].send(payload, delay);
-    if (payload.is_read()) delay += latency_;  // the completion
+    if (payload.is_read()) delay += latency_;  // latency of the completion
 }
 
 unsigned neuron_switch::peeked(plug& at, tlm::tlm_generic_payload& payload) {
@@ -152,7 +153,7 @@ void neuron_switch::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {
     revoke(at.index());
 }
 
-/// Revokes DMI pointers through `to` from each port that has some, at most once per port.
+/// Revokes DMI pointers through port `to` from all ports that have some, each at most once.
 void neuron_switch::revoke(unsigned to) {
     const auto granted = std::exchange(granted_[to], {});
     for (unsigned from = 0; from < granted.size(); ++from)
@@ -163,7 +164,7 @@ void neuron_switch::link_changed(plug& at) {
     if (!at.up()) drop_claims(at.index());
 }
 
-// --- The table.
+// --- Claims
 
 void neuron_switch::make_identity() {
     identity_.view(reg::kind, [this](unsigned, unsigned) -> std::uint64_t {
@@ -265,7 +266,7 @@ void neuron_switch::drop_claims(unsigned at) {
     if (any) changed();
 }
 
-/// Ways may lead elsewhere now; partners hear of it once for all changes of a while.
+/// Routes have changed: revokes pointers, and notifies partners once per batch of changes.
 void neuron_switch::changed() {
     ++generation_;
     for (unsigned to = 0; to < granted_.size(); ++to) revoke(to);
@@ -280,7 +281,7 @@ void neuron_switch::send_notices() {
         if (each.up()) fabric::send_notice(each);
 }
 
-// --- Tools.
+// --- Tools
 
 void neuron_switch::publish(statistics& out) const {
     for (unsigned i = 0; i < port.size(); ++i) {

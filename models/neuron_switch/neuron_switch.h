@@ -17,10 +17,10 @@
 namespace trn {
 
 enum class switch_part : std::uint8_t { lanes160, lanes320, ualink };
-enum class switch_tier : std::uint8_t { none, sled, rack };  // as KIND.TIER
+enum class switch_tier : std::uint8_t { none, sled, rack };  // values of KIND.TIER
 
-/// A NeuronSwitch: sends each access to the port that has claimed its target chip. Chips claim in
-/// band, through their own port. The crossbar does not block, so the links limit the rates. Spec:
+/// A NeuronSwitch: forwards each access to the port that has claimed its target chip. Chips claim
+/// through their own port. The crossbar does not block, so only links limit the rates. Spec:
 /// doc/models/neuron_switch.md.
 class neuron_switch : public sc_core::sc_module,
                       public plug::device,
@@ -29,16 +29,17 @@ class neuron_switch : public sc_core::sc_module,
 public:
     struct config {
         switch_part part = switch_part::lanes160;
-        unsigned planes = 1;  ///< parallel parts that share one set of ports
-        unsigned ports = 0;   ///< 0: the part's
-        sc_core::sc_time latency = sc_core::SC_ZERO_TIME;    ///< of a crossing; 0: the part's
-        sc_core::sc_time notice_delay{500, sc_core::SC_US};  ///< gathers changes of the table
+        unsigned planes = 1;  ///< parallel switch chips that share one set of ports
+        unsigned ports = 0;   ///< 0: those of the part
+        sc_core::sc_time latency = sc_core::SC_ZERO_TIME;  ///< per crossing; 0: that of the part
+        /// time to collect changes before partners are notified
+        sc_core::sc_time notice_delay{500, sc_core::SC_US};
         switch_tier tier = switch_tier::sled;
-        unsigned rack = 0, server = 0;  ///< its place
+        unsigned rack = 0, server = 0;  ///< position in the machine
         std::uint64_t serial = 1;
 
         unsigned port_count() const;
-        unsigned lanes() const;  ///< of all planes
+        unsigned lanes() const;  ///< lanes of all planes
     };
     static constexpr unsigned max_ports = 128;
     static std::optional<std::string> check(const config& cfg);
@@ -49,7 +50,7 @@ public:
     neuron_switch(sc_core::sc_module_name name, const config& cfg);
 
     const config& settings() const { return cfg_; }
-    /// Of the links that are plugged in.
+    /// Lanes of links that are connected.
     unsigned lanes_used() const;
     /// The output port of accesses from port `from` to chip `id`; empty: no route.
     std::optional<unsigned> way_to(unsigned id, unsigned from) const;
@@ -59,12 +60,13 @@ public:
 
 private:
     static constexpr std::uint8_t unclaimed = 0xff;
-    /// Claims of a port other than single chips.
+    /// Claims of a port, except single chips.
     struct claims {
-        std::uint64_t servers = 0;  // bit rack * 32 + server
+        std::uint64_t servers = 0;  // bit mask, bit rack * 32 + server
         std::uint8_t racks = 0;
-        std::array<std::uint16_t, fabric::racks> rack_chips{};  // of each rack, the reachable ones
-        std::uint8_t result = 0, taken_by = 0;                  // of the last claim
+        // per rack: mask of the reachable chips
+        std::array<std::uint16_t, fabric::racks> rack_chips{};
+        std::uint8_t result = 0, taken_by = 0;  // result of the last claim
     };
 
     // plug::device
@@ -91,7 +93,7 @@ private:
     register_bank identity_;
     std::array<std::uint8_t, fabric::ids> chip_port_;
     std::vector<claims> claims_;
-    std::vector<std::vector<bool>> granted_;  // [to][from]: pointers were granted
+    std::vector<std::vector<bool>> granted_;  // [to][from]: DMI pointers were granted
     std::uint32_t generation_ = 0;
     std::uint64_t unroutable_ = 0;
     sc_core::sc_event gathered_;
