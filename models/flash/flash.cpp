@@ -27,14 +27,14 @@ using sc_core::sc_time;
 
 namespace {
 
-/// False when they do not fit.
+/// Returns false when the bytes do not fit.
 bool put(std::span<std::uint8_t> all, std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     if (offset > all.size() || bytes.size() > all.size() - offset) return false;
     std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(offset));
     return true;
 }
 
-/// A whole flash image, or a program that becomes both slots.
+/// `image`: a whole flash image, or a program that is written into both slots.
 void put_image(std::span<std::uint8_t> all, const std::string& image) {
     const auto file = read_firmware(image, flash::max_program_bytes);
     if (!is_elf(file)) {
@@ -42,7 +42,8 @@ void put_image(std::span<std::uint8_t> all, const std::string& image) {
         throw std::runtime_error(fmt::format("flash image '{}' has {} bytes, the flash {}", image,
                                              file.size(), all.size()));
     }
-    const auto name = std::filesystem::path(image).filename().string();  // as the board says
+    // version text of the slots
+    const auto name = std::filesystem::path(image).filename().string();
     const auto slot = pack_firmware(read_elf(file, image), name, flash::slot_size);
     for (const std::uint64_t offset : {flash::slot_a, flash::slot_b})
         if (!put(all, offset, slot))
@@ -50,7 +51,7 @@ void put_image(std::span<std::uint8_t> all, const std::string& image) {
                 fmt::format("program '{}' does not fit a flash of {} bytes", image, all.size()));
 }
 
-/// Read once for all flashes that exist at the same time, as those of a rack do.
+/// The initial content, which all flashes of a rack share.
 std::shared_ptr<const initial_content> content_of(const flash::config& cfg) {
     static std::map<std::pair<std::string, std::uint64_t>, std::weak_ptr<const initial_content>>
         known;
@@ -97,7 +98,7 @@ bool flash::load(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     return put({bytes_.data(), cfg_.size}, offset, bytes);
 }
 
-/// The chip was reset: a running command is cut off, what it did so far stays.
+/// Chip reset: aborts a running command; bytes that it has changed stay changed.
 void flash::clear() {
     running_.what = opcode::none;
     finished_.cancel();
@@ -112,7 +113,8 @@ void flash::read_window(tlm::tlm_generic_payload& payload, sc_time& delay) {
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
         return;
     }
-    if (running_.what != opcode::none) {  // the part answers no reads while it erases or programs
+    // the flash does not answer reads while it erases or programs
+    if (running_.what != opcode::none) {
         log::guest_warn(this->name(), "read at {:#x} while a command runs", payload.get_address());
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
@@ -175,7 +177,7 @@ void flash::finish() {
     raise(events::done.mask());
 }
 
-/// NOR: programming only clears bits.
+/// NOR flash: programming can only clear bits.
 void flash::program() {
     std::uint8_t* to = bytes_.data() + running_.address;
     for (std::uint64_t i = 0; i < running_.length; ++i) to[i] &= running_.bytes[i];

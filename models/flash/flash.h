@@ -24,36 +24,37 @@ public:
         std::uint64_t size = 1 << 20;  ///< bytes, a power of two of at least one sector
         std::string image = {};  ///< initial contents (find_firmware): a flash image, or an ELF
                                  ///< for both slots; empty: an erased flash
-        sc_core::sc_time read_latency{100, sc_core::SC_NS};   ///< of each read through the window
-        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
-        sc_core::sc_time program_time{700, sc_core::SC_US};   ///< of a page
-        sc_core::sc_time erase_time{45, sc_core::SC_MS};      ///< of a sector
+        sc_core::sc_time read_latency{100, sc_core::SC_NS};   ///< per read through the window
+        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< per register access
+        sc_core::sc_time program_time{700, sc_core::SC_US};   ///< per page
+        sc_core::sc_time erase_time{45, sc_core::SC_MS};      ///< per sector
     };
     static constexpr std::uint64_t sector = 4096;
     static constexpr std::uint64_t page = 256;
-    /// Where the boot ROM looks for images (doc/guide-firmware.md).
+    /// Offsets and size of the two slots in which the boot ROM searches for images
+    /// (doc/guide-firmware.md).
     static constexpr std::uint64_t slot_a = 0, slot_b = 0x60000, slot_size = 0x60000;
-    /// A program's file may be longer than its loaded segments: debug information.
+    /// Limit of a program's file, which may contain debug information besides its loaded segments.
     static constexpr std::uint64_t max_program_bytes = 64 << 20;
 
-    target_socket<flash> window{"window"};  ///< the bytes, read only
+    target_socket<flash> window{"window"};  ///< the content, read-only
     register_socket in{"in", regs_};        ///< flash.regs.yaml
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
     irq_out irq{"irq"};
 
-    /// Throws std::runtime_error with a sentence when the image cannot be read or does not fit.
+    /// Throws std::runtime_error when the image cannot be read or does not fit.
     flash(sc_core::sc_module_name name, const config& cfg);
 
-    /// Puts bytes at `offset`, as a programmer would; false when they do not fit.
+    /// Writes bytes at `offset` like an external programmer; returns false when they do not fit.
     bool load(std::uint64_t offset, std::span<const std::uint8_t> bytes);
     backing_store& bytes() { return bytes_; }
     const config& settings() const { return cfg_; }
 
 private:
     enum class opcode : std::uint8_t { none, program, erase };
-    /// The running command, with its registers as they were at its start.
+    /// The running command, with the registers at its start.
     struct job {
         opcode what = opcode::none;
         std::uint64_t address = 0, length = 0;

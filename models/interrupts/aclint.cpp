@@ -69,7 +69,7 @@ void aclint::expire() {
     update();
 }
 
-/// Levels follow from the registers and the time; the next change is scheduled.
+/// Computes the output levels from registers and time, and schedules the next change.
 void aclint::update() {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     const std::uint64_t counter = mtime(now);
@@ -85,7 +85,8 @@ void aclint::update() {
         expiry_.notify(at - now);
 }
 
-/// The tick at which mtime becomes `value`, unless that lies beyond the end of simulated time.
+/// The time at which mtime reaches `value`; sc_max_time() if that is later than the end of
+/// simulated time.
 sc_core::sc_time aclint::when(std::uint64_t value) const {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     const std::uint64_t tick = cfg_.tick.value(), elapsed = value - offset_;

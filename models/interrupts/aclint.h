@@ -14,13 +14,13 @@
 
 namespace trn {
 
-/// Machine timer and software interrupts of up to 64 harts (ACLINT MTIMER and MSWI in the layout of
-/// the SiFive CLINT). mtime counts simulated time; nothing is scheduled but the next expiry.
+/// Machine timer and software interrupts of up to 64 harts (ACLINT MTIMER and MSWI, in the layout
+/// of the SiFive CLINT). mtime is computed from simulated time; only the next expiry is scheduled.
 class aclint : public sc_core::sc_module, public riscv::mtime_source {
 public:
     struct config {
         unsigned harts = 1;
-        sc_core::sc_time tick{100, sc_core::SC_NS};  ///< of mtime
+        sc_core::sc_time tick{100, sc_core::SC_NS};  ///< period of mtime
         sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;
     };
 
@@ -38,7 +38,7 @@ public:
     const config& settings() const { return cfg_; }
 
 private:
-    void expire();  // process: some timer may have expired
+    void expire();  // process: runs when a timer may have expired
 
     void set_mtime(std::uint64_t value, sc_core::sc_time at);
     void update();
@@ -46,7 +46,7 @@ private:
 
     const config cfg_;
     register_bank regs_;
-    std::uint64_t offset_ = 0;  // mtime - elapsed ticks
+    std::uint64_t offset_ = 0;  // mtime minus the ticks since the start
     sc_core::sc_event expiry_;
     mutable std::vector<std::function<void()>> written_;
 };

@@ -50,7 +50,7 @@ plic::plic(sc_core::sc_module_name name, const config& cfg)
     });
 }
 
-/// Nothing enabled, nothing in service; sources that are still high ask again.
+/// Clears enables and sources in service; sources that are still high become pending again.
 void plic::clear() {
     regs_.reset();
     for (unsigned id = 0; id <= cfg_.sources; ++id) {
@@ -60,7 +60,7 @@ void plic::clear() {
     update();
 }
 
-/// The gateway of a level-sensitive source: one request, and the next only after completion.
+/// The gateway of a level-sensitive source: one request, then none until its completion.
 void plic::on_source(unsigned id, bool level) {
     if (!exists(id) || !level || has(in_service_, id) || reset.level()) return;
     put(pending_, id, true);
@@ -92,7 +92,7 @@ void plic::update() {
     }
 }
 
-/// The pending, enabled source of the highest priority; the lowest number among equals.
+/// The pending and enabled source with the highest priority; among equals, the lowest number.
 std::uint32_t plic::best(unsigned context) const {
     std::uint32_t found = 0;
     std::uint64_t priority = 0;
@@ -116,7 +116,7 @@ bool plic::enabled(unsigned context, std::uint32_t id) const {
     return (regs_.get(reg::enable, context * words_per_context + id / 32) >> id % 32 & 1) != 0;
 }
 
-/// The bits of a word of sources that exist.
+/// Mask of the existing sources in a word.
 std::uint32_t plic::existing(unsigned word) const {
     std::uint32_t bits = 0;
     for (std::uint32_t id = word * 32; id < word * 32 + 32; ++id)

@@ -16,7 +16,7 @@ namespace trn {
 class plic : public sc_core::sc_module {
 public:
     struct config {
-        unsigned sources = 31;  ///< 1…sources exist; at most 1,023
+        unsigned sources = 31;  ///< sources have the numbers 1 to this, at most 1,023
         unsigned contexts = 2;
         sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;
     };
@@ -46,7 +46,7 @@ private:
     const config cfg_;
     register_bank regs_;
     words pending_;
-    words in_service_;  // claimed, not yet completed: the gateway is closed
+    words in_service_;  // claimed and not yet completed: the gateway is closed
 };
 
 }  // namespace trn

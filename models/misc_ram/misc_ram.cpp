@@ -18,9 +18,9 @@ using misc_ram_regs::reg;
 
 namespace {
 
-/// Words that only firmware writes (contract 4.1): what the driver reads of the chip, the links'
-/// table and firmware's status. Newer drivers' words of the instance and of a reservation
-/// (contract 16) are not the chip's own.
+/// Ranges of words that only firmware writes (contract 4.1): chip information for the driver, the
+/// link table, and firmware's status. The words of newer drivers about instance and reservation
+/// (contract 16) are not part of them.
 struct range {
     std::uint64_t first, end;
 };
@@ -52,7 +52,7 @@ misc_ram::misc_ram(sc_core::sc_module_name name, const config& cfg)
 
 void misc_ram::define_registers() {
     regs_.on_write(reg::trigger, [this](register_access& a) {
-        // Now, not when the access is over: the line has no time of its own.
+        // The line has no delay, so the event is recorded now, not at the end of the access.
         const trace::on_behalf_of it(a.value != 0 ? trace::current_or_new_operation()
                                                   : trace::current_operation());
         if (trace::on()) trace::event(this->name(), "trigger", {{"value", a.value}});
@@ -75,7 +75,7 @@ void misc_ram::define_registers() {
     });
 }
 
-/// As RAM; firmware is told of a word of its own that is lost, so that the chip stays usable.
+/// Accesses RAM. If the host overwrites a word of firmware, `stale` makes firmware write it again.
 void misc_ram::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     regs_.access(payload, delay);
     if (!payload.is_write() || !payload.is_response_ok() || !touches_words_of_firmware(payload))
@@ -86,8 +86,8 @@ void misc_ram::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_tim
     stale.set(true);
 }
 
-/// A request is open from the bell after it was written until firmware silences the bell. The bell
-/// alone is no request: a reset rings it too.
+/// A request is open from the doorbell after its write until firmware clears the doorbell. A
+/// doorbell without a written request does not count: a reset also rings it.
 void misc_ram::note_request() {
     if (from_firmware_) return;
     request_written_ = true;

@@ -11,36 +11,36 @@
 
 namespace trn {
 
-/// The words and the doorbell that driver and firmware share. Everything is RAM but
-/// the trigger: while it is not zero, it interrupts the management processor. Both sides see the
-/// same bytes. Spec: doc/models/misc_ram.md.
+/// The words and the doorbell that driver and firmware share. All words are RAM except the trigger,
+/// which interrupts the management processor while it is not zero. Both sides access the same
+/// bytes. Spec: doc/models/misc_ram.md.
 class misc_ram : public sc_core::sc_module, public reports_ready {
 public:
     struct config {
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
     };
 
-    target_socket<misc_ram> in{"in"};              ///< host and AXI
-    target_socket<misc_ram> firmware{"firmware"};  ///< management processor
+    target_socket<misc_ram> in{"in"};              ///< from host and AXI
+    target_socket<misc_ram> firmware{"firmware"};  ///< from the management processor
     irq_out doorbell{"doorbell"};
-    /// High from a host's read of a sample (power, heartbeat) until firmware writes the next one:
-    /// firmware need not take samples that no host reads.
+    /// Rises when the host reads a sample (power, heartbeat), falls when firmware writes the next
+    /// one: firmware need not take samples that the host does not read.
     irq_out watched{"watched"};
     irq_out booting{"booting"};  ///< high until firmware publishes the routing id
-    /// A rising line: the host has reset its function.
+    /// A rising edge: the host has reset its function.
     irq_in function_reset{"function_reset", 1, [this](unsigned, bool level) {
                               if (level) stale.set(true);
                           }};
-    /// High from a host's write to a firmware word, or a reset of the function, until
-    /// firmware publishes the routing id, the last of its words.
+    /// Rises when the host writes a firmware word or resets its function; falls when firmware has
+    /// written the routing id, the last of its words.
     irq_out stale{"stale"};
 
     misc_ram(sc_core::sc_module_name name, const config& cfg);
 
-    /// Power-on: the only thing that clears it (contract 5.3: election words survive a reset).
+    /// Clears all words; resets do not (contract 5.3: election words survive a reset).
     void power_on();
 
-    /// The firmware has published its routing id (contract 4).
+    /// Whether firmware has published its routing id (contract 4).
     bool ready() const override;
 
 private:

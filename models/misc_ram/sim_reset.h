@@ -11,19 +11,19 @@
 namespace trn {
 
 /// The reset word of the simulator revisions (contract 2): the host writes a reset map and polls
-/// for zero; firmware performs the reset and reports its end (decision 5). A map of 0 means
-/// the whole chip, so the host reads `whole_chip` until that is done. Spec: doc/models/misc_ram.md.
+/// for zero; firmware executes the reset and reports its end (decision 5). A map of 0 resets the
+/// whole chip; the host then reads `whole_chip` until the end. Spec: doc/models/misc_ram.md.
 class sim_reset : public sc_core::sc_module {
 public:
     struct config {
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
     };
     static constexpr std::uint32_t whole_chip =
-        0x8000'0000;  ///< not all ones: contract 18, pitfall 16
+        0x8000'0000;  ///< must not be all ones (contract 18, pitfall 16)
 
     register_socket host{"host", host_};
     register_socket firmware{"firmware", firmware_};
-    irq_out request{"request"};  ///< high while the host waits
+    irq_out request{"request"};  ///< high while the host waits for the end
 
     sim_reset(sc_core::sc_module_name name, const config& cfg);
 

@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// Firmware reports mistakes of software that only it can see, such as a wrong CRC; the report
-/// carries the firmware's function and line. Spec: doc/models/misuse_port.md.
+/// Through this port, firmware reports misuse that only it can detect, such as a wrong CRC; the
+/// report contains the firmware's function and line. Spec: doc/models/misuse_port.md.
 class misuse_port : public sc_core::sc_module {
 public:
     struct config {};

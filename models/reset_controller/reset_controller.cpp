@@ -103,7 +103,7 @@ void reset_controller::request(cause why, const sc_time& delay) {
     if (!resetting_) changed_.notify(delay);
 }
 
-/// Begins the pulse, or ends it.
+/// Begins or ends the reset pulse.
 void reset_controller::run() {
     if (resetting_) {
         resetting_ = false;
@@ -114,7 +114,7 @@ void reset_controller::run() {
     }
 }
 
-/// What survives: straps, reasons, count, boot status and scratch.
+/// Registers that survive a reset: straps, reasons, count, boot status and scratch.
 void reset_controller::start_reset() {
     static constexpr std::array kept{reg::reset_reason, reg::reset_count, reg::boot_status};
     std::array<std::uint64_t, kept.size()> values{};
@@ -136,7 +136,7 @@ void reset_controller::start_reset() {
     changed_.notify(cfg_.chip_reset_time);
 }
 
-/// Off: all in reset until power returns. On: the chip starts as it did at first.
+/// Off: all domains are in reset until power returns. On: the chip starts as at first.
 void reset_controller::power(bool on) {
     if (!on) {
         changed_.cancel();

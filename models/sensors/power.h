@@ -7,11 +7,11 @@
 
 namespace trn {
 
-/// A chip's report to its sled controller: power and temperature of its last conversion.
+/// Power and temperature of a chip at its last conversion, for its sled controller.
 class power_interface : public virtual sc_core::sc_interface {
 public:
     virtual std::uint64_t milliwatts() const = 0;
-    virtual std::int32_t hottest_millidegrees() const = 0;  ///< Celsius
+    virtual std::int32_t hottest_millidegrees() const = 0;  ///< thousandths of a degree Celsius
     /// Calls `done` after each conversion.
     virtual void on_conversion(std::function<void()> done) = 0;
 };

@@ -36,7 +36,7 @@ void sensors::clear() {
     update_lines();
 }
 
-/// Brings the registers up to the last conversion before `now`.
+/// Updates the registers to the last conversion before `now`.
 void sensors::sample(const sc_time& now) {
     const auto number = static_cast<std::uint64_t>(std::floor(now / cfg_.sample_period));
     if (number == sampled_) return;
@@ -72,7 +72,7 @@ std::int32_t sensors::hottest_millidegrees() const {
     return hottest;
 }
 
-/// By the stacks and the cores of a die.
+/// Work of the HBM stacks and cores of a die.
 sensors::work sensors::work_of(unsigned die) {
     work done;
     const auto visit = [&](int count, auto add) {
@@ -88,7 +88,8 @@ sensors::work sensors::work_of(unsigned die) {
     return done;
 }
 
-/// Memories at their rated activity draw all of the dynamic power, and so do engines at theirs.
+/// Share of a die's dynamic power in use, at most 1: the sum of the activities of memories and
+/// engines, each relative to its rated value.
 double sensors::utilisation(unsigned die, double seconds) {
     constexpr double flops_share = 0.7, sram_share = 0.3;  // invented
     const work done = work_of(die), before = std::exchange(done_[die], done);
@@ -114,13 +115,13 @@ std::uint64_t sensors::convert_power(unsigned die, double seconds, std::uint64_t
     return cap;
 }
 
-/// Within one percent, from seed, die and sample number alone.
+/// A ripple of up to one percent; depends only on seed, die and sample number.
 double sensors::ripple(unsigned die, std::uint64_t number) const {
     const std::uint64_t drawn = mix_bits(seed_ ^ (number * 2 + die)) % 2001;
     return 0.01 * (static_cast<double>(drawn) / 1000.0 - 1.0);
 }
 
-/// First-order: the temperature moves towards where the present power would hold it.
+/// First-order model: the temperature approaches the steady state for the current power.
 void sensors::convert_temperature(unsigned diode, double seconds) {
     const unsigned die = diode < max_dies ? diode : (diode - max_dies) / 2;
     const double resistance = diode < max_dies ? cfg_.die_resistance : cfg_.hbm_resistance;
@@ -148,7 +149,7 @@ std::vector<accepts_faults::fault> sensors::faults() {
                  const auto diode = fault_number(arguments, "diode", 0, diodes - 1);
                  injected_[diode] =
                      static_cast<double>(fault_signed(arguments, "kelvin", -100, 200));
-                 sampled_ = ~0ull;  // seen at once, not at the next period
+                 sampled_ = ~0ull;  // takes effect now, not at the next conversion
                  sample(sc_core::sc_time_stamp());
              }}};
 }

@@ -10,8 +10,8 @@
 
 namespace trn {
 
-/// A register bank that, when `byte_access` says so, takes accesses of byte 0 of a 32-bit slot as
-/// accesses of its register: a 16550 has eight data lines, and stock drivers use only those.
+/// A register bank that also accepts accesses to byte 0 of a 32-bit slot, if `byte_access` is set:
+/// a 16550 has eight data lines, and stock drivers access bytes.
 class byte_slots final : public bank_target {
 public:
     byte_slots(register_bank& bank, const bool& byte_access)

@@ -66,7 +66,7 @@ void uart::define_divisor_and_data() {
     });
 }
 
-/// The chip was reset: characters on the way are lost.
+/// Chip reset: characters being transmitted or received are lost.
 void uart::clear() {
     regs_.reset();
     typed_.clear();
@@ -80,7 +80,7 @@ void uart::clear() {
     update_irq();
 }
 
-// --- Transmitter ------------------------------------------------------------------------
+// --- Transmitter
 
 sc_time uart::character_time() const {
     const std::uint64_t line = regs_[reg::lcr];
@@ -92,7 +92,7 @@ sc_time uart::character_time() const {
                    sc_core::SC_NS);
 }
 
-/// The last character has gone from FIFO or holding register into the shift register.
+/// Whether the last character has moved from FIFO or holding register into the shift register.
 bool uart::transmitter_empty(const sc_time& now) const {
     return line_free_ <= now + character_time();
 }
@@ -105,8 +105,8 @@ void uart::transmit(std::uint8_t character, const sc_time& now) {
         const char c = static_cast<char>(character);
         for (const auto& sink : sinks_) sink(std::string_view(&c, 1));
     }
-    // A guest that does not look at LSR overruns the FIFO; its characters are not lost here, but
-    // the line is not busy for longer than a full FIFO.
+    // A guest that ignores LSR overruns the FIFO. The model does not lose its characters, but
+    // limits the time that the line is busy to a full FIFO.
     const sc_time one = character_time();
     const sc_time full = now + one * static_cast<double>(depth() + 1);
     line_free_ = std::min(std::max(line_free_, now) + one, full);
@@ -120,7 +120,7 @@ void uart::enable_interrupts(std::uint64_t enables, const sc_time& now) {
     const bool was_on = (enables_ & ier::tx_empty.mask()) != 0;
     const bool is_on = (enables & ier::tx_empty.mask()) != 0;
     enables_ = enables;
-    // The 16550 interrupts at once when the enable is set while the transmitter is empty.
+    // A 16550 interrupts immediately when the interrupt is enabled while the transmitter is empty.
     if (is_on && !was_on) {
         transmit_pending_ = transmitter_empty(now);
         if (!transmit_pending_)
@@ -129,7 +129,7 @@ void uart::enable_interrupts(std::uint64_t enables, const sc_time& now) {
     update_irq();
 }
 
-// --- Receiver ---------------------------------------------------------------------------
+// --- Receiver
 
 std::size_t uart::type(std::string_view characters) {
     const std::size_t taken =
@@ -140,7 +140,7 @@ std::size_t uart::type(std::string_view characters) {
     return taken;
 }
 
-/// Typed characters move up as long as there is room.
+/// Moves typed characters to the FIFO while it has room.
 void uart::fill_fifo() {
     while (!typed_.empty() && received_.size() < depth()) {
         arrive(typed_.front());
@@ -187,7 +187,7 @@ std::size_t uart::trigger_level() const {
     return fifos_on_ ? levels[trigger_code_] : 1;
 }
 
-// --- Status and interrupt ---------------------------------------------------------------
+// --- Status and interrupt
 
 bool uart::divisor_latch() const {
     return lcr::dlab.get(regs_[reg::lcr]) != 0;
@@ -220,7 +220,7 @@ void uart::update_irq() {
     irq.set(pending() != cause::none);
 }
 
-/// The transmitter ran empty, or the oldest character in the receive FIFO has waited long enough.
+/// The transmitter has become empty, or the receive time-out of the FIFO has expired.
 void uart::wake() {
     if (transmitted_.triggered()) transmit_pending_ = transmitter_empty(sc_time_stamp());
     if (rested_.triggered()) timed_out_ = !received_.empty();

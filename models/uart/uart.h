@@ -13,15 +13,16 @@
 
 namespace trn {
 
-/// ns16550a with 32-bit register slots. Transmitted characters reach the sinks at once; the time
-/// that they occupy the line shows in LSR and in the interrupt. Typed characters queue before the
+/// A ns16550a with 32-bit register slots. Sinks receive transmitted characters immediately; LSR and
+/// the interrupt show the time that they need on the line. Typed characters are queued before the
 /// receive FIFO, so they are never lost. Spec: doc/models/uart.md.
 class uart : public sc_core::sc_module, public console {
 public:
     struct config {
-        std::uint64_t clock_hz = 48'000'000;                  ///< divided by 16 x divisor
-        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
-        std::uint64_t type_ahead = 4096;                      ///< characters that type() holds
+        /// input clock; the baud rate is this / (16 * divisor)
+        std::uint64_t clock_hz = 48'000'000;
+        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< per register access
+        std::uint64_t type_ahead = 4096;  ///< limit of queued characters of type()
     };
 
     byte_slot_socket in{"in", regs_, byte_access_};
@@ -42,7 +43,7 @@ protected:
 
 private:
     static constexpr std::size_t fifo_depth = 16;
-    /// Interrupt causes, as IIR bits 3:0 show them, highest priority first.
+    /// Interrupt causes with their values of IIR bits 3:0, highest priority first.
     enum class cause : std::uint8_t { line = 6, data = 4, time_out = 12, transmit = 2, none = 1 };
 
     void define_registers();
@@ -72,18 +73,18 @@ private:
     const bool byte_access_;
     register_bank regs_;
     std::vector<sink> sinks_;
-    std::deque<std::uint8_t> typed_;     // not yet in the FIFO
-    std::deque<std::uint8_t> received_;  // the FIFO
-    sc_core::sc_time line_free_;         // when the last character has left, absolute
+    std::deque<std::uint8_t> typed_;     // typed, not yet in the FIFO
+    std::deque<std::uint8_t> received_;  // receive FIFO
+    sc_core::sc_time line_free_;         // absolute time at which the last character has been sent
     std::uint64_t divisor_ = 0, enables_ = 0;
     bool fifos_on_ = false, overrun_ = false;
-    bool transmit_pending_ = false;  // transmitter-empty, not yet acknowledged
+    bool transmit_pending_ = false;  // transmitter-empty interrupt, not yet acknowledged
     bool timed_out_ = false;
     unsigned trigger_code_ = 0;
     sc_core::sc_event transmitted_, rested_;
 };
 
-/// A UART that also takes accesses of one byte at its slots, as stock drivers make them.
+/// A UART that also accepts byte accesses to its slots, as stock drivers make them.
 class byte_uart : public uart {
 public:
     byte_uart(sc_core::sc_module_name name, const config& cfg) : uart(name, cfg, true) {}

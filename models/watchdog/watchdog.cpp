@@ -67,17 +67,17 @@ void watchdog::control(register_access& a) {
 void watchdog::service(const sc_time& now) {
     announced_ = false;
     pause(now);
-    served_ = now;  // the pending event finds out when it fires
+    served_ = now;  // the pending event checks it when it fires
     regs_.set(status::barked, 0);
     update_bark();
 }
 
-/// Begins or ends a pause, when it is time to.
+/// Begins or ends a pause if needed.
 void watchdog::pause(const sc_time& now) {
     const bool wanted = announced_ && !needed.level();
     if (wanted == paused_at_.has_value()) return;
     if (wanted) {
-        paused_at_ = now;  // the pending event finds out when it fires
+        paused_at_ = now;  // the pending event checks it when it fires
         return;
     }
     if (now > *paused_at_) served_ += now - *paused_at_;
@@ -112,7 +112,7 @@ std::uint64_t watchdog::remaining(const sc_time& read_at) const {
     return static_cast<std::uint64_t>((bite_at() - now) / sc_time(1, sc_core::SC_US));
 }
 
-/// The next thing that could happen without a service.
+/// Schedules the bark or the bite, whichever is next.
 void watchdog::schedule() {
     expired_.cancel();
     armed_ = enabled() && !paused_at_;

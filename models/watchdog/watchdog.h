@@ -12,26 +12,26 @@
 namespace trn {
 
 /// Two-stage watchdog: without service it first barks (interrupt), then bites (reset request). It
-/// pauses in a sleep that the processor has announced, until `needed` rises. One pending event
-/// while it counts, moved only when it fires: neither a service nor a short sleep costs a kernel
-/// call. Spec: doc/models/watchdog.md.
+/// pauses during a sleep that the processor has announced, until `needed` rises. While it counts,
+/// one event is pending, which is only moved when it fires: a service or a short sleep costs no
+/// kernel call. Spec: doc/models/watchdog.md.
 class watchdog : public sc_core::sc_module {
 public:
     struct config {
-        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
+        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< per register access
     };
 
     register_socket in{"in", regs_};
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
-    /// The processor is awake or has pending requests: an announced sleep is over.
+    /// High: the processor is awake or has pending requests, which ends an announced sleep.
     irq_in needed{"needed", 1, [this](unsigned, bool level) {
                       if (level) announced_ = false;
                       pause(sc_core::sc_time_stamp());
                   }};
     irq_out bark{"bark"};
-    irq_out bite{"bite"};  ///< rises with the bite, falls with the reset that it causes
+    irq_out bite{"bite"};  ///< rises with the bite, falls with the resulting reset
 
     watchdog(sc_core::sc_module_name name, const config& cfg);
 
@@ -56,10 +56,10 @@ private:
 
     const config cfg_;
     register_bank regs_;
-    sc_core::sc_time served_;  // absolute, moved on by pauses
+    sc_core::sc_time served_;  // time of the last service, absolute, moved by pauses
     bool announced_ = false;   // the processor has announced a sleep
     std::optional<sc_core::sc_time> paused_at_;
-    bool armed_ = false;  // expired_ is pending
+    bool armed_ = false;  // whether expired_ is pending
     sc_core::sc_event expired_;
 };
 
