@@ -77,7 +77,7 @@ void die_to_die::b_transport(int from, tlm::tlm_generic_payload& payload, sc_tim
                                             payload.get_data_length(), now + delay);
     if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     toward(to)->b_transport(payload, delay);
-    // The way back comes last: what is reserved over there begins before it.
+    // Add the latency of the response last: reservations on the other die begin before it.
     if (payload.is_read() && timing() == timing_mode::contended) delay += cfg_.latency;
 }
 

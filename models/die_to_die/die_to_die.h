@@ -17,17 +17,17 @@
 
 namespace trn {
 
-/// The link between the two dies: accesses of one die to the other's half (bit 47) pass through
-/// it unchanged. Each direction has its bandwidth; a write loads the outward direction, a read the
+/// The link between the two dies: accesses of one die to the other one's half (bit 47) pass through
+/// it unchanged. Each direction has a bandwidth; a write uses the outward direction, a read the
 /// return direction. Spec: doc/models/die_to_die.md.
 class die_to_die : public sc_core::sc_module, public publishes_statistics, public accepts_faults {
 public:
     struct config {
-        std::uint64_t bytes_per_second = 2'460'000'000'000;  ///< of each direction
-        sc_core::sc_time latency{30, sc_core::SC_NS};        ///< of each crossing
+        std::uint64_t bytes_per_second = 2'460'000'000'000;  ///< per direction
+        sc_core::sc_time latency{30, sc_core::SC_NS};        ///< per crossing
         sc_core::sc_time training_time{100, sc_core::SC_US};
-        sc_core::sc_time retry_time{100, sc_core::SC_NS};  ///< of a replayed flit
-        bool needs_training = false;  ///< accesses fail until firmware trained the link
+        sc_core::sc_time retry_time{100, sc_core::SC_NS};  ///< per replayed flit
+        bool needs_training = false;  ///< accesses fail until firmware has trained the link
     };
 
     tlm_utils::simple_target_socket_tagged<die_to_die, 64> from_die_0{"from_die_0"};
@@ -40,19 +40,19 @@ public:
 
     bool up() const;
     const config& settings() const { return cfg_; }
-    /// The link goes down until it is trained again.
+    /// Takes the link down until it is trained again.
     void take_down();
-    /// The next `flits` transfers have one CRC error each and are replayed.
+    /// The next `flits` transfers have one CRC error each, and are replayed.
     void corrupt(unsigned flits) { corrupt_ = flits; }
 
     void publish(statistics& out) const override;
     std::vector<fault> faults() override;
 
 private:
-    /// One half of the link as its die's initiators see it: their accesses cross the link here.
+    /// The link for accesses from one die.
     struct side final : crossing {
         die_to_die* link = nullptr;
-        unsigned toward = 0;  // die
+        unsigned toward = 0;  // die at the other end
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes, const sc_core::sc_time& at) override;
         void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
@@ -69,8 +69,8 @@ private:
 
     const config cfg_;
     register_bank regs_;
-    std::array<bandwidth_resource, 2> direction_;  // by the die that bytes arrive at
-    std::array<side, 2> sides_;                    // by the die that is asked
+    std::array<bandwidth_resource, 2> direction_;  // by the die that receives the bytes
+    std::array<side, 2> sides_;                    // by the target die
     bool taken_down_ = false, training_asked_ = false;
     sc_core::sc_time trained_at_;
     unsigned corrupt_ = 0;

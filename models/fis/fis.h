@@ -9,13 +9,13 @@
 
 namespace trn {
 
-/// The error blocks of a SENG's DMA engines. The driver sets two bits in each; the other bits are
+/// Error blocks of a SENG's DMA engines. The driver sets two bits in each; the other bits are
 /// undocumented. Spec: doc/models/fis.md.
 class fis : public sc_core::sc_module {
 public:
     struct config {
         unsigned engines = 32;
-        std::uint64_t stride = 0x20000;  ///< bytes from block to block
+        std::uint64_t stride = 0x20000;  ///< bytes from one block to the next
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
     };
 

@@ -110,8 +110,8 @@ void core_engines::show_states() {
     halves(reg::bytes_written_lo, reg::bytes_written_hi, &sequencer::counters::bytes_written);
 }
 
-/// Slots of engine e: errors e, notifications 5 + e, traces 10 + e, events and throttling 15; all
-/// on but traces.
+/// Notification slots of engine e: errors e, notifications 5 + e, traces 10 + e; events and
+/// throttling 15. All are enabled except traces.
 void core_engines::set_reset_values() {
     for (unsigned e = 0; e < isa::engine_count; ++e) {
         const std::uint64_t slots = e | (5 + e) << 4 | (10 + e) << 8 | 15 << 12;
@@ -190,7 +190,7 @@ std::optional<std::string> core_engines::describe_wait() const {
     return all.empty() ? std::nullopt : std::optional(all);
 }
 
-/// Of the engines that have been started.
+/// Programs of the engines that were started.
 std::vector<semaphore_posters::program> core_engines::programs() const {
     static constexpr std::string_view states[] = {"idle",   "running", "waiting",
                                                   "halted", "stopped", "failed"};

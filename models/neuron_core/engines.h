@@ -17,11 +17,12 @@
 
 namespace trn {
 
-/// The five engines of a NeuronCore with their control blocks (NeuronCore spec 11). A core makes
-/// them at the first access to the control blocks, so that cores without programs cost nothing.
+/// The five engines of a NeuronCore with their control blocks (NeuronCore spec 11). A core
+/// constructs them at the first access to a control block, so that cores without programs cost
+/// nothing.
 class core_engines {
 public:
-    static constexpr std::uint64_t stride = 0x1000;  ///< from control block to control block
+    static constexpr std::uint64_t stride = 0x1000;  ///< bytes from one control block to the next
     static constexpr std::uint64_t size = isa::engine_count * stride;
 
     struct parts {
@@ -31,13 +32,13 @@ public:
         isa::core_memory& memory;
         memory_port& port;
         std::function<bool(unsigned slot, const notification&)> notify;
-        semaphore_posters::peek peek;  ///< of what `port` reaches
+        semaphore_posters::peek peek;  ///< reads memory without side effects
         engine_checks::contents contents;
         sc_core::sc_time register_latency;
         sc_core::sc_time act_table_load;
-        bool warm_up = false;         ///< of the array
-        bool operand_crc = false;     ///< in traces
-        bool outside_is_nan = false;  ///< functions of Scalar outside their range
+        bool warm_up = false;         ///< models the array's warm-up
+        bool operand_crc = false;     ///< records CRCs of operands in traces
+        bool outside_is_nan = false;  ///< Scalar functions outside their range return NaN
     };
     explicit core_engines(const parts& p);
 
@@ -49,7 +50,7 @@ public:
     }
     void reset();
     void set_clock(unsigned permille);
-    /// A throttle entry, by Tensor: its clocks run at `permille` of 1000 from now on.
+    /// Posts a throttle entry for Tensor: clocks run at `permille` / 1000 from now on.
     void report_clock(unsigned permille);
     engine_checks& checks() { return checks_; }
 

@@ -56,8 +56,9 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
     show_pe_counters();
 }
 
-/// Contract 12: matmuls and idle cycles of a row group in crossbar 4; stationaries in its last one,
-/// those that load fast in the sum of the first four, of which the first counts all.
+/// Layout of the PE counters (contract 12): crossbar 4 of a row group counts matmuls and idle
+/// cycles; its last crossbar counts stationaries. Fast-loaded stationaries are the sum of the first
+/// four crossbars, so the first one has the whole count.
 void neuron_core::show_pe_counters() {
     if (cfg_.crossbars == 5)
         show_pe_counters<pe_counters_5_regs::reg>();
@@ -117,7 +118,7 @@ unsigned neuron_core::peek_engines(tlm::tlm_generic_payload& payload) {
     return engines().debug_access(payload);
 }
 
-/// SBUF or PSUM; the address is that in the aperture.
+/// Access to SBUF or PSUM; the address is an offset in the aperture.
 void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     if (!armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
@@ -147,7 +148,7 @@ unsigned neuron_core::copy_sram(tlm::tlm_generic_payload& payload) {
     return copy_payload(payload, store.data(), store.size());
 }
 
-/// The bytes moved already. `address` is in the aperture.
+/// Reports an access whose bytes were already moved. `address`: offset in the aperture.
 void neuron_core::outside_access(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes) {
     const bool psum = address >= psum_offset, writes = command == tlm::TLM_WRITE_COMMAND;
@@ -159,7 +160,7 @@ void neuron_core::outside_access(tlm::tlm_command command, std::uint64_t address
             {psum ? isa::space::psum : isa::space::sbuf, first, bytes, writes, own_queue()});
 }
 
-/// The initiator, if it is a queue of the core's own DMA engines: its number among all of them.
+/// If the initiator is a queue of the core's own DMA engines: its number among all their queues.
 std::optional<unsigned> neuron_core::own_queue() const {
     const auto* const queue = dynamic_cast<const dma_queue_initiator*>(initiator::current());
     if (queue == nullptr) return std::nullopt;
@@ -179,7 +180,7 @@ void neuron_core::has_written(std::uint64_t address, std::span<const std::uint8_
     outside_access(tlm::TLM_WRITE_COMMAND, address, bytes.size());
 }
 
-/// All windows of events and semaphores have a word for each index.
+/// In each window of events and semaphores, a word corresponds to one index.
 void neuron_core::outside_post(const tlm::tlm_generic_payload& payload) {
     if (!engines_->checks().finds_races()) return;
     for (std::uint64_t word = 0; word < (payload.get_data_length() + 3) / 4 && word < 256; ++word)
@@ -206,7 +207,8 @@ bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     return true;
 }
 
-/// Contract 5.3: semaphores and events 0, notification queues off. SBUF and PSUM keep their bytes.
+/// Contract 5.3: clears semaphores and events, disables notification queues. SBUF and PSUM keep
+/// their content.
 void neuron_core::reset_changed(bool level) {
     if (!level) return;
     semaphores_.reset();
@@ -276,7 +278,7 @@ void neuron_core::written(isa::location first, std::uint32_t length) {
     if (!armed_.empty()) pass_errors(tlm::TLM_WRITE_COMMAND, first, length);
 }
 
-/// As if the bytes were accessed through the aperture.
+/// Treats an access of an engine like one through the aperture.
 bool neuron_core::pass_errors(tlm::tlm_command command, isa::location first, std::uint32_t length) {
     tlm::tlm_generic_payload payload;
     payload.set_command(command);
@@ -309,7 +311,7 @@ void neuron_core::update_error_line() {
     error.set((errors_.get(error_reg::corrected) | errors_.get(error_reg::uncorrected)) != 0);
 }
 
-/// Without power: bytes and their errors are gone, and all that the reset line clears.
+/// Power loss: clears memories with their errors, and everything that a reset clears.
 void neuron_core::forget() {
     sbuf_.clear();
     psum_.clear();

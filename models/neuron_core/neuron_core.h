@@ -29,8 +29,8 @@
 
 namespace trn {
 
-/// A NeuronCore (TPB): SBUF, PSUM, events, semaphores and the engines' control blocks in one
-/// aperture, and its registers in the die's register space. Spec: doc/models/neuron_core.md.
+/// A NeuronCore (TPB): an aperture with SBUF, PSUM, events, semaphores and the engines' control
+/// blocks, and registers in the die's register space. Spec: doc/models/neuron_core.md.
 class neuron_core : public notifying_module,
                     public publishes_statistics,
                     public describes_wait,
@@ -44,29 +44,30 @@ public:
     struct config {
         std::uint64_t sbuf_size = 32 << 20;                   ///< bytes: 128 x 256 KiB
         std::uint64_t psum_size = 2 << 20;                    ///< bytes: 128 x 16 KiB
-        std::uint64_t bytes_per_second = 10'000'000'000'000;  ///< of SBUF and PSUM
-        sc_core::sc_time access_latency{50, sc_core::SC_NS};  ///< 60 cycles of 1.2 GHz
+        std::uint64_t bytes_per_second = 10'000'000'000'000;  ///< total of SBUF and PSUM
+        sc_core::sc_time access_latency{50, sc_core::SC_NS};  ///< 60 cycles at 1.2 GHz
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
-        std::uint64_t clock_hz = 2'400'000'000;  ///< of the PE counters
-        unsigned crossbars = 9;                  ///< of a row group, in the PE counters: 9 or 5
-        std::uint64_t top_size = 0x180000;       ///< TPB_TOP: contract 3.2, and its blocks
+        std::uint64_t clock_hz = 2'400'000'000;  ///< clock of the PE counters
+        unsigned crossbars = 9;             ///< crossbars per row group in the PE counters: 9 or 5
+        std::uint64_t top_size = 0x180000;  ///< size of TPB_TOP with its blocks: contract 3.2
         std::uint64_t notifications_offset = 0x1000;  ///< contract 9
         std::uint64_t pe_counters_offset = 0x141000;
         std::uint64_t sram_errors_offset = 0x160000;  ///< invented
-        unsigned generation = 4;                      ///< of the engines: 2, 3 or 4
-        unsigned number = 0;                          ///< of the core in its chip
-        unsigned chip = 0;                            ///< routing id
-        std::uint64_t dma_base = 0;           ///< registers of the first of its 16 DMA engines
-        std::uint64_t dma_stride = 0x100000;  ///< from one to the next
-        unsigned throttled_permille = 500;    ///< of the engines' clocks; invented
-        std::uint64_t aperture_base = 0;      ///< of its own aperture, for its DMA engines
-        sc_core::sc_time act_table_load{1, sc_core::SC_US};  ///< of a set of functions; invented
+        unsigned generation = 4;                      ///< generation of the engines: 2, 3 or 4
+        unsigned number = 0;                          ///< number of the core in its chip
+        unsigned chip = 0;                            ///< routing id of the chip
+        std::uint64_t dma_base = 0;  ///< register address of the first of its 16 DMA engines
+        std::uint64_t dma_stride = 0x100000;  ///< from one DMA engine to the next
+        unsigned throttled_permille = 500;    ///< clock rate of throttled engines; invented
+        std::uint64_t aperture_base = 0;      ///< address of its aperture for its DMA engines
+        /// time to load a table of functions; invented
+        sc_core::sc_time act_table_load{1, sc_core::SC_US};
         bool warm_up = false;      ///< the array is slow after it was idle
-        bool operand_crc = false;  ///< CRCs of operands in traces
-        /// What a function of Scalar gives outside its range.
+        bool operand_crc = false;  ///< records CRCs of operands in traces
+        /// Result of a Scalar function for arguments outside its range.
         neuron_core::activation_outside activation_outside = activation_outside::ideal;
     };
-    static constexpr std::uint64_t psum_offset = 0x0200'0000;        // invented: after the SBUF
+    static constexpr std::uint64_t psum_offset = 0x0200'0000;        // invented: follows the SBUF
     static constexpr std::uint64_t semaphores_offset = 0x0270'0000;  // contract 3.3
     static constexpr std::uint64_t engines_offset = 0x0280'0000;     // invented
     static constexpr std::uint64_t aperture_size = 0x0400'0000;
@@ -158,7 +159,7 @@ private:
     armed_errors armed_;  // by offset in the aperture
     bandwidth_resource memories_;
     bandwidth_crossing port_{*this, memories_};
-    std::unique_ptr<core_engines> engines_;  // from the first access to a control block on
+    std::unique_ptr<core_engines> engines_;  // constructed at the first access to a control block
 };
 
 }  // namespace trn

@@ -10,8 +10,9 @@ namespace trn {
 
 namespace {
 
-constexpr std::string_view state_names[] = {"idle",   "running", "waiting",
-                                            "halted", "stopped", "failed"};  // by state
+constexpr std::string_view state_names[] = {
+    "idle",   "running", "waiting",
+    "halted", "stopped", "failed"};  // indexed by the number of the state
 
 }  // namespace
 

@@ -11,9 +11,8 @@
 
 namespace trn {
 
-/// What a stall report says of who should post a semaphore or an event: the instructions in the
-/// programs of a core's engines that update it. Reads the programs from memory without time or side
-/// effects, when it is asked.
+/// Finds the instructions in the programs of a core's engines that update a semaphore or event, for
+/// stall reports. Reads the programs from memory on request, without time or side effects.
 class semaphore_posters {
 public:
     struct program {
@@ -28,11 +27,12 @@ public:
     semaphore_posters(peek read, std::uint64_t semaphores, const program_lines* lines)
         : read_(std::move(read)), semaphores_(semaphores), lines_(lines) {}
 
-    /// "posted by tensor at pc 12 (failed at pc 3)", or that no program posts it.
+    /// For example "posted by tensor at pc 12 (failed at pc 3)", or that no program posts it.
     std::string of(const isa::wait_condition& wait, std::span<const program> programs) const;
 
 private:
-    static constexpr std::uint32_t max_words = 1 << 16;  ///< of a program that are looked at
+    /// limit of the words of a program that are read
+    static constexpr std::uint32_t max_words = 1 << 16;
 
     bool posts(const isa::instruction& i, bool event, unsigned index) const;
     bool writes(std::uint64_t address, bool event, unsigned index) const;

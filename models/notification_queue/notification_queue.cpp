@@ -15,7 +15,7 @@ using regs::reg;
 
 namespace {
 
-constexpr std::size_t max_waiting = 64;  // the block's own buffer
+constexpr std::size_t max_waiting = 64;  // capacity of the block's own buffer
 
 }  // namespace
 
@@ -32,7 +32,8 @@ notification_queue::notification_queue(const sc_core::sc_object& owner,
 void notification_queue::restart(register_access& a) {
     drop(a.instance, a.index);
     regs_.set(reg::slot_head, 0, a.index, a.instance);
-    regs_.set(regs::slot_head::phase, 1, a.index, a.instance);  // memory starts as zeroes
+    // memory is zero at the start, so valid entries have phase 1
+    regs_.set(regs::slot_head::phase, 1, a.index, a.instance);
     if (a.value != 0 && (!std::has_single_bit(a.value) || a.value < entry_bytes))
         misuse::report(misuse::notification_ring_shape, owner_,
                        "slot " + std::to_string(a.index) + ": size " + std::to_string(a.value));
@@ -44,7 +45,7 @@ void notification_queue::post_by_register(register_access& a) {
         static_cast<std::uint8_t>(regs::post::source.get(a.written)),
         static_cast<std::uint32_t>(regs_.get(reg::post_payload, 0, a.instance))};
     const auto slot = static_cast<unsigned>(regs::post::slot.get(a.written));
-    if (delivering_) {  // an entry of ours was written here
+    if (delivering_) {  // the write is an entry of this block itself
         misuse::report(misuse::notification_ring_shape, owner_,
                        "slot " + std::to_string(slot) + ": the ring lies in its own registers");
         return;
@@ -90,12 +91,12 @@ sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
                          {{"slot", u.slot},
                           {"source", u.entry.source},
                           trace::hex("payload", u.entry.payload)});
-        // The write may have gone to this very slot's registers.
+        // The write may have changed the registers of this very slot, and so emptied the buffer.
         if (waiting_.empty()) break;
         waiting_.pop_front();
         if (result == memory_port::outcome::done)
             advance_head(u);
-        else if (misuse::reports() == reports)  // no other rule says why
+        else if (misuse::reports() == reports)  // unless another rule has reported the cause
             misuse::report(misuse::notification_ring_shape, owner_,
                            "slot " + std::to_string(u.slot) + ": no memory at its base");
     }

@@ -14,42 +14,43 @@
 
 namespace trn {
 
-/// One entry of a ring in memory. The format is ours: the driver defines none.
+/// One entry of a ring in memory. The format is invented: the driver defines none.
 struct notification {
     enum class kind : std::uint8_t { trace, notify, event, error, dma_trace, throttle };
 
     kind type{};
-    std::uint8_t source = 0;    ///< engine or queue inside the block
-    std::uint32_t payload = 0;  ///< meaning depends on the type
+    std::uint8_t source = 0;    ///< engine or queue in the block
+    std::uint32_t payload = 0;  ///< depends on the kind
 };
 
-/// The 16 notification rings of a block, or of many equal blocks at a stride: registers, and a
-/// writer of entries into the configured rings. Part of the block that owns it: the owner
-/// forwards accesses to registers() and calls deliver(). Spec: doc/models/notification_queue.md.
+/// The 16 notification rings of a block, or of several equal blocks at a stride: registers, and a
+/// writer of entries. Part of the block that owns it: the owner forwards accesses to registers()
+/// and calls deliver(). Spec: doc/models/notification_queue.md.
 class notification_queue {
 public:
     static constexpr unsigned slots = 16;
     static constexpr std::uint64_t aperture_size = 0x1000;
     static constexpr unsigned entry_bytes = 16;
-    static inline const sc_core::sc_time post_latency{100, sc_core::SC_NS};  ///< POST to delivery
+    /// from POST to delivery
+    static inline const sc_core::sc_time post_latency{100, sc_core::SC_NS};
 
-    /// `owner` is named in messages; `latency` is that of a register access.
+    /// `owner` is named in messages; `latency`: of a register access.
     notification_queue(const sc_core::sc_object& owner, const sc_core::sc_time& latency,
                        unsigned instances = 1, std::uint64_t stride = 0);
 
     register_bank& registers() { return regs_; }
 
-    /// Accepts an entry for `slot`; false when the slot is off. The entry is in memory after the
-    /// owner's next deliver(); beyond the capacity it is dropped and counted.
+    /// Queues an entry for `slot`; returns false when the slot is disabled. The owner's next
+    /// deliver() writes it to memory. Entries beyond the capacity are dropped and counted.
     bool post(unsigned slot, const notification& entry, unsigned instance = 0);
-    /// Called when software posts an entry by register: the owner must deliver, later in simulated
-    /// time, because a ring may lie in registers that post again.
+    /// Sets a function to call when software posts an entry by a register. The owner must deliver
+    /// later in simulated time, because a ring may be in registers that post again.
     void on_posted(std::function<void()> wake) { wake_ = std::move(wake); }
     bool has_undelivered() const { return !waiting_.empty(); }
-    /// Writes posted entries. Returns the event to wait for when the memory answers later, else
-    /// nullptr: no entries are left.
+    /// Writes queued entries. Returns the event to wait for if the memory defers its response;
+    /// nullptr when no entries are left.
     sc_core::sc_event* deliver(memory_port& memory);
-    /// All slots off, undelivered entries dropped.
+    /// Disables all slots and drops queued entries.
     void reset();
     void reset(unsigned instance);
 

@@ -20,7 +20,7 @@ bool notifying_module::notify(unsigned slot, const notification& entry) {
 }
 
 void notifying_module::deliver() {
-    // New entries wait behind the one that the memory still owes an answer for.
+    // The memory has deferred its response: later entries wait for it.
     if (sc_core::sc_event* ready = notifications_.deliver(memory_port_)) next_trigger(*ready);
 }
 

@@ -11,14 +11,13 @@
 
 namespace trn {
 
-/// A block with its own notification queues: the socket that writes entries, and the process
-/// that writes them. NeuronCores and TOP_SPs are such blocks; a DMA group writes its entries
-/// itself.
+/// Base of blocks with their own notification queues (NeuronCores, TOP_SPs): the socket and the
+/// process that write entries. A DMA group writes its entries itself.
 class notifying_module : public sc_core::sc_module {
 public:
     tlm_utils::simple_initiator_socket<notifying_module, 64> memory{"memory"};
 
-    /// Puts an entry into the ring of `slot`; false when the slot is off.
+    /// Queues an entry for the ring of `slot`; returns false when the slot is disabled.
     bool notify(unsigned slot, const notification& entry);
 
 protected:
@@ -26,9 +25,9 @@ protected:
     notifying_module(sc_core::sc_module_name name, const sc_core::sc_time& register_latency);
 
     notification_queue notifications_;
-    memory_port memory_port_{memory};  ///< of entries, and of what else the block accesses
+    memory_port memory_port_{memory};  ///< for entries, and other accesses of the block
 
-    /// The process: writes entries.
+    /// The process that writes entries.
     virtual void deliver();
 
 private:

@@ -43,7 +43,7 @@ std::string_view semaphores::poster::name() const {
 semaphores::semaphores(const sc_core::sc_object& owner, const sc_core::sc_time& latency)
     : owner_(owner), regs_(regs::table, {.name = owner.name(), .latency = latency}) {
     static_assert(size == regs::size);
-    // SEMAPHORE_READ holds the value; the three write windows only act on it.
+    // SEMAPHORE_READ holds the value; the three write windows only modify it.
     regs_.on_write(reg::event, [this](register_access& a) {
         note_poster(a.index);
         changed_.notify();
@@ -58,7 +58,7 @@ semaphores::semaphores(const sc_core::sc_object& owner, const sc_core::sc_time& 
 }
 
 void semaphores::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    // Event 256 and above: the driver checks semaphores' indices only (contract 10).
+    // Event index 256 and above: the driver only checks the indices of semaphores (contract 10).
     const std::uint64_t address = payload.get_address();
     if (address < regs::offset(reg::event, count - 1) + 4 ||
         address >= regs::offset(reg::semaphore_read))

@@ -15,13 +15,13 @@
 
 namespace trn {
 
-/// 256 events and 256 semaphores, reached by the five windows of contract 3.3. Part of the
-/// NeuronCore or TOP_SP that owns it. A window element is a 32-bit word; one burst may carry
-/// several of them. Values are signed and wrap; a wrap is a misuse.
+/// 256 events and 256 semaphores, accessed through the five windows of contract 3.3. Part of the
+/// NeuronCore or TOP_SP that owns it. An element of a window is a 32-bit word; a burst may contain
+/// several. Values are signed and wrap around; a wrap is reported as misuse.
 class semaphores {
 public:
     static constexpr unsigned count = 256;
-    static constexpr std::uint64_t size = 0x2000;  ///< bytes of all windows
+    static constexpr std::uint64_t size = 0x2000;  ///< size of all windows
 
     explicit semaphores(const sc_core::sc_object& owner,
                         const sc_core::sc_time& latency = sc_core::SC_ZERO_TIME);
@@ -36,20 +36,20 @@ public:
     void set_event(unsigned index, std::uint32_t value);
     void reset() { regs_.reset(); }
 
-    /// A waiter for a semaphore or an event waits for this event and reads the value again.
+    /// Notified at each change. A process that waits for a value must read it again.
     const sc_core::sc_event& changed() const { return changed_; }
-    /// Who changed a semaphore or an event last, and for which operation.
+    /// The initiator and the operation of the last change of a semaphore or event.
     struct poster {
         trace::operation of = 0;
         initiator::kind kind = initiator::kind::tool;
 
-        /// "engine": of a NeuronCore; "host", "firmware", "dma".
+        /// "engine" (of a NeuronCore), "host", "firmware" or "dma".
         std::string_view name() const;
     };
-    /// From now on poster() knows.
+    /// Starts recording for poster_of().
     void note_posters() { posters_.resize(count); }
     poster poster_of(unsigned index) const { return posters_.empty() ? poster{} : posters_[index]; }
-    /// Immediate access of the owner.
+    /// Sets a function that is called immediately at each change.
     void on_change(std::function<void()> look) { look_ = std::move(look); }
 
 private:
@@ -59,7 +59,7 @@ private:
     register_bank regs_;
     sc_core::sc_event changed_{"changed"};
     std::function<void()> look_;
-    std::vector<poster> posters_;  // empty: not noted
+    std::vector<poster> posters_;  // empty: not recorded
 };
 
 }  // namespace trn

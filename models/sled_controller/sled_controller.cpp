@@ -33,7 +33,7 @@ std::uint64_t sled_controller::milliwatts() const {
     return sum;
 }
 
-/// A third is always on; then in proportion to what has to be carried away.
+/// One third always, the rest in proportion to the heat to remove.
 unsigned sled_controller::speed_permille() const {
     if (!powered_) return 0;
     const double load = static_cast<double>(milliwatts()) / static_cast<double>(cfg_.budget());
@@ -50,8 +50,8 @@ double sled_controller::outlet() const {
     return powered_ ? cfg_.outlet(milliwatts(), speed_permille() / 1000.0) : cfg_.inlet;
 }
 
-/// Over the budget or too hot: throttles the chips that draw more than an equal part. Releases them
-/// when the sled is well below.
+/// If the sled exceeds its budget or outlet limit, throttles the chips that draw more than an equal
+/// share. Releases them when power is well below the budget.
 void sled_controller::look() {
     if (!powered_) return;
     const std::uint64_t now = milliwatts();

@@ -13,9 +13,9 @@ namespace trn {
 
 enum class sled_cooling : std::uint8_t { air, liquid };
 
-/// The baseboard controller of a sled: monitors its chips' power, throttles those above their share
-/// when the sled is over its budget or too hot, sets fans or pump, and switches the chips' power.
-/// It runs after a conversion of a chip's sensors and schedules no events. Spec:
+/// The baseboard controller of a sled: monitors the chips' power, throttles those above their share
+/// when the sled exceeds its budget or temperature limit, controls fans or pump, and switches the
+/// chips' power. It runs after each conversion of a chip's sensors and schedules no events. Spec:
 /// doc/models/sled_controller.md.
 class sled_controller : public sc_core::sc_module,
                         public publishes_statistics,
@@ -23,34 +23,34 @@ class sled_controller : public sc_core::sc_module,
 public:
     struct config {
         unsigned chips = 4;
-        std::uint64_t chip_budget = 1'100'000;  ///< mW; the sled has as much as all its chips
-        unsigned release_permille = 900;        ///< of the budget, below which chips are released
+        std::uint64_t chip_budget = 1'100'000;  ///< mW per chip; the sled's budget is the sum
+        unsigned release_permille = 900;  ///< chips are released below this share of the budget
         sled_cooling cooling = sled_cooling::liquid;
-        double inlet = 30.0;         ///< degrees Celsius of the air or liquid at the inlet
-        double outlet_limit = 65.0;  ///< degrees Celsius from which all chips are throttled
-        double air_rise = 25.0;      ///< kelvin from inlet to outlet: the whole budget, full speed
-        double liquid_rise = 15.0;   ///< likewise
+        double inlet = 30.0;         ///< degrees Celsius of air or liquid at the inlet
+        double outlet_limit = 65.0;  ///< degrees Celsius; above, all chips are throttled
+        double air_rise = 25.0;  ///< kelvin from inlet to outlet at the whole budget and full speed
+        double liquid_rise = 15.0;  ///< likewise, for liquid cooling
 
         std::uint64_t budget() const { return chip_budget * chips; }  ///< mW
-        /// Degrees Celsius; `speed` of fans or pump: 1 is full speed.
+        /// Outlet temperature in degrees Celsius; `speed` of fans or pump: 1 is full speed.
         double outlet(std::uint64_t milliwatts, double speed) const;
     };
     struct counts {
-        std::uint64_t throttle_events = 0;  ///< chips, each time one was throttled
+        std::uint64_t throttle_events = 0;  ///< number of times that a chip was throttled
         std::uint64_t power_losses = 0;
     };
 
-    /// The chips in order.
+    /// The chips, in order.
     sc_core::sc_port<power_interface, 0, sc_core::SC_ZERO_OR_MORE_BOUND> power{"power"};
-    sc_core::sc_vector<irq_out> throttle{"throttle"};    ///< by chip: slow down
-    sc_core::sc_vector<irq_out> power_off{"power_off"};  ///< by chip: no power
+    sc_core::sc_vector<irq_out> throttle{"throttle"};    ///< per chip; high: slow down
+    sc_core::sc_vector<irq_out> power_off{"power_off"};  ///< per chip; high: no power
 
     sled_controller(sc_core::sc_module_name name, const config& cfg);
 
     std::uint64_t milliwatts() const;
-    /// Of fans or pump, relative to full speed.
+    /// Speed of fans or pump relative to full speed.
     unsigned speed_permille() const;
-    /// Of the outlet.
+    /// Outlet temperature, degrees Celsius.
     double outlet() const;
     bool powered() const { return powered_; }
     const config& settings() const { return cfg_; }
@@ -67,8 +67,8 @@ private:
     void switch_power(bool on);
 
     const config cfg_;
-    std::uint64_t supply_permille_ = 1000;   // share of the budget that working supplies provide
-    std::uint64_t cooling_permille_ = 1000;  // share of full speed that fans or pump reach
+    std::uint64_t supply_permille_ = 1000;  // share of the budget that the working supplies deliver
+    std::uint64_t cooling_permille_ = 1000;  // share of full speed that fans or pump can reach
     bool powered_ = true;
     counts counters_;
 };

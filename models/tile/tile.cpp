@@ -21,7 +21,7 @@ fault unreadable(isa::operand which, std::uint32_t offset) {
     return {error::memory, which, offset};
 }
 
-/// Calls `move` with a constant: the size of an element.
+/// Calls `move` with the size of an element as a compile-time constant.
 template <class Move>
 void with_size(unsigned bytes, Move&& move) {
     switch (bytes) {
@@ -36,7 +36,7 @@ void with_size(unsigned bytes, Move&& move) {
     }
 }
 
-/// Reports writes of single elements of one partition, no more of them than the memory needs.
+/// Reports writes of a partition's elements: every one if the memory has errors, else one per page.
 class element_reports {
 public:
     explicit element_reports(isa::core_memory& memory)

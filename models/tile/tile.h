@@ -7,47 +7,47 @@
 
 #include "models/instructions/data_path.h"
 
-/// Tiles: a run of partitions times an access pattern inside each of them
-/// (doc/spec/neuron-core.md 2). Partitions count from the tile's first.
+/// Tiles: a range of partitions with an access pattern inside each (doc/spec/neuron-core.md 2).
+/// Partitions are numbered from the tile's first.
 namespace trn {
 
-/// A tile operand on SBUF or PSUM. Precondition of all: the operand has passed check(), so the
-/// pattern lies inside the partition.
+/// A tile operand in SBUF or PSUM. Precondition of all functions: the operand has passed check(),
+/// so that the pattern is inside the partition.
 class tile {
 public:
     /// `index_group` is G of spec 2.4: 32 for Tensor, 16 for the other engines. Reads the index
-    /// tile of an indirect operand; throws isa::fault when an index is outside the partition or
+    /// tile of an indirect operand; throws isa::fault when an index is outside of the partition or
     /// unreadable.
     tile(isa::core_memory& memory, const isa::tile_operand& operand, isa::operand which,
          unsigned index_group = 16);
 
     unsigned partitions() const { return operand_.partitions; }
-    std::size_t elements() const { return elements_; }  ///< of each partition
+    std::size_t elements() const { return elements_; }  ///< per partition
     numerics::element type() const { return operand_.type; }
     unsigned element_bytes() const { return numerics::size_of(operand_.type); }
 
-    /// Throws isa::fault (MEMORY) when a byte of the tile is uncorrectable.
+    /// Throws isa::fault (MEMORY) when a byte of the tile has an uncorrectable error.
     void require_readable() const;
 
-    /// Elements in pattern order: bit patterns one after the other, or converted to FP32.
+    /// Reads elements in pattern order: packed bit patterns, or converted to FP32.
     void read(unsigned partition, std::uint8_t* to) const;
     void read(unsigned partition, float* to) const;
-    /// Zero-extended bits of integers of up to 4 bytes.
+    /// Integers of up to 4 bytes, zero-extended.
     void read(unsigned partition, std::uint32_t* to) const;
 
-    /// Of elements that coincide the last in pattern order stays.
+    /// If elements overlap, the last one in pattern order remains.
     void write(unsigned partition, const std::uint8_t* from);
     void write(unsigned partition, const std::uint32_t* from);
-    /// Where a partition's elements lie one after the other, for writing in place; else null.
+    /// Pointer for writing in place, if a partition's elements are contiguous; else null.
     std::uint8_t* whole_row(unsigned partition) { return contiguous_ ? base(partition) : nullptr; }
     void row_written(unsigned partition);
-    /// Writes elements whose `mask` is not 0.
+    /// Writes the elements whose `mask` is not 0.
     void write_where(unsigned partition, const std::uint8_t* from, const std::uint8_t* mask);
 
 private:
     std::uint8_t* base(unsigned partition) const;
     isa::location at(unsigned partition, std::int64_t byte) const;
-    /// Calls visit(first byte, stride in bytes, count) for runs along the fastest dimension.
+    /// Calls visit(first byte, stride in bytes, count) for each run along the fastest dimension.
     template <class Visit>
     void for_runs(unsigned partition, Visit&& visit) const;
     void read_indices(unsigned group);
@@ -58,18 +58,19 @@ private:
     unsigned group_;
     std::size_t elements_;
     bool contiguous_;
-    std::vector<std::vector<std::uint32_t>> offsets_;  // of each group of partitions, in elements
+    std::vector<std::vector<std::uint32_t>> offsets_;  // per group of partitions, in elements
     mutable std::vector<std::uint8_t> raw_;
 };
 
 /// A scalar operand: one value per partition.
 class scalar_values {
 public:
-    /// `lanes` partitions; throws isa::fault (MEMORY) as tile does. Absent: `value` for all.
+    /// `lanes` partitions; throws isa::fault (MEMORY) like tile. For an absent operand: `absent`
+    /// for all.
     scalar_values(isa::core_memory& memory, const isa::scalar_operand& operand, isa::operand which,
                   unsigned lanes, float absent = 0);
     const float& operator[](unsigned lane) const { return values_[lane]; }
-    /// Low bits of an integer (bitvec operators).
+    /// Low bits of the value as an integer, for bitvec operators.
     std::uint32_t bits(unsigned lane) const { return bits_[lane]; }
 
 private:

@@ -50,7 +50,7 @@ top_sp::top_sp(sc_core::sc_module_name name, const config& cfg,
     sensitive << expiry_;  // deliver()
 }
 
-// ---- accesses
+// --- Accesses
 
 void top_sp::map_aperture(window_socket& socket) {
     socket.map(0, semaphores::size, semaphores_);
@@ -78,11 +78,11 @@ unsigned top_sp::peek_memory(tlm::tlm_generic_payload& payload) {
     return copy_payload(payload, bytes_.data(), bytes_.size());
 }
 
-/// Of the hart, beyond its own aperture: AXI space or fabric.
+/// Accesses of the hart outside its own aperture: AXI space or fabric.
 void top_sp::access_chip(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     memory->b_transport(payload, delay);
-    // Cores talk to each other within microseconds: one that ran ahead would be heard too early,
-    // and would hold links for a time at which those who are behind still use them.
+    // Ends the quantum: cores communicate within microseconds. A hart that runs ahead would signal
+    // too early, and would reserve links for times at which other cores still use them.
     hart.end_quantum();
 }
 
@@ -106,14 +106,14 @@ bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
     return true;
 }
 
-/// Its own memory only: all other accesses take their time.
+/// Pointers are only granted for its own memory; other accesses take time.
 bool top_sp::pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     if (payload.get_address() < aperture_size) return get_direct_mem_ptr(payload, dmi);
     dmi.allow_none();
     return false;
 }
 
-// ---- control of the hart
+// --- Control of the hart
 
 void top_sp::hook_control() {
     control_.set(reg::number, cfg_.number);
@@ -182,14 +182,14 @@ void top_sp::update_irq() {
     external_.set((causes() & control_.get(reg::irq_enable)) != 0);
 }
 
-/// Entries of the notification queues, and the timer.
+/// Handles the timer, and entries of the notification queues.
 void top_sp::deliver() {
     update_timer();
     notifying_module::deliver();
 }
 
-/// Contract 5.3: semaphores and events 0, notification queues off. Memory keeps its bytes; the hart
-/// stays in reset until software lets it run again.
+/// Contract 5.3: clears semaphores and events, disables notification queues. Memory keeps its
+/// content; the hart stays in reset until software starts it again.
 void top_sp::reset_changed(bool level) {
     if (!level) return hold_hart();
     semaphores_.reset();

@@ -18,27 +18,28 @@
 
 namespace trn {
 
-/// A CC-Core (TOP_SP): a hart with 64 KiB of instruction and 64 KiB of data memory, in a 4 MiB
-/// aperture that begins with events and semaphores, and its register slot. Comparators on the
-/// semaphores, a doorbell and a timer interrupt the hart, so that it waits in WFI. It has no state
-/// until software first lets it run. Spec: doc/models/top_sp.md.
+/// A CC-Core (TOP_SP): a hart with 64 KiB each of instruction and data memory, in a 4 MiB aperture
+/// that begins with events and semaphores, and a slot of registers. Comparators on semaphores, a
+/// doorbell and a timer interrupt the hart, so that it can wait in WFI. It allocates no state until
+/// software starts it for the first time. Spec: doc/models/top_sp.md.
 class top_sp : public notifying_module, private riscv::mtime_source {
 public:
     struct config {
-        std::uint64_t number = 0;                   ///< in the chip's address map
-        sc_core::sc_time clock{1, sc_core::SC_NS};  ///< per instruction of the hart
+        std::uint64_t number = 0;                   ///< number in the chip's address map
+        sc_core::sc_time clock{1, sc_core::SC_NS};  ///< time per instruction of the hart
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
-        std::uint64_t notifications_offset = 0;  ///< contract 9, in its registers
+        std::uint64_t notifications_offset = 0;  ///< contract 9; offset in its registers
     };
-    static constexpr std::uint64_t aperture_size = 0x40'0000;          // contract 3.1
-    static constexpr std::uint64_t control_offset = semaphores::size;  // this and the next: ours
+    static constexpr std::uint64_t aperture_size = 0x40'0000;  // contract 3.1
+    // this and the next are invented
+    static constexpr std::uint64_t control_offset = semaphores::size;
     static constexpr std::uint64_t memory_offset = 0x3000;
     static constexpr std::uint64_t instruction_offset = 0x1'0000;
     static constexpr std::uint64_t data_offset = 0x2'0000;
     static constexpr std::uint64_t registers_size = 0x4'0000;  // contract 3.2
-    /// The hart sees its own aperture at 0, its notification queues after it, the chip's AXI space
-    /// here, and fabric addresses (bit 63) unchanged.
+    /// The hart's address map: its own aperture at 0, then its notification queues, the chip's AXI
+    /// space at this address, and fabric addresses (bit 63) unchanged.
     static constexpr std::uint64_t axi_window = std::uint64_t{1} << 55;
 
     window_socket aperture{"aperture"};
@@ -46,7 +47,7 @@ public:
     irq_in reset;
     riscv_hart hart;
 
-    /// Harts with the same code cache share predecoded code.
+    /// Harts with the same code cache share decoded code.
     top_sp(sc_core::sc_module_name name, const config& cfg,
            std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache());
 
@@ -75,12 +76,12 @@ private:
     std::uint32_t causes() const;
 
     const config cfg_;
-    backing_store bytes_;  // the whole aperture; bytes below registers are unreachable
+    backing_store bytes_;  // whole aperture; bytes below registers are not accessible
     semaphores semaphores_;
     register_bank control_;
     window_socket hart_bus_{"hart_bus"};
     irq_out external_{"external"}, timer_{"timer"}, hart_reset_{"hart_reset"};
-    std::uint32_t watched_ = 0;  // comparators that are enabled
+    std::uint32_t watched_ = 0;  // mask of enabled comparators
     sc_core::sc_event expiry_{"expiry"};
 };
 
