@@ -3,8 +3,8 @@
 
 #include "platform/framework/netlist/kind.h"
 
-/// One table per class that a board may name: the description of its `config`, and its sockets
-/// and lines. Format of a table: doc/boards.md.
+/// A table for each class that a board can name: a description of its `config`, sockets and lines.
+/// Format: doc/boards.md.
 namespace trn::kind_tables {
 
 kind router_kind();

@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// Everything a board may name.
+/// All kinds that a board can name.
 const kind_list& kinds();
 
 }  // namespace trn

@@ -6,8 +6,8 @@
 #include "platform/framework/misuse/rule.h"
 #include "platform/framework/registers/misuse_rules.h"
 
-/// Every misuse that the models detect; doc/rules.md has a section per rule. A program
-/// installs the list with misuse::set_rules().
+/// All rules that the models check; doc/rules.md has a section for each. A program installs the
+/// list with misuse::set_rules().
 namespace trn::misuse {
 
 // DMA rings and descriptors
@@ -163,7 +163,7 @@ inline constexpr rule firmware_bus_error{
 inline constexpr rule firmware_watchdog_bite{"TRN-FW-002", "firmware-watchdog-bite",
                                              "firmware did not serve its watchdog"};
 
-/// In the order of reports and of doc/rules.md.
+/// In the order of doc/rules.md.
 inline constexpr std::array all_rules{doorbell_past_ring,
                                       doorbell_without_ring,
                                       ring_id_mismatch,

@@ -8,7 +8,7 @@
 
 namespace trn {
 
-/// Read-only memory with an image from a file: where the management processor starts.
+/// Read-only memory with an image from a file, at which the management processor starts.
 class boot_rom : public memory {
 public:
     struct config {
@@ -18,7 +18,7 @@ public:
         sc_core::sc_time access_latency{20, sc_core::SC_NS};
     };
 
-    /// Throws std::runtime_error with a sentence when the image cannot be read or does not fit.
+    /// Throws std::runtime_error when the image cannot be read or does not fit.
     boot_rom(sc_core::sc_module_name name, const config& cfg);
 };
 

@@ -26,7 +26,7 @@ ethernet_fabric::ethernet_fabric(sc_core::sc_module_name name, const config& cfg
     dont_initialize();
 }
 
-/// Sends every card its address.
+/// Sends each card its address.
 void ethernet_fabric::start_of_simulation() {
     for (unsigned i = 0; i < cfg_.ports; ++i) {
         auto hello = std::make_unique<frame>();
@@ -56,8 +56,8 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
         return;
     }
     if (core_) through = std::max(through, core_->reserve(bytes, now + delay));
-    // The way out is taken in the order of sending; which path was chosen only says by how much a
-    // packet comes later, so that it does not hold up those that overtake it.
+    // The output port is reserved in the order of sending. The delay of the chosen path is added
+    // afterwards, so that it does not delay packets that overtake.
     sc_time arrival = ports_[what->destination].out.reserve(bytes, through);
     if (timing() == timing_mode::contended) {
         arrival += cfg_.latency;

@@ -17,9 +17,9 @@
 
 namespace trn {
 
-/// The Ethernet between servers: a cloud of equal paths with a bandwidth per port and an aggregate
-/// bandwidth, a latency and a loss rate. Packets take random paths and may therefore arrive out of
-/// order. Spec: doc/models/ethernet_fabric.md.
+/// The Ethernet between servers: a set of equal paths, with a bandwidth per port and in total, a
+/// latency and a loss rate. Each packet takes a random path, so packets may arrive out of order.
+/// Spec: doc/models/ethernet_fabric.md.
 class ethernet_fabric : public sc_core::sc_module,
                         public plug::device,
                         public publishes_statistics,
@@ -27,12 +27,13 @@ class ethernet_fabric : public sc_core::sc_module,
 public:
     struct config {
         unsigned ports = 2;
-        std::uint64_t port_bytes_per_second = 50'000'000'000;  ///< of each direction of a port
-        std::uint64_t core_bytes_per_second = 0;               ///< of all ports; 0: non-blocking
-        sc_core::sc_time latency{12'200, sc_core::SC_NS};      ///< of the shortest path; invented
-        unsigned paths = 64;                                   ///< between any two ports
-        sc_core::sc_time spread{1, sc_core::SC_US};            ///< longest path less the shortest
-        std::uint64_t loss_ppm = 0;                            ///< packets lost of a million
+        std::uint64_t port_bytes_per_second = 50'000'000'000;  ///< per port and direction
+        std::uint64_t core_bytes_per_second = 0;  ///< of all ports together; 0: not limited
+        sc_core::sc_time latency{12'200, sc_core::SC_NS};  ///< of the shortest path; invented
+        unsigned paths = 64;                               ///< between any two ports
+        /// latency of the longest path minus that of the shortest
+        sc_core::sc_time spread{1, sc_core::SC_US};
+        std::uint64_t loss_ppm = 0;  ///< lost packets per million
     };
     struct counts {
         std::uint64_t packets = 0, bytes = 0, lost = 0, misaddressed = 0;

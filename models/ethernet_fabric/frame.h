@@ -11,22 +11,22 @@
 
 namespace trn::ethernet {
 
-using address = std::uint16_t;  ///< of a card: the port of the fabric that it is in
+using address = std::uint16_t;  ///< address of a card: the number of its port
 
-/// One packet between cards; cards derive theirs from it. The layout on the wire is not published
-/// and not modelled.
+/// Base of the packets between cards, which derive their own packets from it. The real format is
+/// not published and not modelled.
 struct frame {
-    static constexpr std::uint64_t overhead = 90;  ///< bytes: Ethernet, IP, UDP and SRD headers
+    static constexpr std::uint64_t overhead = 90;  ///< bytes of Ethernet, IP, UDP and SRD headers
 
-    bool is_hello = false;  ///< of the fabric, at the start: you are `destination`
+    bool is_hello = false;  ///< from the fabric at the start: `destination` is the receiver
     address source = 0, destination = 0;
     std::vector<std::uint8_t> data;
-    trace::operation of = 0;  ///< of which the requester's work request is a part
+    trace::operation of = 0;  ///< operation of the requester's work request
 
     virtual ~frame() = default;
 };
 
-/// Payload extension that carries a frame from one plug to the next; the receiver takes it.
+/// Payload extension that carries a frame between plugs; the receiver takes ownership of it.
 struct carrier : tlm::tlm_extension<carrier> {
     std::unique_ptr<frame> carried;
 

@@ -12,19 +12,19 @@
 
 namespace trn {
 
-/// The ports of an Ethernet network as its packets see them: the rate of each direction, whether a
-/// port works, and packets that are lost on the way.
+/// Ports of an Ethernet network: the rate of each direction, whether a port is up, and loss of
+/// packets.
 class ethernet_ports {
 public:
     struct config {
         unsigned count;
-        std::uint64_t bytes_per_second;  ///< of each direction of a port
-        std::uint64_t loss_ppm;          ///< packets lost of a million
-        std::uint64_t seed;              ///< of the choice of lost packets and of draw()
+        std::uint64_t bytes_per_second;  ///< per port and direction
+        std::uint64_t loss_ppm;          ///< lost packets per million
+        std::uint64_t seed;              ///< seed for lost packets and draw()
     };
     struct side {
         explicit side(std::uint64_t bytes_per_second);
-        bandwidth_resource in, out;  ///< into the network, out of it
+        bandwidth_resource in, out;  ///< into the network, and out of it
         bool down = false;
     };
 
@@ -32,11 +32,12 @@ public:
 
     side& operator[](std::size_t port) { return *sides_[port]; }
     std::size_t size() const { return sides_.size(); }
-    /// Whether the next packet is lost.
+    /// Decides whether the next packet is lost.
     bool lose();
-    /// A random number of the network.
+    /// A random number from the network's stream.
     std::uint64_t draw() { return chance_(); }
-    /// Loss of packets and of ports; `down` describes what a port that is down does.
+    /// Faults for loss of packets and for ports; `down` describes the effect of a port that is
+    /// down.
     std::vector<accepts_faults::fault> faults(const std::string& down);
 
 private:

@@ -8,20 +8,19 @@
 
 namespace trn {
 
-/// Packets on their way through a network, in the order of their arrivals and, at equal times, of
-/// their sending.
+/// Packets in transit, ordered by arrival time and, at equal times, by the order of sending.
 template <typename Packet>
 class packets_in_flight {
 public:
-    /// Notified when take() has a packet to deliver.
+    /// Notified when take() has packets to deliver.
     const sc_core::sc_event& due() const { return due_; }
 
-    /// `when`: absolute, not in the past.
+    /// `when`: absolute arrival time, not in the past.
     void add(const sc_core::sc_time& when, Packet what) {
         in_flight_.push({when, ++sent_, std::move(what)});
         due_.notify(in_flight_.top().when - sc_core::sc_time_stamp());
     }
-    /// Calls deliver(Packet) for each that has arrived.
+    /// Calls deliver(Packet) for each packet that has arrived.
     template <typename Deliver>
     void take(const Deliver& deliver) {
         const sc_core::sc_time now = sc_core::sc_time_stamp();
@@ -36,9 +35,9 @@ public:
 private:
     struct item {
         sc_core::sc_time when;
-        std::uint64_t number;                      // of sending
-        mutable Packet what;                       // moved from the top
-        bool operator<(const item& other) const {  // earliest arrival on top
+        std::uint64_t number;                      // order of sending
+        mutable Packet what;                       // mutable: moved out of the queue's top
+        bool operator<(const item& other) const {  // the earliest arrival is on top
             return when != other.when ? when > other.when : number > other.number;
         }
     };

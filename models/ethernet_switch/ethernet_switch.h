@@ -16,8 +16,8 @@
 
 namespace trn {
 
-/// An Ethernet switch: learns which addresses are behind which port, forwards to that port, and
-/// floods what it does not know. Packets between two ports stay in order. Spec:
+/// An Ethernet switch: learns the port of each source address, forwards to that port, and floods
+/// packets to unknown addresses. Packets between two ports stay in order. Spec:
 /// doc/models/ethernet_switch.md.
 class ethernet_switch : public sc_core::sc_module,
                         public plug::device,
@@ -26,10 +26,10 @@ class ethernet_switch : public sc_core::sc_module,
 public:
     struct config {
         unsigned ports = 2;
-        std::uint64_t port_bytes_per_second = 12'500'000'000;  ///< of each direction of a port
+        std::uint64_t port_bytes_per_second = 12'500'000'000;  ///< per port and direction
         sc_core::sc_time latency{10, sc_core::SC_US};          ///< between any two ports; invented
-        std::uint64_t buffer = 4u << 20;                       ///< bytes that wait for a port
-        std::uint64_t loss_ppm = 0;                            ///< packets lost of a million
+        std::uint64_t buffer = 4u << 20;  ///< limit of bytes that wait for a port
+        std::uint64_t loss_ppm = 0;       ///< lost packets per million
     };
     struct counts {
         std::uint64_t packets = 0, bytes = 0, flooded = 0, lost = 0;
@@ -47,7 +47,7 @@ public:
 
 private:
     struct leaving {
-        unsigned to;  // port
+        unsigned to;  // output port
         std::unique_ptr<ethernet::packet> what;
     };
 
@@ -59,8 +59,8 @@ private:
 
     const config cfg_;
     ethernet_ports ports_;
-    std::vector<std::uint64_t> waiting_;                 // bytes on their way out of a port
-    std::map<ethernet::mac_address, unsigned> learned_;  // port behind which an address is
+    std::vector<std::uint64_t> waiting_;  // per port: bytes that are waiting for output
+    std::map<ethernet::mac_address, unsigned> learned_;  // port of each learned address
     packets_in_flight<leaving> in_flight_;
     counts counters_;
 };

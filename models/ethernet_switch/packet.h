@@ -17,10 +17,10 @@ constexpr bool is_group(const mac_address& address) {
     return (address[0] & 1) != 0;
 }
 
-/// An Ethernet packet from its destination address to the end of its data.
+/// An Ethernet packet from its destination address to the end of its payload.
 struct packet {
     static constexpr std::size_t min_bytes = 14;  ///< both addresses and the type
-    /// Bytes on the wire beside those of the packet: preamble, check sequence and gap.
+    /// Additional bytes on the wire: preamble, check sequence and gap.
     static constexpr std::uint64_t overhead = 24;
 
     std::vector<std::uint8_t> bytes;
@@ -36,7 +36,7 @@ private:
     }
 };
 
-/// Payload extension that carries a packet from one plug to the next; the receiver takes it.
+/// Payload extension that carries a packet between plugs; the receiver takes ownership of it.
 struct packet_carrier : tlm::tlm_extension<packet_carrier> {
     std::unique_ptr<packet> carried;
 

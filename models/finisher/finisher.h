@@ -12,22 +12,23 @@
 
 namespace trn {
 
-/// SiFive's test finisher, by which software powers the machine off or resets it: a write of 0x5555
-/// powers off, `code << 16 | 0x3333` too, with an exit code; 0x7777 resets. Reads return 0.
+/// SiFive's test finisher, through which software powers the machine off or resets it. A write of
+/// 0x5555 powers off; `code << 16
+/// 0x3333` powers off with an exit code; 0x7777 resets. Reads return 0.
 class finisher : public sc_core::sc_module, public reports_power_off {
 public:
     struct config {};
-    static constexpr std::uint64_t size = 0x1000;  ///< bytes of address space
+    static constexpr std::uint64_t size = 0x1000;  ///< bytes
     enum class action : std::uint8_t { power_off, reset };
 
     target_socket<finisher> in{"in"};
-    irq_out power_off{"power_off"};  ///< stays high
+    irq_out power_off{"power_off"};  ///< stays high after power-off
     irq_out reset{"reset"};          ///< a pulse
 
     explicit finisher(sc_core::sc_module_name name) : finisher(name, config{}) {}
     finisher(sc_core::sc_module_name name, const config&);
 
-    /// Called by the write, before the lines change.
+    /// Sets a function that is called at the write, before the lines change.
     void on_request(std::function<void(action what, int code)> requested) {
         requested_ = std::move(requested);
     }
@@ -40,7 +41,7 @@ private:
     std::function<void(action, int)> requested_;
     action next_ = action::power_off;
     int code_ = 0;
-    sc_core::sc_event due_{"due"};  // the lines change between two quanta of the hart
+    sc_core::sc_event due_{"due"};  // the lines change later, between two quanta of the hart
 };
 
 }  // namespace trn

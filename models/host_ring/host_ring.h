@@ -5,8 +5,8 @@
 
 namespace trn {
 
-/// A ring of equal entries in memory that a card fills: where the next entry goes, and its phase
-/// bit, which is 1 in the first pass over the ring and changes with each pass.
+/// A ring of equal entries in memory that a card writes. Computes the place of the next entry, and
+/// its phase bit, which is 1 in the first pass over the ring and toggles with each pass.
 class host_ring {
 public:
     struct slot {
@@ -22,10 +22,10 @@ public:
     bool exists() const { return depth_ != 0; }
     std::uint32_t depth() const { return depth_; }
     std::uint32_t entry_size() const { return entry_size_; }
-    /// Entries since the start, modulo 2^32.
+    /// Number of entries since the start, modulo 2^32.
     std::uint32_t produced() const { return produced_; }
 
-    /// Takes the next entry. Precondition: exists().
+    /// Returns the place of the next entry and advances. Precondition: exists().
     slot next() {
         const std::uint32_t at = place_;
         const bool phase = phase_;

@@ -38,7 +38,7 @@ void host_writer::abandon() {
     later_.abandon();
 }
 
-/// Writes what is due; state decides, the event only wakes.
+/// Writes all entries that are due.
 void host_writer::run() {
     while (!writes_.empty() && writes_.begin()->first <= sc_core::sc_time_stamp()) {
         const auto first = writes_.begin();

@@ -15,23 +15,23 @@
 
 namespace trn {
 
-/// Writes entries of rings to memory, each at its time, writes of one time in the order of their
-/// posting. The first eight bytes of an entry are written last and together: they hold its phase
-/// bit, and software may read the entry at any moment.
+/// Writes ring entries to memory at given times; at equal times, in the order of posting. The first
+/// eight bytes of an entry are written last, in one access: they contain its phase bit, and
+/// software may read the entry at any time.
 class host_writer : public sc_core::sc_module {
 public:
     static constexpr std::size_t max_bytes = 64;
-    /// Called after the write; `written`: memory has taken all bytes.
+    /// Called after the write; `written`: memory has accepted all bytes.
     using then = std::function<void(bool written)>;
 
     SC_HAS_PROCESS(host_writer);
-    /// `bus` belongs to the module that owns the writer, and forwards invalidations.
+    /// `bus` belongs to the module that owns the writer; that module forwards DMI invalidations.
     host_writer(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus);
 
-    /// Precondition: `bytes` is not longer than max_bytes.
+    /// Precondition: `bytes` has at most max_bytes bytes.
     void post(const sc_core::sc_time& when, std::uint64_t address,
               std::span<const std::uint8_t> bytes, then done = {});
-    /// Drops all that is not written yet, without calls.
+    /// Drops all pending writes without calling their functions.
     void abandon();
     bool idle() const { return writes_.empty(); }
     void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
@@ -41,7 +41,7 @@ private:
         std::uint64_t address = 0;
         std::array<std::uint8_t, max_bytes> bytes{};
         std::uint32_t length = 0;
-        bool tail_written = false;  // the bytes from the eighth on
+        bool tail_written = false;  // the bytes from offset 8 on are written
         then done;
         trace::operation of = 0;
     };

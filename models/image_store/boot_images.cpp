@@ -56,7 +56,7 @@ void check_overlaps(const std::vector<boot_image>& images) {
         for (std::size_t k = 0; k < i; ++k) {
             const boot_image &a = images[k], &b = images[i];
             if (a.end() <= b.address || b.end() <= a.address) continue;
-            constexpr std::uint64_t step = 0x20'0000;  // of a kernel's load address
+            constexpr std::uint64_t step = 0x20'0000;  // alignment of a kernel's load address
             throw boot_image_error(
                 fmt::format("{} at {:#x} to {:#x} overlaps {} at {:#x} to {:#x}", b.file, b.address,
                             b.end(), a.file, a.address, a.end()),

@@ -10,7 +10,7 @@
 
 namespace trn {
 
-/// A mistake in a list of images: one sentence, and the text that would be right.
+/// An error in a list of images: a sentence, and a corrected text.
 class boot_image_error : public std::runtime_error {
 public:
     explicit boot_image_error(const std::string& message, std::string suggestion = {})
@@ -26,13 +26,13 @@ struct boot_image_name {
     std::string file;
     std::optional<std::uint64_t> address;
 };
-/// \throws boot_image_error when there is no file, or the address is not one
+/// \throws boot_image_error when the file name is missing or the address is invalid
 boot_image_name parse_boot_image(std::string_view text);
 
-/// Names separated by commas.
+/// Splits a list at commas.
 std::vector<std::string> split_boot_images(std::string_view list);
 
-/// Bytes and their address in memory.
+/// An image: bytes and their load address.
 struct boot_image {
     std::string file;
     std::uint64_t address = 0;
@@ -41,14 +41,13 @@ struct boot_image {
     std::uint64_t end() const { return address + bytes.size(); }
 };
 
-/// The memory that images may occupy.
+/// The memory into which images may be loaded.
 struct boot_ram {
     std::uint64_t base = 0, size = 0;
 };
 
-/// Reads the images of a list in its order.
-/// \throws boot_image_error: a file that cannot be read or is too long, an image outside the RAM,
-/// images that overlap
+/// Reads the images of a list, in order. \throws boot_image_error for a file that cannot be read or
+/// is too long, an image outside of the RAM, and images that overlap
 std::vector<boot_image> read_boot_images(std::string_view list, const boot_ram& ram);
 
 }  // namespace trn

@@ -13,7 +13,7 @@ namespace trn {
 
 namespace {
 
-// firmware/lib/image_store.h has the same structures.
+// The same structures as in firmware/lib/image_store.h.
 struct table_header {
     std::uint32_t magic, format, count, reserved;
     std::uint64_t entry, next, tree;
@@ -43,7 +43,7 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
     std::vector<boot_image> images;
     const auto list = cfg.initrd.empty() ? cfg.images : cfg.images + "," + cfg.initrd;
     if (list.empty()) return images;
-    // The tree comes last and lies where no image may be.
+    // The device tree is the last image; its place is reserved for it.
     const std::uint64_t tree = tree_address(cfg);
     images = read_boot_images(list, {cfg.ram_base, tree - cfg.ram_base});
     images.push_back({"device tree", tree, {}});
@@ -68,7 +68,7 @@ void image_store::set_device_tree(std::span<const std::uint8_t> tree) {
     write_table();
 }
 
-/// Without images the store is empty, which the loader reports.
+/// A store without images is empty, which the loader reports.
 void image_store::write_table() {
     if (images_.empty()) return;
     const bool has_next = images_.size() > 2 + (choices_.initrd.empty() ? 0u : 1u);

@@ -21,7 +21,7 @@ constexpr std::uint16_t swapped(std::uint16_t value) {
 
 }  // namespace
 
-/// Summed in the host's byte order: the sum of swapped words is the swapped sum.
+/// Sums in the host's byte order and swaps the result: the sum of swapped words is the swapped sum.
 std::uint16_t ones_sum(std::span<const std::uint8_t> bytes, std::uint16_t start) {
     static_assert(std::endian::native == std::endian::little);
     std::uint64_t sum = swapped(start);
@@ -51,7 +51,7 @@ void write_header_checksum(std::span<std::uint8_t> packet, const headers& of) {
     put16(packet, of.start + place, static_cast<std::uint16_t>(~sum));
 }
 
-/// In UDP 0 means that there is no checksum: a sum of 0 is sent as its equal, 0xffff (RFC 768).
+/// In UDP, 0 means "no checksum": a sum of 0 is sent as 0xffff, which is equal (RFC 768).
 void write_payload_checksum(std::span<std::uint8_t> packet, const headers& of) {
     const std::size_t place = of.payload + checksum_place(of.protocol);
     put16(packet, place, 0);

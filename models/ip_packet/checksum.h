@@ -8,21 +8,22 @@
 
 namespace trn::ip {
 
-/// The ones' complement sum of 16-bit words (RFC 1071), `start` included; a last odd byte is the
-/// high half of a word. All words that a right checksum covers, with it, sum up to 0xffff.
+/// The ones' complement sum of 16-bit words (RFC 1071), starting with `start`; a final odd byte is
+/// the high half of a word. For data with a correct checksum, the sum including it is 0xffff.
 std::uint16_t ones_sum(std::span<const std::uint8_t> bytes, std::uint16_t start = 0);
 
-/// The sum of the pseudo header of TCP or UDP (RFC 9293 3.1, RFC 8200 8.1).
+/// Sum of the pseudo header of TCP or UDP (RFC 9293 3.1, RFC 8200 8.1).
 std::uint16_t pseudo_header_sum(std::span<const std::uint8_t> packet, const headers& of);
-/// The sum of pseudo header and payload.
+/// Sum of the pseudo header and the payload.
 std::uint16_t payload_sum(std::span<const std::uint8_t> packet, const headers& of);
 
-/// Where a protocol's checksum is in its header: bytes 16 of TCP, 6 of UDP.
+/// Offset of the checksum in a header: 16 in TCP, 6 in UDP.
 constexpr std::size_t checksum_place(std::uint8_t protocol) {
     return protocol == protocols::tcp ? 16 : 6;
 }
 
-/// Write the checksum of the IPv4 header, and that of TCP or UDP. Precondition: its place is there.
+/// Write the checksum of the IPv4 header, or of TCP or UDP. Precondition: the packet contains its
+/// place.
 void write_header_checksum(std::span<std::uint8_t> packet, const headers& of);
 void write_payload_checksum(std::span<std::uint8_t> packet, const headers& of);
 

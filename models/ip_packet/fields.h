@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-/// Fields of network packets: the first byte is the highest. Preconditions: the field is there.
+/// Access to big-endian fields of network packets. Precondition: the field is inside the packet.
 namespace trn::ip {
 
 inline std::uint16_t get16(std::span<const std::uint8_t> bytes, std::size_t at) {
