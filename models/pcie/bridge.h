@@ -41,7 +41,8 @@ public:
         std::function<void(std::uint64_t address, std::uint32_t data)> message = {};
         /// Sends an error message of this port upstream.
         std::function<void(error_class)> report = {};
-        /// Root ports: an error message, also their own, has arrived for the server's software.
+        /// Root ports: called with each error message, including the port's own, for the server's
+        /// software.
         std::function<void(function_id source, error_class)> received = {};
         /// Windows, buses, enable bits or the link have changed: direct pointers must be revoked.
         std::function<void()> changed = {};

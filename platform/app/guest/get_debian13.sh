@@ -3,16 +3,16 @@
 # A second guest, of Debian 13, for EFA software for which Debian 12's is too old: RDMA write, and device ids up to
 # 0xefa3. Its kernel, the modules that are needed, the EFA driver of Debian's kernel source, unmodified (no Debian
 # kernel has it built), and two root folders: `root` with rdma-core, perftest and libfabric, `mpi` with Open MPI and
-# Python's bindings of MPI and verbs. About 225 MB are downloaded, 153 MB of these the kernel's source. Nothing here
-# needs to be root, nothing is installed.
+# Python's bindings of MPI and verbs. About 225 MB are downloaded, 153 MB of these the kernel's source. Needs no
+# root, installs nothing.
 #
-#   get_debian13.sh          what is missing; nothing when all is there
+#   get_debian13.sh          gets what is missing; does nothing when everything is there
 #   get_debian13.sh --again  try again after a failure
 #   get_debian13.sh --build FOLDER
 #                            build the kernel modules in FOLDER for this kernel
 #
-# The folder is `debian13` in that of get_tools.sh. When something cannot be had, the file `debian13-missing` says why,
-# the exit status is 1, and the tests that need it are skipped with that reason.
+# The folder is `debian13` in that of get_tools.sh. If something cannot be fetched, the file `debian13-missing`
+# contains the reason, the exit status is 1, and the tests that need it are skipped with that reason.
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
@@ -121,7 +121,7 @@ build_for_guest() {
     build_modules "$(readlink -f "$1")" || give_up "the modules in $1 cannot be built"
 }
 
-# add_libraries ROOT: what the loader asks for, and no more; a guest's folder has no symbolic links.
+# add_libraries ROOT: adds only the libraries that the loader needs; a guest's folder has no symbolic links.
 add_libraries() {
     local file
     mkdir -p "$1/$libraries"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What guests with EFA cards run, beside the tools of get_tools.sh: the driver of Debian's kernel source, unmodified
-# (no Debian kernel has it built), and a root folder with rdma-core, perftest and their libraries. Nothing here needs
-# to be root, nothing is installed.
+# (no Debian kernel has it built), and a root folder with rdma-core, perftest and their libraries. Needs no root,
+# installs nothing.
 #
-#   get_efa.sh          what is missing; nothing when all is there
+#   get_efa.sh          gets what is missing; does nothing when everything is there
 #   get_efa.sh --again  try again after a failure
 #
-# The folder is `efa` in that of get_tools.sh. When something cannot be had, the file `efa-missing` says why, the exit
-# status is 1, and the tests that need it are skipped with that reason.
+# The folder is `efa` in that of get_tools.sh. If something cannot be fetched, the file `efa-missing` contains the
+# reason, the exit status is 1, and the tests that need it are skipped with that reason.
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
@@ -61,7 +61,7 @@ download "${packages[@]}" || give_up "cannot download ${packages[*]}"
 for archive in "$work"/deb/*.deb; do dpkg-deb -x "$archive" "$work/user"; done
 mkdir -p "$work/ready/root"/{bin,lib64,etc/libibverbs.d,usr/lib/x86_64-linux-gnu}
 for program in "${programs[@]}"; do cp "$work/user/usr/bin/$program" "$work/ready/root/bin"; done
-# Only what the loader asks for: a guest's folder has no symbolic links.
+# Only the libraries that the loader needs: a guest's folder has no symbolic links.
 for library in "$work"/user/{,usr/}lib/x86_64-linux-gnu/*.so.{[0-9],[0-9][0-9][0-9]}; do
     [ ! -e "$library" ] || cp -L "$library" "$work/ready/root/usr/lib/x86_64-linux-gnu/"
 done

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What guests with ENA cards run, beside the tools of get_tools.sh: a root folder with iperf3, an SSH server and client
-# (dropbear) and their libraries. The driver is the one of Debian's kernel. Nothing here needs to be root, nothing is
-# installed.
+# What guests with ENA cards run, beside the tools of get_tools.sh: a root folder with iperf3, an SSH server and
+# client (dropbear) and their libraries. The driver is the one of Debian's kernel. Needs no root, installs nothing.
 #
-#   get_ena.sh          what is missing; nothing when all is there
+#   get_ena.sh          gets what is missing; does nothing when everything is there
 #   get_ena.sh --again  try again after a failure
 #
-# The folder is `ena` in that of get_tools.sh. When something cannot be had, the file `ena-missing` says why, the exit
-# status is 1, and the tests that need it are skipped with that reason.
+# The folder is `ena` in that of get_tools.sh. If something cannot be fetched, the file `ena-missing` contains the
+# reason, the exit status is 1, and the tests that need it are skipped with that reason.
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
@@ -42,7 +41,7 @@ say "unpacking iperf3 and dropbear for guests"
 for archive in "$work"/deb/*.deb; do dpkg-deb -x "$archive" "$work/user"; done
 for program in "${programs[@]}"; do cp "$work/user/usr/bin/$program" "$work/ready/root/bin"; done
 cp "$work/user/usr/sbin/dropbear" "$work/ready/root/bin"
-# Only what the loader asks for: a guest's folder has no symbolic links.
+# Only the libraries that the loader needs: a guest's folder has no symbolic links.
 for library in "$work"/user/{,usr/}lib/x86_64-linux-gnu/*.so.{[0-9],[0-9][0-9],[0-9][0-9][0-9]}; do
     [ ! -e "$library" ] || cp -L "$library" "$work/ready/root/usr/lib/x86_64-linux-gnu/"
 done

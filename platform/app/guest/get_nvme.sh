@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What guests with NVMe disks run, beside the tools of get_tools.sh: fio, mkfs.ext4 and fsck.ext4 of Debian with their
-# libraries, as a root folder. The driver is built into the guest's kernel. Nothing here needs to be root, nothing is
-# installed.
+# What guests with NVMe disks run, beside the tools of get_tools.sh: fio, mkfs.ext4 and fsck.ext4 of Debian with
+# their libraries, as a root folder. The driver is built into the guest's kernel. Needs no root, installs nothing.
 #
-#   get_nvme.sh          what is missing; nothing when all is there
+#   get_nvme.sh          gets what is missing; does nothing when everything is there
 #   get_nvme.sh --again  try again after a failure
 #
-# The folder is `nvme` in that of get_tools.sh. When something cannot be had, the file `nvme-missing` says why, the
-# exit status is 1, and the tests that need it are skipped with that reason.
+# The folder is `nvme` in that of get_tools.sh. If something cannot be fetched, the file `nvme-missing` contains the
+# reason, the exit status is 1, and the tests that need it are skipped with that reason.
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
@@ -49,7 +48,7 @@ cp "$work/user/sbin/mke2fs" "$root/bin/mkfs.ext4"  # busybox has a mke2fs of its
 cp "$work/user/sbin/e2fsck" "$root/bin/fsck.ext4"
 cp -L "$work/user/lib64/ld-linux-x86-64.so.2" "$root/lib64"
 cp "$work/user/etc/mke2fs.conf" "$root/etc"
-# Only what the loader asks for: the closure of all packages is ten times as large.
+# Only the libraries that the loader needs: the closure of all packages is ten times as large.
 paths=$work/user/$libraries:$work/user/lib/x86_64-linux-gnu:$work/user/$libraries/ceph
 for program in "$root"/bin/*; do
     "$root/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$paths" --list "$program" |

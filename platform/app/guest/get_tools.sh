@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `trnvp guest` starts, in one folder: qemu-system-x86_64 (one with a vfio-user client), vmlinuz, busybox
-# and the kernel's modules. Debian 12's own QEMU is too old: a newer build is unpacked beside the system, never
-# installed, from the mirror that this machine's apt is set up for. Nothing here needs to be root.
+# What `trnvp guest` starts, in one folder: qemu-system-x86_64 (one with a vfio-user client), vmlinuz, busybox and
+# the kernel's modules. Debian 12's own QEMU is too old: a newer build is unpacked beside the system, never
+# installed, from the mirror that this machine's apt is set up for. Needs no root.
 #
-#   get_tools.sh          what is missing; nothing when all is there
+#   get_tools.sh          gets what is missing; does nothing when everything is there
 #   get_tools.sh --again  try again after a failure
 #
-# The folder is $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache. When something cannot be had, the file
-# `missing` in it says why, the exit status is 1, and guest tests are skipped with that reason.
+# The folder is $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache. If something cannot be fetched, the file
+# `missing` in it contains the reason, the exit status is 1, and guest tests are skipped with that reason.
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}

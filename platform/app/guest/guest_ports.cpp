@@ -8,7 +8,7 @@ namespace trn {
 
 namespace {
 
-/// QEMU refuses the button while the guest still follows the last one: for some seconds.
+/// QEMU refuses the button for some seconds, while the guest still handles the last press.
 constexpr std::chrono::seconds between_tries{1};
 constexpr unsigned max_tries = 60;
 

@@ -14,9 +14,9 @@
 
 namespace trn {
 
-/// Shows a guest what happens at the ports of its server: QEMU's ports know only what its monitor
-/// is asked for. Errors are injected there. A card that is pulled or put in is a pressed attention
-/// button, upon which the guest removes the function, or looks for it again.
+/// Repeats events of the server's ports at QEMU's ports, through QEMU's monitor. Errors are
+/// injected. When a card is removed or inserted, the slot's attention button is pressed; the guest
+/// then removes the function, or looks for it.
 class guest_ports {
 public:
     /// `monitor`: QEMU's QMP socket.
@@ -25,14 +25,14 @@ public:
 
     /// An uncorrectable error (PCI_ERR_UNC_*) of a function or a port.
     void error(std::uint16_t source, std::uint32_t error);
-    /// The card of a port has become reachable, or is not any more.
+    /// The card of a port has become reachable or unreachable.
     void slot(std::uint16_t port, bool reachable);
 
 private:
     struct card {
         guest_function function;
-        bool reachable = true;  // on the board
-        bool in_guest = true;   // as the button was pressed
+        bool reachable = true;  // state on the board
+        bool in_guest = true;   // state in the guest after the last press of the button
         unsigned tries = 0;
         boost::asio::steady_timer retry;
     };

@@ -123,8 +123,8 @@ std::vector<std::string> guest_machine::command() const {
         line.insert(line.end(), {"-numa", fmt::format("node,nodeid={},cpus={}-{}{}", n,
                                                       n * cpus / nodes, (n + 1) * cpus / nodes - 1,
                                                       n == 0 ? ",memdev=ram" : "")});
-    // The ports' own hot plug, not ACPI's: only so their links count as active, and a guest can
-    // recover from fatal errors.
+    // Uses the ports' own hot plug instead of ACPI's: only then their links count as active, and a
+    // guest can recover from fatal errors.
     line.insert(line.end(), {"-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"});
     if (!monitor.empty())
         line.insert(line.end(),

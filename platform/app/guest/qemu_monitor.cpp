@@ -27,14 +27,14 @@ void qemu_monitor::press_attention_button(const std::string& device, reply answe
 }
 
 void qemu_monitor::send(std::string command, reply answered) {
-    constexpr std::size_t max_waiting = 64;  // a storm of errors shows the guest no more
+    constexpr std::size_t max_waiting = 64;  // further errors are not injected
     if ((!socket_.is_open() && !connect()) || waiting_.size() >= max_waiting) return;
     waiting_.push_back(std::move(answered));
     unsent_.push_back(std::move(command));
     if (unsent_.size() == 1) write();
 }
 
-/// A QEMU that has not opened its socket yet, or has ended, has no guest that could learn of it.
+/// Without a socket, QEMU has not started the guest yet, or has ended: nothing to notify.
 bool qemu_monitor::connect() {
     boost::system::error_code error;
     socket_.connect(path_.string(), error);
@@ -79,7 +79,7 @@ void qemu_monitor::disconnect() {
     line_.clear();
 }
 
-/// Greeting and events have neither of the keys.
+/// The greeting and events have neither key.
 void qemu_monitor::take(std::string_view line) {
     const auto message = json::parse(line, nullptr, false);
     if (!message.is_object() || waiting_.empty()) return;

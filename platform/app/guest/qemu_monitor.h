@@ -15,14 +15,15 @@ namespace trn {
 /// A client of QEMU's QMP monitor. Connects at the first command; never waits for a reply.
 class qemu_monitor {
 public:
-    /// Whether QEMU has accepted a command. Not called when the connection is lost before.
+    /// Called with whether QEMU accepted the command; not called if the connection is lost before.
     using reply = std::function<void(bool accepted)>;
 
     qemu_monitor(boost::asio::io_context& io, std::filesystem::path socket);
 
-    /// Records an uncorrectable error (PCI_ERR_UNC_*) at a device, which sends its message.
+    /// Records an uncorrectable error (PCI_ERR_UNC_*) at a device, which then sends an error
+    /// message.
     void inject_error(const std::string& device, std::uint32_t error);
-    /// Presses the attention button of the slot that a device is in, as `device_del` does.
+    /// Presses the attention button of the device's slot, as `device_del` does.
     void press_attention_button(const std::string& device, reply answered);
 
 private:
@@ -36,7 +37,7 @@ private:
     const std::filesystem::path path_;
     boost::asio::local::stream_protocol::socket socket_;
     std::deque<std::string> unsent_;
-    std::deque<reply> waiting_;  // of the commands that were sent
+    std::deque<reply> waiting_;  // replies to the commands that were sent
     std::array<char, 4096> bytes_{};
     std::string line_;
 };
