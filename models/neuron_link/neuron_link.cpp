@@ -99,7 +99,7 @@ neuron_link::step neuron_link::through_window(unsigned number, std::uint64_t add
 
 /// Whether an access stays inside the AXI space of a chip (both dies), outside of the host's
 /// window.
-bool neuron_link::of_a_chip(std::uint64_t axi_address, std::uint64_t length) const {
+bool neuron_link::is_chip_address(std::uint64_t axi_address, std::uint64_t length) const {
     return axi_address <= fabric::axi_mask && length <= fabric::axi_mask + 1 - axi_address &&
            (axi_address >> cfg_.host_bit & 1) == 0;
 }
@@ -110,7 +110,8 @@ neuron_link::step neuron_link::next(unsigned source, std::uint64_t address,
     const std::uint64_t inside = by_id ? address & fabric::axi_mask : address;
     // On the wire, bits 50:48 count hops; accesses from inside the chip must not set them.
     const bool has_hop_bits = source >= from_fabric && (address >> 48 & 7) != 0;
-    if (has_hop_bits || !of_a_chip(inside, length)) return {.refused = cause::not_of_the_chip};
+    if (has_hop_bits || !is_chip_address(inside, length))
+        return {.refused = cause::not_of_the_chip};
     if (by_id)
         return toward(fabric::id_of(address), inside,
                       source < ports ? fabric::hops_of(address) : 0);
@@ -189,7 +190,8 @@ unsigned neuron_link::peek(unsigned source, tlm::tlm_generic_payload& payload) {
     return done;
 }
 
-bool neuron_link::ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+bool neuron_link::request_pointer(unsigned source, tlm::tlm_generic_payload& payload,
+                                  tlm::tlm_dmi& dmi) {
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, 1);
     if (go.refused != cause::none) return refuse_pointer(payload, dmi);
@@ -239,7 +241,7 @@ unsigned neuron_link::peek_from_inside(int source, tlm::tlm_generic_payload& pay
 }
 bool neuron_link::pointer_from_inside(int source, tlm::tlm_generic_payload& payload,
                                       tlm::tlm_dmi& dmi) {
-    return ask(static_cast<unsigned>(source), payload, dmi);
+    return request_pointer(static_cast<unsigned>(source), payload, dmi);
 }
 void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
     // higher addresses are windows, for which no pointers exist
@@ -263,7 +265,7 @@ unsigned neuron_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
 }
 bool neuron_link::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_dmi& dmi) {
-    if (behaviour_ == behaviour::good) return ask(at.index(), payload, dmi);
+    if (behaviour_ == behaviour::good) return request_pointer(at.index(), payload, dmi);
     return refuse_pointer(payload, dmi);
 }
 void neuron_link::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {

@@ -127,10 +127,10 @@ private:
     step toward(unsigned id, std::uint64_t axi_address, unsigned hops) const;
     std::optional<unsigned> route_to(unsigned id) const;
     bool is_own(unsigned id) const;
-    bool of_a_chip(std::uint64_t axi_address, std::uint64_t length) const;
+    bool is_chip_address(std::uint64_t axi_address, std::uint64_t length) const;
     void pass(unsigned source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek(unsigned source, tlm::tlm_generic_payload& payload);
-    bool ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    bool request_pointer(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void refuse(unsigned source, cause why, tlm::tlm_generic_payload& payload);
     void note_error(unsigned source, cause why, std::uint64_t address);
     void revoke(unsigned to);

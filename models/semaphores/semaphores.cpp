@@ -82,7 +82,7 @@ void semaphores::set_event(unsigned index, std::uint32_t value) {
     if (trace::on())
         trace::event(owner_.name(), "event",
                      {{"index", index}, {"value", value}, {"by", current_poster().name()}});
-    if (look_) look_();
+    if (on_change_) on_change_();
 }
 
 void semaphores::set(unsigned index, std::int32_t value) {
@@ -92,7 +92,7 @@ void semaphores::set(unsigned index, std::int32_t value) {
     if (trace::on())
         trace::event(owner_.name(), "semaphore",
                      {{"index", index}, {"value", value}, {"by", current_poster().name()}});
-    if (look_) look_();
+    if (on_change_) on_change_();
 }
 
 void semaphores::note_poster(unsigned index) {

@@ -50,7 +50,7 @@ public:
     void note_posters() { posters_.resize(count); }
     poster poster_of(unsigned index) const { return posters_.empty() ? poster{} : posters_[index]; }
     /// Sets a function that is called immediately at each change.
-    void on_change(std::function<void()> look) { look_ = std::move(look); }
+    void on_change(std::function<void()> callback) { on_change_ = std::move(callback); }
 
 private:
     void note_poster(unsigned index);
@@ -58,7 +58,7 @@ private:
     const sc_core::sc_object& owner_;
     register_bank regs_;
     sc_core::sc_event changed_{"changed"};
-    std::function<void()> look_;
+    std::function<void()> on_change_;
     std::vector<poster> posters_;  // empty: not recorded
 };
 

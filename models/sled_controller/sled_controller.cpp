@@ -18,7 +18,7 @@ sled_controller::sled_controller(sc_core::sc_module_name name, const config& cfg
 }
 
 void sled_controller::start_of_simulation() {
-    for (int i = 0; i < power.size(); ++i) power[i]->on_conversion([this] { look(); });
+    for (int i = 0; i < power.size(); ++i) power[i]->on_conversion([this] { evaluate(); });
 }
 
 std::uint64_t sled_controller::of_chip(unsigned chip) const {
@@ -52,7 +52,7 @@ double sled_controller::outlet() const {
 
 /// If the sled exceeds its budget or outlet limit, throttles the chips that draw more than an equal
 /// share. Releases them when power is well below the budget.
-void sled_controller::look() {
+void sled_controller::evaluate() {
     if (!powered_) return;
     const std::uint64_t now = milliwatts();
     const bool hot = outlet() > cfg_.outlet_limit;
@@ -88,13 +88,13 @@ std::vector<accepts_faults::fault> sled_controller::faults() {
              "power supplies fail; permille: remaining part of the budget (1000: repaired)",
              [this](auto& arguments) {
                  supply_permille_ = fault_number(arguments, "permille", 0, 1000);
-                 look();
+                 evaluate();
              }},
             {"cooling_loss",
              "fans or pump fail; permille: remaining part of full speed (1000: repaired)",
              [this](auto& arguments) {
                  cooling_permille_ = fault_number(arguments, "permille", 1, 1000);
-                 look();
+                 evaluate();
              }}};
 }
 

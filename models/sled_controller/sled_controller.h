@@ -61,7 +61,7 @@ public:
 
 private:
     void start_of_simulation() override;
-    void look();
+    void evaluate();
     std::uint64_t of_chip(unsigned chip) const;
     std::uint64_t budget() const { return cfg_.budget() / 1000 * supply_permille_; }
     void switch_power(bool on);

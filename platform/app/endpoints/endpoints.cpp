@@ -77,7 +77,7 @@ handover endpoints::hand_over() {
 void endpoints::take_over(const handover& clients) {
     for (std::size_t i = 0; i < clients.sockets.size(); ++i) {
         const auto& client = clients.clients[i];
-        const std::string endpoint = client["door"];
+        const std::string endpoint = client["endpoint"];
         const auto& state = client["state"];
         if (endpoint == "control") {
             control_.take_over(state, clients.sockets[i]);

@@ -425,10 +425,10 @@ private:
     }
 
     void add_registers() {
-        auto* look = add("peek", "read memory or registers",
-                         [this](session& s) { peek(s, spot_of(spot_), count_, out_); });
-        look->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
-        look->add_option("count", count_, "bytes")->capture_default_str();
+        auto* peek_command = add("peek", "read memory or registers",
+                                 [this](session& s) { peek(s, spot_of(spot_), count_, out_); });
+        peek_command->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
+        peek_command->add_option("count", count_, "bytes")->capture_default_str();
         auto* put = add("poke", "write memory or a register",
                         [this](session& s) { poke(s, spot_of(spot_), value_, width_, out_); });
         put->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();

@@ -180,9 +180,9 @@ std::string gdb_server::listen(const std::string& address) {
     if (harts_.empty()) throw listen_error("there is no hart to debug on this board");
     auto& io = methods_.loop().io();
     const auto to = [this](listener::stream client) { welcome(std::move(client)); };
-    door_ = address.find('/') != std::string::npos ? listener::on_unix(io, address, to)
-                                                   : listener::on_tcp(io, address, false, to);
-    return door_->address();
+    listener_ = address.find('/') != std::string::npos ? listener::on_unix(io, address, to)
+                                                       : listener::on_tcp(io, address, false, to);
+    return listener_->address();
 }
 
 void gdb_server::exited(int status) {

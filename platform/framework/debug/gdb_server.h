@@ -47,7 +47,7 @@ private:
     control& methods_;
     const std::vector<debug_hart> harts_;
     waiting_room waiting_;
-    std::unique_ptr<listener> door_;
+    std::unique_ptr<listener> listener_;
     std::shared_ptr<session> session_;
 };
 

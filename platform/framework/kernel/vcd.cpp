@@ -111,7 +111,7 @@ private:
     /// are sampled only after delta cycles: they may be computed from the current time.
     void cycle(bool delta) override {
         const auto now = sc_core::sc_delta_count();
-        if (!delta && std::exchange(looked_at_, now) != now) sample();
+        if (!delta && std::exchange(last_sample_, now) != now) sample();
     }
 
     void sample() {
@@ -162,8 +162,8 @@ private:
 
     streamed_file file_;
     std::vector<row> rows_;
-    std::uint64_t written_ = 0;    // last time written to the file
-    std::uint64_t looked_at_ = 0;  // delta cycle of the last sample
+    std::uint64_t written_ = 0;      // last time written to the file
+    std::uint64_t last_sample_ = 0;  // delta cycle of the last sample
     bool finished_ = false;
 };
 

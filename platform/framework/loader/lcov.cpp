@@ -80,8 +80,8 @@ std::string collector::name_of(const char* file) {
 
 void collector::add_range(const coverage::program& code, std::uint64_t first, std::uint64_t last,
                           const std::string& file, int line, numbers& next) {
-    const auto behind = entries_.upper_bound(first);
-    const auto entry = behind == entries_.begin() ? 0 : *std::prev(behind);
+    const auto next_entry = entries_.upper_bound(first);
+    const auto entry = next_entry == entries_.begin() ? 0 : *std::prev(next_entry);
     for (auto at = first; at < last;) {
         const auto bits = code.instruction(at);
         if (!bits) return;

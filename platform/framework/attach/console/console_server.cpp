@@ -34,8 +34,8 @@ console_server::console_server(asio::io_context& io, console_log& log, std::stri
     : io_(io),
       log_(log),
       module_(std::move(module)),
-      door_(listener::on_unix(io, path,
-                              [this](listener::stream socket) { welcome(std::move(socket)); })) {
+      listener_(listener::on_unix(
+          io, path, [this](listener::stream socket) { welcome(std::move(socket)); })) {
     log_.listen([this](std::string_view from, std::string_view text) {
         if (from != module_) return;
         for (const auto& weak : clients_)

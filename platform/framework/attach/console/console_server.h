@@ -26,7 +26,7 @@ public:
                    const std::filesystem::path& path);
     ~console_server();
 
-    const std::string& address() const { return door_->address(); }
+    const std::string& address() const { return listener_->address(); }
     const std::string& module() const { return module_; }
 
     /// Adds all clients to `to`, for another process that calls take_over() for each.
@@ -44,7 +44,7 @@ private:
     console_log& log_;
     const std::string module_;
     std::list<std::weak_ptr<client>> clients_;
-    std::unique_ptr<listener> door_;
+    std::unique_ptr<listener> listener_;
 };
 
 }  // namespace trn

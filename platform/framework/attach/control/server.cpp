@@ -217,14 +217,14 @@ void control_server::listen_unix(const std::filesystem::path& path) {
 }
 
 std::string control_server::listen_tcp(const tcp_options& options) {
-    auto door = listener::on_tcp(methods_.loop().io(), options.address, options.allow_remote,
-                                 [this, token = options.token](listener::stream client) {
-                                     add(std::move(client), token)->start();
-                                 });
-    if (!door->loopback() && !options.token)
+    auto endpoint = listener::on_tcp(methods_.loop().io(), options.address, options.allow_remote,
+                                     [this, token = options.token](listener::stream client) {
+                                         add(std::move(client), token)->start();
+                                     });
+    if (!endpoint->loopback() && !options.token)
         throw listen_error(fmt::format(
             "cannot listen on {}: a remote address needs a token (--token-file)", options.address));
-    endpoints_.push_back(std::move(door));
+    endpoints_.push_back(std::move(endpoint));
     return endpoints_.back()->address();
 }
 

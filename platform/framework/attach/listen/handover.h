@@ -14,8 +14,8 @@ struct handover {
     nlohmann::json clients = nlohmann::json::array();
     std::vector<int> sockets = {};
 
-    void add(std::string_view door, nlohmann::json state, int socket) {
-        clients.push_back({{"door", door}, {"state", std::move(state)}});
+    void add(std::string_view endpoint, nlohmann::json state, int socket) {
+        clients.push_back({{"endpoint", endpoint}, {"state", std::move(state)}});
         sockets.push_back(socket);
     }
 };

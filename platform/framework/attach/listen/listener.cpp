@@ -148,7 +148,7 @@ void listener::accept() {
 // The client stays in the socket's queue, so the socket stays readable. The pause keeps this
 // process from spinning until a descriptor or memory is available.
 void listener::accept_later(const error_code& why) {
-    if (!std::exchange(said_, true))
+    if (!std::exchange(failure_logged_, true))
         log::error(address_, "cannot accept a client: {}", why.message());
     retry_.expires_after(std::chrono::milliseconds(200));
     retry_.async_wait([this, alive = std::weak_ptr(alive_)](const error_code&) {

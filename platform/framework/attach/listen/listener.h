@@ -62,7 +62,7 @@ private:
     std::pair<dev_t, ino_t> file_id_{};
     unsigned port_ = 0;
     bool loopback_ = true;
-    bool said_ = false;  // the failure to accept a client was logged
+    bool failure_logged_ = false;  // the failure to accept a client was logged
     // for handlers, which may outlive this object
     const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
