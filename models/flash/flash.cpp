@@ -42,7 +42,7 @@ void put_image(std::span<std::uint8_t> all, const std::string& image) {
         throw std::runtime_error(fmt::format("flash image '{}' has {} bytes, the flash {}", image,
                                              file.size(), all.size()));
     }
-    // version text of the slots
+    // Version text of the slots.
     const auto name = std::filesystem::path(image).filename().string();
     const auto slot = pack_firmware(read_elf(file, image), name, flash::slot_size);
     for (const std::uint64_t offset : {flash::slot_a, flash::slot_b})

@@ -24,7 +24,7 @@ public:
         std::uint64_t ram_base = 0x8000'0000;
         std::uint64_t ram_size = std::uint64_t{2} << 30;
     };
-    /// limit in bytes; reserved at the end of the RAM
+    /// Limit in bytes; reserved at the end of the RAM.
     static constexpr std::uint64_t max_tree = 64 << 10;
 
     /// \throws boot_image_error

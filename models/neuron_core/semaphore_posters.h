@@ -31,7 +31,7 @@ public:
     std::string of(const isa::wait_condition& wait, std::span<const program> programs) const;
 
 private:
-    /// limit of the words of a program that are read
+    /// Limit of the words of a program that are read.
     static constexpr std::uint32_t max_words = 1 << 16;
 
     bool posts(const isa::instruction& i, bool event, unsigned index) const;

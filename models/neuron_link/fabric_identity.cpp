@@ -14,7 +14,7 @@ using link_reg = neuron_link_regs::reg;
 
 namespace {
 
-// bytes from the registers of one port to those of the next
+// Bytes from the registers of one port to those of the next.
 constexpr std::uint64_t stride = 0x1000;
 
 }  // namespace

@@ -244,7 +244,7 @@ bool neuron_link::pointer_from_inside(int source, tlm::tlm_generic_payload& payl
     return request_pointer(static_cast<unsigned>(source), payload, dmi);
 }
 void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
-    // higher addresses are windows, for which no pointers exist
+    // Higher addresses are windows, for which no pointers exist.
     if (first <= fabric::axi_mask) revoke(to_chip);
 }
 

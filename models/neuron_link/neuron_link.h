@@ -32,7 +32,7 @@ class neuron_link : public sc_core::sc_module,
                     public accepts_faults {
 public:
     struct config {
-        /// bit of an AXI address that selects host memory, which partners cannot access
+        /// Bit of an AXI address that selects host memory, which partners cannot access.
         unsigned host_bit = 46;
         unsigned dies = 2;  ///< each with an AXI socket; bit 47 selects
         /// of an access into, out of or through the chip
@@ -154,7 +154,7 @@ private:
     fabric_identity identity_{*this, ports, regs_, [this](std::uint64_t causes) { raise(causes); }};
     configuration_requests requests_{regs_, port, cfg_.completion_timeout,
                                      [this](std::uint64_t causes) { raise(causes); }};
-    // per destination: bit mask of the sources with pointers
+    // Per destination: bit mask of the sources with pointers.
     std::array<std::uint16_t, ports + 1> granted_{};
     transit_count transit_{*this};
     enum class behaviour : std::uint8_t { good, mute, garbage } behaviour_ = behaviour::good;

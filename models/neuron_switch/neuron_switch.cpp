@@ -105,7 +105,7 @@ std::optional<unsigned> neuron_switch::way_to(unsigned id, unsigned from) const 
 }
 
 std::optional<unsigned> neuron_switch::exit_of(std::uint64_t address, unsigned from) const {
-    // window accesses only reach a direct neighbour
+    // Window accesses only reach a direct neighbour.
     if ((address & fabric::flag) == 0) return std::nullopt;
     const auto to = way_to(fabric::id_of(address), from);
     if (!to || !port[*to].up()) return std::nullopt;

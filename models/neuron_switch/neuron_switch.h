@@ -64,7 +64,7 @@ private:
     struct claims {
         std::uint64_t servers = 0;  // bit mask, bit rack * 32 + server
         std::uint8_t racks = 0;
-        // per rack: mask of the reachable chips
+        // Per rack: mask of the reachable chips.
         std::array<std::uint16_t, fabric::racks> rack_chips{};
         std::uint8_t result = 0, taken_by = 0;  // result of the last claim
     };

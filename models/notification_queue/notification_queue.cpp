@@ -32,7 +32,7 @@ notification_queue::notification_queue(const sc_core::sc_object& owner,
 void notification_queue::restart(register_access& a) {
     drop(a.instance, a.index);
     regs_.set(reg::slot_head, 0, a.index, a.instance);
-    // memory is zero at the start, so valid entries have phase 1
+    // Memory is zero at the start, so valid entries have phase 1.
     regs_.set(regs::slot_head::phase, 1, a.index, a.instance);
     if (a.value != 0 && (!std::has_single_bit(a.value) || a.value < entry_bytes))
         misuse::report(misuse::notification_ring_shape, owner_,

@@ -31,7 +31,7 @@ public:
     static constexpr unsigned slots = 16;
     static constexpr std::uint64_t aperture_size = 0x1000;
     static constexpr unsigned entry_bytes = 16;
-    /// from POST to delivery
+    /// From POST to delivery.
     static inline const sc_core::sc_time post_latency{100, sc_core::SC_NS};
 
     /// `owner` is named in messages; `latency`: of a register access.

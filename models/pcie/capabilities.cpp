@@ -41,9 +41,9 @@ std::uint16_t add_error_reporting(config_space& space, bool root) {
     if (root) {
         space.define<std::uint32_t>(at + PCI_ERR_ROOT_COMMAND, 0, 0x7);
         space.define<std::uint32_t>(at + PCI_ERR_ROOT_STATUS, 0, 0, 0x7f);
-        // source of the first correctable error
+        // Source of the first correctable error.
         space.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC, 0);
-        // source of the first uncorrectable error
+        // Source of the first uncorrectable error.
         space.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC + 2, 0);
     }
     space.keep_over_reset(at + PCI_ERR_UNCOR_STATUS, 0x44);  // all of AER is sticky (7.8.4)

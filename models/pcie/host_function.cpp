@@ -118,7 +118,7 @@ void host_function::write_bars() {
 
 void host_function::find_msix() {
     std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
-    // at most 48 capabilities fit into the space
+    // At most 48 capabilities fit into the space.
     for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
         const std::uint32_t header = config_word(at);
         if ((header & 0xff) == PCI_CAP_ID_MSIX) {
@@ -179,7 +179,7 @@ void host_function::program_vector(std::uint32_t vector) {
 void host_function::table_written(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
     const std::uint64_t table_size = written_.size() * PCI_MSIX_ENTRY_SIZE;
     for (std::size_t done = 0; done < bytes.size();) {
-        // underflows below the table, so it is not < table_size
+        // Underflows below the table, so it is not < table_size.
         const std::uint64_t at = offset + done - msix_table_;
         const std::uint64_t in_word = at % 4;
         const std::size_t count = std::min<std::size_t>(4 - in_word, bytes.size() - done);
@@ -249,7 +249,7 @@ void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint
         }
         return;
     }
-    // underflows unless the write contains this byte
+    // Underflows unless the write contains this byte.
     const std::size_t enable_at = msix_ + 3 - offset;
     if (msix_ != 0 && enable_at < bytes.size()) {
         std::uint8_t& byte = bytes[enable_at];

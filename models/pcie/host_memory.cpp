@@ -223,7 +223,7 @@ void host_memory::take_answer(tlm::tlm_generic_payload& payload, deferral& later
     carrier_ready();
 }
 
-/// A free slot, or the slot of the oldest answer that nobody has fetched.
+/// A free slot, or the slot of the oldest answer that was not fetched.
 host_memory::question* host_memory::free_question() {
     question* oldest = nullptr;
     for (auto& at : questions_) {

@@ -13,9 +13,9 @@ namespace trn::pcie {
 /// unmasked.
 class msix_table {
 public:
-    /// offset of the PBA in the table's BAR
+    /// Offset of the PBA in the table's BAR.
     static constexpr std::uint64_t pending_offset = 0x1000;
-    /// bytes: a page for the table, a page for the PBA
+    /// Bytes: a page for the table, a page for the PBA.
     static constexpr std::uint64_t bar_size = 0x2000;
     static constexpr unsigned max_vectors = 256;  ///< entries of the table's page
 

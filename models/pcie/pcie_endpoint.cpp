@@ -222,7 +222,7 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         return supply(in_slot_, request.get_address() != 0);
     if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header != nullptr && header->to == tlp::space::hot_reset) return reset_function();
-    // redirected; the requester has the data already
+    // Redirected; the requester has the data already.
     if (header != nullptr && header->to == tlp::space::completion) return;
     // Only accesses of the host are attributed to it; other devices have set their own initiator.
     std::optional<acting> as;

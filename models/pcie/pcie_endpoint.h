@@ -73,7 +73,7 @@ public:
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) { supply(powered_, !level); }};
     /// Pulses when the function is reset; high while it has no power.
     irq_out function_reset{"function_reset"};
-    /// high without power, including when the card is not in its slot
+    /// High without power, including when the card is not in its slot.
     irq_out no_power{"no_power"};
 
     pcie_endpoint(sc_core::sc_module_name name, const config& cfg);

@@ -270,7 +270,7 @@ void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& d
         return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
     const auto* later = payload.get_extension<deferral>();
-    // a retry: its bytes were counted in the first attempt
+    // A retry: its bytes were counted in the first attempt.
     if (later == nullptr || later->ready == nullptr) {
         const sc_time now = sc_core::sc_time_stamp();
         const bool configures = header != nullptr && header->to == pcie::tlp::space::config;

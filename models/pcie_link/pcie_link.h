@@ -87,7 +87,7 @@ private:
         bandwidth_resource wire;
         std::array<credit_flow, packet_classes> flows;
         std::uint64_t payload = 0, packets = 0, replays = 0, rollovers = 0;
-        // number of good units before the next bad one, if errors are enabled
+        // Number of good units before the next bad one, if errors are enabled.
         std::uint64_t good_units = 0;
     };
     /// The link for requests from one side.

@@ -158,7 +158,7 @@ void root_complex::find(node& above, function_id id) {
 
 void root_complex::find_capabilities(node& found) {
     std::uint32_t at = config_read(found.id, PCI_CAPABILITY_LIST) & 0xfc;
-    // at most 48 capabilities fit into the space
+    // At most 48 capabilities fit into the space.
     for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
         const std::uint32_t header = config_read(found.id, at);
         if ((header & 0xff) == PCI_CAP_ID_EXP) found.pcie = static_cast<std::uint16_t>(at);
@@ -309,7 +309,7 @@ void root_complex::send(payload& request, tlp& header, sc_time& delay) {
         for (const auto& above : ports_)
             if (above->has_bus(pcie::bus_of(header.target))) above->log(PCI_ERR_UNC_COMP_TIME);
     }
-    // value of a CPU's read without a completion
+    // Value of a CPU's read without a completion.
     if (request.is_read() && !request.is_response_ok())
         std::memset(request.get_data_ptr(), 0xff, request.get_data_length());
 }
@@ -472,7 +472,7 @@ bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& d
         return refuse_pointer(request, dmi);
     const auto to = peer_of(at.index(), *function, request.get_address(), 1);
     if (!to) return function->memory().get_direct_mem_ptr(request, dmi);
-    // revocations use bus addresses, which differ here
+    // Revocations use bus addresses, which differ here.
     if (to->translated) return refuse_pointer(request, dmi);
     const bool granted = direct_pointer(request, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.peer_latency * 2);

@@ -65,7 +65,7 @@ public:
         std::function<void(pcie::function_id port, bool reachable)> slot = {};
     };
     struct counts {
-        /// peer-to-peer requests, excluding accesses through pointers
+        /// Peer-to-peer requests, excluding accesses through pointers.
         std::uint64_t peer_requests = 0;
         std::uint64_t refused = 0;   ///< requests of functions without a target
         std::uint64_t timeouts = 0;  ///< host requests without a completion

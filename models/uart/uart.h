@@ -19,7 +19,7 @@ namespace trn {
 class uart : public sc_core::sc_module, public console {
 public:
     struct config {
-        /// input clock; the baud rate is this / (16 * divisor)
+        /// Input clock; the baud rate is this / (16 * divisor).
         std::uint64_t clock_hz = 48'000'000;
         sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< per register access
         std::uint64_t type_ahead = 4096;  ///< limit of queued characters of type()

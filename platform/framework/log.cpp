@@ -74,7 +74,7 @@ bool detail::admit(level severity, const source_line& site, bool& last) {
     state& log = current();
     if (severity == level::guest_warning) ++log.warnings;
     if (!log.out) return false;
-    // messages of the platform itself, which are bounded already
+    // Messages of the platform itself, which are bounded already.
     if (severity == level::info) return true;
     unsigned& count = log.spoken[{site.file, site.line}];
     if (count >= max_per_site) return false;

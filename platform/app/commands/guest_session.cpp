@@ -279,7 +279,7 @@ private:
             print_to(stderr, "trnvp: {} ended with status {}\n", who, *status);
             return *status;
         }
-        // powered off; guests with a user's initramfs have no status
+        // Powered off; guests with a user's initramfs have no status.
         if (ended->status == 0 && !image_) return 0;
         if (ended->status == 0)
             print_to(stderr, "trnvp: {} went down without a status (a panic?)\n", who);

@@ -144,7 +144,7 @@ std::string slurm_run::script(unsigned attempt) const {
         fmt::format("#!/bin/sh\nexec {} test",
                     scenario::in_quotes(fs::read_symlink("/proc/self/exe").string()));
     for (const auto& word : chosen_.forwarded)
-        // a single shard does not write the durations
+        // A single shard does not write the durations.
         if (shards_.size() > 1 || !word.starts_with("--durations="))
             text += " " + scenario::in_quotes(word);
     text +=

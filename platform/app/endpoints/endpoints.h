@@ -41,7 +41,7 @@ public:
 
     /// Names of the functions that a host is attached to.
     std::vector<std::string> attached() const;
-    /// Hands all clients except those of the last call over to another process with the same
+    /// The clients of all endpoints except PCIe functions, for another process with the same
     /// endpoints.
     handover hand_over();
     void take_over(const handover& clients);

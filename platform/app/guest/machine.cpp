@@ -54,7 +54,7 @@ unsigned time_stamp_khz() {
 
 /// Nanoseconds per instruction as a power of two; close to TCG's real speed.
 constexpr unsigned instruction_shift = 2;
-// frequency of the guest's time stamp counter then
+// Frequency of the guest's time stamp counter then.
 constexpr unsigned instruction_clock_khz = 1'000'000;
 
 }  // namespace

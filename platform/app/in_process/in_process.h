@@ -66,7 +66,7 @@ private:
     function_port& function_;
     const config cfg_;
     std::unique_ptr<server_memory> own_memory_;
-    // of the server; shared with the hosts of its other functions
+    // Of the server; shared with the hosts of its other functions.
     server_memory* memory_ = nullptr;
     std::size_t running_ = 0;
     trace::operation posting_ = 0;                         // operation that the accesses belong to

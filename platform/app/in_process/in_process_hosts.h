@@ -47,7 +47,7 @@ private:
         host_cpu cpu;
         trn_transport transport;
         trn_options options;
-        // its memory is the CPU's; after the last work, it is only freed
+        // Its memory is the CPU's; after the last work, it is only freed.
         std::optional<device> chip;
     };
     struct function {

@@ -51,7 +51,7 @@ private:
     event_matcher events_;
     std::vector<std::unique_ptr<replayed_function>> functions_;
     std::uint64_t last_time_ = 0;
-    // delta cycle count of the replay minus that of the recording, modulo 2^64
+    // Delta cycle count of the replay minus that of the recording, modulo 2^64.
     std::uint64_t delta_shift_ = 0;
     std::uint64_t repeated_ = 0;
     bool interrupted_ = false;

@@ -72,7 +72,7 @@ private:
     }
 
     std::vector<double> seconds_;
-    // per shard: number of scenarios by group
+    // Per shard: number of scenarios by group.
     std::vector<std::map<std::size_t, std::size_t>> members_;
     std::vector<std::size_t> of_;
 };

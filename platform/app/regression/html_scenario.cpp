@@ -70,7 +70,7 @@ void set_ends(part& whole) {
 
 part parts_of(const outcome& how) {
     part whole{.name = {}, .end = std::max(how.simulated_ns, how.timeline.back().at_ns)};
-    // parts from the outermost to the failed step, which need not be the last step
+    // Parts from the outermost to the failed step, which need not be the last step.
     std::vector<part*> end;
     for (const auto& one : how.timeline) {
         std::vector<part*> way{&whole};

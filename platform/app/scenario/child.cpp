@@ -94,7 +94,7 @@ bool child::read(const listener& take) {
     for (std::size_t end; (end = buffer_.find('\n')) != std::string::npos;
          buffer_.erase(0, end + 1))
         if (end != 0) take(std::string_view(buffer_).substr(0, end));
-    // no valid message is that long
+    // No valid message is that long.
     if (buffer_.size() > longest_line) buffer_.resize(longest_line);
     return true;
 }

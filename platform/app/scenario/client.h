@@ -46,7 +46,7 @@ private:
 
     platform& on_;
     client_run& what_;
-    // removes the folder and ends the processes of the program
+    // Removes the folder and ends the processes of the program.
     std::optional<temporary_folder> folder_;
     endpoints endpoints_;
     unique_fd output_;

@@ -173,7 +173,7 @@ void session::play(device& chip, std::uint64_t seed) {
         } catch (const std::exception& wrong) {
             failure_ = wrong.what();
         }
-        // ends the run now instead of at the end of the slice
+        // Ends the run now instead of at the end of the slice.
         board_.loop().pause("the steps are done");
         sc_core::wait(next_);
     }

@@ -175,7 +175,7 @@ struct fill_step : content_spec {
     action plan() const {
         return {fmt::format("fill {} with {}, {} bytes", at.text(), text(), size.value),
                 [s = *this](scenario_context& ctx) {
-                    // checks the range before memory is allocated
+                    // Checks the range before memory is allocated.
                     s.at.address(ctx.device, s.size.value);
                     write_memory(ctx, s.at, s.content(ctx));
                 }};

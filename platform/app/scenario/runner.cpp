@@ -32,7 +32,7 @@ struct worklist {
     /// Called when the operating system has no process or descriptor left, and no running job can
     /// release one.
     std::function<void(std::size_t, const outcome&)> refused;
-    /// called with the outcome of a scenario
+    /// Called with the outcome of a scenario.
     std::function<void(std::size_t, const outcome&)> ended;
     std::function<void()> on_progress = {};  ///< called about ten times a second
 };

@@ -26,7 +26,7 @@ void check_parts(const reader& r, std::string_view key, std::uint64_t size, std:
 
 std::vector<std::uint8_t> read_memory(scenario_context& ctx, const location& from,
                                       std::uint64_t size) {
-    // checks the range before memory is allocated
+    // Checks the range before memory is allocated.
     const auto address = from.address(ctx.device, size);
     std::vector<std::uint8_t> bytes(size);
     if (from.what == location::kind::hbm)

@@ -28,7 +28,7 @@ struct host_mapping_guard {
     static void on_bus_error(int, siginfo_t* info, void*) {
         const int saved = errno;
         if (!host_mapping::repair(static_cast<const std::uint8_t*>(info->si_addr))) {
-            // another address: repeat the access, which now ends the process
+            // Another address: repeat the access, which now ends the process.
             signal(SIGBUS, SIG_DFL);
         }
         errno = saved;

@@ -212,7 +212,7 @@ int vfio_user_device::set_interrupts(message& request) {
     if (!asked || asked->index >= interrupt_kinds) return EINVAL;
     const bool msix = asked->index == VFIO_PCI_MSIX_IRQ_INDEX;
     const std::uint32_t known = vectors(asked->index);
-    // masking is not supported
+    // Masking is not supported.
     if ((asked->flags & VFIO_IRQ_SET_ACTION_TRIGGER) == 0) return ENOTSUP;
     if (asked->start > known || asked->count > known - asked->start) return EINVAL;
     auto& fds = request.descriptors;

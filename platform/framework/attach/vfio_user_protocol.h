@@ -87,7 +87,7 @@ struct trn_time {
     std::uint64_t nanoseconds;  ///< request: time to wait; reply: current simulated time
 };
 
-/// limit in bytes of a read, write or DMA
+/// Limit in bytes of a read, write or DMA.
 inline constexpr std::uint32_t max_data_transfer = 1 << 20;
 inline constexpr std::uint32_t max_message = max_data_transfer + 4096;
 inline constexpr std::uint32_t max_descriptors = 16;  ///< limit per message

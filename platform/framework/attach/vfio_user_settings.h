@@ -15,7 +15,7 @@ namespace trn {
 struct vfio_user_config {
     std::string path = {};           ///< path of the socket, which gets mode 0600
     std::string name = "vfio-user";  ///< name of the function in log lines
-    /// lets clients map memory BARs; for false, QEMU waits for each write
+    /// lets clients map memory BARs; QEMU then does not post writes
     bool offer_mapping = true;
     /// Marks BARs as prefetchable that only fit into the prefetchable window of a bridge.
     bool behind_bridge = false;
@@ -26,7 +26,7 @@ struct vfio_user_config {
 
 /// Callbacks into the rest of the platform. All are optional.
 struct vfio_user_hooks {
-    /// before each access to a region, including configuration space
+    /// Before each access to a region, including configuration space.
     std::function<void()> before_access;
     std::function<void(const sc_core::sc_time& delay)>
         after_access;  ///< with the access's `delay`, before its reply is sent

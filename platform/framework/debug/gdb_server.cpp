@@ -59,7 +59,7 @@ std::string monitor_command(control& methods, std::string_view command) {
 
 class gdb_server::session : public connection {
 public:
-    /// limit of bytes that GDB has not read yet
+    /// Limit of bytes that GDB has not read yet.
     static constexpr std::size_t largest_backlog = 4 << 20;
 
     session(gdb_server& server, listener::stream socket)

@@ -217,7 +217,7 @@ private:
     std::vector<std::uint64_t> announced_;  // ids of processes whose tracks were written
     std::uint64_t returns_ = 0;
     bool begun_ = false;
-    // buffers of nested messages, from the outermost to the innermost
+    // Buffers of nested messages, from the outermost to the innermost.
     protobuf whole_, packet_, message_, part_;
 };
 

@@ -15,7 +15,7 @@ namespace trn::misuse {
 
 namespace {
 
-// limits the log of a guest that repeats an error in a loop
+// Limits the log of a guest that repeats an error in a loop.
 constexpr std::uint64_t lines_per_module = 3;
 
 struct tally {

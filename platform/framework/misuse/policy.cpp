@@ -13,7 +13,7 @@ namespace trn::misuse {
 
 namespace {
 
-// in the order of the enumerators
+// In the order of the enumerators.
 constexpr std::array<std::string_view, 3> words{"count", "log", "fail"};
 
 policy parse_policy(std::string_view word) {

@@ -84,7 +84,7 @@ using answer = std::function<void(json result)>;
 
 struct method {
     std::string_view name;
-    /// description of the parameters: "space, address, size: bytes (at most 1 MiB)"
+    /// Description of the parameters: "space, address, size: bytes (at most 1 MiB)".
     std::string_view takes;
     std::string_view description;
     std::function<void(const parameters&, caller&, const answer&)> call;

@@ -24,7 +24,7 @@ public:
     static constexpr std::size_t largest_message = 4 << 20;  ///< bytes per line
     /// Limit of bytes that a client has not read yet.
     static constexpr std::size_t largest_backlog = 16 << 20;
-    /// limit of the bytes of a client's first line
+    /// Limit of the bytes of a client's first line.
     static constexpr std::size_t largest_greeting = 64 << 10;
     static constexpr std::size_t max_clients = 16;  ///< limit of clients that have sent hello
 

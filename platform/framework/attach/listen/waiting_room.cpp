@@ -32,7 +32,7 @@ void waiting_room::turn_all_away() {
 
 void waiting_room::turn_away(const std::shared_ptr<guest>& one) {
     const auto call = std::move(one->turn_away);
-    // keeps the guest alive: `one` may refer to the list's element
+    // Keeps the guest alive: `one` may refer to the list's element.
     guests_.remove(std::shared_ptr(one));
     call();
 }
