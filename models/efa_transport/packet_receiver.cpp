@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "models/efa_transport/packet_pool.h"
 #include "platform/framework/kernel/trace.h"
 
 namespace trn::efa_transport {
@@ -363,7 +364,7 @@ packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
         sender_.fail(packet.message, status::local_bad_lkey);
     else
         sender_.finished(packet.message, packet.number, now_.ready);
-    sender_.recycle(std::move(queue_.front()));
+    packet_pool::give(std::move(queue_.front()));
     return progress::done;
 }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "models/efa_transport/packet_pool.h"
+
 namespace trn::efa_transport {
 
 using efa_objects::limits;
@@ -77,7 +79,6 @@ void packet_sender::forget() {
     deadlines_.clear();
     again_.clear();
     asked_.clear();
-    done_.clear();
     unacknowledged_ = 0;
     packets_ = 0;
     later_.abandon();
@@ -560,22 +561,6 @@ packet_sender::progress packet_sender::choose_own() {
     return progress::idle;
 }
 
-/// An empty packet, with the memory of one that is done.
-std::unique_ptr<srd_packet> packet_sender::fresh_packet() {
-    if (done_.empty()) return std::make_unique<srd_packet>();
-    auto again = std::move(done_.back());
-    done_.pop_back();
-    again->clear();
-    return again;
-}
-
-void packet_sender::recycle(std::unique_ptr<srd_packet> done) {
-    if (unacknowledged_ == 0) return done_.clear();
-    if (done_.size() >= cfg_.window) return;
-    done->drop_data();
-    done_.push_back(std::move(done));
-}
-
 /// Times out at `deadline` (absolute). Deadlines come almost in their order.
 void packet_sender::expect(const sc_time& deadline, const packet_name& what) {
     const auto at = deadlines_.empty() || deadlines_.back().deadline <= deadline
@@ -588,7 +573,7 @@ void packet_sender::expect(const sc_time& deadline, const packet_name& what) {
 void packet_sender::prepare(request& of, std::uint32_t number) {
     const queue_pair& qp = *objects_.queue_pairs.find(of.queue_pair);
     const std::uint32_t per_packet = of.what == operation::send ? cfg_.mtu : cfg_.packet;
-    auto what = fresh_packet();
+    auto what = packet_pool::take();
     what->type = of.what == operation::send        ? srd_packet::kind::send
                  : of.what == operation::rdma_read ? srd_packet::kind::read_request
                                                    : srd_packet::kind::write;
@@ -672,7 +657,7 @@ void packet_sender::respond(std::unique_ptr<srd_packet> to, status how, const sc
 
 void packet_sender::responded(std::unique_ptr<srd_packet> response) {
     take_response(*response);
-    recycle(std::move(response));
+    packet_pool::give(std::move(response));
 }
 
 void packet_sender::take_response(const srd_packet& response) {

@@ -90,8 +90,6 @@ public:
     void respond(std::unique_ptr<srd_packet> to, status how, const sc_core::sc_time& ready);
     /// Another card's response.
     void responded(std::unique_ptr<srd_packet> response);
-    /// A packet that is done: one that is sent later takes its memory.
-    void recycle(std::unique_ptr<srd_packet> done);
     /// The data of packet `number` is in memory; `when` (absolute).
     void finished(std::uint64_t message, std::uint32_t number, const sc_core::sc_time& when);
     void fail(std::uint64_t message, status why);
@@ -162,7 +160,6 @@ private:
     progress fill();
     progress choose();
     progress choose_own();
-    std::unique_ptr<srd_packet> fresh_packet();
     void prepare(request& of, std::uint32_t packet);
     void prepare_response();
     void take_response(const srd_packet& response);
@@ -192,7 +189,6 @@ private:
     std::deque<expected> deadlines_;  // the earliest first; those of packets that are done too
     std::deque<packet_name> again_;   // packets to send again
     std::deque<std::unique_ptr<srd_packet>> asked_;  // reads of other cards
-    std::vector<std::unique_ptr<srd_packet>> done_;  // their memory is used again
     std::set<ethernet::address> responsive_;         // cards that have answered
     sc_core::sc_time round_trip_;                    // smoothed
     sc_core::sc_event work_;

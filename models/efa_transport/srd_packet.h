@@ -73,11 +73,12 @@ struct srd_packet : ethernet::frame {
         data.resize(size);
     }
     void drop_data() {
-        spare.swap(data);
+        if (data.size() > spare.size()) spare.swap(data);
         data.clear();
     }
-    /// Becomes an empty packet that keeps its memory. Precondition: drop_data() was the last.
+    /// Becomes an empty packet that keeps its memory.
     void clear() {
+        drop_data();
         auto kept = std::move(spare);
         *this = srd_packet();
         spare = std::move(kept);

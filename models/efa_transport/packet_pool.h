@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "models/efa_transport/srd_packet.h"
+
+namespace trn::efa_transport {
+
+/// Packets that are done, whose memory later packets use. One pool of all cards of the process: a
+/// pool of each would hold as much memory for each card that has ever worked.
+class packet_pool {
+public:
+    static constexpr std::size_t max_idle = 512;  ///< packets: 4 MiB of data
+
+    /// An empty packet.
+    static std::unique_ptr<srd_packet> take() {
+        if (idle().empty()) return std::make_unique<srd_packet>();
+        auto again = std::move(idle().back());
+        idle().pop_back();
+        return again;
+    }
+    static void give(std::unique_ptr<srd_packet> done) {
+        if (idle().size() == max_idle) return;
+        done->clear();
+        idle().push_back(std::move(done));
+    }
+
+private:
+    static std::vector<std::unique_ptr<srd_packet>>& idle() {
+        static std::vector<std::unique_ptr<srd_packet>> all;
+        return all;
+    }
+};
+
+}  // namespace trn::efa_transport
