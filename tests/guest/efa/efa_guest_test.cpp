@@ -21,10 +21,18 @@ protected:
     ended start(const std::string& options, const std::string& script,
                 const std::string& modules = {}, const std::string& board = "efa_pair") {
         return start_on("tests/guest/efa/" + board + ".yaml",
-                        modules +
-                            loading(kernel, {"drivers/infiniband/core/ib_core",
-                                             "drivers/infiniband/core/ib_uverbs"}) +
-                            loading(tools + "/efa/", {"efa"}) + running(script) + options);
+                        modules + drivers() + running(script) + options);
+    }
+    ended with_faults(const std::string& options, const std::string& script,
+                      const std::vector<injection>& faults) {
+        return run_with_faults(std::string(TRNVP) + " guest tests/guest/efa/efa_pair.yaml" +
+                                   drivers() + running(script) + options + " </dev/null",
+                               faults);
+    }
+    std::string drivers() const {
+        return loading(kernel,
+                       {"drivers/infiniband/core/ib_core", "drivers/infiniband/core/ib_uverbs"}) +
+               loading(tools + "/efa/", {"efa"});
     }
 
     const std::string kernel = tools + "/modules/kernel/";
@@ -81,6 +89,29 @@ TEST_F(EfaGuest, ChipAndCardOfOneServerAreRecordedTogether) {
     EXPECT_EQ(replay.status, 0) << replay.output;
     EXPECT_THAT(replay.output, HasSubstr("as recorded"));
     EXPECT_EQ(run("cmp " + trace + " " + again).status, 0);
+}
+
+/// The driver does not reset the card by itself: it closes its admin queue after 30 s.
+TEST_F(EfaGuest, LostAdminCommandClosesTheQueueUntilTheDriverIsLoadedAgain) {
+    const auto how =
+        with_faults("--listen " + (folder / ""), seen + std::string(R"sh(
+count=/sys/class/infiniband/efa_0/ports/1/hw_counters
+read before <$count/tx_pkts || exit 2
+echo ready for a lost command
+for try in $(seq 100); do read after <$count/tx_pkts || break; sleep 0.1; done
+seen 'send any completion for admin cmd GET_STATS'
+read after <$count/tx_pkts && exit 4
+seen 'Admin queue is closed'
+echo ready for a fatal error
+sleep 1
+rmmod efa
+insmod /modules/efa.ko || exit 3
+read after <$count/tx_pkts && echo counts again
+)sh"),
+                    {{"ready for a lost command", "server0.nic.engine", "lost_command"},
+                     {"ready for a fatal error", "server0.nic.engine", "fatal_error"}});
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("counts again"));
 }
 
 TEST_F(EfaGuest, TwoGuestsSendAndReadByRdma) {
