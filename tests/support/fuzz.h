@@ -91,6 +91,12 @@ inline std::string file_text(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// Writes a new file: a file system may wait for its disk when a file is overwritten.
+inline void write_text(const std::filesystem::path& file, std::string_view text) {
+    std::filesystem::remove(file);
+    std::ofstream(file, std::ios::binary) << text;
+}
+
 /// The texts of all files below `roots` whose names end in `ending`, in order of their paths.
 inline std::vector<std::string> file_texts(const std::vector<std::string>& roots,
                                            std::string_view ending) {
@@ -123,9 +129,10 @@ inline double processor_seconds() {
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// The main of a fuzz target: `[--seconds N] [--seed S] [--only INPUT] [--inputs N]`. `one` gets
-/// each input's own random source; it must return within two seconds of processor time. Returns the
-/// process's status: with `--inputs` it is an error that there was no time for all of them.
+/// The main of a fuzz target: `[--seconds N] [--seed S] [--only INPUT] [--inputs N] [--enough N]`.
+/// `one` gets each input's own random source; it must return within two seconds of processor time.
+/// Returns the process's status: with `--inputs` it is an error that there was no time for all of
+/// them, with `--enough` it is not.
 inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& one) {
     double seconds = 10;
     std::uint64_t seed = 1, input = 0, end = ~0ull, wanted = 0;
@@ -134,6 +141,7 @@ inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& 
         if (option == "--seconds") seconds = std::atof(argv[i + 1]);
         if (option == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 0);
         if (option == "--inputs") end = wanted = std::strtoull(argv[i + 1], nullptr, 0);
+        if (option == "--enough") end = std::strtoull(argv[i + 1], nullptr, 0);
         if (option == "--only") end = (input = std::strtoull(argv[i + 1], nullptr, 0)) + 1;
     }
     for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(s, detail::report_crash);

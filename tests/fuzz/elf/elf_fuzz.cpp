@@ -54,7 +54,8 @@ int main(int argc, char** argv) {
     return test::fuzz(argc, argv, [&](test::fuzz_random& random) {
         std::string text = mutator.make(random);
         change_numbers(text, random);
-        const bytes image(text.begin(), text.end());
+        const auto* begin = reinterpret_cast<const std::uint8_t*>(text.data());  // copied at once
+        const bytes image(begin, begin + text.size());
         try {
             check(read_elf(image, "fuzz"), image.size());
         } catch (const elf_error&) {

@@ -79,7 +79,7 @@ const std::vector<std::string> words{"null",
 
 void read(const fs::path& folder, const std::string& text) {
     for (const auto* name : {"run.jsonl", "durations.json", "past.json"})
-        std::ofstream(folder / name, std::ios::binary) << text;
+        test::write_text(folder / name, text);
     const auto past = regression::history::read(folder);
     try {
         regression::durations::read(folder / "durations.json").text();

@@ -76,7 +76,7 @@ void report(std::vector<scenario::scenario> all, const std::string& text) noexce
 }
 
 void read(const std::filesystem::path& file, const std::string& text) {
-    std::ofstream(file, std::ios::binary) << text;
+    test::write_text(file, text);
     diagnostics problems;
     auto all = scenario::load(file, problems);
     if (problems.empty()) report(std::move(all), text);
