@@ -149,8 +149,9 @@ prepared_kernel prepare_kernel(const kernel_request& what) {
     run_compiler(folder.path());
     prepared_kernel made;
     try {
-        made.set = with_files_named_from(what.folder, read_file(folder / "set", max_file));
-        made.cores = isa::read_program_set(made.set).cores;
+        const auto set = read_named_from(what.folder, read_file(folder / "set", max_file));
+        made.set = isa::write_program_set(set);
+        made.cores = set.cores;
         const auto text = read_file(folder / "answer.json", max_file);
         array_files files(folder);
         const auto answer = nlohmann::json::parse(text.begin(), text.end());

@@ -53,10 +53,11 @@ void program_source::read_program(const reader& r) {
     read_collectives(r);
     if (file.empty()) return;
     try {
-        request.set = with_files_named_from(
+        const auto set = read_named_from(
             request.folder,
             read_program_file((request.folder / file).lexically_normal(), texts_in(r, "set")));
-        request.cores = isa::read_program_set(request.set).cores;
+        request.set = isa::write_program_set(set);
+        request.cores = set.cores;
     } catch (const file_error& wrong) {
         r.node().at("file").report(mistake::unreadable_file,
                                    fmt::format("{}: {}", file, wrong.what()));

@@ -3,14 +3,16 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <vector>
+#include <span>
+
+#include "models/assembler/program_set.h"
 
 namespace trn::scenario {
 
-/// Rewrites the source file names of a program set relative to the scenario's folder, so that
-/// traces do not depend on its location. Files outside keep their names. \throws
-/// isa::program_set_error when `set` is not a program set
-std::vector<std::uint8_t> with_files_named_from(const std::filesystem::path& folder,
-                                                const std::vector<std::uint8_t>& set);
+/// Reads a program set and names its source files relative to the scenario's folder: traces have
+/// these names, and do not depend on where the folder is. Files outside keep their names.
+/// \throws isa::program_set_error when `set` is not a program set
+isa::program_set read_named_from(const std::filesystem::path& folder,
+                                 std::span<const std::uint8_t> set);
 
 }  // namespace trn::scenario
