@@ -189,6 +189,35 @@ echo "I am $(wget -q -O - http://169.254.169.254/latest/meta-data/local-hostname
     EXPECT_THAT(how.output, HasSubstr("I am ip-172-31-0-5.ec2.internal"));
 }
 
+/// 30 % in each direction: about half of the answers come, by chance neither all nor none.
+TEST_F(EnaGuest, PingsAreLostAtTheRateOfTheNetwork) {
+    const auto start =
+        guests("--servers all --listen " + (folder / ""), R"sh(n=${TRNVP_SERVER#server}
+peer=10.0.0.1$((1 - n))
+ip addr add 10.0.0.1$n/24 dev eth0
+ip link set eth0 up
+if [ $n = 1 ]; then
+    for try in $(seq 400); do nc $peer 99 2>/dev/null | grep -q done && exit 0; sleep 0.5; done
+    exit 7
+fi
+for try in $(seq 100); do ping -c 1 -W 1 $peer >/dev/null && break; done
+echo ready for loss
+for try in $(seq 20); do
+    received=$(ping -i 0.05 -c 60 -W 1 $peer | sed -n 's/.* \([0-9]*\) packets received.*/\1/p')
+    [ $received -lt 60 ] && break
+done
+[ $received -lt 60 ] && [ $received -gt 0 ] && echo some are lost
+echo ready without loss
+echo done >/tmp/done
+nc -l -p 99 </tmp/done
+)sh");
+    const auto how =
+        run_with_faults(start, {{"ready for loss", "ethernet", "loss", ", ppm=300000"},
+                                {"ready without loss", "ethernet", "loss", ", ppm=0"}});
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("[server0] some are lost"));
+}
+
 /// Sends whose completions are lost stop the queue: the driver resets the card after 5 s, and
 /// the guests ping again.
 TEST_F(EnaGuest, PingGoesOnAfterLostCompletions) {
