@@ -24,24 +24,31 @@ public:
 
     /// The initiator of the current access; nullptr: a model's own process or a tool.
     static const initiator* current() { return current_; }
-    static kind current_kind() { return current_ == nullptr ? kind::tool : current_->what_; }
+    static kind current_kind() { return current_kind_; }
 
 private:
     friend class acting;
     static inline const initiator* current_ = nullptr;
+    static inline kind current_kind_ = kind::tool;
     const kind what_;
 };
 
 /// Sets the current initiator during its lifetime, around a bus access that does not wait.
 class acting {
 public:
-    explicit acting(const initiator& who) : before_(std::exchange(initiator::current_, &who)) {}
-    ~acting() { initiator::current_ = before_; }
+    explicit acting(const initiator& who)
+        : before_(std::exchange(initiator::current_, &who)),
+          kind_before_(std::exchange(initiator::current_kind_, who.what_)) {}
+    ~acting() {
+        initiator::current_ = before_;
+        initiator::current_kind_ = kind_before_;
+    }
     acting(const acting&) = delete;
     acting& operator=(const acting&) = delete;
 
 private:
     const initiator* const before_;
+    const initiator::kind kind_before_;
 };
 
 }  // namespace trn

@@ -85,44 +85,39 @@ const register_index& register_index::of(const register_table& table) {
     return known.try_emplace(&table, table).first->second;
 }
 
-std::uint32_t register_index::blank_page() {
-    const std::size_t begin = entries_.size();
-    entries_.resize(begin + page_mask + 1, {hole, static_cast<std::uint32_t>(rows_.size() - 1)});
-    return static_cast<std::uint32_t>(begin);
-}
-
 register_index::register_index(const register_table& table)
     : width_shift_(static_cast<unsigned>(std::countr_zero(table.width))),
-      rows_(table.rows.size() + 1),
-      plain_(2 * rows_.size()) {
-    page_.assign((table.size >> width_shift_ >> page_shift) + 1, blank_page());
+      rows_(table.rows.size() + 1) {
+    holes_.fill({hole, static_cast<std::uint32_t>(table.rows.size())});
+    pages_.assign((table.size >> width_shift_ >> page_shift) + 1, holes_.data());
     for (std::uint32_t r = 0; r < table.rows.size(); ++r) {
         const register_row& row = table.rows[r];
-        const bit_access& bits = row.bits;
-        rows_[r] = {bits, row.reset, row.slot};
-        if (bits.readable != 0 && bits.drained == 0) plain_[r] |= plain_read;
-        if (bits.stored != 0 && bits.writable() == bits.stored) plain_[r] |= plain_write;
-        for (std::uint32_t i = 0; i < row.count; ++i) {
-            const std::uint64_t number = row.element(i) >> width_shift_;
-            std::uint32_t& page = page_[number >> page_shift];
-            if (page == 0) page = blank_page();
-            entries_[page + (number & page_mask)] = {row.slot + i, r};
-        }
+        rows_[r] = {row.bits, row.reset, row.slot};
+        for (std::uint32_t i = 0; i < row.count; ++i)
+            writable(row.element(i) >> width_shift_) = {row.slot + i, r};
     }
+}
+
+/// The entry of a word, in a page of its own instead of the page of holes.
+register_index::entry& register_index::writable(std::uint64_t number) {
+    const entry*& begin = pages_[number >> page_shift];
+    if (begin == holes_.data())
+        begin = own_pages_.emplace_back(std::make_unique<page>(holes_))->data();
+    return const_cast<entry&>(begin[number & page_mask]);
 }
 
 register_bank::register_bank(const register_table& table, options opts)
     : table_(table),
       index_(register_index::of(table)),
+      pages_(index_.pages()),
       name_(opts.name.empty() ? default_name(table) : std::move(opts.name)),
       stride_(opts.stride != 0 ? opts.stride : table.size),
       stride_shift_(shift_of(stride_)),
+      offset_mask_((std::uint64_t{1} << stride_shift_) - 1),
       size_(table.size),
-      words_(table.width == word ? table.size / word : 0),
       instances_(opts.instances),
       width_(table.width),
       latency_(opts.latency),
-      plain_(index_.no_accesses()),
       values_(opts.instances),
       ram_(table.holes == hole_policy::ram ? opts.instances : 0) {
     if (auto* owner = sc_core::sc_get_curr_simcontext()->hierarchy_curr())
@@ -134,7 +129,7 @@ register_bank::~register_bank() = default;
 
 register_bank::hooks& register_bank::hooks_of(std::size_t row) {
     if (hook_numbers_.empty()) hook_numbers_.resize(table_.rows.size());
-    plain_ = index_.no_accesses();  // to be prepared again
+    unprepare();
     std::uint16_t& number = hook_numbers_[row];
     if (number == 0) {
         hooks_.emplace_back();
@@ -143,78 +138,94 @@ register_bank::hooks& register_bank::hooks_of(std::size_t row) {
     return hooks_[number - 1];
 }
 
-/// Before the first access and the first after a change of hooks: which accesses are plain.
+std::uint32_t register_bank::fetch_word(const tlm::tlm_generic_payload& payload) {
+    std::uint32_t value;
+    std::memcpy(&value, payload.get_data_ptr(), word);
+    return value;
+}
+
+/// The value after a plain write.
+inline std::uint32_t register_bank::prepared_row::after_write(
+    std::uint32_t old, const tlm::tlm_generic_payload& payload) const {
+    return old ^ ((old ^ fetch_word(payload)) & stored);
+}
+
+/// Most banks have no latency, and stores limit the speed of accesses.
+inline void register_bank::add_latency(sc_core::sc_time& delay) const {
+    if (latency_ != sc_core::SC_ZERO_TIME) delay += latency_;
+}
+
+/// Before the first access and the first after a change of hooks.
 void register_bank::prepare() {
-    if (uses_ == nullptr) uses_ = std::make_unique<register_use[]>(table_.rows.size());
-    plain_ = index_.plain_accesses();
-    if (hooks_.empty()) return;
-    own_plain_ = std::make_unique<std::uint8_t[]>(table_.rows.size() + 1);
-    std::copy_n(plain_, table_.rows.size(), own_plain_.get());
-    for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+    const std::size_t count = table_.rows.size();
+    if (rows_ == nullptr) rows_ = std::make_unique<prepared_row[]>(count + 1);
+    for (std::size_t r = 0; r < count; ++r) {
+        const auto& [bits, reset, slot] = index_.row(r);
         const hooks* const own = find_hooks(r);
-        if (own == nullptr) continue;
-        std::uint8_t& plain = own_plain_[r];
-        if (own->view || own->on_read)
-            plain &= static_cast<std::uint8_t>(~register_index::plain_read);
-        if (own->on_write && (plain & register_index::plain_write) != 0)
-            plain ^= register_index::plain_write | register_index::hooked_write;
+        prepared_row& row = rows_[r];
+        row.on_write = own != nullptr && own->on_write ? &own->on_write : nullptr;
+        row.readable = static_cast<std::uint32_t>(bits.readable);
+        row.stored = static_cast<std::uint32_t>(bits.stored);
+        row.reset = static_cast<std::uint32_t>(reset);
+        row.slot = slot;
+        row.plain[tlm::TLM_READ_COMMAND] = bits.readable != 0 && bits.drained == 0 &&
+                                           (own == nullptr || !(own->view || own->on_read));
+        row.plain[tlm::TLM_WRITE_COMMAND] = bits.stored != 0 && bits.writable() == bits.stored;
     }
-    plain_ = own_plain_.get();
+    words_ = width_ == word ? size_ / word : 0;
+    prepared_ = true;
+}
+
+/// After a plain write. Inlined, because most writes that matter for speed ring doorbells.
+[[gnu::always_inline]] inline void register_bank::call_write_hook(tlm::tlm_generic_payload& payload,
+                                                                  sc_core::sc_time& delay,
+                                                                  const prepared_row& row,
+                                                                  element which,
+                                                                  std::uint32_t old) {
+    const std::uint64_t written = fetch_word(payload), value = row.after_write(old, payload);
+    register_access a{which.instance, which.index, old, written, value, delay};
+    (*row.on_write)(a);
+    if (a.response == tlm::TLM_OK_RESPONSE) [[likely]]
+        return;
+    payload.set_response_status(a.response);
+    refuse(a.response, true, payload.get_address(), word);
 }
 
 /// Plain accesses are shorter than the calls would be that all others take.
 void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    payload.set_dmi_allowed(false);
     const std::uint64_t address = payload.get_address(), instance = address >> stride_shift_;
     // Rotated, an offset that is none of a register is too large.
-    const std::uint64_t number = std::rotr(address - (instance << stride_shift_), 2);
+    const std::uint64_t number = std::rotr(address & offset_mask_, 2);
     if (payload.get_data_length() != word || payload.get_streaming_width() < word ||
         payload.get_byte_enable_ptr() != nullptr || number >= words_ || instance >= instances_)
         [[unlikely]]
         return access_any(payload, delay);
-    const register_index::entry& at = index_.at(number);
-    const auto& row = index_.row(at.row);
+    const register_index::entry& at = register_index::at(pages_, number);
+    prepared_row& row = rows_[at.row];
     stored& own = values_[instance];
-    const std::uint8_t plain = plain_[at.row];
     auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());  // or null
+    if (!row.plain[payload.get_command()])
+        return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
     if (payload.is_read()) {
-        if ((plain & register_index::plain_read) == 0)
-            return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
-        const std::uint64_t read =
-            (values != nullptr ? values[at.slot] : row.reset) & row.bits.readable;
+        const std::uint32_t read = (values != nullptr ? values[at.slot] : row.reset) & row.readable;
         std::memcpy(payload.get_data_ptr(), &read, word);
-        ++count(at.row).reads;
-        delay += latency_;
-    } else {
-        if (plain < register_index::plain_write || values == nullptr || !payload.is_write())
-            return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
-        std::uint32_t& value = values[at.slot];
-        const std::uint32_t old = value, stored_bits = static_cast<std::uint32_t>(row.bits.stored);
-        std::uint32_t written;
-        std::memcpy(&written, payload.get_data_ptr(), word);
-        value = (old & ~stored_bits) | (written & stored_bits);
-        own.changes += value != old;
-        ++count(at.row).writes;
-        delay += latency_;
-        if (plain >= register_index::hooked_write)
-            return call_write_hook(payload, delay, static_cast<unsigned>(instance), at, old);
+        ++count(row).reads;
+        add_latency(delay);
+        return payload.set_response_status(tlm::TLM_OK_RESPONSE);
     }
+    if (values == nullptr) [[unlikely]]
+        return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
+    const std::uint32_t old = values[at.slot], value = row.after_write(old, payload);
+    if (value != old) {
+        values[at.slot] = value;
+        ++own.changes;
+    }
+    ++count(row).writes;
+    add_latency(delay);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
-}
-
-/// After a write.
-void register_bank::call_write_hook(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
-                                    unsigned instance, const register_index::entry& at,
-                                    std::uint64_t old) {
-    const auto& row = index_.row(at.row);
-    std::uint32_t written;
-    std::memcpy(&written, payload.get_data_ptr(), word);
-    const std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
-    register_access a{instance, at.slot - row.slot, old, written, value, delay};
-    hooks_[hook_numbers_[at.row] - 1u].on_write(a);
-    payload.set_response_status(a.response);
-    if (a.response != tlm::TLM_OK_RESPONSE) [[unlikely]]
-        refuse(a.response, true, payload.get_address(), word);
+    if (row.on_write != nullptr)
+        call_write_hook(payload, delay, row, {static_cast<unsigned>(instance), at.slot - row.slot},
+                        old);
 }
 
 /// Any access to one register, or to a hole.
@@ -275,21 +286,21 @@ bool register_bank::locate(std::uint64_t address, location& where) const {
 [[gnu::always_inline]] inline tlm::tlm_response_status register_bank::beat(
     bool is_write, unsigned instance, const register_index::entry& at, unsigned char* data,
     sc_core::sc_time& delay) {
-    if (plain_ == index_.no_accesses()) [[unlikely]]
+    if (!prepared_) [[unlikely]]
         prepare();
-    delay += latency_;
+    add_latency(delay);
     return is_write ? write(instance, at, fetch(data), delay) : read(instance, at, data, delay);
 }
 
-inline register_use::counts& register_bank::count(std::uint32_t row) {
-    return uses_[row].by[static_cast<std::size_t>(initiator::current_kind())];
+inline register_use::counts& register_bank::count(prepared_row& row) {
+    return row.use.by[static_cast<std::size_t>(initiator::current_kind())];
 }
 
 tlm::tlm_response_status register_bank::read(unsigned instance, const register_index::entry& at,
                                              unsigned char* data, sc_core::sc_time& delay) {
     const auto& row = index_.row(at.row);
     if (row.bits.readable == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    ++count(at.row).reads;
+    ++count(rows_[at.row]).reads;
     const unsigned index = at.slot - row.slot;
     const hooks* const own = find_hooks(at.row);
     const std::uint64_t old =
@@ -310,7 +321,7 @@ tlm::tlm_response_status register_bank::write(unsigned instance, const register_
                                               std::uint64_t written, sc_core::sc_time& delay) {
     const auto& row = index_.row(at.row);
     if (row.bits.writable() == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    ++count(at.row).writes;
+    ++count(rows_[at.row]).writes;
     const std::uint64_t old = load(instance, at.slot, row);
     std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
     value &= ~((written & row.bits.clears) | (~written & row.bits.kept));

@@ -56,37 +56,36 @@ public:
         std::uint64_t reset;
         std::uint32_t slot;  ///< of its first register
     };
-    /// Accesses to a row that move its value and do nothing else (`hooked_write`: but call a hook),
-    /// as bits of a number.
-    enum plain : std::uint8_t { plain_read = 1, plain_write = 2, hooked_write = 4 };
-
     static const register_index& of(const register_table& table);
     explicit register_index(const register_table& table);
+    register_index(const register_index&) = delete;  // it has the address of its page of holes
+    register_index& operator=(const register_index&) = delete;
 
     /// The entry of the register at `offset`. Precondition: `offset` is below the table's size.
     const entry& find(std::uint64_t offset) const { return at(offset >> width_shift_); }
     /// The same by the number of the word, of the registers' size, at `offset`.
-    const entry& at(std::uint64_t number) const {
-        return entries_[page_[number >> page_shift] + (number & page_mask)];
+    const entry& at(std::uint64_t number) const { return at(pages_.data(), number); }
+    /// The same for a bank that keeps the address of the pages.
+    static const entry& at(const entry* const* pages, std::uint64_t number) {
+        return pages[number >> page_shift][number & page_mask];
     }
+    const entry* const* pages() const { return pages_.data(); }
 
     /// Zeroes for the row of a hole.
     const constants& row(std::size_t number) const { return rows_[number]; }
-    /// By row: the plain accesses by the table, and zeroes.
-    const std::uint8_t* plain_accesses() const { return plain_.data(); }
-    const std::uint8_t* no_accesses() const { return plain_.data() + rows_.size(); }
 
 private:
     static constexpr unsigned page_shift = 10;  // registers of a page
     static constexpr std::uint64_t page_mask = (1u << page_shift) - 1;
 
-    std::uint32_t blank_page();
+    using page = std::array<entry, page_mask + 1>;
+    entry& writable(std::uint64_t number);
 
     unsigned width_shift_;
     std::vector<constants> rows_;
-    std::vector<std::uint8_t> plain_;
-    std::vector<std::uint32_t> page_;  // where each page begins in entries_; 0 is all holes
-    std::vector<entry> entries_;
+    page holes_;
+    std::vector<std::unique_ptr<page>> own_pages_;  // those with a register
+    std::vector<const entry*> pages_;
 };
 
 /// The registers of one block, or of many equal instances of it at a stride. Decodes, checks width,
@@ -183,11 +182,11 @@ public:
         return peek(row, index, instance);
     }
     /// The accesses to all registers of this row.
-    register_use use(std::size_t row) const { return uses_ ? uses_[row] : register_use{}; }
+    register_use use(std::size_t row) const { return rows_ ? rows_[row].use : register_use{}; }
     bool touched(std::size_t row) const { return use(row).any(); }
     void forget_touches() {
-        uses_.reset();
-        plain_ = index_.no_accesses();
+        unprepare();
+        rows_.reset();
     }
 
 private:
@@ -215,6 +214,17 @@ private:
         hook on_write, on_read;
         view_function view;
     };
+    /// What accesses to a row need, close together. Plain accesses, which move the value and do
+    /// nothing else (a write may call a hook), need no other constants of the row.
+    struct prepared_row {
+        const hook* on_write;  // of plain writes; may be null
+        std::uint32_t readable, stored, reset;
+        std::uint32_t slot;                                   // of its first register
+        std::array<bool, tlm::TLM_IGNORE_COMMAND + 1> plain;  // by command
+        register_use use;
+
+        std::uint32_t after_write(std::uint32_t old, const tlm::tlm_generic_payload& payload) const;
+    };
 
     friend void for_each_bank(
         const std::function<void(const sc_core::sc_object&, register_bank&)>& visit);
@@ -228,8 +238,13 @@ private:
     bool locate(std::uint64_t address, location& where) const;
     void access_by_rules(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
                          unsigned instance, const register_index::entry& at);
+    struct element {
+        unsigned instance, index;
+    };
     void call_write_hook(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
-                         unsigned instance, const register_index::entry& at, std::uint64_t old);
+                         const prepared_row& row, element which, std::uint32_t old);
+    static std::uint32_t fetch_word(const tlm::tlm_generic_payload& payload);
+    void add_latency(sc_core::sc_time& delay) const;
     void access_any(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     tlm::tlm_response_status beat(bool write, unsigned instance, const register_index::entry& at,
                                   unsigned char* data, sc_core::sc_time& delay);
@@ -253,8 +268,12 @@ private:
         const unsigned number = hook_numbers_.empty() ? 0 : hook_numbers_[row];
         return number == 0 ? nullptr : &hooks_[number - 1];
     }
-    register_use::counts& count(std::uint32_t row);
+    static register_use::counts& count(prepared_row& row);
     void prepare();
+    void unprepare() {
+        prepared_ = false;
+        words_ = 0;
+    }
     std::uint64_t fetch(const unsigned char* bytes) const;
     void put(unsigned char* bytes, std::uint64_t value) const;
     void store(unsigned instance, std::uint32_t slot, std::uint64_t value);
@@ -262,11 +281,13 @@ private:
 
     const register_table& table_;
     const register_index& index_;
+    const register_index::entry* const* const pages_;  // of index_
     const std::string name_;
     const std::uint64_t stride_;
-    const unsigned stride_shift_;  // 63: the stride is no power of two
-    const std::uint64_t size_;     // of the aperture
-    const std::uint64_t words_;    // of the aperture; 0: its registers have another size
+    const unsigned stride_shift_;      // 63: the stride is no power of two
+    const std::uint64_t offset_mask_;  // of an address: the bits below stride_shift_
+    const std::uint64_t size_;         // of the aperture
+    std::uint64_t words_ = 0;          // of the aperture; 0: no access is plain, or not prepared
     const unsigned instances_;
     const unsigned width_;
     const sc_core::sc_time latency_;
@@ -274,10 +295,9 @@ private:
     // Most rows have no hooks, and a rack has thousands of banks.
     std::vector<std::uint16_t> hook_numbers_;  // by row: 1 + index in hooks_, or 0
     std::vector<hooks> hooks_;
-    const std::uint8_t* plain_;                  // by row: register_index::plain, once prepared
-    std::unique_ptr<std::uint8_t[]> own_plain_;  // of a bank with hooks
-    std::unique_ptr<register_use[]> uses_;       // by row, from the first access on
-    std::vector<stored> values_;                 // by instance
+    bool prepared_ = false;                 // rows_ is up to date
+    std::unique_ptr<prepared_row[]> rows_;  // from the first access on; one more, for holes
+    std::vector<stored> values_;            // by instance
     std::vector<std::unique_ptr<unsigned char[]>> ram_;  // by instance, for hole_policy::ram
 };
 

@@ -95,6 +95,16 @@ TEST_F(RegisterBank, HookCanRefuseAnAccess) {
     bank.on_write(reg::doorbell,
                   [](register_access& a) { a.response = TLM_GENERIC_ERROR_RESPONSE; });
     EXPECT_EQ(write(offset(reg::doorbell), 1), TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_EQ(write(offset(reg::doorbell), 1), TLM_GENERIC_ERROR_RESPONSE);
+}
+
+TEST_F(RegisterBank, VersionChangesWithTheValueOnly) {
+    write(offset(reg::plain), 5);
+    const auto version = bank.changes(0);
+    write(offset(reg::plain), 5);
+    EXPECT_EQ(bank.changes(0), version);
+    write(offset(reg::plain), 6);
+    EXPECT_GT(bank.changes(0), version);
 }
 
 TEST_F(RegisterBank, HookAddedAfterTheFirstAccessIsCalled) {
@@ -215,6 +225,11 @@ TEST_F(RegisterBank, AccessLatencyIsAnnotatedPerRegister) {
     prepare(p, TLM_READ_COMMAND, offset(reg::plain), words.data(), 12);
     slow.access(p, delay);
     EXPECT_EQ(delay, sc_core::sc_time(30, sc_core::SC_NS));
+    for (const auto command : {TLM_READ_COMMAND, TLM_WRITE_COMMAND, TLM_WRITE_COMMAND}) {
+        prepare(p, command, offset(reg::plain), words.data(), 4);
+        slow.access(p, delay);
+    }
+    EXPECT_EQ(delay, sc_core::sc_time(60, sc_core::SC_NS));
 }
 
 TEST_F(RegisterBank, GuestMistakeIsOneWarningAndWarningsAreBounded) {
