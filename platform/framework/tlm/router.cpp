@@ -12,9 +12,12 @@ bool contains(const router::range& range, std::uint64_t address, std::uint64_t l
     return offset < range.size && length <= range.size - offset;
 }
 
+constexpr router::range nothing{};  // contains no address
+
 }  // namespace
 
-router::router(sc_core::sc_module_name name, const config& cfg) : sc_module(name), cfg_(cfg) {
+router::router(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name), cfg_(cfg), last_hit_(&nothing) {
     target.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
     initiator.register_invalidate_direct_mem_ptr(this, &router::invalidate_direct_mem_ptr);
 }
@@ -34,13 +37,14 @@ const router::range* router::map(const range& added) {
         const range& previous = *std::prev(next);
         if (added.base - previous.base < previous.size) return &previous;
     }
+    last_hit_ = &nothing;
     ranges_.insert(next, added);
     return nullptr;
 }
 
 inline const router::range* router::decode(std::uint64_t address, std::uint64_t length) {
-    if (last_hit_ < ranges_.size() && contains(ranges_[last_hit_], address, length)) [[likely]]
-        return &ranges_[last_hit_];
+    if (contains(*last_hit_, address, length)) [[likely]]
+        return last_hit_;
     return search(address, length);
 }
 
@@ -49,8 +53,8 @@ const router::range* router::search(std::uint64_t address, std::uint64_t length)
         std::upper_bound(ranges_.begin(), ranges_.end(), address,
                          [](std::uint64_t at, const range& other) { return at < other.base; });
     if (next == ranges_.begin() || !contains(*std::prev(next), address, length)) return nullptr;
-    last_hit_ = static_cast<std::size_t>(std::prev(next) - ranges_.begin());
-    return &ranges_[last_hit_];
+    last_hit_ = &*std::prev(next);
+    return last_hit_;
 }
 
 void router::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -52,7 +52,7 @@ private:
 
     const config cfg_;
     std::vector<range> ranges_;
-    std::size_t last_hit_ = 0;  // accesses cluster: most decode in one comparison
+    const range* last_hit_;  // accesses cluster: most decode in one comparison
     std::vector<tlm::tlm_blocking_transport_if<>*> targets_;  // by port; found once
 };
 
