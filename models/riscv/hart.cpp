@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "models/riscv/commit_log.h"
@@ -53,7 +54,8 @@ void hart::reset() {
 
 u64 hart::run(u64 instructions, u64 quantum) {
     const u64 start = ticks();
-    quantum_ = quantum;
+    constexpr auto unlimited = static_cast<u64>(std::numeric_limits<i64>::max());
+    quantum_ = static_cast<i64>(quantum == 0 ? unlimited : std::min(quantum, unlimited));
     cut_ = 0;  // of an earlier run that an interrupt or a debugger met at its end
     exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
     horizon_ = start + static_cast<u64>(exec.budget);
@@ -62,7 +64,7 @@ u64 hart::run(u64 instructions, u64 quantum) {
         if (careful_ || debug_.is_stepping() || always_alone_)
             step();
         else
-            go_on(nullptr, pc_, 0);
+            run_operations(nullptr, pc_, 0);
         exec.budget += cut_;
         horizon_ += static_cast<u64>(std::exchange(cut_, 0));
         if (std::exchange(run_ends_, false)) break;
@@ -71,7 +73,7 @@ u64 hart::run(u64 instructions, u64 quantum) {
 }
 
 /// Runs operations until one leaves: from `first`, or from wherever `acc` points.
-void hart::go_on(const op* first, u64 acc, u64 page) {
+void hart::run_operations(const op* first, u64 acc, u64 page) {
     const handler start = first == nullptr ? code_->decoder().jump : first->run;
     start(*this, first, acc, exec.budget, page, exec.space);
     while (flow_.next != nullptr) {
@@ -121,7 +123,7 @@ bool hart::execute_one(const decoded& d) {
     const i64 rest = exec.budget - 1;
     horizon_ -= static_cast<u64>(rest);
     exec.budget = 1;
-    go_on(scratch_.first(), 0, pc_ & ~u64{4095});
+    run_operations(scratch_.first(), 0, pc_ & ~u64{4095});
     horizon_ += static_cast<u64>(rest);
     exec.budget += rest;
     return !trapped_ && !debug_.has_hit();
@@ -195,11 +197,6 @@ u64 hart::pc_of(const op* o) const {
 
 // --- Time.
 
-u64 hart::ticks() const {
-    const u64 before = exec.at == nullptr ? 0 : slot_of(exec.at).before;
-    return horizon_ - static_cast<u64>(exec.budget) + before;
-}
-
 u64 hart::cycles() const {
     return ticks();
 }
@@ -208,21 +205,10 @@ u64 hart::retired() const {
 }
 
 /// Withholds the budget of all quanta but the one in which the present block began.
-void hart::end_with_quantum() {
-    if (exec.budget <= 0 || quantum_ == 0) return;
-    const u64 others = static_cast<u64>(exec.budget - 1) / quantum_ * quantum_;
-    exec.budget -= static_cast<i64>(others);
-    horizon_ -= others;
-}
-
-bool hart::bus_read(u64 pa, std::span<u8> data) {
-    end_with_quantum();
-    return bus_.read(pa, data);
-}
-
-bool hart::bus_write(u64 pa, std::span<const u8> data) {
-    end_with_quantum();
-    return bus_.write(pa, data);
+void hart::withhold_other_quanta() {
+    const i64 others = (exec.budget - 1) / quantum_ * quantum_;
+    exec.budget -= others;
+    horizon_ -= static_cast<u64>(others);
 }
 
 void hart::stop_soon() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/riscv/block.h"
 #include "models/riscv/code_cache.h"
 #include "models/riscv/csr_state.h"
 #include "models/riscv/debug_control.h"
@@ -75,7 +76,10 @@ public:
     /// From within a bus access: as if `instructions` more had been executed (annotated delay).
     void stall(u64 instructions);
     /// Instructions executed since reset, trapping ones included; exact within a bus access too.
-    u64 ticks() const;
+    u64 ticks() const {
+        const u64 before = exec.at == nullptr ? 0 : slot_of(exec.at).before;
+        return horizon_ - static_cast<u64>(exec.budget) + before;
+    }
     /// Simulated cycles pass while the hart executes nothing (WFI).
     void pass_cycles(u64 cycles) { csr.cycle_offset += cycles; }
 
@@ -201,10 +205,19 @@ public:
     static const std::size_t offset_of_registers;
 
 private:
-    void end_with_quantum();
-    bool bus_read(u64 pa, std::span<u8> data);
-    bool bus_write(u64 pa, std::span<const u8> data);
-    void go_on(const op* first, u64 acc, u64 page);
+    void end_with_quantum() {
+        if (exec.budget > quantum_) withhold_other_quanta();
+    }
+    void withhold_other_quanta();
+    bool bus_read(u64 pa, std::span<u8> data) {
+        end_with_quantum();
+        return bus_.read(pa, data);
+    }
+    bool bus_write(u64 pa, std::span<const u8> data) {
+        end_with_quantum();
+        return bus_.write(pa, data);
+    }
+    void run_operations(const op* first, u64 acc, u64 page);
     void step();
     void execute_alone(u64 pc);
     void record(u64 pc, const decoded& d) const;
@@ -214,6 +227,8 @@ private:
 
     privilege data_mode() const;
     fault physical(u64 va, u64 size, access how, u64& pa);
+    fault load_anywhere(u64 va, unsigned size, u64& value);
+    fault store_anywhere(u64 va, unsigned size, u64 value);
     fault load_in_page(u64 va, unsigned size, u64& value);
     fault store_in_page(u64 va, unsigned size, u64 value);
     fault watch_data(u64 va, unsigned size, access how);
@@ -223,6 +238,7 @@ private:
     fault fetch(u64 pc, u32& bits);
     fault fetch_half(u64 pc, u16& half);
     void remember(u64 va, u64 pa, access how);
+    void remember_device(u64 va, u64 pa, access how);
     void open_window(u64 pa);
     bool page_is_watched(u64 va, access how) const;
     void change_mode(privilege mode);
@@ -238,7 +254,7 @@ private:
 
     u64 pc_ = 0;
     u64 horizon_ = 0;  // ticks() when the budget is used up
-    u64 quantum_ = 0;  // of the run; 0: it has no quanta
+    i64 quantum_ = 0;  // of the run; the largest number: it has no quanta
     i64 cut_ = 0;      // budget withheld by stop_soon()
     bool run_ends_ = false;
     privilege mode_ = privilege::machine;

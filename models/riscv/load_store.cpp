@@ -21,6 +21,11 @@ constexpr bool aligned(u64 va, unsigned size) {
     return (va & (size - 1)) == 0 && (size & (size - 1)) == 0;
 }
 
+/// What the entry of an aligned access has as its tag.
+constexpr u64 tag_of(u64 va, unsigned size) {
+    return va & (~page_mask | (size - 1));
+}
+
 }  // namespace
 
 privilege hart::data_mode() const {
@@ -44,6 +49,18 @@ void hart::remember(u64 va, u64 pa, access how) {
     if (exec.space->window.span == 0) open_window(pa);
 }
 
+/// Lets the next such access to this page go to the bus at once, if nothing in the page needs
+/// attention. Called before the access, which may change the mode and the translations.
+void hart::remember_device(u64 va, u64 pa, access how) {
+    const u64 page = va & ~page_mask;
+    if (log_ != nullptr || page_is_watched(page, how) ||
+        !protection.uniform(pa & ~page_mask, page_size))
+        return;
+    auto& entry = how == access::store ? exec.space->device_store_entry(va)
+                                       : exec.space->device_load_entry(va);
+    entry = {page, pa - va};
+}
+
 /// Lets host code access all of the region of `pa` without a look at its pages, if no page of it
 /// needs attention.
 void hart::open_window(u64 pa) {
@@ -64,6 +81,14 @@ void hart::open_window(u64 pa) {
 
 fault hart::load(u64 va, unsigned size, u64& value) {
     value = 0;
+    const device_entry& e = exec.space->device_load_entry(va);
+    if (e.tag != tag_of(va, size)) return load_anywhere(va, size, value);
+    const bool done = bus_read(va + e.bus, {reinterpret_cast<u8*>(&value), size});
+    return done ? fault{} : access_fault(access::load, va);
+}
+
+/// Precondition: `value` is 0.
+fault hart::load_anywhere(u64 va, unsigned size, u64& value) {
     if (const fault f = watch_data(va, size, access::load)) return f;
     const auto here = static_cast<unsigned>(page_size - (va & page_mask));
     if (size <= here) return load_in_page(va, size, value);
@@ -85,13 +110,22 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
     } else {
         // Only memory takes misaligned accesses. A device would see another access than was meant,
         // so software should not emulate it: an access fault (Priv. 3.6.3.3).
-        if (!aligned(va, size) || !bus_read(pa, {raw, size})) return access_fault(access::load, va);
+        if (!aligned(va, size)) return access_fault(access::load, va);
+        remember_device(va, pa, access::load);
+        if (!bus_read(pa, {raw, size})) return access_fault(access::load, va);
     }
     if (log_ != nullptr) log_->load(va);
     return {};
 }
 
 fault hart::store(u64 va, unsigned size, u64 value) {
+    const device_entry& e = exec.space->device_store_entry(va);
+    if (e.tag != tag_of(va, size)) return store_anywhere(va, size, value);
+    const bool done = bus_write(va + e.bus, {reinterpret_cast<const u8*>(&value), size});
+    return done ? fault{} : access_fault(access::store, va);
+}
+
+fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
     if (const fault f = watch_data(va, size, access::store)) return f;
     const auto here = static_cast<unsigned>(page_size - (va & page_mask));
     if (size <= here) return store_in_page(va, size, value);
@@ -113,9 +147,9 @@ fault hart::store_in_page(u64 va, unsigned size, u64 value) {
         std::memcpy(host, &value, size);
         remember(va, pa, access::store);
     } else {
-        std::array<u8, 8> raw{};
-        std::memcpy(raw.data(), &value, 8);
-        if (!aligned(va, size) || !bus_write(pa, {raw.data(), size}))
+        if (!aligned(va, size)) return access_fault(access::store, va);
+        remember_device(va, pa, access::store);
+        if (!bus_write(pa, {reinterpret_cast<const u8*>(&value), size}))
             return access_fault(access::store, va);
     }
     if (log_ != nullptr) log_->store(va, size, value);

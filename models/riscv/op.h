@@ -71,6 +71,12 @@ struct tlb_entry {
     u64 host = 0;  ///< add the virtual address: the host address
 };
 
+/// A 4 KiB page that is not memory: loads or stores there go to the bus.
+struct device_entry {
+    u64 tag = tlb_entry::empty;
+    u64 bus = 0;  ///< add the virtual address: the physical one
+};
+
 /// Where a jump to `pc` continues; private to a hart, because only it knows its own code.
 struct jump_entry {
     static constexpr u64 empty = 1;  // no instruction has an odd address
@@ -95,22 +101,27 @@ struct data_window {
 
 /// The caches of one privilege mode, created when the mode is first entered.
 struct address_space {
-    static constexpr u64 tlb_size = 256, jump_size = 512, fetch_size = 64;
+    static constexpr u64 tlb_size = 256, jump_size = 512, fetch_size = 64, device_size = 8;
 
     std::array<tlb_entry, tlb_size> load;
     std::array<tlb_entry, tlb_size> store;
+    std::array<device_entry, device_size> device_load, device_store;
     std::array<jump_entry, jump_size> jump;
     std::array<fetch_entry, fetch_size> fetch;
     data_window window;
 
     tlb_entry& load_entry(u64 va) { return load[va >> 12 & (tlb_size - 1)]; }
     tlb_entry& store_entry(u64 va) { return store[va >> 12 & (tlb_size - 1)]; }
+    device_entry& device_load_entry(u64 va) { return device_load[va >> 12 & (device_size - 1)]; }
+    device_entry& device_store_entry(u64 va) { return device_store[va >> 12 & (device_size - 1)]; }
     jump_entry& jump_at(u64 pc) { return jump[pc >> 1 & (jump_size - 1)]; }
     fetch_entry& fetch_at(u64 pc) { return fetch[pc >> 12 & (fetch_size - 1)]; }
 
     void forget_data() {
         load.fill({});
         store.fill({});
+        device_load.fill({});
+        device_store.fill({});
         window = {};
     }
     void forget_code() {

@@ -215,7 +215,7 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
     payload_.set_dmi_allowed(false);
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 
-    const std::uint64_t before = local_time() - sc_core::sc_time_stamp().value();
+    const std::uint64_t before = (core_->ticks() - ticks_start_) * clock_;
     sc_core::sc_time delay = duration(before);
     const auto reports = misuse::reports();
     {

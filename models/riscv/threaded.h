@@ -101,6 +101,7 @@ void load_slowly(TRN_FLOW) {
     const u64 value = slowly_loaded<T>(h, o);
     if (h.exec.raised) TRN_GO_TO(take_fault);
     budget = h.exec.budget;
+    page = h.exec.page;
     acc = value;
     h.x[o->rd] = acc;
     TRN_CONTINUE(o + 1);
@@ -129,6 +130,7 @@ void store_slowly(TRN_FLOW) {
     h.exec.raised = h.store(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), h.x[o->rs2]);
     if (h.exec.raised) TRN_GO_TO(take_fault);
     budget = h.exec.budget;
+    page = h.exec.page;
     TRN_CONTINUE(o + 1);
 }
 

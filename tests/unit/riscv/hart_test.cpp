@@ -64,6 +64,68 @@ TEST_F(RiscvTest, DeviceIsReadThroughTheBusEachTime) {
     EXPECT_EQ(h->read_x(8), 43u);
 }
 
+TEST_F(RiscvTest, LoadsAndStoresInTurnAskForAPointerOnceEach) {
+    put(base, {lui(6, 0x10000), lw(7, 6, 0), sw(7, 6, 8), jal(0, -8)});
+    memory.device_value = 41;
+    h->run(4);
+    const unsigned asked = memory.direct_requests;
+    h->run(300);
+    EXPECT_EQ(memory.direct_requests, asked);
+    EXPECT_EQ(memory.device_writes.size(), 101u);
+    EXPECT_EQ(memory.device_writes.back(), std::pair(flat_bus::device_base + 8, u64{41}));
+}
+
+TEST_F(RiscvTest, MisalignedAccessToAKnownDeviceIsAnAccessFaultToo) {
+    put(base, {lui(6, 0x10000), lw(7, 6, 0), sw(7, 6, 0), sw(7, 6, 2)});
+    step(4);
+    EXPECT_EQ(csr("mcause"), 7u);
+    EXPECT_EQ(csr("mtval"), flat_bus::device_base + 2);
+    EXPECT_EQ(memory.device_writes.size(), 1u);
+}
+
+TEST_F(RiscvTest, ProtectionThatForbidsAKnownDeviceIsObeyed) {
+    put(base,
+        {lui(6, 0x10000), lw(7, 6, 0), csrrw(0, 0x3b0, 28), csrrw(0, 0x3a0, 29), lw(8, 6, 0)});
+    h->write_x(28, flat_bus::device_base >> 2 | 0x1ff);  // the page
+    h->write_x(29, 0x98);                                // locked, NAPOT, no access
+    memory.device_value = 41;
+    step(5);
+    EXPECT_EQ(h->read_x(7), 41u);
+    EXPECT_EQ(csr("mcause"), 5u);
+    EXPECT_EQ(h->read_x(8), 0u);
+}
+
+TEST_F(RiscvTest, KnownDeviceThatBecomesMemoryIsReadAsMemory) {
+    put(base, {lw(7, 6, 0)});
+    h->write_x(6, base + (1 << 20));
+    step();  // beyond the end of RAM: an access fault
+    EXPECT_EQ(csr("mcause"), 5u);
+    memory.ram.resize(2 << 20);
+    poke<u32>(base + (1 << 20), 43);
+    h->forget_direct(0, ~u64{0});
+    h->set_pc(base);
+    step();
+    EXPECT_EQ(h->read_x(7), 43u);
+}
+
+TEST_F(RiscvTest, DeviceAccessThatResetsTheHartLeavesNoTranslationBehind) {
+    const u64 table = base + 0x4000;  // of Sv39: the second gigabyte is physically the first
+    poke<u64>(table + 8, V | R | W | U | A | D);
+    h->write_csr(0x3b0, ~u64{0} >> 10);
+    h->write_csr(0x3a0, 0x1f);
+    h->write_csr(0x180, u64{8} << 60 | table >> 12);
+    h->write_csr(0x300, 1 << 17);  // MPRV with MPP = U: data addresses are virtual
+    put(base, {lui(6, 0x50000), sw(0, 6, 0)});
+    memory.on_device_access = [&] { h->reset(); };
+    step(2);
+    ASSERT_EQ(memory.device_writes.size(), 1u);
+    h->set_pc(base);
+    step(2);
+    EXPECT_EQ(csr("mcause"), 7u);
+    EXPECT_EQ(csr("mtval"), 0x5000'0000u);
+    EXPECT_EQ(memory.device_writes.size(), 1u);
+}
+
 TEST_F(RiscvTest, DeviceReadsOfARunTakeNoStack) {
     put(base, {lui(6, 0x10000), lw(7, 6, 0), jal(0, -4)});
     std::uintptr_t first = 0, last = 0;
@@ -73,7 +135,7 @@ TEST_F(RiscvTest, DeviceReadsOfARunTakeNoStack) {
         if (first == 0) first = last;
     };
     h->run(2001);
-    EXPECT_LT(first - last, 4096u);
+    EXPECT_LT(static_cast<std::ptrdiff_t>(first - last), 4096);
 }
 
 TEST_F(RiscvTest, InterruptRaisedByADeviceAccessIsTakenAtTheEndOfTheBlock) {
