@@ -61,7 +61,7 @@ public:
         processes_ = std::move(modules);
     }
     /// Simulated time went back: later events get new tracks.
-    void go_on_behind(const position& from) override {
+    void resume_after(const position& from) override {
         returns_ = from.returns;
         announced_.clear();
         for (auto& each : tracks_) announce(each);

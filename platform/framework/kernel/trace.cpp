@@ -55,10 +55,10 @@ position where() {
     return {digest(), now.operations, now.returns};
 }
 
-void go_on_behind(const position& from) {
+void resume_after(const position& from) {
     now = from;
     ++now.returns;
-    if (sink) sink->go_on_behind(now);
+    if (sink) sink->resume_after(now);
 }
 
 operation new_operation() {

@@ -76,7 +76,7 @@ void close();
 
 position where();
 /// Simulated time goes back: later events follow the position `from`, in tracks of their own.
-void go_on_behind(const position& from);
+void resume_after(const position& from);
 
 /// Records an event in `module` at the current time plus `delay` (the annotated delay of a
 /// b_transport).

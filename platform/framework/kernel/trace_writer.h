@@ -26,7 +26,7 @@ public:
     virtual void finish() {}
     virtual std::uint64_t digest() const { return 0; }
     virtual bool for_viewer() const { return true; }
-    virtual void go_on_behind(const position&) {}
+    virtual void resume_after(const position&) {}
     virtual void set_processes(std::vector<std::string>&&) {}
     streamed_file& file() { return file_; }
 

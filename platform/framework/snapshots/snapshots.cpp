@@ -279,7 +279,7 @@ std::optional<snapshots::handover_state> snapshots::wait(int socket, pid_t succe
         close(asked_to_end);
         close(socket);
         kept_ = std::move(given->all);
-        trace::go_on_behind(given->carry.behind);
+        trace::resume_after(given->carry.behind);
         return std::move(given->carry);
     }
     _exit(superseded);

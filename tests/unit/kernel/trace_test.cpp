@@ -101,7 +101,7 @@ TEST(TraceTest, OperationNumbersContinueAfterARestore) {
     trace::new_operation();
     const auto there = trace::where();
     trace::open("");
-    trace::go_on_behind(there);
+    trace::resume_after(there);
     EXPECT_EQ(trace::new_operation(), 3u);
     EXPECT_EQ(trace::where().returns, 1u);
     trace::close();
