@@ -151,11 +151,11 @@ std::optional<std::string> dma_engine::waits_for() const {
 
 // ---- scheduling
 
-void dma_engine::step(dma_budget& budget) {
+void dma_engine::step(dma_activation& activation) {
     for (dma_queue* q : used_queues_) q->expire_starvation();
-    post_generated(budget);
-    do mover_.complete_due(budget);
-    while (!budget.spent() && start_next());
+    if (!generator_.is_idle()) post_generated(activation);
+    do mover_.complete_due(activation);
+    while (!activation.spent() && start_next(activation.now));
     decide_due();
 }
 
@@ -190,15 +190,16 @@ bool dma_engine::is_stopped() const {
 }
 
 /// The next queue whose start latency is over; queues take turns.
-dma_queue* dma_engine::choose() const {
-    const auto may_start = [&](const dma_queue* q) {
-        return q->ready_at() <= sc_core::sc_time_stamp() && is_runnable(*q);
-    };
-    const auto first = first_used(next_queue_);
-    auto chosen = std::find_if(first, used_queues_.end(), may_start);
-    if (chosen != used_queues_.end()) return *chosen;
-    chosen = std::find_if(used_queues_.begin(), first, may_start);
-    return chosen != first ? *chosen : nullptr;
+dma_queue* dma_engine::choose(const sc_time& now) const {
+    const std::size_t count = used_queues_.size();
+    std::size_t at = 0;
+    while (at < count && used_queues_[at]->number() < next_queue_) ++at;
+    for (std::size_t n = 0; n < count; ++n, ++at) {
+        if (at == count) at = 0;
+        dma_queue* q = used_queues_[at];
+        if (q->ready_at() <= now && is_runnable(*q)) return q;
+    }
+    return nullptr;
 }
 
 /// The first queue that exists from `number` on.
@@ -207,14 +208,14 @@ std::vector<dma_queue*>::const_iterator dma_engine::first_used(unsigned number) 
 }
 
 /// Fetches, checks or starts something; false: nothing can start now.
-bool dma_engine::start_next() {
+bool dma_engine::start_next(const sc_time& now) {
     if (dma_queue* q = fetching_) {
         if (q->resume_fetch() == dma_progress::blocked) return false;
         fetching_ = nullptr;
         return true;
     }
-    if (mover_.next_start() > sc_core::sc_time_stamp() || mover_.is_full()) return false;
-    dma_queue* q = choose();
+    if (mover_.next_start() > now || mover_.is_full()) return false;
+    dma_queue* q = choose(now);
     if (q == nullptr) return false;
     next_queue_ = q->number();
     dma_transfer transfer;
@@ -225,13 +226,13 @@ bool dma_engine::start_next() {
     }
     if (starts) {
         if (transfer.ends_packet) next_queue_ = (q->number() + 1) % queues;
-        mover_.start(std::move(transfer));
+        mover_.start(std::move(transfer), now);
     }
     return true;
 }
 
-void dma_engine::post_generated(dma_budget& budget) {
-    while (auto finished = generator_.step(budget)) {
+void dma_engine::post_generated(dma_activation& activation) {
+    while (auto finished = generator_.step(activation)) {
         const trace::on_behalf_of it(finished->of);
         dma_queue& q = finished->queue;
         for (const dma_side side : {dma_side::s2m, dma_side::m2s})

@@ -67,7 +67,7 @@ public:
 
     // Process side.
     /// Executes due work; its turn has the time of the next step.
-    void step(dma_budget& budget);
+    void step(dma_activation& activation);
     /// Adds the events of memories that answer later.
     void add_wake_events(sc_core::sc_event_or_list& list) const;
 
@@ -78,10 +78,10 @@ private:
     void decide_due();
     bool is_runnable(const dma_queue& q) const { return !is_stopped() && q.is_runnable(); }
     bool is_stopped() const;
-    dma_queue* choose() const;
+    dma_queue* choose(const sc_core::sc_time& now) const;
     std::vector<dma_queue*>::const_iterator first_used(unsigned number) const;
-    bool start_next();
-    void post_generated(dma_budget& budget);
+    bool start_next(const sc_core::sc_time& now);
+    void post_generated(dma_activation& activation);
 
     dma_engine_context context_;
     const std::size_t place_;  // of its turn

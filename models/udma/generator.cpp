@@ -73,16 +73,16 @@ void dma_generator::insert(command added) {
     }
 }
 
-std::optional<dma_generator::written> dma_generator::step(dma_budget& budget) {
-    while (!commands_.empty() && !budget.spent()) {
+std::optional<dma_generator::written> dma_generator::step(dma_activation& activation) {
+    while (!commands_.empty() && !activation.spent()) {
         command& c = commands_.front();
-        if (c.ready_at > sc_core::sc_time_stamp() || lacks_room()) break;
+        if (c.ready_at > activation.now || lacks_room()) break;
         const trace::on_behalf_of it(c.of);
         std::optional<written> finished;
         if (!c.dropped && (c.begun || begin(c))) {
             const dma_progress result = write(c);
             if (result == dma_progress::blocked) break;
-            --budget.transfers;
+            --activation.transfers;
             if (result == dma_progress::done && !c.dropped) {
                 const per_side<std::uint32_t> count{
                     {{c.what.descriptors(dma_side::m2s), c.what.descriptors(dma_side::s2m)}}};
@@ -171,7 +171,7 @@ void dma_generator::release_hosts() {
 }
 
 sc_time dma_generator::due() const {
-    if (commands_.empty() || later_.ready != nullptr || lacks_room()) return sc_core::sc_max_time();
+    if (commands_.empty() || later_.ready != nullptr || lacks_room()) return never();
     return commands_.front().ready_at;
 }
 

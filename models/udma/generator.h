@@ -37,13 +37,13 @@ public:
     /// START, with the command that the queue's registers hold; false: refused, and reported.
     bool start(dma_queue& queue, const sc_core::sc_time& delay);
     /// Executes due work, up to the end of the next command.
-    std::optional<written> step(dma_budget& budget);
+    std::optional<written> step(dma_activation& activation);
     /// Commands of the queue write no further descriptor.
     void drop(const dma_queue& queue);
     void release_hosts();
 
     bool is_idle() const { return commands_.empty(); }
-    /// When step() has work; sc_max_time() while it has none, memory has not answered or a ring has
+    /// When step() has work; never() while it has none, memory has not answered or a ring has
     /// no room for the next command.
     sc_core::sc_time due() const;
     sc_core::sc_event* answer() const { return later_.ready; }

@@ -32,16 +32,23 @@ inline const char* text(dma_side side) {
 /// How a step of work ended; `blocked`: the same step again when memory has answered.
 enum class dma_progress : std::uint8_t { done, blocked, failed };
 
+/// The time of what is not due: sc_max_time().
+inline const sc_core::sc_time& never() {
+    static const sc_core::sc_time latest = sc_core::sc_max_time();
+    return latest;
+}
+
 /// When an engine needs its next step(). Those of a group stand together in memory, because the
 /// group's process inspects all of them on each activation.
 struct dma_turn {
-    sc_core::sc_time due = sc_core::sc_max_time();  ///< sc_max_time(): nothing to do
+    sc_core::sc_time due = never();  ///< never(): nothing to do
     bool waits_for_memory = false;
 };
 
-/// Work that one activation of the group may still do. The rest waits for the next activation, so
-/// that a simulation slice stays short for any number of descriptors.
-struct dma_budget {
+/// One activation of the group, and the work that it may still do. The rest waits for the next
+/// activation, so that a simulation slice stays short for any number of descriptors.
+struct dma_activation {
+    const sc_core::sc_time now;
     std::uint64_t bytes;
     unsigned transfers;
     bool spent() const { return bytes == 0 || transfers == 0; }

@@ -37,7 +37,7 @@ dma_mover::dma_mover(dma_engine_context& engine)
 
 // ---- starting
 
-void dma_mover::start(dma_transfer&& t) {
+void dma_mover::start(dma_transfer&& t, const sc_time& now) {
     const trace::on_behalf_of it(t.queue->operation());
     if (trace::on())
         t.slice =
@@ -46,7 +46,7 @@ void dma_mover::start(dma_transfer&& t) {
                           trace::hex("from", t.source),
                           trace::hex("to", t.destination),
                           {"bytes", t.length}});
-    t.completes_at = reserve(t);
+    t.completes_at = reserve(t, now);
     if (!flight_.empty()) t.completes_at = std::max(t.completes_at, flight_.back().completes_at);
     t.queue->begin_transfer();
     bytes_in_flight_ += t.length;
@@ -55,8 +55,7 @@ void dma_mover::start(dma_transfer&& t) {
 
 /// Occupies the mover and everything between source and destination from now on. All of them
 /// stream, so the slowest decides and the latencies add up.
-sc_time dma_mover::reserve(const dma_transfer& t) {
-    const sc_time now = sc_core::sc_time_stamp();
+sc_time dma_mover::reserve(const dma_transfer& t, const sc_time& now) {
     sc_time through = rate_.reserve(t.compute ? mover_bytes(t.compute->operation) : t.length, now);
     const bool functional = timing() == timing_mode::functional;
     if (!functional) {
@@ -101,14 +100,13 @@ std::uint64_t dma_mover::mover_bytes(const dma_operation& operation) const {
 
 // ---- completing
 
-void dma_mover::complete_due(dma_budget& budget) {
+void dma_mover::complete_due(dma_activation& activation) {
     while (!flight_.empty()) {
         dma_transfer& t = flight_.front();
         const trace::on_behalf_of it(t.slice.of);
         if (!t.dropped) {
-            if (t.completes_at > sc_core::sc_time_stamp()) return;
-            if (budget.spent()) return;
-            if (move(t, budget) == dma_progress::blocked) return;
+            if (t.completes_at > activation.now || activation.spent()) return;
+            if (move(t, activation) == dma_progress::blocked) return;
             if (!t.dropped) finish(t);
         }
         if (trace::on())
@@ -118,15 +116,15 @@ void dma_mover::complete_due(dma_budget& budget) {
     }
 }
 
-dma_progress dma_mover::move(dma_transfer& t, dma_budget& budget) {
-    --budget.transfers;
+dma_progress dma_mover::move(dma_transfer& t, dma_activation& activation) {
+    --activation.transfers;
     const acting as(*t.queue);
     if (t.compute) {
         const dma_progress result = compute_.move(t);
         if (result != dma_progress::done) return result;
         bytes_ += t.length;
         const std::uint64_t moved = t.compute->operation.bytes_read() + t.length;
-        budget.bytes -= std::min(budget.bytes, moved);
+        activation.bytes -= std::min(activation.bytes, moved);
         return dma_progress::done;
     }
     while (t.moved < t.length && !t.dropped) {
@@ -137,7 +135,7 @@ dma_progress dma_mover::move(dma_transfer& t, dma_budget& budget) {
         }
         const std::uint32_t moved = t.moved - before;
         bytes_ += moved;
-        budget.bytes -= std::min<std::uint64_t>(budget.bytes, moved);
+        activation.bytes -= std::min<std::uint64_t>(activation.bytes, moved);
     }
     return t.dropped ? dma_progress::failed : dma_progress::done;
 }
@@ -160,8 +158,7 @@ bool dma_mover::copy_directly(dma_transfer& t) {
         // Software may have changed these bytes before watchers get them: it polls them.
         std::memcpy(few.data(), bytes, length);
         read.report_read(few.data(), length);
-        if (!copied_as_zeroes(to->at(destination), few.data(), length))
-            std::memcpy(to->at(destination), few.data(), length);
+        std::memcpy(to->at(destination), few.data(), length);
         written.report_write(few.data(), length);
     } else {
         if (!copied_as_zeroes(to->at(destination), bytes, length))
@@ -234,11 +231,11 @@ void dma_mover::drop(const dma_queue& queue) {
         later_.abandon();
         in_burst_ = 0;
     }
-    for (dma_transfer& t : flight_) t.dropped |= t.queue == &queue;
+    for (dma_transfer& t : flight_.all()) t.dropped |= t.queue == &queue;
 }
 
 sc_time dma_mover::due() const {
-    if (flight_.empty() || later_.ready != nullptr) return sc_core::sc_max_time();
+    if (flight_.empty() || later_.ready != nullptr) return never();
     const dma_transfer& next = flight_.front();
     return next.dropped ? sc_core::sc_time_stamp() : next.completes_at;
 }

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <systemc>
 #include <vector>
 
 #include "models/udma/compute_mover.h"
+#include "models/udma/flight.h"
 #include "models/udma/group.h"
 #include "models/udma/transfer.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
@@ -32,13 +32,13 @@ public:
     }
     /// When the next transfer may start. Precondition: !is_full().
     const sc_core::sc_time& next_start() const { return next_start_; }
-    void start(dma_transfer&& t);
+    void start(dma_transfer&& t, const sc_core::sc_time& now);
     /// Moves the bytes of all transfers that are due, until a memory makes it wait.
-    void complete_due(dma_budget& budget);
+    void complete_due(dma_activation& activation);
     /// Transfers of the queue move no further byte.
     void drop(const dma_queue& queue);
 
-    /// When complete_due() has work; sc_max_time() while it has none or memory has not answered.
+    /// When complete_due() has work; never() while it has none or memory has not answered.
     sc_core::sc_time due() const;
     sc_core::sc_event* answer() const { return later_.ready; }
     /// Set while a transfer of the queue waits for memory: in words.
@@ -50,9 +50,9 @@ public:
 private:
     const dma_group::timing& times() const { return engine_.group.times; }
     memory_port& memory() const { return engine_.group.memory; }
-    sc_core::sc_time reserve(const dma_transfer& t);
+    sc_core::sc_time reserve(const dma_transfer& t, const sc_core::sc_time& now);
     std::uint64_t mover_bytes(const dma_operation& operation) const;
-    dma_progress move(dma_transfer& t, dma_budget& budget);
+    dma_progress move(dma_transfer& t, dma_activation& activation);
     bool copy_directly(dma_transfer& t);
     dma_progress copy_burst(dma_transfer& t);
     void finish(dma_transfer& t);
@@ -60,7 +60,7 @@ private:
     dma_engine_context& engine_;
     bandwidth_resource rate_;
     sc_core::sc_time next_start_;
-    std::deque<dma_transfer> flight_;
+    dma_flight flight_;
     std::uint64_t bytes_in_flight_ = 0;
     deferral later_;                   // of the front transfer
     std::vector<std::uint8_t> burst_;  // between read and write, of the front transfer

@@ -27,11 +27,6 @@ dma_queue::identity dma_queue::who() const {
     return {group().owner.name(), group().first_engine + engine_.number, number_};
 }
 
-const dma_queue_settings& dma_queue::settings() const {
-    settings_.update(group().regs, number_, engine_.number);
-    return settings_;
-}
-
 // ---- register side
 
 bool dma_queue::post(dma_side side, std::uint32_t count, const sc_time& delay) {
@@ -105,15 +100,7 @@ void dma_queue::drop() {
 
 // ---- scheduling
 
-bool dma_queue::has_work() const {
-    return sides_[dma_side::m2s].has_more() && sides_[dma_side::s2m].has_more();
-}
-
-bool dma_queue::is_runnable() const {
-    return has_work() && !barrier_ && !is_aborted() && settings().is_enabled;
-}
-
-std::optional<sc_time> dma_queue::update_starvation() {
+std::optional<sc_time> dma_queue::note_starvation() {
     const bool starved = packet_descriptors_ > 0 && sides_[dma_side::m2s].has_more() &&
                          !sides_[dma_side::s2m].has_more();
     if (!starved)
@@ -124,10 +111,8 @@ std::optional<sc_time> dma_queue::update_starvation() {
     return *starved_since_ + group().times.stream_timeout;
 }
 
-void dma_queue::expire_starvation() {
-    if (!starved_since_ ||
-        sc_core::sc_time_stamp() < *starved_since_ + group().times.stream_timeout)
-        return;
+void dma_queue::end_starvation() {
+    if (sc_core::sc_time_stamp() < *starved_since_ + group().times.stream_timeout) return;
     starved_since_.reset();
     error(dma_side::m2s, cause::m2s_stream_timeout, misuse::destination_starved,
           fmt::format("{} bytes left", sides_[dma_side::m2s].left), true);

@@ -30,7 +30,11 @@ public:
     unsigned number() const { return number_; }
     std::string describe() const override;  ///< "engine 128 queue 0"
     identity who() const override;
-    const dma_queue_settings& settings() const;
+    /// The queue's registers as they are now.
+    const dma_queue_settings& settings() const {
+        settings_.update(group().regs, number_, engine_.number);
+        return settings_;
+    }
     const dma_ring& ring(dma_side side) const { return sides_[side].ring; }
     bool is_aborted(dma_side side) const { return sides_[side].aborted; }
     bool is_aborted() const { return is_aborted(dma_side::m2s) || is_aborted(dma_side::s2m); }
@@ -49,16 +53,27 @@ public:
     void damage_next(dma_side side, std::uint8_t bit) { sides_[side].damaged_bit = bit; }
 
     // Scheduling.
-    bool has_work() const;
-    bool is_runnable() const;
+    bool has_work() const {
+        return sides_[dma_side::m2s].has_more() && sides_[dma_side::s2m].has_more();
+    }
+    bool is_runnable() const {
+        return has_work() && !barrier_ && !is_aborted() && settings().is_enabled;
+    }
     bool is_idle() const { return in_flight_ == 0; }
     const sc_core::sc_time& ready_at() const { return ready_at_; }
     /// When a packet that has begun and lacks destination descriptors times out; nothing otherwise.
-    std::optional<sc_core::sc_time> update_starvation();
+    std::optional<sc_core::sc_time> update_starvation() {
+        if (packet_descriptors_ == 0 && !starved_since_) return std::nullopt;
+        return note_starvation();
+    }
     /// Reports such a packet if its time is over.
-    void expire_starvation();
+    void expire_starvation() {
+        if (starved_since_) end_starvation();
+    }
     void hold_host(started_work::share started) { started_ = std::move(started); }
-    void release_host() { started_ = nullptr; }
+    void release_host() {
+        if (started_) started_ = nullptr;
+    }
 
     // Starting. Precondition: is_runnable().
     /// `next` becomes the next piece of both streams. False while descriptors are fetched, while a
@@ -122,6 +137,8 @@ private:
     void collect_source();
     bool collect_destination(dma_transfer& next);
     void take_compute_packet(dma_transfer& next);
+    std::optional<sc_core::sc_time> note_starvation();
+    void end_starvation();
     bool raise(dma_side side, unsigned cause, bool always_aborts);
 
     dma_engine_context& engine_;

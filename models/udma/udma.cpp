@@ -369,7 +369,7 @@ std::optional<std::string> udma::describe_wait() const {
 /// places: none is due.
 std::size_t udma::next_due() const {
     std::size_t best = used_.size();
-    sc_time earliest = sc_core::sc_max_time();
+    sc_time earliest = never();
     std::size_t at = turn_;
     for (std::size_t i = 0; i < used_.size(); ++i) {
         if (group_.turns[at].due < earliest) {
@@ -384,30 +384,35 @@ std::size_t udma::next_due() const {
 void udma::run() {
     const bool functional = timing() == timing_mode::functional;
     constexpr auto unlimited = std::numeric_limits<unsigned>::max();
-    dma_budget budget{functional ? bytes_per_activation : std::numeric_limits<std::uint64_t>::max(),
-                      functional ? transfers_per_activation : unlimited};
+    dma_activation activation{
+        sc_core::sc_time_stamp(),
+        functional ? bytes_per_activation : std::numeric_limits<std::uint64_t>::max(),
+        functional ? transfers_per_activation : unlimited};
     for (std::size_t at = 0; at < used_.size(); ++at) {
-        if (group_.turns[at].waits_for_memory) used_[at]->step(budget);
+        if (group_.turns[at].waits_for_memory) used_[at]->step(activation);
     }
-    for (std::size_t at = next_due(); at < used_.size(); at = next_due()) {
-        if (group_.turns[at].due > sc_core::sc_time_stamp()) break;
-        if (budget.spent()) {
+    std::size_t next = next_due();
+    for (; next < used_.size() && group_.turns[next].due <= activation.now; next = next_due()) {
+        if (activation.spent()) {
             wake_.notify(cfg_.functional_step);
             break;
         }
-        used_[at]->step(budget);
+        used_[next]->step(activation);
         if (functional) turn_ = (turn_ + 1) % used_.size();
     }
-    sc_core::sc_event* const notification_ready = notifications_.deliver(memory_port_);
+    sc_core::sc_event* notification_ready = nullptr;
+    if (notifications_.has_undelivered()) {
+        notification_ready = notifications_.deliver(memory_port_);
+        next = next_due();  // a ring may lie in the group's own registers
+    }
     wait_for_memory(notification_ready);
-    if (!budget.spent()) schedule();
+    if (!activation.spent()) wake_for(next);
 }
 
-void udma::schedule() {
-    if (const std::size_t at = next_due(); at < used_.size()) {
-        const sc_time now = sc_core::sc_time_stamp(), due = group_.turns[at].due;
-        wake_.notify(due > now ? due - now : sc_core::SC_ZERO_TIME);
-    }
+void udma::wake_for(std::size_t place) {
+    if (place >= used_.size()) return;
+    const sc_time now = sc_core::sc_time_stamp(), due = group_.turns[place].due;
+    wake_.notify(due > now ? due - now : sc_core::SC_ZERO_TIME);
 }
 
 /// While memory owes answers, their events wake the process too.

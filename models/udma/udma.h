@@ -125,7 +125,8 @@ private:
 
     void run();
     std::size_t next_due() const;
-    void schedule();
+    void schedule() { wake_for(next_due()); }
+    void wake_for(std::size_t place);
     void wait_for_memory(sc_core::sc_event* notification_ready);
 
     const config cfg_;

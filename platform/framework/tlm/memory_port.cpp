@@ -17,23 +17,13 @@ constexpr std::size_t max_windows = 1024;  // memories of a chip and its peers, 
 
 }  // namespace
 
-sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uint64_t address,
-                                              std::uint64_t bytes,
-                                              const sc_core::sc_time& start) const {
-    sc_core::sc_time through = start;
-    std::vector<sc_core::sc_time> left(trace::on() ? hops.size() : 0);  // each hop
-    const auto take = [&](const route::hop& hop) {
-        const auto own = hop.what->reserve(command, hop.address + (address - first), bytes, start);
-        if (!left.empty()) left[static_cast<std::size_t>(&hop - hops.data())] = own;
-        if (through > own) hop.what->held_until(command, through);
-        through = std::max(through, own);
-    };
-    // From the destination of the bytes back to their source, so that each hop gets the delay of
-    // the hops after it: a write ends at the memory, a read at the initiator.
-    if (command == tlm::TLM_WRITE_COMMAND)
-        std::for_each(hops.rbegin(), hops.rend(), take);
-    else
-        std::for_each(hops.begin(), hops.end(), take);
+sc_core::sc_time memory_port::window::reserve_and_trace(tlm::tlm_command command,
+                                                        std::uint64_t address, std::uint64_t bytes,
+                                                        const sc_core::sc_time& start) const {
+    std::vector<sc_core::sc_time> left(hops.size());
+    const auto through =
+        reserve_hops(command, address, bytes, start,
+                     [&left](std::size_t at, const sc_core::sc_time& when) { left[at] = when; });
     for (std::size_t n = 0; n < left.size(); ++n) {  // in the direction of the bytes
         const auto at = command == tlm::TLM_WRITE_COMMAND ? n : hops.size() - 1 - n;
         hops[at].what->crossed(command, bytes, start, left[at]);
@@ -45,12 +35,13 @@ std::ptrdiff_t memory_port::behind(std::uint64_t address) const {
     return std::ranges::upper_bound(spans_, address, {}, &span::first) - spans_.begin();
 }
 
-const memory_port::window* memory_port::known(tlm::tlm_command command,
-                                              std::uint64_t address) const {
-    const auto at = behind(address) - 1;
-    if (at < 0 || spans_.begin()[at].last < address) return nullptr;
-    const window& found = windows_.begin()[at];
-    return found.allows(command) ? &found : nullptr;
+const memory_port::window* memory_port::search(tlm::tlm_command command,
+                                               std::uint64_t address) const {
+    const auto found = static_cast<std::size_t>(behind(address));  // one after it
+    if (found == 0 || !spans_[found - 1].holds(address)) return nullptr;
+    latest_[command == tlm::TLM_WRITE_COMMAND ? 1 : 0] = found - 1;
+    const window& holding = windows_[found - 1];
+    return holding.allows(command) ? &holding : nullptr;
 }
 
 void memory_port::prepare(tlm::tlm_command command, std::uint64_t address, void* bytes,
@@ -65,8 +56,7 @@ void memory_port::prepare(tlm::tlm_command command, std::uint64_t address, void*
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 }
 
-const memory_port::window* memory_port::find(tlm::tlm_command command, std::uint64_t address) {
-    if (const window* hit = known(command, address)) return hit;
+const memory_port::window* memory_port::request(tlm::tlm_command command, std::uint64_t address) {
     prepare(command, address, nullptr, 0);
     route way;
     payload_.set_extension(&way);

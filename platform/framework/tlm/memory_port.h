@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
+#include "platform/framework/kernel/trace.h"
 #include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/route.h"
 
@@ -54,7 +57,36 @@ public:
         /// Reserves every resource of the route from `start` (absolute); returns the time the last
         /// byte has left the slowest, without latency.
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
-                                 std::uint64_t bytes, const sc_core::sc_time& start) const;
+                                 std::uint64_t bytes, const sc_core::sc_time& start) const {
+            if (!trace::on()) return reserve_hops(command, address, bytes, start, [](auto&&...) {});
+            return reserve_and_trace(command, address, bytes, start);
+        }
+
+    private:
+        /// Reserves hop after hop from `start`, and calls `left` with each hop's index and when the
+        /// last byte has left it. From the destination of the bytes back to their source, so that
+        /// each hop gets the delay of the hops after it: a write ends at the memory, a read at the
+        /// initiator.
+        template <class Left>
+        sc_core::sc_time reserve_hops(tlm::tlm_command command, std::uint64_t address,
+                                      std::uint64_t bytes, const sc_core::sc_time& start,
+                                      Left&& left) const {
+            sc_core::sc_time through = start;
+            const std::size_t count = hops.size();
+            for (std::size_t n = 0; n < count; ++n) {
+                const std::size_t at = command == tlm::TLM_WRITE_COMMAND ? count - 1 - n : n;
+                const route::hop& hop = hops[at];
+                const auto own =
+                    hop.what->reserve(command, hop.address + (address - first), bytes, start);
+                left(at, own);
+                if (through > own) hop.what->held_until(command, through);
+                through = std::max(through, own);
+            }
+            return through;
+        }
+        sc_core::sc_time reserve_and_trace(tlm::tlm_command command, std::uint64_t address,
+                                           std::uint64_t bytes,
+                                           const sc_core::sc_time& start) const;
     };
     enum class outcome {
         done,
@@ -66,9 +98,16 @@ public:
 
     /// The window that holds `address`, requested from the target when none is cached; nullptr when
     /// the bytes there are not plain memory. Valid until the next call of this port.
-    const window* find(tlm::tlm_command command, std::uint64_t address);
+    const window* find(tlm::tlm_command command, std::uint64_t address) {
+        const window* hit = known(command, address);
+        return hit != nullptr ? hit : request(command, address);
+    }
     /// As find(), without a request: for accesses too short to pay for one.
-    const window* known(tlm::tlm_command command, std::uint64_t address) const;
+    const window* known(tlm::tlm_command command, std::uint64_t address) const {
+        const std::size_t at = latest_[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
+        if (at >= spans_.size() || !spans_[at].holds(address)) return search(command, address);
+        return windows_[at].allows(command) ? &windows_[at] : nullptr;
+    }
 
     /// Moves `length` bytes (the caller keeps it <= 4 KiB) and adds the access time to `delay`.
     outcome access(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
@@ -82,6 +121,8 @@ public:
 private:
     outcome transport(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
                       deferral& later, sc_core::sc_time& delay);
+    const window* search(tlm::tlm_command command, std::uint64_t address) const;
+    const window* request(tlm::tlm_command command, std::uint64_t address);
     /// The index of the first window that begins after `address`.
     std::ptrdiff_t behind(std::uint64_t address) const;
     const window& keep(window added);
@@ -92,10 +133,13 @@ private:
     /// The part of a window that is searched, in as few cache lines as possible.
     struct span {
         std::uint64_t first, last;
+        bool holds(std::uint64_t address) const { return first <= address && address <= last; }
     };
     std::vector<span> spans_;      // of windows_, one to one
     std::vector<window> windows_;  // in the order of their addresses; none overlaps another
     std::size_t next_victim_ = 0;
+    // Index of the window of the latest read and of the latest write: the next ones are near.
+    mutable std::array<std::size_t, 2> latest_{};
 };
 
 }  // namespace trn
