@@ -161,8 +161,9 @@ void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, s
     constexpr std::size_t ahead = 1024;  // bytes
     const auto prefetch = [&](std::size_t first, std::size_t bytes) {
         const std::size_t last = std::min(first + bytes, count * step);
-        for (std::size_t line = first; line < last; line += 64)
-            for (const std::uint8_t* operand : operands) __builtin_prefetch(operand + line);
+        for (const std::uint8_t* operand : operands)
+            for (std::size_t line = first; line < last; line += 64)
+                __builtin_prefetch(operand + line);
     };
     prefetch(0, ahead);
     std::size_t done = 0;
