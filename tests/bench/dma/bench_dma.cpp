@@ -11,7 +11,19 @@ namespace {
 using namespace trn;
 using test::dma_bench;
 
-constexpr std::uint64_t from = 0x1000'0000, to = 0x2000'0000;
+constexpr std::uint64_t from = 0x1000'0000, to = 0x2000'0000, other = 0x3000'0000;
+constexpr std::uint32_t ring_length = 8192;
+
+/// A queue with its rings and sources in memory that has been written: of memory that has not,
+/// every page is one and the same of the host, which no cache lets go. Its descriptors are stored
+/// without transactions, as a driver does that has mapped its rings.
+void prepare(dma_bench& bench) {
+    bench.init_queue(0, ring_length);
+    bench.rings_are_mapped = true;
+    bench.fill(dma_bench::ring_at, 2 << 20, 0);
+    bench.fill(from, 64 << 20, 1);
+    bench.fill(other, 1 << 20, 2);
+}
 
 /// Posts `count` copies of `length` bytes, runs until they are done. The working set is
 /// count * length bytes on each side, as memcpy's.
@@ -54,7 +66,6 @@ test::bench_row bandwidth(dma_bench& bench, const std::string& name, std::uint32
 /// Posts sums of `count` pairs of 64 KiB of BF16, runs until they are done.
 void add_by_ring(dma_bench& bench, std::uint32_t count) {
     namespace op = dma_descriptor_regs::compute_operation;
-    constexpr std::uint64_t other = 0x3000'0000;
     constexpr std::uint32_t length = 65536, compute = 0x01080003 | 1u << 20;
     const std::uint64_t word = op::operation.set(0, op::operation_add) |
                                op::from.set(0, op::from_bf16) | op::to.set(0, op::from_bf16) |
@@ -90,7 +101,7 @@ int sc_main(int argc, char** argv) {
     misuse::set_rules(misuse::all_rules);
     dma_bench bench;
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    bench.init_queue(0, 8192);
+    prepare(bench);
     std::vector<test::bench_row> rows;
     for (const auto mode : {timing_mode::functional, timing_mode::contended}) {
         set_timing(mode);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -154,8 +155,7 @@ public:
         const std::array<std::uint32_t, 4> words{
             (length & 0xffff) | r.pass << 24 | flags, side == m2s ? word_1 : 0,
             static_cast<std::uint32_t>(address), static_cast<std::uint32_t>(address >> 32)};
-        cpu.access(tlm::TLM_WRITE_COMMAND, r.base + r.next * 16ull,
-                   const_cast<std::uint32_t*>(words.data()), 16);
+        write_descriptor(r.base + r.next * 16ull, words);
         if (++r.next == r.length) {
             r.next = 0;
             r.pass = (r.pass + 1) & 3;
@@ -199,6 +199,9 @@ public:
         return read(side == m2s ? reg::m2s_q_head : reg::s2m_q_head, q, engine);
     }
 
+    /// Rings are in memory that software has mapped: put() stores, without transactions.
+    bool rings_are_mapped = false;
+
     tlm_driver cpu{"cpu"}, control{"control"};
     router bus{"bus", {}};
     hbm stack{"stack", {}};
@@ -218,6 +221,13 @@ private:
     }
     static std::uint8_t pattern(std::size_t i, std::uint8_t seed) {
         return static_cast<std::uint8_t>(i * 7 + (i >> 8) + seed);
+    }
+    void write_descriptor(std::uint64_t place, const std::array<std::uint32_t, 4>& words) {
+        if (rings_are_mapped)
+            std::memcpy(at(place), words.data(), sizeof words);
+        else
+            cpu.access(tlm::TLM_WRITE_COMMAND, place, const_cast<std::uint32_t*>(words.data()),
+                       sizeof words);
     }
     ring rings[32][16][2] = {};
 };
