@@ -47,22 +47,45 @@ host_cpu::~host_cpu() {
     function_.unmap_host(server_memory::base, memory_->size(), [](const auto&) {});
 }
 
+/// A process that does one work after another: making one, with its stack and guard pages, takes
+/// longer than a short call of the stub. Its process owns it, and may outlive the host.
+struct host_cpu::worker {
+    std::function<void()> work;
+    sc_core::sc_event next;
+};
+
 void host_cpu::run(std::function<void()> work) {
     ++running_;
+    if (!idle_.empty()) {
+        const auto ready = std::move(idle_.back());
+        idle_.pop_back();
+        ready->work = std::move(work);
+        return ready->next.notify();
+    }
+    const auto made = std::make_shared<worker>();
+    made->work = std::move(work);
     sc_core::sc_spawn_options options;
     options.set_stack_size(stack_bytes);
     sc_core::sc_spawn(
-        [this, work = std::move(work)] {
-            try {
-                work();
-            } catch (const sc_core::sc_unwind_exception&) {
-                throw;  // the kernel ends the process
-            } catch (...) {
-                failure_ = std::current_exception();
+        [this, made] {
+            for (;;) {
+                carry_out(std::exchange(made->work, nullptr));
+                idle_.push_back(made);
+                sc_core::wait(made->next);
             }
-            --running_;
         },
         sc_core::sc_gen_unique_name("host_cpu"), &options);
+}
+
+void host_cpu::carry_out(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const sc_core::sc_unwind_exception&) {
+        throw;  // the kernel ends the process
+    } catch (...) {
+        failure_ = std::current_exception();
+    }
+    --running_;
 }
 
 void host_cpu::rethrow() {

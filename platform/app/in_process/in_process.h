@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <systemc>
+#include <vector>
 
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/tlm/function_port.h"
@@ -43,8 +44,8 @@ public:
     /// run().
     trn_transport transport();
 
-    /// Starts a process that runs `work` from the current simulated time. Precondition: elaboration
-    /// is complete. An exception of `work` ends the process and is kept for rethrow().
+    /// Runs `work` from the current simulated time in a process of its own until it returns.
+    /// Precondition: elaboration is complete. An exception ends the work and is kept for rethrow().
     void run(std::function<void()> work);
     /// Whether all started work has ended.
     bool idle() const { return running_ == 0; }
@@ -55,11 +56,14 @@ public:
     void on_log(std::function<void(trn_log_level, const std::string&)> sink);
 
 private:
+    struct worker;
+
     static host_cpu& self(void* context) { return *static_cast<host_cpu*>(context); }
     template <typename Access>
     int access(sc_core::sc_time cost, Access&& perform);
     void note_access(std::string_view what, std::uint32_t bar, std::uint64_t offset,
                      std::uint64_t value, std::uint64_t size) const;
+    void carry_out(const std::function<void()>& work);
     int allocate(std::uint64_t size, trn_dma_memory& memory);
     void free(const trn_dma_memory& memory);
 
@@ -69,6 +73,7 @@ private:
     // Of the server; shared with the hosts of its other functions.
     server_memory* memory_ = nullptr;
     std::size_t running_ = 0;
+    std::vector<std::shared_ptr<worker>> idle_;            // processes that wait for work
     trace::operation posting_ = 0;                         // operation that the accesses belong to
     std::map<trace::operation, trace::slice> operations_;  // operations that are not complete
     std::exception_ptr failure_;

@@ -132,6 +132,38 @@ TEST_F(HostCpu, ForwardsExceptionsOfItsWork) {
     EXPECT_THROW(run([] { throw std::runtime_error("step 3"); }), std::runtime_error);
 }
 
+TEST_F(HostCpu, DoesOneWorkAfterAnotherInTheSameProcess) {
+    std::vector<const sc_object*> processes;
+    const auto note = [&] { processes.push_back(sc_get_current_process_b()); };
+    run(note);
+    host.run([&] {
+        note();
+        throw std::runtime_error("of the second");
+    });
+    sc_start(1, SC_US);
+    EXPECT_TRUE(host.idle());
+    EXPECT_THROW(host.rethrow(), std::runtime_error);
+    host.run(note);
+    sc_start(1, SC_US);
+    EXPECT_TRUE(host.idle());
+    ASSERT_EQ(processes.size(), 3u);
+    EXPECT_EQ(processes[1], processes[0]);
+    EXPECT_EQ(processes[2], processes[0]);
+}
+
+TEST_F(HostCpu, DoesTwoWorksAtTheSameTime) {
+    run([&] {
+        sc_time other;
+        host.run([&] {
+            wait(sc_time(1, SC_US));
+            other = sc_time_stamp();
+        });
+        const sc_time start = sc_time_stamp();
+        wait(sc_time(2, SC_US));
+        EXPECT_EQ(other, start + sc_time(1, SC_US));
+    });
+}
+
 TEST_F(HostCpu, RefusesASecondHost) {
     EXPECT_THROW(host_cpu(function, {.memory_size = 4096}), std::runtime_error);
 }
