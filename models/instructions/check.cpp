@@ -11,7 +11,7 @@ namespace trn::isa {
 
 namespace {
 
-/// Checks of the fields and operands of an instruction on tiles.
+/// Checks the fields and operands of an instruction on tiles.
 class tile_checks : instruction_checks {
 public:
     tile_checks(decoded& d, const core_traits& core,
@@ -67,7 +67,7 @@ private:
             if (on(engine::gpsimd))
                 return in(arithmetic, op0) && in(arithmetic, op1) &&
                        (in(gpsimd_only, op0) || in(gpsimd_only, op1));
-            const std::uint64_t bits = bitvec | 1;  // bypass is of both kinds
+            const std::uint64_t bits = bitvec | 1;  // bypass counts as bitvec and as arithmetic
             return (in(arithmetic, op0) && in(arithmetic, op1)) || (in(bits, op0) && in(bits, op1));
         }
         case operators::two_arithmetic:
@@ -170,7 +170,7 @@ private:
         return bounds(which, t);
     }
 
-    /// The free size of one operand (spec 2.3, 4.1).
+    /// The largest free size of an operand (spec 2.3, 4.1).
     std::uint64_t max_elements(const tile_operand& t) const {
         if (t.where.space != space::psum) return max_sbuf_elements;
         if (!is(opcode::multiply)) return max_psum_elements;
@@ -215,7 +215,7 @@ private:
         return std::nullopt;
     }
 
-    /// B: a tensor operand, or what the row's layout puts in its place.
+    /// Checks operand B: a tensor operand, or the data pattern or shuffle mask in its bytes.
     finding second() {
         if (kind_.layout == layout::tiles_shuffle) {
             if (unused_bits(operand::b)) return illegal(reason::unused_field, operand::b);
@@ -231,14 +231,14 @@ private:
             return values == i_.dst.elements() ? std::nullopt : bad(reason::shape, operand::b);
         }
         operand_rule rule = kind_.b;
-        if (kind_.uses_tile) {  // scales or tags, as the mode says
+        if (kind_.uses_tile) {  // the mode selects scales or tags
             const bool needed =
                 i_.has_mode(mode::mx) || (i_.has_mode(mode::sparse) && is(opcode::load_stationary));
             if (!needed && i_.b.present()) return illegal(reason::unused_field, operand::b);
             if (needed) rule.need = need::required;
         }
         if (const finding f = tile(operand::b, i_.b, rule)) return f;
-        // Spec 2.5: two tile operands may not both be in PSUM; DST is free (20.18).
+        // Spec 2.5: A and B may not both be in PSUM; DST has no such limit (20.18).
         if (kind_.shape == shape::elementwise && i_.a.where.space == space::psum &&
             i_.b.where.space == space::psum && !is(opcode::activate2))
             return bad(reason::space, operand::b);
@@ -347,7 +347,8 @@ private:
                              kind_.shape == shape::max8 || kind_.shape == shape::find_index8;
         if (reduced || (on(engine::scalar) && i_.dst.where.space == space::psum))
             return bad(reason::space, operand::dst);
-        unsigned start = i_.dst.index.partition;  // of a matmul: Tensor compares its stationary
+        // For a matmul, the Tensor engine compares it with the stationary's partition.
+        unsigned start = i_.dst.index.partition;
         if (!on(engine::tensor) && i_.a.present() && i_.a.where.space == space::sbuf &&
             !i_.a.indirect)
             start = i_.a.where.partition;

@@ -136,7 +136,7 @@ private:
         return dge_pieces(f, pieces[0]);
     }
 
-    /// What the descriptor generators can do (doc/dma_compute.md).
+    /// Checks a DGE_COPY against the limits of the descriptor generators (doc/dma_compute.md).
     static finding dge_pieces(const dge_copy_fields& f, std::uint64_t pieces) {
         constexpr std::uint64_t max_share = 16384, max_rows = 64, max_matrix = 65536;
         const bool transposes = (f.flags & dge_copy_fields::transpose) != 0;

@@ -23,7 +23,8 @@ private:
     static bool has(const tile_operand& t, unsigned partitions, std::uint64_t elements) {
         return t.partitions == partitions && t.elements() == elements;
     }
-    /// Spec 20.2: for data of `partitions`; P/8 of them where that is less than a quadrant.
+    /// Spec 20.2: whether the scale tile covers data of `partitions`; P/8 scale partitions are
+    /// enough where P is less than a quadrant.
     static bool scales_fit(const tile_operand& scales, unsigned partitions, std::uint64_t columns) {
         return has(scales, 32 * ((partitions + 31) / 32 - 1) + 4, columns) ||
                (partitions <= 32 && has(scales, (partitions + 7) / 8, columns));
@@ -115,7 +116,7 @@ private:
             const bool gather = is(opcode::dma_gather);
             const tile_operand& t = gather ? dst : a;
             if (i_.imm == 0) return bad(reason::value);
-            if (t.indirect || b.indirect) return bad(reason::mode);  // DMA sees addresses
+            if (t.indirect || b.indirect) return bad(reason::mode);  // DMA uses addresses
             if (!has(t, b.partitions, b.elements() * i_.imm / size_of(t.type)) ||
                 i_.imm % size_of(t.type) != 0)
                 return bad(reason::shape, gather ? operand::dst : operand::a);
@@ -134,7 +135,7 @@ private:
         return std::nullopt;
     }
 
-    /// Operands of POOL_CALL, which passed the checks of all tiles.
+    /// Checks the operands of POOL_CALL. Precondition: they passed the checks of all tiles.
     finding native_operands() const {
         const native_function& f = *find_native(i_.imm);
         const tile_operand &dst = i_.dst, &a = i_.a, &b = i_.b;
@@ -199,7 +200,7 @@ private:
         return std::nullopt;
     }
 
-    /// Spec 3.2: bit patterns of integers of equal size.
+    /// Spec 3.2: bitvec operands are integers of one size.
     finding bitvec_types() const {
         if (!is_integer(i_.dst.type)) return bad(reason::type, operand::dst);
         for (const auto& [t, which] : {std::pair{&i_.a, operand::a}, {&i_.b, operand::b}})
@@ -218,7 +219,7 @@ private:
         return has(dst, a.partitions, results) ? std::nullopt : bad(reason::shape, operand::dst);
     }
 
-    /// The slowest dimension of a double row is its two rows.
+    /// The two rows of a double row are its slowest dimension.
     static bool is_double_row(const tile_operand& t) {
         return t.dimensions >= 2 && t.pattern[t.dimensions - 1u].count == 2;
     }

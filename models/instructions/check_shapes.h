@@ -5,8 +5,8 @@
 
 namespace trn::isa {
 
-/// Checks that the operands of an instruction on tiles have shapes that fit each other. Its fields
-/// and operands were checked.
+/// Checks that the shapes of the operands of an instruction on tiles agree. Precondition: its
+/// fields and each operand passed their checks.
 finding check_shapes(decoded& d, const core_traits& core);
 
 }  // namespace trn::isa

@@ -20,7 +20,7 @@ bool instruction_checks::type_fits(element t, types allowed) const {
                    (core_.generation == generation::v3 && is_fp8(t));
         return t <= element::fp8_e5m2;
     case types::psum:
-        if (i_.has_mode(mode::transpose))  // of the stationary's type, FP8 as UINT16
+        if (i_.has_mode(mode::transpose))  // result has the stationary's type, FP8 as UINT16
             return t <= element::fp16 || t == element::uint16;
         return t == element::fp32 || (t == element::bf16 && core_.generation == generation::v4);
     case types::predicate:

@@ -8,7 +8,7 @@
 
 #include "models/instructions/codec.h"
 
-/// What the files of checks share (check.cpp calls them).
+/// Shared by the files of the checks; check.cpp calls them.
 namespace trn::isa {
 
 using numerics::element;
@@ -57,14 +57,14 @@ inline bool is_32_bit_integer(element t) {
     return t == element::int32 || t == element::uint32;
 }
 
-/// Spec 2.2, for tiles and [P, 1] scalars.
+/// Whether a tile or a [P, 1] scalar of `partitions` may start at `partition` (spec 2.2).
 inline bool may_start(unsigned partition, unsigned partitions) {
     if (partitions > 64) return partition == 0;
     if (partitions > 32) return partition % 64 == 0;
     return partition % 32 == 0;
 }
 
-/// One instruction and what it is executed on; each class of checks derives from it.
+/// An instruction and the core that executes it; base of each class of checks.
 class instruction_checks {
 protected:
     instruction_checks(decoded& d, const core_traits& core)

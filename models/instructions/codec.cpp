@@ -18,7 +18,8 @@ constexpr unsigned op0_at = 16, op1_at = 17, reduce_op_at = 18, reduce_cmd_at = 
 constexpr unsigned tile_bytes = 28, scalar_bytes = 8;
 constexpr unsigned dge_side_at[] = {24, 64}, dge_limit_at = 104;
 
-/// Both directions of every field: a reader fills the member, a writer the bytes.
+/// The field functions below take a reader, which fills members from bytes, or a writer, which
+/// fills bytes from members.
 class reader {
 public:
     explicit reader(input from) : from_(from) {}
@@ -266,7 +267,7 @@ void all_fields(const Io& io, const row& kind, Instruction& i) {
 
 constexpr std::uint8_t no_operand_bit = 1 << 7;
 
-/// The operand that byte `at` of a data-path instruction belongs to, as a bit.
+/// Bit of the operand that has byte `at` of a data-path instruction.
 std::uint8_t operand_bit(const row& kind, std::size_t at) {
     const auto within = [at](unsigned first, unsigned size) { return at - first < size; };
     const auto bit = [](operand o) { return static_cast<std::uint8_t>(1u << unsigned(o)); };

@@ -12,7 +12,7 @@ namespace trn::isa {
 
 using bytes = std::array<std::uint8_t, max_words * word_bytes>;
 
-/// Where and for whom an instruction is checked.
+/// Engine and generation that an instruction is checked for.
 struct core_traits {
     isa::engine engine;
     isa::generation generation;
@@ -24,14 +24,14 @@ struct core_traits {
     }
 };
 
-/// The checks that come before the wait: header, opcode, engine, generation, LONG, in this order
-/// (spec 20.15). `header` is the first 16 bytes.
+/// Checks header, opcode, engine, generation and LONG, in this order, before the wait of the
+/// instruction (spec 20.15). `header` is the first 16 bytes.
 std::optional<fault> check_header(std::span<const std::uint8_t> header, engine e, generation g);
 
 struct decoded {
     instruction what;
     const row* kind = nullptr;
-    /// Bit per operand, bit 7 for the rest: bits are set that the instruction does not use.
+    /// Bit per operand, bit 7 for other fields: set when unused bits are not zero.
     std::uint8_t unused_bits_set = 0;
 };
 
@@ -43,17 +43,16 @@ semaphore_update update_of(std::span<const std::uint8_t> header);
 /// `word` has 64 bytes, 128 when its row is long.
 decoded decode(std::span<const std::uint8_t> word);
 
-/// The inverse; bytes after a short instruction are 0. Precondition: the opcode exists.
+/// Inverse of decode(); bytes after a short instruction are 0. Precondition: the opcode exists.
 bytes encode(const instruction& i);
 
-/// The checks after the wait that need no memory contents, in the order of spec 20.15: operators,
-/// then DST, A, B, S0, S1, each type, partition rule, bounds; then whether the shapes agree.
-/// Resolves registers of operands into `d` (data_path::execute() says how) before their bounds are
-/// checked.
+/// Checks that follow the wait and need no memory contents, in the order of spec 20.15: operators,
+/// then DST, A, B, S0, S1, each with type, partition rule and bounds; then shapes. Before it checks
+/// the bounds, it resolves registers of operands in `d` (see data_path::execute()).
 std::optional<fault> check(decoded& d, const core_traits& core,
                            std::span<const std::uint32_t, register_count> registers);
 
-/// Whether check() depends on registers: otherwise its answer holds for every execution.
+/// Whether the result of check() depends on registers; otherwise it holds for every execution.
 bool reads_registers(const instruction& i);
 
 bool exists(numerics::element type, generation g);

@@ -8,7 +8,7 @@
 
 namespace trn::isa {
 
-/// SBUF and PSUM as one core's engines reach them: no simulated time.
+/// Access of one core's engines to SBUF and PSUM, without simulated time.
 class core_memory {
 public:
     virtual ~core_memory() = default;
@@ -16,13 +16,13 @@ public:
     /// First byte of partition 0; partition p follows at p * partition_bytes(space).
     virtual std::uint8_t* bytes(space where) = 0;
     virtual std::uint32_t partition_bytes(space where) const = 0;
-    /// Whether any word holds an injected error: when false, check_read has nothing to find.
+    /// Whether any word holds an injected error; if not, check_read() always succeeds.
     virtual bool has_errors() const = 0;
     /// Counts corrected errors; false when a byte of the range is uncorrectable.
     virtual bool check_read(location first, std::uint32_t length) = 0;
-    /// Bytes were written by an engine; a word written whole loses its error. Of several writes to
-    /// one page of a partition the first must be reported, before the next; while has_errors(),
-    /// all.
+    /// Reports that an engine wrote bytes; a word written whole loses its error. Of several writes
+    /// to one page of a partition, only the first must be reported, before the next write; while
+    /// has_errors(), every write must be reported.
     virtual void written(location first, std::uint32_t length) = 0;
     static constexpr std::uint32_t page_bytes = 4096;
 };
@@ -36,31 +36,32 @@ struct number_settings {
     std::uint32_t seed = 0;  ///< SEED + retired instructions of the engine
 };
 
-/// Software errors that an instruction computed on with a defined result.
+/// Software errors despite which an instruction computed a defined result.
 struct mistakes {
     bool activation_out_of_range = false;    ///< spec 3.6
     bool reduce_without_reset = false;       ///< spec 3.5
     bool psum_accumulate_undefined = false;  ///< spec 4.1
 };
 
-/// What an executed data-path instruction reports.
+/// Result of a data-path instruction.
 struct outcome {
-    std::optional<isa::fault> fault;  ///< then nothing was written
+    std::optional<isa::fault> fault;  ///< if set, nothing was written
     bool numerical = false;           ///< wrote a NaN (or Inf) that the settings detect
     isa::mistakes mistakes = {};
 };
 
-/// What one engine computes. State between instructions (accumulators, stationary tiles, match
-/// registers, generators) is the object's own.
+/// Computes the instructions of one engine. The object holds the state between instructions
+/// (accumulators, stationary tiles, match registers, generators).
 class data_path {
 public:
     virtual ~data_path() = default;
 
-    /// Does all of `i` at once. `i` has passed decode() and check_operands(); registers are
+    /// Executes `i` at once. Precondition: `i` has passed decode() and check(), with registers
     /// resolved: OFFSET_REG is part of `where.offset`, scalar registers are immediates, the
     /// register of a data pattern is part of its offset.
     virtual outcome execute(const instruction& i, const number_settings& numbers) = 0;
-    /// Core reset: accumulators and stationary undefined, generators seeded (spec 5.3, 3.8).
+    /// Core reset: makes accumulators and stationary undefined and seeds generators (spec 5.3,
+    /// 3.8).
     virtual void reset() = 0;
 };
 

@@ -10,8 +10,8 @@
 #include "models/numerics/alu.h"
 #include "models/numerics/numerics.h"
 
-/// Instructions of a NeuronCore's engines as values: what 64 or 128 bytes of a program say.
-/// Spec: doc/spec/neuron-core.md 7 and 8; all bit layouts are invented.
+/// Instructions of a NeuronCore's engines as values: the fields of their 64 or 128 bytes. Spec:
+/// doc/spec/neuron-core.md 7 and 8; all bit layouts are invented.
 namespace trn::isa {
 
 enum class engine : std::uint8_t { tensor, scalar, gpsimd, vector, sync };
@@ -19,8 +19,8 @@ inline constexpr unsigned engine_count = 5;
 
 enum class generation : std::uint8_t { v2 = 2, v3 = 3, v4 = 4 };
 
-inline constexpr unsigned word_bytes = 64;  ///< the pc counts words
-inline constexpr unsigned max_words = 2;    ///< of one instruction
+inline constexpr unsigned word_bytes = 64;  ///< unit of the pc
+inline constexpr unsigned max_words = 2;    ///< per instruction
 inline constexpr unsigned register_count = 64;
 inline constexpr unsigned max_partitions = 128;
 
@@ -102,12 +102,12 @@ using numerics::activation;
 using numerics::alu;
 inline constexpr unsigned activation_count = numerics::activation_kinds;
 
-/// REDUCE_CMD: what an instruction does with the 128 accumulators (spec 3.5).
+/// REDUCE_CMD: how an instruction uses the 128 accumulators (spec 3.5).
 enum class accumulator_command : std::uint8_t { idle, reset, reduce, reset_reduce, load_reduce };
 
 /// Spec 6.
 enum class wait_mode : std::uint8_t { none, ge, eq, le, ne, event_set, event_clear, ge_subtract };
-/// Spec 6; `at_issue` is added to a code.
+/// Spec 6; a code plus `at_issue` updates when the instruction is issued.
 enum class update_mode : std::uint8_t { none, add, subtract, set, event_set, event_clear };
 inline constexpr std::uint8_t at_issue = 8;
 
@@ -151,7 +151,7 @@ struct tile_operand {
     std::uint8_t dimensions = 0;  ///< 1..4; 0 is an absent operand
     bool indirect = false;
     bool offset_from_register = false;
-    std::uint8_t reg = 0;                ///< of the offset, in elements
+    std::uint8_t reg = 0;                ///< register with the offset, in elements
     std::uint16_t partitions = 0;        ///< 1..256; 0 is an absent operand
     std::array<dimension, 4> pattern{};  ///< the fastest dimension first
     location index;                      ///< of the index tile, when indirect
@@ -168,13 +168,13 @@ struct tile_operand {
 
 enum class scalar_kind : std::uint8_t { none, fp32, i32, tile, register_fp32, register_i32 };
 
-/// Spec 7.4. A sequencer hands register kinds to the data path as immediates of the same type.
+/// Spec 7.4. A sequencer replaces register kinds by immediates of the same type.
 struct scalar_operand {
     scalar_kind kind = scalar_kind::none;
-    numerics::element type{};  ///< of the tile
+    numerics::element type{};  ///< type of the tile
     std::uint8_t reg = 0;
     std::uint32_t value = 0;  ///< FP32 bits or i32
-    location where;           ///< of the tile
+    location where;           ///< first byte of the tile
 
     bool present() const { return kind != scalar_kind::none; }
     bool operator==(const scalar_operand&) const = default;
@@ -191,7 +191,7 @@ struct data_pattern {
 };
 
 struct wait_condition {
-    std::uint8_t mode = 0;  ///< wait_mode; 8 and above are illegal
+    std::uint8_t mode = 0;  ///< code of wait_mode; 8 and above are illegal
     std::uint8_t index = 0;
     std::int32_t value = 0;
 
@@ -199,14 +199,14 @@ struct wait_condition {
 };
 
 struct semaphore_update {
-    std::uint8_t mode = 0;  ///< update_mode, + at_issue
+    std::uint8_t mode = 0;  ///< code of update_mode, plus at_issue
     std::uint8_t index = 0;
     std::int32_t value = 0;
 
     bool operator==(const semaphore_update&) const = default;
 };
 
-/// An entry of EVENT_SEMAPHORE: a wait, or from 0x80 on an update.
+/// An entry of EVENT_SEMAPHORE: a wait, or an update if `mode` is 0x80 or above.
 struct sync_entry {
     static constexpr std::uint8_t update = 0x80;
     std::uint8_t mode = 0;
@@ -239,7 +239,7 @@ struct doorbell_set {
 };
 using doorbell_sets = std::array<doorbell_set, 2>;
 
-/// DGE_COPY: the hardware descriptor generator's work.
+/// DGE_COPY: a command of the hardware descriptor generator.
 struct dge_copy_fields {
     struct side {
         std::uint64_t base = 0;
@@ -259,21 +259,21 @@ struct dge_copy_fields {
     std::uint8_t semaphore = 0;
     std::uint16_t piece_bytes = 0;
     static constexpr std::uint8_t oob_skip = 1, transpose = 2, accumulate = 4, bf16 = 8;
-    /// TRANSPOSE: of 2-byte elements. ACCUMULATE: FP32, or BF16 with that bit, which is invented.
+    /// TRANSPOSE: 2-byte elements. ACCUMULATE: FP32, or BF16 with its own flag (invented).
     std::uint8_t flags = 0;
     std::uint8_t priority = 0;
     side source, destination;
-    std::uint64_t limit = 0;  ///< of the dynamic side; 0: none
+    std::uint64_t limit = 0;  ///< bytes of the dynamic side; 0: unlimited
 
     bool operator==(const dge_copy_fields&) const = default;
 };
 
-/// Fields of the other control instructions; each uses some (spec 8.1). Signed fields are
+/// Fields of the other control instructions; each uses some of them (spec 8.1). Signed fields are
 /// sign-extended.
 struct register_fields {
     std::uint64_t rd = 0, ra = 0, rb = 0;
-    std::uint64_t selector = 0;   ///< operator, condition, element type, or what RANK tells
-    std::uint64_t immediate = 0;  ///< 1: `imm` stands for a register
+    std::uint64_t selector = 0;   ///< operator, condition, element type, or RANK's value
+    std::uint64_t immediate = 0;  ///< 1: `imm` replaces a register
     std::uint64_t imm = 0;
     std::uint64_t step = 0;
     std::uint64_t target = 0;  ///< words, relative to this instruction
@@ -290,7 +290,7 @@ struct instruction {
     semaphore_update update;
 
     // Data-path instructions (spec 7.2).
-    std::uint8_t op0 = 0, op1 = 0;  ///< alu, or activation in ACTIVATE's op0
+    std::uint8_t op0 = 0, op1 = 0;  ///< alu code; activation code in ACTIVATE's op0
     std::uint8_t reduce_op = 0, reduce_cmd = 0;
     std::uint16_t mode = 0;
     std::uint8_t subdim = 0;
@@ -304,7 +304,7 @@ struct instruction {
 
     std::variant<register_fields, sync_list, write_list, doorbell_sets, dge_copy_fields> control;
 
-    bool dynamic_operands = false;  ///< set by check(): registers gave operands their offsets
+    bool dynamic_operands = false;  ///< set by check(): offsets come from registers
 
     bool is_long() const { return (flags & flag::long_form) != 0; }
     unsigned words() const { return is_long() ? 2 : 1; }
@@ -314,7 +314,7 @@ struct instruction {
 
 /// TILE of PE instructions: rows and columns of the array.
 struct pe_tile {
-    unsigned row, column, rows, columns;  ///< sizes 0: illegal size code
+    unsigned row, column, rows, columns;  ///< all 0: illegal size code
 };
 constexpr pe_tile pe_tile_of(std::uint8_t tile) {
     constexpr unsigned sizes[] = {128, 64, 32, 0};
@@ -341,7 +341,7 @@ enum class error : std::uint8_t {
 /// ERROR_DETAIL 7:0.
 enum class operand : std::uint8_t { dst, a, b, s0, s1, none = 0xff };
 
-/// ERROR_DETAIL 31:8 where it is not a byte offset.
+/// ERROR_DETAIL 31:8 of faults that have no byte offset.
 enum class reason : std::uint8_t {
     none,
     format,
@@ -355,8 +355,8 @@ enum class reason : std::uint8_t {
     operation,  ///< OP0, OP1, REDUCE_OP, REDUCE_CMD, condition
     mode,       ///< MODE, SUBDIM or TILE
     unused_field,
-    kind,    ///< of a scalar operand
-    absent,  ///< a required operand
+    kind,    ///< kind of a scalar operand
+    absent,  ///< a required operand is missing
     space,
     type,
     dimensions,
@@ -364,7 +364,7 @@ enum class reason : std::uint8_t {
     partitions,
     alignment,
     free_size,
-    shape,  ///< operands do not agree
+    shape,  ///< shapes of operands do not agree
     register_number,
     value,
 };

@@ -9,27 +9,27 @@
 
 namespace trn::isa {
 
-/// How the operands of a native function belong together, [partitions, elements].
+/// Relation of a native function's operands, as [partitions, elements].
 enum class native_shape : std::uint8_t {
-    elementwise,  ///< A, DST and B, where present, of one shape
-    one_result,   ///< DST [P, 1]
-    one_index,    ///< A [P, 1]
-    with_count,   ///< DST of A's shape, B [P, 1]
-    free,         ///< only the partitions agree
+    elementwise,  ///< A, and DST and B where present, have one shape
+    one_result,   ///< DST is [P, 1]
+    one_index,    ///< A is [P, 1]
+    with_count,   ///< DST has A's shape, B is [P, 1]
+    free,         ///< only the numbers of partitions agree
 };
 
-/// A function that POOL_CALL calls by number: what custom operators are used for, computed natively
-/// (spec 5.6, phase 1; all invented). Each partition is on its own.
+/// A function that POOL_CALL calls by number: typical custom operators, computed natively (spec
+/// 5.6, phase 1; all invented). Partitions are independent of each other.
 struct native_function {
     std::uint32_t number;
     std::string_view name;
     operand_rule dst, a, b;
     need s0, s1;
     native_shape shape;
-    bool equal_types;  ///< of A and DST
+    bool equal_types;  ///< A and DST have one type
     std::string_view does;
 
-    /// B is a result.
+    /// Whether B is a result.
     bool writes_b() const { return b.need != need::unused; }
 };
 

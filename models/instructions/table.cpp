@@ -56,7 +56,7 @@ constexpr field delay_fields[] = {{"cycles", 24, kind::u32, &r::imm}};
 constexpr field rank_fields[] = {rd, {"what", 17, kind::number, &r::selector}};
 constexpr field load_table_fields[] = {{"set", 24, kind::u32, &r::imm}};
 
-// Engines of a row in each generation.
+// Bit mask of the engines that have an instruction, per generation.
 using engine_sets = std::array<std::uint8_t, 3>;
 constexpr std::uint8_t T = 1, S = 2, G = 4, V = 8, Y = 16, ALL = 31;
 constexpr engine_sets in_all(std::uint8_t e) {
@@ -88,7 +88,7 @@ constexpr operand_rule computed = required(types::computed), moved = required(ty
 constexpr operand_rule scalar = required(types::computed);
 constexpr operand_rule scalar_or_none = optional(types::computed);
 
-// Designated initialisers leave what an instruction does not use.
+// Designated initialisers omit the members that an instruction does not use.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 constexpr row rows[] = {

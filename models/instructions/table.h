@@ -8,8 +8,8 @@
 
 #include "models/instructions/instruction.h"
 
-/// The rows of doc/spec/neuron-core.md 8: the only place that lists them. Decoder, encoder,
-/// assembler, tests and doc/models/instructions.md read this table.
+/// The instructions of doc/spec/neuron-core.md 8. Decoder, encoder, assembler, tests and
+/// doc/models/instructions.md read this table.
 namespace trn::isa {
 
 /// Bytes 16-63 of a control instruction, or bytes 16-127 of a data-path instruction.
@@ -28,7 +28,7 @@ enum class layout : std::uint8_t {
 /// A field of layout::registers.
 struct field {
     enum class kind : std::uint8_t { reg, number, type, u32, i32, address, where };
-    /// Whether the field counts, by the row's flag `immediate`; otherwise it must be 0.
+    /// Whether the field is used, given the row's flag `immediate`; an unused field must be 0.
     enum class use : std::uint8_t { always, with_flag, without_flag };
     std::string_view name;
     std::uint8_t byte;
@@ -46,10 +46,10 @@ enum class need : std::uint8_t { unused, optional, required };
 
 /// Element types that an operand may have, before the limits of engine and generation (spec 3.1).
 enum class types : std::uint8_t {
-    computed,      ///< what lanes convert to and from FP32: codes 0-13
-    moved,         ///< all: equal types are copied bit by bit
+    computed,      ///< types that lanes convert to and from FP32: codes 0-13
+    moved,         ///< all types: equal types are copied bit by bit
     matmul,        ///< floats, and x4 types with MODE MX
-    psum,          ///< of a matmul's result
+    psum,          ///< type of a matmul's result
     predicate,     ///< UINT8, UINT16, UINT32
     predicate_16,  ///< 8- or 16-bit integers
     index,         ///< UINT16, UINT32
@@ -73,12 +73,12 @@ struct operand_rule {
     isa::types types = types::computed;
 };
 
-/// How the shapes of the operands belong together, [partitions, elements].
+/// Relation of the operands' shapes, as [partitions, elements].
 enum class shape : std::uint8_t {
     none,
-    elementwise,  ///< all tiles present have DST's
+    elementwise,  ///< all tiles present have DST's shape
     dst_only,
-    reduction,  ///< DST: one element per index of A's dimensions from SUBDIM on
+    reduction,  ///< DST has one element per index of A's dimensions from SUBDIM on
     column,     ///< DST [P, 1]
     transpose_32,
     shuffle,
@@ -101,25 +101,25 @@ enum class shape : std::uint8_t {
     topk,
     gather_rows,  ///< DMA_GATHER, DMA_SCATTER
     gather_transpose,
-    native,  ///< as the native function says
+    native,  ///< see native_shape
 };
 
 /// Operators of OP0 and OP1.
 enum class operators : std::uint8_t {
     none,
     lane,           ///< one operator
-    two_operators,  ///< of one kind
+    two_operators,  ///< two operators of one kind
     two_arithmetic,
-    reduction,        ///< those with a start value
+    reduction,        ///< operators with a start value
     cumulative,       ///< OP0 arithmetic; OP1 add, subtract, mult, max, min
     comparison,       ///< OP0
     two_comparisons,  ///< eq, lt, le, gt, ge
     partition_reduction,
     activation,
-    activation_2,  ///< with the operators of IMM
+    activation_2,  ///< activation, and operators in IMM
 };
 
-/// What IMM means.
+/// Type of IMM.
 enum class immediate : std::uint8_t { none, u32, i32, fp32, by_dst };
 
 struct row {
@@ -130,8 +130,8 @@ struct row {
     isa::layout layout;
     std::span<const field> fields{};
     isa::operators operators = operators::none;
-    std::uint8_t reduce_ops = 0;   ///< a bit per alu code add..min; with REDUCE_CMD
-    std::uint8_t reduce_cmds = 0;  ///< a bit per accumulator_command besides idle
+    std::uint8_t reduce_ops = 0;   ///< bit per alu code add..min; with REDUCE_CMD
+    std::uint8_t reduce_cmds = 0;  ///< bit per accumulator_command other than idle
     std::uint16_t modes = 0;
     isa::immediate imm = immediate::none;
     bool uses_subdim = false, uses_tile = false;
@@ -152,8 +152,8 @@ const row* find(opcode code);
 const row* find(std::string_view mnemonic);
 
 std::string_view name_of(engine e);
-std::string_view name_of(alu op);        ///< "" for a code that does not exist
-std::string_view name_of(activation f);  ///< likewise
+std::string_view name_of(alu op);        ///< "" for an unknown code
+std::string_view name_of(activation f);  ///< "" for an unknown code
 std::string_view name_of(numerics::element type);
 std::string_view name_of(error code);
 std::string_view name_of(reason why);
