@@ -21,7 +21,7 @@ isa::fault index_outside(isa::operand which, const isa::tile_operand& indices) {
     return {isa::error::indirect_oob, which, indices.where.offset};
 }
 
-/// All rows of a tile, one partition after the other.
+/// Returns all rows of a tile, in the order of the partitions.
 template <class T>
 std::vector<T> read_all(const tile& t, std::size_t per_partition) {
     std::vector<T> rows(t.partitions() * per_partition);
@@ -151,7 +151,7 @@ void gpsimd_engine::affine_select(execution& e) {
     std::vector<float> x(n);
     std::vector<std::uint8_t> bits(n * size), kept(n * size);
     const auto selected = [op = e.op0()](std::int32_t v) {
-        // An integer and its FP32 value compare alike with zero.
+        // An integer and its FP32 value give the same result when compared with zero.
         return numerics::apply(op, static_cast<float>(v), 0.0f) != 0;
     };
     for (unsigned p = 0; p < a.partitions(); ++p) {
@@ -287,7 +287,7 @@ void gpsimd_engine::topk(execution& e) {
         const auto at = [&](std::uint32_t j) {
             return (first + j % processor_partitions) * columns + j / processor_partitions;
         };
-        // Ascending; NaN before every number, of equals the higher index first.
+        // Ascending; NaN before numbers; of equal values, the higher index first.
         std::iota(order.begin(), order.end(), 0u);
         std::ranges::sort(order, [&](std::uint32_t l, std::uint32_t r) {
             const float x = values[at(l)], y = values[at(r)];

@@ -6,9 +6,9 @@
 
 namespace trn {
 
-/// The GPSIMD engine's data path: eight processors of 16 partitions each. AWS's instructions for it
-/// are kernels; here they are native. Rows 23, 24, 26, 27, 47, 50 and 55 to 63 of
-/// doc/spec/neuron-core.md 8.
+/// The GPSIMD engine's data path: eight processors of 16 partitions each. AWS implements its
+/// instructions as kernels; the model executes them natively. Rows 23, 24, 26, 27, 47, 50 and 55 to
+/// 63 of doc/spec/neuron-core.md 8.
 class gpsimd_engine final : public lane_engine {
 public:
     gpsimd_engine(isa::core_memory& memory, isa::generation generation);

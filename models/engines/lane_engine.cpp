@@ -190,7 +190,7 @@ void lane_engine::tensor_tensor(execution& e) {
 void lane_engine::tensor_scalar(execution& e) {
     const unsigned count = e.i.dst.partitions;
     const scalar_values s0 = e.s0(count);
-    // TENSOR_SCALAR_REDUCE: s1 is the start of the accumulators.
+    // s1 of TENSOR_SCALAR_REDUCE is the start value of the accumulators.
     const bool reduces = e.i.opcode == isa::opcode::tensor_scalar_reduce;
     const scalar_values s1 =
         reduces ? scalar_values(memory_, {}, isa::operand::s1, count) : e.s1(count);

@@ -13,13 +13,13 @@
 
 namespace trn {
 
-/// Software errors that an engine computes on with a defined result; counts since construction.
+/// Software errors despite which an engine computes a defined result; counts since construction.
 struct engine_misuse {
     std::uint64_t activation_out_of_range = 0;    ///< elements (spec 3.6)
     std::uint64_t reduce_without_reset = 0;       ///< instructions (spec 3.5)
     std::uint64_t psum_accumulate_undefined = 0;  ///< instructions (spec 4.1)
 
-    /// What has been counted since `before`.
+    /// Which counts have changed since `before`.
     isa::mistakes since(const engine_misuse& before) const {
         return {activation_out_of_range != before.activation_out_of_range,
                 reduce_without_reset != before.reduce_without_reset,
@@ -27,9 +27,9 @@ struct engine_misuse {
     }
 };
 
-/// What an execution stands on: memory, the settings of the instruction, and whether it has written
-/// a number that the settings detect. Operands are opened, and with it checked, before the first
-/// write; a failure throws isa::fault.
+/// One instruction being executed: memory, number settings, and whether it has written a NaN or Inf
+/// that the settings detect. Operands are opened, and so checked, before the first write; a failed
+/// check throws isa::fault.
 class execution {
 public:
     execution(isa::core_memory& memory, const isa::instruction& i,
@@ -42,14 +42,14 @@ public:
     tile source_a() const { return source(i.a, isa::operand::a); }
     tile source_b() const { return source(i.b, isa::operand::b); }
     tile destination() const { return tile(memory_, i.dst, isa::operand::dst, index_group_); }
-    /// B where it is a result.
+    /// Opens B as a result.
     tile result_b() const { return tile(memory_, i.b, isa::operand::b, index_group_); }
     scalar_values s0(unsigned lanes, float absent = 0) const;
     scalar_values s1(unsigned lanes, float absent = 0) const;
 
-    /// Writes FP32 values converted to the tile's type, NaNs as canonical ones.
+    /// Writes FP32 values converted to the tile's type, with canonical NaNs.
     void put(tile& to, unsigned partition, const float* values);
-    /// Converts as put() does, into the bit patterns of `type`. `elements` of each partition.
+    /// Converts `elements` values of a partition like put(), into bit patterns of `type`.
     void convert(numerics::element type, unsigned partition, std::size_t elements,
                  const float* values, std::uint8_t* to) const;
     void put_bits(tile& to, unsigned partition, const std::uint8_t* from);
@@ -81,7 +81,7 @@ private:
     std::vector<float> decoded_;
 };
 
-/// FP32 elements that begin at a cache line of the host: its widest loads and stores cross none.
+/// FP32 elements aligned to a cache line of the host: its widest loads and stores cross no line.
 class row_buffer {
 public:
     explicit row_buffer(std::size_t elements)
@@ -96,8 +96,8 @@ private:
     std::vector<line> lines_;
 };
 
-/// What Vector, Scalar and GPSIMD have in common: instructions that treat each partition as a lane
-/// of its own, and accumulators. Rows 23 to 33 and 36 of doc/spec/neuron-core.md 8.
+/// Common part of Vector, Scalar and GPSIMD: instructions that process each partition as a separate
+/// lane, and accumulators. Rows 23 to 33 and 36 of doc/spec/neuron-core.md 8.
 class lane_engine : public isa::data_path {
 public:
     lane_engine(isa::core_memory& memory, isa::generation generation)
@@ -114,9 +114,9 @@ protected:
 
     /// Executes one opcode of the engine; throws isa::fault before the first write.
     virtual void run(execution& e) = 0;
-    /// Scalar of v2 has no other way for a copy (spec 3.2).
+    /// Whether COPY converts through FP32, as Scalar of v2 always does (spec 3.2).
     virtual bool copies_through_fp32() const { return false; }
-    /// TENSOR_TENSOR of three INT32 or UINT32 tiles modulo 2^32 (spec 20.27).
+    /// Whether TENSOR_TENSOR of three INT32 or UINT32 tiles is modulo 2^32 (spec 20.27).
     virtual bool computes_integers() const { return false; }
 
     void copy(execution& e);
@@ -125,13 +125,13 @@ protected:
     void tensor_scalar(execution& e);
     void read_accumulator(execution& e);
 
-    /// For each lane: row = A as FP32, `compute(lane, row)`, accumulators take the row, DST = row.
+    /// For each lane: row = A as FP32, `compute(lane, row)`, accumulate the row, DST = row.
     template <class Compute>
     void elementwise(execution& e, Compute&& compute);
 
-    /// REDUCE_CMD before the first element.
+    /// Carries out REDUCE_CMD before the first element.
     void prepare_accumulators(const execution& e, unsigned count);
-    /// Takes `count` elements of each of `n` lanes' rows, which follow each other.
+    /// Accumulates rows of `n` lanes, `count` elements each, which follow each other in memory.
     void accumulate(const execution& e, unsigned first, unsigned n, const float* rows,
                     std::size_t count);
 
@@ -142,7 +142,7 @@ protected:
     bool undefined_accumulators_ = true;
 };
 
-/// Rows of so many lanes are in hand at once where they are summed, so that the sums overlap.
+/// Lanes whose rows are summed together, so that the latencies of the additions overlap.
 inline constexpr unsigned lanes_at_once = 8;
 
 template <class Compute>

@@ -16,8 +16,8 @@ using numerics::element;
 
 namespace {
 
-/// One partition of a tile: bit patterns, and values that compare as the elements do. Every element
-/// type is exact in binary64.
+/// One partition of a tile: bit patterns, and their values. Binary64 represents every element type
+/// exactly.
 struct row {
     std::vector<std::uint8_t> bits;
     std::vector<double> values;
@@ -47,7 +47,7 @@ row read(const tile& t, unsigned partition) {
     return r;
 }
 
-/// NaN below every number.
+/// x < y, with NaN below every number.
 bool below(double x, double y) {
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && !std::isnan(y);
     return x < y;

@@ -12,8 +12,8 @@ namespace trn {
 /// Rows 23, 27, 33, 52 and 53 of doc/spec/neuron-core.md 8. LOAD_TABLE only takes time.
 class scalar_engine final : public lane_engine {
 public:
-    /// `outside_is_nan`: a function outside the range that AWS promises gives NaN, not its ideal
-    /// value (spec 3.6).
+    /// `outside_is_nan`: a function outside the range for which AWS promises results gives NaN
+    /// instead of its ideal value (spec 3.6).
     scalar_engine(isa::core_memory& memory, isa::generation generation, bool outside_is_nan = false)
         : lane_engine(memory, generation), outside_is_nan_(outside_is_nan) {}
 
@@ -25,7 +25,7 @@ private:
     void apply_function(const execution& e, float* x, std::size_t count, float parameter);
 
     const bool outside_is_nan_;
-    std::vector<std::size_t> outside_;  // elements of one row
+    std::vector<std::size_t> outside_;  // indices of one row's elements
 };
 
 }  // namespace trn

@@ -18,7 +18,7 @@ namespace mode = isa::mode;
 
 namespace {
 
-/// What a MULTIPLY has in common with its stationary.
+/// Modes that MULTIPLY must share with LOAD_STATIONARY.
 constexpr std::uint16_t shared_modes = mode::transpose | mode::mx | mode::double_row | mode::sparse;
 
 unsigned compression(const isa::instruction& i) {
@@ -33,7 +33,7 @@ bool may_meet(element a, element b) {
 
 }  // namespace
 
-// ---- which banks a multiply has written
+// ---- written PSUM banks
 
 /// First and last byte of a tile in its partition.
 static std::pair<std::uint32_t, std::uint32_t> extent(const isa::tile_operand& t) {
@@ -88,7 +88,7 @@ void tensor_engine::reset() {
     written_.reset();
 }
 
-/// Large, and of no use between instructions: one for all engines of a thread.
+/// Buffers that need no value between instructions: one set for all engines of a thread.
 struct tensor_engine::scratch {
     matrix moving;
     std::vector<float> out;
@@ -138,7 +138,7 @@ void tensor_engine::read_matrix(const execution& e, matrix& m) {
     }
 }
 
-/// The value in row k with position t stands for dense row (k div m) n + t.
+/// Reads `partners`: the value in row k with position t belongs to dense row (k div m) n + t.
 void tensor_engine::read_tags(const execution& e, stationary& s) const {
     constexpr unsigned positions_per_tag = 4;
     const tile tags = e.source_b();
@@ -214,7 +214,7 @@ void tensor_engine::product(stationary& s, scratch& with) {
     matrix& moving = with.moving;
     const std::size_t n = moving.columns;
     with.out.resize(s.values.columns * n);
-    // Rows that only one side has contribute nothing.
+    // Rows that only one of the operands has contribute nothing.
     numerics::matmul_shape shape{std::min(s.values.partitions, moving.partitions),
                                  s.values.columns,
                                  n,
@@ -224,7 +224,7 @@ void tensor_engine::product(stationary& s, scratch& with) {
     if (!s.partners.empty()) {
         shape.k = s.values.partitions;
         const std::size_t dense_rows = moving.partitions * moving.products;
-        // A partner beyond the moving rows: acc + (+0 x -0) leaves acc as it is.
+        // A dense row beyond the moving rows: acc + (+0 x -0) leaves acc unchanged.
         moving.narrow.resize((dense_rows + 1) * n, -0.0f);
         with.kept = s.values.narrow;
         with.partners = s.partners;
@@ -250,7 +250,7 @@ void tensor_engine::multiply(execution& e) {
     stationary& s = stationary_;
     require_matching(e, s);
     if (e.has_mode(mode::transpose)) {
-        e.source_a();  // its values are not looked at, but it is read
+        e.source_a();  // its values are not used, but the read is checked
         return transpose(e, s);
     }
     scratch& with = scratch::of_this_thread();

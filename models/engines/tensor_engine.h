@@ -28,10 +28,10 @@ private:
     struct matrix {
         unsigned partitions = 0;
         std::size_t columns = 0;
-        unsigned products = 1;      ///< of each partition
-        bool is_wide = false;       ///< to be computed in binary64
-        std::vector<float> narrow;  ///< not of MX
-        std::vector<double> wide;   ///< of MX, and after widen()
+        unsigned products = 1;      ///< per partition
+        bool is_wide = false;       ///< the product is computed in binary64
+        std::vector<float> narrow;  ///< unused for MX
+        std::vector<double> wide;   ///< for MX, and after widen()
 
         void widen();
     };
@@ -40,7 +40,7 @@ private:
         bool loaded = false;
         std::uint16_t mode = 0;
         std::uint8_t tile = 0;
-        std::uint8_t partition = 0;  ///< where it started
+        std::uint8_t partition = 0;  ///< first partition of the tile
         std::uint32_t kept = 0;      ///< m of sparse m:n
         numerics::element type{};
         matrix values;
@@ -55,7 +55,7 @@ private:
     void read_tags(const execution& e, stationary& s) const;
     void require_matching(const execution& e, const stationary& s) const;
     static void product(stationary& s, scratch& with);
-    /// Calls visit(number of a partition's bank) for what a tile in PSUM may touch.
+    /// Calls visit(number of a partition's bank) for each bank that a tile in PSUM may touch.
     template <class Visit>
     static void for_banks(const isa::tile_operand& t, Visit&& visit);
     void note_written(const isa::tile_operand& dst);
@@ -65,7 +65,7 @@ private:
     const isa::generation generation_;
     stationary stationary_;
     engine_misuse misuse_;
-    std::bitset<rows * psum_banks> written_;  ///< by a multiply, since the last reset
+    std::bitset<rows * psum_banks> written_;  ///< banks written by a multiply since reset
 };
 
 }  // namespace trn

@@ -33,7 +33,7 @@ void vector_engine::reset() {
     }
 }
 
-/// Instructions that leave the accumulators undefined when they do not use them (spec 3.5).
+/// Whether an instruction leaves the accumulators undefined when it does not use them (spec 3.5).
 static bool has_accumulators(opcode o) {
     return o == opcode::tensor_scalar_reduce || o == opcode::exponential ||
            o == opcode::range_select || o == opcode::select_reduce;
@@ -41,7 +41,7 @@ static bool has_accumulators(opcode o) {
 
 void vector_engine::run(execution& e) {
     if (e.command() == accumulator_command::idle && has_accumulators(e.i.opcode))
-        undefined_accumulators_ = true;  // the model keeps them, and counts a reduction on them
+        undefined_accumulators_ = true;  // their values stay; later reductions on them are counted
     switch (e.i.opcode) {
     case opcode::copy:
         return copy(e);
@@ -149,7 +149,7 @@ void vector_engine::scalar_tensor_tensor(execution& e) {
     });
 }
 
-/// Elements that each result of TENSOR_REDUCE takes.
+/// Number of elements that TENSOR_REDUCE reduces to one result.
 static std::size_t run_length(const isa::instruction& i) {
     std::size_t run = 1;
     for (unsigned d = 0; d < i.subdim; ++d) run *= i.a.pattern[d].count;
@@ -237,7 +237,7 @@ void vector_engine::transpose_32(execution& e) {
 void vector_engine::shuffle(execution& e) {
     constexpr unsigned quadrant = 32;
     constexpr std::uint8_t unchanged = 255;
-    // Partitions of the last quadrant beyond the tile's last are sources too.
+    // Partitions of the last quadrant after the tile's last are sources too.
     isa::tile_operand whole = e.i.a;
     whole.partitions =
         static_cast<std::uint16_t>((whole.partitions + quadrant - 1) / quadrant * quadrant);
@@ -312,7 +312,7 @@ void vector_engine::max8(execution& e) {
         std::array<float, matches> best;
         best.fill(std::numeric_limits<float>::quiet_NaN());
         for (const float x : row) {
-            // The place after the last that is not smaller; NaN is smaller than every number.
+            // Insert after the last value that is not smaller; NaN is smaller than every number.
             unsigned place = matches;
             while (place > 0 &&
                    (x > best[place - 1] || (std::isnan(best[place - 1]) && !std::isnan(x))))
@@ -330,7 +330,7 @@ void vector_engine::match_load(execution& e) {
     for (unsigned p = 0; p < a.partitions(); ++p) a.read(p, match_[p].data());
 }
 
-/// Index of the first `value` of `row` that is not taken; takes it.
+/// Returns the first index of `value` in `row` that is not taken yet, and marks it as taken.
 static std::uint32_t find_match(const std::vector<float>& row, float value,
                                 std::vector<bool>& taken) {
     for (std::uint32_t k = 0; k < row.size(); ++k)
@@ -384,7 +384,7 @@ void vector_engine::match_replace8(execution& e) {
     }
 }
 
-// ---- rows 44 to 46: elements of A or another value
+// ---- rows 44 to 46: choice between elements of A and another value
 
 template <class Choose>
 void vector_engine::select(execution& e, const scalar_values& other, Choose&& choose) {

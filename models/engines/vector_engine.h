@@ -43,13 +43,13 @@ private:
     void rand_get_state(execution& e);
     void quantize_mx(execution& e);
 
-    /// DST = chosen element of A, or `other`. Keeps A's bits where types agree (spec 20.24);
-    /// accumulators take the values. `choose(lane, x, taken)` fills one truth per element.
+    /// DST = chosen elements of A, else `other`. Keeps A's bits where types agree (spec 20.24);
+    /// accumulators take the values. `choose(lane, x, taken)` sets taken[j] for each element.
     template <class Choose>
     void select(execution& e, const scalar_values& other, Choose&& choose);
 
     bool has_xorwow() const { return generation_ == isa::generation::v4; }
-    /// The number for element `j` of an instruction.
+    /// The random number for element `j` of an instruction.
     std::uint32_t random(unsigned lane, std::size_t j);
 
     std::array<std::array<float, matches>, lanes> match_{};
