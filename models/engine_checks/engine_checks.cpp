@@ -19,8 +19,8 @@ namespace {
 using isa::opcode;
 namespace mode = isa::mode;
 
-/// Whether an instruction reads every element of A. Others choose by a mask, an index or a
-/// partition, so that some elements may be anything.
+/// Whether an instruction reads every element of A. Other instructions select elements by mask,
+/// index or partition, so unselected ones may be unwritten.
 bool reads_all_of_a(const isa::instruction& i) {
     switch (i.opcode) {
     case opcode::copy_predicated:
@@ -38,14 +38,14 @@ bool reads_all_of_a(const isa::instruction& i) {
     case opcode::dma_scatter:
     case opcode::dma_gather_transpose:
         return false;
-    case opcode::multiply:  // a transpose does not look at its moving operand
+    case opcode::multiply:  // a transpose does not use its moving operand's values
         return !i.has_mode(mode::transpose);
     default:
         return true;
     }
 }
 
-/// B holds values that are all read: neither scales, of which partitions are left out, nor results.
+/// Whether every element of B is read: not of scales, which use only some partitions, or results.
 bool reads_all_of_b(const isa::instruction& i) {
     switch (i.opcode) {
     case opcode::tensor_tensor:
@@ -68,8 +68,8 @@ isa::tile_operand column(const isa::scalar_operand& s, unsigned partitions) {
     return t;
 }
 
-/// The bytes of an index tile that an operand uses, group by group of its partitions (NeuronCore
-/// spec 2.4): whole columns, and the first partitions of the last one. Empty unless indirect.
+/// The index tiles of an operand, one per group of partitions (NeuronCore spec 2.4): whole columns,
+/// and the first partitions of the last column. Empty unless indirect.
 std::vector<isa::tile_operand> index_tiles(isa::engine e, const isa::tile_operand& of) {
     constexpr unsigned all_partitions = 128;
     constexpr std::uint32_t index_bytes = 4;
@@ -109,7 +109,7 @@ engine_checks::engine_checks(const sc_core::sc_object& owner, const isa::partiti
     memories_.psum.poison();
 }
 
-/// The checker; null while its rules are not wanted.
+/// The checker; null while both of its rules are disabled.
 race_checker* engine_checks::races() {
     if (revision_ != misuse::revision()) {
         revision_ = misuse::revision();
@@ -133,11 +133,11 @@ void engine_checks::report(const misuse::rule& broken, const place& at, std::str
 
 // ---- content
 
-/// Whether it reported.
+/// Reports the first unwritten byte of a tile that is read. \returns whether it reported one.
 bool engine_checks::check_content(const place& at, const isa::tile_operand& t) {
     if (!t.present() || t.indirect) return false;
     std::optional<unsigned> found;
-    for (unsigned p = 0; p < t.partitions; ++p)  // all of them: reading poisons
+    for (unsigned p = 0; p < t.partitions; ++p)  // no early exit: each read poisons
         if (has_unwritten(t, p) && !found) found = t.where.partition + p;
     if (found)
         report(misuse::sram_read_unwritten, at,
@@ -165,7 +165,7 @@ bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition
 
 // ---- races
 
-/// The other agent.
+/// Names the other agent of a conflict.
 std::string engine_checks::describe(const race_checker::conflict& c) const {
     if (c.with == race_checker::agent_kind::other_dma)
         return "DMA that no engine of the core started";
@@ -204,7 +204,7 @@ void engine_checks::moved(const race_checker::transfer& t) {
                                    found->first.partition, found->first.offset));
 }
 
-// ---- what engines do
+// ---- events of engines
 
 void engine_checks::started(isa::engine e) {
     if (race_checker* const checker = races()) checker->started(e);
@@ -267,7 +267,7 @@ void engine_checks::accesses(isa::engine e, std::uint32_t pc, const isa::locatio
     if (races() == nullptr) return;
     const std::uint32_t pitch = first.space == isa::space::psum ? sizes_.psum : sizes_.sbuf;
     check_races(at, {{t, isa::footprint_of(t, pitch), writes}}, sc_core::sc_time_stamp());
-    if (!writes) races_->learned_all(e);  // a flag that it polls
+    if (!writes) races_->learned_all(e);  // it may have polled a flag in memory
 }
 
 void engine_checks::polled(isa::engine e) {

@@ -15,9 +15,9 @@
 
 namespace trn {
 
-/// Finds software errors in the programs of one core and reports them as misuse: reads of SBUF and
-/// unwritten PSUM, mistakes that an engine computed on, and, while their rules are
-/// wanted, tile races and PSUM collisions. Spec: doc/models/engine_checks.md.
+/// Detects software errors in the programs of one core and reports them as misuse: reads of
+/// unwritten SBUF and PSUM, mistakes that engines report, and, while their rules are enabled, tile
+/// races and PSUM collisions. Spec: doc/models/engine_checks.md.
 class engine_checks final : public isa::program_observer {
 public:
     struct contents {
@@ -39,16 +39,16 @@ public:
     void waited(isa::engine e, unsigned index) override;
     void rings(isa::engine e, unsigned dma_engine, unsigned queue) override;
 
-    /// Whether races are looked for: the next two calls have no effect otherwise.
+    /// Whether race rules are enabled; otherwise the next two calls have no effect.
     bool finds_races() { return races() != nullptr; }
-    /// An agent outside the core changed a semaphore or an event; `queue`: as of a transfer.
+    /// An agent outside the core changed a semaphore or event; `queue`: its DMA queue.
     void posted_from_outside(unsigned index, std::optional<unsigned> queue);
     /// DMA moved bytes of SBUF or PSUM.
     void moved(const race_checker::transfer& t);
     void reset() { races_.reset(); }
 
 private:
-    /// Where a report comes from.
+    /// Place of the reported instruction.
     struct place {
         isa::engine engine;
         std::uint32_t pc;
@@ -65,8 +65,8 @@ private:
     const sc_core::sc_object& owner_;
     const isa::partition_sizes sizes_;
     const contents memories_;
-    const program_lines* const lines_;   // null: lines are not known
-    std::optional<race_checker> races_;  ///< while its rules are wanted
+    const program_lines* const lines_;   // null: source lines are unknown
+    std::optional<race_checker> races_;  ///< only while its rules are enabled
     std::uint64_t revision_ = ~std::uint64_t{0};
 };
 

@@ -15,7 +15,7 @@ unsigned number_of(isa::engine e) {
     return static_cast<unsigned>(e);
 }
 
-/// The first byte that the elements of both tiles cover, of a partition that both have.
+/// Returns the first byte that elements of both tiles cover, in a partition that both have.
 std::optional<std::int64_t> common_byte(const race_checker::access& x,
                                         const race_checker::access& y) {
     const std::int64_t first = std::max(x.bounds.first_byte, y.bounds.first_byte);
@@ -53,7 +53,7 @@ void race_checker::learn(clock& into, std::size_t agent, std::uint64_t number) {
     into[agent] = std::max(into[agent], number);
 }
 
-/// A queue that no engine has given work to is other DMA.
+/// The agent of a queue; other DMA if no engine has given the queue work.
 std::size_t race_checker::agent_of(std::optional<unsigned> queue) const {
     if (!queue) return other_dma;
     const auto found = queues_.find(*queue);
@@ -72,7 +72,7 @@ race_checker::clock race_checker::all_completed() const {
     return c;
 }
 
-/// By the host, which may have started queues before.
+/// The host has started the engine, and may have started queues before.
 void race_checker::started(isa::engine e) {
     of(e).active = true;
     const clock all = all_completed();
@@ -96,7 +96,7 @@ void race_checker::rang(isa::engine e, unsigned queue) {
     learn(known, number_of(e), completed(number_of(e)));
 }
 
-/// After the last one, the host may start the same queues.
+/// After the last engine has ended, the host may start the queues that the engines used.
 void race_checker::ended(isa::engine e) {
     of(e).active = false;
     join(outside_, of(e).known);
@@ -111,8 +111,8 @@ void race_checker::posted(isa::engine e, unsigned index, bool at_issue) {
     learn(posted_[index], number_of(e), at_issue ? of(e).issued : completed(number_of(e)));
 }
 
-/// A queue posts after all that it moved before: its writes go out in order. Others may have
-/// started it too, after other DMA.
+/// A queue posts after all its earlier writes, since it writes in order. Agents outside the core
+/// may also have started it, after other DMA.
 void race_checker::posted_from_outside(unsigned index, std::optional<unsigned> queue) {
     posted_.resize(indices);
     const std::size_t agent = agent_of(queue);
@@ -126,7 +126,7 @@ void race_checker::waited(isa::engine e, unsigned index) {
     if (!posted_.empty()) join(of(e).known, posted_[index]);
 }
 
-/// Forgets what is complete and known to every running engine; of engines, to every queue too.
+/// Drops completed accesses known to all running engines, and to all queues if an engine's.
 void race_checker::forget_ordered() {
     const sc_core::sc_time now = sc_core::sc_time_stamp();
     for (std::size_t a = 0; a < agents_.size(); ++a) {
@@ -162,7 +162,8 @@ isa::footprint race_checker::hull_of(const std::vector<access>& accesses) {
         hull.first_byte = std::min(hull.first_byte, b.first_byte);
         hull.last_byte = std::max(hull.last_byte, b.last_byte);
     }
-    if (!accesses.empty()) hull.space = isa::space::sbuf;  // for all: overlaps() compares it
+    // Accesses may mix spaces, and overlaps() is false for different ones: use SBUF for all hulls.
+    if (!accesses.empty()) hull.space = isa::space::sbuf;
     return hull;
 }
 
@@ -224,7 +225,7 @@ std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::u
     return found;
 }
 
-/// A transfer as accesses, one for each partition.
+/// Converts a transfer to one access per partition.
 std::vector<race_checker::access> race_checker::rows_of(const transfer& t) const {
     const std::uint64_t pitch = t.space == isa::space::psum ? sizes_.psum : sizes_.sbuf;
     const std::uint64_t last = t.first + t.bytes - 1;
@@ -239,7 +240,7 @@ std::vector<race_checker::access> race_checker::rows_of(const transfer& t) const
                           static_cast<std::uint32_t>(row.bounds.first_byte)};
         row.tile.type = numerics::element::uint8;
         row.tile.dimensions = 2;
-        // A run of bytes as rows of 256, which may exceed the end of the bounds.
+        // A run of bytes as rows of 256; the last row may exceed the end of the bounds.
         row.tile.pattern[0] = {1, 256};
         row.tile.pattern[1] = {256, static_cast<std::uint16_t>(
                                         (row.bounds.last_byte - row.bounds.first_byte) / 256 + 1)};
@@ -253,7 +254,7 @@ std::optional<race_checker::conflict> race_checker::moved(const transfer& t) {
     if (t.bytes == 0) return std::nullopt;
     const std::size_t own = agent_of(t.queue);
     std::vector<access> rows = rows_of(t);
-    const isa::footprint hull = hull_of(rows);  // most transfers of other queues are elsewhere
+    const isa::footprint hull = hull_of(rows);  // to skip distant transfers quickly
     std::optional<conflict> found;
     for (std::size_t a = 0; a < agents_.size() && !found; ++a) {
         if (a == own || a == other_dma) continue;

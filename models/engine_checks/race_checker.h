@@ -14,13 +14,14 @@
 
 namespace trn {
 
-/// Finds accesses to the same bytes of SBUF and PSUM that no semaphore or event orders (NeuronCore
-/// spec 5.5). Agents are the engines, the DMA queues that they give work to, and all other DMA as
-/// one more. Vector clocks order them: an engine that waited for a semaphore knows all that its
-/// posters had completed, a queue all that the engines knew that rang its doorbell. What the clocks
-/// cannot follow (the host, other cores, polling of memory) counts as order, so a race that is
-/// reported is one. Other DMA is taken to know all that is complete, so that it races with
-/// instructions in flight, and with later ones that have waited for nothing from outside.
+/// Detects accesses to the same bytes of SBUF and PSUM that no semaphore or event orders
+/// (NeuronCore spec 5.5). Agents are the engines, the DMA queues that they give work to, and one
+/// agent for all other DMA. Vector clocks order them: an engine that waited for a semaphore knows
+/// all that its posters had completed; a queue knows all that the engines knew that rang its
+/// doorbell. The clocks take what they cannot follow (the host, other cores, polling of memory) as
+/// order, so every reported race is one. Other DMA is assumed to know all that is complete, so it
+/// races with instructions in flight, and with later ones that have not waited for an agent outside
+/// the core.
 class race_checker {
 public:
     /// Bytes that one operand reads or writes.
@@ -34,17 +35,17 @@ public:
         enum class kind : std::uint8_t { race, collision };
         kind what = kind::race;
         agent_kind with = agent_kind::engine;  ///< the other agent
-        unsigned queue = 0;                    ///< of agent_kind::queue
-        isa::engine other{};                   ///< of agent_kind::engine
+        unsigned queue = 0;                    ///< if `with` is agent_kind::queue
+        isa::engine other{};                   ///< if `with` is agent_kind::engine
         std::uint32_t other_pc = 0;
-        isa::location first;  ///< of the bytes in common; of a collision, of the bank
+        isa::location first;  ///< first common byte; for a collision, its bank
     };
-    /// What a DMA queue moves, now. Queues have the number 16 x DMA engine of the core + queue.
+    /// Bytes that a DMA queue moves now. Queue numbers are 16 x DMA engine of the core + queue.
     struct transfer {
         isa::space space = isa::space::none;
-        std::uint64_t first = 0, bytes = 0;  ///< from byte 0 of partition 0 on
+        std::uint64_t first = 0, bytes = 0;  ///< counted from byte 0 of partition 0
         bool writes = false;
-        std::optional<unsigned> queue;  ///< nullopt: not of the core's own DMA engines
+        std::optional<unsigned> queue;  ///< nullopt: DMA outside the core's own engines
     };
     static constexpr unsigned queues_per_engine = 16;
 
@@ -70,43 +71,43 @@ public:
 
     void started(isa::engine e);
     void ended(isa::engine e);
-    /// An instruction whose accesses end at `complete`: what it conflicts with.
+    /// Records an instruction whose accesses end at `complete`. \returns its first conflict
     std::optional<conflict> issued(isa::engine e, std::uint32_t pc, std::vector<access> accesses,
                                    const sc_core::sc_time& complete);
     std::optional<conflict> moved(const transfer& t);
     /// The engine gives work to a queue.
     void rang(isa::engine e, unsigned queue);
     void posted(isa::engine e, unsigned index, bool at_issue);
-    /// By an agent that is not an engine of this core; `queue`: by this queue of its DMA engines.
+    /// Post by an agent outside the core's engines; `queue`: the posting queue of its DMA engines.
     void posted_from_outside(unsigned index, std::optional<unsigned> queue);
     void waited(isa::engine e, unsigned index);
-    /// The engine may know all that has completed.
+    /// The engine may know all that has completed, for example by polling memory.
     void learned_all(isa::engine e);
     void reset() { *this = race_checker(sizes_); }
 
 private:
-    static constexpr std::size_t max_flights = 256;  ///< of each agent; older ones are forgotten
+    static constexpr std::size_t max_flights = 256;  ///< per agent; older ones are dropped
 
-    /// By agent: its instructions, or transfers, up to this number are known to have completed.
-    /// Agents after the last one are not known at all.
+    /// Per agent, the number of its last instruction or transfer that is known to have completed.
+    /// Agents beyond the end of the vector are unknown.
     using clock = std::vector<std::uint64_t>;
     struct flight {
         std::uint64_t number;
         std::uint32_t pc;
         sc_core::sc_time complete;
         std::vector<access> accesses;
-        isa::footprint hull;  // all accesses lie in it, whatever their memory
+        isa::footprint hull;  // contains all accesses; `space` is a placeholder
     };
     struct agent {
         agent_kind kind = agent_kind::engine;
         unsigned queue = 0;
-        bool active = false;  // an engine that runs
+        bool active = false;  // whether the engine runs
         std::uint64_t issued = 0;
         clock known;
         std::deque<flight> flights;
     };
 
-    static constexpr std::size_t other_dma = isa::engine_count;  // an agent
+    static constexpr std::size_t other_dma = isa::engine_count;  // agent number
 
     static std::uint64_t at(const clock& c, std::size_t agent) {
         return agent < c.size() ? c[agent] : 0;
@@ -115,7 +116,7 @@ private:
     static void learn(clock& into, std::size_t agent, std::uint64_t number);
     agent& of(isa::engine e) { return agents_[static_cast<std::size_t>(e)]; }
     std::size_t agent_of(std::optional<unsigned> queue) const;
-    /// Its accesses after so many.
+    /// The accesses of `a` with numbers after `known`.
     static auto after(const agent& a, std::uint64_t known) {
         const std::uint64_t forgotten = a.issued - a.flights.size();
         return std::views::drop(
@@ -133,10 +134,10 @@ private:
     std::optional<isa::location> same_bank(const access& x, const access& y) const;
 
     isa::partition_sizes sizes_;
-    clock outside_;                           // what the ends of programs showed
+    clock outside_;                           // known by the ends of programs
     std::vector<agent> agents_;               // the engines, other DMA, then queues
-    std::map<unsigned, std::size_t> queues_;  // agents of queues
-    std::vector<clock> posted_;               // by semaphore or event, from the first post on
+    std::map<unsigned, std::size_t> queues_;  // agent of each queue
+    std::vector<clock> posted_;               // per semaphore or event; empty before the first post
 };
 
 }  // namespace trn

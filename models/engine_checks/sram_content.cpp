@@ -9,7 +9,7 @@ namespace trn {
 
 namespace {
 
-// Low bytes 0xff and high bytes 0x7f or 0xff are NaNs of FP8, FP16, BF16 and FP32 alike.
+// Low bytes 0xff and high bytes 0x7f or 0xff are NaNs in FP8, FP16, BF16 and FP32.
 constexpr std::array<std::uint8_t, sram_content::granule_bytes> poison_granule{
     0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f};
 
@@ -26,7 +26,7 @@ bool sram_content::is_zero(std::uint64_t first, std::uint64_t end) const {
     return at[0] == 0 && std::memcmp(at, at + 1, end - first - 1) == 0;
 }
 
-/// Precondition: a run of unwritten bytes.
+/// Poisons a range. Precondition: all its bytes are unwritten.
 void sram_content::fill(std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t at = first; at < end;) {
         const std::uint64_t skip = at % granule_bytes;
@@ -36,7 +36,7 @@ void sram_content::fill(std::uint64_t first, std::uint64_t end) {
     }
 }
 
-/// Of the granules that [first, end) touches.
+/// Whether any granule that [first, end) touches holds the poison.
 bool sram_content::has_poison(std::uint64_t first, std::uint64_t end) const {
     for (std::uint64_t at = first / granule_bytes * granule_bytes; at < end; at += granule_bytes)
         if (std::memcmp(bytes_ + at, poison_granule.data(), granule_bytes) == 0) return true;

@@ -9,13 +9,12 @@
 
 namespace trn {
 
-/// Which bytes of SBUF or PSUM are unwritten since power-on. From poison() on, a
-/// byte that an engine reads before it is written is part of a NaN of every float type. Costs
-/// nothing before the first write, and afterwards a byte per page of 4 KiB.
+/// Tracks the bytes of SBUF or PSUM that were not written since power-on. From poison() on, a byte
+/// read before it is written is part of a NaN of every float type. Costs nothing before the first
+/// write, then one byte per page of 4 KiB.
 ///
-/// A granule of 16 bytes counts as unwritten while it holds the poison, whose signs no computation
-/// produces in this order. So bytes that were never written next to written ones of the same
-/// granule count as written.
+/// A granule of 16 bytes counts as unwritten while it holds the poison, whose order of signs no
+/// computation produces. Unwritten bytes that share a granule with written ones count as written.
 class sram_content {
 public:
     static constexpr std::uint64_t page_bytes = isa::core_memory::page_bytes, granule_bytes = 16;
@@ -23,15 +22,15 @@ public:
     /// `bytes` is the memory; it reads zero at power-on.
     sram_content(std::uint8_t* bytes, std::uint64_t size) : bytes_(bytes), size_(size) {}
 
-    /// The range was written: must be called after each write, before the next one. Ranges outside
-    /// the memory are ignored.
+    /// Must be called after each write to the range, before the next write. Ignores ranges outside
+    /// the memory.
     void written(std::uint64_t first, std::uint64_t count);
     /// Engines may read from now on. Pages written before keep their zeroes.
     void poison() { poisons_ = true; }
-    /// An engine is about to read the range: whether a granule of it was never written.
-    /// Precondition: inside the memory.
+    /// Called before an engine reads the range. \returns whether a granule of it was never written.
+    /// Precondition: the range is inside the memory.
     bool has_unwritten(std::uint64_t first, std::uint64_t count);
-    /// Power is lost: nothing has been written.
+    /// Power is lost: all bytes become unwritten.
     void clear() { pages_.clear(); }
 
 private:
@@ -45,7 +44,7 @@ private:
     std::uint8_t* const bytes_;
     const std::uint64_t size_;
     bool poisons_ = false;
-    std::vector<page> pages_;  // from the first write on
+    std::vector<page> pages_;  // empty before the first write
 };
 
 }  // namespace trn
