@@ -9,15 +9,15 @@
 
 namespace trn {
 
-/// Cycles of the Tensor engine's array by row group of 32 rows, for the PE counters that a driver
-/// reads. They count from power-on and survive resets of the core.
+/// Cycles of the Tensor engine's array per group of 32 rows, for the PE counters that a driver
+/// reads. They count from power-on; resets of the core do not clear them.
 class array_activity {
 public:
     static constexpr unsigned row_groups = 4;
     struct group {
         std::uint64_t matmul = 0;
-        std::uint64_t load = 0;       ///< of stationaries of 32-bit types
-        std::uint64_t fast_load = 0;  ///< of other stationaries; which are fast is invented
+        std::uint64_t load = 0;       ///< loads of stationaries of 32-bit types
+        std::uint64_t fast_load = 0;  ///< other loads; which are fast is invented
     };
 
     /// `i` occupies its rows for `cycles` from `start` on.
@@ -38,7 +38,7 @@ public:
         }
     }
     const group& of(unsigned row_group) const { return groups_[row_group]; }
-    /// Cycles up to `now` in which the row group did anything.
+    /// Cycles up to `now` in which the row group was busy.
     std::uint64_t busy(unsigned row_group, std::uint64_t now) const {
         const std::uint64_t ahead = until_[row_group] > now ? until_[row_group] - now : 0;
         return busy_[row_group] - std::min(busy_[row_group], ahead);

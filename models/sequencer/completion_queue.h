@@ -12,8 +12,8 @@
 
 namespace trn {
 
-/// Instructions of one engine that have been issued: they complete in program order, and each then
-/// carries out its update, then its notifications (spec 5.5).
+/// Issued instructions of one engine. They complete in program order; at completion each carries
+/// out its update, then its notifications (spec 5.5).
 class completion_queue {
 public:
     using cycles = engine_clock::cycles;
@@ -21,26 +21,26 @@ public:
         std::uint32_t pc;
         isa::semaphore_update update;  ///< mode 0: none
         bool notify, traced;
-        trace::operation of = 0;  ///< that the instruction began
+        trace::operation of = 0;  ///< the operation that the instruction began
 
         bool has_effect() const { return update.mode != 0 || notify || traced; }
     };
 
-    /// `e` completes at `at`, not before earlier ones.
+    /// Adds `e`, which completes at `at`, but not before earlier entries.
     void push(cycles at, const entry& e);
-    /// Carries out what is due at `at`.
+    /// Carries out updates and notifications due at `at`.
     void settle(cycles at, engine_signals& signals);
     void reset();
 
-    /// When the last instruction issued is complete.
+    /// Completion of the last issued instruction.
     cycles last() const { return last_; }
     std::optional<cycles> next() const;
-    /// The next completion that others see.
+    /// The next completion with an update or a notification.
     std::optional<cycles> next_effect() const;
-    /// Instructions complete at `at`.
+    /// Number of instructions that are complete at `at`.
     std::uint64_t retired(cycles at) const;
     std::uint64_t issued() const { return issued_; }
-    /// An instruction that completes at once and has no effect.
+    /// Counts an instruction that completes at once and has no effect.
     void count() { ++issued_; }
 
 private:
@@ -50,7 +50,7 @@ private:
     };
     std::deque<flight> flights_;
     cycles last_ = 0;
-    std::uint64_t issued_ = 0;  // in program order, failed ones not counted
+    std::uint64_t issued_ = 0;  // in program order, without failed instructions
 };
 
 }  // namespace trn

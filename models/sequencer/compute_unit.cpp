@@ -37,8 +37,8 @@ void compute_unit::load_table(unsigned set) {
     activation_set_ = set;
 }
 
-/// Makes the next set that has `function` the loaded one; false when the loaded one has it.
-/// Precondition: some set has it, which isa::check() made sure of.
+/// Loads the next set that has `function`; false if the loaded one has it. Precondition:
+/// isa::check() has made sure that some set has it.
 bool compute_unit::load_set_of(std::uint8_t function) {
     const unsigned loaded = activation_set_;
     while ((activation_sets[activation_set_] >> function & 1) == 0)
@@ -99,7 +99,7 @@ progress compute_unit::execute(const instruction& i, std::uint32_t pc,
     return finished{};
 }
 
-/// What the array begins while it is cold takes twice its interval.
+/// Doubles the interval of an instruction that starts while the array is cold.
 void compute_unit::warm_up() {
     const cycles start = clock_.local();
     if (!array_used_ || start > array_busy_ + clock_.of_ns(isa::array_idle_ns)) cold_start_ = start;

@@ -14,8 +14,8 @@
 
 namespace trn {
 
-/// Issues data-path instructions of one engine: when they may start, their cost, and what they
-/// count; the engine's data path computes.
+/// Issues data-path instructions of one engine: computes their start, cost and counters. The
+/// engine's data path computes their results.
 class compute_unit {
 public:
     using cycles = engine_clock::cycles;
@@ -31,17 +31,17 @@ public:
           timeline_(timeline),
           window_(environment.partitions) {}
 
-    /// Finished once `i` may start now; its start is then the clock's local time.
+    /// Finished when `i` can start now; the start is then the clock's local time.
     progress prepare(const isa::instruction& i);
     /// Precondition: prepare() has finished for `i`. When it finishes, completed() is valid.
     progress execute(const isa::instruction& i, std::uint32_t pc,
                      const isa::number_settings& numbers);
-    /// Completion of the instruction that execute() was last called for.
+    /// Completion of the instruction of the last execute().
     cycles completed() const { return completed_; }
 
     /// LOAD_TABLE: makes `set` of activation functions the loaded one.
     void load_table(unsigned set);
-    /// A new data path begins as after reset.
+    /// Discards the data path; the next one begins in its reset state.
     void reset();
 
 private:
@@ -61,8 +61,8 @@ private:
     isa::memory_ports::use use_;
     cycles completed_ = 0;
     unsigned activation_set_ = 0;
-    cycles cold_start_ = 0;  // of the array: when it last began after it was idle
-    cycles array_busy_ = 0;  // until
+    cycles cold_start_ = 0;  // last start of the array after it was idle
+    cycles array_busy_ = 0;  // end of the last instruction on the array
     bool array_used_ = false;
 };
 

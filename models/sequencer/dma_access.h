@@ -9,8 +9,8 @@
 
 namespace trn {
 
-/// How an engine reaches the registers and rings of its core's 16 DMA engines: one access at a
-/// time, which a memory may defer. Charges no time: callers say what their work takes.
+/// Accesses of an engine to the registers and rings of its core's 16 DMA engines, one at a time; a
+/// memory may defer them. Spends no time: the callers do.
 class dma_access {
 public:
     static constexpr unsigned engines = 16;
@@ -21,7 +21,7 @@ public:
     std::uint64_t at(unsigned engine, std::uint64_t offset) const {
         return core_.who.dma_base + engine * core_.who.dma_stride + offset;
     }
-    /// An error answer is WRITE_FAILED with `engine` as detail.
+    /// Fails with WRITE_FAILED and `engine` as detail when the access is answered with an error.
     progress read(unsigned engine, std::uint64_t address, std::span<std::uint32_t> words);
     progress write(unsigned engine, std::uint64_t address, std::span<const std::uint32_t> words);
     /// Access time of the last access.
@@ -35,7 +35,7 @@ private:
     sequencer_environment& core_;
     deferral deferred_;
     sc_core::sc_time delay_;
-    std::uint32_t resets_ = 0;  // a write may reset this engine
+    std::uint32_t resets_ = 0;  // count of reset(): a write may reset this engine
 };
 
 }  // namespace trn

@@ -6,7 +6,7 @@
 
 namespace trn {
 
-/// Where a debugger wants one engine to be looked at (not the breakpoints of programs).
+/// Instructions before which a debugger pauses one engine (not the breakpoints of programs).
 class engine_breaks {
 public:
     void add(std::uint32_t pc) { at_.insert(pc); }
@@ -15,13 +15,13 @@ public:
     const std::set<std::uint32_t>& all() const { return at_; }
     bool empty() const { return at_.empty() && !next_; }
 
-    /// Whether to stop before the instruction at `pc`: once, until pass() says that it has begun.
+    /// Whether to pause before the instruction at `pc`. True once, until pass().
     bool stops(std::uint32_t pc) {
         if (passing_ || (!next_ && !at_.contains(pc))) return false;
         next_ = false;
         return passing_ = true;
     }
-    /// The engine ends: whether a debugger waits for its next instruction.
+    /// The engine ends. \returns whether a debugger waits for its next instruction
     bool ends() {
         const bool asked = next_;
         next_ = false;

@@ -7,7 +7,7 @@
 
 namespace trn {
 
-/// Simulated time in cycles of one engine, and the engine's local time, which may run ahead of it.
+/// Simulated time in cycles of one engine, and its local time, which may be ahead.
 class engine_clock {
 public:
     using cycles = std::uint64_t;
@@ -23,23 +23,23 @@ public:
     }
     /// First picosecond of cycle `at`.
     sc_core::sc_time time_of(cycles at) const;
-    /// First cycle that does not begin before `at`, which is not in the past.
+    /// First cycle that begins at or after `at`. Precondition: `at` is not in the past.
     cycles cycle_at(const sc_core::sc_time& at) const {
         return after(base_cycle_, at - sc_core::sc_time::from_value(base_ps_));
     }
     cycles after(cycles from, const sc_core::sc_time& duration) const;
     cycles of_ns(std::uint64_t ns) const;
 
-    /// When the next instruction may begin.
+    /// Earliest start of the next instruction.
     cycles local() const { return local_; }
     bool is_ahead() const { return local_ > now(); }
     void reach(cycles at) { local_ = std::max(local_, at); }
     void spend(cycles duration) { local_ += duration; }
-    /// Forgets local time that has not come yet.
+    /// Sets local time back to simulated time.
     void restart() { local_ = now(); }
 
-    /// From now on the clock has this part of its rate, in thousandths. Cycles that are already
-    /// planned come later, or sooner, accordingly.
+    /// Sets the clock's rate from now on, in thousandths of its full rate. This moves cycles that
+    /// are already scheduled.
     void set_rate(unsigned permille);
 
 private:
@@ -47,7 +47,7 @@ private:
 
     const std::uint64_t nominal_hertz_;
     std::uint64_t hertz_;
-    cycles base_cycle_ = 0;  // at base_ps_, the last change of the rate
+    cycles base_cycle_ = 0;  // the cycle at base_ps_, the last rate change
     std::uint64_t base_ps_ = 0;
     cycles local_ = 0;
 };

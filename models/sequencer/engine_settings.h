@@ -34,7 +34,7 @@ public:
     bool traces() const {
         return bank_.get(sequencer_regs::notify_config::traces, 0, instance_) != 0;
     }
-    /// FP_CONFIG and SEED for the instruction after `issued` others.
+    /// FP_CONFIG, and SEED plus the number of issued instructions.
     isa::number_settings numbers(std::uint64_t issued) const {
         namespace fp = sequencer_regs::fp_config;
         const auto config = word(sequencer_regs::reg::fp_config);

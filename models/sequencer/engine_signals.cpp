@@ -23,7 +23,7 @@ void engine_signals::update(const isa::semaphore_update& u, std::uint32_t pc, bo
     }
 }
 
-/// A wrap is counted and notified, and the engine goes on (spec 10.1, code 8).
+/// Counts and notifies a wrap; the engine continues (spec 10.1, code 8).
 void engine_signals::add(unsigned index, std::int64_t amount, std::uint32_t pc) {
     const std::int64_t sum = core_.sync.value(index) + amount;
     core_.sync.add(index, amount);

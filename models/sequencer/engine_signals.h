@@ -9,17 +9,17 @@
 
 namespace trn {
 
-/// What one engine does to the world outside its data path: semaphores, events, notifications.
+/// Effects of one engine outside its data path: semaphores, events, notifications.
 class engine_signals {
 public:
     engine_signals(sequencer_environment& environment, isa::engine which,
                    const engine_settings& settings, engine_counters& counters)
         : core_(environment), engine_(which), settings_(settings), counters_(counters) {}
 
-    /// An update by the instruction at `pc`. Precondition: `u` is without at_issue, its value
-    /// resolved. `early`: the instruction is not complete.
+    /// An update by the instruction at `pc`. Precondition: `u` has no at_issue, and its value is
+    /// not a register. `early`: the instruction is not complete.
     void update(const isa::semaphore_update& u, std::uint32_t pc, bool early = false);
-    /// Sends an entry to the queue that NOTIFY_CONFIG names, when it enables that kind.
+    /// Writes an entry to the queue in NOTIFY_CONFIG if this kind of entry is enabled there.
     void send(notification::kind kind, std::uint32_t payload);
 
 private:

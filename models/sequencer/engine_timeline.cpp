@@ -12,12 +12,12 @@ namespace trn {
 
 namespace {
 
-/// "4x".
+/// 4 gives "4x".
 std::string_view name_of_rate(unsigned rate) {
     return rate == 4 ? "4x" : rate == 2 ? "2x" : "1x";
 }
 
-/// Viewers show the name only.
+/// Viewers show only the name of a span, so theirs contains the reason.
 std::string name_of_wait(std::string_view reason) {
     return trace::for_viewer() ? fmt::format("wait {}", reason) : "wait";
 }

@@ -15,9 +15,9 @@
 
 namespace trn {
 
-/// The track of one engine in the trace: its instructions, what it waited for and why
-/// (doc/timeline.md). An instruction that posts a semaphore begins an operation, which the wait
-/// that it ends belongs to. All functions do nothing while there is no trace.
+/// The track of one engine in the trace: its instructions and its waits with their reasons
+/// (doc/timeline.md). An instruction that posts a semaphore begins an operation; the wait that the
+/// post ends belongs to it. Without a trace, all functions return at once.
 class engine_timeline {
 public:
     using cycles = engine_clock::cycles;
@@ -26,20 +26,20 @@ public:
     engine_timeline(std::string_view core, isa::engine which, const engine_clock& clock,
                     const program_lines* lines);
 
-    /// Something happened to the engine now.
+    /// Records an event of the engine at the present time.
     void event(std::string_view what, trace::fields with) const {
         if (trace::on()) trace::event(track_, what, with);
     }
-    /// The engine could not go on from `from` until `until`.
+    /// Records that the engine was stalled from `from` until `until`.
     void waited(std::string_view reason, cycles from, cycles until) const {
         if (trace::on() && until > from) draw_wait(reason, from, until);
     }
-    /// A wait whose end is not known; `reason` is asked for while there is a trace.
+    /// Begins a wait of unknown length; calls `reason` only while there is a trace.
     template <typename Reason>
     void begin_wait(std::uint32_t pc, Reason reason) {
         if (trace::on()) open_wait(pc, reason());
     }
-    /// `poster` met it after `waited` cycles; or it was given up.
+    /// `poster` ended the wait after `waited` cycles.
     void end_wait(const semaphores::poster& poster, cycles waited) {
         if (wait_.track != 0) close_wait(poster, waited);
     }
@@ -59,7 +59,7 @@ public:
                  const isa::work& done) const {
         if (trace::on()) draw_compute(i, pc, start, cost, done);
     }
-    /// CRCs of what an instruction read and wrote; it began now.
+    /// Records CRCs of the operands of the instruction that began now.
     void operands(std::uint32_t pc, std::uint16_t inputs,
                   std::optional<std::uint16_t> outputs) const {
         event("operands", {{"pc", pc}, {"crc_in", inputs}, {"crc_out", outputs.value_or(0)}});
@@ -67,11 +67,11 @@ public:
     void control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const {
         if (trace::on()) draw_control(i, pc, from, until);
     }
-    /// The control instruction whose span follows adds this to the counters.
+    /// Adds the work of the next control instruction's span to the counters.
     void counted(cycles busy, const isa::work& done) const {
         if (trace::on()) draw_counted(busy, done);
     }
-    /// `count` instructions that touch registers only.
+    /// Records `count` instructions that use registers only.
     void registers(std::uint32_t pc, std::uint64_t count, cycles from, cycles until) const;
 
 private:

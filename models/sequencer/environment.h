@@ -23,7 +23,7 @@
 
 namespace trn {
 
-/// What the sequencers of a core know of it and share.
+/// Properties and parts of a core that its sequencers share.
 struct sequencer_environment {
     struct identity {
         isa::generation generation = isa::generation::v4;
@@ -31,7 +31,7 @@ struct sequencer_environment {
         unsigned chip = 0;           ///< routing id
         std::uint64_t dma_base = 0;  ///< registers of the first of the core's 16 DMA engines
         std::uint64_t dma_stride = 0;
-        // Where DMA engines reach the core's own memories and semaphores.
+        // AXI addresses at which DMA engines access the core's memories and semaphores.
         std::uint64_t sbuf = 0, psum = 0, semaphores = 0;
     };
 
@@ -41,39 +41,39 @@ struct sequencer_environment {
     semaphores& sync;
     isa::core_memory& memory;
     memory_port& port;
-    register_bank& control;  ///< the control blocks; instance = engine
+    register_bank& control;  ///< control blocks; the instance is the engine
     std::function<bool(unsigned slot, const notification&)> notify;
-    /// What an engine computes with, made at its first instruction that needs it; null for Sync.
+    /// Makes an engine's data path when its first instruction needs it; null for Sync.
     std::function<std::unique_ptr<isa::data_path>(isa::engine)> make_data_path;
     isa::memory_ports ports{};
-    /// A debugger's: stops simulated time for the reason given.
+    /// Set by a debugger: pauses simulated time for the reason given.
     std::function<void(const std::string& why)> pause = {};
     isa::program_observer* observer = nullptr;  ///< null: programs are not checked
-    const program_lines* lines = nullptr;       ///< null: lines are not known
+    const program_lines* lines = nullptr;       ///< null: source lines are unknown
     array_activity array{};
-    /// Of a set of activation functions that is not the loaded one (spec 3.6).
+    /// Time to load a set of activation functions (spec 3.6).
     sc_core::sc_time act_table_load{1, sc_core::SC_US};
     bool warm_up = false;      ///< the array is slow after it was idle (spec 9.2)
-    bool operand_crc = false;  ///< traces have CRCs of operands
-    /// Of all engines since power-on, for the power model; resets do not clear it.
+    bool operand_crc = false;  ///< whether traces contain CRCs of operands
+    /// Sums of all engines since power-on, for the power model; resets do not clear them.
     std::uint64_t bf16_flops = 0, sram_bytes = 0;
 };
 
-/// What one engine has done since its reset.
+/// Counters of one engine since its reset.
 struct engine_counters {
     std::uint64_t busy_cycles = 0, bytes_read = 0, bytes_written = 0, flops = 0,
                   semaphore_wraps = 0, numerical = 0, fetched_bytes = 0;
-    std::uint64_t psum_bytes_read = 0, psum_bytes_written = 0;  ///< the part of PSUM
-    std::uint64_t bf16_flops = 0;                               ///< as isa::work
+    std::uint64_t psum_bytes_read = 0, psum_bytes_written = 0;  ///< PSUM's share of the bytes
+    std::uint64_t bf16_flops = 0;                               ///< see isa::work
     std::array<std::uint64_t, 3> instructions_by_rate{};        ///< data path: 1x, 2x, 4x
 
     // Cycles waited, by cause.
     std::uint64_t wait_cycles = 0;      ///< for semaphores and events
-    std::uint64_t dma_wait_cycles = 0;  ///< the part of them that DMA ended
+    std::uint64_t dma_wait_cycles = 0;  ///< share of wait_cycles ended by DMA
     std::uint64_t overlap_cycles = 0;   ///< for results and operands of earlier instructions
     std::uint64_t port_cycles = 0;      ///< for ports that another engine uses
     std::uint64_t fetch_cycles = 0;     ///< for program words
-    std::map<unsigned, std::uint64_t> wait_cycles_by_index{};  ///< semaphore or event
+    std::map<unsigned, std::uint64_t> wait_cycles_by_index{};  ///< per semaphore or event
 
     std::optional<std::uint64_t> started{};  ///< cycle of the first start
 };

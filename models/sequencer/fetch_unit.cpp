@@ -13,7 +13,7 @@ void fetch_unit::start(const engine_settings& settings) {
     base_ = settings.program_base();
     words_ = settings.program_words();
     fetched_for_ = ~0u;
-    deferred_.abandon();  // of a fetch that a STOP has ended
+    deferred_.abandon();  // a fetch that STOP interrupted
 }
 
 void fetch_unit::drop() {
@@ -80,7 +80,7 @@ progress fetch_unit::fetch_word(std::uint32_t pc, std::uint8_t* to) {
     return finished{};
 }
 
-/// The failure belongs to the time at which the word would have been executed.
+/// Fails at the time at which the word would be executed.
 progress fetch_unit::failed() const {
     if (clock_.is_ahead()) return sleeping{clock_.local()};
     return isa::fault{isa::error::fetch, isa::operand::none, 0};

@@ -23,23 +23,23 @@ public:
           counters_(counters),
           timeline_(timeline) {}
 
-    /// Takes base and length of the program from the control block.
+    /// Reads base and length of the program from the control block.
     void start(const engine_settings& settings);
-    /// Forgets all buffered words.
+    /// Discards all buffered words.
     void drop();
     void reset();
 
-    /// Makes the instruction at `pc` available, and fetches the blocks that will be needed next.
+    /// Makes the instruction at `pc` available, and prefetches the next blocks.
     progress fetch(std::uint32_t pc, const register_unit& registers);
     /// The instruction at `pc`; null until fetch() has finished for it.
     const program_buffer::entry* decoded(std::uint32_t pc) const { return buffer_.decoded(pc); }
-    /// Whether fetch(pc) has nothing to do.
+    /// Whether fetch(pc) has no work.
     bool is_ready(std::uint32_t pc) { return has_followers(pc) && decoded(pc) != nullptr; }
-    /// Whether `pc` lies in the block that is being executed.
+    /// Whether `pc` is in the block whose successors have been fetched.
     bool has_followers(std::uint32_t pc) const {
         return pc / program_buffer::block_words == fetched_for_;
     }
-    /// 32-bit word `n` of the bytes from `pc` on; 0 where they are not buffered.
+    /// 32-bit word `n` of the instruction at `pc`; 0 if it is not buffered.
     std::uint32_t buffered(std::uint32_t pc, unsigned n) const;
 
 private:
@@ -57,7 +57,7 @@ private:
     deferral deferred_;
     std::uint64_t base_ = 0;
     std::uint32_t words_ = 0;
-    std::uint32_t fetched_for_ = ~0u;  // block whose followers have been fetched
+    std::uint32_t fetched_for_ = ~0u;  // block whose successors have been fetched
 };
 
 }  // namespace trn

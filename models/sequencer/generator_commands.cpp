@@ -17,19 +17,19 @@ using regs::reg;
 
 namespace {
 
-constexpr std::uint64_t generator_offset = 0x42000;  // in the slot of a DMA engine
+constexpr std::uint64_t generator_offset = 0x42000;  // bytes, in a DMA engine's address range
 
 bool is_dynamic(const dge_copy_fields::side& s) {
     return (s.reg & 0x80) != 0;
 }
 
-/// What the register adds to the base; signed.
+/// Bytes that the register of a dynamic side adds to its base.
 std::int64_t displacement(const dge_copy_fields::side& s, const register_unit& registers) {
     if (!is_dynamic(s)) return 0;
     return std::int64_t{static_cast<std::int32_t>(registers[s.reg & 0x3f])} * s.reg_unit;
 }
 
-/// Where a dynamic side leaves base to base + limit - 1; nothing when it does not.
+/// Fault if a dynamic side leaves [base, base + limit); otherwise nothing.
 std::optional<isa::fault> leaves_limit(const dge_copy_fields& f, const dge_copy_fields::side& s,
                                        const register_unit& registers) {
     if (!is_dynamic(s) || f.limit == 0) return std::nullopt;
@@ -72,7 +72,7 @@ progress generator_commands::execute(const dge_copy_fields& f, const register_un
             const std::uint64_t at = dma_.at(engine_, generator_offset + b.offset);
             if (const progress p = dma_.write(engine_, at, b.words); !is_finished(p)) return p;
         }
-        // Parameters are posted ahead; START is what the engine sees accepted.
+        // The writes of parameters are posted; only START's acceptance takes time.
         clock_.reach(clock_.after(clock_.now(), dma_.delay()));
     }
     return finished{};

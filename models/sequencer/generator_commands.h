@@ -10,8 +10,8 @@
 
 namespace trn {
 
-/// DGE_COPY: gives the hardware descriptor generator of each DMA engine in the mask an even share
-/// of the pieces (doc/dma_compute.md), and waits for a generator whose queue has a command.
+/// DGE_COPY: divides the pieces evenly among the hardware descriptor generators of the DMA engines
+/// in the mask (doc/dma_compute.md). Waits while the queue of a generator has a command.
 class generator_commands {
 public:
     generator_commands(sequencer_environment& environment, engine_clock& clock, isa::engine e)
@@ -39,7 +39,8 @@ private:
     engine_clock& clock_;
     const isa::engine own_;
     dma_access dma_;
-    unsigned engine_ = 0, stage_ = 0;  // of the current instruction: DMA engine, accesses done
+    // Of the current instruction: DMA engine, and number of accesses done to it.
+    unsigned engine_ = 0, stage_ = 0;
 };
 
 }  // namespace trn

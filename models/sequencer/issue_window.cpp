@@ -23,7 +23,7 @@ std::uint8_t banks_of(const footprint& f) {
     return static_cast<std::uint8_t>(banks);
 }
 
-/// A bit per 32 x 32 block of the array that the tile occupies.
+/// Bit mask of the 32 x 32 blocks of the array that the tile occupies.
 std::uint16_t blocks_of(std::uint8_t tile) {
     const pe_tile t = pe_tile_of(tile);
     unsigned mask = 0;
@@ -51,7 +51,7 @@ footprint footprint_of(const tile_operand& t, std::uint32_t partition_bytes) {
         (reach < 0 ? f.first_byte : f.last_byte) += reach;
     }
     f.last_byte += size - 1;
-    if (t.indirect) {  // anywhere in its partitions
+    if (t.indirect) {  // the elements may be anywhere in their partitions
         f.first_byte = 0;
         f.last_byte = partition_bytes - 1;
     }
@@ -73,7 +73,7 @@ std::array<footprint, 2> issue_window::writes_of(const instruction& i) const {
 std::uint64_t issue_window::free(const instruction& i, std::uint64_t at) const {
     std::uint64_t start = at;
     if (i.opcode == opcode::load_stationary) {
-        // Two stationaries fit: the third waits for the multiplies of the oldest.
+        // The array holds two stationaries: a third waits for the multiplies of the oldest.
         start = std::max(start, next_load_);
         for (unsigned b = 0; b < blocks_.size(); ++b)
             if ((blocks_of(i.tile) >> b & 1) != 0) start = std::max(start, blocks_[b].previous);

@@ -15,7 +15,7 @@ struct partition_sizes {
     std::uint32_t sbuf, psum;
 };
 
-/// Bytes of one memory that a tile lies in: a rectangle that holds all its elements.
+/// Rectangle of bytes in one memory that contains all elements of a tile.
 struct footprint {
     isa::space space = isa::space::none;
     unsigned first_partition = 0, last_partition = 0;
@@ -29,16 +29,16 @@ struct footprint {
 };
 footprint footprint_of(const tile_operand& t, std::uint32_t partition_bytes);
 
-/// When the next data-path instruction of one engine may start (spec 5.5, 9.1): after the interval
-/// of the one before it, and after the completion of those whose results it reads or whose operands
-/// it overwrites. Times are engine cycles.
+/// Computes when the next data-path instruction of one engine may start (spec 5.5, 9.1): after the
+/// interval of its predecessor, and after the completion of earlier instructions whose results it
+/// reads or whose operands it overwrites. Times are engine cycles.
 class issue_window {
 public:
     explicit issue_window(const partition_sizes& sizes) : sizes_(sizes) {}
 
-    /// When the engine, or its part of the array, is free for `i`; not before `at`.
+    /// First cycle from `at` on at which the engine, or its part of the array, is free for `i`.
     std::uint64_t free(const instruction& i, std::uint64_t at) const;
-    /// The same, and when what it depends on is complete.
+    /// As free(), and all instructions that `i` depends on are complete.
     std::uint64_t earliest(const instruction& i, std::uint64_t at) const;
     void issued(const instruction& i, const cost& c, std::uint64_t start);
     void reset() { *this = issue_window(sizes_); }
@@ -50,21 +50,21 @@ private:
         std::array<footprint, 4> read;
     };
     struct block {
-        std::uint64_t loaded = 0;      ///< when its newest stationary is in the array
+        std::uint64_t loaded = 0;      ///< completion of its newest LOAD_STATIONARY
         std::uint64_t multiplied = 0;  ///< end of the last multiply
-        std::uint64_t previous = 0;    ///< end of the last multiply with the stationary before
+        std::uint64_t previous = 0;    ///< end of the last multiply with its previous stationary
     };
     std::array<footprint, 4> reads_of(const instruction& i) const;
     std::array<footprint, 2> writes_of(const instruction& i) const;
 
     partition_sizes sizes_;
     std::uint64_t next_ = 0;          // previous start + its interval
-    std::uint64_t next_load_ = 0;     // the same of LOAD_STATIONARY
+    std::uint64_t next_load_ = 0;     // start of the last LOAD_STATIONARY + its interval
     std::array<block, 16> blocks_{};  // 32 x 32 blocks of the array
     std::vector<flight> flights_;
 };
 
-/// The memory ports that engines of one core share (spec 2.5).
+/// The memory ports that the engines of one core share (spec 2.5).
 class memory_ports {
 public:
     struct use {
@@ -75,7 +75,7 @@ public:
     };
     static use use_of(const instruction& i, const cost& c, const partition_sizes& sizes);
 
-    /// When `wanted` of engine `e` no longer conflicts with what others do.
+    /// First time at which `wanted` of engine `e` does not conflict with the use of other engines.
     sc_core::sc_time free_at(engine e, generation g, const use& wanted) const;
     void take(engine e, const use& taken) { uses_[static_cast<unsigned>(e)] = taken; }
     void reset() { uses_ = {}; }

@@ -7,7 +7,7 @@ namespace trn {
 
 namespace {
 
-// Registers of a queue's doorbells in a DMA engine (contract 6.1, 6.2).
+// Offsets of a queue's doorbells in a DMA engine (contract 6.1, 6.2).
 constexpr std::uint64_t m2s_doorbell = 0x1038, s2m_doorbell = 0x21038, queue_stride = 0x1000;
 
 }  // namespace
@@ -55,7 +55,7 @@ progress posted_writes::ring_doorbells(const isa::doorbell_sets& sets) {
                 core_.who.dma_base + e * core_.who.dma_stride + set.queue * queue_stride;
             for (const bool m2s : {false, true}) {
                 const std::uint32_t count = m2s ? set.m2s_count : set.s2m_count;
-                if (number++ < accepted_) continue;  // before a deferral
+                if (number++ < accepted_) continue;  // accepted before a deferral
                 if (count == 0) {
                     ++accepted_;
                     continue;

@@ -10,16 +10,16 @@
 
 namespace trn {
 
-/// The writes of WRITE and the doorbells of DMA_START, one after the other through the core's
+/// The writes of WRITE and the doorbells of DMA_START, carried out one by one through the core's
 /// memory port.
 class posted_writes {
 public:
     posted_writes(sequencer_environment& environment, engine_clock& clock, isa::engine e)
         : core_(environment), clock_(clock), engine_(e) {}
 
-    /// A write may reset this engine, and so free `list`: the rest of it is then abandoned.
+    /// Returns `abandoned` when a write resets this engine, which frees `list`.
     progress write_all(const isa::write_list& list, const register_unit& registers);
-    /// Both doorbells of each engine of each set, s2m first.
+    /// Rings both doorbells of each engine in each set, s2m first.
     progress ring_doorbells(const isa::doorbell_sets& sets);
 
     void next_instruction() { accepted_ = 0; }
@@ -32,7 +32,7 @@ private:
     engine_clock& clock_;
     const isa::engine engine_;
     deferral deferred_;
-    unsigned accepted_ = 0;  // of the current instruction
+    unsigned accepted_ = 0;  // number of the current instruction's accepted writes
     std::uint32_t resets_ = 0;
 };
 

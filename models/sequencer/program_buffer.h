@@ -10,8 +10,8 @@
 
 namespace trn {
 
-/// The instruction buffer of a sequencer: 4 blocks of 64 words (spec 5.2), and what has been
-/// decoded of them.
+/// The instruction buffer of a sequencer, with its decoded instructions: 4 blocks of 64 words (spec
+/// 5.2).
 class program_buffer {
 public:
     static constexpr unsigned block_words = 64;
@@ -23,15 +23,14 @@ public:
         std::uint32_t number = 0;  ///< pc / 64
         bool used = false;
         bool readable = false;
-        std::uint64_t ready = 0;  ///< cycle
+        std::uint64_t ready = 0;  ///< cycle at which the block has arrived
         std::array<std::uint8_t, block_bytes> bytes{};
     };
-    /// An instruction with the answers of its checks, which are asked once where they cannot
-    /// change.
+    /// A decoded instruction with the results of its checks, computed once if they cannot change.
     struct entry {
         isa::decoded d;
         std::optional<isa::fault> header_fault, fault;
-        bool by_register = false;  ///< `fault` has to be asked at each execution
+        bool by_register = false;  ///< `fault` must be checked at each execution
         bool local = false;        ///< touches registers only
     };
 
@@ -40,7 +39,7 @@ public:
             if (b && b->used && b->number == number) return b.get();
         return nullptr;
     }
-    /// A block to fill for `number`, in the place of the one farthest from `current`.
+    /// Replaces the block farthest from `current` by an empty block `number`.
     block& replace(std::uint32_t number, std::uint32_t current);
     void drop();
 

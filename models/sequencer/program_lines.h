@@ -13,11 +13,11 @@
 namespace trn {
 
 /// Source lines of the programs of a core, which a loader may put into memory for messages and the
-/// timeline (doc/models/sequencer.md, "Source lines"). They are read without time or side effects,
-/// when a message needs them; an answer is short, also when the memory holds anything else.
+/// timeline (doc/models/sequencer.md, "Source lines"). Reads them on demand, without time or side
+/// effects. Results are bounded even if the memory holds other data.
 class program_lines {
 public:
-    /// Reads bytes at an address; returns how many there are.
+    /// Reads bytes at an address; returns the number of bytes read.
     using peek = std::function<unsigned(std::uint64_t address, std::span<std::uint8_t> bytes)>;
 
     static constexpr unsigned name_bytes = 128;  ///< of a file's name in the table
@@ -25,7 +25,7 @@ public:
     program_lines(const register_bank& control, peek read)
         : control_(control), read_(std::move(read)) {}
 
-    /// "add.trn:12"; empty when the line is not known.
+    /// "add.trn:12"; empty if the line is unknown.
     std::string of(isa::engine e, std::uint32_t pc) const;
 
 private:
@@ -33,7 +33,7 @@ private:
     peek read_;
 };
 
-/// "pc 3 (add.trn:12)", or "pc 3" when the line is not known. `lines` may be null.
+/// "pc 3 (add.trn:12)", or "pc 3" if the line is unknown. `lines` may be null.
 std::string describe_pc(const program_lines* lines, isa::engine e, std::uint32_t pc);
 
 }  // namespace trn

@@ -8,30 +8,30 @@
 
 namespace trn::isa {
 
-/// What the engines of a core do, for checks of their programs. An observer changes no result; a
-/// core without one pays a test of a pointer. All calls come at the simulated time of the event.
+/// Receives events of a core's engines, to check their programs. An observer must not change
+/// results. Each call is made at the simulated time of its event.
 class program_observer {
 public:
     virtual ~program_observer() = default;
 
     /// START or CONTINUE.
     virtual void started(engine e) = 0;
-    /// HALT, STOP, a failure or a reset.
+    /// After HALT, STOP, a failure or a reset.
     virtual void ended(engine e) = 0;
-    /// The data path is about to execute `i`, which has passed its checks. Its results are visible
-    /// at `complete` (absolute). True: a PSUM collision is to be notified.
+    /// Called before the data path executes `i`, which has passed its checks. Its results are
+    /// visible at `complete` (absolute time). \returns whether to notify a PSUM collision
     virtual bool issues(engine e, std::uint32_t pc, const instruction& i,
                         const sc_core::sc_time& complete) = 0;
     virtual void computed(engine e, std::uint32_t pc, const instruction& i, const mistakes& m) = 0;
     /// REG_LOAD and REG_STORE of SBUF and PSUM, before the bytes move.
     virtual void accesses(engine e, std::uint32_t pc, const location& first, std::uint32_t bytes,
                           bool writes) = 0;
-    /// REG_LOAD of memory, or the end of DMA that the engine polled: it may have learned what
-    /// others have completed.
+    /// After a REG_LOAD from memory, or after the engine polled DMA that has ended: the engine may
+    /// know all that other agents have completed.
     virtual void polled(engine e) = 0;
-    /// Changes semaphore or event `index`.
+    /// An update of semaphore or event `index`.
     virtual void posts(engine e, unsigned index, bool at_issue) = 0;
-    /// DMA_START and the like: is about to give work to a queue of one of the core's DMA engines.
+    /// Before DMA_START or a similar instruction gives work to a queue of the core's DMA engines.
     virtual void rings(engine e, unsigned dma_engine, unsigned queue) = 0;
     /// A wait for semaphore or event `index` is over.
     virtual void waited(engine e, unsigned index) = 0;

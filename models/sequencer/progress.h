@@ -10,14 +10,14 @@
 
 namespace trn {
 
-/// How far a unit of a sequencer came with the current instruction. Units never wait themselves:
-/// the sequencer sleeps and asks again.
+/// Result of a unit's work on the current instruction. Units never wait: the sequencer sleeps, then
+/// calls again.
 struct finished {};
 struct sleeping {
-    std::optional<engine_clock::cycles> until;  ///< the earlier of this cycle and `event`
+    std::optional<engine_clock::cycles> until;  ///< earlier of this cycle and `event`
     const sc_core::sc_event* event = nullptr;
 };
-/// A write of the current instruction has reset this engine: nothing is left of the instruction.
+/// A write of the current instruction has reset this engine and discarded the instruction.
 struct abandoned {};
 using progress = std::variant<finished, sleeping, isa::fault, abandoned>;
 

@@ -53,7 +53,7 @@ std::uint32_t integer_result(unsigned op, std::uint32_t ua, std::uint32_t ub) {
     case isa::alu::shift_right_arithmetic:
         return static_cast<std::uint32_t>(a >> (shifts ? ub : 31));
     default:
-        return 0;  // check() refuses others
+        return 0;  // check() rejects other codes
     }
 }
 

@@ -10,7 +10,7 @@
 
 namespace trn {
 
-/// The 64 registers of an engine, and the instructions that touch nothing else: integer arithmetic,
+/// The 64 registers of an engine, and the instructions that only use them: integer arithmetic,
 /// branches, DELAY, RANK.
 class register_unit {
 public:
@@ -21,14 +21,14 @@ public:
     const file& values() const { return values_; }
     void reset() { values_ = {}; }
 
-    /// Wait and update values that FLAGS takes from a register.
+    /// Wait and update values: registers if FLAGS says so.
     std::int32_t wait_value(const isa::instruction& i) const;
     std::int32_t update_value(const isa::instruction& i) const;
 
-    /// Whether `i` touches registers only, wait and update included.
+    /// Whether `i`, with its wait and update, uses registers only.
     static bool is_local(const isa::instruction& i);
-    /// Executes `i` at `pc`, spends its cycles and returns the pc after it.
-    /// Precondition: `i` is a NOP or one of those that is_local() names.
+    /// Executes `i` at `pc`, spends its cycles and returns the next pc. Precondition: `i` is a NOP,
+    /// or is_local(i).
     std::uint32_t execute(const isa::instruction& i, std::uint32_t pc, engine_clock& clock,
                           const sequencer_environment::identity& who);
 

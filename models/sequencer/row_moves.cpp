@@ -45,7 +45,8 @@ row_moves::row_moves(const sequencer_environment& environment, const isa::instru
         shares_[e] = {units * e / engines, units * (e + 1) / engines, 0};
 }
 
-/// Elements in pattern order are rows one after the other, one for each column of indices.
+/// Finds the contiguous runs of a row. In pattern order, elements are whole rows, one for each
+/// column of indices.
 void row_moves::find_runs() {
     const std::uint32_t size = numerics::size_of(tile_.type), per_row = row_bytes_ / size;
     std::uint32_t element = 0;
@@ -69,8 +70,8 @@ void row_moves::find_runs() {
                 }
 }
 
-/// Matrices of at most 64 x 64 elements; each holds indices that follow each other and are inside
-/// the table.
+/// Divides the indices into matrices of at most 64 x 64 elements. The indices of a matrix are
+/// consecutive and inside the table.
 void row_moves::find_blocks() {
     const auto n = static_cast<std::uint32_t>(indices_.size());
     for (std::uint32_t first = 0; first < n;) {
@@ -133,7 +134,7 @@ void row_moves::copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes, 
     p.destinations.push_back(make(length, 0, to));
 }
 
-/// A compute packet (doc/dma_compute.md): sources are rows, destinations rows of the result.
+/// Makes a compute packet (doc/dma_compute.md) from rows of the table to rows of the result.
 void row_moves::transpose(const block& b, packet& p) const {
     namespace op = regs::compute_operation;
     namespace parameter = regs::compute_parameter;

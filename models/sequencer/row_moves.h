@@ -9,9 +9,8 @@
 
 namespace trn {
 
-/// The copies of one DMA_GATHER, DMA_SCATTER or DMA_GATHER_TRANSPOSE, as descriptors without ring
-/// id, shared evenly among the 16 DMA engines. Made one packet at a time: an instruction may have
-/// millions.
+/// The copies of one DMA_GATHER, DMA_SCATTER or DMA_GATHER_TRANSPOSE as descriptors without ring
+/// id, divided evenly among the 16 DMA engines. Made packet by packet: there may be millions.
 class row_moves {
 public:
     static constexpr unsigned engines = 16;
@@ -20,23 +19,23 @@ public:
         std::vector<words> sources, destinations;  ///< m2s, s2m
     };
 
-    /// `indices`: of partition p column k at k * partitions + p. Those at or above `table_rows`
-    /// move nothing.
+    /// `indices`: that of partition p and column k is at k * partitions + p. Indices from
+    /// `table_rows` on move nothing.
     row_moves(const sequencer_environment& environment, const isa::instruction& i,
               std::vector<std::uint32_t> indices, std::uint32_t table_rows);
 
-    /// Descriptors of a packet on one side, at most.
+    /// Maximum number of descriptors of a packet on one side.
     std::uint32_t max_descriptors() const;
     bool has_work(unsigned engine) const { return shares_[engine].next != shares_[engine].end; }
-    /// The next packet of `engine`; false: it has none left.
+    /// Makes the next packet of `engine`; false if there is none.
     bool next(unsigned engine, packet& to);
 
 private:
-    /// Bytes that follow each other in a partition and in a row.
+    /// Bytes that are contiguous both in a partition and in a row.
     struct run {
         std::uint32_t in_partition, in_row, bytes;
     };
-    struct block {  // of a matrix to transpose
+    struct block {  // part of a matrix to transpose
         std::uint32_t first_index, indices, first_element, elements;
     };
     struct share {
@@ -58,7 +57,7 @@ private:
     const std::uint64_t table_;
     const std::uint32_t table_rows_;
     const std::vector<std::uint32_t> indices_;
-    std::vector<std::vector<run>> runs_;  // of each column of indices
+    std::vector<std::vector<run>> runs_;  // per column of indices
     std::vector<block> blocks_;
     std::array<share, engines> shares_{};
 };

@@ -37,7 +37,7 @@ progress row_transfer::execute(const isa::instruction& i) {
     return finished{};
 }
 
-/// Reads and checks all indices: a failing instruction moves nothing.
+/// Reads and checks all indices first: an instruction that fails moves nothing.
 progress row_transfer::begin(const isa::instruction& i) {
     const unsigned partitions = i.b.partitions;
     const auto columns = static_cast<std::size_t>(i.b.elements());
@@ -71,8 +71,8 @@ progress row_transfer::begin(const isa::instruction& i) {
     return finished{};
 }
 
-/// Finished once the queues of all engines in use are idle; engines without further work are then
-/// no longer in use.
+/// Finished when the queues of all engines in use are idle. Clears engines without further work
+/// from `used`.
 progress row_transfer::wait_for_queues(work& w) {
     for (; w.engine < row_moves::engines; ++w.engine) {
         const auto bit = static_cast<std::uint16_t>(1u << w.engine);

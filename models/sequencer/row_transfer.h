@@ -31,10 +31,10 @@ public:
 private:
     struct work {
         row_moves moves;
-        engine_clock::cycles generated;  // when the descriptors are made
-        std::uint16_t used = 0;          // DMA engines with a share
-        bool posting = false;            // else waiting for queues
-        unsigned engine = 0;             // next to post to, or to wait for
+        engine_clock::cycles generated;  // cycle at which the descriptors are made
+        std::uint16_t used = 0;          // bit mask of DMA engines in use
+        bool posting = false;            // false: waiting for queues
+        unsigned engine = 0;             // next engine to post to, or to wait for
     };
 
     progress begin(const isa::instruction& i);

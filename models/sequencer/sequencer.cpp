@@ -21,7 +21,7 @@ using sc_core::sc_time;
 
 namespace {
 
-/// How far local time may run ahead of simulated time, for instructions that only touch registers.
+/// Maximum lead of local time over simulated time, for instructions that use registers only.
 constexpr std::uint64_t max_ahead = 64 * isa::control_cycles;
 
 }  // namespace
@@ -139,7 +139,7 @@ sequencer::step sequencer::fail(const isa::fault& f) {
 
 void sequencer::set_clock(unsigned permille) {
     clock_.set_rate(permille);
-    if (spawned_) wake_.notify(sc_core::SC_ZERO_TIME);  // it sleeps until a time of the old rate
+    if (spawned_) wake_.notify(sc_core::SC_ZERO_TIME);  // recomputes its wake-up time
 }
 
 std::uint32_t sequencer::status() const {
@@ -164,7 +164,7 @@ std::string sequencer::error_text() const {
                        describe_pc(core_.lines, engine_, error_pc_), error_detail_);
 }
 
-/// Simulated time stands still from the end of this delta cycle on.
+/// Simulated time stops at the end of this delta cycle.
 void sequencer::pause(std::string_view why) {
     if (core_.pause)
         core_.pause(fmt::format("{}.{} at {}{}{}", core_.owner.name(), name_of(engine_),
@@ -207,7 +207,7 @@ void sequencer::run() {
     if (const auto effect = completions_.next_effect()) sleep_until(*effect);
 }
 
-/// Sleeps until a completion that others see, if not woken before.
+/// Sleeps until `how` or the next completion with an effect, or until woken.
 sequencer::step sequencer::sleep(sleeping how) {
     if (const auto effect = completions_.next_effect())
         how.until = std::min(how.until.value_or(*effect), *effect);
@@ -257,8 +257,8 @@ sequencer::step sequencer::advance() {
     return issue(*e);
 }
 
-/// Carries out register instructions of the buffered block until one needs more than that, or local
-/// time is too far ahead.
+/// Executes buffered register instructions until one needs other resources, or local time is too
+/// far ahead.
 void sequencer::run_ahead() {
     if (step_ || stopping_ || in_progress() || settings_.traces() || !breaks_.empty()) return;
     cycles horizon = clock_.now() + max_ahead;
@@ -291,7 +291,7 @@ sequencer::step sequencer::issue(const program_buffer::entry& e) {
     return data_path(resolved.what);
 }
 
-/// What happens once when an instruction is issued.
+/// Effects of issuing an instruction, once per instruction.
 void sequencer::note_issue(const instruction& i) {
     if (issue_noted_) return;
     issue_noted_ = true;
@@ -304,7 +304,7 @@ void sequencer::note_issue(const instruction& i) {
                     pc_, true);
 }
 
-/// The instruction has been issued and completes at `complete`, not before earlier ones.
+/// Retires an issued instruction, which completes at `complete`, but not before earlier ones.
 void sequencer::retire(const instruction& i, cycles complete) {
     note_issue(i);
     completion_queue::entry e{
@@ -332,7 +332,7 @@ bool sequencer::in_progress() const {
     return wait_over_ || issue_noted_ || entry_ != 0;
 }
 
-/// All earlier instructions are complete; else local time moves to where they are.
+/// Whether all earlier instructions are complete; if not, local time moves to their completion.
 bool sequencer::drained() {
     if (completions_.last() <= clock_.now()) return true;
     const cycles from = std::max(clock_.local(), clock_.now());
@@ -342,7 +342,7 @@ bool sequencer::drained() {
     return false;
 }
 
-/// Issues `i` once all earlier instructions are complete, and executes it with `execute`.
+/// Executes `i` with `execute` once all earlier instructions are complete.
 template <typename Execute>
 sequencer::step sequencer::after_all_earlier(const instruction& i, Execute execute) {
     if (!drained()) return sleep_until(clock_.local());
@@ -374,7 +374,7 @@ sequencer::step sequencer::control(const instruction& i) {
     case opcode::flush:
         clock_.spend(isa::control_cycles);
         retire_control(i, clock_.local());
-        program_.drop();  // `i` with it
+        program_.drop();  // also frees `i`
         return step::done;
     case opcode::write:
         return after_all_earlier(
@@ -417,7 +417,7 @@ sequencer::step sequencer::halt(const instruction& i) {
     const auto code = static_cast<std::uint32_t>(std::get<isa::register_fields>(i.control).imm);
     retire_control(i, clock_.now());
     completions_.settle(clock_.now(), signals_);
-    clock_.spend(isa::control_cycles);  // before a START that this HALT's notification may write
+    clock_.spend(isa::control_cycles);  // spent before HALT's notification can cause a START
     pc_ = pc;
     stopping_.reset();
     step_ = false;
@@ -428,7 +428,7 @@ sequencer::step sequencer::halt(const instruction& i) {
     return step::ended;
 }
 
-/// EVENT_SEMAPHORE: all waits of its list in order, then its updates.
+/// EVENT_SEMAPHORE: waits for each wait of its list in order, then does its updates.
 sequencer::step sequencer::synchronise(const instruction& i) {
     const auto& list = std::get<isa::sync_list>(i.control);
     for (; entry_ < list.size() && list[entry_].mode != 0; ++entry_) {
@@ -463,7 +463,7 @@ sequencer::step sequencer::data_path(const instruction& i) {
     return step::done;
 }
 
-/// Rows 19 and 20: done by DMA engines, so the instruction is complete when they are.
+/// Instructions 19 and 20: complete when the DMA engines have moved all rows.
 sequencer::step sequencer::move_rows(const instruction& i) {
     next_pc_ = pc_ + i.words();
     if (!issue_noted_) begun_ = std::max(clock_.local(), clock_.now());

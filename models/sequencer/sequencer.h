@@ -24,8 +24,8 @@
 
 namespace trn {
 
-/// One engine of a NeuronCore: its states, and the order in which its units treat an instruction.
-/// One process, spawned at the first start. Spec: doc/models/sequencer.md.
+/// One engine of a NeuronCore: its states, and the order in which its units execute an instruction.
+/// Has one process, spawned at the first start. Spec: doc/models/sequencer.md.
 class sequencer {
 public:
     enum class state : std::uint8_t { idle, running, waiting, halted, stopped, failed };
@@ -35,10 +35,10 @@ public:
 
     /// A write of CONTROL.
     void command(std::uint32_t bits);
-    /// Reset line, core reset or power loss: all state lost.
+    /// Reset line, core reset or power loss: all state is lost.
     void reset();
 
-    /// The clock runs at this part of its rate: throttling.
+    /// Throttling: sets the clock to `permille` thousandths of its rate.
     void set_clock(unsigned permille);
 
     state current() const { return state_; }
@@ -61,12 +61,12 @@ public:
     const isa::wait_condition& awaited() const { return waits_.condition(); }
     /// "vector at pc 3: waits for S[4] >= 16, value 2", or nothing.
     std::optional<std::string> describe_wait() const;
-    /// The instruction at the pc as the assembler writes it; empty when it is not buffered.
+    /// The instruction at the pc in the assembler's syntax; empty if it is not buffered.
     std::string instruction_text() const;
-    /// Why the engine failed; empty otherwise.
+    /// Reason of the failure; empty if the engine has not failed.
     std::string error_text() const;
 
-    /// For debuggers: they pause simulated time and do not affect the engine.
+    /// Breakpoints of debuggers: they pause simulated time and do not affect the engine.
     engine_breaks& breaks() { return breaks_; }
     const engine_breaks& breaks() const { return breaks_; }
 
@@ -110,7 +110,7 @@ private:
     sc_core::sc_event wake_;
     bool spawned_ = false;
     state state_ = state::idle;
-    std::optional<isa::error> stopping_;  // once all issued instructions are complete
+    std::optional<isa::error> stopping_;  // stop after all issued instructions are complete
     bool step_ = false, pass_breakpoint_ = false;
     std::uint32_t pc_ = 0, next_pc_ = 0;
     isa::error error_ = isa::error::none;
@@ -118,8 +118,8 @@ private:
 
     // Of the current instruction.
     bool wait_over_ = false;
-    unsigned entry_ = 0;        // of EVENT_SEMAPHORE
-    bool issue_noted_ = false;  // traced, updated at issue
+    unsigned entry_ = 0;        // index of EVENT_SEMAPHORE's current entry
+    bool issue_noted_ = false;  // traced, and updates at issue done
     trace::operation operation_ = 0;
     cycles begun_ = 0;
 

@@ -15,7 +15,7 @@ using regs::reg;
 namespace {
 
 constexpr std::uint32_t descriptor_bytes = 16;
-constexpr std::size_t max_posted = 256;      // descriptors at once
+constexpr std::size_t max_posted = 256;      // descriptors per post
 constexpr std::uint64_t max_write = 0x1000;  // bytes; no write crosses a multiple of it
 
 }  // namespace
@@ -80,7 +80,7 @@ progress software_rings::post(unsigned engine, row_moves& moves) {
     return finished{};
 }
 
-/// Writes of `descriptors` from the ring's tail on, with the ring id of their pass.
+/// Appends the writes of `descriptors` from the ring's tail on, with ring ids.
 void software_rings::lay_out(ring r, std::span<const row_moves::words> descriptors) {
     r.index %= r.length;
     for (row_moves::words d : descriptors) {

@@ -10,21 +10,22 @@
 
 namespace trn {
 
-/// Posts packets to one queue of DMA engines as software does: reads the queue's registers, writes
-/// descriptors behind the tail of both rings, rings the doorbells.
+/// Posts packets to one queue of DMA engines like software: reads the queue's registers, writes
+/// descriptors at the tail of both rings, rings the doorbells.
 class software_rings {
 public:
     static constexpr unsigned queue = 13;  ///< spec 8.2, row 19
 
     explicit software_rings(sequencer_environment& environment) : dma_(environment) {}
 
-    /// Posts as many of the engine's packets as its empty rings hold, 256 descriptors at most.
-    /// Precondition: the queue is idle. WRITE_FAILED when it has no rings for a packet.
+    /// Posts as many of the engine's packets as fit into its empty rings, at most 256 descriptors.
+    /// Precondition: the queue is idle. WRITE_FAILED if its rings are absent or smaller than a
+    /// packet.
     progress post(unsigned engine, row_moves& moves);
-    /// Forgets a post() that has not finished.
+    /// Abandons a post() that has not finished.
     void drop() { dropped_ = true; }
-    /// Finished once the queue has completed all its descriptors; `is_busy` when it has not.
-    /// WRITE_FAILED when it has stopped on an error.
+    /// Reads into `is_busy` whether the queue has incomplete descriptors. WRITE_FAILED if it has
+    /// stopped on an error.
     progress poll(unsigned engine, bool& is_busy);
     void reset();
 
@@ -42,9 +43,9 @@ private:
     void lay_out(ring r, std::span<const row_moves::words> descriptors);
 
     dma_access dma_;
-    std::vector<writing> writes_;  // of the current post(); the next is `next_`
+    std::vector<writing> writes_;  // of the current post(); `next_` is the next one
     std::size_t next_ = 0;
-    bool dropped_ = false;  // writes_ are stale; freed later, because one may be going on
+    bool dropped_ = false;  // writes_ are stale; freed later, because one may be in progress
 };
 
 }  // namespace trn

@@ -13,7 +13,8 @@ using numerics::element;
 constexpr std::uint64_t min_interval = 64;       // [A] lanes and Tensor
 constexpr std::uint64_t gpsimd_start = 150;      // [A]
 constexpr std::uint64_t dynamic_interval = 600;  // [A] v2, operands by register
-// Behind the interval: Tensor [V], Scalar, GPSIMD (inside its start), Vector, Sync.
+// From the interval's end to completion: Tensor [V], Scalar, GPSIMD (part of its start), Vector,
+// Sync.
 constexpr std::uint64_t pipeline[engine_count] = {320, 200, 0, 110, 0};
 
 constexpr std::uint64_t megahertz[engine_count][3] = {{2800, 2400, 2400},
@@ -44,7 +45,7 @@ std::uint64_t elements_of(const instruction& i) {
     return std::max(i.dst.elements(), i.a.elements());
 }
 
-/// Spec 9.3: COPY and TENSOR_SCALAR.
+/// Elements per cycle of COPY and TENSOR_SCALAR (spec 9.3).
 unsigned copy_rate(const instruction& i, engine e, generation g) {
     if (g == generation::v2 || !i.a.present()) return 1;
     const auto fits = [&](element t) {
@@ -97,7 +98,7 @@ std::uint64_t gpsimd(const instruction& i) {
             return gpsimd_start + 4 * n;
         return gpsimd_start + n;
     case opcode::local_gather: {
-        // C = (28 + 4e) / (4e) / min(4 / size, e)
+        // C of spec 9: (28 + 4e) / (4e) / min(4 / size, e).
         const double e = i.imm, size = numerics::size_of(i.a.type);
         const double c = (28 + 4 * e) / (4 * e) / std::min(4 / size, e);
         return gpsimd_start + static_cast<std::uint64_t>(i.s0.value * e / c);
@@ -161,13 +162,13 @@ std::uint64_t lanes(const instruction& i, engine e, generation g, unsigned& rate
     }
 }
 
-/// Spec 2.5: innermost strides of 16 bytes and more take twice as long on v2.
+/// Spec 2.5: on v2, innermost strides of 16 bytes or more take twice as long.
 bool strided(const tile_operand& t) {
     return t.present() && t.pattern[0].count > 1 &&
            static_cast<unsigned>(std::abs(t.pattern[0].stride)) * numerics::size_of(t.type) >= 16;
 }
 
-/// FLOPs of a matmul by the time of BF16 ones (spec 10.3).
+/// FLOPs of a matmul, weighted by its time relative to BF16 (spec 10.3).
 std::uint64_t bf16_equivalent(const instruction& i, generation g, std::uint64_t flops) {
     if (i.has_mode(mode::mx)) return flops / 4;
     if (i.a.type == element::fp32) return flops * 4;
@@ -199,7 +200,7 @@ cost cost_of(const instruction& i, engine e, generation g) {
             c.interval *= 2;
         if (i.dynamic_operands) c.interval = std::max(c.interval, dynamic_interval);
     }
-    // The stationary tile is usable once it is loaded; results of a multiply pass the pipeline.
+    // A stationary tile is usable once it is loaded; results of a multiply also pass the pipeline.
     c.latency =
         c.interval + (i.opcode == opcode::load_stationary ? 0 : pipeline[static_cast<unsigned>(e)]);
     return c;

@@ -13,7 +13,7 @@ using isa::wait_mode;
 
 namespace {
 
-/// By wait mode.
+/// Indexed by wait mode.
 constexpr std::string_view signs[] = {"", ">=", "==", "<=", "!=", "", "", ">="};
 
 }  // namespace
@@ -44,7 +44,7 @@ bool wait_unit::is_met(const isa::wait_condition& c) const {
 progress wait_unit::poll(const isa::wait_condition& c, std::uint32_t pc) {
     const auto now = clock_.now();
     if (is_met(c)) {
-        if (since_) {  // before the subtraction, which posts the semaphore too
+        if (since_) {  // before the subtraction, which is a post too
             count(c.index);
             timeline_.end_wait(core_.sync.poster_of(c.index), now - *since_);
             clock_.reach(now + clock_.of_ns(isa::wake_ns));
@@ -71,7 +71,7 @@ progress wait_unit::poll(const isa::wait_condition& c, std::uint32_t pc) {
     return isa::fault{isa::error::timeout, isa::operand::none, c.index};
 }
 
-/// A wait for semaphore or event `index` ends now.
+/// Counts a wait for semaphore or event `index` that ends now.
 void wait_unit::count(unsigned index) {
     const auto cycles = clock_.now() - *since_;
     counters_.wait_cycles += cycles;

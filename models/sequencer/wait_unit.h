@@ -27,10 +27,10 @@ public:
           counters_(counters),
           timeline_(timeline) {}
 
-    /// Asks for `c` on behalf of the instruction at `pc`; subtracts when its mode says so and it is
-    /// met. A wait that was not met at once ends with the wake latency in local time.
+    /// Checks condition `c` of the instruction at `pc`; if it is met and its mode subtracts,
+    /// subtracts. A wait that was not met at once ends with the wake latency in local time.
     progress poll(const isa::wait_condition& c, std::uint32_t pc);
-    /// No wait goes on any more.
+    /// Ends the current wait, if any.
     void end() {
         since_.reset();
         timeline_.abandon_wait();
