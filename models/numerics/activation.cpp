@@ -11,25 +11,26 @@
 #include "models/numerics/exact.h"
 #include "models/numerics/wide_vectors.h"
 
-// Each function is computed in binary64 with a bound of its error. Where the whole interval rounds
-// to one FP32 value, that is the result; exact.h decides the rest. So the loops may be vectorised,
-// and products and sums fused, as the host likes.
+// Each function is computed in binary64 with an error bound. Where the whole error interval rounds
+// to one FP32 value, that is the result; otherwise exact.h computes it. So the host's vectorisation
+// and fused multiply-adds do not affect results.
 
 namespace trn::numerics {
 
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr double relative_error = 0x1p-42;  // of every value below, against `magnitude`
+// Error bound of the values below, relative to `magnitude`.
+constexpr double relative_error = 0x1p-42;
 
-/// The exact value lies within magnitude * relative_error of `value`.
+/// A value whose distance from the exact value is at most magnitude * relative_error.
 struct estimate {
     double value, magnitude;
     estimate(double v) : value(v), magnitude(v) {}
     estimate(double v, double m) : value(v), magnitude(m) {}
 };
 
-inline double clamp(double x, double low, double high) {  // NaN stays
+inline double clamp(double x, double low, double high) {  // returns NaN for NaN
     x = x < low ? low : x;
     return x > high ? high : x;
 }
@@ -101,7 +102,7 @@ inline double normal_cdf(double x, double gauss) {
     return x < 0 ? tail : 1 - tail;
 }
 
-// ---- a class of each function; limits where x is infinite
+// ---- one class per function; `low` and `high` are the limits at infinite x
 
 struct sigmoid_f {
     static constexpr float low = 0, high = 1;
@@ -254,7 +255,7 @@ void activate(activation f, float* x, std::size_t count, float parameter) {
         return map(x, count, [](float a) { return a * a; });
     case activation::abs:
         return map(x, count, [](float a) { return std::fabs(a); });
-    case activation::sign:  // zero and NaN stay
+    case activation::sign:  // returns zero and NaN unchanged
         return map(x, count, [](float a) { return a > 0 ? 1.0f : a < 0 ? -1.0f : a; });
     case activation::relu:
         return map(x, count, [](float a) { return a < 0 ? 0.0f : a; });

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Functions of the Scalar engine, and exp, reciprocal, rsqrt wherever they occur. Each result is
-/// the correctly rounded FP32 value of the exact function (known_by: invented; silicon uses tables
-/// of polynomials whose accuracy is not published), so it is the same on every host however it is
-/// computed. Spec: doc/spec/neuron-core.md 3.6, 20.5, 20.31.
+/// Functions of the Scalar engine; exp, reciprocal and rsqrt of other engines too. Each result is
+/// the correctly rounded FP32 value of the exact function, so it is the same on every host
+/// (known_by: invented; silicon uses tables of polynomials whose accuracy is not published). Spec:
+/// doc/spec/neuron-core.md 3.6, 20.5, 20.31.
 namespace trn::numerics {
 
-/// Values as the field OP0 of ACTIVATE.
+/// Values are the codes of ACTIVATE's field OP0.
 enum class activation : std::uint8_t {
     copy,
     square,
@@ -41,13 +41,13 @@ enum class activation : std::uint8_t {
 };
 inline constexpr unsigned activation_kinds = 26;
 
-/// x[i] = f(x[i]). `parameter` is prelu's slope. NaNs of results are not canonical yet.
+/// x[i] = f(x[i]). `parameter` is prelu's slope. NaNs in results are not canonical.
 void activate(activation f, float* x, std::size_t count, float parameter = 0);
 
 constexpr bool has_promised_range(activation f) {
     return f >= activation::log;
 }
-/// Whether `x` lies in the range where AWS promises results of `f`; NaN does not.
+/// Whether AWS promises results of `f` at `x`; false for NaN.
 bool in_promised_range(activation f, float x);
 
 }  // namespace trn::numerics

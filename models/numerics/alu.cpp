@@ -12,7 +12,7 @@ namespace trn::numerics {
 
 namespace {
 
-/// NaN wins over numbers, the first of equals over the others.
+/// Prefers NaN to numbers, and `a` to an equal `b`.
 inline float larger(float a, float b) {
     return (b > a) | ((b != b) & (a == a)) ? b : a;
 }
@@ -30,7 +30,7 @@ void with_operator(alu op, Visit&& visit) {
     case alu::bypass:
         return visit([](float a, float) { return a; });
     case alu::add:
-    case alu::average:  // divided afterwards
+    case alu::average:  // the engine divides the sum
         return visit([](float a, float b) { return a + b; });
     case alu::subtract:
         return visit([](float a, float b) { return a - b; });
@@ -191,7 +191,7 @@ std::uint32_t fold(alu op, std::uint32_t acc, const std::uint32_t* x, std::size_
 void fold(alu op, float* acc, const float* x, std::size_t pitch, std::size_t lanes,
           std::size_t count) {
     with_operator(op, [&](auto f) {
-        constexpr std::size_t together = 8;  // their latencies overlap
+        constexpr std::size_t together = 8;  // accumulators whose latencies overlap
         std::size_t l = 0;
         for (; l + together <= lanes; l += together) {
             float sum[together];
@@ -215,7 +215,7 @@ function function_of(alu op) {
     with_operator(op, [&found](auto f) { found = f; });
     return found;
 }
-/// The operator with its operands in the order (first, second) of the call.
+/// Calls `f` with the operands in the order (first, second), or reversed.
 template <class F>
 float ordered(F f, bool reversed, float a, float b) {
     return reversed ? f(b, a) : f(a, b);

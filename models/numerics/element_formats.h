@@ -12,7 +12,7 @@
 #include "models/numerics/elements.h"
 #include "models/numerics/unaligned.h"
 
-/// A class of each element type, for loops that are instantiated per type.
+/// One class per element type, for loops that are instantiated per type.
 namespace trn::numerics::formats {
 
 constexpr std::uint32_t sign_bit = 0x8000'0000, infinity = 0x7f80'0000, quiet = 0x0040'0000;
@@ -75,8 +75,8 @@ constexpr std::array<float, 256> widened_table() {
     return table;
 }
 
-/// Cuts an FP32 magnitude to the format. `up(kept, rest, shift)` says whether what is cut off
-/// rounds away from zero.
+/// Narrows FP32 bits to the format. `up(kept, rest, shift)`: whether the lost bits `rest` round
+/// away from zero.
 template <class F, class Up>
 std::uint32_t narrowed(std::uint32_t bits, bool saturate, Up&& up) {
     const std::uint32_t magnitude = bits & ~sign_bit;
@@ -95,19 +95,19 @@ std::uint32_t narrowed(std::uint32_t bits, bool saturate, Up&& up) {
     std::uint64_t code = significand >> shift;
     const std::uint64_t rest = significand & ((std::uint64_t{1} << shift) - 1);
     code += up(code, rest, shift) ? 1 : 0;
-    // A carry out of the mantissa is the next exponent, also from the subnormals into the normals.
+    // A carry out of the mantissa increments the exponent, also from subnormal to normal.
     if (!below) code += static_cast<std::uint64_t>(exponent + F::bias - 1) << F::mantissa;
     return sign | (code > F::largest ? too_large : static_cast<std::uint32_t>(code));
 }
 
-/// The same to nearest, ties to even. Without branches, and compares signed, for vectors.
+/// Narrows to nearest, ties to even. Without branches and with signed compares, to vectorise.
 template <class F>
 std::uint32_t narrowed_to_nearest(std::uint32_t bits, bool saturate) {
     constexpr unsigned cut = fp32_mantissa - F::mantissa;
     constexpr auto rebias = static_cast<std::uint32_t>(fp32_bias - F::bias) << F::mantissa;
     constexpr auto min_normal = static_cast<std::int32_t>(fp32_bias + F::min_exponent)
                                 << fp32_mantissa;
-    // Added to a number below the least normal, it leaves no bits below the least subnormal.
+    // Adding it to a magnitude below the smallest normal rounds at the smallest subnormal.
     constexpr std::uint32_t to_subnormal =
         static_cast<std::uint32_t>(fp32_bias + F::min_exponent + static_cast<int>(cut))
         << fp32_mantissa;
@@ -127,13 +127,13 @@ std::uint32_t narrowed_to_nearest(std::uint32_t bits, bool saturate) {
     return code | bits >> 31 << (F::width - 1);
 }
 
-/// The format's bits where memory has them.
+/// Shifts a format narrower than its code to the code's upper bits.
 template <class F>
 typename F::code placed(std::uint32_t code) {
     return static_cast<typename F::code>(code << (sizeof(typename F::code) * 8 - F::width));
 }
 
-// ---- a class of each format: get() decodes one element, put() encodes a run
+// ---- one class per format: get() decodes one element, put() encodes a run
 
 template <class F>
 void put_stochastic(const float* from, std::uint8_t* to, std::size_t count, const rounding& how,
@@ -170,8 +170,8 @@ struct by_table {  // 8 bits
 struct of_fp16 {
     static constexpr unsigned size = 2;
     static float get(const std::uint8_t* at) {
-        // Without branches, for vectors: the exponent is rebiased by a product, which makes
-        // subnormals normal too.
+        // Without branches, to vectorise: a multiplication rebiases the exponent, which also makes
+        // subnormals normal.
         const std::uint32_t code = load<std::uint16_t>(at);
         const std::uint32_t aligned = (code & 0x7fff) << 13;
         const auto finite = std::bit_cast<std::uint32_t>(std::bit_cast<float>(aligned) * 0x1p112f);
@@ -187,7 +187,7 @@ struct of_fp16 {
     }
 };
 
-/// Rounds FP32 to fewer mantissa bits. Without branches, and compares signed, for vectors.
+/// Rounds FP32 to fewer mantissa bits. Without branches and with signed compares, to vectorise.
 template <unsigned bits>
 std::uint32_t cut(std::uint32_t value, std::uint32_t largest) {
     const std::uint32_t magnitude = value & ~sign_bit;
@@ -209,7 +209,8 @@ struct of_cut_fp32 {
     static float get(const std::uint8_t* at) {
         std::uint32_t value = static_cast<std::uint32_t>(load<code>(at)) << to_fp32;
         if constexpr (bits != to_fp32) {
-            value |= (value & ~sign_bit) > infinity ? quiet : 0u;  // else it could become infinite
+            // Otherwise clearing the low bits could turn a NaN into infinity.
+            value |= (value & ~sign_bit) > infinity ? quiet : 0u;
             value &= ~((1u << bits) - 1);
         }
         return std::bit_cast<float>(value);
@@ -249,7 +250,7 @@ struct of_integer {
                     std::uint32_t) {
         constexpr double least = std::numeric_limits<T>::min(),
                          most = std::numeric_limits<T>::max();
-        constexpr double to_whole = 0x1.8p52;  // adding it leaves no bits for a fraction
+        constexpr double to_whole = 0x1.8p52;  // adding it rounds to an integer
         for (std::size_t i = 0; i < count; ++i) {
             double value = from[i];
             value = value < least ? least : value;
@@ -260,7 +261,7 @@ struct of_integer {
     }
 };
 
-/// Calls `visit` with the class of `type`, which decode() knows.
+/// Calls `visit` with the class of `type`. Precondition: decode() supports `type`.
 template <class Visit>
 void with(element type, Visit&& visit) {
     switch (type) {
@@ -297,7 +298,7 @@ void with(element type, Visit&& visit) {
     }
 }
 
-/// The one value of NaN that arithmetic produces.
+/// The NaN that arithmetic produces.
 inline const float canonical_nan = std::bit_cast<float>(infinity | quiet);
 
 }  // namespace trn::numerics::formats

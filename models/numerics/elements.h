@@ -7,7 +7,7 @@
 /// Element formats of the chip. Spec: doc/dma_compute.md, "Numbers".
 namespace trn::numerics {
 
-/// Values as the field FROM of models/udma/dma_descriptor.regs.yaml.
+/// Values are the codes of the field FROM in models/udma/dma_descriptor.regs.yaml.
 enum class element : std::uint8_t {
     fp32,
     tf32,  ///< FP32 without its 13 low bits
@@ -25,13 +25,13 @@ enum class element : std::uint8_t {
     uint32,
     e8m0,           ///< a scale: 2^(code - 127), 0xff is NaN
     fp8_e4m3fn_x4,  ///< four values of a partition, the first in the lowest byte
-    fp8_e5m2_x4,    ///< the same
+    fp8_e5m2_x4,    ///< as above
     fp4_e2m1_x4,    ///< four values, the first in the lowest four bits
-    int64,          ///< copied, not computed with
+    int64,          ///< only copied
     uint64,
 };
-inline constexpr unsigned element_kinds = 14;      ///< of DMA compute
-inline constexpr unsigned all_element_kinds = 20;  ///< of NeuronCores (doc/spec/neuron-core.md 3.1)
+inline constexpr unsigned element_kinds = 14;      ///< kinds that DMA compute supports
+inline constexpr unsigned all_element_kinds = 20;  ///< of NeuronCores (neuron-core.md 3.1)
 
 constexpr unsigned size_of(element e) {
     constexpr std::uint8_t bytes[all_element_kinds] = {4, 4, 2, 2, 1, 1, 1, 1, 1, 1,
@@ -43,12 +43,13 @@ constexpr bool is_integer(element e) {
 }
 
 struct rounding {
-    bool saturate = false;    ///< too large becomes the largest finite value; integers always do so
-    bool stochastic = false;  ///< else to nearest, ties to even; integers ignore it
-    std::uint32_t seed = 0;   ///< of stochastic rounding
+    /// Values too large become the largest finite value; integers always saturate.
+    bool saturate = false;
+    bool stochastic = false;  ///< false: to nearest, ties to even; integers ignore it
+    std::uint32_t seed = 0;   ///< seed of stochastic rounding
 };
 
-/// The random word that decides element `position` under `seed`.
+/// The random word that rounds element `position` with `seed`.
 constexpr std::uint32_t random_word(std::uint32_t seed, std::uint32_t position) {
     std::uint64_t z = (std::uint64_t{seed} << 32 | position) + 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

@@ -43,7 +43,7 @@ quad expm1(quad x) {
     for (int i = 0; i < (k < 0 ? -k : k); ++i) scale *= k < 0 ? quad{0.5} : quad{2};
     return series * scale + (scale - 1);
 }
-/// Without the loss of expm1(x) + 1 below zero.
+/// e^x, without the cancellation of expm1(x) + 1 below zero.
 quad exp_any(quad x) {
     return x < 0 ? 1 / (1 + expm1(-x)) : expm1(x) + 1;
 }
@@ -66,7 +66,7 @@ quad erfc_positive(quad z) {
     for (int n = 200; n > 0; --n) fraction = static_cast<quad>(n) / 2 / (z + fraction);
     return gauss * one_by_sqrt_pi / (z + fraction);
 }
-/// erf(z) for |z| < 3, by the series whose terms have one sign.
+/// erf(z) for |z| < 3, by the series whose terms all have z's sign.
 quad erf_small(quad z) {
     quad term = z, series = z;
     for (int n = 1; n < 200; ++n) {
@@ -85,8 +85,8 @@ float rounded(quad value) {
     return static_cast<float>(value);
 }
 
-/// x f(x) where f(0) = 1/2 and f grows: half of a small odd x lies between two FP32 values, and
-/// the next term of the series, which always adds, decides.
+/// x f(x), where f(0) = 1/2 and f grows. For small x, x / 2 may be halfway between two FP32 values:
+/// the next term of the series, which is positive, decides.
 template <class F>
 float product(float x, F f) {
     if (x == 0) return x;
@@ -94,12 +94,12 @@ float product(float x, F f) {
     return rounded(x * f(quad{x}));
 }
 
-/// For functions that are known to come no nearer to the middle between two FP32 values.
+/// For functions whose exact values are known to be far enough from halfway between FP32 values.
 float by_long_double(long double value) {
     return static_cast<float>(value);
 }
 
-/// The FP32 value when every number within 2^-48 of `y` rounds to it.
+/// Whether every number within 2^-48 of `y` rounds to one FP32 value; if so, `result` is it.
 bool decided(double y, float& result) {
     const auto low = static_cast<float>(y * (1 - 0x1p-48));
     result = static_cast<float>(y * (1 + 0x1p-48));
@@ -166,7 +166,7 @@ float softplus(float x) {
     const quad e = exp_any(x);
     if (x < -60) return rounded(e - e * e / 2);
     if (x > 60) return rounded(x + exp_any(-quad{x}));
-    // ln(1 + e): one step of Newton's method from long double.
+    // ln(1 + e): one step of Newton's method from the long double value.
     const quad y = std::log1p(static_cast<long double>(e));
     return rounded(y + (e - expm1(y)) / (1 + expm1(y)));
 }

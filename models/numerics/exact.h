@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Functions whose binary64 value does not decide the FP32 result, with the precision that does.
-/// Slow: the loops of activation.cpp come here for about one element in 10,000.
+/// Functions computed with enough precision to round correctly to FP32. Slow: activation.cpp calls
+/// them for about one element in 10,000, where binary64 is not precise enough.
 namespace trn::numerics::exact {
 
 /// Correctly rounded a^b; special cases as C's pow.

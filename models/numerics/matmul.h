@@ -15,19 +15,20 @@
 /// the same on every host; NaNs are canonical.
 namespace trn::numerics {
 
-/// Operands whose products are exact in 48 bits with at most 24 each: all types but FP32 (TF32,
-/// BF16, FP16, FP8 after decoding). One product per step.
+/// Precondition: operands have at most 24 bits and their products are exact in 48 bits, as for all
+/// types but FP32 (TF32, BF16, FP16, FP8 after decoding). One product per step.
 void matmul_narrow(const matmul_shape& shape, const float* a, const float* b, float* out);
-/// The same, where row k of `a` meets row rows[k * a_pitch + m] of `b` in column m (sparse).
+/// As above, but row k of `a` is multiplied by row rows[k * a_pitch + m] of `b` in column m
+/// (sparse).
 void matmul_sparse(const matmul_shape& shape, const float* a, const std::uint16_t* rows,
                    const float* b, float* out);
 /// `products` (1, 2 or 4) per step: rows products * k ... products * k + products - 1 of `a` and
-/// `b` meet. FP32, double row, and MX with the scales multiplied in.
+/// `b` are multiplied. For FP32, double row, and MX with its scales applied.
 void matmul_wide(const matmul_shape& shape, std::size_t products, const double* a, const double* b,
                  float* out);
 
-/// As the definition says, one output after the other: for hosts without fused multiply-add, and
-/// for tests of the above.
+/// Computes the definition literally, output by output: for hosts without fused multiply-add, and
+/// as the reference of tests.
 void matmul_plain(const matmul_shape& shape, std::size_t products, const double* a, const double* b,
                   float* out);
 

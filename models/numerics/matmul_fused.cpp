@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-// Narrow: a b has at most 22 significant bits, so acc + a b rounded once to FP32 by a fused
-// multiply-add is RN32(RN64(acc + a b)): a sum of two numbers of 24 bits is not changed by a
-// rounding to 53 bits in between. Wide: a b is exact in binary64, a fused step is
-// RN64(acc + a b), and one conversion follows.
+// Narrow: a b has at most 22 significant bits, so one fused multiply-add in FP32 is RN32(RN64(acc +
+// a b)): the intermediate rounding to 53 bits does not change the sum of two 24-bit numbers. Wide:
+// a b is exact in binary64, a fused step is RN64(acc + a b), and one conversion to FP32 follows.
 
 namespace trn::numerics::fused {
 
@@ -25,7 +24,7 @@ struct simd {
     typedef T type __attribute__((vector_size(sizeof(T) * lanes), aligned(sizeof(T)), may_alias));
 };
 
-/// Copies `width` columns from `first` on, zeroes beyond the last column.
+/// Copies `width` columns from `first` on, with zeroes after the last column.
 template <class T>
 void pack(std::vector<T>& to, const T* from, std::size_t rows, std::size_t pitch, std::size_t first,
           std::size_t columns, std::size_t width) {
@@ -37,8 +36,8 @@ void pack(std::vector<T>& to, const T* from, std::size_t rows, std::size_t pitch
     }
 }
 
-/// One block of the output: `rows` rows of `columns` vectors stay in registers over all k.
-/// Operands are packed: a[k][rows], b[k][columns vectors].
+/// One block of the output: `rows` rows of `columns` vectors stay in registers for all k. Operands
+/// are packed: a[k][rows], b[k][columns vectors].
 template <unsigned lanes, unsigned rows, unsigned columns>
 [[gnu::always_inline]] inline void narrow_block(std::size_t steps, const float* a, const float* b,
                                                 float* out) {
@@ -56,8 +55,8 @@ template <unsigned lanes, unsigned rows, unsigned columns>
     std::memcpy(out, acc, sizeof acc);
 }
 
-/// Rounds to the 24 bits of FP32, ties to even: the sum with 2^29 times the number's own power of
-/// two keeps no more bits. Precondition: the result is no subnormal or infinity of FP32.
+/// Rounds to the 24 bits of FP32, ties to even, by adding 2^29 times x's power of two.
+/// Precondition: the result is a normal FP32 number or zero.
 template <class Vector>
 [[gnu::always_inline]] inline Vector rounded_to_24_bits(Vector x) {
     typedef std::int64_t words __attribute__((vector_size(sizeof(Vector))));
@@ -65,8 +64,7 @@ template <class Vector>
     return (power * 0x1p29 + x) - power * 0x1p29;
 }
 
-/// Whether all sums of `terms` products stay among the normal numbers of FP32 and its exact
-/// subnormals after each rounding.
+/// Whether every rounded sum of `terms` products is a normal FP32 number or an exact subnormal.
 [[gnu::always_inline]] inline bool stays_normal(const double* a, std::size_t a_count,
                                                 const double* b, std::size_t b_count,
                                                 std::size_t terms) {
@@ -124,7 +122,8 @@ template <unsigned lanes, unsigned rows, unsigned columns, unsigned products, bo
                 __builtin_convertvector(acc[r][c], narrow);
 }
 
-/// Cuts the output into blocks of rows x width, packs the operands, and calls `block(a, b, out)`.
+/// Divides the output into blocks of rows x width, packs the operands, and calls `block(a, b,
+/// out)`.
 template <class T, class Block>
 [[gnu::always_inline]] inline void for_blocks(const matmul_shape& s, std::size_t steps,
                                               std::size_t rows, std::size_t width, const T* a,
@@ -247,7 +246,8 @@ host this_host() {
     return found;
 }
 
-/// Whether the compiler fused, as this file's options ask it to: 2^120 - 2^128 is finite.
+/// Whether the compiler fused multiply and add, as this file's options demand: only then is 2^120 -
+/// 2^128 finite.
 bool fuses() {
     const float a[] = {0x1p100f, -0x1p100f}, b[] = {0x1p20f, 0x1p28f};
     float sum = 0;

@@ -6,8 +6,8 @@
 
 #include "models/numerics/matmul_shape.h"
 
-/// The matmuls of matmul.h on hosts with fused multiply-add; NaNs are not canonical yet. Each
-/// returns false, and does nothing, on other hosts.
+/// The matmuls of matmul.h for hosts with fused multiply-add; NaNs in results are not canonical. On
+/// other hosts, each returns false and does nothing.
 namespace trn::numerics::fused {
 
 bool narrow(const matmul_shape& shape, const float* a, const float* b, float* out);

@@ -5,7 +5,7 @@
 
 namespace trn::numerics {
 
-/// out[m][n] = sum over k of a[k][m] b[k][n]. Rows follow each other at the pitches, in elements.
+/// out[m][n] = sum over k of a[k][m] b[k][n]. Pitches are elements from row to row.
 struct matmul_shape {
     std::size_t k, m, n;
     std::size_t a_pitch, b_pitch, out_pitch;

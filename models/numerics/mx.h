@@ -14,23 +14,23 @@ constexpr bool is_packed(element e) {
     return e >= element::fp8_e4m3fn_x4 && e <= element::fp4_e2m1_x4;
 }
 
-/// Four values of each of `count` packed elements.
+/// Unpacks the four values of each of `count` packed elements.
 void unpack(element type, const std::uint8_t* from, float* to, std::size_t count);
 
-/// The scale tile's partition, from its first, for data partition `p`, from the data's first
-/// (spec 3.9, 20.2).
+/// Partition of the scale of data partition `p`, each relative to the first of its tile (spec 3.9,
+/// 20.2).
 constexpr unsigned scale_partition(unsigned p) {
     return p / 32 * 32 + p % 32 / 8;
 }
 
-inline constexpr std::size_t mx_block = 32;  ///< values: 8 partitions x the 4 of an element
+inline constexpr std::size_t mx_block = 32;  ///< values: 8 partitions x 4 per element
 
 struct quantised_block {
     std::uint8_t scale;             ///< E8M0
     std::uint8_t values[mx_block];  ///< FP8 codes
 };
-/// Quantises to the values of `to` (E4M3FN x4 or E5M2 x4). `ocp`: the sample rule of older
-/// releases, with Emax and saturation.
+/// Quantises to `to` (E4M3FN x4 or E5M2 x4). `ocp`: use the sample rule of older releases, with
+/// Emax and saturation.
 quantised_block quantise(element to, std::span<const float, mx_block> values, bool ocp);
 
 }  // namespace trn::numerics

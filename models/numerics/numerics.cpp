@@ -26,7 +26,7 @@ void accumulate(element type, const std::uint8_t* from, float* sum, std::size_t 
     });
 }
 
-/// NaN wins over numbers, the first of equals over the others.
+/// Prefers NaN to numbers, and `a` to an equal `b`; `better`: whether b is to replace a.
 bool displaces(bool better, float a, float b) {
     return better | ((b != b) & (a == a));
 }
@@ -50,17 +50,17 @@ void add_operand(const reduction& r, const std::uint8_t* from, std::size_t which
     }
 }
 
-// ---- sums of BF16 to nearest: most bytes of collectives
+// ---- sums of BF16 to nearest: most data of collectives
 
-/// The bits of `sum`, rounded to the upper half. A carry out of the largest number is infinity.
+/// Bits of `sum`, of which the upper half is the rounded BF16. Overflow carries into infinity.
 std::uint32_t rounded_to_bf16(float sum) {
     const auto bits = std::bit_cast<std::uint32_t>(sum);
     const std::uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
     return sum == sum ? rounded : std::bit_cast<std::uint32_t>(formats::canonical_nan);
 }
 
-/// Adds `Operands` runs of pairs. The pair's halves become FP32 where they are, in one pass and
-/// without the sums in memory. Precondition: the result is an operand, or overlaps none.
+/// Adds `Operands` runs of pairs of BF16 in one pass: both halves of a word become FP32 in place,
+/// and the sums stay in registers. Precondition: `result` is an operand or overlaps none.
 template <std::size_t Operands>
 void add_pairs(const std::uint8_t* const* operands, std::size_t first, std::uint8_t* result,
                std::size_t pairs) {
@@ -81,7 +81,7 @@ void add_pairs(const std::uint8_t* const* operands, std::size_t first, std::uint
     }
 }
 
-/// False: such a sum goes the general way.
+/// Whether add_pairs() supports the sum; otherwise the general loop computes it.
 bool sums_pairs(const reduction& r, std::size_t operands) {
     return r.op == operation::add && r.from == element::bf16 && r.to == element::bf16 &&
            !r.how.stochastic && !r.how.saturate && operands >= 2 && operands <= 6;
@@ -153,11 +153,10 @@ void encode_canonical(element type, const float* from, std::uint8_t* to, std::si
 TRN_WIDE_VECTORS
 void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, std::uint8_t* result,
             std::size_t count) {
-    constexpr std::size_t run = 128;  // elements: the sums stay in the cache nearest to the core
+    constexpr std::size_t run = 128;  // elements; their sums fit into the L1 cache
     std::array<float, run> sum;
     const std::size_t step = size_of(r.from);
-    // Operands come from far apart and most are in no cache: all of them are under way while the
-    // elements before are added.
+    // Most operands are in no cache: prefetch all of them while earlier elements are added.
     constexpr std::size_t ahead = 1024;  // bytes
     const auto prefetch = [&](std::size_t first, std::size_t bytes) {
         const std::size_t last = std::min(first + bytes, count * step);

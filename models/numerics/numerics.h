@@ -12,16 +12,16 @@
 /// Spec: doc/dma_compute.md, "Numbers".
 namespace trn::numerics {
 
-/// Types up to UINT32.
+/// Supports types up to UINT32.
 void decode(element type, const std::uint8_t* from, float* to, std::size_t count);
-/// `position` is the first element's number for stochastic rounding.
+/// `position` is the number of the first element, for stochastic rounding.
 void encode(element type, const float* from, std::uint8_t* to, std::size_t count,
             const rounding& how = {}, std::uint32_t position = 0);
-/// The same with every NaN canonical: positive, quiet, with empty payload.
+/// As encode(), but every NaN becomes canonical: positive, quiet, with empty payload.
 void encode_canonical(element type, const float* from, std::uint8_t* to, std::size_t count,
                       const rounding& how = {}, std::uint32_t position = 0);
 
-/// The bits of an integer type's value nearest to `value`, zero-extended to 32. Up to 4 bytes.
+/// Bits of the integer nearest to `value` in an integer type of up to 4 bytes, zero-extended.
 constexpr std::uint32_t saturated(element type, std::int64_t value) {
     const unsigned bits = 8 * size_of(type);
     const bool is_signed =
@@ -34,8 +34,8 @@ constexpr std::uint32_t saturated(element type, std::int64_t value) {
            ~0u >> (32 - bits);
 }
 
-/// Makes every NaN the positive quiet NaN with empty payload. Which NaN a sum is depends on the
-/// machine that adds; ours is always the same.
+/// Makes every NaN the positive quiet NaN with empty payload, since the NaN of a sum differs
+/// between hosts.
 void make_nans_canonical(float* values, std::size_t count);
 
 enum class operation : std::uint8_t { cast, add, min, max, scaled_add };
@@ -44,12 +44,12 @@ struct reduction {
     operation op;
     element from, to;
     rounding how;
-    std::span<const float> scales;  ///< scaled_add: one for each operand
+    std::span<const float> scales;  ///< scaled_add: one per operand
 };
 
 /// Combines operands[0], operands[1], ... element by element, in that order. At least one operand;
-/// cast uses the first only. `result` may be the same bytes as an operand whose elements have
-/// the size of the result's; otherwise it overlaps none.
+/// cast uses only the first. `result` may equal an operand whose elements have the same size;
+/// otherwise it must not overlap any.
 void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, std::uint8_t* result,
             std::size_t count);
 

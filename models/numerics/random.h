@@ -7,7 +7,7 @@
 /// Random number generators of the engines' lanes (doc/spec/neuron-core.md 3.8).
 namespace trn::numerics {
 
-/// Galois LFSR of Vector on v2 and v3 (polynomial and seed known_by: invented).
+/// Galois LFSR of the Vector engine on v2 and v3 (polynomial and seed known_by: invented).
 class lfsr {
 public:
     explicit lfsr(std::uint32_t lane = 0) { seed(0, lane); }
@@ -18,13 +18,13 @@ private:
     std::uint32_t state_;
 };
 
-/// Marsaglia's XORWOW: GPSIMD from v3, four of them per lane of Vector on v4.
+/// Marsaglia's XORWOW: used by GPSIMD from v3 on, and four per lane by Vector on v4.
 class xorwow {
 public:
     static constexpr unsigned words = 6;  ///< x, y, z, w, v, d
     using state = std::array<std::uint32_t, words>;
 
-    /// `generator` counts those of one lane. After a reset the seed is 0.
+    /// `generator` is the number within the lane. A reset seeds with 0.
     explicit xorwow(std::uint32_t lane = 0, unsigned generator = 0, std::uint32_t seed = 0);
     std::uint32_t next();
     const state& get() const { return state_; }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-/// Values of any alignment in bytes of a memory, in the host's byte order.
+/// Loads and stores values at any alignment, in the host's byte order.
 namespace trn::numerics {
 
 template <class T>
