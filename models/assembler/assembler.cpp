@@ -98,7 +98,7 @@ private:
         if (pc() >= max_words_of_stream)
             in.fail(mistake::out_of_range, 0, "a stream has at most 1048576 words");
         const std::size_t at = in.position();
-        std::vector<label_use> uses;  // of a line without mistakes
+        std::vector<label_use> uses;  // labels used by a line without errors
         instruction_reader reader(in, uses, pc(), line_->number, names_);
         const instruction i = reader.read();
         for (label_use& use : uses) {
@@ -159,7 +159,7 @@ private:
         if (!in.at_end()) in.fail(mistake::wrong_shape, in.position(), "nothing expected here");
     }
 
-    /// 12 "kernel.py": the words that follow come from this line of that file.
+    /// 12 "kernel.py": source line and file of the words that follow.
     void read_origin(cursor& in) {
         origin_.line = static_cast<int>(in.number(1, max_source_line));
         const std::size_t at = in.position();
@@ -234,7 +234,7 @@ private:
     } origin_;  ///< of the words that follow
     start_order order_;
     collective_queues collective_queues_;
-    semaphore_set semaphores_;  ///< that start at 0
+    semaphore_set semaphores_;  ///< semaphores that start at 0
     bool semaphores_given_ = false;
     std::map<std::string, std::size_t, std::less<>> labels_;
     std::vector<label_use> uses_;

@@ -14,23 +14,23 @@
 /// doc/programs.md for what a loader reads.
 namespace trn::isa {
 
-/// One stream without an engine, or at most one of each engine. \throws config_error with all
-/// mistakes of the text.
+/// Returns one stream without an engine, or at most one per engine. \throws config_error with all
+/// errors of the text
 std::vector<stream> assemble(std::string_view text, const std::string& file);
 
-/// The same with tensors, transfers and all else that the text declares.
+/// As assemble(), with the tensors, transfers and other declarations of the text.
 program_set assemble_set(std::string_view text, const std::string& file);
 
-/// One line of text for each instruction, labels where branches go. Words that are no instruction
-/// become `.word` lines, so that assembling the text always gives the same bytes. Precondition:
-/// whole words.
+/// One line of text per instruction, with labels at targets of branches. Words that are not an
+/// instruction become `.word` lines, so that assembling the text returns the same bytes.
+/// Precondition: `words` has whole words.
 std::string disassemble(std::span<const std::uint8_t> words);
 
-/// The text of a whole set: assembling it gives the same set but for its lines, which become
+/// The text of a whole set. Assembling it returns the same set, except that its source lines become
 /// comments.
 std::string disassemble(const program_set& set);
 
-/// What one instruction says, as a line of the text form without its label.
+/// An instruction as a line of the text form, without a label.
 std::string text_of(const instruction& i);
 
 }  // namespace trn::isa

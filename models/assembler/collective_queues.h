@@ -13,12 +13,12 @@
 
 namespace trn::isa {
 
-/// Queues that a program shares with a collective which it starts. Both are known at the end of the
-/// text only.
+/// Checks queues that a program shares with a collective that it starts. Both are known only at the
+/// end of the text.
 class collective_queues {
 public:
     void start(unsigned core, int line) { lines_.try_emplace(core, line); }
-    /// A queue, and the place in the text.
+    /// Adds a use of a queue at a place in the text.
     void use(const program_names::collective_queue& which, diagnostic place) {
         if (uses_.size() < max_uses) uses_.emplace_back(which, std::move(place));
     }

@@ -21,7 +21,7 @@
 /// Reads one line of the text form of programs; private to the assembler.
 namespace trn::isa {
 
-/// A mistake in one line; the rest of the line is skipped.
+/// An error in one line; the rest of the line is skipped.
 struct line_error {
     mistake code;
     std::size_t at, length;
@@ -29,7 +29,7 @@ struct line_error {
     std::string suggestion;
 };
 
-/// A part of the line.
+/// A range of columns.
 struct extent {
     std::size_t at = 0, length = 1;
 };
@@ -55,7 +55,7 @@ public:
                                   std::string suggestion = {}) {
         throw line_error{code, where.at, where.length, std::move(message), std::move(suggestion)};
     }
-    /// What was read from `start` on.
+    /// The range read from `start` on.
     extent since(std::size_t start) const {
         return {start, std::max<std::size_t>(at_ > start ? at_ - start : 1, 1)};
     }
@@ -87,7 +87,7 @@ public:
         return line_.substr(start, at_ - start);
     }
 
-    /// A word of letters, digits and underscores.
+    /// Reads a word of letters, digits and underscores.
     std::string_view name(std::string_view expected) {
         const std::size_t start = position();
         const auto is_letter = [](char c) { return starts_word(c) && c != '.' && c != '@'; };
@@ -97,7 +97,7 @@ public:
         return line_.substr(start, at_ - start);
     }
 
-    /// "text", without the quotes.
+    /// Reads "text"; returns it without the quotes.
     std::string_view quoted(std::string_view expected) {
         const std::size_t start = position();
         const std::size_t end = accept("\"") ? line_.find('"', at_) : std::string_view::npos;
@@ -108,7 +108,7 @@ public:
         return text;
     }
 
-    /// A number from low to high, decimal or 0x.
+    /// Reads a number from `low` to `high`, decimal or 0x.
     std::int64_t number(std::int64_t low, std::int64_t high) {
         const std::size_t start = position();
         const bool negative = accept("-");
@@ -124,14 +124,14 @@ public:
     T number() {
         return static_cast<T>(number(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
     }
-    /// 32 bits, signed or not.
+    /// Reads 32 bits as a signed or unsigned number.
     std::uint32_t bits32() {
         return static_cast<std::uint32_t>(number(std::numeric_limits<std::int32_t>::min(),
                                                  std::numeric_limits<std::uint32_t>::max()));
     }
     std::uint64_t bits64() { return digits(position()); }
 
-    /// FP32 bits of a decimal number, or the bits themselves as 0x.
+    /// Reads FP32 bits: a decimal number, or the bits as 0x.
     std::uint32_t fp32_bits() {
         const std::size_t start = position();
         if (line_.substr(start).starts_with("0x")) return bits32();
@@ -164,7 +164,7 @@ public:
         }
         unknown(start, given, "an element type", known);
     }
-    /// The index of a word of `words`.
+    /// Reads one of `words`; returns its index.
     template <std::size_t N>
     unsigned choice(const std::string_view (&words)[N], std::string_view expected) {
         const std::size_t start = position();

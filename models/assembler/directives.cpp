@@ -30,25 +30,25 @@ std::vector<std::string_view> names_in(const Map& map) {
 
 }  // namespace
 
-/// A side before both are brought to the same rows and blocks.
+/// One side of a transfer, before both sides get the same rows and blocks.
 struct program_names::rows_of_blocks {
     struct dimension {
         std::uint64_t count, stride;  ///< bytes
     };
     transfer_side side;
-    std::vector<dimension> dimensions = {};   ///< of a tensor, the slowest first
-    std::size_t first_range = 0;              ///< of a tensor: the first dimension that is no index
-    std::uint64_t element = 0;                ///< bytes, of a tensor
-    std::uint32_t partitions = 0;             ///< of a tile
-    std::optional<std::uint64_t> pitch = {};  ///< of a tile: bytes from block to block
+    std::vector<dimension> dimensions = {};   ///< tensor: slowest dimension first
+    std::size_t first_range = 0;              ///< tensor: the first dimension that is a range
+    std::uint64_t element = 0;                ///< tensor: bytes per element
+    std::uint32_t partitions = 0;             ///< tile: partitions
+    std::optional<std::uint64_t> pitch = {};  ///< tile: bytes from block to block
 
-    bool is_raw = false;  ///< strides were given
+    bool is_raw = false;  ///< whether the text gives strides
 
     std::uint64_t blocks = 1, bytes = 0;
 
     bool is_tensor() const { return side.kind == transfer_side::memory::tensor; }
-    /// Joins all dimensions but `row` to blocks of contiguous bytes. \returns false when they are
-    /// more than two runs deep
+    /// Merges all dimensions but `row` into blocks of contiguous bytes. \returns false if more than
+    /// two strides remain
     bool join(std::optional<std::size_t> row) {
         bytes = element;
         for (std::size_t d = dimensions.size(); d-- > 0;) {
@@ -165,7 +165,7 @@ void program_names::read_tensor(cursor& in) {
     set_.tensors.push_back(std::move(t));
 }
 
-/// "sbuf[0:128, 4096]", "sbuf[0:128, 4096, 1024]" with 1024 bytes from block to block
+/// Reads "sbuf[0:128, 4096]" or "sbuf[0:128, 4096, 1024]", with 1024 bytes from block to block.
 program_names::rows_of_blocks program_names::read_tile(cursor& in, unsigned of,
                                                        transfer_side::memory kind) {
     rows_of_blocks r;
@@ -185,7 +185,7 @@ program_names::rows_of_blocks program_names::read_tile(cursor& in, unsigned of,
     return r;
 }
 
-/// "x", "x[0:128, 5, 0:64]"; "x@(64, 1024, 0)": first byte, bytes from row to row, block to block
+/// Reads "x", "x[0:128, 5, 0:64]" or "x@(64, 1024, 0)": first byte, row stride, block stride.
 program_names::rows_of_blocks program_names::read_slice(cursor& in) {
     const std::size_t at = in.position();
     rows_of_blocks r;
@@ -232,7 +232,7 @@ program_names::rows_of_blocks program_names::read_side(cursor& in) {
     return read_slice(in);
 }
 
-/// "(rows, blocks, bytes)"
+/// Reads "(rows, blocks, bytes)".
 bool program_names::read_shape(cursor& in, transfer& t) {
     in.expect("(");
     t.rows = static_cast<std::uint32_t>(in.number(1, 0xffffffff));
@@ -311,8 +311,7 @@ void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides
     }
 }
 
-/// Whole contiguous parts of tensors are rows of equal size, one for each engine if that is
-/// possible.
+/// Divides whole contiguous parts of tensors into rows of equal size, one per engine if possible.
 bool program_names::split_evenly(unsigned engines, rows_of_blocks (&sides)[2]) {
     rows_of_blocks whole[2] = {sides[0], sides[1]};
     for (rows_of_blocks& s : whole)
@@ -418,7 +417,7 @@ relocation program_names::read_address(cursor& in) {
         }
     }
     const cursor before = in;
-    if (in.accept("+") && in.at_number())  // else a register follows
+    if (in.accept("+") && in.at_number())  // otherwise a register follows
         r.addend = in.bits64();
     else
         in = before;

@@ -13,36 +13,36 @@
 
 namespace trn::isa {
 
-/// Tensors, transfers and addresses by name. Members read from a cursor and throw line_error.
+/// Reads tensors, transfers and addresses, which have names. Members throw line_error.
 class program_names {
 public:
     explicit program_names(program_set& set) : set_(set) {}
 
-    /// Core of the streams and transfers that follow.
+    /// Core of the streams and transfers that follow in the text.
     unsigned core = 0;
 
     /// "x bf16 [128, 512] in align=4096 core=1"
     void read_tensor(cursor& in);
     /// "load_x x[0:128, 0:512] -> sbuf[0:128, 4096] queue=2 S[20]"
     void read_transfer(cursor& in);
-    /// "core1." or nothing, which is the present core.
+    /// Reads "core1." and returns 1; without it, returns the present core.
     unsigned read_core(cursor& in);
     /// "S[5]", "core1.S[5]": \returns core and index
     std::array<std::uint8_t, 2> read_semaphore(cursor& in);
     /// After "@": "x+64", "core1.S[5]", "control.vector+4", "sbuf+0x100", "cc[0]", "program.vector"
     relocation read_address(cursor& in);
     const transfer& read_transfer_name(cursor& in) const;
-    /// A core that a directive names exists.
+    /// Adds core `number`, which a directive names, to the set's cores.
     void need_core(unsigned number);
 
-    /// A number in a line that names a DMA queue of collectives of a core.
+    /// A use of a core's DMA queue for collectives, and its place in the line.
     struct collective_queue {
         unsigned core, queue;
         std::size_t at, length;
     };
-    /// "8" after "queue=": of the DMA engines of the present core.
+    /// Reads the "8" of "queue=8": a queue of the present core's DMA engines.
     unsigned read_queue(cursor& in, unsigned max);
-    /// The queues of collectives, and the cores whose collectives the program starts, that were
+    /// Returns the uses of collectives' queues, and the cores whose collectives the program starts,
     /// read since the last call.
     std::vector<collective_queue> take_collective_queues() {
         return std::exchange(collective_queues_, {});

@@ -259,7 +259,7 @@ void add_tiles(std::string& text, const row& kind, const instruction& i) {
     if (i.has_mode(mode::sparse)) add(text, " sparse={}", (i.mode >> mode::sparse_shift & 3) + 1);
 }
 
-/// Target word of a branch at `pc`, when it is one.
+/// Target word of a branch at `pc`; nothing for other instructions.
 std::optional<std::int64_t> target_of(const row& kind, const instruction& i, std::int64_t pc) {
     for (const field& one : kind.fields)
         if (one.name == "target")
@@ -269,8 +269,8 @@ std::optional<std::int64_t> target_of(const row& kind, const instruction& i, std
 
 struct line {
     std::size_t pc;
-    std::string text;                    ///< without the target
-    std::optional<std::int64_t> target;  ///< word
+    std::string text;                    ///< without the branch target
+    std::optional<std::int64_t> target;  ///< target word of a branch
 };
 
 std::string raw_word(std::span<const std::uint8_t> word) {
@@ -282,7 +282,7 @@ std::string raw_word(std::span<const std::uint8_t> word) {
     return text;
 }
 
-/// Whether `text` reads back as `expected`.
+/// Whether assembling `text` returns `expected`.
 bool reads_back(const std::string& text, std::span<const std::uint8_t> expected) {
     try {
         const auto streams = assemble(text, "");
@@ -292,7 +292,7 @@ bool reads_back(const std::string& text, std::span<const std::uint8_t> expected)
     }
 }
 
-/// Names from files that others wrote.
+/// Replaces control characters in names, which come from files.
 std::string printable(const std::string& text) {
     std::string result;
     for (const char c : text) result += c >= ' ' && c < 127 ? c : '?';
@@ -346,10 +346,10 @@ std::string address_text(const program_set& set, const relocation& r) {
     return text;
 }
 
-/// Where the loader puts addresses: word and byte, and how the text form writes them.
+/// Text of each address that the loader fills in, by word and byte.
 using address_texts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
 
-/// Replaces the loader's eight bytes by numbers that do not occur otherwise, and says which.
+/// Replaces the eight bytes of each address by a unique number; returns the text of each number.
 std::map<std::string, std::string> mark_addresses(std::vector<std::uint8_t>& words,
                                                   const address_texts& addresses) {
     constexpr std::uint64_t mark = 0xadd7'e550'0000'0000;
@@ -370,7 +370,7 @@ void name_addresses(std::string& text, const std::map<std::string, std::string>&
             text.replace(at, number.size(), name);
 }
 
-/// `after`: what follows the instruction of a word.
+/// `after` returns the text to append to the instruction of a word.
 std::string stream_text(std::span<const std::uint8_t> given, const address_texts& addresses,
                         const std::function<std::string(std::size_t)>& after) {
     std::vector<std::uint8_t> words(given.begin(), given.end());

@@ -36,7 +36,7 @@ std::string engines_of(const row& one) {
     return fmt::format("v2 {}, v3 {}, v4 {}", v2, v3, v4);
 }
 
-/// "dst, a, [b]": operands and fields that the row uses; brackets where they may be absent.
+/// "dst, a, [b]": operands and fields of the row; brackets mark optional ones.
 std::string operands_of(const row& one) {
     std::vector<std::string> words;
     const auto add = [&](const operand_rule& rule, std::string_view name) {

@@ -9,8 +9,8 @@ namespace trn::isa {
 /// The table of instructions as Markdown, for doc/models/instructions.md.
 std::string page_chapter();
 
-/// Rewrites the chapter between its two comments in `page`, or with `check` compares it.
-/// \throws file_error, std::runtime_error when the page is stale or has no place for it
+/// Replaces the chapter between its two marker comments in `page`; with `check`, compares it
+/// instead. \throws file_error, std::runtime_error if the page is stale or has no markers
 void update_page(const std::filesystem::path& page, bool check);
 
 }  // namespace trn::isa

@@ -55,7 +55,7 @@ std::string generations_of(const row& kind) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// What to do about it; empty where the reason says it.
+/// Suggests a correction; empty where the reason already does.
 std::string advice(reason why, const instruction& i, const row& kind, generation of) {
     switch (why) {
     case reason::operation:

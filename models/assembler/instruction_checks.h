@@ -13,15 +13,15 @@
 
 namespace trn::isa {
 
-/// Core and index of each.
+/// Core and index of each semaphore.
 using semaphore_set = std::set<std::array<std::uint8_t, 2>>;
 
 /// Adds the semaphores that an instruction of `core` waits for or changes.
 void add_semaphores(const instruction& i, unsigned core, std::span<const relocation> relocations,
                     semaphore_set& semaphores);
 
-/// Throws line_error for what engine `on` of this generation refuses; without an engine, the first
-/// one that has the instruction. `reader` knows where its operands stand.
+/// Throws line_error if engine `on` of this generation rejects the instruction; without `on`, uses
+/// the first engine that has it. `reader` provides the places of its operands.
 void check_instruction(const instruction& i, std::optional<engine> on, generation of,
                        const instruction_reader& reader);
 

@@ -241,7 +241,7 @@ void instruction_reader::start_transfer(doorbell_sets& sets, unsigned& n, std::s
                              t.name, t.core));
     transfers_.push_back(&t);
     const auto count = static_cast<unsigned>(std::popcount(t.engines));
-    std::map<std::uint16_t, std::uint16_t> engines_of;  // by their descriptors
+    std::map<std::uint16_t, std::uint16_t> engines_of;  // engines by their number of descriptors
     for (unsigned e = 0, k = 0; e < dma_engines_of_core; ++e)
         if ((t.engines >> e & 1) != 0) {
             auto& map = engines_of[static_cast<std::uint16_t>(t.descriptors_of(k++, count))];
@@ -402,7 +402,7 @@ void instruction_reader::tile_field(const row& kind, std::string_view key) {
 
 void instruction_reader::remember_immediate() {
     immediate_ = in_;
-    in_.fp32_bits();  // the longest form
+    in_.fp32_bits();  // reads the longest form
 }
 
 void instruction_reader::fix_immediate(const row& kind) {

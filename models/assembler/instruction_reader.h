@@ -22,7 +22,7 @@ namespace trn::isa {
 /// A branch whose target is a label.
 struct label_use {
     std::string label;
-    std::size_t pc;  ///< of the branch, in words
+    std::size_t pc;  ///< pc of the branch, in words
     std::size_t column, length;
     int line;
 };
@@ -30,16 +30,16 @@ struct label_use {
 /// Reads one line with an instruction. Members throw line_error.
 class instruction_reader {
 public:
-    /// `pc`: of the instruction, in words; branches to labels are appended to `uses`.
+    /// `pc` is in words; branches to labels are appended to `uses`.
     instruction_reader(cursor& in, std::vector<label_use>& uses, std::size_t pc, int line,
                        program_names& names)
         : in_(in), uses_(uses), pc_(pc), line_(line), names_(names) {}
 
     instruction read();
 
-    /// Addresses that the loader fills in; `word` counts from the instruction.
+    /// Addresses that the loader fills in; `word` is relative to the instruction.
     const std::vector<relocation>& relocations() const { return relocations_; }
-    /// Where the operand or field of this key stands; the instruction's name if it is absent.
+    /// Place of the operand or field with this key; the instruction's name if it is absent.
     extent place_of(std::string_view key) const;
     /// The transfers that a dma_start names.
     const std::vector<const transfer*>& transfers() const { return transfers_; }
@@ -54,21 +54,21 @@ private:
     void value(const row& kind, const field& one, register_fields& f);
     void label();
     void sync();
-    /// A number, or "@" and a name whose address the loader knows; `byte` of the instruction.
+    /// Reads a number, or "@" and a name whose address the loader fills in at `byte`.
     std::uint64_t address(unsigned byte);
-    /// "0x2701800.4=1": address, size, data or register
+    /// Reads "0x2701800.4=1": address, size, and data or register.
     void writes();
     void doorbells();
-    /// One set of doorbells for engines with an equal number of descriptors: one or two.
+    /// Adds one set of doorbells per number of descriptors per engine: one or two sets.
     void start_transfer(doorbell_sets& sets, unsigned& n, std::size_t at);
     /// "source=0x1000 + R3*64 [8:1024, 1:0, 1:0, 1:0]"
     dge_copy_fields::side dge_side(unsigned byte);
     void dge();
-    /// Keys that the row uses; modes stand without '='.
+    /// Keys that the row accepts; modes are keys without '='.
     static std::vector<std::string_view> tile_keys(const row& kind);
     void tiles(const row& kind);
     void tile_field(const row& kind, std::string_view key);
-    /// IMM is read once the type of DST is known.
+    /// Remembers IMM's place; fix_immediate() reads it when the type of DST is known.
     void remember_immediate();
     void fix_immediate(const row& kind);
     void mask();

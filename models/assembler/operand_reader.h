@@ -15,9 +15,9 @@ class operand_reader {
 public:
     explicit operand_reader(cursor& in) : in_(in) {}
 
-    /// "S[4]>=R3". `flags` gets flag::wait_reg for a register; null: only numbers.
+    /// "S[4]>=R3". A register sets flag::wait_reg in `flags`; null: registers are errors.
     wait_condition wait(std::uint8_t* flags);
-    /// "S[8]+=1". `flags` as for wait(), with flag::update_reg.
+    /// "S[8]+=1". A register sets flag::update_reg in `flags`; null: registers are errors.
     semaphore_update update(std::uint8_t* flags);
     std::uint8_t alu_operator();
     /// An activation function.
@@ -32,11 +32,11 @@ public:
     std::uint8_t pe_tile_bits();
 
 private:
-    /// S[n] or E[n]. \returns whether it is an event
+    /// Reads S[n] or E[n]. \returns whether it is an event
     bool semaphore(std::uint8_t& index);
-    /// Which of the signs comes next, from 1.
+    /// Reads one of the signs; returns its number in `known`, from 1.
     std::uint8_t sign(std::span<const std::string_view> known, const char* expected);
-    /// A value, or a register where `flags` has a bit for it.
+    /// Reads a value; or a register, which sets `bit` in `flags`.
     std::int32_t amount(std::uint8_t* flags, std::uint8_t bit);
     space memory();
     std::uint8_t partition() { return static_cast<std::uint8_t>(in_.number(0, 127)); }

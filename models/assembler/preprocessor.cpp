@@ -29,7 +29,7 @@ private:
         std::string_view sign;
         unsigned level;
     };
-    // Longer signs first, so that "<" does not take the half of "<<".
+    // Longer operators first: "<<" before "<".
     static constexpr operation operations[] = {
         {"||", 1}, {"&&", 2}, {"<<", 7}, {">>", 7}, {"==", 5}, {"!=", 5},
         {"<=", 6}, {">=", 6}, {"<", 6},  {">", 6},  {"|", 3},  {"&", 4},
@@ -114,7 +114,7 @@ private:
     unsigned depth_ = 0;
 };
 
-/// "x+1" of "{x+1}", from just after the brace; leaves `in` after the closing one.
+/// Position of the brace that closes an expression from `from` on; the line's size if none does.
 std::size_t closing_brace(std::string_view line, std::size_t from) {
     return std::min(line.find('}', from), line.size());
 }
@@ -141,7 +141,7 @@ private:
         return line.substr(start, end == std::string_view::npos ? end : end - start);
     }
 
-    /// The line of the `.end` of the block that begins at `first`, and of its `.else`.
+    /// Lines of the `.else` and `.end` of the block that begins at `first`.
     struct extent {
         std::size_t otherwise, end;
     };
@@ -223,7 +223,7 @@ private:
         values_[name] = last_value(set);
     }
 
-    /// Changes `one` when nothing is wrong: columns of mistakes are those of the original.
+    /// Changes `result` only if the line has no error: columns of errors are those of the original.
     void substitute(expanded_line& result) const {
         expanded_line one = result;
         const std::string_view line = one.original;

@@ -12,20 +12,20 @@
 
 namespace trn::isa {
 
-/// A line of a program after `.set`, `.repeat`, `.if` and `{expression}` were carried out.
+/// A line of a program after `.set`, `.repeat`, `.if` and `{expression}` have been evaluated.
 struct expanded_line {
     std::string_view original;
-    std::string text = {};                    ///< with values; unused without substitutions
-    std::vector<std::uint32_t> columns = {};  ///< of each character of `text` in `original`
+    std::string text = {};  ///< with values inserted; unused without substitutions
+    std::vector<std::uint32_t> columns = {};  ///< column in `original` of each character of `text`
     int number = 0;
 
     std::string_view content() const { return columns.empty() ? original : std::string_view(text); }
-    /// Where a position in content() is in `original`.
+    /// Column in `original` of a position in content().
     std::size_t original_column(std::size_t at) const;
 };
 
-/// Calls `line` for every line that instructions and directives stand on, in order, and `wrong`
-/// for mistakes. Nothing more is expanded after a bound was passed.
+/// Calls `line` for each line with instructions or directives, in order, and `wrong` for each
+/// error. Stops at the limits of lines, bytes and depth.
 void preprocess(std::string_view text, const std::function<void(const expanded_line&)>& line,
                 const std::function<void(const expanded_line&, const line_error&)>& wrong);
 

@@ -33,7 +33,7 @@ enum class table : unsigned {
     strings
 };
 
-/// First register of each kind of record, and of the one after it.
+/// First register of a kind of record, the register after its last, and the maximum count.
 struct record_kind {
     reg first;
     std::uint32_t end;
@@ -63,7 +63,7 @@ const record_kind& kind_of(table t) {
 
 // --- Writing
 
-/// Bytes with numbers in them.
+/// Bytes into which numbers are written.
 class image {
 public:
     void put(std::size_t at, std::uint64_t value, unsigned size = 4) {
@@ -280,7 +280,7 @@ private:
             fail("{} cores, expected 1 to {}", set_.cores, max_set_cores);
     }
 
-    /// Number of records of a table, all of which are in the file.
+    /// Selects a table. \returns its number of records, all of which are inside the file
     std::size_t begin(table t) {
         now_ = t;
         const record_kind& kind = kind_of(t);

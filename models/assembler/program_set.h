@@ -12,8 +12,8 @@
 #include "models/assembler/program_set_regs.h"
 #include "models/instructions/instruction.h"
 
-/// Programs of one or more NeuronCores with what a loader has to prepare for them. The layout of
-/// the file is said in program_set.regs.yaml; doc/programs.md explains it.
+/// Programs of one or more NeuronCores, and the objects that a loader must prepare for them.
+/// program_set.regs.yaml defines the file format; doc/programs.md explains it.
 namespace trn::isa {
 
 struct program_set_error : std::runtime_error {
@@ -23,12 +23,11 @@ struct program_set_error : std::runtime_error {
 inline constexpr unsigned max_set_cores = 8;
 inline constexpr unsigned max_tensor_rank = 8;
 inline constexpr unsigned dma_engines_of_core = 16;
-inline constexpr unsigned transfer_queues =
-    13;  ///< 13 to 15 have users of their own (spec 5.1, 8.2)
+inline constexpr unsigned transfer_queues = 13;  ///< 13 to 15 have other users (spec 5.1, 8.2)
 inline constexpr unsigned first_collective_queue = 4,
-                          last_collective_queue = 7;  ///< of a collective in slot 0, in slot 3
+                          last_collective_queue = 7;  ///< of collectives in slots 0 to 3
 inline constexpr std::uint32_t max_descriptor_bytes = 65'536;
-inline constexpr std::uint32_t max_doorbell = 65'535;  ///< descriptors of one dma_start
+inline constexpr std::uint32_t max_doorbell = 65'535;  ///< descriptors per dma_start
 
 /// The instruction stream of one engine.
 struct stream {
@@ -58,7 +57,7 @@ struct tensor {
     bool operator==(const tensor&) const = default;
 };
 
-/// One end of a transfer: rows of blocks of contiguous bytes.
+/// One side of a transfer: rows of blocks of contiguous bytes.
 struct transfer_side {
     enum class memory : std::uint8_t {
         tensor = program_set_regs::transfer_side_kind::code_tensor,
@@ -66,9 +65,9 @@ struct transfer_side {
         psum = program_set_regs::transfer_side_kind::code_psum
     };
     memory kind{};
-    std::uint32_t object = 0;  ///< tensor or core
-    std::uint64_t offset = 0;  ///< in the tensor or in the partition
-    std::uint64_t row = 0;     ///< tensor: bytes from row to row; else the first partition
+    std::uint32_t object = 0;  ///< tensor's or core's number
+    std::uint64_t offset = 0;  ///< bytes in the tensor or in the partition
+    std::uint64_t row = 0;     ///< tensor: bytes from row to row; otherwise the first partition
     std::uint64_t block = 0;   ///< bytes from block to block
     bool operator==(const transfer_side&) const = default;
 };
@@ -82,7 +81,7 @@ struct transfer {
     std::uint32_t rows = 1, blocks = 1, bytes = 0;
     std::array<transfer_side, 2> sides = {};  ///< source, destination
 
-    /// Descriptors of the n-th of `count` engines that share the rows, with its semaphore's.
+    /// Descriptors of engine `n` of `count` that share the rows, including its semaphore's.
     std::uint64_t descriptors_of(unsigned n, unsigned count) const;
     bool operator==(const transfer&) const = default;
 };
@@ -111,8 +110,8 @@ struct program_set {
     std::vector<tensor> tensors = {};
     std::vector<transfer> transfers = {};
     std::vector<relocation> relocations = {};
-    std::vector<std::array<std::uint8_t, 2>> semaphores = {};  ///< core, index; in order
-    std::vector<std::string> files = {};                       ///< of the lines; {}: none
+    std::vector<std::array<std::uint8_t, 2>> semaphores = {};  ///< core, index; sorted
+    std::vector<std::string> files = {};                       ///< files of the lines; {}: none
 };
 
 bool is_program_set(std::span<const std::uint8_t> file);

@@ -13,8 +13,8 @@
 
 namespace trn::isa {
 
-/// Transfers in the order in which a program starts them: a queue's ring holds their descriptors in
-/// the order of their declarations, once.
+/// Checks that transfers of a queue start once, in the order of their declarations, in which the
+/// queue's ring contains their descriptors.
 class start_order {
 public:
     void check(const transfer& t, const transfer* first, engine by, const cursor& in,

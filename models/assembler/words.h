@@ -6,7 +6,7 @@
 
 #include "models/instructions/instruction.h"
 
-/// Words of the text form that reader and printer share.
+/// Words of the text form, shared by reader and printer.
 namespace trn::isa {
 
 struct mode_word {
