@@ -23,13 +23,13 @@ enum class status : std::uint8_t {
     busy = nitro_admin_regs::completion::status_busy,
 };
 
-/// The answer to a command: status, and the words from byte 8 of the completion on.
+/// Response to a command: status, and the words of the completion from byte 8 on.
 struct answer {
     status how = status::ok;
     admin_entry entry = {};
 };
 
-/// Memory that a command needs before it can be answered.
+/// A read of memory that a command needs before it can be answered.
 struct memory_request {
     static constexpr std::uint32_t max_bytes = 4096;
     std::uint64_t address = 0;
@@ -41,7 +41,7 @@ using step = std::variant<memory_request, answer>;
 inline step refuse(status why) {
     return answer{.how = why};
 }
-/// Success, with the words of a card's own completion from byte 8 on.
+/// Success, with a card's own words of the completion from byte 8 on.
 template <const auto& Rows>
 step answered(const table_entry<Rows>& words) {
     return answer{.how = status::ok, .entry = admin_entry(words.words())};
@@ -50,14 +50,14 @@ inline step done() {
     return answer{};
 }
 
-/// The card behind an admin queue. Commands are executed one at a time: begin(), then resume() for
+/// The card that executes the commands of an admin queue, one at a time: begin(), then resume() for
 /// each memory_request that the previous step returned, until a step is an answer.
 class admin_target {
 public:
     virtual step begin(const admin_entry& command) = 0;
-    /// `bytes`: of the request; empty when memory refused the read.
+    /// `bytes`: content of the requested range; empty if the read failed.
     virtual step resume(std::span<const std::uint8_t> bytes) = 0;
-    /// The driver resets the card: all its objects and work are gone, and a command is abandoned.
+    /// The driver resets the card: discards all objects and work, and the present command.
     virtual void reset_by_driver() = 0;
     /// Raises an MSI-X vector.
     virtual void raise(unsigned vector) = 0;

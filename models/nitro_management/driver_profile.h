@@ -8,19 +8,19 @@
 
 namespace trn::nitro {
 
-/// What a driver says to its card: which groups of events it wants, and the release of its kernel.
+/// Data that a driver sends about itself: the groups of events it enables, and its kernel release.
 class driver_profile {
 public:
     static constexpr std::uint32_t release_bytes = 128;  ///< of the text in memory
 
-    /// `offered`: groups of events that the card has, a bit each.
+    /// `offered`: bit mask of the groups of events that the card supports.
     explicit driver_profile(std::uint32_t offered) : offered_(offered) {}
 
     std::uint32_t offered_events() const { return offered_; }
     std::uint32_t wanted_events() const { return wanted_; }
-    /// Groups that the card does not have are left out.
+    /// Enables groups of events; ignores groups that the card does not support.
     void want_events(std::uint32_t groups) { wanted_ = groups & offered_; }
-    /// The text ends at its first zero. False, without effect: fewer than release_bytes.
+    /// The text ends at its first zero. \returns false if it has fewer than release_bytes
     bool set_kernel(std::span<const std::uint8_t> text) {
         if (text.size() < release_bytes) return false;
         const auto* const first = reinterpret_cast<const char*>(text.data());

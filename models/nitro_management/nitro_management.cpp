@@ -83,11 +83,11 @@ void nitro_management::invalidate(std::uint64_t first, std::uint64_t last) {
 
 // --- registers ---
 
-/// The driver waits for the response with a lock held: it is written before the host's store is
-/// answered (EFA contract 21).
+/// Writes the response before the host's register write completes, because the driver polls for it
+/// with a lock held (EFA contract 21).
 void nitro_management::answer_register_read(std::uint32_t request) {
     ++counters_.readless_reads;
-    // Drivers differ in the order of the halves, and write both before they ask.
+    // The order of the halves differs between drivers; both are written before the request.
     const auto response_address = wide(registers, reg::mmio_resp_lo, reg::mmio_resp_hi);
     if (response_address == 0) return;
     const std::uint32_t offset = mmio_reg_read::register_offset.get(request) & 0xffff;
@@ -137,7 +137,7 @@ void nitro_management::completion_queue_written() {
                                  admin_entry::size);
 }
 
-/// Drivers differ in the order of base and capabilities.
+/// The order of base and capabilities differs between drivers.
 void nitro_management::event_queue_written() {
     const auto depth = static_cast<std::uint32_t>(registers.get(aenq_caps::depth));
     events_ = {};
@@ -176,7 +176,7 @@ void nitro_management::report(event_group group, std::uint16_t syndrome,
     std::ranges::copy(details, event.words().end() - max_event_details);
     ++counters_.events;
     writer_.post(now, slot.address, bytes_of(event, admin_entry::size), [this](bool written) {
-        // A host that is gone gets no more events until a driver sets the queue up again.
+        // If the host's memory fails, no more events until a driver configures the queue again.
         if (!written) events_ = {};
         interrupt(static_cast<unsigned>(registers.get(aenq_caps::vector)));
     });
@@ -193,7 +193,7 @@ void nitro_management::interrupt(unsigned vector) {
 
 // --- admin queue ---
 
-/// All that there is to do now; state decides, the event only wakes.
+/// Advances until blocked or idle. The state selects each step; events only wake the process.
 void nitro_management::run() {
     for (;;) {
         const progress how = advance();
@@ -209,7 +209,7 @@ nitro_management::progress nitro_management::advance() {
                            registers.get(aq_caps::entry_size) == admin_entry::size &&
                            completions_.exists();
         if (fetched_ == posted_ || !ready) return progress::idle;
-        // A count that runs ahead of the ring shows old entries again, but only as many as it has.
+        // If the driver's count is ahead by more than the ring, repeat at most one ring of entries.
         if (static_cast<std::uint16_t>(posted_ - fetched_) > depth)
             fetched_ = static_cast<std::uint16_t>(posted_ - depth);
         command_ = command_state();

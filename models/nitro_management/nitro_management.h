@@ -24,7 +24,7 @@ namespace trn {
 class nitro_management : public sc_core::sc_module {
 public:
     struct config {
-        sc_core::sc_time command_time{10, sc_core::SC_US};  ///< of a command; invented
+        sc_core::sc_time command_time{10, sc_core::SC_US};  ///< per command; invented
         std::uint32_t version = 0x0001;                     ///< VERSION
         std::uint32_t controller_version = 0x0001'0001;     ///< CONTROLLER_VERSION
         unsigned dma_address_width = 64;                    ///< CAPS
@@ -48,21 +48,21 @@ public:
     register_bank registers;  ///< nitro_management.regs.yaml
 
     SC_HAS_PROCESS(nitro_management);
-    /// `bus` leads to the driver's memory. It belongs to the card, which forwards invalidations.
+    /// `bus` accesses the driver's memory. The card owns it and forwards invalidations.
     nitro_management(sc_core::sc_module_name name, const config& cfg,
                      tlm::tlm_initiator_socket<64>& bus, nitro::admin_target& card);
 
-    /// Writes an event, if the driver has a queue with room for it. `details`: its words from byte
-    /// 16 on, at most 12.
+    /// Writes an event if the driver's queue has room for it. `details`: the event's words from
+    /// byte 16 on, at most 12.
     void report(event_group group, std::uint16_t syndrome,
                 std::span<const std::uint32_t> details = {});
-    /// DEV_STS.FATAL_ERROR and an event; only a reset helps.
+    /// Sets DEV_STS.FATAL_ERROR and reports an event; the card recovers only by a reset.
     void fail(std::uint16_t syndrome);
-    /// Faults: the next commands are not executed, or executed without a completion.
+    /// Faults: the next `count` commands are not executed, or executed without a completion.
     void lose_commands(std::uint64_t count) { lost_commands_ += count; }
     void lose_completions(std::uint64_t count) { lost_completions_ += count; }
 
-    /// As after power-on, without a call of the card.
+    /// Returns to the state after power-on, without calling the card.
     void forget();
     void invalidate(std::uint64_t first, std::uint64_t last);
     const counts& counters() const { return counters_; }
@@ -76,7 +76,7 @@ private:
     struct command_state {
         nitro::admin_entry entry;
         bool fetched = false;
-        std::optional<nitro::memory_request> needs;  // read by the card
+        std::optional<nitro::memory_request> needs;  // the card's outstanding read
         std::array<std::uint8_t, nitro::memory_request::max_bytes> bytes;
     };
     enum class progress { idle, moved, blocked };
