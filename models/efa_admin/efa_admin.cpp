@@ -112,7 +112,7 @@ step efa_admin::get_feature(const entry& command) {
     case regs::feature::id_queue_attr_1:
         return queue_attributes(cfg_);
     case regs::feature::id_hw_hints:
-        return answered(words);  // zeros: the driver's own times (EFA contract 21)
+        return answered(words);  // zeros: the driver uses its own time-outs (EFA contract 21)
     case regs::feature::id_event_queue_attr:
         words.set(reg::event_queues_max, cfg_.max_eq);
         words.set(reg::event_queues_max_depth, limits::max_eq_depth);
@@ -396,7 +396,7 @@ step efa_admin::create_qp(const entry& command) {
     const auto is_ring = [](std::uint32_t depth, std::uint32_t max) {
         return depth != 0 && depth <= max && (depth & (depth - 1)) == 0;
     };
-    // The bytes of a work request follow from those of the ring.
+    // The size of a work request is the ring's bytes divided by its depth.
     const bool is_long = send_bytes == send_depth * limits::long_work_request_bytes;
     const std::uint32_t entry_bytes =
         is_long ? limits::long_work_request_bytes : limits::work_request_bytes;
@@ -451,7 +451,7 @@ step efa_admin::create_qp(const entry& command) {
     return answered(words);
 }
 
-/// Contract 8: the legal moves.
+/// Whether the change of state is legal (contract 8).
 bool efa_admin::may_move(qp_state from, qp_state to) const {
     switch (to) {
     case qp_state::reset:
@@ -547,7 +547,7 @@ step efa_admin::reg_mr(const nitro::admin_entry& header, const entry& command) {
                                          start, length, allowed(command)));
     if (shift < limits::min_page_shift || shift > limits::max_page_shift)
         return refuse(status::illegal_parameter);
-    // Drivers need not say how many pages there are: it follows from the range.
+    // Drivers may leave out the number of pages: compute it from the range.
     const auto needed = memory_region::pages_of(start, length, shift);
     if (needed == 0 || needed > limits::max_mr_pages) return refuse(status::illegal_parameter);
     if (needed > limits::max_pages - objects_.pages) return refuse(status::no_resources);
@@ -585,7 +585,7 @@ step efa_admin::continue_list(std::span<const std::uint8_t> bytes) {
 }
 
 step efa_admin::finish_region(std::optional<memory_region> made) {
-    // The domain cannot have gone: commands are executed one at a time.
+    // Commands are executed one at a time, so the domain still exists.
     if (!made) return refuse(status::illegal_parameter);
     domain& owner = *objects_.domains.find(made->domain());
     const std::uint64_t pages = made->page_count();
@@ -599,7 +599,7 @@ step efa_admin::finish_region(std::optional<memory_region> made) {
     return answered(words);
 }
 
-/// A region without pages: a work request registers them.
+/// Allocates a region without pages; a work request registers its pages.
 step efa_admin::alloc_mr(const entry& command) {
     const auto pd = command.get(regs::alloc_mr::pd);
     const auto pages = command.get(reg::alloc_mr_max_pages);

@@ -15,9 +15,9 @@
 
 namespace trn {
 
-/// Executes the admin commands of an EFA card: creates, changes and removes its objects. Knows no
-/// time and no memory; what a command needs to read it asks for. Spec: doc/models/efa_admin.md; EFA
-/// contract 7, 8, 14, 15, 17.
+/// Executes the admin commands of an EFA card: creates, changes and removes its objects. Does not
+/// access memory or simulated time; returns a memory_request for data that a command needs. Spec:
+/// doc/models/efa_admin.md; EFA contract 7, 8, 14, 15, 17.
 class efa_admin {
 public:
     using entry = table_entry<efa_admin_regs::rows>;
@@ -25,20 +25,20 @@ public:
     struct config {
         bool rdma_read = true, rdma_write = true;
         std::uint32_t mtu = 8928;      ///< bytes of the longest datagram
-        std::uint16_t gigabits = 100;  ///< of the link
+        std::uint16_t gigabits = 100;  ///< link rate
         std::uint64_t guid = 1;
         std::uint16_t doorbell_bar = 0;
         std::uint32_t max_eq = 0;
-        unsigned vectors = 1;  ///< of MSI-X; 0 is the admin queue's
+        unsigned vectors = 1;  ///< number of MSI-X vectors; vector 0 is the admin queue's
     };
-    /// What the engine behind the objects has to know.
+    /// Receives changes that affect work in progress; implemented by the card.
     class listener {
     public:
-        /// Work of the queue pair ends: without completions, or flushed.
+        /// The queue pair stops: its work requests are flushed with completions, or discarded.
         virtual void queue_pair_stopped(std::uint32_t handle, bool flushes) = 0;
-        /// Requests with this address handle end with an error.
+        /// Ends requests that use this address handle with an error.
         virtual void address_handle_removed(std::uint16_t number) = 0;
-        /// The driver wants these groups of events, a bit each.
+        /// `groups`: bit mask of the groups of events that the driver enables.
         virtual void events_enabled(std::uint32_t groups) = 0;
         virtual efa_objects::gid own_gid() const = 0;
 
@@ -51,7 +51,7 @@ public:
     nitro::step begin(const nitro::admin_entry& command);
     nitro::step resume(std::span<const std::uint8_t> bytes);
     void reset();
-    /// As the driver described itself (HOST_INFO): kernel release; "" before.
+    /// Kernel release from the driver's HOST_INFO; "" before it.
     const std::string& host_kernel() const { return driver_.kernel(); }
     const config& settings() const { return cfg_; }
 
@@ -94,9 +94,9 @@ private:
     const config cfg_;
     objects& objects_;
     listener& engine_;
-    entry command_;                               // that waits for memory
+    entry command_;                               // the command that waits for memory
     std::optional<efa_objects::page_list> list_;  // of REG_MR; none: the buffer of HOST_INFO
-    std::uint32_t created_ = 0;                   // queue pairs: the upper bits of their numbers
+    std::uint32_t created_ = 0;                   // queue pairs; the upper bits of their numbers
     nitro::driver_profile driver_;
 };
 

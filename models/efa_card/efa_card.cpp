@@ -19,8 +19,8 @@ using sc_core::sc_time;
 
 namespace {
 
-constexpr std::uint64_t own_registers_at = 0x68;  // the management layer's end here
-constexpr std::uint64_t doorbells_at = 0x1000;    // in BAR0, to its end
+constexpr std::uint64_t own_registers_at = 0x68;  // end of the management layer's registers
+constexpr std::uint64_t doorbells_at = 0x1000;    // in BAR0, up to its end
 constexpr unsigned doorbell_bar = 0;
 constexpr std::uint32_t keep_alive_group = 1 << 4;
 
@@ -104,8 +104,8 @@ void efa_card::revoke(sc_dt::uint64 first, sc_dt::uint64 last) {
 
 // --- BAR0 ---
 
-/// A doorbell has no value to read. A write where no doorbell is has no effect: a process may still
-/// hold the page of a queue that is gone.
+/// Doorbells are write-only. Writes outside doorbells have no effect, because a process may still
+/// map the page of a queue that was destroyed.
 void efa_card::ring_doorbell(payload& request, sc_time&) {
     std::uint32_t value = 0;
     const std::uint64_t address = request.get_address();
@@ -148,7 +148,7 @@ void efa_card::reset_by_driver() {
     keep_alive_due_.cancel();
 }
 
-// --- for the admin queue ---
+// --- nitro::admin_target
 
 void efa_card::raise(unsigned vector) {
     if (vector >= irq.size()) return;
@@ -187,8 +187,7 @@ void efa_card::received(plug&, payload& payload, sc_time&) {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (carrier == nullptr || carrier->carried == nullptr)
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    if (carrier->carried->is_hello)
-        return wire_.set_address(carrier->carried->destination);
+    if (carrier->carried->is_hello) return wire_.set_address(carrier->carried->destination);
     auto* const packet = dynamic_cast<srd_packet*>(carrier->carried.get());
     if (packet == nullptr || reset.level()) return;  // dropped
     [[maybe_unused]] const auto* const same = carrier->carried.release();

@@ -29,9 +29,9 @@
 
 namespace trn {
 
-/// An Elastic Fabric Adapter as its public driver and verbs provider expect it: BAR0 with the
-/// registers of nitro_management and doorbell pages, BAR2 with send rings, queue pairs of UD and
-/// SRD, RDMA read and write into registered memory. Spec: doc/models/efa_card.md; EFA contract.
+/// An Elastic Fabric Adapter for its public driver and verbs provider: BAR0 with the registers of
+/// nitro_management and doorbell pages, BAR2 with send rings, queue pairs of UD and SRD, RDMA read
+/// and write to registered memory. Spec: doc/models/efa_card.md; EFA contract.
 class efa_card : public sc_core::sc_module,
                  public nitro::admin_target,
                  public efa_admin::listener,
@@ -43,21 +43,21 @@ public:
     enum class generation : std::uint8_t { v2, v3, v4 };
     struct config {
         efa_card::generation generation = efa_card::generation::v4;
-        /// Bytes per second and direction; 0: what the generation has (100, 200, 400 Gb/s).
+        /// Bytes per second and direction; 0: the generation's rate (100, 200 or 400 Gb/s).
         std::uint64_t rate = 0;
         std::uint64_t guid = 1;
         bool rdma_read = true, rdma_write = true;
-        unsigned vectors = 9;  ///< of MSI-X: 0 for commands and events, others for event queues
-        unsigned event_queues = 8;    ///< 0: none, completion queues are polled only
+        unsigned vectors = 9;         ///< MSI-X: 0 for commands and events, others for event queues
+        unsigned event_queues = 8;    ///< 0: none, software polls completion queues
         bool shared_rings = false;    ///< other processes can map BAR2
         std::uint32_t packet = 8192;  ///< bytes of data in a packet of an RDMA request
         std::uint32_t mtu = 8928;     ///< bytes of the longest datagram
         unsigned window = 512;        ///< unacknowledged packets
-        unsigned retries = 7;         ///< of a packet, before its request fails
-        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< of each packet sent; invented
+        unsigned retries = 7;         ///< per packet, before its request fails
+        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< per packet sent; invented
         sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out; invented
-        sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< between events; 0: none
-        sc_core::sc_time command_time{10, sc_core::SC_US};  ///< of an admin command; invented
+        sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< interval of events; 0: none
+        sc_core::sc_time command_time{10, sc_core::SC_US};  ///< per admin command; invented
 
         std::uint64_t bytes_per_second() const;
     };

@@ -15,17 +15,17 @@ public:
     enum class purpose : std::uint8_t { send, receive, completion };
     struct doorbell {
         purpose what;
-        std::uint32_t number;  ///< of the queue pair's handle, or of the completion queue
+        std::uint32_t number;  ///< handle of the queue pair, or number of the completion queue
     };
     static constexpr std::uint64_t page_bytes = 4096;
 
-    /// Pages from byte `first` of the BAR on.
+    /// Uses `pages` pages from byte `first` of the BAR on.
     doorbells(std::uint64_t first, unsigned pages) : first_(first), max_pages_(pages) {}
 
-    /// Byte of the new doorbell in the BAR; nothing when no page is left.
+    /// Returns the new doorbell's byte offset in the BAR; nothing if no page is free.
     std::optional<std::uint32_t> add(std::uint16_t uar, doorbell bell);
     void remove(std::uint32_t offset);
-    /// The doorbell at a byte of the BAR.
+    /// The doorbell at a byte offset in the BAR; null if there is none.
     const doorbell* find(std::uint64_t offset) const;
     void clear();
 
@@ -33,8 +33,8 @@ private:
     static constexpr unsigned per_page = page_bytes / 4;
     struct page {
         std::uint16_t uar = 0;
-        unsigned used = 0;                        // words; 0: the page is free
-        unsigned next = 0;                        // where the search for a free word begins
+        unsigned used = 0;  // number of words in use; 0: the page is free
+        unsigned next = 0;  // first word that the search for a free one checks
         std::map<unsigned, doorbell> bells = {};  // by word
     };
 

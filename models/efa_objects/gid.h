@@ -33,7 +33,7 @@ inline gid gid_of(ethernet::address port) {
             static_cast<std::uint8_t>(port)};
 }
 
-/// The port of a card's GID; nothing for a GID that no card has.
+/// The port of a card's GID; nothing if no card can have the GID.
 inline std::optional<ethernet::address> port_of(const gid& of) {
     const auto port = static_cast<ethernet::address>(of[14] << 8 | of[15]);
     if (gid_of(port) != of) return std::nullopt;

@@ -7,10 +7,10 @@
 
 namespace trn::efa_objects {
 
-/// What a work request or another card may do with a memory region.
+/// Accesses by a work request or by another card to a memory region.
 enum class memory_access : std::uint8_t { local_read, local_write, remote_read, remote_write };
 
-/// A registered range of virtual addresses and the pages behind it (EFA contract 14).
+/// A registered range of virtual addresses and its physical pages (EFA contract 14).
 class memory_region {
 public:
     struct permissions {
@@ -22,34 +22,35 @@ public:
         std::uint64_t bytes;
     };
 
-    /// Pages of 2^shift bytes that [start, start + length) touches; 0: the range is empty or wraps.
+    /// Number of pages of 2^shift bytes that [start, start + length) touches; 0 if it is empty or
+    /// wraps.
     static std::uint64_t pages_of(std::uint64_t start, std::uint64_t length, unsigned shift);
-    /// `pages`: bus addresses of pages of 2^shift bytes; the first one holds `start`. Nothing when
-    /// the pages do not hold [start, start + length), or that range is empty or wraps.
+    /// `pages`: bus addresses of pages of 2^shift bytes; the first contains `start`. Nothing if the
+    /// pages do not cover [start, start + length), or if the range is empty or wraps.
     static std::optional<memory_region> make(std::uint16_t domain, std::uint64_t start,
                                              std::uint64_t length, unsigned shift,
                                              std::vector<std::uint64_t> pages, permissions allowed);
-    /// Virtual addresses are bus addresses.
+    /// Makes a region whose virtual addresses are bus addresses.
     static std::optional<memory_region> make_physical(std::uint16_t domain, std::uint64_t start,
                                                       std::uint64_t length, permissions allowed);
 
-    /// Without pages, so that no access is permitted; enroll() gives it at most `max_pages`.
+    /// Makes a region without pages, which permits no access; enroll() adds at most `max_pages`.
     static memory_region make_free(std::uint16_t domain, std::uint32_t max_pages);
-    /// Fast registration of a region of make_free(): as make(). False, and no change, when it has
-    /// pages already, when there are too many, or where make() returns nothing.
+    /// Fast registration of a region of make_free(), with make()'s parameters. False, without
+    /// change, if it has pages, if there are too many, or if make() would return nothing.
     bool enroll(std::uint64_t start, std::uint64_t length, unsigned shift,
                 std::vector<std::uint64_t> pages, permissions allowed);
-    /// Takes the pages away again. False when no enroll() gave any.
+    /// Removes the pages that enroll() added. False if there are none.
     bool withdraw();
-    std::uint32_t max_pages() const { return max_pages_; }  ///< 0: not of make_free()
+    std::uint32_t max_pages() const { return max_pages_; }  ///< 0: not from make_free()
 
     std::uint16_t domain() const { return domain_; }
-    /// Pages that the card keeps for it; 0: physical.
+    /// Number of pages that the card stores for the region; 0: physical.
     std::uint64_t page_count() const { return max_pages_ != 0 ? max_pages_ : pages_.size(); }
-    /// Whether [address, address + length) is in the region and `how` is permitted.
+    /// Whether [address, address + length) is in the region, which permits the access.
     bool permits(memory_access how, std::uint64_t address, std::uint64_t length) const;
-    /// The first piece of [address, address + length). Precondition: the range is in the region and
-    /// not empty.
+    /// Returns the first contiguous piece of [address, address + length). Precondition: the range
+    /// is in the region and not empty.
     piece translate(std::uint64_t address, std::uint64_t length) const;
 
 private:

@@ -12,7 +12,7 @@
 
 namespace trn::efa_objects {
 
-/// The elements of a work request or of a receive as one range of bytes.
+/// The elements of a work request or receive, addressed as one range of bytes.
 class memory_walk {
 public:
     static constexpr std::size_t max_elements =
@@ -24,7 +24,7 @@ public:
     };
 
     memory_walk() = default;
-    /// Precondition: not more elements than max_elements.
+    /// Precondition: at most max_elements elements.
     memory_walk(std::uint16_t domain, memory_access how, std::span<const element> elements)
         : domain_(domain), how_(how), count_(elements.size()) {
         std::ranges::copy(elements, elements_.begin());
@@ -38,8 +38,8 @@ public:
             if (each.length != 0 && region_of(in, each, 0, each.length) == nullptr) return false;
         return true;
     }
-    /// Contiguous bus addresses from byte `offset` on, at most `max` bytes; nothing when the access
-    /// is not permitted, or no longer. Precondition: offset is below length(), max is not 0.
+    /// Returns contiguous bus addresses from byte `offset` on, at most `max` bytes; nothing if the
+    /// access is not permitted any more. Precondition: offset < length(), max > 0.
     std::optional<memory_region::piece> at(const objects& in, std::uint64_t offset,
                                            std::uint64_t max) const {
         for (const element& each : used()) {

@@ -9,8 +9,8 @@
 
 namespace trn::efa_objects {
 
-/// Objects by number. A number is used again as late as possible: software may still hold entries
-/// that name it.
+/// Objects by number. Reuses numbers as late as possible, because software may still hold entries
+/// with an old number.
 template <class T>
 class object_table {
 public:
@@ -18,7 +18,7 @@ public:
     explicit object_table(std::uint32_t max, std::uint32_t first = 0)
         : max_(max), first_(first), fresh_(first) {}
 
-    /// The number, or nothing when the table is full.
+    /// Returns the object's number; nothing if the table is full.
     std::optional<std::uint32_t> add(T object) {
         std::uint32_t number = 0;
         if (fresh_ - first_ < max_) {
@@ -56,7 +56,7 @@ public:
     auto end() const { return objects_.end(); }
 
 private:
-    std::uint32_t max_, first_, fresh_;  // fresh_: the lowest number that was never used
+    std::uint32_t max_, first_, fresh_;  // fresh_: lowest number never used
     std::deque<std::uint32_t> free_;
     std::map<std::uint32_t, T> objects_;
 };

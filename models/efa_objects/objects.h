@@ -15,21 +15,21 @@
 
 namespace trn::efa_objects {
 
-/// What a card has room for; the answers to GET_FEATURE (EFA contract 7). Invented, but for max_qp
-/// and inline_bytes.
+/// Capacities of a card, as GET_FEATURE returns them (EFA contract 7). Invented, except max_qp and
+/// inline_bytes.
 struct limits {
-    static constexpr std::uint32_t max_qp = 256;  ///< a power of two: QP numbers have it below
+    static constexpr std::uint32_t max_qp = 256;  ///< a power of two: low bits of QP numbers
     static constexpr std::uint32_t max_sq_depth = 4096, work_request_bytes = 64;
     static constexpr std::uint32_t inline_bytes = 32;
-    /// With work requests of 128 bytes (QUEUE_ATTR_2); a ring has half as many.
+    /// For work requests of 128 bytes (QUEUE_ATTR_2), which halve a ring's depth.
     static constexpr std::uint32_t long_work_request_bytes = 128, long_inline_bytes = 80;
-    /// Descriptors; libfabric 2.1 cannot post more (EFA contract 24).
+    /// Number of descriptors; libfabric 2.1 cannot post more (EFA contract 24).
     static constexpr std::uint32_t max_rq_depth = 16384, receive_bytes = 16;
     static constexpr std::uint32_t max_cq = 1024, max_cq_depth = 32768, sub_cqs = 1;
     static constexpr std::uint16_t send_elements = 2, receive_elements = 2, rdma_elements = 1;
     static constexpr std::uint32_t max_mr = 262'144, max_mr_pages = 1 << 20;
-    static constexpr std::uint32_t max_fast_pages = 512;  ///< of ALLOC_MR: a list of 4 KiB
-    static constexpr std::uint64_t max_pages = 1 << 24;   ///< of all regions together
+    static constexpr std::uint32_t max_fast_pages = 512;  ///< per ALLOC_MR: a list of 4 KiB
+    static constexpr std::uint64_t max_pages = 1 << 24;   ///< sum of all regions
     static constexpr std::uint32_t max_pd = 256, max_uar = 512, max_ah = 65'534;
     static constexpr std::uint32_t max_eq_depth = 4096, event_bytes = 16;
     static constexpr std::uint32_t max_rdma = 1u << 30;  ///< bytes
@@ -66,11 +66,11 @@ struct traffic_counters {
 struct queue_pair {
     static constexpr std::uint8_t rnr_for_ever = 7;
 
-    std::uint16_t number = 0;  ///< in work requests; the handle is in its low bits
+    std::uint16_t number = 0;  ///< number in work requests; its low bits are the handle
     std::uint16_t domain = 0;
     transport type = transport::srd;
     qp_state state = qp_state::reset;
-    bool unsolicited = false;  ///< writes with immediate take no receive
+    bool unsolicited = false;  ///< writes with immediate consume no receive
     std::uint16_t send_cq = 0, receive_cq = 0, uar = 0;
     std::uint32_t qkey = 0, psn = 0;
     std::uint8_t rnr_retry = 0;
@@ -81,7 +81,7 @@ struct queue_pair {
     std::uint64_t receive_ring = 0;  ///< bus address
     std::uint32_t receive_depth = 0;
     std::uint32_t send_doorbell = 0, receive_doorbell = 0;  ///< offsets in the doorbell BAR
-    /// Entries since the start, modulo 65536.
+    /// Number of entries since the start, modulo 65536.
     std::uint16_t sends_posted = 0, sends_fetched = 0;
     std::uint16_t receives_posted = 0, receives_taken = 0;
     traffic_counters counters;
@@ -95,19 +95,19 @@ struct completion_queue {
     bool source_gid = false;
     std::optional<std::uint32_t> doorbell;  ///< offset in the doorbell BAR
     std::uint16_t uar = 0, event_queue = 0;
-    bool events = false;  ///< the driver wants events
+    bool events = false;  ///< whether the driver wants events
     bool armed = false;
-    std::uint16_t consumed = 0;  ///< as its doorbell said
-    std::uint16_t written = 0;   ///< entries that are in memory, modulo 65536
-    sc_core::sc_time last = {};  ///< of the last entry
-    unsigned users = 0;          ///< sides of queue pairs
+    std::uint16_t consumed = 0;  ///< from its doorbell
+    std::uint16_t written = 0;   ///< entries written to memory, modulo 65536
+    sc_core::sc_time last = {};  ///< time of the last entry
+    unsigned users = 0;          ///< send and receive queues that use it
 };
 
 struct event_queue {
     host_ring ring;
     unsigned vector = 0;
     bool armed = false, pending = false;  ///< pending: an entry was written while not armed
-    unsigned users = 0;                   ///< completion queues
+    unsigned users = 0;                   ///< completion queues that use it
 };
 
 struct address_handle {
@@ -116,22 +116,22 @@ struct address_handle {
 };
 
 struct domain {
-    unsigned users = 0;  ///< queue pairs, regions, address handles
+    unsigned users = 0;  ///< queue pairs, regions and address handles in it
 };
 
-/// All that a driver has created on a card.
+/// All objects that a driver has created on a card.
 struct objects {
     objects(unsigned max_eq, std::uint64_t first_doorbell, unsigned doorbell_pages)
         : event_queues(max_eq), bells(first_doorbell, doorbell_pages) {}
 
     object_table<domain> domains{limits::max_pd};
-    object_table<unsigned> uars{limits::max_uar};  // how many queues have doorbells in it
+    object_table<unsigned> uars{limits::max_uar};  // value: number of queues with doorbells in it
     object_table<queue_pair> queue_pairs{limits::max_qp};
     object_table<completion_queue> completion_queues{limits::max_cq};
     object_table<event_queue> event_queues;
     object_table<address_handle> address_handles{limits::max_ah};
-    object_table<memory_region> regions{limits::max_mr, 1};  // 0 is no key
-    std::uint64_t pages = 0;                                 // of all regions
+    object_table<memory_region> regions{limits::max_mr, 1};  // 0 is not a valid key
+    std::uint64_t pages = 0;                                 // sum of all regions
     doorbells bells;
     traffic_counters counters;
 
@@ -139,13 +139,13 @@ struct objects {
         queue_pair* found = queue_pairs.find(number % limits::max_qp);
         return found != nullptr && found->number == number ? found : nullptr;
     }
-    /// Counts for the card, and for a queue pair of it; nullptr: none that exists.
+    /// Updates the counters of the card and, unless `of` is null, of a queue pair.
     template <class Change>
     void count(queue_pair* of, const Change& change) {
         change(counters);
         if (of != nullptr) change(of->counters);
     }
-    /// By which address handle this side knows a card; nothing: it has none.
+    /// Number of an address handle for a card; nothing if there is none.
     std::optional<std::uint16_t> handle_of(const gid& card) const {
         const auto first = known_cards.lower_bound({card, 0});
         if (first == known_cards.end() || first->first != card) return std::nullopt;

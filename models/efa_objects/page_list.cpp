@@ -37,7 +37,7 @@ page_list page_list::indirect(std::uint64_t first_chunk, std::uint32_t pages) {
     return list;
 }
 
-/// Array pages that are still to be read.
+/// Number of array pages that are still to be read.
 std::uint32_t page_list::entries_left() const {
     constexpr std::uint32_t per_page = list_page / address_bytes;
     const auto left = wanted_ - static_cast<std::uint32_t>(pages_.size());

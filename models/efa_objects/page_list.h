@@ -8,9 +8,9 @@
 
 namespace trn::efa_objects {
 
-/// Reads the list of a memory region's pages from memory: one array, or the chunks of an indirect
-/// list, which hold the addresses of the array's pages (EFA contract 14). Each chunk contributes at
-/// least one page, so that a cycle of chunks ends too.
+/// Reads the list of a memory region's pages from memory: one array, or an indirect list, whose
+/// chunks contain the addresses of the array's pages (EFA contract 14). Each chunk contributes at
+/// least one page, so a cycle of chunks terminates.
 class page_list {
 public:
     struct request {
@@ -25,7 +25,7 @@ public:
     bool complete() const { return pages_.size() == wanted_; }
     /// The next bytes to read. Precondition: not complete().
     request next() const;
-    /// `bytes`: of the request that next() returned.
+    /// `bytes`: content of the range that next() returned.
     void take(std::span<const std::uint8_t> bytes);
     /// Bus addresses of the pages.
     std::vector<std::uint64_t> pages() && { return std::move(pages_); }
@@ -41,10 +41,10 @@ private:
 
     part part_ = part::array;
     bool indirect_ = false;
-    std::uint64_t array_ = 0;                 // direct: where the next bytes are
-    std::uint64_t chunk_ = 0;                 // indirect: the present chunk
-    std::vector<std::uint64_t> array_pages_;  // of the present chunk
-    std::size_t array_page_ = 0;              // the next of them
+    std::uint64_t array_ = 0;                 // direct: address of the next bytes
+    std::uint64_t chunk_ = 0;                 // indirect: address of the present chunk
+    std::vector<std::uint64_t> array_pages_;  // addresses from the present chunk
+    std::size_t array_page_ = 0;              // next index in array_pages_
     std::uint32_t wanted_ = 0;
     std::vector<std::uint64_t> pages_;
 };

@@ -8,7 +8,7 @@ namespace trn::efa_transport {
 bool arrivals::has(const srd_packet& packet) {
     sender& from = senders_[slot_of(packet)];
     if (from.queue_pair != packet.source_qp) {
-        // Numbers of messages count up over all queue pairs of a card.
+        // Message numbers increase over all queue pairs of a card.
         if (packet.message < from.oldest) return true;
         from = {.queue_pair = packet.source_qp};
     }

@@ -11,15 +11,15 @@
 
 namespace trn::efa_transport {
 
-/// Which packets of other cards' messages have come: for messages whose effect must happen once,
-/// although a packet whose acknowledgement was lost comes twice.
+/// Records received packets of messages that must take effect once: a packet is repeated if its
+/// acknowledgement was lost.
 class arrivals {
 public:
-    /// Whether the packet has come before. Forgets messages that the sender has completed.
+    /// Whether the packet was received before. Drops messages that the sender has completed.
     bool has(const srd_packet& packet);
-    /// Whether this packet is the last of its message to come. Precondition: not has(packet).
+    /// Whether this is the last missing packet of its message. Precondition: not has(packet).
     bool completes(const srd_packet& packet) const;
-    /// The packet has had its effect.
+    /// Records the packet, after it has taken effect.
     void add(const srd_packet& packet);
     void clear() { senders_.clear(); }
 
@@ -29,17 +29,17 @@ private:
     }
 
     struct message {
-        std::vector<bool> here;  // by packet; empty when all are
+        std::vector<bool> here;  // per packet, whether received; empty if all are
         std::uint32_t left = 0;
     };
     struct sender {
         std::uint16_t queue_pair = 0;
-        std::uint64_t oldest = 0;  // that it has not completed
+        std::uint64_t oldest = 0;  // oldest message that the sender has not completed
         std::map<std::uint64_t, message> messages = {};
     };
 
-    // Card, handle of its queue pair: a number that is used again replaces what was known of the
-    // one before, so that creating queue pairs for ever takes no more memory.
+    // Key: card, and handle of its queue pair. A new queue pair with the same handle replaces the
+    // entry of the old one, so that memory is bounded.
     std::map<std::pair<ethernet::address, std::uint16_t>, sender> senders_;
 };
 

@@ -74,7 +74,7 @@ void completions::write(std::uint16_t number, entry& what, const sc_time& when) 
     const auto slot = queue->ring.next();
     what.set(io::completion::phase, slot.phase);
     ++count_;
-    // Entries become visible in the order of the ring.
+    // Entries become visible in ring order.
     queue->last = std::max(queue->last, when);
     writer_.post(queue->last, slot.address, bytes_of(what, queue->ring.entry_size()),
                  [this, number](bool) { is_written(number); });

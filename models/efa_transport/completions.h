@@ -36,16 +36,16 @@ public:
         bool unsolicited = false;
         std::uint32_t length = 0;
     };
-    /// `from`: the packet that completed it.
+    /// `from`: the packet that completed the receive.
     void post(const efa_objects::queue_pair& of, const receive_done& what, const srd_packet& from,
               const sc_core::sc_time& when);
 
     void post_flushed_receive(const efa_objects::queue_pair& of, std::uint16_t id,
                               const sc_core::sc_time& when);
 
-    /// Doorbell of a completion queue.
+    /// Doorbell write of a completion queue.
     void consumed(std::uint16_t queue, std::uint32_t written);
-    /// Doorbell of an event queue.
+    /// Doorbell write of an event queue.
     void arm_events(std::uint16_t queue);
     std::uint64_t count() const { return count_; }
 

@@ -10,13 +10,13 @@
 
 namespace trn::efa_transport {
 
-/// Packets that are done, whose memory later packets use. One pool of all cards of the process: a
-/// pool of each would hold as much memory for each card that has ever worked.
+/// Free packets, whose memory new packets reuse. All cards of the process share one pool; a pool
+/// per card would hold as much memory for each card that was ever busy.
 class packet_pool {
 public:
     static constexpr std::size_t max_idle = 512;  ///< packets: 4 MiB of data
 
-    /// An empty packet.
+    /// Returns an empty packet.
     static std::unique_ptr<srd_packet> take() {
         if (idle().empty()) return std::make_unique<srd_packet>();
         auto again = std::move(idle().back());

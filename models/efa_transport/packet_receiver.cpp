@@ -37,7 +37,7 @@ void packet_receiver::posted(std::uint32_t handle, std::uint16_t count) {
     queue_pair* const qp = objects_.queue_pairs.find(handle);
     if (qp == nullptr) return;
     const auto waiting = static_cast<std::uint16_t>(count - qp->receives_taken);
-    if (waiting > qp->receive_depth) return;  // a count that the ring cannot hold is no doorbell
+    if (waiting > qp->receive_depth) return;  // count exceeds the ring: ignore the doorbell
     qp->receives_posted = count;
     if (qp->state == efa_objects::qp_state::error) stop(handle, true);
 }
@@ -96,7 +96,7 @@ packet_receiver::progress packet_receiver::take(srd_packet& packet) {
 
 // --- checks ---
 
-/// The packet in work becomes its response.
+/// Turns the present packet into its response.
 void packet_receiver::respond(status how, const sc_time& ready) {
     sender_.respond(std::move(queue_.front()), how, ready);
 }
@@ -119,7 +119,7 @@ queue_pair* packet_receiver::admitted_to(const srd_packet& packet) {
     return nullptr;
 }
 
-/// RDMA needs an address handle for the other card (EFA contract 12).
+/// RDMA requires an address handle for the other card (EFA contract 12).
 bool packet_receiver::peer_is_known(const srd_packet& packet) {
     if (objects_.handle_of(efa_objects::gid_of(packet.source))) return true;
     refuse(packet, status::remote_unknown_peer);
@@ -132,7 +132,7 @@ bool packet_receiver::has_receive(const queue_pair& qp) const {
 
 // --- receives ---
 
-/// Reads the descriptors of the next receive. Failed: there is no complete receive in the ring.
+/// Reads the descriptors of the next receive. Fails if the ring has no complete receive.
 packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to) {
     while (!to.is_complete) {
         const auto posted = static_cast<std::uint16_t>(qp.receives_posted - qp.receives_taken);
@@ -157,8 +157,8 @@ packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to) {
     return progress::done;
 }
 
-/// Ends the next receive of a queue pair in the error state. A ring that cannot be read keeps the
-/// rest.
+/// Flushes the next receive of a queue pair in the error state. If the ring cannot be read, its
+/// other receives are not flushed.
 packet_receiver::progress packet_receiver::flush() {
     const auto handle = *flushing_.begin();
     queue_pair* const qp = objects_.queue_pairs.find(handle);
@@ -176,7 +176,7 @@ packet_receiver::progress packet_receiver::flush() {
     return how;
 }
 
-/// Writes the data of the packet in work to now_.to.
+/// Writes the data of the present packet to now_.to.
 packet_receiver::progress packet_receiver::store(srd_packet& packet) {
     const auto size = static_cast<std::uint32_t>(packet.data.size());
     now_.ready = std::max(now_.ready, now_.taken.ready);
@@ -198,7 +198,7 @@ packet_receiver::progress packet_receiver::store(srd_packet& packet) {
     return progress::done;
 }
 
-/// The 40 bytes that a receive of UD begins with: zeros, then the GIDs of both cards.
+/// Writes the 40 bytes at the start of a UD receive: zeros, then the GIDs of both cards.
 void packet_receiver::add_global_header(srd_packet& packet) {
     const auto source = efa_objects::gid_of(packet.source);
     const auto destination = efa_objects::gid_of(packet.destination);
@@ -281,7 +281,8 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
             refuse(packet, status::remote_bad_address);
             return progress::done;
         }
-        // Its memory may have another use when the effect of a write has been announced.
+        // Repeated packet: software may reuse the memory after the completion, so do not write
+        // again.
         if (packet.has_immediate && arrivals_.has(packet)) {
             respond(status::ok, sc_core::sc_time_stamp());
             return progress::done;
@@ -344,7 +345,7 @@ packet_receiver::progress packet_receiver::take_read(srd_packet& packet) {
     return progress::done;
 }
 
-/// Data that this card has read. Data that comes twice is written twice: the bytes are the same.
+/// Writes data that this card has read. Repeated data is written again: the bytes are the same.
 packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
     const auto* const of = sender_.find(packet.message);
     if (of == nullptr || packet.number >= of->packets.size() || of->packets[packet.number].done)

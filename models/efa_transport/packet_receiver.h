@@ -23,21 +23,21 @@
 namespace trn::efa_transport {
 
 /// The responder of an EFA card: checks packets of other cards, writes their data to memory, takes
-/// posted receives, and acknowledges. It also writes the data that this card has read. Packets are
-/// handled one at a time, in the order of their arrival. Spec: doc/models/efa_card.md.
+/// posted receives, and acknowledges. Also writes the data of this card's reads. Handles packets
+/// one at a time, in the order of arrival. Spec: doc/models/efa_card.md.
 class packet_receiver : public sc_core::sc_module {
 public:
     static constexpr std::uint32_t global_header = 40;  ///< bytes before the data of a datagram
 
     SC_HAS_PROCESS(packet_receiver);
-    /// `bus` leads to the server's memory and belongs to the card.
+    /// `bus` accesses the server's memory; the card owns it.
     packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
                     efa_objects::objects& objects, packet_sender& sender, completions& to);
 
     void arrived(std::unique_ptr<srd_packet> packet);
-    /// Doorbell of a receive queue.
+    /// Doorbell write of a receive queue.
     void posted(std::uint32_t queue_pair, std::uint16_t count);
-    /// The queue pair has left its states of work; its posted receives end as flushed, or vanish.
+    /// The queue pair stops: its posted receives are flushed with completions, or discarded.
     void stop(std::uint32_t queue_pair, bool flushes);
     void forget();
     void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
@@ -51,12 +51,12 @@ private:
         std::uint16_t id = 0;
         std::array<efa_objects::memory_walk::element, efa_objects::limits::receive_elements>
             elements = {};
-        sc_core::sc_time ready = {};  // absolute: when they are here
+        sc_core::sc_time ready = {};  // absolute: when the descriptors are read
     };
-    /// The packet in work, over as many tries as memory needs.
+    /// The present packet; kept while memory defers accesses.
     struct reception {
         bool admitted = false;
-        bool takes_receive = false;  // of the receive queue
+        bool takes_receive = false;  // consumes an entry of the receive queue
         receive taken;
         efa_objects::memory_walk to;
         std::uint32_t first = 0;   // byte of `to` at which the data begins
@@ -72,7 +72,7 @@ private:
     progress take_response(srd_packet& packet);
     progress take_read(srd_packet& packet);
 
-    /// The queue pair that the packet is for, or nullptr: the packet is refused or dropped.
+    /// The queue pair that the packet is for; nullptr if the packet is refused or dropped.
     efa_objects::queue_pair* admitted_to(const srd_packet& packet);
     bool peer_is_known(const srd_packet& packet);
     progress fetch(efa_objects::queue_pair& qp, receive& to);
@@ -91,11 +91,11 @@ private:
     completions& completions_;
     arrivals arrivals_;
     std::deque<std::unique_ptr<srd_packet>> queue_;
-    reception now_;                     // of the first of them
+    reception now_;                     // state of queue_'s first packet
     std::set<std::uint32_t> flushing_;  // handles of queue pairs in the error state
-    receive flushed_;                   // of the first of them
-    bool flush_waits_ = false;          // for memory
-    sc_core::sc_time latest_;  // when the data of all packets so far is in memory (absolute)
+    receive flushed_;                   // receive being flushed, of flushing_'s first
+    bool flush_waits_ = false;          // the flush waits for memory
+    sc_core::sc_time latest_;  // absolute: when the data of all earlier packets is in memory
     sc_core::sc_event arrival_;
 };
 

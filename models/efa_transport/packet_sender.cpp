@@ -24,10 +24,10 @@ using io::reg;
 
 namespace {
 
-constexpr std::size_t fetched_ahead = 256;  // work requests of a queue pair
-// Of all requests that are fetched: then the card fetches no more until requests end.
+constexpr std::size_t fetched_ahead = 256;  // work requests per queue pair
+// Limit over all fetched requests; at the limit, the card fetches none until requests end.
 constexpr std::uint64_t max_packets = 1 << 20;
-const sc_time read_ahead(4, sc_core::SC_US);  // how long before its turn a packet is read
+const sc_time read_ahead(4, sc_core::SC_US);  // lead time of a packet's reads
 
 std::string_view text(operation what) {
     switch (what) {
@@ -89,7 +89,7 @@ void packet_sender::posted(std::uint32_t handle, std::uint16_t count) {
     if (qp == nullptr) return;
     const auto added = static_cast<std::uint16_t>(count - qp->sends_posted);
     const auto waiting = static_cast<std::uint16_t>(count - qp->sends_fetched);
-    if (waiting > qp->send_depth) return;  // a count that the ring cannot hold is no doorbell
+    if (waiting > qp->send_depth) return;  // count exceeds the ring: ignore the doorbell
     qp->sends_posted = count;
     if (trace::on() && added != 0) {
         auto& posted = queues_[handle].posted;
@@ -101,7 +101,7 @@ void packet_sender::posted(std::uint32_t handle, std::uint16_t count) {
     wake();
 }
 
-/// Without flushing the requests vanish (EFA contract 16).
+/// Without `flushes`, requests are discarded without completions (EFA contract 16).
 void packet_sender::stop(std::uint32_t handle, bool flushes) {
     list_.reset();
     const auto found = queues_.find(handle);
@@ -120,7 +120,7 @@ void packet_sender::stop(std::uint32_t handle, bool flushes) {
         requests_.erase(message);
     }
     if (flushes)
-        wake();  // those that are not fetched yet
+        wake();  // flushes requests that are not fetched yet
     else
         queues_.erase(handle);
 }
@@ -144,7 +144,7 @@ const packet_sender::request* packet_sender::find(std::uint64_t message) const {
 
 // --- the process ---
 
-/// All that there is to do now; state decides, the event only wakes.
+/// Advances until blocked or idle. The state selects each step; events only wake the process.
 void packet_sender::run() {
     for (;;) {
         expire();
@@ -251,7 +251,7 @@ packet_sender::progress packet_sender::fetch_one(std::uint32_t handle, queue_pai
     added.packets.resize(added.left);
     packets_ += added.left;
     queue.unsent.push_back(message);
-    // The card cannot know what it has not read yet: later packets of this pair wait as long.
+    // The packets of this request must not leave before the card has read the request.
     port_.hold_until(std::max(port_.free(), sc_core::sc_time_stamp()));
     return progress::moved;
 }
@@ -269,18 +269,18 @@ void packet_sender::decode(const entry& words, const queue_pair& qp, request& to
     to.what = static_cast<operation>(words.get(wr::operation));
 }
 
-/// Nothing, or why the request fails at once.
+/// Returns the status if the request fails at once, otherwise nothing.
 std::optional<status> packet_sender::decode_remote(const work_request& from, const queue_pair& qp,
                                                    request& to) const {
     if (to.what > operation::rdma_write) return status::local_unsupported;
     const auto* const handle = objects_.address_handles.find(to.address_handle);
     if (handle == nullptr || handle->domain != qp.domain) return status::local_bad_ah;
-    // No port has the last number: packets to a GID that no card has are lost.
+    // Packets to a GID that no card has are lost: no port has the last number.
     to.card = efa_objects::port_of(handle->destination).value_or(0xffff);
     return to.what == operation::send ? decode_send(from, qp, to) : decode_rdma(from, qp, to);
 }
 
-/// The data begins at byte `at` of the work request.
+/// Inline data begins at byte `at` of the work request.
 std::optional<status> packet_sender::decode_inline(const work_request& from, const queue_pair& qp,
                                                    std::size_t at, request& to) {
     const auto count = from.words.get(io::destination::length);
@@ -316,7 +316,7 @@ std::optional<status> packet_sender::decode_rdma(const work_request& from, const
                                                  request& to) const {
     const entry& words = from.words;
     const bool reads = to.what == operation::rdma_read;
-    // Only the work request of 128 bytes has room for data of a write.
+    // Only work requests of 128 bytes have room for inline data of a write.
     const bool has_data = words.get(io::work_request::is_inline) != 0;
     const bool may_have_data = !reads && qp.work_request_bytes == limits::long_work_request_bytes;
     if (to.datagram || !(reads ? cfg_.rdma_read : cfg_.rdma_write) || (reads && to.has_immediate) ||
@@ -351,7 +351,7 @@ memory_region* packet_sender::fast_region(const entry& words, const queue_pair& 
     return usable ? found : nullptr;
 }
 
-/// Reads the list of the pages, where the work request has one; enroll() uses what was read.
+/// Reads the page list of a fast registration for enroll(), if the work request has one.
 packet_sender::progress packet_sender::read_pages(const entry& words, const queue_pair& qp) {
     namespace flags = io::fast_flags;
     const bool has_list =
@@ -363,7 +363,7 @@ packet_sender::progress packet_sender::read_pages(const entry& words, const queu
         memory_region::pages_of(words.get_wide(reg::fast_start_lo),
                                 words.get_wide(reg::fast_length_lo), words.get(flags::page_shift));
     if (count > to->max_pages()) return progress::idle;
-    // The host may have written another work request while the access waited.
+    // While the access was deferred, the host may have overwritten the work request.
     if (!list_ || list_->queue_pair != qp.number || list_->pages.size() != count)
         list_ = page_list{.queue_pair = qp.number, .pages = std::vector<std::uint64_t>(count)};
     auto* const bytes = reinterpret_cast<std::uint8_t*>(list_->pages.data());
@@ -412,7 +412,7 @@ status packet_sender::withdraw(const entry& words, const queue_pair& qp) {
     return from != nullptr && from->withdraw() ? status::ok : status::local_bad_lkey;
 }
 
-/// The end of a request. Datagrams and failed requests end here as well.
+/// Ends a request, also a datagram or a failed request.
 void packet_sender::complete(std::uint64_t message, status how, const sc_time& when) {
     const auto found = requests_.find(message);
     request& of = found->second;
@@ -421,7 +421,7 @@ void packet_sender::complete(std::uint64_t message, status how, const sc_time& w
     packets_ -= of.packets.size();
     count(of, how);
     const queue_pair* const qp = objects_.queue_pairs.find(of.queue_pair);
-    // A failed request is reported even if no completion was wanted, as by verbs.
+    // Like verbs, reports a failed request even if it is unsignalled.
     if (qp != nullptr && (of.wants_completion || how != status::ok))
         completions_.post(*qp, completions::send_done{.id = of.id, .how = how, .what = of.what},
                           when);
@@ -464,7 +464,7 @@ void packet_sender::count(const request& of, status how) {
 
 // --- packets ---
 
-/// Reads the data of the packet that was chosen, and sends it.
+/// Reads the data of the selected packet, and sends it.
 packet_sender::progress packet_sender::fill() {
     if (!outgoing_) return progress::idle;
     srd_packet& what = *outgoing_->what;
@@ -476,7 +476,7 @@ packet_sender::progress packet_sender::fill() {
         std::uint32_t count = 0;
         sc_time delay;
         if (from) {
-            // One access stays within a page of the bus.
+            // An access must not cross a page of the bus.
             const auto room =
                 max_access_bytes - static_cast<std::uint32_t>(from->bus_address % max_access_bytes);
             count = std::min({static_cast<std::uint32_t>(from->bytes), left, room});
@@ -485,7 +485,7 @@ packet_sender::progress packet_sender::fill() {
         }
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) {
-            // A response names the card that asked as its destination.
+            // Undo the swap of prepare_response(), because respond() swaps the ends too.
             if (what.type == srd_packet::kind::read_response) {
                 what.swap_ends();
                 respond(std::move(outgoing_->what), status::remote_bad_address,
@@ -512,8 +512,8 @@ packet_sender::progress packet_sender::fill() {
     return progress::moved;
 }
 
-/// What is sent next: packets that were lost, then what other cards read and what the queue pairs
-/// have, in turn: two cards that read from each other must not stop requesting.
+/// Selects the next packet: lost packets first, then responses to other cards and the queue pairs'
+/// own packets in turn, so that cards that read from each other can still send requests.
 packet_sender::progress packet_sender::choose() {
     while (!again_.empty()) {
         const packet_name name = again_.front();
@@ -541,7 +541,7 @@ packet_sender::progress packet_sender::choose() {
     return own_turn ? progress::idle : choose_own();
 }
 
-/// The queue pairs in turn.
+/// Selects a packet of the next queue pair in round-robin order.
 packet_sender::progress packet_sender::choose_own() {
     if (unacknowledged_ >= cfg_.window || queues_.empty()) return progress::idle;
     auto at = queues_.upper_bound(turn_);
@@ -561,7 +561,7 @@ packet_sender::progress packet_sender::choose_own() {
     return progress::idle;
 }
 
-/// Times out at `deadline` (absolute). Deadlines come almost in their order.
+/// Adds a time-out at `deadline` (absolute). Deadlines are nearly in ascending order.
 void packet_sender::expect(const sc_time& deadline, const packet_name& what) {
     const auto at = deadlines_.empty() || deadlines_.back().deadline <= deadline
                         ? deadlines_.end()
@@ -569,7 +569,7 @@ void packet_sender::expect(const sc_time& deadline, const packet_name& what) {
     deadlines_.insert(at, {deadline, what});
 }
 
-/// Makes a packet of a work request; fill() sends it.
+/// Makes packet `number` of a request; fill() sends it.
 void packet_sender::prepare(request& of, std::uint32_t number) {
     const queue_pair& qp = *objects_.queue_pairs.find(of.queue_pair);
     const std::uint32_t per_packet = of.what == operation::send ? cfg_.mtu : cfg_.packet;
@@ -599,7 +599,7 @@ void packet_sender::prepare(request& of, std::uint32_t number) {
     auto& state = of.packets[number];
     ++state.tries;
     state.sent = sc_core::sc_time_stamp();
-    // What was asked for before comes first.
+    // Responses to earlier requests arrive first.
     state.deadline = std::max(state.sent, port_.free()) + timeout();
     if (of.what == operation::rdma_read)
         state.deadline += sc_time(static_cast<double>(unacknowledged_) * cfg_.packet /
@@ -652,7 +652,7 @@ void packet_sender::respond(std::unique_ptr<srd_packet> to, status how, const sc
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time busy = port_.free();
     port_.send(std::move(to), std::max(now, ready) + cfg_.processing);
-    port_.hold_until(std::max(busy, now));  // too short to hold up data
+    port_.hold_until(std::max(busy, now));  // responses are short: they do not delay data
 }
 
 void packet_sender::responded(std::unique_ptr<srd_packet> response) {
@@ -700,7 +700,7 @@ void packet_sender::finished(std::uint64_t message, std::uint32_t number, const 
     }
     if (of->left == 0)
         complete(message, status::ok, when);
-    else if (unacknowledged_ + 1 == cfg_.window)  // else it waits for something else
+    else if (unacknowledged_ + 1 == cfg_.window)  // otherwise the process waits for another event
         wake();
 }
 

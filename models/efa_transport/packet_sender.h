@@ -24,19 +24,19 @@
 
 namespace trn::efa_transport {
 
-/// The requester of an EFA card: fetches work requests, sends their packets, repeats those that are
-/// not acknowledged, and completes requests in the order in which they end. It also sends the data
-/// that other cards read. Spec: doc/models/efa_card.md.
+/// The requester of an EFA card: fetches work requests, sends their packets, repeats unacknowledged
+/// ones, and completes requests in the order in which they end. Also sends the data that other
+/// cards read. Spec: doc/models/efa_card.md.
 class packet_sender : public sc_core::sc_module {
 public:
     struct config {
         std::uint32_t packet = 8192;  ///< bytes of data in a packet of an RDMA request
         std::uint32_t mtu = 8928;     ///< bytes of the longest datagram
         unsigned window = 512;        ///< unacknowledged packets
-        unsigned retries = 7;         ///< of a packet, before its request fails
-        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< of each packet sent
+        unsigned retries = 7;         ///< per packet, before its request fails
+        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< per packet sent
         sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out
-        sc_core::sc_time not_ready{50, sc_core::SC_US};  ///< until a receiver is asked again (RNR)
+        sc_core::sc_time not_ready{50, sc_core::SC_US};     ///< delay before resending (RNR)
         bool rdma_read = true, rdma_write = true;
     };
     struct counts {
@@ -66,34 +66,34 @@ public:
             bool done = false;
         };
         std::vector<packet_state> packets;
-        std::uint32_t next = 0;      // packet that was never sent
-        std::uint32_t left = 0;      // packets that are not done
-        std::uint32_t flying = 0;    // sent and not done
-        std::uint32_t furthest = 0;  // packet that was done
-        unsigned not_ready = 0;      // times that the receiver was not ready
+        std::uint32_t next = 0;      // next packet to send for the first time
+        std::uint32_t left = 0;      // packets not done
+        std::uint32_t flying = 0;    // packets sent, but not done
+        std::uint32_t furthest = 0;  // highest packet that is done
+        unsigned not_ready = 0;      // number of receiver-not-ready responses
         trace::slice slice = {};
     };
 
     SC_HAS_PROCESS(packet_sender);
-    /// `rings`: BAR2. `bus` leads to the server's memory and belongs to the card.
+    /// `rings`: BAR2. `bus` accesses the server's memory; the card owns it.
     packet_sender(sc_core::sc_module_name name, const config& cfg,
                   tlm::tlm_initiator_socket<64>& bus, std::span<const std::uint8_t> rings,
                   efa_objects::objects& objects, wire& port, completions& to);
 
-    /// Doorbell of a send queue.
+    /// Doorbell write of a send queue.
     void posted(std::uint32_t queue_pair, std::uint16_t count);
     void stop(std::uint32_t queue_pair, bool flushes);
     void address_handle_removed(std::uint16_t number);
-    /// Another card's read, which was permitted.
+    /// Sends the data of another card's read. Precondition: the read is permitted.
     void answer_read(std::unique_ptr<srd_packet> asked);
     /// Acknowledges a packet of another card. `ready`: when its data is in memory (absolute).
     void respond(std::unique_ptr<srd_packet> to, status how, const sc_core::sc_time& ready);
-    /// Another card's response.
+    /// Handles another card's response.
     void responded(std::unique_ptr<srd_packet> response);
-    /// The data of packet `number` is in memory; `when` (absolute).
+    /// The data of packet `number` is in memory at `when` (absolute).
     void finished(std::uint64_t message, std::uint32_t number, const sc_core::sc_time& when);
     void fail(std::uint64_t message, status why);
-    /// nullptr: has ended.
+    /// Null if the request has ended.
     const request* find(std::uint64_t message) const;
 
     void forget();
@@ -104,12 +104,12 @@ public:
 
 private:
     using entry = table_entry<efa_io_regs::rows>;
-    /// As it is in the ring: the words of its first 64 bytes, and all of its bytes.
+    /// A work request in its ring: words of its first 64 bytes, and all its bytes.
     struct work_request {
         entry words;
         std::span<const std::uint8_t> bytes;
     };
-    /// The list of a fast registration, which is read before the work request is taken.
+    /// The page list of a fast registration, read before the work request is taken.
     struct page_list {
         std::uint16_t queue_pair;  // number
         std::vector<std::uint64_t> pages;
@@ -117,7 +117,7 @@ private:
     };
     /// The send queue of a queue pair.
     struct send_queue {
-        std::set<std::uint64_t> messages;  // fetched and not ended
+        std::set<std::uint64_t> messages;  // fetched, but not ended
         std::deque<std::uint64_t> unsent;  // with packets that were never sent
         std::deque<std::pair<trace::operation, unsigned>> posted;
     };
@@ -181,12 +181,12 @@ private:
     std::map<std::uint64_t, request> requests_;
     std::map<std::uint32_t, send_queue> queues_;  // by handle, from the first doorbell on
     std::uint32_t turn_ = 0;                      // handle after which the next packet is chosen
-    bool answered_ = false;                       // the last packet answered another card
+    bool answered_ = false;                       // the last packet was for another card's read
     unsigned unacknowledged_ = 0;
-    std::uint64_t packets_ = 0;  // of requests_
+    std::uint64_t packets_ = 0;  // sum over requests_
     std::optional<outgoing> outgoing_;
-    std::optional<page_list> list_;   // of the work request that is next
-    std::deque<expected> deadlines_;  // the earliest first; those of packets that are done too
+    std::optional<page_list> list_;   // of the next work request
+    std::deque<expected> deadlines_;  // earliest first; includes packets that are done
     std::deque<packet_name> again_;   // packets to send again
     std::deque<std::unique_ptr<srd_packet>> asked_;  // reads of other cards
     std::set<ethernet::address> responsive_;         // cards that have answered

@@ -10,9 +10,9 @@
 
 namespace trn::efa_transport {
 
-constexpr std::uint32_t max_access_bytes = 4096;  ///< of one access to memory
+constexpr std::uint32_t max_access_bytes = 4096;  ///< per access to memory
 
-/// How a work request ended, as its completion says (EFA contract 12).
+/// Status of a work request in its completion (EFA contract 12).
 enum class status : std::uint8_t {
     ok = efa_io_regs::completion::status_ok,
     flushed = efa_io_regs::completion::status_flushed,
@@ -43,9 +43,9 @@ struct srd_packet : ethernet::frame {
     enum class kind : std::uint8_t {
         send,           ///< data of a send; SRD acknowledges it, UD does not
         write,          ///< data for memory of the receiver
-        read_request,   ///< asks for data of the receiver's memory
-        read_response,  ///< that data
-        response,       ///< acknowledges the first three; `result` says how they ended
+        read_request,   ///< requests data of the receiver's memory
+        read_response,  ///< the requested data
+        response,       ///< acknowledges the first three kinds; `result` is their status
     };
 
     kind type = kind::send;
@@ -53,21 +53,21 @@ struct srd_packet : ethernet::frame {
     bool has_immediate = false;
     std::uint16_t source_qp = 0, destination_qp = 0;
     std::uint32_t qkey = 0;
-    std::uint64_t message = 0;  ///< which work request of the card; never used twice
-    std::uint64_t oldest = 0;   ///< of the queue pair: the oldest message without a completion
-    std::uint32_t number = 0, packets = 1;  ///< of the message
+    std::uint64_t message = 0;              ///< number of the card's work request; never reused
+    std::uint64_t oldest = 0;               ///< oldest incomplete message of the queue pair
+    std::uint32_t number = 0, packets = 1;  ///< index and count of packets in the message
     std::uint32_t immediate = 0;
     std::uint32_t rkey = 0;
-    std::uint64_t address = 0;  ///< virtual address at the receiver, of this packet's data
-    std::uint32_t offset = 0;   ///< of this packet's data in the message
-    std::uint32_t bytes = 0;    ///< of this packet's data, sent or asked for
+    std::uint64_t address = 0;  ///< virtual address of this packet's data at the receiver
+    std::uint32_t offset = 0;   ///< offset of this packet's data in the message
+    std::uint32_t bytes = 0;    ///< size of this packet's data, sent or requested
     std::uint32_t total = 0;    ///< bytes of the message
     status result = status::ok;
 
-    /// Memory for data, which goes there and back with the packet: not sent.
+    /// Spare memory for data, which stays with the packet; not part of its content.
     std::vector<std::uint8_t> spare;
 
-    /// Gives the packet so many bytes of data, of any value.
+    /// Resizes the data to `size` bytes with undefined content.
     void make_room(std::uint32_t size) {
         data.swap(spare);
         data.resize(size);
@@ -76,7 +76,7 @@ struct srd_packet : ethernet::frame {
         if (data.size() > spare.size()) spare.swap(data);
         data.clear();
     }
-    /// Becomes an empty packet that keeps its memory.
+    /// Empties the packet, but keeps its memory.
     void clear() {
         drop_data();
         auto kept = std::move(spare);
@@ -87,7 +87,7 @@ struct srd_packet : ethernet::frame {
         std::swap(source, destination);
         std::swap(source_qp, destination_qp);
     }
-    /// Turns a packet of another card into the response to it.
+    /// Turns a received packet into its response.
     void answer(status how) {
         swap_ends();
         drop_data();

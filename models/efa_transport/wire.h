@@ -12,13 +12,13 @@
 
 namespace trn::efa_transport {
 
-/// A card's port: its rate, its address in the fabric, and the way of packets into it. A packet to
-/// the card itself returns without the fabric.
+/// A card's port: rate, address in the fabric, and transmission. A packet to the card itself does
+/// not pass the fabric.
 class wire {
 public:
     using arrival = std::function<void(std::unique_ptr<srd_packet>)>;
 
-    /// `loop`: takes packets to the card itself.
+    /// `loop`: receives packets to the card itself.
     wire(plug& net, std::uint64_t bytes_per_second, arrival loop);
 
     std::uint64_t bytes_per_second() const { return bytes_per_second_; }
@@ -26,9 +26,9 @@ public:
     void set_address(ethernet::address mine) { address_ = mine; }
     /// Sends a packet whose data is complete at `ready` (absolute).
     void send(std::unique_ptr<srd_packet> what, const sc_core::sc_time& ready);
-    /// When the last packet has left (absolute).
+    /// Time at which the last packet has left (absolute).
     const sc_core::sc_time& free() const { return free_; }
-    /// Later packets do not leave before `when`.
+    /// Delays later packets until `when` (absolute).
     void hold_until(const sc_core::sc_time& when) { free_ = when; }
 
 private:
