@@ -8,7 +8,7 @@
 
 namespace trn::metadata {
 
-/// Whether a packet asks who has this IPv4 address (RFC 826).
+/// Whether a packet is an ARP request for this IPv4 address (RFC 826).
 bool asks_for(const ethernet::packet& packet, std::uint32_t address);
 /// Precondition: asks_for(question, address).
 std::unique_ptr<ethernet::packet> arp_answer(const ethernet::packet& question,

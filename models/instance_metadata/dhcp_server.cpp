@@ -31,7 +31,7 @@ constexpr std::size_t operation = 0, id = 4, flags = 10, own = 12, yours = 16, m
                       cookie = 236, options = 240;
 }
 constexpr std::uint8_t asks = 1, answers = 2;
-constexpr std::uint32_t ethernet_kind = 0x0001'0600;  // at `operation`, but for it and the hops
+constexpr std::uint32_t ethernet_kind = 0x0001'0600;  // types in the word at `operation`
 constexpr std::uint16_t broadcast = 0x8000;
 constexpr std::uint32_t cookie = 0x6382'5363;
 
@@ -54,7 +54,7 @@ void add(std::vector<std::uint8_t>& to, std::uint8_t code, std::string_view text
     to.insert(to.end(), text.begin(), text.end());
 }
 
-/// The headers of what a client has sent to a DHCP server; nothing: not that.
+/// Returns the headers of a client's DHCP message to a server; nothing for other packets.
 std::optional<ip::headers> find_message(const packet& packet) {
     const auto of = ip::find_headers(packet.bytes);
     const bool to_server = of.version == ip::network::ipv4 && of.carries(protocols::udp) &&
@@ -86,7 +86,7 @@ void dhcp_server::receive(const packet& packet) {
     if (const auto asked = options_in(message.subspan(place::options))) answer(message, *asked);
 }
 
-/// Nothing: an option is cut off.
+/// Nothing if an option is truncated.
 std::optional<dhcp_server::options> dhcp_server::options_in(std::span<const std::uint8_t> bytes) {
     options found;
     while (!bytes.empty() && bytes[0] != option::end) {
@@ -104,9 +104,9 @@ std::optional<dhcp_server::options> dhcp_server::options_in(std::span<const std:
     return found;
 }
 
-/// RFC 2131 4.3.
+/// Answers as in RFC 2131 4.3.
 void dhcp_server::answer(std::span<const std::uint8_t> message, const options& asked) {
-    if (asked.server && *asked.server != cfg_.router) return;  // it has chosen another server
+    if (asked.server && *asked.server != cfg_.router) return;  // meant for another server
     switch (static_cast<kind>(asked.what)) {
     case kind::discover:
         return reply(message, kind::offer);
@@ -119,7 +119,7 @@ void dhcp_server::answer(std::span<const std::uint8_t> message, const options& a
     case kind::inform:
         return reply(message, kind::acknowledge);
     default:
-        return;  // nothing is kept that could be released
+        return;  // the server keeps no state to release
     }
 }
 
@@ -139,7 +139,7 @@ std::vector<std::uint8_t> dhcp_server::options_of(kind what, bool with_address) 
     return made;
 }
 
-/// To a host that has no address yet, or has one: then it is known to answer there.
+/// Replies to a client without an address, or at the address that it already uses.
 void dhcp_server::reply(std::span<const std::uint8_t> message, kind what) {
     constexpr std::size_t mac_bytes = 16, copied = 4;
     const std::uint32_t own = get32(message, place::own);

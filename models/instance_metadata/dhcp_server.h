@@ -14,15 +14,14 @@
 
 namespace trn::metadata {
 
-/// The router of a network card's subnet, as far as a guest needs it to get its address: a DHCP
-/// server (RFC 2131) that gives the card one address, always the same. Answers ARP for itself.
-/// Has no state: each message is answered from its own content.
+/// The router of a network card's subnet: a DHCP server (RFC 2131) that always assigns the card the
+/// same address, and answers ARP for the router. Stateless: a reply depends only on its request.
 class dhcp_server {
 public:
     struct config {
         ethernet::mac_address mac{};  ///< of the router
-        std::uint32_t router = 0;     ///< its address
-        std::uint32_t address = 0;    ///< what the card gets
+        std::uint32_t router = 0;     ///< IPv4 address of the router
+        std::uint32_t address = 0;    ///< IPv4 address that the card gets
         unsigned prefix = 20;         ///< bits of the subnet
         std::uint16_t mtu = 9001;
         std::uint32_t lease = 3600;  ///< seconds
@@ -35,9 +34,9 @@ public:
 
     dhcp_server(const config& cfg, sender sends);
 
-    /// Whether the packet is a question for the router's address, or for a DHCP server.
+    /// Whether the packet is an ARP request for the router, or for a DHCP server.
     bool takes(const ethernet::packet& packet) const;
-    /// Precondition: takes(packet). What is not well-formed has no effect.
+    /// Precondition: takes(packet). Ignores malformed packets.
     void receive(const ethernet::packet& packet);
     const counts& counters() const { return counters_; }
 
@@ -50,7 +49,7 @@ private:
         refuse = 6,
         inform = 8,
     };
-    /// The options of a message that have an effect here (RFC 2132).
+    /// Options of a message that affect the reply (RFC 2132).
     struct options {
         std::uint8_t what = 0;
         std::optional<std::uint32_t> wanted, server;  // addresses

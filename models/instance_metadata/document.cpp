@@ -10,7 +10,7 @@ namespace trn::metadata {
 
 namespace {
 
-/// Some of the versions that EC2 has; all have the same content here.
+/// Some of EC2's versions; all have the same content here.
 constexpr std::array<std::string_view, 6> versions{"1.0",        "2009-04-04", "2016-09-02",
                                                    "2018-09-24", "2021-03-23", "latest"};
 
@@ -45,7 +45,7 @@ std::string identity_of(const instance& about, std::string_view image) {
     return object_of(keys);
 }
 
-/// Keys that open nothing. All values are invented.
+/// Credentials without any access rights. All values are invented.
 document role_of(const instance& about) {
     document credentials{{"AccessKeyId", "ASIA0000000000000000"},
                          {"Code", "Success"},
@@ -65,7 +65,7 @@ document role_of(const instance& about) {
             {"meta-data/iam/security-credentials/" + about.role, object_of(credentials)}};
 }
 
-/// The network interface that asks, by its folder's name. Identifiers are invented.
+/// Metadata of the network interface, in a folder named by its MAC address. Ids are invented.
 document interface_of(const instance& about, const std::string& host) {
     const std::string number = about.id.substr(about.id.find('-') + 1);
     document keys{{"device-number", "0"},
@@ -88,7 +88,7 @@ document interface_of(const instance& about, const std::string& host) {
     return all;
 }
 
-/// What is at `path` of the document: its value, or what begins with it as a folder.
+/// Returns the value at `path`, or a list of the entries of that folder.
 std::optional<std::string> find_below(const document& in, std::string_view path) {
     while (path.ends_with('/')) path.remove_suffix(1);
     if (const auto leaf = in.find(path); leaf != in.end()) return leaf->second;
@@ -97,7 +97,7 @@ std::optional<std::string> find_below(const document& in, std::string_view path)
     std::string_view last;
     for (auto at = in.lower_bound(folder); at != in.end() && at->first.starts_with(folder); ++at) {
         const auto rest = std::string_view(at->first).substr(folder.size());
-        const auto name = rest.substr(0, rest.find('/') + 1);  // all of a leaf: npos + 1 is 0
+        const auto name = rest.substr(0, rest.find('/') + 1);  // empty for a leaf: npos + 1 is 0
         const auto entry = name.empty() ? rest : name;
         if (entry == last) continue;
         if (!list.empty()) list += '\n';

@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// Takes the part before `separator` from `text`, and the separator.
+/// Removes and returns the part of `text` before `separator`; also removes the separator.
 std::string_view take_until(std::string_view& text, std::string_view separator) {
     const auto part = text.substr(0, text.find(separator));
     text.remove_prefix(std::min(text.size(), part.size() + separator.size()));

@@ -6,18 +6,18 @@
 
 namespace trn::metadata {
 
-/// The head of an HTTP/1 request (RFC 9112), in place.
+/// The head of an HTTP/1 request (RFC 9112), as views of its text.
 struct http_request {
     std::string_view method, path;
-    std::string_view fields;  ///< lines
+    std::string_view fields;  ///< header fields, one per line
 
-    /// The value of a field; names are compared without case.
+    /// Value of a header field; names are case-insensitive.
     std::optional<std::string_view> field(std::string_view name) const;
 };
 
-/// The end of the request's head; npos: it is not complete.
+/// Position after the request's head; npos if the head is not complete.
 std::size_t end_of_head(std::string_view text);
-/// Precondition: the head is complete. Nothing: not a request of HTTP/1.
+/// Precondition: the head is complete. Nothing if it is not an HTTP/1 request.
 std::optional<http_request> parse_request(std::string_view head);
 
 }  // namespace trn::metadata

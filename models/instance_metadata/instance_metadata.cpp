@@ -67,7 +67,7 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
     dont_initialize();
 }
 
-/// Four addresses and the last one of a subnet are not for cards; the others are a prime number.
+/// A subnet reserves its first four addresses and the last; `count` is a prime below the rest.
 std::uint32_t instance_metadata::card_address() const {
     constexpr std::uint32_t first = 4, count = 4091;
     return subnet + first + static_cast<std::uint32_t>(cfg_.serial % count);

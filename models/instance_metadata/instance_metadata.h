@@ -17,9 +17,9 @@
 
 namespace trn {
 
-/// The services of the network for a server, between its network card and the network: packets of
-/// the card to the instance metadata service, 169.254.169.254, and to a DHCP server are answered
-/// here, all others pass unchanged in no time. Spec: doc/models/instance_metadata.md.
+/// Network services for a server, between its network card and the network: answers packets from
+/// the card to the instance metadata service, 169.254.169.254, and to a DHCP server; forwards all
+/// other packets unchanged without delay. Spec: doc/models/instance_metadata.md.
 class instance_metadata : public sc_core::sc_module,
                           public plug::device,
                           public publishes_statistics,
@@ -28,16 +28,17 @@ public:
     using tokens = metadata::metadata_server::tokens;
     struct config {
         std::string product = {};  ///< the instance's type
-        std::uint64_t serial = 1;  ///< the instance id is made from it
+        std::uint64_t serial = 1;  ///< determines the instance id
         std::string region = "us-east-1", zone = "us-east-1a";
         std::string user_data = {};  ///< empty: none
-        std::string role = {};       ///< whose credentials the instance gets; empty: none
-        instance_metadata::tokens tokens = instance_metadata::tokens::optional;  ///< for reading
+        std::string role = {};       ///< role whose credentials the instance gets; empty: none
+        /// Whether reads need a token.
+        instance_metadata::tokens tokens = instance_metadata::tokens::optional;
         unsigned hop_limit = 1;                        ///< of packets with a token
         sc_core::sc_time latency{50, sc_core::SC_US};  ///< of an answer; invented
     };
     static constexpr std::uint32_t address = 0xa9fe'a9fe;  ///< 169.254.169.254
-    static constexpr std::size_t max_waiting = 64;         ///< packets; others are dropped
+    static constexpr std::size_t max_waiting = 64;         ///< packets; more are dropped
 
     plug card{"card", *this, 0};  ///< to the network card
     plug net{"net", *this, 1};    ///< to the network
@@ -47,7 +48,7 @@ public:
 
     /// As in the board asset tag of SMBIOS.
     std::string instance_id() const { return metadata::instance_id_of(cfg_.serial); }
-    /// The address that the card gets by DHCP, of the subnet 172.31.0.0/20. Invented.
+    /// Address that the card gets by DHCP, in the subnet 172.31.0.0/20. Invented.
     std::uint32_t card_address() const;
     std::size_t connections() const { return service_.connections(); }
     void publish(statistics& out) const override;

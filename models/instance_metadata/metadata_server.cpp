@@ -45,7 +45,7 @@ std::string address_text(std::uint32_t address) {
                        address & 0xff);
 }
 
-/// Seconds that a session lasts; 0: the text is no permitted number.
+/// Parses a session's duration in seconds; 0 if the text is not a permitted number.
 std::uint32_t seconds_in(std::string_view text) {
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -86,7 +86,7 @@ metadata_server::response metadata_server::respond(const tcp_service::client& fr
     return {.body = std::move(*found)};
 }
 
-/// Requests that a proxy has forwarded get no token.
+/// Requests forwarded by a proxy get no token.
 metadata_server::response metadata_server::open_session(const http_request& request) {
     if (request.path != token_path) return {.status = 404};
     if (request.field("X-Forwarded-For")) return {.status = 403};

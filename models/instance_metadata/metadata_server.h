@@ -13,8 +13,8 @@
 
 namespace trn::metadata {
 
-/// The answers of the instance metadata service: IMDSv2 with session tokens, and IMDSv1 without.
-/// Spec: doc/models/instance_metadata.md.
+/// The instance metadata service: IMDSv2 with session tokens, and IMDSv1 without tokens. Spec:
+/// doc/models/instance_metadata.md.
 class metadata_server {
 public:
     enum class tokens : std::uint8_t { optional, required };
@@ -30,18 +30,18 @@ public:
 
     explicit metadata_server(const config& cfg) : cfg_(cfg), sessions_(cfg.seed) {}
 
-    /// Nothing: the request is not complete.
+    /// Answers a request; nothing if the request is not complete.
     std::optional<tcp_service::reply> answer(const tcp_service::client& from,
                                              std::string_view request);
     const counts& counters() const { return counters_; }
-    /// The service answers 503 to each request.
+    /// If false, the service answers 503 to each request.
     void set_available(bool to) { available_ = to; }
 
 private:
     struct response {
         unsigned status = 200;
         std::string body = {};
-        std::string fields = {};  // lines beside those of each response
+        std::string fields = {};  // fields in addition to those of every response
         std::uint8_t hop_limit = tcp_service::hop_limit;
     };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t digits = 16;
 
-/// 0: no number, as an end of a session never is.
+/// Parses a number; 0 if there is none, since a session never ends at 0.
 std::uint64_t number_in(std::string_view text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);

@@ -8,17 +8,17 @@
 
 namespace trn::metadata {
 
-/// Tokens of IMDSv2 sessions. A token holds its own end and a check number, so that no list of
-/// them is kept. Its text is invented.
+/// Tokens of IMDSv2 sessions. A token contains its own end and a check number, so tokens are not
+/// stored. The format is invented.
 class sessions {
 public:
     static constexpr std::uint32_t max_seconds = 21600;  ///< six hours
 
     explicit sessions(std::uint64_t seed) : seed_(seed) {}
 
-    /// Precondition: 1 <= seconds <= max_seconds.
+    /// Returns a token. Precondition: 1 <= seconds <= max_seconds.
     std::string open(std::uint32_t seconds);
-    /// Whether the token is one of this service's, and not over.
+    /// Whether this service has issued the token, and its session has not ended.
     bool accepts(std::string_view token) const;
 
 private:

@@ -25,9 +25,9 @@ namespace {
 constexpr std::uint8_t fin = 1, syn = 2, rst = 4, psh = 8, ack = 16;
 constexpr std::uint16_t window = 65535;
 constexpr std::size_t own_max_segment = 1460, default_max_segment = 536;
-constexpr std::size_t min_max_segment = 64;  // of a peer that would have a packet for each byte
+constexpr std::size_t min_max_segment = 64;  // for peers that announce a tiny segment
 
-/// The peer's largest segment (RFC 9293 3.7.1); 0: not said.
+/// The peer's maximum segment size (RFC 9293 3.7.1); 0 if the option is absent.
 std::size_t max_segment_in(std::span<const std::uint8_t> options) {
     constexpr std::uint8_t end = 0, padding = 1, max_segment = 2;
     for (std::size_t at = 0; at < options.size() && options[at] != end;) {
@@ -106,7 +106,7 @@ void tcp_service::send(const peer& to, const segment& what, std::uint8_t hops) {
 
 // --- connections ---
 
-/// RFC 9293 3.10.7.1: to a segment of no connection.
+/// Responds to a segment without a connection (RFC 9293 3.10.7.1).
 void tcp_service::refuse(const peer& to, const segment& got) {
     if ((got.flags & rst) != 0) return;
     const auto length = static_cast<std::uint32_t>(got.text.size()) + ((got.flags & syn) != 0) +
@@ -122,7 +122,7 @@ void tcp_service::receive_segment(const peer& from, const segment& got) {
     if ((got.flags & syn) != 0) {
         if (known == connections_.end() || known->second.expected != got.sequence + 1)
             return open(from, got);
-        known->second.next = known->second.acknowledged;  // the answer was lost
+        known->second.next = known->second.acknowledged;  // the SYN+ACK was lost: send it again
         return transmit(from, known->second);
     }
     if (known == connections_.end()) return refuse(from, got);
@@ -133,7 +133,7 @@ void tcp_service::receive_segment(const peer& from, const segment& got) {
     }
     if ((got.flags & ack) == 0) return;
     take_acknowledgement(of, got);
-    if (of.acknowledged == 0) return;  // not open yet
+    if (of.acknowledged == 0) return;  // handshake not complete
     take_text(from, of, got);
 }
 
@@ -167,9 +167,9 @@ void tcp_service::take_acknowledgement(connection& of, const segment& got) const
     of.due = sc_core::sc_time_stamp() + cfg_.retransmit;
 }
 
-/// What comes after the first request of a connection is acknowledged, and ignored.
+/// Receives text. Text after the first request of a connection is acknowledged, but ignored.
 void tcp_service::take_text(const peer& from, connection& of, const segment& got) {
-    const std::uint32_t known = of.expected - got.sequence;  // bytes of it that came before
+    const std::uint32_t known = of.expected - got.sequence;  // number of repeated bytes
     const bool in_order = known <= got.text.size();
     const bool wants_answer = !got.text.empty() || (got.flags & fin) != 0;
     if (in_order) {
@@ -193,7 +193,7 @@ void tcp_service::take_text(const peer& from, connection& of, const segment& got
     if (unanswerable || complete) connections_.erase(from);
 }
 
-/// Sends what the peer's window has room for.
+/// Sends as much as fits into the peer's window.
 void tcp_service::transmit(const peer& to, connection& of) {
     const std::uint32_t before = of.next;
     if (of.next == 0) {
@@ -213,8 +213,8 @@ void tcp_service::transmit(const peer& to, connection& of) {
     if (of.next != before) of.due = sc_core::sc_time_stamp() + cfg_.retransmit;
 }
 
-/// One segment; returns its length in sequence numbers. 0: the window is full. A window of 0 is
-/// probed with a byte by the retransmission.
+/// Sends one segment; returns its length in sequence numbers, 0 if the window is full.
+/// Retransmission probes a window of 0 with one byte.
 std::uint32_t tcp_service::transmit_text(const peer& to, connection& of) {
     const auto flying = of.next - of.acknowledged;
     const auto limit = std::max(of.window, 1u);

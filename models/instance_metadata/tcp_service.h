@@ -16,14 +16,14 @@
 
 namespace trn::metadata {
 
-/// A host of one IPv4 address with one open TCP port (RFC 9293), which answers one request of each
-/// connection and closes it. Answers ARP; other packets to its address have no effect. Unanswered
-/// segments are sent again; window scaling, congestion control and IPv6 are left out.
+/// A host with one IPv4 address and one open TCP port (RFC 9293). It answers one request per
+/// connection, then closes it. It answers ARP, and ignores other packets to its address. Repeats
+/// unacknowledged segments; has no window scaling, congestion control or IPv6.
 class tcp_service {
 public:
-    static constexpr std::size_t max_connections = 32;  ///< a new one ends the oldest
-    static constexpr std::size_t max_request = 8192;    ///< bytes; longer ones are reset
-    static constexpr unsigned max_tries = 6;            ///< of a segment, then its connection ends
+    static constexpr std::size_t max_connections = 32;  ///< a new connection replaces the oldest
+    static constexpr std::size_t max_request = 8192;  ///< bytes; longer ones are answered with RST
+    static constexpr unsigned max_tries = 6;          ///< per segment; then the connection ends
     static constexpr std::uint8_t hop_limit = 64;
 
     struct config {
@@ -31,7 +31,7 @@ public:
         std::uint32_t address = 0;
         std::uint16_t port = 80;
         std::uint64_t seed = 0;                            ///< of initial sequence numbers
-        sc_core::sc_time retransmit{200, sc_core::SC_MS};  ///< wait for an acknowledgement
+        sc_core::sc_time retransmit{200, sc_core::SC_MS};  ///< retransmission timeout
     };
     struct client {
         ethernet::mac_address mac{};
@@ -42,17 +42,17 @@ public:
         std::string text;
         std::uint8_t hop_limit = tcp_service::hop_limit;
     };
-    /// Answers a request as far as it has come; nothing: more of it is needed.
+    /// Answers the part of a request received so far; nothing if more of it is needed.
     using responder = std::function<std::optional<reply>(const client&, std::string_view)>;
     using sender = std::function<void(std::unique_ptr<ethernet::packet>)>;
 
     tcp_service(const config& cfg, responder answers, sender sends);
 
-    /// Whether the packet is for the service: a packet to its address, or a question for it.
+    /// Whether the packet is addressed to the service, or is an ARP request for its address.
     bool takes(const ethernet::packet& packet) const;
     /// Precondition: takes(packet).
     void receive(const ethernet::packet& packet);
-    /// When time_out() is due next (absolute).
+    /// Time of the next time_out() (absolute); nothing if none is needed.
     std::optional<sc_core::sc_time> next_timeout() const;
     void time_out();
     std::size_t connections() const { return connections_.size(); }
@@ -70,19 +70,19 @@ private:
         std::size_t max_segment = 0;  // option of the peer; 0: none
         std::string_view text = {};
     };
-    /// The own stream is SYN, the reply and FIN: one number each for the first and the last.
+    /// The service's stream is SYN, the reply, FIN; SYN and FIN take one sequence number each.
     struct connection {
         std::uint64_t age = 0;
-        std::uint32_t initial = 0;                           // own sequence number of SYN
-        std::uint32_t expected = 0;                          // the peer's next
-        std::uint32_t acknowledged = 0, next = 0, sent = 0;  // numbers of the own stream
+        std::uint32_t initial = 0;                           // sequence number of the service's SYN
+        std::uint32_t expected = 0;                          // next sequence number from the peer
+        std::uint32_t acknowledged = 0, next = 0, sent = 0;  // relative to `initial`
         std::uint32_t window = 0;
         std::size_t max_segment = 0;
         bool peer_ended = false;
         std::string request;
         std::optional<reply> answer;
         unsigned tries = 0;
-        sc_core::sc_time due;  // of the next try, while something is not acknowledged
+        sc_core::sc_time due;  // retransmission time, while data is unacknowledged
 
         std::uint32_t length() const {
             return 1 + (answer ? static_cast<std::uint32_t>(answer->text.size()) + 1 : 0);
