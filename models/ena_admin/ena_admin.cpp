@@ -30,25 +30,25 @@ constexpr std::uint32_t bit(std::uint32_t number) {
 /// Link change, fatal error, warning, notification, keep-alive.
 constexpr std::uint32_t event_groups = bit(0) | bit(1) | bit(2) | bit(3) | bit(4);
 constexpr std::uint32_t min_mtu = 128;
-// The host information: u32 system, then the release of the kernel as text.
+// Host information: u32 system, then the kernel release as text.
 constexpr std::uint32_t release_at = 4;
 constexpr std::uint32_t host_information_bytes = release_at + nitro::driver_profile::release_bytes;
-// RSS. An entry of the table: u16 queue, 2 reserved. The key: u32 parts, 4 reserved, its bytes.
+// RSS. Table entry: u16 queue, 2 bytes reserved. Key: u32 number of parts, 4 bytes reserved, key.
 constexpr std::uint32_t table_entry_bytes = 4, whole_table = 0xffff'ffff;
 constexpr std::uint32_t toeplitz = bit(1);
 constexpr std::size_t key_at = 8;
-constexpr std::uint32_t eni_statistics = 1;  // a capability
-// Checksums of IPv4, TCP and UDP, partial or whole, over IPv4 and IPv6; segmentation with ECN.
+constexpr std::uint32_t eni_statistics = 1;  // bit of a capability
+// Checksums of IPv4, TCP and UDP, partial or full, over IPv4 and IPv6; segmentation with ECN.
 constexpr std::uint32_t send_offloads_offered = 0xff;
-constexpr std::uint32_t receive_offloads_offered = 0xf;  // the same checks, and the hash
+constexpr std::uint32_t receive_offloads_offered = 0xf;  // the same checksums, and the hash
 
-/// A bus address of 48 bits; the register of its high half has other fields too.
+/// A 48-bit bus address; the register of its high half has other fields too.
 template <class Entry, class Low, class High>
 std::uint64_t address_in(const Entry& command, Low low, High high) {
     return command.get(low) | std::uint64_t{command.get(high)} << 32;
 }
 
-/// The lowest number that is free.
+/// The lowest free number.
 template <class Queue>
 std::optional<std::uint16_t> free_number(const std::map<std::uint16_t, Queue>& in) {
     std::uint16_t number = 0;
@@ -91,7 +91,7 @@ step ena_admin::begin(const nitro::admin_entry& header) {
     }
 }
 
-/// Of the command that asked for memory. Empty: it cannot be read.
+/// Resumes the command that requested memory. `bytes` is empty if the read failed.
 step ena_admin::resume(std::span<const std::uint8_t> bytes) {
     return (this->*awaits_)(bytes);
 }
@@ -114,7 +114,7 @@ step ena_admin::get_feature(const entry& command) const {
     case regs::feature::id_llq:
         return low_latency();
     case regs::feature::id_hw_hints:
-        return answered(words);  // zeros: the driver's own times
+        return answered(words);  // zeros: the driver uses its own time-outs
     case regs::feature::id_offloads:
         words.set(reg::offloads_tx, send_offloads_offered);
         words.set(reg::offloads_rx, receive_offloads_offered);
@@ -251,7 +251,7 @@ step ena_admin::low_latency() const {
     return answered(words);
 }
 
-/// The driver asks for shortcuts whether they are announced or not: they have no effect.
+/// Ignores shortcuts, which the driver requests even if they are not announced.
 step ena_admin::set_low_latency(const entry& command) {
     const bool valid =
         command.get(regs::set_llq_header::enabled) == regs::llq_header::supported_inline &&
@@ -274,7 +274,7 @@ step ena_admin::link() const {
 step ena_admin::get_stats(const entry& command) const {
     const auto type = command.get(regs::get_stats::type);
     entry words;
-    // Packets beyond the allowances of an instance: the card has none but the rate of its link.
+    // Counts packets beyond an instance's allowances: zeros, since only the link limits the card.
     if (type == regs::get_stats::type_eni) return answered(words);
     if (type != regs::get_stats::type_basic) return refuse(status::unsupported_opcode);
     const auto& of = queues_.counters;
@@ -322,8 +322,8 @@ step ena_admin::destroy_cq(const entry& command) {
     return done();
 }
 
-/// Where the ring of a new queue is: as the driver says, or at the first place in the card's memory
-/// that no other queue has. Nothing: all places are taken.
+/// Address of a new queue's ring: in host memory, from the command; in the card's memory, the first
+/// free place. Nothing if all places are in use.
 std::optional<std::uint64_t> ena_admin::ring_of(const entry& command) const {
     if (command.get(regs::create_sq::placement) == regs::create_sq::placement_host)
         return address_in(command, reg::create_sq_ring_lo, regs::create_sq_ring_hi::address);

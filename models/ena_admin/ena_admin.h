@@ -16,28 +16,28 @@
 namespace trn {
 
 /// Executes the admin commands of an ENA card: features, creation and removal of queues,
-/// statistics. Knows no time and no memory; what a command needs to read it asks for. Spec:
-/// doc/models/ena_admin.md.
+/// statistics. Does not access memory or simulated time; returns a memory_request for data that a
+/// command needs. Spec: doc/models/ena_admin.md.
 class ena_admin {
 public:
     using entry = table_entry<ena_admin_regs::rows>;
 
     struct config {
         ethernet::mac_address mac{};
-        std::uint32_t megabits = 100'000;  ///< of the link
-        unsigned queues = 8;               ///< of each direction
-        unsigned vectors = 9;              ///< of MSI-X; 0 is the admin queue's
-        unsigned card_rings = ena_queues::limits::max_card_rings;  ///< low latency queues
+        std::uint32_t megabits = 100'000;  ///< link rate
+        unsigned queues = 8;               ///< per direction
+        unsigned vectors = 9;  ///< number of MSI-X vectors; vector 0 is the admin queue's
+        unsigned card_rings = ena_queues::limits::max_card_rings;  ///< number of low latency queues
     };
-    /// The engine behind the queues, and the registers of BAR0.
+    /// Receives changes of queues and events, and knows BAR0's layout; implemented by the card.
     class listener {
     public:
         virtual void queue_removed(std::uint16_t number) = 0;
-        /// The driver wants these groups of events, a bit each.
+        /// `groups`: bit mask of the groups of events that the driver enables.
         virtual void events_enabled(std::uint32_t groups) = 0;
-        /// Offset of the doorbell of a submission queue in BAR0.
+        /// BAR0 offset of a submission queue's doorbell.
         virtual std::uint32_t doorbell_of(std::uint16_t number) const = 0;
-        /// Offset of the interrupt register of a completion queue in BAR0.
+        /// BAR0 offset of a completion queue's interrupt register.
         virtual std::uint32_t interrupt_of(std::uint16_t number) const = 0;
 
     protected:
@@ -49,7 +49,7 @@ public:
     nitro::step begin(const nitro::admin_entry& command);
     nitro::step resume(std::span<const std::uint8_t> bytes);
     void reset();
-    /// As the driver described itself (HOST_ATTRIBUTES): kernel release; "" before.
+    /// Kernel release from the driver's HOST_ATTRIBUTES; "" before it.
     const std::string& host_kernel() const { return driver_.kernel(); }
 
 private:
@@ -76,7 +76,8 @@ private:
     ena_queues::queues& queues_;
     listener& engine_;
     nitro::driver_profile driver_;
-    nitro::step (ena_admin::*awaits_)(std::span<const std::uint8_t>) = nullptr;  // memory
+    // Resumes the command that waits for memory.
+    nitro::step (ena_admin::*awaits_)(std::span<const std::uint8_t>) = nullptr;
 };
 
 }  // namespace trn

@@ -51,7 +51,7 @@ ena_card::ena_card(sc_core::sc_module_name name, const config& cfg)
       entries_("entry_memory", {.size = entries_size, .shared = cfg.shared_entries}),
       management_("management",
                   {.command_time = cfg.command_time,
-                   .version = 0x000a,  // 0.10, as instances print it
+                   .version = 0x000a,  // 0.10, as the driver prints it on instances
                    .controller_version = 0x0100'0001,
                    .dma_address_width = 48,
                    .event_count_is_limit = true},
@@ -98,7 +98,7 @@ void ena_card::set_up_registers() {
                         static_cast<unsigned>(interrupt::tx_delay.get(a.written)),
                         interrupt::unmask.get(a.written) != 0);
     });
-    // The driver is ready for events: it learns the state of the link by the first.
+    // The driver is ready for events: report the state of the link.
     management_.registers.on_write(nitro_management_regs::reg::aenq_cons_db,
                                    [this](register_access&) {
                                        if (!link_reported_) report_link();
@@ -141,7 +141,7 @@ void ena_card::reset_by_driver() {
     keep_alive_due_.cancel();
 }
 
-// --- for the admin queue ---
+// --- nitro::admin_target
 
 void ena_card::raise(unsigned vector) {
     if (vector >= irq.size()) return;
@@ -162,8 +162,8 @@ void ena_card::events_enabled(std::uint32_t groups) {
         keep_alive_due_.notify(cfg_.keep_alive);
 }
 
-/// Until its reset a card with a fatal error moves no packets and is silent: the driver of Linux
-/// ignores the event itself, and recovers by its watchdog of keep-alives.
+/// After a fatal error, the card moves no packets and sends no events until its reset: Linux's
+/// driver ignores the fatal event, and recovers by its keep-alive watchdog.
 bool ena_card::failed() const {
     return management_.registers.get(nitro_management_regs::dev_sts::fatal_error) != 0;
 }
@@ -183,7 +183,7 @@ void ena_card::keep_alive() {
 
 void ena_card::set_link(bool up) {
     wire_.set_up(up);
-    if (link_reported_) report_link();  // else with the driver's first count of events
+    if (link_reported_) report_link();  // otherwise reported at the driver's first event count
 }
 
 void ena_card::report_link() {
@@ -196,7 +196,7 @@ void ena_card::report_link() {
 
 // --- the network ---
 
-/// Packets for other addresses are not for this card: a switch floods them.
+/// Drops packets for other MAC addresses, which a switch floods.
 void ena_card::received(plug&, payload& payload, sc_time&) {
     auto* const carrier = payload.get_extension<ethernet::packet_carrier>();
     if (carrier == nullptr || carrier->carried == nullptr ||

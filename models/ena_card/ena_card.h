@@ -27,9 +27,9 @@
 
 namespace trn {
 
-/// An Elastic Network Adapter as its public driver expects it: BAR0 with the registers of
-/// nitro_management, doorbells and interrupt registers; BAR2 with low latency queues. Spec:
-/// doc/models/ena_card.md; EFA contract 23.
+/// An Elastic Network Adapter for its public driver: BAR0 with the registers of nitro_management,
+/// doorbells and interrupt registers; BAR2 with low latency queues. Spec: doc/models/ena_card.md;
+/// EFA contract 23.
 class ena_card : public sc_core::sc_module,
                  public nitro::admin_target,
                  public ena_admin::listener,
@@ -39,15 +39,15 @@ class ena_card : public sc_core::sc_module,
 public:
     struct config {
         std::uint64_t serial = 1;  ///< of the card
-        std::uint64_t mac = 0;     ///< first byte highest; 0: 02, and 40 bits of the serial number
-        std::uint64_t rate = 12'500'000'000;                ///< bytes per second and direction
-        unsigned queues = 8;                                ///< of each direction
-        unsigned vectors = 9;                               ///< of MSI-X: 0 for commands and events
-        unsigned low_latency_queues = 8;                    ///< of those to send; 0: none
-        bool shared_entries = false;                        ///< other processes can map BAR2
-        sc_core::sc_time processing{2, sc_core::SC_US};     ///< of a packet, each way; invented
-        sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< between events; 0: none
-        sc_core::sc_time command_time{10, sc_core::SC_US};  ///< of an admin command; invented
+        std::uint64_t mac = 0;     ///< first byte highest; 0: 02, then 40 bits of the serial number
+        std::uint64_t rate = 12'500'000'000;  ///< bytes per second and direction
+        unsigned queues = 8;                  ///< per direction
+        unsigned vectors = 9;                 ///< MSI-X vectors: 0 for commands and events
+        unsigned low_latency_queues = 8;      ///< send queues in BAR2; 0: none
+        bool shared_entries = false;          ///< other processes can map BAR2
+        sc_core::sc_time processing{2, sc_core::SC_US};     ///< per packet and direction; invented
+        sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< interval of events; 0: none
+        sc_core::sc_time command_time{10, sc_core::SC_US};  ///< per admin command; invented
     };
     static constexpr std::uint64_t bar0_size = 16u << 10;
     static constexpr std::uint64_t entries_size = ena_queues::card_entry::memory_bytes;
@@ -109,7 +109,7 @@ private:
     ena_queues::completions completions_;
     ena_queues::transmitter transmitter_;
     ena_queues::receiver receiver_;
-    std::uint32_t events_ = 0;    // groups that the driver wants
+    std::uint32_t events_ = 0;    // groups that the driver has enabled
     bool link_reported_ = false;  // since the reset
     std::uint64_t lost_keep_alives_ = 0;
     sc_core::sc_event keep_alive_due_;

@@ -14,7 +14,7 @@ namespace trn::ena_queues {
 
 using io_entry = table_entry<ena_io_regs::rows>;
 
-/// Writes completions into the rings of the driver and raises their vectors.
+/// Writes completions to the driver's rings and raises their vectors.
 class completions {
 public:
     struct filled_buffer {
@@ -26,15 +26,15 @@ public:
         : queues_(of), writer_(writer), interrupts_(vectors) {}
 
     void sent(std::uint16_t queue, std::uint16_t request);
-    /// `packet`: flags of word 0 that belong to the packet. Precondition: a buffer is there.
+    /// `packet`: flags of word 0 for the whole packet. Precondition: `buffers` is not empty.
     void received(std::uint16_t queue, std::span<const filled_buffer> buffers,
                   const io_entry& packet);
-    /// Faults: the next completions are not written.
+    /// Fault: the next `count` completions are not written.
     void lose(std::uint64_t count) { lost_ += count; }
     std::uint64_t count() const { return count_; }
 
 private:
-    /// The phase is in the first of `bytes` of the entry.
+    /// `phase`: the phase field, in the first of `bytes` bytes of the entry.
     void write(const submission_queue& from, io_entry entry, register_field phase,
                std::uint32_t bytes, bool announces);
 

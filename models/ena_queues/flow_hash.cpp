@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t port_bytes = 4;
 
-/// The hash of pieces of a packet, one after the other.
+/// Hash of consecutive pieces of a packet.
 class toeplitz {
 public:
     explicit toeplitz(const hash_key& key) : key_(key) {}

@@ -11,25 +11,25 @@
 
 namespace trn::ena_queues {
 
-/// The vectors of completion queues: each is masked by its message until the driver unmasks it, and
-/// waits for its delay, so that one message covers several completions.
+/// Interrupt moderation of completion queues. A message masks its vector until the driver unmasks
+/// it, and is delayed to cover several completions.
 class interrupts : public sc_core::sc_module {
 public:
-    static constexpr unsigned delay_unit_us = 1;  ///< of the delays that the driver sets
+    static constexpr unsigned delay_unit_us = 1;  ///< unit of the driver's delays
 
     SC_HAS_PROCESS(interrupts);
     interrupts(sc_core::sc_module_name name, std::function<void(unsigned)> raise);
 
-    /// A completion of this kind of queue is in memory.
+    /// A completion of a queue of direction `way` is in memory.
     void completed(unsigned vector, direction way);
-    /// The driver's register of a completion queue. Delays are in units of delay_unit_us.
+    /// Write of a completion queue's interrupt register. Delays are in units of delay_unit_us.
     void set(unsigned vector, unsigned receive_delay, unsigned transmit_delay, bool unmask);
     void forget();
 
 private:
     struct vector_state {
         bool unmasked = false;
-        std::optional<sc_core::sc_time> due;  // of completions that no message has announced
+        std::optional<sc_core::sc_time> due;  // of the message for unannounced completions
         unsigned receive_delay = 0, transmit_delay = 0;
     };
 

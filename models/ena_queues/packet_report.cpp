@@ -21,7 +21,7 @@ void report_payload(io_entry& entry, std::span<const std::uint8_t> packet, const
     if (!of.has(is_tcp ? ip::header_bytes::tcp : ip::header_bytes::udp)) return;
     const bool has_none = !is_tcp && of.version == ip::network::ipv4 &&
                           ip::get16(packet, of.payload + ip::checksum_place(of.protocol)) == 0;
-    if (has_none) return;  // UDP over IPv4 may be sent without (RFC 768)
+    if (has_none) return;  // UDP over IPv4 may omit the checksum (RFC 768)
     entry.set(regs::rx_done::l4_checked, 1);
     entry.set(regs::rx_done::l4_checksum_error, ip::payload_sum(packet, of) != right_sum);
 }

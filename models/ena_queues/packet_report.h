@@ -10,8 +10,7 @@
 
 namespace trn::ena_queues {
 
-/// What a completion says of a received packet: protocols, results of the checks of checksums, and
-/// the hash of its flow.
+/// Fields of a received packet's completion: protocols, results of checksum checks, and flow hash.
 io_entry report_on(std::span<const std::uint8_t> packet, const std::optional<hash_key>& key);
 
 }  // namespace trn::ena_queues

@@ -72,7 +72,7 @@ receiver::progress receiver::advance() {
     return progress::moved;
 }
 
-/// By the table of RSS, if it names a receive queue; else the one with the lowest number.
+/// Selects the queue from RSS's table; if it is no receive queue, the one with the lowest number.
 bool receiver::choose() {
     const auto receives = [](const auto& each) { return each.second.way == direction::receive; };
     const auto& all = queues_.submissions;
@@ -100,7 +100,7 @@ receiver::progress receiver::describe(submission_queue& of) {
     const auto how = access(tlm::TLM_READ_COMMAND, of.descriptor(n), descriptor.words().data(),
                             submission_queue::descriptor_bytes, delay);
     if (how == memory_port::outcome::deferred) return progress::blocked;
-    if (how == memory_port::outcome::failed) {  // the ring is no memory, or the host is gone
+    if (how == memory_port::outcome::failed) {  // the ring is not in memory, or the host is gone
         of.posted = of.taken;
         drop();
         return progress::moved;
@@ -126,7 +126,7 @@ receiver::progress receiver::write(submission_queue& of) {
                             bytes.data() + to.written, length, delay);
     if (how == memory_port::outcome::deferred) return progress::blocked;
     if (how == memory_port::outcome::failed) {
-        of.taken = static_cast<std::uint16_t>(of.taken + to.buffers.size());  // not used again
+        of.taken = static_cast<std::uint16_t>(of.taken + to.buffers.size());  // skip the buffers
         drop();
         return progress::moved;
     }

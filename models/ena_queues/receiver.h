@@ -16,21 +16,21 @@
 
 namespace trn::ena_queues {
 
-/// Writes received packets into buffers of the driver, as many as a packet needs. A packet without
-/// enough buffers is dropped. Spec: doc/models/ena_card.md.
+/// Writes each received packet to the driver's buffers, several if needed. Drops a packet if there
+/// are not enough buffers. Spec: doc/models/ena_card.md.
 class receiver : public work_loop {
 public:
     static constexpr std::uint64_t max_waiting = 1u << 20;  ///< bytes of packets; invented
 
-    /// `bus` leads to the driver's memory and belongs to the card.
+    /// `bus` accesses the driver's memory; the card owns it.
     receiver(sc_core::sc_module_name name, const sc_core::sc_time& processing,
              tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to);
 
-    /// A packet of the network for this card.
+    /// Takes a packet from the network. Precondition: it is for this card.
     void arrived(std::unique_ptr<ethernet::packet> what);
-    /// Doorbell of a submission queue.
+    /// Doorbell write of a submission queue.
     void posted(std::uint16_t queue, std::uint16_t count);
-    /// The queue is gone; a packet in work for it is dropped.
+    /// The queue was destroyed; drops the present packet if it is for this queue.
     void removed(std::uint16_t queue);
     void forget();
 
@@ -44,15 +44,15 @@ private:
         std::uint32_t bytes;
         std::uint16_t request;
     };
-    /// The first waiting packet, on its way to memory.
+    /// The first waiting packet, while it is written to memory.
     struct job {
-        io_entry report;  // of the packet
+        io_entry report;  // fields of the packet's completion
         std::uint16_t queue = 0;
         std::vector<buffer> buffers;
-        std::uint64_t room = 0;  // bytes of the buffers
+        std::uint64_t room = 0;  // sum of the buffers' bytes
         std::size_t buffer_now = 0;
         std::uint64_t written = 0;
-        std::uint32_t in_buffer = 0;  // bytes written to the buffer
+        std::uint32_t in_buffer = 0;  // bytes written to the present buffer
         std::vector<completions::filled_buffer> filled;
     };
 

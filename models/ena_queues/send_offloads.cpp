@@ -39,7 +39,7 @@ void write_checksums(const send_offloads& wanted, packet& what) {
           is_udp && value == 0 ? 0xffff : value);
 }
 
-/// Cuts a long packet of TCP into segments with its headers.
+/// Divides a long TCP packet into segments, each with its headers.
 class segmenter {
 public:
     segmenter(const packet& whole, const ip::headers& of, std::uint32_t segment)
@@ -60,8 +60,8 @@ public:
 private:
     static constexpr std::uint8_t fin = 1, psh = 8, cwr = 0x80;
 
-    /// The network's and TCP's fields that differ between segments: RFC 9293; ECN by RFC
-    /// 3168 6.1.2.
+    /// Makes a segment and sets the IP and TCP fields that differ between segments: RFC 9293; ECN
+    /// by RFC 3168 6.1.2.
     std::unique_ptr<packet> piece(std::size_t at, std::size_t bytes, std::size_t number) const {
         auto made = std::make_unique<packet>();
         made->bytes.reserve(data_ + bytes);
@@ -89,7 +89,7 @@ private:
     const packet& whole_;
     const ip::headers of_;
     const std::uint32_t segment_;
-    std::size_t data_ = 0;  // of TCP, in the packet
+    std::size_t data_ = 0;  // offset of TCP's data in the packet
 };
 
 }  // namespace

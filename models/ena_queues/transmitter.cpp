@@ -51,7 +51,7 @@ transmitter::progress transmitter::advance() {
     return progress::moved;
 }
 
-/// The next queue after that of the last packet.
+/// Selects the next queue with descriptors, in round-robin order.
 bool transmitter::choose() {
     const auto has_work = [](const auto& each) {
         return each.second.way == direction::transmit && each.second.available() != 0;
@@ -69,7 +69,7 @@ bool transmitter::choose() {
 
 transmitter::progress transmitter::describe() {
     auto& of = *find(queues_.submissions, job_->queue);
-    if (of.available() == 0) return progress::idle;  // the packet's last descriptor is to come
+    if (of.available() == 0) return progress::idle;  // the packet's end is not posted yet
     if (!of.in_card) return read_descriptor(of);
     take_entry(of);
     return progress::moved;
@@ -82,7 +82,7 @@ transmitter::progress transmitter::read_descriptor(submission_queue& of) {
                             submission_queue::descriptor_bytes, delay);
     if (how == memory_port::outcome::deferred) return progress::blocked;
     job_->ready += delay;
-    if (how == memory_port::outcome::failed) {  // a ring that is no memory
+    if (how == memory_port::outcome::failed) {  // the ring is not in memory
         of.taken = of.posted;
         ++queues_.counters.tx_drops;
         job_.reset();
@@ -93,7 +93,7 @@ transmitter::progress transmitter::read_descriptor(submission_queue& of) {
     return progress::moved;
 }
 
-/// All descriptors of an entry, up to the packet's last.
+/// Takes all descriptors of an entry, up to the packet's last one.
 void transmitter::take_entry(submission_queue& of) {
     const auto entry = entries_.subspan(of.entry(), card_entry::bytes);
     const bool begins = job_->descriptors == 0;
@@ -111,7 +111,8 @@ void transmitter::take_entry(submission_queue& of) {
     if (!job_->refused) job_->header.assign(header.begin(), header.begin() + job_->header_length);
 }
 
-/// A packet with more descriptors or bytes than the card takes is read to its end, and dropped.
+/// Takes a descriptor. A packet with too many descriptors or bytes is read to its end, then
+/// dropped.
 void transmitter::take(submission_queue& from, const io_entry& descriptor) {
     job& of = *job_;
     of.refused = of.refused || ++of.descriptors > limits::max_tx_descriptors;
@@ -127,7 +128,7 @@ void transmitter::take(submission_queue& from, const io_entry& descriptor) {
                           bytes});
 }
 
-/// Meta data that is stored holds for later packets of the queue too.
+/// Takes a meta descriptor. Stored meta data also applies to later packets of the queue.
 void transmitter::take_meta(submission_queue& from, const io_entry& descriptor) {
     const auto segment =
         descriptor.get(regs::meta::mss_hi) << 10 | descriptor.get(regs::meta_headers::mss_lo);

@@ -18,20 +18,20 @@
 
 namespace trn::ena_queues {
 
-/// Sends the packets of submission queues, one after the other, in turn of the queues; a packet is
-/// completed when it has left. Spec: doc/models/ena_card.md.
+/// Sends packets one by one, with the submission queues in round-robin order. A packet is completed
+/// when it has left. Spec: doc/models/ena_card.md.
 class transmitter : public work_loop {
 public:
     struct memories {
-        tlm::tlm_initiator_socket<64>& bus;     ///< to the driver's; belongs to the card
-        std::span<const std::uint8_t> entries;  ///< of low latency queues
+        tlm::tlm_initiator_socket<64>& bus;     ///< accesses the driver's memory; the card owns it
+        std::span<const std::uint8_t> entries;  ///< entries of low latency queues
     };
     transmitter(sc_core::sc_module_name name, const sc_core::sc_time& processing,
                 const memories& from, queues& of, completions& to, wire& port);
 
-    /// Doorbell of a submission queue.
+    /// Doorbell write of a submission queue.
     void posted(std::uint16_t queue, std::uint16_t count);
-    /// The queue is gone; its packet in work is not sent.
+    /// The queue was destroyed; drops the present packet if it is from this queue.
     void removed(std::uint16_t queue);
     void forget();
 
@@ -44,16 +44,16 @@ private:
     struct job {
         std::uint16_t queue = 0;
         unsigned descriptors = 0;
-        std::optional<std::uint16_t> request;  // of its first buffer
+        std::optional<std::uint16_t> request;  // from the descriptor of its first buffer
         send_offloads wanted;
-        std::vector<std::uint8_t> header;  // bytes of the packet in its entry
+        std::vector<std::uint8_t> header;  // bytes of the packet in its low latency entry
         std::uint32_t header_length = 0;
         std::vector<buffer> buffers;
         std::uint64_t length = 0;
         bool described = false, refused = false;
         std::unique_ptr<ethernet::packet> what;
         std::size_t buffer_now = 0;
-        std::uint32_t done = 0;  // bytes of that buffer
+        std::uint32_t done = 0;  // bytes read from the present buffer
         sc_core::sc_time ready;  // absolute
         std::optional<sc_core::sc_time> leaves;
     };
@@ -78,7 +78,7 @@ private:
     completions& completions_;
     wire& port_;
     std::optional<job> job_;
-    std::uint16_t turn_ = 0;  // the queue of the last packet
+    std::uint16_t turn_ = 0;  // queue of the last packet
 };
 
 }  // namespace trn::ena_queues

@@ -11,7 +11,7 @@
 
 namespace trn::ena_queues {
 
-/// A card's port: its rate, and whether its cable is plugged in.
+/// A card's port: rate, and whether its cable is connected.
 class wire {
 public:
     wire(plug& net, std::uint64_t bytes_per_second);
@@ -19,8 +19,8 @@ public:
     bool up() const { return up_; }
     void set_up(bool up) { up_ = up; }
     std::uint64_t bytes_per_second() const { return bytes_per_second_; }
-    /// Sends a packet that is complete at `ready` (absolute), if the cable is there. Returns when
-    /// its last byte has left (absolute).
+    /// Sends a packet that is complete at `ready` (absolute), if the cable is connected. \returns
+    /// the time at which its last byte has left (absolute)
     sc_core::sc_time send(std::unique_ptr<ethernet::packet> what, const sc_core::sc_time& ready);
 
 private:

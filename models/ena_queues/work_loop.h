@@ -10,38 +10,38 @@
 
 namespace trn::ena_queues {
 
-/// A part of the card that works in steps on the driver's memory. State decides what the next step
-/// is; an event only wakes.
+/// Part of the card that processes data in the driver's memory step by step. The state selects each
+/// step; events only wake it.
 class work_loop : public sc_core::sc_module {
 public:
     void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
 
 protected:
     enum class progress {
-        idle,     ///< nothing to do
-        moved,    ///< there may be more to do
-        blocked,  ///< by an access that memory has deferred
-        waiting,  ///< until next_due()
+        idle,     ///< no work
+        moved,    ///< progress was made; call again
+        blocked,  ///< memory has deferred an access
+        waiting,  ///< nothing to do before next_due()
     };
 
     SC_HAS_PROCESS(work_loop);
-    /// `bus` leads to the driver's memory and belongs to the card.
+    /// `bus` accesses the driver's memory; the card owns it.
     work_loop(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus);
 
-    /// One step.
+    /// Executes one step.
     virtual progress advance() = 0;
-    /// When the next step is due (absolute).
+    /// Time of the next step (absolute). Precondition: advance() has returned `waiting`.
     virtual sc_core::sc_time next_due() const = 0;
 
-    /// One access of at most 4 KiB. `delay` grows by its time.
+    /// Makes one access of at most 4 KiB. Adds its time to `delay`.
     memory_port::outcome access(tlm::tlm_command command, std::uint64_t address, void* bytes,
                                 unsigned length, sc_core::sc_time& delay) {
         return memory_.access(command, address, bytes, length, later_, delay);
     }
     void wake() { work_.notify(sc_core::SC_ZERO_TIME); }
-    /// Gives up a deferred access; its answer has no effect.
+    /// Abandons a deferred access; its result is ignored.
     void abandon_access() { later_.abandon(); }
-    /// Likewise, and nothing is due.
+    /// Abandons a deferred access, and cancels the pending wake-up.
     void stop();
 
 private:
