@@ -148,7 +148,7 @@ void efa_card::reset_by_driver() {
     keep_alive_due_.cancel();
 }
 
-// --- nitro::admin_target
+// --- nitro::admin_target ---
 
 void efa_card::raise(unsigned vector) {
     if (vector >= irq.size()) return;

@@ -141,7 +141,7 @@ void ena_card::reset_by_driver() {
     keep_alive_due_.cancel();
 }
 
-// --- nitro::admin_target
+// --- nitro::admin_target ---
 
 void ena_card::raise(unsigned vector) {
     if (vector >= irq.size()) return;

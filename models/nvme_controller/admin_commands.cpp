@@ -84,14 +84,14 @@ void admin_commands::create_submission(job& of) {
                          .completions = static_cast<std::uint16_t>(w.get(words::create_sq::cq))});
 }
 
-/// Its commands complete before the queue is gone.
+/// Deletes a submission queue after completing its commands.
 void admin_commands::delete_submission(job& of) {
     const std::uint16_t number = queue_of(of);
     if (number != 0 && of_.queues.submission(number) != nullptr) engine_().abort_all(number);
     of.how = of_.queues.remove_submission(number);
 }
 
-// --- data for software ---
+// --- data to the host ---
 
 void admin_commands::answer(job& of, std::vector<std::uint8_t> bytes) {
     of.moves = job::data::to_host;
@@ -154,7 +154,7 @@ void admin_commands::log_page(job& of) {
 
 // --- abort, events ---
 
-/// Bit 0 of the result: not aborted.
+/// Aborts a command. Bit 0 of the result: not aborted.
 void admin_commands::abort(job& of) {
     const auto queue = static_cast<std::uint16_t>(of.what.words.get(words::abort::queue));
     const auto id = static_cast<std::uint16_t>(of.what.words.get(words::abort::id));

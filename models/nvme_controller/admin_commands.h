@@ -15,7 +15,7 @@
 
 namespace trn::nvme {
 
-/// The admin commands (NVM Express 5).
+/// Executes the admin commands (NVM Express 5).
 class admin_commands final : public command_set {
 public:
     struct parts {
@@ -37,7 +37,7 @@ public:
     void begin(job& of) override;
     void received(job&) override {}
 
-    /// Reports a temperature outside its limits, if software wants to know.
+    /// Reports a temperature outside its thresholds as an event, if software has enabled it.
     void check_temperature();
 
 private:
@@ -48,7 +48,7 @@ private:
     void log_page(job& of);
     void abort(job& of);
     void request_event(job& of);
-    /// The data that the command returns.
+    /// Returns data to the host.
     static void answer(job& of, std::vector<std::uint8_t> bytes);
 
     const identity who_;

@@ -11,7 +11,7 @@ namespace words = nvme_entry_regs;
 
 namespace {
 
-/// By type.
+/// Log page of each event type.
 constexpr std::uint8_t log_pages[] = {words::log::page_errors, words::log::page_health};
 
 }  // namespace

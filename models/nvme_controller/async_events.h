@@ -12,15 +12,15 @@
 
 namespace trn::nvme {
 
-/// Asynchronous events (NVM Express 5.2). An event type that was reported is not reported again
-/// until its log page has been read; one event of each type is kept for the next request.
+/// Asynchronous events (NVM Express 5.2). After an event was reported, its type is masked until
+/// software reads its log page. One event per type is kept for the next request.
 class async_events {
 public:
     enum class type : std::uint8_t {
         error = nvme_entry_regs::event::type_error,
         health = nvme_entry_regs::event::type_health,
     };
-    /// Details of type error (figure 147) and health.
+    /// Details of types error (figure 147) and health.
     static constexpr std::uint8_t no_such_doorbell = 0, bad_doorbell_value = 1;
     static constexpr std::uint8_t temperature = 1;
 
@@ -28,12 +28,12 @@ public:
 
     explicit async_events(complete done) : complete_(std::move(done)) {}
 
-    /// A request of software; false: it has too many already.
+    /// Adds a request of software; false if it has too many.
     bool request(std::uint16_t id);
-    /// Forgets a request that is aborted; false: there is none of this id.
+    /// Removes an aborted request; false if there is none with this id.
     bool withdraw(std::uint16_t id);
     void report(type what, std::uint8_t detail);
-    /// Software has read the log page.
+    /// Software has read the log page: unmasks its event type.
     void has_read(std::uint8_t log_page);
     void reset();
 
@@ -41,7 +41,7 @@ private:
     static constexpr std::size_t types = 2;
     struct state {
         bool is_reported = false;
-        std::optional<std::uint8_t> pending = {};  // detail
+        std::optional<std::uint8_t> pending = {};  // detail of the event
     };
 
     void deliver();

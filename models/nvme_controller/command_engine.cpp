@@ -50,7 +50,7 @@ void command_engine::invalidate(std::uint64_t first, std::uint64_t last) {
     writer_.invalidate(first, last);
 }
 
-/// All that there is to do now; state decides, the event only wakes.
+/// Advances until blocked or idle. The state selects each step; events only wake the process.
 void command_engine::run() {
     while (is_started_) {
         const progress how = advance();
@@ -241,7 +241,8 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
     return moved(count);
 }
 
-/// The next bytes of the data, from or to memory of this process. False: the medium has failed.
+/// Copies the next bytes of the data between `bytes` and the medium or the job's buffer. False if
+/// the medium failed.
 bool command_engine::copy(std::uint8_t* bytes, std::uint64_t length) {
     job& of = *moving_;
     const bool to_host = of.moves == job::data::to_host;
@@ -304,10 +305,10 @@ void command_engine::head_moved(unsigned number) {
         write(*queue, queue->waiting.front());
         queue->waiting.pop_front();
     }
-    work_.notify(sc_core::SC_ZERO_TIME);  // its commands are fetched again
+    work_.notify(sc_core::SC_ZERO_TIME);  // the queue's commands can be fetched again
 }
 
-/// The phase bit is in the last word: it is written with the second half.
+/// Writes a completion in two halves: the second has the phase bit.
 void command_engine::write(completion_queue& to, const completion& done) {
     constexpr std::size_t half = 8;
     const submission_queue* const from = queues_.submission(done.queue);

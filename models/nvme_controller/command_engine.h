@@ -29,19 +29,19 @@ struct job {
     std::uint32_t result = 0;
     data moves = data::none;
     std::uint32_t length = 0;                  ///< bytes of data
-    std::optional<std::uint64_t> medium = {};  ///< the data is the medium's from here on
-    std::vector<std::uint8_t> bytes = {};      ///< else these; `length` of them
-    sc_core::sc_time after = {};               ///< until data moves to the host, or completion
-    bool is_held = false;                      ///< completed by its command set, later
+    std::optional<std::uint64_t> medium = {};  ///< offset of the data on the medium
+    std::vector<std::uint8_t> bytes = {};      ///< otherwise the data; `length` bytes
+    sc_core::sc_time after = {};  ///< delay before data moves to the host, or before the completion
+    bool is_held = false;         ///< the command set completes it later
 };
 
-/// What executes commands.
+/// Executes commands.
 class command_set {
 public:
-    /// Sets how the command ends, or the data that it moves. The data comes with the words of a
-    /// job that succeeded so far.
+    /// Sets the command's status, or the data to move if it has succeeded so far. The command's
+    /// words locate the host's side of the data.
     virtual void begin(job& of) = 0;
-    /// All data has come from the host: sets `how` and `after`.
+    /// All data of the host has arrived: sets `how` and `after`.
     virtual void received(job& of) = 0;
 
 protected:
@@ -56,7 +56,7 @@ public:
     class listener {
     public:
         virtual void raise(unsigned vector) = 0;
-        /// Queues are not readable: only a reset helps.
+        /// A submission queue cannot be read: the controller recovers only by a reset.
         virtual void fail() = 0;
         virtual void failed(const completion& what, const command& of) = 0;
 
@@ -73,25 +73,26 @@ public:
                    queue_set& queues, medium& content, command_set& admin, command_set& io,
                    listener& owner);
 
-    /// The controller is ready; forget(): it is not, and all commands are gone.
+    /// start(): the controller is ready. forget(): it is not ready; discards all commands.
     void start();
     void forget();
     void tail_moved() { work_.notify(sc_core::SC_ZERO_TIME); }
-    /// The host has consumed completions.
+    /// The host has advanced a completion queue's head.
     void head_moved(unsigned completion_queue);
     void invalidate(std::uint64_t first, std::uint64_t last);
 
-    /// Completes a command of this id with abort_requested; false: there is none that could be.
+    /// Completes a command with abort_requested; false if there is none with this id to abort.
     bool abort(std::uint16_t queue, std::uint16_t id);
-    /// Completes all commands of a submission queue that is about to be deleted.
+    /// Completes all commands of a submission queue, before it is deleted.
     void abort_all(std::uint16_t queue);
     /// Writes a completion, when its queue has room.
     void complete(const completion& done);
 
-    /// Faults: the next I/O commands never complete by themselves; a stuck one cannot be aborted.
+    /// Faults: the next `count` I/O commands are not completed; a stuck one cannot be aborted
+    /// either.
     void lose(std::uint64_t count) { lose_ += count; }
     void stick(std::uint64_t count) { stick_ += count; }
-    /// The next I/O commands take effect, and their completions are not written.
+    /// Fault: the next `count` I/O commands take effect, but their completions are not written.
     void lose_completions(std::uint64_t count) { lose_completions_ += count; }
 
     std::size_t outstanding() const { return waiting_.size() + lost_.size() + (moving_ ? 1 : 0); }
@@ -123,12 +124,12 @@ private:
     bool is_started_ = false;
     std::optional<unsigned> fetching_;  // submission queue
     std::array<std::uint32_t, 16> fetched_{};
-    std::multimap<sc_core::sc_time, job> waiting_;  // for their time
+    std::multimap<sc_core::sc_time, job> waiting_;  // by the time at which they continue
     std::list<job> lost_;
     std::optional<job> moving_;
     prp_list prps_;
-    std::uint64_t moved_ = 0;   // bytes of moving_
-    sc_core::sc_time arrival_;  // of its last byte
+    std::uint64_t moved_ = 0;   // bytes of moving_ that have moved
+    sc_core::sc_time arrival_;  // time at which its last byte arrives
     std::array<std::uint8_t, prp_list::page> buffer_{};
     std::uint64_t lose_ = 0, stick_ = 0, lose_completions_ = 0;
     sc_core::sc_event work_;

@@ -11,9 +11,10 @@ namespace names = nvme_entry_regs::feature;
 
 namespace {
 
-constexpr std::uint16_t hottest = 358, coldest = 0;  // kelvin, of the default thresholds
+constexpr std::uint16_t hottest = 358, coldest = 0;  // kelvin; default thresholds
 
-/// 0: over, 1: under. Bits 15:0 are the value, 19:16 the sensor (0: composite, 15: all).
+/// Threshold of a feature value: 0 for over, 1 for under. Bits 15:0: temperature; 19:16: sensor (0:
+/// composite, 15: all).
 std::optional<std::size_t> threshold(std::uint32_t asked) {
     const std::uint32_t sensor = asked >> 16 & 0xf, kind = asked >> 20 & 3;
     if ((sensor != 0 && sensor != 0xf) || kind > 1) return std::nullopt;
@@ -43,7 +44,7 @@ status features::set(const entry& command, std::uint32_t& result) {
         if ((wanted & 0xffff) == 0xffff || wanted >> 16 == 0xffff) return status::invalid_field;
         result = queues();
         return status::success;
-    case names::id_power:  // one power state
+    case names::id_power:  // there is one power state
         return (wanted & 0x1f) == 0 ? status::success : status::invalid_field;
     case names::id_vector:
         return (wanted & 0xffff) < vectors_ ? status::success : status::invalid_vector;

@@ -8,10 +8,10 @@
 
 namespace trn::nvme {
 
-/// The features of the controller (NVM Express 5.21.1): what software has set, from a reset on.
+/// The features of the controller (NVM Express 5.21.1), as set by software since a reset.
 class features {
 public:
-    /// `pairs`: I/O queues of each direction that the controller has.
+    /// `pairs`: number of I/O queues per direction.
     features(unsigned pairs, unsigned vectors) : pairs_(pairs), vectors_(vectors) { reset(); }
 
     void reset();
@@ -19,10 +19,10 @@ public:
     status get(const entry& command, std::uint32_t& result) const;
 
     bool write_cache() const { return (value(nvme_entry_regs::feature::id_write_cache) & 1) != 0; }
-    /// Kelvin; the composite temperature's upper limit.
+    /// Upper threshold of the composite temperature, kelvin.
     std::uint16_t hot() const { return thresholds_[0]; }
     std::uint16_t cold() const { return thresholds_[1]; }
-    /// Critical warnings that are reported as events.
+    /// Bit mask of the critical warnings that are reported as events.
     std::uint8_t reported_warnings() const {
         return static_cast<std::uint8_t>(value(nvme_entry_regs::feature::id_events));
     }
@@ -31,7 +31,7 @@ private:
     std::uint32_t value(unsigned id) const { return values_[id]; }
     std::uint32_t queues() const { return (pairs_ - 1) << 16 | (pairs_ - 1); }
     const unsigned pairs_, vectors_;
-    std::array<std::uint32_t, 12> values_{};     // by id
+    std::array<std::uint32_t, 12> values_{};     // by feature id
     std::array<std::uint16_t, 2> thresholds_{};  // over, under
 };
 

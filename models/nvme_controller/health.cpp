@@ -12,7 +12,7 @@ namespace words = nvme_entry_regs;
 
 namespace {
 
-/// Thousands of 512 bytes, rounded up.
+/// Thousands of 512-byte units, rounded up.
 std::uint64_t data_units(std::uint64_t bytes) {
     return (bytes + 511'999) / 512'000;
 }
@@ -42,7 +42,7 @@ std::vector<std::uint8_t> health::error_page() const {
         put(page, at + 8, each.what.queue);
         put(page, at + 10, each.what.id);
         put(page, at + 12, static_cast<std::uint16_t>(static_cast<unsigned>(each.what.how) << 1));
-        put<std::uint16_t>(page, at + 14, 0xffff);  // no place in the command
+        put<std::uint16_t>(page, at + 14, 0xffff);  // parameter location: not in the command
         put(page, at + 16, each.block);
         put(page, at + 24, each.name);
         at += size;
@@ -55,7 +55,7 @@ std::vector<std::uint8_t> health::health_page(const features& limits) const {
     page[0] = warnings(limits);
     put(page, 1, temperature);
     page[3] = 100;  // spare capacity in percent
-    page[4] = 10;   // its threshold
+    page[4] = 10;   // threshold of spare capacity, percent
     put(page, 32, data_units(bytes_read_));
     put(page, 48, data_units(bytes_written_));
     put(page, 64, reads_);
@@ -71,7 +71,7 @@ std::vector<std::uint8_t> health::health_page(const features& limits) const {
 
 std::vector<std::uint8_t> health::firmware_page() {
     std::vector<std::uint8_t> page(512);
-    page[0] = 1;  // slot 1 runs
+    page[0] = 1;  // slot 1 is active
     put_text(page, 8, 8, firmware_revision);
     return page;
 }

@@ -12,8 +12,8 @@ namespace trn::nvme {
 
 class features;
 
-/// What the logs show (NVM Express 5.14.1): health counters and failed commands. Survives resets;
-/// failed commands are forgotten with power.
+/// Content of the logs (NVM Express 5.14.1): health counters, which survive resets and power loss,
+/// and failed commands, which survive resets.
 class health {
 public:
     std::uint64_t media_errors = 0, power_cycles = 1, unsafe_shutdowns = 0;
@@ -30,7 +30,7 @@ public:
     void note_error(const completion& what, const command& of);
     void forget_errors() { errors_.clear(); }
 
-    /// Bits of the critical warning.
+    /// Bits of the critical warning field.
     std::uint8_t warnings(const features& limits) const;
 
     std::vector<std::uint8_t> error_page() const;
@@ -47,7 +47,7 @@ private:
 
     std::uint64_t reads_ = 0, writes_ = 0, bytes_read_ = 0, bytes_written_ = 0;
     std::uint64_t failures_ = 0;
-    std::deque<failure> errors_;  // the newest first
+    std::deque<failure> errors_;  // newest first
 };
 
 }  // namespace trn::nvme

@@ -22,7 +22,7 @@ void put_text(std::vector<std::uint8_t>& page, std::size_t at, std::size_t lengt
     std::memcpy(&page[at], text.data(), count);
 }
 
-/// Of the namespace; the vendor's part is invented.
+/// EUI-64 of the namespace; the vendor's part is invented.
 std::uint64_t identity::extended_id() const {
     return std::uint64_t{0x0cd0'1d00} << 32 ^ serial;
 }
@@ -48,7 +48,7 @@ std::vector<std::uint8_t> identity::controller_page() const {
     page[513] = 0x44;                                // CQES
     put<std::uint32_t>(page, 516, 1);                // NN
     put<std::uint16_t>(page, 520, 1 << 2 | 1 << 3);  // ONCS: dataset management, write zeroes
-    page[525] = 1 | 3 << 1;  // VWC: there is one; flush takes all namespaces
+    page[525] = 1 | 3 << 1;  // VWC: present; flush applies to all namespaces
     const std::string name = fmt::format("nqn.2014-08.org.nvmexpress:{:04x}{:04x}{:016x}", vendor,
                                          subsystem_vendor, serial);
     std::memcpy(&page[768], name.data(), name.size());  // SUBNQN

@@ -10,21 +10,21 @@
 
 namespace trn::nvme {
 
-constexpr std::uint32_t the_namespace = 1;  ///< the one that there is
-constexpr unsigned max_transfer_shift = 5;  ///< pages of a command's data, log2
+constexpr std::uint32_t the_namespace = 1;  ///< number of the only namespace
+constexpr unsigned max_transfer_shift = 5;  ///< log2 of the pages per command
 constexpr std::uint32_t max_transfer = 4096u << max_transfer_shift;
 constexpr unsigned max_event_requests = 4;
 constexpr unsigned max_abort_commands = 4;
-constexpr std::size_t max_error_entries = 64;  ///< of the log of errors
+constexpr std::size_t max_error_entries = 64;  ///< entries of the error log
 constexpr std::string_view firmware_revision = "1.0";
 
-/// A number as identify structures and logs have it: little endian, at a byte offset of the page.
+/// Writes a little-endian number at a byte offset of an identify structure or log.
 template <class T>
 void put(std::vector<std::uint8_t>& page, std::size_t at, T value) {
     std::memcpy(&page[at], &value, sizeof value);
 }
 
-/// Text as identify structures have it: padded with spaces.
+/// Writes text padded with spaces.
 void put_text(std::vector<std::uint8_t>& page, std::size_t at, std::size_t length,
               std::string_view text);
 

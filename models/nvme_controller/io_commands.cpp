@@ -98,7 +98,8 @@ void io_commands::received(job& of) {
     if (is_durable(of)) content_.flush(*of.medium, of.length);
 }
 
-/// Other uses of ranges are hints. All ranges are checked before the first is cleared.
+/// Clears ranges for deallocate; other attributes are hints without effect. All ranges are checked
+/// before the first is cleared.
 void io_commands::deallocate(job& of) {
     of.after = content_.time_of_write(0);
     if (of.what.words.get(words::ranges_use::deallocate) == 0) return;

@@ -9,7 +9,7 @@
 
 namespace trn::nvme {
 
-/// The commands of the NVM command set (NVM Express 6), on the one namespace.
+/// Executes the commands of the NVM command set (NVM Express 6) on the only namespace.
 class io_commands final : public command_set {
 public:
     io_commands(medium& content, std::uint32_t block_bytes, const features& settings, health& state)
@@ -24,7 +24,7 @@ private:
     struct range {
         std::uint64_t offset = 0, length = 0;  // bytes
     };
-    /// The blocks that a command names; sets `how` when they are not all on the medium.
+    /// The blocks of a command; sets `how` if they are not all on the medium.
     range blocks_of(job& of) const;
     void read(job& of);
     void write(job& of);

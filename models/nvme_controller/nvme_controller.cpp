@@ -94,7 +94,7 @@ void nvme_controller::set_up_registers() {
     });
 }
 
-/// A doorbell that means nothing is reported, when the controller is ready.
+/// Reports an invalid doorbell write if the controller is ready.
 void nvme_controller::doorbell(bool accepted, bool exists) {
     if (accepted || registers_.get(csts::rdy) == 0) return;
     log::guest_warn(
@@ -118,7 +118,7 @@ void nvme_controller::configure(std::uint64_t before, std::uint64_t now) {
                                                            : sc_core::SC_ZERO_TIME);
 }
 
-/// Whether software has set what the controller supports (NVM Express 3.1.5).
+/// Whether the controller supports the configuration in CC (NVM Express 3.1.5).
 bool nvme_controller::can_start() const {
     const std::uint64_t now = registers_[reg::cc];
     const auto entries = [this](register_field of) { return registers_.get(of); };
@@ -129,7 +129,7 @@ bool nvme_controller::can_start() const {
            entries(aqa::acqs) != 0 && entries(aqa::acqs) < nvme::queue_set::max_entries;
 }
 
-/// The end of enabling, or of a shutdown.
+/// Completes enabling or a shutdown.
 void nvme_controller::settle() {
     if (registers_.get(csts::shst) == csts::shst_occurring)
         registers_.set(csts::shst, csts::shst_complete);
@@ -149,7 +149,7 @@ void nvme_controller::settle() {
     engine_.start();
 }
 
-/// A controller reset by CC.EN: addresses of the admin queues stay.
+/// Controller reset by CC.EN: keeps the addresses of the admin queues.
 void nvme_controller::stop() {
     engine_.forget();
     queues_.close();
@@ -162,7 +162,7 @@ void nvme_controller::stop() {
     registers_.set(csts::shst, csts::shst_normal);
 }
 
-/// A reset of the function or of the subsystem. The medium and its cache keep their content.
+/// Reset of the function or of the subsystem: the medium and its cache keep their content.
 void nvme_controller::forget() {
     stop();
     registers_.reset();
@@ -176,7 +176,7 @@ void nvme_controller::lose_power() {
     forget();
 }
 
-// --- for the engine ---
+// --- command_engine::listener ---
 
 void nvme_controller::raise(unsigned vector) {
     if (vector >= irq.size()) return;

@@ -24,7 +24,7 @@
 
 namespace trn {
 
-/// An NVMe disk behind a PCI Express function: registers, admin and I/O queues, one namespace.
+/// An NVMe disk with a PCI Express function: registers, admin and I/O queues, one namespace.
 /// Spec: doc/models/nvme_controller.md; NVM Express base specification 1.4.
 class nvme_controller : public sc_core::sc_module,
                         public nvme::command_engine::listener,
@@ -35,19 +35,19 @@ public:
     struct config {
         std::uint64_t capacity = std::uint64_t{1} << 30;  ///< bytes
         unsigned block = 512;                             ///< bytes of a logical block
-        std::string image = {};  ///< file of the content; empty: memory of the run
+        std::string image = {};  ///< file with the content; empty: in memory, for one run
         std::uint64_t serial = 1;
         std::string model = "Amazon EC2 NVMe Instance Storage";
-        unsigned queues = 8;                                 ///< of I/O, each direction; at most 64
-        unsigned vectors = 9;                                ///< of MSI-X
-        std::uint64_t write_cache = 64u << 20;               ///< volatile bytes; invented
-        std::uint64_t read_rate = 2'800'000'000;             ///< bytes per second; invented
-        std::uint64_t write_rate = 1'400'000'000;            ///< likewise
-        sc_core::sc_time read_latency{80, sc_core::SC_US};   ///< invented
-        sc_core::sc_time write_latency{15, sc_core::SC_US};  ///< into the cache; invented
+        unsigned queues = 8;                       ///< I/O queues per direction; at most 64
+        unsigned vectors = 9;                      ///< of MSI-X
+        std::uint64_t write_cache = 64u << 20;     ///< bytes; invented
+        std::uint64_t read_rate = 2'800'000'000;   ///< bytes per second; invented
+        std::uint64_t write_rate = 1'400'000'000;  ///< bytes per second; invented
+        sc_core::sc_time read_latency{80, sc_core::SC_US};    ///< invented
+        sc_core::sc_time write_latency{15, sc_core::SC_US};   ///< into the cache; invented
         sc_core::sc_time flush_latency{500, sc_core::SC_US};  ///< invented
-        sc_core::sc_time command_time{10, sc_core::SC_US};    ///< of an admin command; invented
-        sc_core::sc_time ready_time{2, sc_core::SC_MS};  ///< of enabling and shutdown; invented
+        sc_core::sc_time command_time{10, sc_core::SC_US};    ///< per admin command; invented
+        sc_core::sc_time ready_time{2, sc_core::SC_MS};  ///< of enabling and of shutdown; invented
     };
     static constexpr unsigned max_queues = 64;
 
@@ -61,13 +61,13 @@ public:
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) forget();
                  }};
-    /// High: no power. What the write cache has is gone.
+    /// High: no power. The content of the write cache is lost.
     irq_in no_power{"no_power", 1, [this](unsigned, bool level) {
                         if (level) lose_power();
                     }};
 
     SC_HAS_PROCESS(nvme_controller);
-    /// \throws std::runtime_error with a sentence when the image cannot be used
+    /// \throws std::runtime_error if the image cannot be used
     nvme_controller(sc_core::sc_module_name name, const config& cfg);
 
     const config& settings() const { return cfg_; }

@@ -49,7 +49,7 @@ bool image_file::read(std::uint64_t offset, std::span<std::uint8_t> into) {
         const auto got = pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return failed("read");
-        if (got == 0) {  // shortened by another process
+        if (got == 0) {  // another process has truncated the file
             std::memset(into.data(), 0, into.size());
             return true;
         }
@@ -74,7 +74,7 @@ bool image_file::clear(std::uint64_t offset, std::uint64_t size) {
     constexpr int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
     if (fallocate(file_.get(), how, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0)
         return true;
-    // A file system without holes.
+    // The file system does not support holes.
     static constexpr std::uint8_t zeroes[4096] = {};
     for (std::uint64_t done = 0; done < size;) {
         const auto count = std::min<std::uint64_t>(sizeof zeroes, size - done);

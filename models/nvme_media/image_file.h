@@ -10,12 +10,12 @@
 
 namespace trn::nvme {
 
-/// A disk in a file of the host, which lasts over runs. The file is sparse; one process at a time
-/// uses it.
+/// A disk in a sparse file of the host, which keeps its content after a run. Only one process can
+/// use it at a time.
 class image_file final : public block_store {
 public:
-    /// Creates the file if there is none. \throws std::runtime_error with a sentence when the file
-    /// cannot be used, is in use, or has another size
+    /// Creates the file if it does not exist. \throws std::runtime_error if the file cannot be
+    /// used, is in use, or has another size
     image_file(const std::string& path, std::uint64_t size);
 
     bool read(std::uint64_t offset, std::span<std::uint8_t> into) override;

@@ -36,7 +36,7 @@ bool medium::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
     return cache_.about_to_write(offset, from.size()) && store_->write(offset, from);
 }
 
-/// More than the cache can hold is durable at once.
+/// Clears a range; one larger than the cache becomes durable at once.
 bool medium::clear(std::uint64_t offset, std::uint64_t length) {
     if (length == 0) return true;
     mend(offset, length);
@@ -87,7 +87,7 @@ sc_time medium::time_of_write(std::uint64_t bytes) {
     return writes_.reserve(bytes, now) - now + cfg_.write_latency;
 }
 
-/// After the writes before it.
+/// A flush begins after earlier writes.
 sc_time medium::time_of_flush() {
     if (timing() != timing_mode::contended) return sc_core::SC_ZERO_TIME;
     return writes_.reserve(0, sc_core::sc_time_stamp()) - sc_core::sc_time_stamp() +

@@ -14,26 +14,26 @@
 
 namespace trn::nvme {
 
-/// The content of a disk: storage, volatile write cache, spoiled blocks, and the time that
-/// accesses take. Ranges of callers are within size().
+/// The content of a disk: storage, volatile write cache, spoiled blocks, and access times.
+/// Precondition: ranges are within size().
 class medium {
 public:
     struct config {
         std::uint64_t capacity = 0;  ///< bytes, a multiple of 4096
-        std::string image = {};      ///< file that lasts over runs; empty: memory
+        std::string image = {};      ///< file with the content; empty: in memory
         std::uint64_t write_cache = 0;
         std::uint64_t read_rate = 0, write_rate = 0;  ///< bytes per second
         sc_core::sc_time read_latency, write_latency, flush_latency;
     };
 
-    /// \throws std::runtime_error with a sentence when the image cannot be used
+    /// \throws std::runtime_error if the image cannot be used
     medium(const std::string& name, const config& cfg);
 
     std::uint64_t size() const { return cfg_.capacity; }
     std::uint64_t used() const { return store_->used(); }
     std::uint64_t dirty_bytes() const { return cache_.dirty_bytes(); }
 
-    /// False: the storage has failed, or the range has spoiled bytes.
+    /// False if the storage has failed or the range has spoiled bytes.
     bool read(std::uint64_t offset, std::span<std::uint8_t> into);
     bool write(std::uint64_t offset, std::span<const std::uint8_t> from);
     bool clear(std::uint64_t offset, std::uint64_t length);
@@ -41,11 +41,11 @@ public:
     void flush(std::uint64_t offset, std::uint64_t length) { cache_.flush(offset, length); }
     std::uint64_t lose_power() { return cache_.lose_power(); }
 
-    /// Reads of the range fail until it is written.
+    /// Makes reads of the range fail until it is written.
     void spoil(std::uint64_t offset, std::uint64_t length);
     bool is_readable(std::uint64_t offset, std::uint64_t length) const;
 
-    /// Times from now on; they reserve the medium.
+    /// Durations from now on. Each call reserves the medium for its access.
     sc_core::sc_time time_of_read(std::uint64_t bytes);
     sc_core::sc_time time_of_write(std::uint64_t bytes);
     sc_core::sc_time time_of_flush();

@@ -8,7 +8,7 @@ namespace trn::nvme {
 
 namespace {
 
-/// Bytes from `offset` to the end of its extent, at most `size`.
+/// Number of bytes from `offset` to the end of its extent, at most `size`.
 std::uint64_t in_extent(std::uint64_t offset, std::uint64_t size) {
     return std::min(size, sparse_store::extent_bytes - offset % sparse_store::extent_bytes);
 }

@@ -42,7 +42,7 @@ void write_cache::flush(std::uint64_t offset, std::uint64_t length) {
     trim_order();
 }
 
-/// Keeps the list as short as the pages that it orders, but for a factor.
+/// Limits the list to about twice the number of dirty pages.
 void write_cache::trim_order() {
     if (order_.size() <= 2 * durable_.size() + 64) return;
     std::unordered_map<std::uint64_t, bool> seen;

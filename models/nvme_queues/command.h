@@ -9,7 +9,7 @@
 namespace trn::nvme {
 
 using entry = table_entry<nvme_entry_regs::rows>;
-/// Type and code of a completion (NVM Express 4.6.1).
+/// Status code type and status code of a completion (NVM Express 4.6.1).
 enum class status : std::uint16_t {
     success = nvme_entry_regs::completion::status_success,
     invalid_opcode = nvme_entry_regs::completion::status_invalid_opcode,
@@ -34,7 +34,7 @@ enum class status : std::uint16_t {
     unrecovered_read_error = nvme_entry_regs::completion::status_unrecovered_read_error,
 };
 
-/// A command as it was fetched, and its submission queue.
+/// A fetched command, and its submission queue.
 struct command {
     entry words;
     std::uint16_t queue = 0;

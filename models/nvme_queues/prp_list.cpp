@@ -35,7 +35,7 @@ void prp_list::take(std::span<const std::uint64_t> entries) {
     std::ranges::copy(entries, entries_.begin());
     at_ = 0;
     count_ = static_cast<std::uint32_t>(entries.size());
-    if (pages > entries.size()) list_ = entries_[--count_];  // the last one is where it goes on
+    if (pages > entries.size()) list_ = entries_[--count_];  // last entry: next part of the list
     refill();
 }
 
@@ -45,7 +45,7 @@ void prp_list::advance(std::uint64_t bytes) {
     if (now_.length == 0) refill();
 }
 
-/// Joins pages that follow each other.
+/// Merges contiguous pages.
 void prp_list::refill() {
     while (at_ != count_ && left_ != 0) {
         if (now_.length != 0 && entries_[at_] != now_.address + now_.length) return;

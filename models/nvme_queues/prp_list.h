@@ -10,8 +10,8 @@
 
 namespace trn::nvme {
 
-/// The pages of a command's data: two pointers, or one and a list in memory (NVM Express 4.3). A
-/// list ends with the data that it is for, so one that points to itself ends too.
+/// The pages of a command's data: two pointers, or one pointer and a list in memory (NVM Express
+/// 4.3). The data's length bounds the list, so a cyclic list terminates.
 class prp_list {
 public:
     static constexpr std::uint64_t page = 4096;
@@ -20,17 +20,17 @@ public:
     };
 
     prp_list() = default;
-    /// `prp1` and `prp2`: as the command has them.
+    /// `prp1` and `prp2`: fields of the command.
     prp_list(std::uint64_t prp1, std::uint64_t prp2, std::uint64_t length);
 
-    /// Not success: a pointer has an offset that is not allowed.
+    /// An error if a pointer has an invalid offset.
     status how() const { return how_; }
-    /// The part of the list that has to be read (take()) before there is a next piece.
+    /// The part of the list to read and pass to take() before next(); nothing: none.
     std::optional<piece> needs() const;
     void take(std::span<const std::uint64_t> entries);
-    /// Contiguous bus addresses; length 0: the data ends here. Precondition: needs() has nothing.
+    /// Next contiguous bus addresses; length 0: end of data. Precondition: needs() returns nothing.
     piece next() const { return now_; }
-    /// The next `bytes` are done. Precondition: not more than next() has.
+    /// Consumes `bytes` bytes. Precondition: at most next()'s length.
     void advance(std::uint64_t bytes);
 
 private:
@@ -44,7 +44,7 @@ private:
     std::uint64_t left_ = 0;  // bytes after now_
     std::uint64_t list_ = 0;  // address of the next part of the list
     std::array<std::uint64_t, page / sizeof(std::uint64_t)> entries_;
-    std::uint32_t count_ = 0, at_ = 0;  // of entries_
+    std::uint32_t count_ = 0, at_ = 0;  // number of entries_, and index of the next
 };
 
 }  // namespace trn::nvme

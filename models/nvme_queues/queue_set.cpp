@@ -71,7 +71,7 @@ bool queue_set::set_tail(unsigned number, std::uint32_t tail) {
 bool queue_set::set_head(unsigned number, std::uint32_t head) {
     completion_queue* const queue = completions(number);
     if (queue == nullptr || head >= queue->size) return false;
-    // Only entries that are there can be consumed.
+    // The host can only consume written entries.
     const auto unread = (queue->tail + queue->size - queue->head) % queue->size;
     if ((head + queue->size - queue->head) % queue->size > unread) return false;
     queue->head = head;

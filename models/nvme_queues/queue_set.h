@@ -9,35 +9,35 @@
 
 namespace trn::nvme {
 
-/// A completion, ready for its queue.
+/// A completion to write to its queue.
 struct completion {
     std::uint16_t queue = 0;  ///< submission queue
-    std::uint16_t id = 0;     ///< of the command
+    std::uint16_t id = 0;     ///< id of the command
     status how = status::success;
     std::uint32_t result = 0;
 };
 
 struct submission_queue {
     std::uint64_t base = 0;
-    std::uint32_t size = 0;  ///< entries; 0: there is no such queue
+    std::uint32_t size = 0;  ///< entries; 0: the queue does not exist
     std::uint32_t head = 0, tail = 0;
     std::uint16_t completions = 0;  ///< number of its completion queue
 };
 
 struct completion_queue {
     std::uint64_t base = 0;
-    std::uint32_t size = 0;            ///< entries; 0: there is no such queue
-    std::uint32_t head = 0, tail = 0;  ///< the host's; the controller's
+    std::uint32_t size = 0;            ///< entries; 0: the queue does not exist
+    std::uint32_t head = 0, tail = 0;  ///< head: set by the host; tail: by the controller
     bool phase = true, interrupts = false;
     std::uint16_t vector = 0;
-    unsigned users = 0;                   ///< submission queues
-    std::deque<completion> waiting = {};  ///< for room
+    unsigned users = 0;                   ///< submission queues that use it
+    std::deque<completion> waiting = {};  ///< until the ring has room
 
     bool is_full() const { return (tail + 1) % size == head; }
 };
 
-/// The queues of a controller by their numbers; 0 are the admin queues. Without memory until
-/// open() is called.
+/// The queues of a controller by number; number 0 are the admin queues. Empty until open() is
+/// called.
 class queue_set {
 public:
     static constexpr std::uint32_t max_entries = 1024;
@@ -48,7 +48,7 @@ public:
     void open(const submission_queue& admin, const completion_queue& admin_completions);
     void close();
 
-    /// Null: there is no such queue.
+    /// Null if the queue does not exist.
     submission_queue* submission(unsigned number);
     completion_queue* completions(unsigned number);
     unsigned pairs() const { return pairs_; }
@@ -58,18 +58,18 @@ public:
     status remove_submission(unsigned number);
     status remove_completions(unsigned number);
 
-    /// Doorbells. False: there is no such queue, or it has no such entry.
+    /// Doorbell writes. False if the queue or the entry does not exist.
     bool set_tail(unsigned number, std::uint32_t tail);
     bool set_head(unsigned number, std::uint32_t head);
 
-    /// The next submission queue in turn that has a command; null: none. A queue whose host takes
-    /// no completions has none until it does.
+    /// The next submission queue with a command, in round-robin order; null if there is none. Skips
+    /// queues whose completion queue has max_entries waiting completions.
     submission_queue* next(unsigned& number);
 
 private:
     bool is_free_number(unsigned number) const { return number != 0 && number <= pairs_; }
 
-    const unsigned pairs_;  // of I/O
+    const unsigned pairs_;  // I/O queues per direction
     std::vector<submission_queue> submissions_;
     std::vector<completion_queue> completions_;
     unsigned turn_ = 0;
