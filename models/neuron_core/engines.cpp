@@ -120,7 +120,7 @@ void core_engines::set_reset_values() {
                          regs::notify_config::notifications.mask() |
                          regs::notify_config::events.mask(),
                      0, e);
-        const auto generation = static_cast<unsigned>(environment_.who.generation);
+        const auto generation = static_cast<unsigned>(environment_.id.generation);
         control_.set(reg::version, generation | e << 8 | 1 << 16, 0, e);
     }
 }

@@ -36,7 +36,7 @@ struct sequencer_environment {
     };
 
     const sc_core::sc_object& owner;
-    identity who;
+    identity id;
     isa::partition_sizes partitions;
     semaphores& sync;
     isa::core_memory& memory;

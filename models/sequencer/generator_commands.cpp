@@ -137,7 +137,7 @@ generator_commands::burst generator_commands::burst_of(const dge_copy_fields& f,
             add(b.words, limited ? side->base + f.limit : 0);
         }
         add(b.words,
-            core_.who.semaphores +
+            core_.id.semaphores +
                 semaphores_regs::offset(semaphores_regs::reg::semaphore_increment, f.semaphore));
         add(b.words, dma_.at(engine_, generator_offset + regs::offset(reg::signal_value, q)));
         b.words.push_back(1);

@@ -52,7 +52,7 @@ progress posted_writes::ring_doorbells(const isa::doorbell_sets& sets) {
             if ((set.engines >> e & 1) == 0) continue;
             if (core_.observer != nullptr) core_.observer->rings(engine_, e, set.queue);
             const std::uint64_t queue =
-                core_.who.dma_base + e * core_.who.dma_stride + set.queue * queue_stride;
+                core_.id.dma_base + e * core_.id.dma_stride + set.queue * queue_stride;
             for (const bool m2s : {false, true}) {
                 const std::uint32_t count = m2s ? set.m2s_count : set.s2m_count;
                 if (number++ < accepted_) continue;  // accepted before a deferral

@@ -77,17 +77,17 @@ bool holds(unsigned condition, std::int32_t a, std::int32_t b) {
 }
 
 std::uint64_t rank(unsigned what, const engine_clock& clock,
-                   const sequencer_environment::identity& who) {
+                   const sequencer_environment::identity& id) {
     const std::uint64_t ns = clock.time_of(clock.local()).value() / 1000;
     switch (what) {
     case 0:
-        return who.core;
+        return id.core;
     case 1:
-        return who.core % 2;
+        return id.core % 2;
     case 2:
-        return who.chip;
+        return id.chip;
     case 3:
-        return static_cast<unsigned>(who.generation);
+        return static_cast<unsigned>(id.generation);
     case 4:
         return ns & 0xffff'ffff;
     default:
@@ -127,7 +127,7 @@ bool register_unit::is_local(const isa::instruction& i) {
 
 std::uint32_t register_unit::execute(const isa::instruction& i, std::uint32_t pc,
                                      engine_clock& clock,
-                                     const sequencer_environment::identity& who) {
+                                     const sequencer_environment::identity& id) {
     const auto& f = std::get<isa::register_fields>(i.control);
     const auto operand_b = [&] {
         return f.immediate != 0 ? static_cast<std::uint32_t>(f.imm) : values_[f.rb];
@@ -165,7 +165,7 @@ std::uint32_t register_unit::execute(const isa::instruction& i, std::uint32_t pc
         break;
     case opcode::rank:
         values_[f.rd] =
-            static_cast<std::uint32_t>(rank(static_cast<unsigned>(f.selector), clock, who));
+            static_cast<std::uint32_t>(rank(static_cast<unsigned>(f.selector), clock, id));
         break;
     default:
         break;

@@ -30,7 +30,7 @@ public:
     /// Executes `i` at `pc`, spends its cycles and returns the next pc. Precondition: `i` is a NOP,
     /// or is_local(i).
     std::uint32_t execute(const isa::instruction& i, std::uint32_t pc, engine_clock& clock,
-                          const sequencer_environment::identity& who);
+                          const sequencer_environment::identity& id);
 
 private:
     file values_{};

@@ -92,7 +92,7 @@ std::uint64_t row_moves::table_row(std::uint64_t index) const {
 }
 
 std::uint64_t row_moves::in_sbuf(unsigned partition, std::uint32_t byte) const {
-    return core_.who.sbuf +
+    return core_.id.sbuf +
            std::uint64_t{tile_.where.partition + partition} * core_.partitions.sbuf + byte;
 }
 

@@ -29,10 +29,10 @@ constexpr std::uint64_t max_ahead = 64 * isa::control_cycles;
 sequencer::sequencer(sequencer_environment& environment, isa::engine which)
     : core_(environment),
       engine_(which),
-      traits_{which, environment.who.generation, environment.partitions.sbuf,
+      traits_{which, environment.id.generation, environment.partitions.sbuf,
               environment.partitions.psum},
       settings_(environment.control, which),
-      clock_(isa::clock_of(which, environment.who.generation)),
+      clock_(isa::clock_of(which, environment.id.generation)),
       timeline_(environment.owner.name(), which, clock_, environment.lines),
       signals_(environment, which, settings_, counters_),
       program_(environment, traits_, clock_, counters_, timeline_),
@@ -269,7 +269,7 @@ void sequencer::run_ahead() {
     while (clock_.local() < horizon && program_.has_followers(pc_)) {
         const program_buffer::entry* e = program_.decoded(pc_);
         if (e == nullptr || !e->local) break;
-        pc_ = registers_.execute(e->d.what, pc_, clock_, core_.who);
+        pc_ = registers_.execute(e->d.what, pc_, clock_, core_.id);
         completions_.count();
     }
     timeline_.registers(first, completions_.issued() - before, from, clock_.local());
@@ -405,7 +405,7 @@ sequencer::step sequencer::control(const instruction& i) {
             return generators_.execute(std::get<isa::dge_copy_fields>(i.control), registers_);
         });
     default:
-        next_pc_ = registers_.execute(i, pc_, clock_, core_.who);
+        next_pc_ = registers_.execute(i, pc_, clock_, core_.id);
         retire_control(i, clock_.local());
         return step::done;
     }
