@@ -77,8 +77,8 @@ void packet_sender::forget() {
     outgoing_.reset();
     list_.reset();
     deadlines_.clear();
-    again_.clear();
-    asked_.clear();
+    resend_.clear();
+    peer_reads_.clear();
     unacknowledged_ = 0;
     packets_ = 0;
     later_.abandon();
@@ -181,7 +181,7 @@ void packet_sender::expire() {
         if (state.tries > 0)
             objects_.count(qp, [](traffic_counters& to) { ++to.network.timeouts; });
         if (state.tries <= cfg_.retries) {
-            again_.push_back(late);
+            resend_.push_back(late);
             continue;
         }
         objects_.count(qp, [](traffic_counters& to) { ++to.network.unresponsive_remotes; });
@@ -515,9 +515,9 @@ packet_sender::progress packet_sender::fill() {
 /// Selects the next packet: lost packets first, then responses to other cards and the queue pairs'
 /// own packets in turn, so that cards that read from each other can still send requests.
 packet_sender::progress packet_sender::choose() {
-    while (!again_.empty()) {
-        const packet_name name = again_.front();
-        again_.pop_front();
+    while (!resend_.empty()) {
+        const packet_name name = resend_.front();
+        resend_.pop_front();
         request* const of = lookup(name.message);
         if (of == nullptr || of->packets[name.packet].done) continue;
         if (of->packets[name.packet].tries > 0) {
@@ -533,7 +533,7 @@ packet_sender::progress packet_sender::choose() {
     }
     const bool own_turn = std::exchange(answered_, false);
     if (own_turn && choose_own() == progress::moved) return progress::moved;
-    if (!asked_.empty()) {
+    if (!peer_reads_.empty()) {
         answered_ = true;
         prepare_response();
         return progress::moved;
@@ -625,13 +625,13 @@ void packet_sender::prepare(request& of, std::uint32_t number) {
 // --- for other cards ---
 
 void packet_sender::answer_read(std::unique_ptr<srd_packet> asked) {
-    asked_.push_back(std::move(asked));
+    peer_reads_.push_back(std::move(asked));
     wake();
 }
 
 void packet_sender::prepare_response() {
-    auto what = std::move(asked_.front());
-    asked_.pop_front();
+    auto what = std::move(peer_reads_.front());
+    peer_reads_.pop_front();
     queue_pair* const qp = objects_.by_number(what->destination_qp);
     outgoing_ = outgoing();
     outgoing_->ready = sc_core::sc_time_stamp();

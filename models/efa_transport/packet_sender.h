@@ -187,10 +187,10 @@ private:
     std::optional<outgoing> outgoing_;
     std::optional<page_list> list_;   // of the next work request
     std::deque<expected> deadlines_;  // earliest first; includes packets that are done
-    std::deque<packet_name> again_;   // packets to send again
-    std::deque<std::unique_ptr<srd_packet>> asked_;  // reads of other cards
-    std::set<ethernet::address> responsive_;         // cards that have answered
-    sc_core::sc_time round_trip_;                    // smoothed
+    std::deque<packet_name> resend_;  // packets to send again
+    std::deque<std::unique_ptr<srd_packet>> peer_reads_;  // reads of other cards
+    std::set<ethernet::address> responsive_;              // cards that have answered
+    sc_core::sc_time round_trip_;                         // smoothed
     sc_core::sc_event work_;
     counts counters_;
 };

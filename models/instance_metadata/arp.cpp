@@ -27,7 +27,7 @@ constexpr std::uint32_t ethernet_ipv4[] = {0x0001'0800, 0x0604'0000};
 
 }  // namespace
 
-bool asks_for(const packet& packet, std::uint32_t address) {
+bool is_request_for(const packet& packet, std::uint32_t address) {
     const auto& bytes = packet.bytes;
     return bytes.size() >= arp::bytes && get16(bytes, 12) == protocols::arp &&
            get32(bytes, arp::kind) == arp::ethernet_ipv4[0] &&

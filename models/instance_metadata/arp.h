@@ -9,8 +9,8 @@
 namespace trn::metadata {
 
 /// Whether a packet is an ARP request for this IPv4 address (RFC 826).
-bool asks_for(const ethernet::packet& packet, std::uint32_t address);
-/// Precondition: asks_for(question, address).
+bool is_request_for(const ethernet::packet& packet, std::uint32_t address);
+/// Precondition: is_request_for(question, address).
 std::unique_ptr<ethernet::packet> arp_answer(const ethernet::packet& question,
                                              std::uint32_t address,
                                              const ethernet::mac_address& mac);

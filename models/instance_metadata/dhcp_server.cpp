@@ -30,7 +30,7 @@ namespace place {
 constexpr std::size_t operation = 0, id = 4, flags = 10, own = 12, yours = 16, mac = 28,
                       cookie = 236, options = 240;
 }
-constexpr std::uint8_t asks = 1, answers = 2;
+constexpr std::uint8_t boot_request = 1, boot_reply = 2;
 constexpr std::uint32_t ethernet_kind = 0x0001'0600;  // types in the word at `operation`
 constexpr std::uint16_t broadcast = 0x8000;
 constexpr std::uint32_t cookie = 0x6382'5363;
@@ -69,17 +69,18 @@ std::optional<ip::headers> find_message(const packet& packet) {
 dhcp_server::dhcp_server(const config& cfg, sender sends) : cfg_(cfg), sends_(std::move(sends)) {}
 
 bool dhcp_server::takes(const packet& packet) const {
-    return asks_for(packet, cfg_.router) || find_message(packet);
+    return is_request_for(packet, cfg_.router) || find_message(packet);
 }
 
 void dhcp_server::receive(const packet& packet) {
-    if (asks_for(packet, cfg_.router)) return sends_(arp_answer(packet, cfg_.router, cfg_.mac));
+    if (is_request_for(packet, cfg_.router))
+        return sends_(arp_answer(packet, cfg_.router, cfg_.mac));
     const auto of = find_message(packet);
     if (!of || !is_whole(packet, *of)) return;
     const auto message = std::span(packet.bytes)
                              .subspan(of->payload, of->end - of->payload)
                              .subspan(header_bytes::udp);
-    if (message.size() < place::options || message[place::operation] != asks ||
+    if (message.size() < place::options || message[place::operation] != boot_request ||
         (get32(message, 0) & 0x00ff'ff00) != ethernet_kind ||
         get32(message, place::cookie) != cookie)
         return;
@@ -164,7 +165,7 @@ void dhcp_server::reply(std::span<const std::uint8_t> message, kind what) {
     put16(udp, 4, static_cast<std::uint16_t>(udp.size()));
 
     const auto answer = udp.subspan(header_bytes::udp);
-    put32(answer, 0, ethernet_kind | std::uint32_t{answers} << 24);
+    put32(answer, 0, ethernet_kind | std::uint32_t{boot_reply} << 24);
     std::copy_n(message.begin() + place::id, copied, answer.begin() + place::id);
     std::copy_n(message.begin() + place::flags, 2, answer.begin() + place::flags);
     if (what != kind::refuse) put32(answer, place::own, own);

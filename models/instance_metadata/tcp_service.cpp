@@ -51,13 +51,14 @@ tcp_service::tcp_service(const config& cfg, responder answers, sender sends)
 // --- packets ---
 
 bool tcp_service::takes(const packet& packet) const {
-    if (asks_for(packet, cfg_.address)) return true;
+    if (is_request_for(packet, cfg_.address)) return true;
     const auto of = ip::find_headers(packet.bytes);
     return of.version == ip::network::ipv4 && get32(packet.bytes, of.addresses + 4) == cfg_.address;
 }
 
 void tcp_service::receive(const packet& packet) {
-    if (asks_for(packet, cfg_.address)) return sends_(arp_answer(packet, cfg_.address, cfg_.mac));
+    if (is_request_for(packet, cfg_.address))
+        return sends_(arp_answer(packet, cfg_.address, cfg_.mac));
     const auto of = ip::find_headers(packet.bytes);
     const std::span<const std::uint8_t> bytes(packet.bytes);
     if (!of.carries(protocols::tcp) || !of.has(header_bytes::tcp) || !is_whole(packet, of) ||

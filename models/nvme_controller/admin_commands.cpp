@@ -103,16 +103,16 @@ void admin_commands::identify(job& of) {
     const std::uint32_t name = of.what.words.get(words::reg::namespace_);
     switch (of.what.words.get(words::identify::cns)) {
     case words::identify::cns_controller:
-        return answer(of, who_.controller_page());
+        return answer(of, identity_.controller_page());
     case words::identify::cns_namespace:
         if (name != the_namespace) break;
-        return answer(of, who_.namespace_page(of_.content.used() / who_.block_bytes));
+        return answer(of, identity_.namespace_page(of_.content.used() / identity_.block_bytes));
     case words::identify::cns_active_namespaces:
         if (name >= all_namespaces - 1) break;
-        return answer(of, who_.active_namespaces(name));
+        return answer(of, identity_.active_namespaces(name));
     case words::identify::cns_namespace_descriptors:
         if (name != the_namespace) break;
-        return answer(of, who_.descriptors());
+        return answer(of, identity_.descriptors());
     default:
         of.how = status::invalid_field;
         return;

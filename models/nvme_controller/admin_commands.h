@@ -26,9 +26,9 @@ public:
         async_events& events;
     };
 
-    admin_commands(const identity& who, unsigned vectors, sc_core::sc_time command_time,
+    admin_commands(const identity& about, unsigned vectors, sc_core::sc_time command_time,
                    const parts& of, std::function<command_engine&()> engine)
-        : who_(who),
+        : identity_(about),
           vectors_(vectors),
           command_time_(command_time),
           of_(of),
@@ -51,7 +51,7 @@ private:
     /// Returns data to the host.
     static void answer(job& of, std::vector<std::uint8_t> bytes);
 
-    const identity who_;
+    const identity identity_;
     const unsigned vectors_;
     const sc_core::sc_time command_time_;
     const parts of_;
