@@ -37,7 +37,7 @@ public:
 
 private:
     static constexpr std::size_t max_uses = 64;
-    std::map<unsigned, int> lines_;  ///< by core
+    std::map<unsigned, int> lines_;  ///< line that starts a collective, by core
     std::vector<std::pair<program_names::collective_queue, diagnostic>> uses_;
 };
 

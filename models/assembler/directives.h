@@ -32,7 +32,7 @@ public:
     /// After "@": "x+64", "core1.S[5]", "control.vector+4", "sbuf+0x100", "cc[0]", "program.vector"
     relocation read_address(cursor& in);
     const transfer& read_transfer_name(cursor& in) const;
-    /// Adds core `number`, which a directive names, to the set's cores.
+    /// Extends the set to core `number`, which a directive names.
     void need_core(unsigned number);
 
     /// A use of a core's DMA queue for collectives, and its place in the line.

@@ -96,7 +96,7 @@ private:
     listener& engine_;
     entry command_;                               // the command that waits for memory
     std::optional<efa_objects::page_list> list_;  // of REG_MR; none: the buffer of HOST_INFO
-    std::uint32_t created_ = 0;                   // queue pairs; the upper bits of their numbers
+    std::uint32_t created_ = 0;                   // queue pairs; selects upper bits of QP numbers
     nitro::driver_profile driver_;
 };
 

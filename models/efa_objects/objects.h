@@ -18,7 +18,7 @@ namespace trn::efa_objects {
 /// Capacities of a card, as GET_FEATURE returns them (EFA contract 7). Invented, except max_qp and
 /// inline_bytes.
 struct limits {
-    static constexpr std::uint32_t max_qp = 256;  ///< a power of two: low bits of QP numbers
+    static constexpr std::uint32_t max_qp = 256;  ///< a power of two: QP number = n x 256 + handle
     static constexpr std::uint32_t max_sq_depth = 4096, work_request_bytes = 64;
     static constexpr std::uint32_t inline_bytes = 32;
     /// For work requests of 128 bytes (QUEUE_ATTR_2), which halve a ring's depth.

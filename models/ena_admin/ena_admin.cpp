@@ -37,7 +37,7 @@ constexpr std::uint32_t host_information_bytes = release_at + nitro::driver_prof
 constexpr std::uint32_t table_entry_bytes = 4, whole_table = 0xffff'ffff;
 constexpr std::uint32_t toeplitz = bit(1);
 constexpr std::size_t key_at = 8;
-constexpr std::uint32_t eni_statistics = 1;  // bit of a capability
+constexpr std::uint32_t eni_statistics = 1;  // capability bit
 // Checksums of IPv4, TCP and UDP, partial or full, over IPv4 and IPv6; segmentation with ECN.
 constexpr std::uint32_t send_offloads_offered = 0xff;
 constexpr std::uint32_t receive_offloads_offered = 0xf;  // the same checksums, and the hash

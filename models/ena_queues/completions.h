@@ -34,7 +34,8 @@ public:
     std::uint64_t count() const { return count_; }
 
 private:
-    /// `phase`: the phase field, in the first of `bytes` bytes of the entry.
+    /// Writes the first `bytes` of `entry`, which contain its phase field `phase`. `announces`:
+    /// whether to raise the vector.
     void write(const submission_queue& from, io_entry entry, register_field phase,
                std::uint32_t bytes, bool announces);
 

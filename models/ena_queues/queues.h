@@ -20,7 +20,7 @@ struct limits {
     static constexpr std::uint32_t max_access = 4096;       ///< bytes per access to host memory
     static constexpr std::uint32_t max_segmented = 65535;   ///< bytes of an IP packet to segment
     static constexpr std::uint32_t max_table_log2 = 9;      ///< entries of RSS's table
-    static constexpr std::uint32_t link_header_bytes = 18;  ///< with a VLAN tag
+    static constexpr std::uint32_t link_header_bytes = 18;  ///< Ethernet header with a VLAN tag
     static constexpr unsigned max_card_rings = 8;           ///< low latency queues
 };
 

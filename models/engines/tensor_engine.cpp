@@ -88,7 +88,7 @@ void tensor_engine::reset() {
     written_.reset();
 }
 
-/// Buffers that need no value between instructions: one set for all engines of a thread.
+/// Large buffers without values between instructions: one set for all engines of a thread.
 struct tensor_engine::scratch {
     matrix moving;
     std::vector<float> out;

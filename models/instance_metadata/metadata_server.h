@@ -22,7 +22,7 @@ public:
         instance about;  ///< without the client's addresses
         metadata_server::tokens need = tokens::optional;
         std::uint8_t hop_limit = 1;  ///< of packets with a token
-        std::uint64_t seed = 0;      ///< of tokens
+        std::uint64_t seed = 0;      ///< seed of the tokens
     };
     struct counts {
         std::uint64_t requests = 0, refused = 0, tokens = 0;

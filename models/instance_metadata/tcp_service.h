@@ -30,7 +30,7 @@ public:
         ethernet::mac_address mac{};
         std::uint32_t address = 0;
         std::uint16_t port = 80;
-        std::uint64_t seed = 0;                            ///< of initial sequence numbers
+        std::uint64_t seed = 0;                            ///< seed of initial sequence numbers
         sc_core::sc_time retransmit{200, sc_core::SC_MS};  ///< retransmission timeout
     };
     struct client {

@@ -199,7 +199,7 @@ struct wait_condition {
 };
 
 struct semaphore_update {
-    std::uint8_t mode = 0;  ///< code of update_mode, plus at_issue
+    std::uint8_t mode = 0;  ///< code of update_mode, may include at_issue
     std::uint8_t index = 0;
     std::int32_t value = 0;
 
@@ -314,7 +314,7 @@ struct instruction {
 
 /// TILE of PE instructions: rows and columns of the array.
 struct pe_tile {
-    unsigned row, column, rows, columns;  ///< all 0: illegal size code
+    unsigned row, column, rows, columns;  ///< a size of 0: illegal size code
 };
 constexpr pe_tile pe_tile_of(std::uint8_t tile) {
     constexpr unsigned sizes[] = {128, 64, 32, 0};

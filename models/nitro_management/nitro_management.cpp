@@ -209,7 +209,7 @@ nitro_management::progress nitro_management::advance() {
                            registers.get(aq_caps::entry_size) == admin_entry::size &&
                            completions_.exists();
         if (fetched_ == posted_ || !ready) return progress::idle;
-        // If the driver's count is ahead by more than the ring, repeat at most one ring of entries.
+        // If the driver has posted more than `depth` commands, fetch only the last `depth`.
         if (static_cast<std::uint16_t>(posted_ - fetched_) > depth)
             fetched_ = static_cast<std::uint16_t>(posted_ - depth);
         command_ = command_state();

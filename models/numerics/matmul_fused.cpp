@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
-// Narrow: a b has at most 22 significant bits, so one fused multiply-add in FP32 is RN32(RN64(acc +
-// a b)): the intermediate rounding to 53 bits does not change the sum of two 24-bit numbers. Wide:
-// a b is exact in binary64, a fused step is RN64(acc + a b), and one conversion to FP32 follows.
+// Narrow: a b has at most 22 significant bits, so one fused multiply-add in FP32 equals
+// RN32(RN64(acc + a b)): the intermediate rounding to 53 bits does not change the sum of two 24-bit
+// numbers. Wide: a b is exact in binary64, a fused step is RN64(acc + a b), and one conversion to
+// FP32 follows.
 
 namespace trn::numerics::fused {
 
@@ -122,8 +123,8 @@ template <unsigned lanes, unsigned rows, unsigned columns, unsigned products, bo
                 __builtin_convertvector(acc[r][c], narrow);
 }
 
-/// Divides the output into blocks of rows x width, packs the operands, and calls `block(a, b,
-/// out)`.
+/// Divides the output into blocks of rows x width, packs the operands of each, and calls
+/// `block(a, b, out)`.
 template <class T, class Block>
 [[gnu::always_inline]] inline void for_blocks(const matmul_shape& s, std::size_t steps,
                                               std::size_t rows, std::size_t width, const T* a,
@@ -246,8 +247,8 @@ host this_host() {
     return found;
 }
 
-/// Whether the compiler fused multiply and add, as this file's options demand: only then is 2^120 -
-/// 2^128 finite.
+/// Whether the compiler fused multiply and add, as this file's options demand: only then is the
+/// sum 2^120 - 2^128 finite.
 bool fuses() {
     const float a[] = {0x1p100f, -0x1p100f}, b[] = {0x1p20f, 0x1p28f};
     float sum = 0;

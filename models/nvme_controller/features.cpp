@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint16_t hottest = 358, coldest = 0;  // kelvin; default thresholds
 
-/// Threshold of a feature value: 0 for over, 1 for under. Bits 15:0: temperature; 19:16: sensor (0:
-/// composite, 15: all).
+/// Index of a threshold: 0 for over, 1 for under. Bits of `asked`: 15:0 temperature; 19:16 sensor
+/// (0: composite, 15: all); 21:20 index.
 std::optional<std::size_t> threshold(std::uint32_t asked) {
     const std::uint32_t sensor = asked >> 16 & 0xf, kind = asked >> 20 & 3;
     if ((sensor != 0 && sensor != 0xf) || kind > 1) return std::nullopt;

@@ -46,7 +46,7 @@ private:
     engine_counters& counters_;
     const engine_timeline& timeline_;
     software_rings rings_;
-    std::optional<work> work_;  // of the current instruction
+    std::optional<work> work_;  // state of the current instruction
 };
 
 }  // namespace trn
