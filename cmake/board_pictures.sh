@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# board_pictures.sh TRNVP FOLDER [--check]: rewrites the pictures of boards, or fails when one is stale.
+# board_pictures.sh TRNVP FOLDER [--check]: rewrites the pictures of boards; with --check fails if
+# one is stale.
 set -eu
 trnvp=$1
 folder=$2

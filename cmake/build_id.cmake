@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DGIT=... -DSOURCE=... -DVERSION=... -DOUTPUT=... -P build_id.cmake: version and commit as a header.
+# cmake -DGIT=... -DSOURCE=... -DVERSION=... -DOUTPUT=... -P build_id.cmake: writes a header with
+# version and commit.
 set(commit "")
 if(GIT AND EXISTS ${SOURCE}/.git)
     execute_process(COMMAND ${GIT} rev-parse --short=12 HEAD WORKING_DIRECTORY ${SOURCE}

@@ -8,8 +8,8 @@ find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 
-# Debian's libsystemc exports the C++17 API symbol only, so every translation unit must say so;
-# dynamic processes are used by the attach layer's in-process host.
+# Debian's libsystemc exports only the C++17 API symbol, so every translation unit must select it.
+# The in-process host of the attach layer uses dynamic processes.
 pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc tlm)
 add_library(trn_systemc INTERFACE)
 target_link_libraries(trn_systemc INTERFACE PkgConfig::SYSTEMC)
@@ -20,7 +20,7 @@ pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
 find_library(LIBFDT fdt REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
-# Its -pthread would define _REENTRANT, with which precompiled headers of the other parts do not fit.
+# RE2's -pthread would define _REENTRANT, which makes precompiled headers of other targets unusable.
 set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 
 add_library(trn_boost INTERFACE)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# generated_part.sh DOCUMENT NAME [--check] COMMAND...: puts what COMMAND prints between the lines "<!-- NAME: generated"
-# and "<!-- NAME: end" of DOCUMENT, or fails when something else is there.
+# generated_part.sh DOCUMENT NAME [--check] COMMAND...: replaces the text between the lines "<!--
+# NAME: generated" and "<!-- NAME: end" of DOCUMENT by the output of COMMAND; with --check fails if
+# they differ.
 set -eu
 document=$1
 name=$2

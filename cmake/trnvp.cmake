@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# How a folder becomes a target. Every .cpp of a folder belongs to its library, every *_test.cpp to its test.
+# Functions that define a folder's targets: every .cpp belongs to its library, every *_test.cpp to
+# its tests.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 11)
 
-# "Default" keeps assertions: a violated assumption of ours aborts loudly in every build that users get.
+# "Default" keeps assertions: an internal error aborts in every build that users get.
 set(CMAKE_CXX_FLAGS_DEFAULT "-O2 -g1")
 set(CMAKE_C_FLAGS_DEFAULT "-O2 -g1")
 
@@ -15,16 +16,17 @@ option(TRNVP_SANITIZE "build with address and undefined-behaviour sanitizers" OF
 add_library(trn_options INTERFACE)
 target_compile_options(trn_options INTERFACE -Wall -Wextra -Wconversion -Werror
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wno-psabi>
-    # The compiler's own garbage collection takes a tenth of its time, and frees little below this (KiB).
+    # The compiler's garbage collection takes 10 % of its time and frees little below this heap size
+    # (KiB).
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 target_include_directories(trn_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
 if(TRNVP_SANITIZE)
     target_compile_options(trn_options INTERFACE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
         -fno-omit-frame-pointer)
-    # SystemC's processes have stacks that the sanitizer does not know: an exception there leaves marks
-    # of dead variables behind, which it then reports. Heap and globals stay watched.
+    # AddressSanitizer does not know the stacks of SystemC processes: after an exception there it
+    # reports stale marks of dead variables. Heap and globals stay checked.
     target_compile_options(trn_options INTERFACE --param=asan-stack=0)
-    # g++ 12 sees the standard library's std::function as uninitialised once it is instrumented.
+    # With instrumentation, g++ 12 reports the standard library's std::function as uninitialised.
     target_compile_options(trn_options INTERFACE -Wno-error=maybe-uninitialized)
     target_link_options(trn_options INTERFACE -fsanitize=address,undefined)
 endif()
@@ -32,7 +34,7 @@ endif()
 option(TRNVP_COVERAGE "count which lines run" OFF)
 if(TRNVP_COVERAGE)
     target_compile_options(trn_options INTERFACE -O1 --coverage)
-    # Scenarios end by _exit(), which would lose what they counted.
+    # Scenarios end by _exit(), which skips writing the coverage counters.
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/coverage_exit.c @ONLY CONTENT [[
 void __gcov_dump(void);
 _Noreturn void __real__exit(int status);
@@ -43,7 +45,7 @@ _Noreturn void __wrap__exit(int status) { __gcov_dump(); __real__exit(status); }
     target_link_libraries(trn_options INTERFACE trn_coverage_exit)
 endif()
 
-# trn_library(name LINK libs...): all .cpp of the calling folder, and of the SUBFOLDERS named.
+# trn_library(name LINK libs...): library of all .cpp of the calling folder and of its SUBFOLDERS.
 function(trn_library name)
     cmake_parse_arguments(arg "" "" "LINK;SUBFOLDERS" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS *.cpp *.h)
@@ -51,23 +53,25 @@ function(trn_library name)
         file(GLOB more CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.h)
         list(APPEND sources ${more})
     endforeach()
-    list(FILTER sources EXCLUDE REGEX "_kind\\.cpp$")  # rows of models/kinds.cpp, which knows the netlist
+    # Rows of models/kinds.cpp, which links the netlist.
+    list(FILTER sources EXCLUDE REGEX "_kind\\.cpp$")
     add_library(${name} STATIC ${sources})
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     target_link_libraries(${name} PUBLIC trn_options ${arg_LINK})
 endfunction()
 
-# trn_build_fast(name level): optimised less than the rest. Tests build in half the time (what they test is
-# optimised), what reads a command line once in three quarters.
+# trn_build_fast(name level): reduces the optimisation level. Tests build in half the time (the code
+# under test is still optimised), readers of the command line in three quarters.
 function(trn_build_fast name level)
     if(NOT TRNVP_SANITIZE)
         target_compile_options(${name} PRIVATE ${level})
     endif()
 endfunction()
 
-# trn_gather(name [count]): its files are compiled eight (or `count`) at a time, because what each includes takes longer
-# than itself. They share an anonymous namespace then, so files that use a name of another one differently are `trn_apart`.
-# Sanitizer build and lint take all one by one: TRNVP_GATHER is off.
+# trn_gather(name [count]): compiles the files of a target in groups of eight (or `count`), because
+# their common includes take most of the time. Files of a group share an anonymous namespace; files
+# with conflicting names are excluded by `trn_apart`. Sanitizer and lint builds compile each file by
+# itself: TRNVP_GATHER is off.
 option(TRNVP_GATHER "compile files of a target together where that is faster" ON)
 function(trn_gather name)
     set(counts 8 ${ARGN})
@@ -79,8 +83,8 @@ function(trn_apart)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# trn_headers(name LEVEL level LINK libs... HEADERS headers...): headers of others that many files include, parsed
-# once. A file includes what it uses all the same: the sanitizer build goes without these.
+# trn_headers(name LEVEL level LINK libs... HEADERS headers...): precompiles widely used headers of
+# libraries. Files must still include what they use: the sanitizer build does not precompile.
 function(trn_headers name)
     cmake_parse_arguments(arg "" "LEVEL" "LINK;HEADERS" ${ARGN})
     set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
@@ -93,14 +97,15 @@ function(trn_headers name)
     endif()
 endfunction()
 
-# trn_reads_headers(name headers): NAME, built at the same level and with the same libraries, finds HEADERS parsed.
+# trn_reads_headers(name headers): NAME uses the precompiled HEADERS; both need the same level and
+# libraries.
 function(trn_reads_headers name headers)
     target_precompile_headers(${name} REUSE_FROM ${headers})
     target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache needs it
 endfunction()
 
-# Limits of tests are seconds of processor time of each process (prlimit), so that a busy machine fails nothing. A test
-# that waits for ever ends after ten times as long by the clock.
+# Limits of tests are seconds of processor time of each process (prlimit), independent of the
+# machine's load. A blocked test is killed after ten times as long in wall time.
 if(TRNVP_SANITIZE OR TRNVP_COVERAGE)
     set(trn_slower 5)
 else()
@@ -116,9 +121,10 @@ function(trn_limits seconds limiter timeout)
     set(${timeout} ${wall} PARENT_SCOPE)
 endfunction()
 
-# trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its own process,
-# because SystemC elaborates once per process. Tests that are ALONE_WITH the same word run one after another. The files
-# of one are gathered, unless they use the same names for different things: APART. SECONDS of processor time each.
+# trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its
+# own process, because SystemC elaborates once per process. Targets with the same ALONE_WITH word do
+# not run at the same time. Files are gathered unless APART, which is needed when they use the same
+# name for different things. SECONDS: processor time of each test.
 function(trn_tests name)
     cmake_parse_arguments(arg "APART" "SECONDS;ALONE_WITH" "LINK;LABELS" ${ARGN})
     if(arg_ALONE_WITH)
@@ -136,15 +142,15 @@ function(trn_tests name)
     if(NOT arg_APART)
         trn_gather(${name})
     endif()
-    # The emulator of CMake's name is what the tests are started with.
+    # CMake starts the tests through its cross-compiling emulator, here the limiter.
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
         CROSSCOMPILING_EMULATOR "${limiter}")
     gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 600
         PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABELS}" ${alone})
 endfunction()
 
-# trn_program_test(name LABEL label COMMAND words... [SECONDS n] [PROPERTIES ...]): a test that is a command, run from the top
-# of the sources. SECONDS of processor time of each of its processes.
+# trn_program_test(name LABEL label COMMAND words... [SECONDS n] [PROPERTIES ...]): a test that runs
+# a command in the source directory. SECONDS: processor time of each process.
 function(trn_program_test name)
     cmake_parse_arguments(arg "" "LABEL;SECONDS" "COMMAND;PROPERTIES" ${ARGN})
     trn_limits("${arg_SECONDS}" limiter timeout)
