@@ -14,7 +14,7 @@
 
 namespace trn::test {
 
-/// One line of `./dev bench`; tests/bench/bench.py says what the columns mean.
+/// One row of `./dev bench`; tests/bench/bench.py describes its columns.
 struct bench_row {
     std::string name;
     double value;
@@ -31,7 +31,7 @@ inline double median(std::vector<double> runs) {
     return *middle;
 }
 
-/// One timing of `body()`, in nanoseconds per `repetitions`.
+/// One measurement of `repetitions` runs of `body()`: nanoseconds per run.
 template <class Body>
 double nanoseconds_once(std::size_t repetitions, Body body) {
     const auto begin = std::chrono::steady_clock::now();
@@ -40,7 +40,7 @@ double nanoseconds_once(std::size_t repetitions, Body body) {
     return took.count() / static_cast<double>(repetitions);
 }
 
-/// Median of five timings.
+/// Median of five measurements, nanoseconds per run.
 template <class Body>
 double nanoseconds_each(std::size_t repetitions, Body body) {
     std::vector<double> runs;
@@ -48,7 +48,7 @@ double nanoseconds_each(std::size_t repetitions, Body body) {
     return median(std::move(runs));
 }
 
-/// Writes the rows to the file of `--json FILE`, or prints them.
+/// Writes the rows to the file given by `--json FILE`, or else prints them.
 inline int report(const std::vector<bench_row>& rows, int argc, char** argv) {
     auto list = nlohmann::json::array();
     for (const auto& r : rows) {

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Includes between folders point one way, and neither units nor folders form circles: doc/architecture.md, "Folders".
-A unit is a header and the source file of the same name: what either includes, the unit needs.
+"""Checks that includes between folders point one way, and that units and folders form no cycles:
+doc/architecture.md, "Folders".
+A unit is a header and the source file of the same name; it depends on everything either of them
+includes.
 
-    check_arrows.py                  prints file:line: what is wrong; status 1 when something is
+    check_arrows.py                  prints file:line and the violation; status 1 on violations
     check_arrows.py --draw FILE      also writes the picture of all folders
-    check_arrows.py --compare FILE   also fails when FILE is not that picture
+    check_arrows.py --compare FILE   also fails when FILE differs from that picture
 """
 import os
 import pathlib
@@ -15,7 +17,7 @@ import sys
 
 from draw_arrows import picture
 
-# folder -> prefixes of what it may include from the project; the first matching folder counts.
+# folder -> prefixes that it may include from the project; the first matching folder applies.
 F = "platform/framework/"
 BASE = [F + "config/", F + "log", F + "output.h", F + "sanitized.h", F + "unique_fd.h"]
 
@@ -38,7 +40,8 @@ ALLOWED = {
     **framework("attach", "kernel", "tlm"),
     **framework("debug", "kernel", "attach"),
     F: BASE,
-    "platform/app/recording/log/": ["platform/app/recording/log/", F + "config/json.h"],  # the file format alone
+    # Only the file format.
+    "platform/app/recording/log/": ["platform/app/recording/log/", F + "config/json.h"],
     "platform/app/": ["platform/", "models/", "sw-stubs/"],
     "models/": BASE + ["models/"] + [F + part for part in
                                      ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")],
@@ -53,7 +56,7 @@ PARTS = ("platform/", "models/", "firmware/", "sw-stubs/")
 
 
 class source_tree:
-    """Which file of the project includes which, and on which line."""
+    """The includes of each project file, with their line numbers."""
 
     def __init__(self) -> None:
         listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--",
@@ -75,7 +78,8 @@ class source_tree:
         return found
 
     def arrows_between(self, node_of) -> dict[str, dict[str, str]]:
-        """node -> node -> the include that makes the arrow, when files are joined to nodes."""
+        """node -> node -> one include between them, after files are grouped into nodes by
+        `node_of`."""
         arrows = {node_of(name): {} for name in self.files}
         for name, targets in self.includes.items():
             for target, line in targets.items():
@@ -85,7 +89,8 @@ class source_tree:
 
 
 def folder_of(name: str) -> str:
-    """No file includes a main file: it counts as a folder above its own."""
+    """The folder of a file. A main file counts as a folder above its own, because no file includes
+    it."""
     return name if os.path.basename(name) in ("main.cpp", "main.c") else os.path.dirname(name)
 
 
@@ -105,7 +110,7 @@ def wrong_arrows(tree: source_tree) -> list[str]:
 
 
 def circles(arrows: dict[str, dict[str, str]]) -> list[list[str]]:
-    """Sets of nodes that reach each other: Tarjan's strongly connected components."""
+    """Sets of nodes that depend on each other: Tarjan's strongly connected components."""
     number, low, stack, found = {}, {}, [], []
 
     def visit(node):

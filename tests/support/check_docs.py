@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what documents and comments refer to: links and their anchors, cited sections of doc/spec, length of lines.
+"""Checks references in documents and comments: links and anchors, cited sections of doc/spec, line
+lengths.
 
-    check_docs.py           prints file:line: what is wrong; status 1 when something is
+    check_docs.py           prints file:line and the violation; status 1 on violations
     check_docs.py --link    first turns plain citations in documents ("contract 6.3") into links
 """
 import pathlib
@@ -12,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAX_LINE = 140
-# How the specifications are cited: words before the section's number -> file in doc/spec.
+# Citation of a specification: words before the section number -> file in doc/spec.
 CITED_AS = {
     "contract": "device-contract.md",
     "EFA contract": "efa-contract.md",
@@ -41,7 +42,7 @@ def specification(words: str) -> str:
 
 
 def without_code(text: str) -> str:
-    """The same number of lines and characters; code blocks and `code` are blank."""
+    """Blanks code blocks and `code`; keeps the numbers of lines and characters."""
     lines, fenced = [], False
     for line in text.split("\n"):
         fence = FENCE.match(line)
@@ -53,7 +54,7 @@ def without_code(text: str) -> str:
 
 
 def anchors(text: str) -> set[str]:
-    """As GitHub makes them: of headings, and those that are written down."""
+    """Anchors that GitHub generates from headings, and explicit ones."""
     found = set(re.findall(r'<a id="([^"]+)"', text))
     counts: dict[str, int] = {}
     for heading in re.findall(r"^#{1,6} (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), flags=re.M):
@@ -100,7 +101,7 @@ class checker:
                 self.report(name, text, citation.start(), f"'{citation[0]}' is not a link: run ./dev docs")
 
     def lengths(self, name: str, text: str) -> None:
-        """Of prose as it is read: tables have rows, links hide their targets, and generated parts are not written."""
+        """Checks prose as rendered: skips tables, link targets and generated parts."""
         generated = False
         for number, line in enumerate(re.sub(r"\]\([^)\s]+\)", "]", text).split("\n"), 1):
             if line.startswith(("<!-- registers:", "<!-- steps:")):

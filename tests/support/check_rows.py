@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every row of the instruction table has a test of its results.
+"""Checks that every row of the instruction table has a test of its results.
 
-ROWS names one for each opcode: a test whose expected values come from code that shares nothing with
-the models (plain scalar C++, or bytes written down in the test). Checked is that every opcode of
-models/instructions/table.cpp is listed, that its test exists, that its file builds the instruction,
-and that it compares something. Fails with the rows for which this is not so; --list prints all.
+ROWS names one test for each opcode; its expected values come from code independent of the models
+(plain scalar C++, or literal bytes in the test). Each opcode of models/instructions/table.cpp must
+be listed, its test must exist, the test's file must build the instruction, and the test must
+compare something. Prints rows that violate this and fails; --list prints all.
 """
 import argparse
 import pathlib
@@ -91,7 +91,7 @@ COMPARES = re.compile(r"\b(EXPECT|ASSERT)_(EQ|NEAR|TRUE|THAT|GT|LT|FLOAT_EQ)\(|\
 
 
 def tests():
-    """Body of each test, and the text of its file."""
+    """Test name -> (body, text of its file)."""
     found = {}
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).glob("*.cpp")):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled C files call each other one way only, and export names with one prefix.
+"""Checks that compiled C files call each other without cycles, and export names with one prefix.
 
 Usage: check_symbols.py NM [--prefix PREFIX] LIBRARY_OR_OBJECT...
 """
@@ -11,14 +11,14 @@ import sys
 
 
 def symbols(nm, files):
-    """(defined, used): name -> object file that defines it; object file -> names that it uses."""
+    """(defined, used): name -> object file that defines it; object file -> names it uses."""
     defined, used = {}, {}
     for line in subprocess.run([nm, "-A", "-g", *files], capture_output=True, text=True, check=True).stdout.splitlines():
         place, _, rest = line.rpartition(":")
         *_, kind, name = rest.split()
         if kind in "UwWvV":
             used.setdefault(place, set()).add(name)
-        elif not name.startswith("__"):  # of the compiler's instrumentation
+        elif not name.startswith("__"):  # names with __ belong to the compiler's instrumentation
             defined[name] = place
     return defined, used
 
@@ -36,7 +36,7 @@ def main() -> int:
     try:
         graphlib.TopologicalSorter(calls).prepare()
     except graphlib.CycleError as error:
-        circle = error.args[1][::-1]  # from caller to callee
+        circle = error.args[1][::-1]  # ordered from caller to callee
         for user, callee in zip(circle, circle[1:]):
             names = sorted(name for name in used[user] if defined.get(name) == callee)
             wrong.append(f"circle: {user} uses {', '.join(names)} of {callee}")

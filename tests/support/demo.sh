@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `./dev demo` shows: a chip in one process, a driver in another, real data between them.
+# `./dev demo`: simulates a chip in one process; a driver in another process copies real data to it.
 set -euo pipefail
 
 sockets=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `./dev demo kernel` shows: a transformer layer in NKI, divided over four chips, beside NumPy.
+# `./dev demo kernel`: runs a transformer layer in NKI on four chips and compares it with NumPy.
 set -euo pipefail
 
 trace=${1:-build/layer.perfetto-trace}

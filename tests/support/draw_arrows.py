@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws folders as boxes on floors: each box stands above those that its files include."""
+"""Draws folders as boxes in layers: each box is above the boxes that it includes."""
 from html import escape
 
-# The floors from the top; a folder belongs to the first that it lies in.
+# The layers from the top; a folder belongs to the first layer whose path is a prefix of its own.
 FLOORS = ["platform/app", "sw-stubs", "firmware", "models", "platform/framework"]
 WIDTH, MARGIN, ROW, BOX, GAP, LANE, CHARACTER = 1320, 110, 58, 26, 14, 18, 7.3
 STYLE = """text{font:12px monospace;fill:#222;text-anchor:middle}
@@ -16,13 +16,13 @@ def floor_of(folder: str) -> str:
 
 
 def box_of(folder: str) -> str:
-    """A floor's own folders are its boxes; what lies deeper is part of them."""
+    """The box of a folder: the child of its layer's folder that contains it."""
     floor = floor_of(folder)
     return "/".join(folder.split("/")[: floor.count("/") + 2])
 
 
 def necessary(arrows: dict[str, set[str]]) -> dict[str, set[str]]:
-    """Without those that other arrows imply."""
+    """The graph without arrows that other arrows imply (transitive reduction)."""
     def reached(node, seen):
         for target in arrows[node] - seen:
             seen.add(target)
@@ -38,7 +38,7 @@ def width(box: str, floor: str) -> float:
 
 
 def rows_of(arrows: dict[str, set[str]], floor: str) -> list[list[str]]:
-    """From the top; boxes that no arrow joins fill the last rows."""
+    """Rows of boxes from the top; boxes without arrows fill the last rows."""
     targets = set().union(*arrows.values())
     joined = sorted(box for box in arrows if arrows[box] or box in targets)
     height: dict[str, int] = {}
@@ -51,7 +51,7 @@ def rows_of(arrows: dict[str, set[str]], floor: str) -> list[list[str]]:
     for box in joined:
         measure(box)
     rows = [[box for box in joined if height[box] == level] for level in sorted(set(height.values()), reverse=True)]
-    for _ in range(8):  # boxes move under those that need them, and above those that they need
+    for _ in range(8):  # place boxes below their users and above their dependencies
         place = {box: (i + 1) / (len(row) + 1) for row in rows for i, box in enumerate(row)}
         for row in rows:
             def wish(box):
@@ -68,7 +68,8 @@ def rows_of(arrows: dict[str, set[str]], floor: str) -> list[list[str]]:
 
 
 def draw_floor(floor: str, arrows: dict[str, set[str]], top: float) -> tuple[list[str], float]:
-    own = arrows.pop(floor, None)  # files of the floor itself: all boxes may stand on them
+    # Files directly in the layer's folder: all boxes may depend on them.
+    own = arrows.pop(floor, None)
     for targets in arrows.values():
         targets.discard(floor)
     rows = rows_of(arrows, floor)
@@ -116,7 +117,7 @@ def picture(folders: dict[str, dict[str, str]]) -> str:
         body += drawn
         spans[floor] = [y, bottom]
         y = bottom + 24
-    # Arrows between floors: a lane each in the left margin.
+    # Arrows between layers get one lane each in the left margin.
     for lane, (source, target) in enumerate(sorted(between, key=lambda a: [FLOORS.index(a[0]), FLOORS.index(a[1])])):
         x = MARGIN - 14 - lane * LANE % (MARGIN - 24)
         start = spans[source][0] + 24 + 6 * lane

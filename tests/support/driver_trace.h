@@ -15,12 +15,12 @@ struct driver_request {
     enum class kind { read, write, map, unmap, reset };
     kind what;
     unsigned region = 0;        // read, write
-    std::uint64_t offset = 0;   // in the region, or the iova
+    std::uint64_t offset = 0;   // in the region, or the IOVA
     std::uint64_t size = 0;     // bytes
-    std::uint64_t value = 0;    // read or written: the first 8 bytes
-    std::uint64_t in_file = 0;  // map: offset in its file
+    std::uint64_t value = 0;    // first 8 bytes read or written
+    std::uint64_t in_file = 0;  // map: offset in the mapped file
     unsigned flags = 0;         // map: 1 readable, 2 writable
-    bool descriptor = false;    // map: a file came with it
+    bool descriptor = false;    // map: a file descriptor was attached
 };
 
 /// The requests of a compressed trace, in order.

@@ -12,14 +12,14 @@
 
 namespace trn::test {
 
-/// An engine of a Trainium3 core as its host reaches it: programs through BAR4, the control block
-/// through BAR0 (contract 3.2, 3.4).
+/// Host access to an engine of a Trainium3 core: programs through BAR4, the control block through
+/// BAR0 (contract 3.2, 3.4).
 class host_engine {
 public:
     using reg = sequencer_regs::reg;
     enum state : unsigned { idle, running, waiting, halted, stopped, failed };
 
-    static constexpr std::uint64_t cores_at = 0xd000'0000;  ///< of BAR0
+    static constexpr std::uint64_t cores_at = 0xd000'0000;  ///< offset of the cores in BAR0
     /// Where start() puts programs in HBM stack 0; 64 KiB for each engine of each core.
     static constexpr std::uint64_t programs_at = 0x4000'0000;
 
@@ -54,7 +54,8 @@ public:
 
     /// Offset of this engine's program in HBM stack 0.
     std::uint64_t program_offset() const { return programs_at + 0x10000 * (8 * core_ + engine_); }
-    /// Base, words and START of a program that is in memory.
+    /// Starts the program at `address`, which is already in memory: writes base, word count and
+    /// START.
     void start_at(std::uint64_t address, std::size_t words) const {
         set(reg::program_lo, address);
         set(reg::program_hi, address >> 32);
@@ -66,7 +67,8 @@ public:
         on_.check(trn_window_write(on_, 0, program_offset(), bytes.data(), bytes.size()));
         start_at(trn_hbm_address(on_, 0, program_offset()), bytes.size() / isa::word_bytes);
     }
-    /// Polls every microsecond until the engine neither runs nor waits. False after a millisecond.
+    /// Polls every microsecond until the engine is neither running nor waiting. Returns false after
+    /// 1 ms.
     bool ends() const {
         for (int n = 0; n < 1000; ++n) {
             if (const unsigned now = state(); now != running && now != waiting) return true;

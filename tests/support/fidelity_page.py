@@ -33,7 +33,7 @@ def accessed(register, initiator):
 
 
 def table(registers):
-    """A row for each block, source and fidelity."""
+    """A row for each combination of block, source and fidelity."""
     groups = collections.defaultdict(list)
     for one in registers:
         groups[one["known_by"], one["fidelity"], one["block"]].append(one["register"])
@@ -43,7 +43,7 @@ def table(registers):
     for (known_by, fidelity, block), names in sorted(groups.items()):
         cell = f"| {known_by} | {fidelity} | `{block}` | "
         line = cell
-        for n, name in enumerate(sorted(names)):  # cells stay below the width of a page
+        for n, name in enumerate(sorted(names)):  # keeps cells below the page width
             piece = f"`{name}`" + (", " if n + 1 < len(names) else "")
             if len(line) + len(piece) > WIDTH:
                 rows.append(line.rstrip() + " |")

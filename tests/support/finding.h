@@ -7,7 +7,7 @@
 
 namespace trn::test {
 
-/// The code and the place of a reported mistake, for tests.
+/// The code and the place of a reported misuse, for tests.
 struct finding {
     mistake code{};
     int line = 0;

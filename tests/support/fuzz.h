@@ -21,7 +21,8 @@
 
 namespace trn::test {
 
-/// The random source of a fuzz run: input number n of seed s is the same everywhere (SplitMix64).
+/// Random source of one fuzz input: the same for the same seed and input number everywhere
+/// (SplitMix64).
 class fuzz_random {
 public:
     explicit fuzz_random(std::uint64_t seed) : state_(seed) {}
@@ -37,7 +38,7 @@ private:
     std::uint64_t state_;
 };
 
-/// Turns good inputs into nearly good ones: bytes, words of the language, cuts, repeats, splices.
+/// Mutates valid inputs: changes bytes, inserts words of the language, cuts, repeats, splices.
 class mutator {
 public:
     mutator(std::vector<std::string> seeds, std::vector<std::string> words)
@@ -91,7 +92,7 @@ inline std::string file_text(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// Writes a new file: a file system may wait for its disk when a file is overwritten.
+/// Writes a new file; overwriting one may wait for the disk on some file systems.
 inline void write_text(const std::filesystem::path& file, std::string_view text) {
     std::filesystem::remove(file);
     std::ofstream(file, std::ios::binary) << text;
@@ -104,7 +105,7 @@ inline std::vector<std::string> file_texts(const std::vector<std::string>& roots
     for (const auto& root : roots)
         for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
             if (entry.path().string().ends_with(ending)) files.push_back(entry.path());
-    std::sort(files.begin(), files.end());  // a folder has no order of its own
+    std::sort(files.begin(), files.end());  // directory order is unspecified
     for (const auto& file : files) texts.push_back(file_text(file));
     return texts;
 }
@@ -124,15 +125,16 @@ inline void report_crash(int signal_number) {
 }
 }  // namespace detail
 
-/// Processor time of this process in seconds: other work on the machine does not count.
+/// Processor time of this process in seconds; unaffected by the load of the machine.
 inline double processor_seconds() {
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// The main of a fuzz target: `[--seconds N] [--seed S] [--only INPUT] [--inputs N] [--enough N]`.
-/// `one` gets each input's own random source; it must return within two seconds of processor time.
-/// Returns the process's status: with `--inputs` it is an error that there was no time for all of
-/// them, with `--enough` it is not.
+/// The main function of a fuzz target: `[--seconds N] [--seed S] [--only INPUT] [--inputs N]
+/// [--enough N]`.
+/// Calls `one` with the random source of each input; it must return within two seconds of processor
+/// time. Returns the exit status: with `--inputs`, running out of time before N inputs is an error;
+/// with `--enough` it is not.
 inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& one) {
     double seconds = 10;
     std::uint64_t seed = 1, input = 0, end = ~0ull, wanted = 0;

@@ -13,15 +13,15 @@
 
 namespace trn::test {
 
-/// A language on top of YAML, for fuzz_yaml().
+/// A language based on YAML, for fuzz_yaml().
 struct yaml_language {
-    std::vector<std::string> seeds;  ///< besides the files, and what no reader takes
-    std::vector<std::string> roots;  ///< of folders with files of the language
+    std::vector<std::string> seeds;  ///< inputs in addition to files; may be invalid
+    std::vector<std::string> roots;  ///< folders with files of the language
     std::string_view ending;
     std::vector<std::string> words;
 };
 
-/// The main of a fuzz target of YAML files: `read` takes each text or refuses it by a config_error
+/// The main function of a fuzz target of YAML files: `read` accepts a text or throws a config_error
 /// with places.
 inline int fuzz_yaml(int argc, char** argv, yaml_language language,
                      const std::function<void(const std::string&)>& read) {

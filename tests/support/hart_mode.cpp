@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked into tests of harts: TRNVP_HART=translate or check has them translate each block before
-// its first execution.
+// Linked into tests of harts: with TRNVP_HART=translate or TRNVP_HART=check, harts translate each
+// block before its first execution.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -4,8 +4,8 @@
 
 usage: lint.py BUILD LINT    BUILD: a build; LINT: the build folder of the preset `lint`, configured
 
-A file that has passed is read again only when something changed that its compiler or clang-tidy reads: LINT/passed
-holds a digest of each.
+A file that has passed is checked again only after a change of the input of its compiler or of
+clang-tidy: LINT/passed holds a digest of each.
 """
 import concurrent.futures
 import hashlib
@@ -21,19 +21,20 @@ linted = re.compile(r"(platform|models|sw-stubs)/.*\.cpp$")
 
 
 def for_clang(command: str, build: pathlib.Path, lint: pathlib.Path) -> str:
-    """What clang can read: none of g++'s own parameters; generated headers are in the build itself."""
+    """The command without parameters that only g++ accepts; generated headers are taken from the
+    build folder."""
     return re.sub(r" --param=\S+", "", command).replace(f"{lint}/generated", f"{build}/generated")
 
 
 def digest(entry: dict) -> str:
-    """Of all that clang-tidy sees of a file, comments included: they may switch a check off."""
+    """Digest of clang-tidy's input for a file, including comments, which may disable checks."""
     command = re.sub(r" -o \S+ -c ", " -E -C ", entry["command"].removeprefix("ccache "))
     text = subprocess.run(command, shell=True, cwd=entry["directory"], capture_output=True, check=True).stdout
     return hashlib.sha256((root / ".clang-tidy").read_bytes() + entry["command"].encode() + text).hexdigest()
 
 
 def check(entry: dict, lint: pathlib.Path) -> tuple[bool, str]:
-    """Whether a file passes, and what clang-tidy says if not."""
+    """Returns whether a file passes, and the output of clang-tidy."""
     stamp = lint / "passed" / digest(entry)
     if stamp.exists():
         return True, ""

@@ -12,7 +12,7 @@
 
 namespace trn::test {
 
-/// What `lspci -vv` makes of a configuration space, from a dump in its own format.
+/// Returns the output of `lspci -vv` for a configuration space.
 inline std::string lspci(const std::vector<std::uint8_t>& space) {
     const scratch_folder folder;
     const auto path = folder / "dump";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of every test executable. CTest starts each TEST in its own process, because SystemC
-// elaborates once per process; started by hand with several tests, this re-executes itself per
-// test.
+// The main function of every test executable. SystemC elaborates once per process, so CTest starts
+// each TEST in its own process; started manually with several tests, this program re-executes
+// itself for each.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,14 +47,16 @@ bool run_in_child(const char* self, const std::string& test) {
 
 int sc_main(int argc, char** argv) {
     trn::misuse::set_rules(trn::misuse::all_rules);
-    // A SystemC warning is a defect of ours (unbound port, lost notification): it fails the test.
+    // A SystemC warning (unbound port, lost notification) is a defect of the project and fails the
+    // test.
     sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING,
                                             sc_core::SC_DISPLAY | sc_core::SC_THROW);
     testing::InitGoogleTest(&argc, argv);
     const bool one = GTEST_FLAG_GET(filter).find_first_of("*:?") == std::string::npos;
     if (one || GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
 
-    // should_run() is known only after a pass over the filter: list silently, then re-execute each.
+    // should_run() is valid only after a pass over the filter: list the tests silently, then
+    // re-execute each.
     testing::UnitTest::GetInstance()->listeners().Release(
         testing::UnitTest::GetInstance()->listeners().default_result_printer());
     int failed = 0;

@@ -7,10 +7,10 @@
 
 namespace trn::test {
 
-/// A completion of an admin queue (EFA contract 4). Bytes are counted from its begin.
+/// A completion of an admin queue (EFA contract 4). Byte offsets count from its start.
 struct admin_answer {
     std::uint16_t id = 0;
-    std::uint8_t status = 0xff, flags = 0;  // 0xff: there is none
+    std::uint8_t status = 0xff, flags = 0;  // status 0xff: no completion
     std::array<std::uint8_t, 60> rest{};
 
     std::uint16_t u16(unsigned byte) const { return at<std::uint16_t>(byte); }

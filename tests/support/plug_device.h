@@ -13,7 +13,8 @@
 
 namespace trn::test {
 
-/// A device with one plug: sends accesses, answers them from a small memory, records notifications.
+/// A device with one plug: sends requests, answers requests from a small memory, records
+/// notifications.
 class plug_device : public sc_core::sc_module, public plug::device {
 public:
     explicit plug_device(sc_core::sc_module_name name, std::size_t size = 1 << 20)
@@ -22,11 +23,11 @@ public:
     plug end{"end", *this};
     std::vector<std::uint8_t> bytes;
     std::uint64_t base = 0;  ///< address of bytes[0]
-    bool mute = false;       ///< answers nothing
-    sc_core::sc_time delay;  ///< of the last access sent
+    bool mute = false;       ///< does not answer requests
+    sc_core::sc_time delay;  ///< of the last request sent
     unsigned revocations = 0, changes = 0;
-    std::vector<link_error> errors;      ///< reported by its link
-    std::vector<std::uint64_t> arrived;  ///< addresses
+    std::vector<link_error> errors;      ///< reported by the link
+    std::vector<std::uint64_t> arrived;  ///< addresses of requests received
     std::vector<sc_core::sc_time> arrivals;
 
     tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, void* data,
@@ -49,8 +50,8 @@ public:
     }
     tlm::tlm_response_status response = tlm::TLM_INCOMPLETE_RESPONSE;
 
-    /// The bandwidths on the way to `address`, as an initiator that copies by pointer charges them.
-    /// No hops: no pointer.
+    /// Bandwidths on the path to `address`, as charged to an initiator that copies through a DMI
+    /// pointer. No hops if no pointer is granted.
     memory_port::window way_to(std::uint64_t address) {
         tlm::tlm_generic_payload payload;
         prepare(payload, tlm::TLM_READ_COMMAND, address, nullptr, 0);

@@ -20,10 +20,10 @@ namespace trn::test {
 
 struct ended {
     int status = -1;
-    std::string output;  ///< of both streams
+    std::string output;  ///< stdout and stderr
 };
 
-/// Runs a program to its end, through a shell.
+/// Runs a command in a shell and waits until it ends.
 inline ended run(const std::string& command) {
     ended how;
     std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
@@ -36,7 +36,7 @@ inline ended run(const std::string& command) {
     return how;
 }
 
-/// A program that runs beside the test and is ended by it.
+/// A program that runs in parallel with the test; the destructor terminates it.
 class background {
 public:
     background(const std::vector<std::string>& words, const std::string& log)
@@ -63,7 +63,7 @@ private:
     child_process process_;
 };
 
-/// Polls every 10 ms until the timeout.
+/// Polls every 10 ms until the condition holds; false on timeout.
 template <typename Condition>
 bool eventually(Condition&& condition, std::chrono::seconds limit = std::chrono::seconds(300)) {
     const auto end = std::chrono::steady_clock::now() + limit;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader finds in the report of `trnvp test --html`, as JSON: read_html.py FILE"""
+"""Prints the contents of a report of `trnvp test --html` as JSON: read_html.py FILE"""
 import html.parser
 import json
 import sys

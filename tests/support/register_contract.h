@@ -14,9 +14,9 @@
 
 namespace trn::test {
 
-/// What every block promises about its registers, checked from its table alone (house style R10):
-/// reset values, access kinds, walking ones, aliasing, holes, widths, debug reads without effect.
-/// Registers with `contract_skip` are skipped. Works on anything that accepts payloads.
+/// Checks of a register block against its table alone (house style R10): reset values, access
+/// kinds, walking ones, aliasing, holes, widths, debug reads without side effects. Skips registers
+/// with `contract_skip`. Works with any target of payloads.
 class register_contract {
 public:
     using transport = std::function<void(tlm::tlm_generic_payload&, sc_core::sc_time&)>;
@@ -30,7 +30,8 @@ public:
           debug_(std::move(debug)),
           base_(base) {}
 
-    /// Through a bound initiator socket of a driver (tests/support/tlm_driver.h).
+    /// Accesses the block through a bound initiator socket of a driver
+    /// (tests/support/tlm_driver.h).
     template <class Driver>
     register_contract(Driver& driver, const register_table& table, std::uint64_t base = 0)
         : register_contract(
@@ -38,7 +39,7 @@ public:
               [&driver](auto& p) { return driver.out->transport_dbg(p); }, base) {}
 
     void check() {
-        const auto loud = log::replace_sink({});  // refusals are expected here, by the thousand
+        const auto loud = log::replace_sink({});  // thousands of refused accesses are expected
         for_each(&register_contract::check_reset);
         for_each(&register_contract::check_width);
         for_each(&register_contract::check_refusals);
@@ -66,7 +67,7 @@ private:
         }
     }
 
-    /// First, second and last of every array.
+    /// First, second and last element of every array.
     std::vector<element> elements() const {
         std::vector<element> list;
         for (const auto& row : table_.rows) {
@@ -170,7 +171,7 @@ private:
         return table_.width == 8 ? ~0ull : (1ull << (table_.width * 8)) - 1;
     }
 
-    /// Every register keeps its own value while all others are written.
+    /// Checks that each register keeps its value while all others are written.
     void check_aliases() {
         std::vector<std::pair<element, std::uint64_t>> written;
         std::uint64_t mark = 0x9e3779b97f4a7c15ull;
@@ -188,7 +189,7 @@ private:
                 << "] was changed by a write elsewhere";
     }
 
-    /// The offsets right after registers, and the last of the aperture.
+    /// Checks the offsets directly after registers, and the last of the aperture.
     void check_holes() {
         std::vector<std::uint64_t> candidates{table_.size - table_.width};
         for (const auto& e : elements()) candidates.push_back(e.offset() + table_.width);

@@ -14,8 +14,8 @@
 
 namespace trn::test {
 
-/// The address map around two cores: RAM at 0, their apertures, their notification blocks.
-/// Records every write that passes.
+/// Address map of two cores: RAM at 0, their apertures and notification blocks. Records every
+/// write.
 class small_chip : public sc_core::sc_module {
 public:
     static constexpr std::uint64_t aperture_at = 0x1000'0000, top_at = 0x3000'0000;
@@ -25,7 +25,7 @@ public:
     static constexpr std::uint64_t top_of(unsigned core) { return top_at + core * 0x20'0000; }
 
     tlm_utils::simple_target_socket_tagged<small_chip, 64> from0{"from0"}, from1{"from1"},
-        host_aperture{"host_aperture"}, host_top{"host_top"};  // of core 0, as the test sees them
+        host_aperture{"host_aperture"}, host_top{"host_top"};  // of core 0, accessed by the test
     tlm_utils::simple_initiator_socket<small_chip, 64> ram{"ram"}, aperture0{"aperture0"},
         aperture1{"aperture1"}, top0{"top0"}, top1{"top1"};
 

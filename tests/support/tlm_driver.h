@@ -10,7 +10,7 @@
 
 namespace trn::test {
 
-/// The initiator of unit tests: reads and writes values or spans, records response and delay.
+/// Initiator for unit tests: reads and writes values or spans, records response and delay.
 class tlm_driver : public sc_core::sc_module {
 public:
     tlm_utils::simple_initiator_socket<tlm_driver, 64> out{"out"};
@@ -49,7 +49,7 @@ public:
         return access(tlm::TLM_READ_COMMAND, address, bytes.data(), bytes.size());
     }
 
-    /// Debug access: bytes transferred, no time, no side effect.
+    /// Debug access without time or side effects. Returns the number of bytes transferred.
     template <typename T>
     unsigned debug_read(std::uint64_t address, T& value) {
         tlm::tlm_generic_payload payload;

@@ -19,8 +19,8 @@
 
 namespace trn::test {
 
-/// Runs `client` beside the server: the client blocks in its own thread, this one serves `io` (and
-/// calls `between`, to simulate) until the client has finished. A client that hangs fails the test.
+/// Runs `client` in its own thread, where it may block, while this thread serves `io` and calls
+/// `between` (to simulate) until it has finished. Aborts if the client hangs.
 inline void serve_while(boost::asio::io_context& io, const std::function<void()>& client,
                         const std::function<void()>& between = {}) {
     std::atomic<bool> done = false;
@@ -38,11 +38,11 @@ inline void serve_while(boost::asio::io_context& io, const std::function<void()>
     if (!done) std::abort();  // the thread cannot be joined
     thread.join();
     io.restart();
-    while (io.poll() > 0) {  // work that the client's exit leaves
+    while (io.poll() > 0) {  // completes work pending after the client's exit
     }
 }
 
-/// A peer that sends exactly the given bytes.
+/// A client that sends exactly the given bytes.
 class raw_peer {
 public:
     struct reply {
@@ -50,7 +50,7 @@ public:
         std::uint32_t size = 0, flags = 0, error = 0;
         std::vector<std::uint8_t> payload;
         std::vector<int> fds;
-        bool closed = false;  // the server closed instead
+        bool closed = false;  // the server closed the connection
 
         bool ok() const { return !closed && flags == 1; }
         template <typename T>
@@ -98,7 +98,7 @@ public:
         return sendmsg(fd_, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(size);
     }
 
-    /// A request of a header and `payload`; claims `claimed` bytes when that is not 0.
+    /// Sends a header and `payload`; the header's size is `claimed` unless that is 0.
     bool send(std::uint16_t command, const std::vector<std::uint8_t>& payload,
               const std::vector<int>& fds = {}, std::uint32_t flags = 0,
               std::uint32_t claimed = 0) {
@@ -176,7 +176,7 @@ private:
     std::uint16_t id_ = 0;
 };
 
-/// The bytes of values one after the other, little endian.
+/// The bytes of the values in order, little endian.
 template <typename... T>
 std::vector<std::uint8_t> packed(const T&... values) {
     std::vector<std::uint8_t> bytes;

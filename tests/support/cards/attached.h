@@ -10,8 +10,8 @@
 
 namespace trn::test {
 
-/// A driver in miniature of a function that another process has: `Host` over vfio-user. Ends the
-/// program when that process does not answer.
+/// A minimal driver of a PCI function in another process: `Host` over vfio-user. Aborts the program
+/// when that process does not answer.
 template <class Host>
 class attached : public Host {
 public:

@@ -11,16 +11,16 @@
 
 namespace trn::test {
 
-/// Ends a program whose `what` does not hold, with a signal.
+/// Aborts the program when `held` is false; `what` is the message.
 inline void require(bool held, const char* what) {
     if (held) return;
     std::fprintf(stderr, "%s\n", what);
     std::abort();
 }
 
-/// What a driver in miniature needs of its host: registers of the card, memory that the card
-/// reaches at the same addresses, and time. A model in this process or a function of a platform in
-/// another one is behind it.
+/// The host of a minimal driver: register access, simulated time, and memory which the card
+/// accesses at the same addresses. Implemented over a model in this process or over a function in
+/// another process.
 class card_host {
 public:
     card_host() = default;
@@ -47,7 +47,7 @@ public:
     void store(std::uint64_t at, T value) {
         std::memcpy(bytes(at), &value, sizeof value);
     }
-    /// Zeroed memory, aligned to pages.
+    /// Returns zeroed, page-aligned memory.
     std::uint64_t allocate(std::uint64_t size) {
         const std::uint64_t at = free_;
         free_ += (size + 4095) / 4096 * 4096;
@@ -56,7 +56,8 @@ public:
         return at;
     }
 
-    bool expects_answers = true;  ///< false: the card may have lost its queues
+    /// False: the card may have lost its queues, so missing completions are no error.
+    bool expects_answers = true;
 
 protected:
     void free_all() { free_ = first_free; }

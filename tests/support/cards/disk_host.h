@@ -13,8 +13,8 @@
 
 namespace trn::test {
 
-/// An NVMe driver in miniature, written from the specification alone: layouts and offsets are
-/// numbers here on purpose, and share nothing with the model.
+/// A minimal NVMe driver, written from the specification alone: layouts and offsets are literal
+/// numbers, so that none are shared with the model.
 class disk_host : public card_host {
 public:
     struct command {
@@ -48,7 +48,7 @@ public:
     /// Enables the controller, with admin queues and one pair of I/O queues.
     void start() {
         set(0x14, 0);
-        while ((get(0x1c) & 1) != 0) advance(1);  // its commands have ended
+        while ((get(0x1c) & 1) != 0) advance(1);  // waits until it is disabled
         std::memset(bytes(0), 0, 0x10000);
         pairs = {};
         set(0x24, 15 << 16 | 15);
@@ -67,7 +67,7 @@ public:
                   0u);
     }
 
-    /// Puts a command into the ring; returns its id.
+    /// Writes a command into the submission ring without the doorbell; returns its id.
     std::uint16_t place(unsigned queue, command what) {
         auto& own = pairs[queue];
         const auto id = static_cast<std::uint16_t>(++last_id);
@@ -76,7 +76,7 @@ public:
         own.tail = (own.tail + 1) % depth;
         return id;
     }
-    /// Takes a completion out of its ring.
+    /// Takes the next completion from the ring, if there is one.
     std::optional<answer> take(unsigned queue) {
         auto& own = pairs[queue];
         answer next;
@@ -86,7 +86,7 @@ public:
         if (own.head == 0) own.phase = !own.phase;
         return next;
     }
-    /// The doorbells: for all commands that were placed, and all completions that were taken.
+    /// Doorbells: for all commands placed, and for all completions taken.
     void ring_tail(unsigned queue) { set(0x1000 + queue * 8, pairs[queue].tail); }
     void ring_head(unsigned queue) { set(0x1004 + queue * 8, pairs[queue].head); }
 
@@ -112,7 +112,7 @@ public:
         post(queue, what);
         return wait(queue);
     }
-    /// READ (2) or WRITE (1) of `count` blocks with the data at `at`, in up to two pages.
+    /// A READ (2) or WRITE (1) of `count` blocks; the data is at `at`, in up to two pages.
     static command io(std::uint8_t opcode, std::uint64_t block, std::uint32_t count,
                       std::uint64_t at) {
         return command(opcode)

@@ -9,13 +9,13 @@
 #include "tests/support/cards/verbs_host.h"
 #include "tests/support/fuzz.h"
 
-/// Work of programs on EFA cards: copies that are compared, and what a hostile host does.
+/// Workloads on EFA cards: copies that are verified, and the requests of a hostile host.
 namespace trn::test::efa_work {
 
 constexpr std::uint64_t va = 0x10'0000'0000;
 constexpr std::uint32_t qkey = 7, bytes = 20'000;
 
-/// A program that copies, with memory of its own.
+/// One end of the verified copies: queue pair, regions and buffers of a host.
 struct copier {
     explicit copier(verbs_host& on, verbs_host& peer) : host(on) {
         pd = on.alloc_pd();
@@ -36,11 +36,11 @@ struct copier {
     verbs_host::queue qp;
     std::uint64_t buffer = 0;
     std::uint32_t key = 0;
-    std::uint64_t list = 0;      // a page for addresses of pages
-    std::uint32_t fast_key = 0;  // of a region without pages
+    std::uint64_t list = 0;      // a page of page addresses
+    std::uint32_t fast_key = 0;  // of a region registered without pages
 };
 
-/// Writes to the other side, reads it back, and compares.
+/// Writes to the peer, reads the data back, and compares.
 inline void copy_and_compare(copier& from, const copier& to, fuzz_random& random) {
     auto* const data = from.host.bytes(from.buffer);
     for (std::uint32_t i = 0; i < bytes; ++i) data[i] = static_cast<std::uint8_t>(random.next());
@@ -59,7 +59,7 @@ inline void copy_and_compare(copier& from, const copier& to, fuzz_random& random
     require(std::equal(data, data + bytes, data + bytes), "a copy is wrong");
 }
 
-/// A value that commands and work requests mostly understand.
+/// A value that is often valid in commands and work requests.
 inline std::uint64_t some_value(fuzz_random& random) {
     switch (random.below(6)) {
     case 0:
@@ -75,7 +75,7 @@ inline std::uint64_t some_value(fuzz_random& random) {
     }
 }
 
-/// A memory list of up to three levels, whose pages lead to each other or nowhere.
+/// A page list of up to three levels whose pages refer to each other or to nothing.
 inline void some_list(verbs_host& card, verbs_host::command& c, fuzz_random& random) {
     constexpr std::uint64_t lists = 0x200'0000, pages = 16;
     const auto page = [&] {
@@ -99,7 +99,7 @@ inline void some_command(verbs_host& card, fuzz_random& random) {
         if (random.below(3) != 0) c.put(at, static_cast<std::uint32_t>(some_value(random)));
     for (auto n = random.below(4); n > 0; --n)
         c.put(static_cast<unsigned>(4 + random.below(7) * 8), some_value(random));
-    if (c.bytes[2] == 7 && random.below(2) == 0) {  // a region that has a chance
+    if (c.bytes[2] == 7 && random.below(2) == 0) {  // often a valid region
         c.put<std::uint16_t>(4, static_cast<std::uint16_t>(random.below(3)));
         c.put(40, random.below(1 << 24)).put<std::uint8_t>(48, static_cast<std::uint8_t>(12));
         c.put<std::uint8_t>(49, static_cast<std::uint8_t>(random.below(8)));
@@ -112,7 +112,8 @@ inline void some_command(verbs_host& card, fuzz_random& random) {
         card.set(0x2c, static_cast<std::uint32_t>(random.next()));
 }
 
-/// Gives the region of ALLOC_MR pages of the copier's buffer, or nearly so, or takes them away.
+/// Registers pages of the copier's buffer for the ALLOC_MR region, with few invalid fields, or
+/// invalidates them.
 inline void some_registration(copier& on, fuzz_random& random) {
     const auto wild = [&](auto value) {
         return random.below(8) == 0 ? static_cast<decltype(value)>(some_value(random)) : value;
@@ -120,14 +121,15 @@ inline void some_registration(copier& on, fuzz_random& random) {
     const auto page = [&] { return wild(on.buffer + random.below(4) * 4096); };
     const std::uint32_t key = wild(on.fast_key);
     if (random.below(3) == 0) return on.host.post_fast_invalidate(on.qp, 9, key);
-    const std::uint64_t pages = 1 + random.below(copier::fast_pages + 1);  // or one too many
+    // May exceed the maximum by one.
+    const std::uint64_t pages = 1 + random.below(copier::fast_pages + 1);
     for (std::uint64_t i = 0; i < pages; ++i) on.host.store(on.list + 8 * i, page());
     const bool by_list = pages > 1 || random.below(2) == 0;
     on.host.post_fast_register(on.qp, 9, key, wild(va), wild(pages * 4096),
                                by_list ? wild(on.list) : 0, page());
 }
 
-/// A work request or a receive of nearly valid fields, in the ring of an existing queue pair.
+/// Posts a work request or a receive with mostly valid fields to an existing queue pair.
 inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_random& random) {
     const auto wild = [&](auto value) {
         return random.below(8) == 0 ? static_cast<decltype(value)>(some_value(random)) : value;
@@ -154,12 +156,12 @@ inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_ran
     if (random.below(4) == 0) what.immediate = 1;
     if (random.below(4) == 0) what.inlined.assign(1 + random.below(32), 3);
     on.host.post(on.qp, what);
-    if (random.below(8) == 0)  // beyond the ring, or back
+    if (random.below(8) == 0)  // the producer index leaves the ring or steps back
         on.host.set(random.below(2) == 0 ? on.qp.send_bell : on.qp.receive_bell,
                     static_cast<std::uint32_t>(some_value(random)));
 }
 
-/// Any bytes in any place of the send rings, and any doorbell.
+/// Writes random bytes anywhere in the send rings, and random doorbells.
 inline void some_noise(verbs_host& card, fuzz_random& random) {
     std::vector<std::uint8_t> noise(64);
     for (auto& each : noise) each = static_cast<std::uint8_t>(random.next());

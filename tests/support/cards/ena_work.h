@@ -9,13 +9,13 @@
 #include "tests/support/cards/network_host.h"
 #include "tests/support/fuzz.h"
 
-/// Work of hosts with ENA cards: packets that are compared, and what a hostile host does.
+/// Workloads on ENA cards: packets that are verified, and the requests of a hostile host.
 namespace trn::test::ena_work {
 
 constexpr std::uint16_t buffer_bytes = 2048;
 constexpr unsigned depth = 16;
 
-/// A host with a queue of each direction; `number` is the last byte of its address.
+/// A host with one queue per direction; `number` is the last byte of its MAC address.
 struct talker {
     talker(network_host& on, std::uint8_t number) : host(on), own(number) {
         out = on.create(true, depth, 1);
@@ -23,7 +23,7 @@ struct talker {
         buffers = on.allocate(std::uint64_t{depth} * buffer_bytes);
         packets = on.allocate(16384);
     }
-    /// Makes room for all that comes; what had come is gone. Each completion frees a descriptor.
+    /// Drops received packets and posts free buffers; each completion frees a descriptor.
     void refresh() {
         while (host.take(in)) {
         }
@@ -41,7 +41,7 @@ struct talker {
     std::uint64_t buffers = 0, packets = 0;
 };
 
-/// Sends a packet and compares what arrives from this sender. False: the packet did not arrive.
+/// Sends a packet and compares the copy received from this sender. Returns false if none arrived.
 inline bool send_and_compare(talker& from, talker& to, fuzz_random& random) {
     from.refresh();
     to.refresh();
@@ -79,7 +79,7 @@ inline bool send_and_compare(talker& from, talker& to, fuzz_random& random) {
     return arrived;
 }
 
-/// A value that commands and descriptors mostly understand.
+/// A value that is often valid in commands and descriptors.
 inline std::uint64_t some_value(fuzz_random& random) {
     switch (random.below(5)) {
     case 0:
@@ -87,7 +87,7 @@ inline std::uint64_t some_value(fuzz_random& random) {
     case 1:
         return std::uint64_t{1} << random.below(64);
     case 2:
-        return random.below(1 << 24) & ~std::uint64_t{63};  // of the host's memory
+        return random.below(1 << 24) & ~std::uint64_t{63};  // a valid host address
     case 3:
         return ~std::uint64_t{0} >> random.below(64);
     default:
@@ -104,13 +104,13 @@ inline void some_command(network_host& card, fuzz_random& random) {
     for (unsigned at = 4; at + 8 <= 64; at += 4)
         if (random.below(3) != 0) c.put(at, static_cast<std::uint32_t>(some_value(random)));
     if (c.bytes[2] == 8 || c.bytes[2] == 9) c.put(17, features[random.below(std::size(features))]);
-    if (random.below(2) == 0 && c.bytes[2] == 3)  // a completion queue that has a chance
+    if (random.below(2) == 0 && c.bytes[2] == 3)  // often a valid completion queue
         c.put<std::uint8_t>(4, 32)
             .put(5, static_cast<std::uint8_t>(2 << random.below(3)))
             .put(6, static_cast<std::uint16_t>(1 << random.below(12)))
             .put(8, static_cast<std::uint32_t>(random.below(10)))
             .put(12, some_value(random) & 0xffff'ffff'ffff);
-    if (random.below(2) == 0 && c.bytes[2] == 1)  // likewise a submission queue
+    if (random.below(2) == 0 && c.bytes[2] == 1)  // often a valid submission queue
         c.put(4, static_cast<std::uint8_t>(random.below(4) << 5))
             .put<std::uint8_t>(6, random.below(3) == 0 ? 3 : 1)
             .put<std::uint8_t>(7, 1)
@@ -123,7 +123,7 @@ inline void some_command(network_host& card, fuzz_random& random) {
         card.set(0x2c, static_cast<std::uint32_t>(random.next()));
 }
 
-/// Descriptors of nearly valid fields in the rings of an existing pair of queues.
+/// Writes descriptors with mostly valid fields into the rings of an existing queue pair.
 inline void some_descriptors(talker& on, fuzz_random& random) {
     auto& queue = random.below(2) == 0 ? on.out : on.in;
     for (auto n = 1 + random.below(24); n > 0; --n) {
@@ -131,7 +131,7 @@ inline void some_descriptors(talker& on, fuzz_random& random) {
         on.host.store(at, static_cast<std::uint32_t>(random.next()));
         on.host.store(at + 4, static_cast<std::uint32_t>(random.next()));
         on.host.store(at + 8, some_value(random));
-        if (random.below(2) == 0)  // a buffer that is there
+        if (random.below(2) == 0)  // a valid buffer
             on.host.store(at + 8, on.packets + random.below(4096));
     }
     const auto count = random.below(6) == 0
@@ -144,7 +144,7 @@ inline void some_descriptors(talker& on, fuzz_random& random) {
 inline void some_noise(network_host& card, fuzz_random& random) {
     card.set(0x1000 + random.below(0x3000 / 4) * 4, static_cast<std::uint32_t>(random.next()));
     if (random.below(4) == 0) card.agree_low_latency();
-    std::vector<std::uint8_t> entry(128);  // of a low latency queue
+    std::vector<std::uint8_t> entry(128);  // an entry of a low latency queue
     for (auto& each : entry) each = static_cast<std::uint8_t>(random.next());
     card.write_ring(random.below(1 << 20) & ~std::size_t{127}, entry);
     if (random.below(4) == 0) {

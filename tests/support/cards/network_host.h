@@ -15,14 +15,14 @@
 
 namespace trn::test {
 
-/// Offloads that a descriptor asks for, and the segment size of its meta data.
+/// Offloads requested by a descriptor, and the segment size of its meta descriptor.
 struct wanted_offloads {
     bool ip_checksum = false, checksum = false, partial = false, segmentation = false;
-    std::uint32_t segment = 0;  // not 0: there is meta data
+    std::uint32_t segment = 0;  // bytes; not 0: a meta descriptor is sent
 };
 
-/// An ENA driver in miniature: layouts and offsets are numbers here on purpose, and share nothing
-/// with the model.
+/// A minimal ENA driver: layouts and offsets are literal numbers, so that none are shared with the
+/// model.
 class network_host : public card_host {
 public:
     using bytes_type = std::vector<std::uint8_t>;
@@ -36,23 +36,23 @@ public:
         std::uint32_t doorbell = 0, unmask = 0;
         std::uint64_t ring = 0, completions = 0;
         unsigned depth = 0, entry = 0;
-        std::uint64_t entries = 0;  // of a low latency queue: where its ring is in BAR2
+        std::uint64_t entries = 0;  // offset of the ring in BAR2, of a low latency queue
         bool low_latency = false;
         std::uint16_t posted = 0;
-        std::uint32_t taken = 0;  // completions
+        std::uint32_t taken = 0;  // completions taken
     };
     struct done {
         std::uint16_t request = 0, length = 0;
         bool first = false, last = false;
-        std::uint32_t word = 0, hash = 0;  // of a receive: word 0, and that of the hash
+        std::uint32_t word = 0, hash = 0;  // of a receive completion: word 0, and the hash
     };
 
-    /// The driver's way from probe to events.
+    /// Initialises the card as the driver does: from the probe to events.
     void start() {
         free_all();
         posted_ = completed_ = 0;
         set(0x54, 1);
-        EXPECT_EQ(get(0x58) & 8, 8u);  // in progress: what the card was doing has ended
+        EXPECT_EQ(get(0x58) & 8, 8u);  // reset in progress: all earlier work has ended
         set(0x60, 0x100);
         set(0x64, 0);
         set(0x54, 0);
@@ -92,8 +92,8 @@ public:
     answer feature(std::uint8_t id) { return execute(command(8).put(17, id)).value_or(answer()); }
     std::uint8_t status_of(const command& what) { return execute(what).value_or(answer()).status; }
 
-    /// Agrees with the card to low latency queues: inline headers, entries of 128 bytes, two
-    /// descriptors before the header, then many.
+    /// Configures low latency queues: inline headers, entries of 128 bytes, two descriptors before
+    /// the header, multiple packets per burst.
     std::uint8_t agree_low_latency(std::uint16_t entry_size = 1) {
         return status_of(command(9)
                              .put<std::uint8_t>(17, 4)
@@ -153,7 +153,7 @@ public:
         std::uint64_t address;
         std::uint16_t bytes;
     };
-    /// Descriptors of one packet, without the doorbell.
+    /// Writes the descriptors of one packet, without the doorbell.
     void describe(queue& on, std::uint16_t request, const std::vector<part>& parts,
                   const wanted& how = {}) {
         bool first = true;
@@ -177,7 +177,7 @@ public:
             first = false;
         }
     }
-    /// A packet of `header` and parts in a low latency queue, without the doorbell.
+    /// Writes a packet of an inline header and parts to a low latency queue, without the doorbell.
     void describe_in_card(queue& on, std::uint16_t request, const bytes_type& header,
                           const std::vector<part>& parts, const wanted& how = {}) {
         std::vector<std::array<std::uint32_t, 4>> all;
@@ -207,14 +207,14 @@ public:
         }
     }
     void ring(const queue& of) { set(of.doorbell, of.posted); }
-    /// Sends one packet that is in memory as a whole.
+    /// Sends one packet from a contiguous buffer.
     void send(queue& on, std::uint16_t request, const bytes_type& packet, const wanted& how = {}) {
         const auto at = allocate(packet.size());
         std::memcpy(bytes(at), packet.data(), packet.size());
         describe(on, request, {{at, static_cast<std::uint16_t>(packet.size())}}, how);
         ring(on);
     }
-    /// A buffer to receive into, without the doorbell.
+    /// Posts a receive buffer, without the doorbell.
     void offer(queue& on, std::uint16_t request, std::uint64_t at, std::uint16_t size) {
         const auto to = on.ring + on.posted % on.depth * 16;
         store<std::uint32_t>(to, size | phase_of(on) << 24 | 7u << 26);
@@ -222,7 +222,7 @@ public:
         store<std::uint64_t>(to + 8, at);
         ++on.posted;
     }
-    /// The next completion, if it is there.
+    /// Takes the next completion, if there is one.
     std::optional<done> take(queue& of) {
         const auto at = of.completions + of.taken % of.depth * of.entry;
         const std::uint32_t word = load<std::uint32_t>(at);

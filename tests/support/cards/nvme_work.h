@@ -8,7 +8,7 @@
 #include "tests/support/cards/disk_host.h"
 #include "tests/support/fuzz.h"
 
-/// Work of hosts with NVMe disks: blocks that are compared, and what a hostile host does.
+/// Workloads on NVMe disks: blocks that are verified, and the requests of a hostile host.
 namespace trn::test::nvme_work {
 
 constexpr std::uint64_t data = 0x100000, lists = 0x300000;
@@ -22,7 +22,7 @@ inline std::uint64_t some_value(fuzz_random& random) {
     case 2:
         return random.below(64 << 20) & ~std::uint64_t{4095};
     case 3:
-        return lists + random.below(1024) * 8;  // a list
+        return lists + random.below(1024) * 8;  // address of a PRP list
     default:
         return random.below(300);
     }
@@ -40,7 +40,7 @@ inline void some_command(disk_host& disk, fuzz_random& random) {
     for (unsigned word = 10; word < 16; ++word)
         if (random.below(3) != 0) what.set(word, static_cast<std::uint32_t>(some_value(random)));
     if (random.below(2) == 0) what.set(11, 0);
-    if (random.below(4) == 0)  // a transfer whose list goes on in another page
+    if (random.below(4) == 0)  // a transfer whose PRP list continues in another page
         what.prps(data, lists + (512 - random.below(4)) % 512 * 8)
             .set(10, static_cast<std::uint32_t>(random.below(300)))
             .set(12, static_cast<std::uint32_t>(random.below(256)));
@@ -52,7 +52,7 @@ inline void some_noise(disk_host& disk, fuzz_random& random) {
         std::memcpy(disk.bytes(lists + entry * 8), &value, sizeof value);
     };
     for (unsigned i = 0; i < 16; ++i) put(random.below(1024), some_value(random));
-    // Pages of lists that lead to each other, or to themselves.
+    // List pages that refer to each other, or to themselves.
     for (const std::uint64_t last : {511, 1023})
         if (random.below(2) == 0) put(last, lists + random.below(2) * 4096);
     switch (random.below(4)) {
@@ -67,7 +67,7 @@ inline void some_noise(disk_host& disk, fuzz_random& random) {
     }
 }
 
-/// Writes 8 KiB and reads them back.
+/// Writes 8 KiB, reads the data back and compares.
 inline void copy_and_compare(disk_host& disk, fuzz_random& random) {
     for (unsigned i = 0; i < 8192; ++i)
         disk.bytes(data)[i] = static_cast<std::uint8_t>(random.next());

@@ -15,8 +15,8 @@
 
 namespace trn::test {
 
-/// A driver of EFA cards and a verbs provider in miniature, written from the contract alone:
-/// layouts and offsets are numbers here on purpose, and share nothing with the model.
+/// A minimal EFA driver and verbs provider, written from the contract alone: layouts and offsets
+/// are literal numbers, so that none are shared with the model.
 class verbs_host : public card_host {
 public:
     using answer = admin_answer;
@@ -56,13 +56,13 @@ public:
         std::uint32_t length = 0;
     };
 
-    /// A new driver takes the card over: start() follows.
+    /// Drops all state, as when a new driver is loaded; call start() afterwards.
     void forget() {
         free_all();
         response_ = 0;
     }
 
-    // --- management ---
+    // --- Management
 
     std::uint32_t read(std::uint16_t reg) {
         const std::uint16_t id = ++read_id_;
@@ -71,7 +71,7 @@ public:
         EXPECT_EQ(load<std::uint16_t>(response_), id);
         return load<std::uint32_t>(response_ + 4);
     }
-    /// As the driver's probe does it.
+    /// Initialises the card as the driver's probe does.
     void start() {
         if (response_ == 0) response_ = allocate(8);
         const auto set_response = [this] {
@@ -119,7 +119,7 @@ public:
     answer feature(std::uint8_t id) { return execute(command(11).put<std::uint8_t>(17, id)); }
     std::array<std::uint8_t, 16> gid() { return feature(3).at<std::array<std::uint8_t, 16>>(8); }
 
-    // --- objects ---
+    // --- Objects
 
     std::uint16_t alloc_pd() { return execute(command(14)).u16(8); }
     std::uint16_t alloc_uar() { return execute(command(16)).u16(8); }
@@ -128,7 +128,7 @@ public:
                       unsigned shift = 12) {
         command c(7);
         c.put(4, pd).put(40, length).put(48, static_cast<std::uint8_t>(shift)).put(49, access);
-        c.put(56, start);  // byte 52, the number of pages: drivers leave it 0
+        c.put(56, start);  // drivers leave byte 52, the number of pages, at 0
         if (pages.size() <= 4) {
             for (unsigned i = 0; i < pages.size(); ++i) c.put(8 + i * 8, pages[i]);
         } else {
@@ -139,8 +139,8 @@ public:
         }
         return execute(c);
     }
-    /// [at, at + length) of memory under virtual addresses from `start` on; access: 1 local write,
-    /// 2 remote write, 4 remote read.
+    /// Registers memory [at, at + length) at virtual addresses from `start` on; access: 1 local
+    /// write, 2 remote write, 4 remote read.
     std::uint32_t reg_mr(std::uint16_t pd, std::uint64_t at, std::uint64_t length,
                          std::uint64_t start, std::uint8_t access = 7) {
         std::vector<std::uint64_t> pages;
@@ -150,7 +150,7 @@ public:
         EXPECT_EQ(done.status, 0);
         return done.u32(8);
     }
-    /// A region that gets its pages by work requests.
+    /// Allocates a region whose pages are registered later, by work requests.
     std::uint32_t alloc_mr(std::uint16_t pd, std::uint32_t max_pages) {
         const auto done = execute(command(20).put(4, pd).put(8, max_pages));
         EXPECT_EQ(done.status, 0);
@@ -213,7 +213,7 @@ public:
             EXPECT_EQ(modify(of.handle, state, qkey, retries).status, 0);
     }
 
-    // --- work ---
+    // --- Work requests
 
     struct work {
         std::uint16_t id = 0;
@@ -254,7 +254,7 @@ public:
             put_element(32 + 16 * (i + (what.operation != 0)), what.local[i]);
         post_words(on, words);
     }
-    /// A work request but for the bits that all have.
+    /// Posts a work request; sets the bits common to all requests.
     void post_words(queue& on, std::vector<std::uint8_t> words) {
         words.resize(on.request_bytes);
         words[2] |= 0x80;
@@ -263,8 +263,8 @@ public:
         ++on.posted;
         set(on.send_bell, on.posted);
     }
-    /// Gives a region of ALLOC_MR pages of 4 KiB; `list`: where their addresses are, 0: there is
-    /// one page, `page`.
+    /// Registers pages of 4 KiB for an ALLOC_MR region; `list` is the address of the page list, 0
+    /// for the single page `page`.
     void post_fast_register(queue& on, std::uint16_t id, std::uint32_t key, std::uint64_t start,
                             std::uint64_t length, std::uint64_t list, std::uint64_t page = 0) {
         std::vector<std::uint8_t> words(64);
