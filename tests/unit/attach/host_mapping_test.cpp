@@ -13,7 +13,7 @@
 namespace trn {
 namespace {
 
-/// Seconds of the processor outside the kernel, so far.
+/// User-mode processor time of this process, in seconds.
 double user_time() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);

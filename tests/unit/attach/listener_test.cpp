@@ -65,7 +65,7 @@ TEST_F(ListenerTest, RefusesASocketWhoseListenerAcceptsNoClients) {
     do {
         queue.emplace_back(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
     } while (connect(queue.back().get(), there.data(), static_cast<socklen_t>(there.size())) == 0);
-    ASSERT_EQ(errno, EAGAIN);  // a blocking connect() would wait for ever
+    ASSERT_EQ(errno, EAGAIN);  // a blocking connect() would not return
     EXPECT_THROW(listen(), trn::listen_error);
     EXPECT_TRUE(std::filesystem::exists(path));
 }
@@ -88,7 +88,8 @@ TEST_F(ListenerTest, WaitsAndWarnsOnceWhenDescriptorsRunOut) {
     client.connect(path.string());
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
-    const rlimit none{static_cast<rlim_t>(dup(0)), limit.rlim_max};  // all below it are in use
+    // All lower descriptors are in use.
+    const rlimit none{static_cast<rlim_t>(dup(0)), limit.rlim_max};
     setrlimit(RLIMIT_NOFILE, &none);
     std::size_t handlers = 0;
     for (const auto end = std::chrono::steady_clock::now() + 700ms;

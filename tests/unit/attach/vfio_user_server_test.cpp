@@ -62,7 +62,7 @@ struct VfioUserServerTest : testing::Test {
     }
     void serve(const std::function<void()>& client) { test::serve_while(io, client); }
 
-    /// The client library, connected.
+    /// The client library with a connected device.
     struct library {
         explicit library(const std::string& path, const trn_vfio_user_options* options = nullptr) {
             error = trn_vfio_user_open(path.c_str(), options, &client, why, sizeof why);
@@ -80,7 +80,7 @@ struct VfioUserServerTest : testing::Test {
     test::fake_function function;
     int before = 0, attached = 0;
     sc_core::sc_time charged;
-    std::function<void()> held;  // the deferred answer to a write
+    std::function<void()> held;  // completes the deferred write
     std::vector<std::string> log;
     std::unique_ptr<vfio_user_server> server;
 };
@@ -142,7 +142,7 @@ TEST_F(VfioUserServerTest, AccessesReachTheFunctionAndTakeItsLatency) {
     EXPECT_THAT(log, testing::ElementsAre("the client closed the connection"));
 }
 
-/// Work started by a write of register 0x38, until it is cancelled.
+/// Work started by a write of register 0x38; ends when it is cancelled.
 struct doorbell {
     explicit doorbell(test::fake_function& of) {
         of.on_write = [this](u64 offset) {
@@ -178,7 +178,7 @@ TEST_F(VfioUserServerTest, WriteIsAnsweredWhenItsWorkIsDone) {
     EXPECT_EQ(first.at<u64>(0), 0x38u);
     EXPECT_TRUE(second.ok());
     EXPECT_EQ(second.at<u64>(0), 0x40u);
-    held();  // once more does nothing
+    held();  // a second call has no effect
 }
 
 TEST_F(VfioUserServerTest, PostedWriteDoesNotDelayLaterMessages) {
@@ -207,7 +207,7 @@ TEST_F(VfioUserServerTest, NextClientConnectsAfterOneLeavesWithAPendingReply) {
         library next(path);
         EXPECT_EQ(next.error, 0) << next.why;
     });
-    held();  // of a session that has ended
+    held();  // belongs to a session that has ended
     EXPECT_EQ(attached, 0);
 }
 
@@ -305,7 +305,7 @@ TEST_F(VfioUserServerTest, NextClientConnectsAfterAHangUp) {
             ASSERT_TRUE(peer.send(10, post, {}, 0x10));
         }
     });
-    EXPECT_EQ(function.ram[8], 77);  // its earlier messages count
+    EXPECT_EQ(function.ram[8], 77);  // messages received before the disconnect are executed
     EXPECT_EQ(function.detaches, 50);
 }
 
@@ -385,7 +385,7 @@ TEST_F(VfioUserServerTest, MappableAreasCarryTheirDescriptor) {
         peer.hello();
         auto reply = peer.request(5, packed(u32{32}, u32{0}, u32{4}, u32{0}, u64{0}, u64{0}));
         EXPECT_EQ(reply.at<u32>(0), 32u + 16 + 2 * 16);
-        EXPECT_EQ(reply.at<u32>(12), 32u);  // QEMU checks the capability's place before the size
+        EXPECT_EQ(reply.at<u32>(12), 32u);  // QEMU checks the capability's offset before the size
         EXPECT_TRUE(reply.fds.empty());
         reply = peer.request(5, packed(u32{80}, u32{0}, u32{4}, u32{0}, u64{0}, u64{0}));
         EXPECT_EQ(reply.payload.size(), 80u);
@@ -463,7 +463,7 @@ TEST_F(VfioUserServerTest, CallsFailAfterTheServerDies) {
     delete client;
 }
 
-/// QEMU gives up on a register access that waits for its own answer to a DMA message.
+/// QEMU abandons a register access that depends on its own reply to a DMA message.
 TEST_F(VfioUserServerTest, RegisterWriteIsAnsweredBeforeItsDma) {
     const std::vector<u8> data{1, 2, 3, 4};
     int answers = 0;
@@ -478,7 +478,7 @@ TEST_F(VfioUserServerTest, RegisterWriteIsAnsweredBeforeItsDma) {
         raw_peer peer(path);
         ASSERT_TRUE(peer.hello().ok());
         EXPECT_EQ(peer.request(10, packed(u64{0}, u32{0}, u32{4}, u32{1})).command, 10);
-        const auto probe = peer.receive();  // which layout do we speak?
+        const auto probe = peer.receive();  // queries the message layout
         EXPECT_EQ(probe.command, 11);
         EXPECT_EQ(probe.at<u64>(8), (u64{1} << 32) + 1);
         peer.send_bytes(packed(probe.id, u16{11}, u32{16}, u32{0x21}, u32{E2BIG}).data(), 16);
@@ -515,7 +515,7 @@ TEST_F(VfioUserServerTest, UnansweredDmaIsBounded) {
             EXPECT_EQ(write.command, 12);
             peer.send_bytes(packed(write.id, u16{12}, u32{16}, u32{1}, u32{0}).data(), 16);
         }
-        EXPECT_TRUE(peer.request(10, doorbell).ok());  // room again
+        EXPECT_TRUE(peer.request(10, doorbell).ok());  // the queue has room again
         EXPECT_EQ(accepted, 64u);
     });
     EXPECT_EQ(function.ready, 1);
@@ -551,7 +551,8 @@ TEST_P(VfioUserMalformedTest, MessageIsAnsweredAndTheNextClientWorks) {
             EXPECT_EQ(reply.error, row.error) << strerror(static_cast<int>(reply.error));
         }
     });
-    // The log has the reason of the refusal and the disconnect, or the reason of the disconnect.
+    // The log contains the reason of the refusal and the disconnect, or the reason of the
+    // disconnect.
     ASSERT_EQ(log.size(), row.error == 0 ? 1u : 2u);
     if (row.error != 0) {
         EXPECT_THAT(log[0], HasSubstr("was refused: "));
@@ -691,7 +692,7 @@ TEST_F(VfioUserServerTest, MissingDescriptorsFailTheirMessageOnly) {
         const auto map = [&] {
             return peer.request(2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, u64{4096}), {fd});
         };
-        const int free = dup(fd);  // all below are taken
+        const int free = dup(fd);  // all lower descriptors are in use
         close(free);
         rlimit before{};
         getrlimit(RLIMIT_NOFILE, &before);
@@ -718,7 +719,7 @@ TEST_F(VfioUserServerTest, UnexpectedDescriptorsAreClosed) {
         EXPECT_TRUE(peer.request(13, {}, {ends[1], ends[1]}).ok());
         close(ends[1]);
         char byte;
-        EXPECT_EQ(read(ends[0], &byte, 1), 0);  // the last writer is gone: no leak
+        EXPECT_EQ(read(ends[0], &byte, 1), 0);  // end of file: the descriptor was not leaked
         close(ends[0]);
     });
 }
@@ -730,7 +731,7 @@ TEST_F(VfioUserServerTest, ClientThatReadsNoRepliesStallsOnlyItself) {
         const auto read_all = packed(u64{0}, u32{0}, u32{1 << 20});
         for (int i = 0; i < 20; ++i) ASSERT_TRUE(peer.send(9, read_all));
         for (int i = 0; i < 20; ++i) EXPECT_EQ(peer.receive().size, 32u + (1 << 20));
-        for (int i = 0; i < 20; ++i) peer.send(9, read_all);  // and never reads
+        for (int i = 0; i < 20; ++i) peer.send(9, read_all);  // without reading the replies
     });
     serve([&] { EXPECT_EQ(library(path).error, 0); });
 }
@@ -760,7 +761,7 @@ TEST_F(VfioUserServerTest, WaitRequestIsAnsweredAfterItsTime) {
         EXPECT_TRUE(peer.request(13, {}).ok());
     });
     EXPECT_EQ(asked, sc_core::sc_time(1, sc_core::SC_NS));
-    done();  // for a client that is gone
+    done();  // the client has disconnected
 }
 
 }  // namespace

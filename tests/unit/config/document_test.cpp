@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One test per mistake of a document: YAML in, code, line and column out (house style R15).
+// One test per error in a document: YAML input, expected code, line and column (house style R15).
 #include "platform/framework/config/document.h"
 
 #include <gmock/gmock.h>

@@ -12,7 +12,7 @@ using namespace sc_core;
 using trn::rpc::code;
 using trn::rpc::json;
 
-/// Counts time, prints on request, accepts faults, is ready after 1 ms.
+/// A module with statistics, an output line on request, faults, and a ready time of 1 ms.
 class gadget : public sc_module,
                public trn::publishes_statistics,
                public trn::accepts_faults,

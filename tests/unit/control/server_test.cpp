@@ -25,7 +25,7 @@ constexpr auto hello = R"({"jsonrpc":"2.0","id":0,"method":"hello","params":{"pr
 
 class ServerTest : public testing::Test {
 public:
-    /// Drives both ends, which share this thread, until `condition`; fails after a minute.
+    /// Runs both ends, which share this thread, until `condition` holds; fails after a minute.
     void drive(const std::function<bool()>& condition) {
         const auto end = std::chrono::steady_clock::now() + 60s;
         while (!condition() && std::chrono::steady_clock::now() < end) loop.io().poll_one();
@@ -178,13 +178,13 @@ TEST_F(ServerTest, SilentClientsTimeOutAndDoNotBlockOthers) {
     std::vector<asio::local::stream_protocol::socket> silent;
     for (int i = 0; i < 40; ++i) {
         silent.push_back(open_unix());
-        loop.io().poll();  // more than the listener keeps waiting
+        loop.io().poll();  // exceeds the listener's backlog
         if (i % 2) silent.back().send(asio::buffer("{\"json", 6));
     }
     drive([&] { return loop.attached() == 16; });
     auto owner = open_unix();
     EXPECT_TRUE(json::parse(ask(owner, std::string(hello) + "\n")).contains("result"));
-    drive([&] { return loop.attached() == 1; });  // the owner stays
+    drive([&] { return loop.attached() == 1; });  // the owner stays connected
     EXPECT_NE(line(silent.back()).find("call hello first"), std::string::npos);
     EXPECT_EQ(server.clients(), 1u);
     EXPECT_TRUE(json::parse(ask(owner, R"({"jsonrpc":"2.0","id":3,"method":"status"})"

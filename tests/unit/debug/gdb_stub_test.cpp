@@ -16,8 +16,8 @@ namespace {
 using namespace sc_core;
 using trn::debug_target;
 
-/// Walks through memory, one "instruction" of 4 bytes per nanosecond; the one at 0x40 stores to
-/// 0x100.
+/// A debug target that executes one "instruction" of 4 bytes per nanosecond; the one at 0x40 stores
+/// to 0x100.
 class walker : public sc_module, public debug_target, public trn::address_space {
 public:
     explicit walker(sc_module_name name) : sc_module(name) {
@@ -118,13 +118,13 @@ public:
         EXPECT_NE(ask("qSupported:multiprocess+;swbreak+;hwbreak+").find("multiprocess+"),
                   std::string::npos);
     }
-    /// The answer to a packet that is answered at once, "" for none.
+    /// The immediate reply to a packet; "" if there is none.
     std::string ask(std::string_view body) {
         sent.clear();
         session.packet(body);
         return sent.empty() ? "(nothing)" : sent.back();
     }
-    /// As ask, for packets that let time run.
+    /// Like ask(), for packets that resume execution.
     std::string go(std::string_view body, sc_time limit = sc_time(10, SC_US)) {
         sent.clear();
         session.packet(body);
@@ -166,7 +166,7 @@ TEST_F(GdbStubTest, RegistersAndMemoryOfTheSelectedHart) {
     EXPECT_EQ(ask("m10,4"), "a1b2c300");
     EXPECT_EQ(ask(std::string_view("X20,2:}\0", 8)), "OK");  // the framing handles escapes
     EXPECT_EQ(c0.cc.ram[0x20], '}');
-    EXPECT_EQ(ask("mffe,8"), "0000");  // as many bytes as exist
+    EXPECT_EQ(ask("mffe,8"), "0000");  // truncated to the end of memory
     EXPECT_EQ(ask("m100000,4"), "E0e");
 }
 
@@ -218,7 +218,7 @@ TEST_F(GdbStubTest, ControlCStopsRunningHarts) {
     sent.clear();
     session.interrupt();
     EXPECT_EQ(sent, std::vector<std::string>{"T02thread:p1.1;"});
-    session.interrupt();  // stopped already: no report
+    session.interrupt();  // already stopped: no report
     EXPECT_EQ(sent.size(), 1u);
 }
 
@@ -310,7 +310,7 @@ TEST_F(GdbStubTest, SoftwareAndHardwareBreakpointsAtOneAddressAreSeparate) {
 TEST_F(GdbStubTest, StopAtARemovedWatchpointIsNotReported) {
     ask("Z2,100,8");
     EXPECT_EQ(go("vCont;c"), "T05watch:100;thread:p1.1;");
-    ask("z2,100,8");  // the other hart of the chip stopped there too
+    ask("z2,100,8");  // the other hart of the chip has stopped there too
     EXPECT_EQ(go("vCont;c"), "(nothing)");
     EXPECT_GT(c0.cc.x[32], 0x40u);
 }

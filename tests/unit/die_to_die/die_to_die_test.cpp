@@ -62,19 +62,21 @@ TEST_F(DieToDieTest, ReadLoadsTheReturnPathAndCrossesTwice) {
     EXPECT_NEAR(die_0.delay.to_seconds() * 1e9, 1.665 + 60 + 3.487 + 120, 0.01);
 }
 
-/// A read's return path follows the far side's work and must not block the far side until then.
+/// A read reserves its return path for when the far die has done its work, and must not block the
+/// far die before.
 TEST_F(DieToDieTest, ReadOccupiesTheFarSideOneCrossingAfterItWasSent) {
     std::vector<std::uint8_t> bytes(4096);
     die_0.read_bytes(0, bytes);
     die_0.write_bytes(0, bytes);  // at the same time, in the other direction
-    const double link = 4096 / 2.46e3, stack = 4096 / 1.1747e3, crossing = 30;  // ns
-    // Both arrive together, the stack serves one after the other; a write ends there (60 ns).
+    // Both arrive together, the stack serves them in order; the write ends there (60 ns).
+    const double link = 4096 / 2.46e3, stack = 4096 / 1.1747e3, crossing = 30;
+    // ns).
     EXPECT_NEAR(die_0.delay.to_seconds() * 1e9, link + crossing + 2 * stack + 60, 0.02);
-    // Alone, much later: the same without the read.
+    // The same write much later, without the read.
     sc_core::sc_start(sc_time(1, sc_core::SC_US));
     die_0.write_bytes(0, bytes);
     EXPECT_NEAR(die_0.delay.to_seconds() * 1e9, link + crossing + stack + 60, 0.02);
-    // From the other die likewise.
+    // The same from the other die.
     sc_core::sc_start(sc_time(1, sc_core::SC_US));
     die_1.read_bytes(0, bytes);
     die_1.write_bytes(0, bytes);
@@ -104,7 +106,7 @@ TEST_F(DieToDieTest, DirectMemoryPointersPassThroughTheLink) {
     EXPECT_EQ(window->hops.size(), 2u);
     EXPECT_EQ(window->write_latency, sc_time(90, sc_core::SC_NS));
     EXPECT_EQ(window->read_latency, sc_time(180, sc_core::SC_NS));
-    // The link is faster than the stack, so the stack decides.
+    // The link is faster than the stack, so the stack limits the rate.
     const sc_time through =
         window->reserve(tlm::TLM_WRITE_COMMAND, 0x1000, 65536, sc_core::SC_ZERO_TIME);
     EXPECT_NEAR(through.to_seconds() * 1e9, 55.79, 0.01);

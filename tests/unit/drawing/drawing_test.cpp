@@ -22,7 +22,7 @@ symbol symbol_of(const plan::module& m) {
     return m.name.starts_with("wire") ? symbol::cable : symbol::nothing;
 }
 
-/// `chips` chips around a switch with a cable each; the modules are strips of plugs.
+/// A switch with one cable to each of `chips` chips; the modules are strips of plugs.
 plan star(unsigned chips) {
     return plan_text(
         "board: star\nmodules:\n  chip: {type: socket_strip, count: " + std::to_string(chips) +
@@ -47,7 +47,7 @@ bool overlap(const box& a, const box& b) {
     return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
-/// Members of one group are adjacent and inside the group's box.
+/// Checks that members of a group are adjacent and inside the group's box.
 void expect_room_for_all(const topology& t) {
     const layout places(t);
     for (const auto& p : t.parts)

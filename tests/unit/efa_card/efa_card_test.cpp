@@ -21,7 +21,7 @@ using command = verbs_driver::command;
 constexpr std::uint32_t qkey = 0x1122'3344;
 constexpr std::uint64_t va = 0x7f00'0000'0800;  // of the regions; not page aligned
 
-/// Two servers whose cards meet in one fabric, port 0 and 1.
+/// Two servers whose cards are connected by one fabric, ports 0 and 1.
 struct EfaCardTest : testing::Test {
     explicit EfaCardTest(const efa_card::config& cfg = {}) : a("a", cfg), b("b", cfg) {
         net.port[0].join(a.card.net);
@@ -30,13 +30,13 @@ struct EfaCardTest : testing::Test {
         a.start();
         b.start();
     }
-    /// A process with one queue pair.
+    /// Objects of a process with one queue pair.
     struct endpoint {
         std::uint16_t pd = 0, uar = 0, ah = 0;
         verbs_driver::completion_ring cq;
         verbs_driver::queue qp;
         std::uint64_t buffer = 0;  // 2 MiB of memory
-        std::uint32_t key = 0;     // of the buffer at virtual address va
+        std::uint32_t key = 0;     // key of the buffer, at virtual address va
     };
     static constexpr std::uint64_t buffer_size = 2 << 20;
 
@@ -103,7 +103,7 @@ TEST_F(EfaCardTest, DeviceAttributesNameWhatTheDriverNeeds) {
     EXPECT_EQ(a.execute(command(77)).status, 2);
 }
 
-/// EFA contract 17: GET_STATS of one queue pair, by its number.
+/// EFA contract 17: GET_STATS of one queue pair, selected by number.
 TEST_F(EfaCardTest, QueuePairsHaveCountersOfTheirOwn) {
     endpoint from = open(a, b), other = open(a, b), into = open(b, a);
     const auto statistics = [](verbs_driver& of, const endpoint& whose, std::uint8_t type) {
@@ -160,7 +160,7 @@ TEST_F(EfaCardTest, LongWorkRequestsCarryDataOfSendsAndWrites) {
     EXPECT_EQ(b.wait(into.cq).length, 80);
     EXPECT_TRUE(std::equal(send.inlined.begin(), send.inlined.end(), b.bytes(into.buffer)));
 
-    for (std::uint16_t id = 3; id < 8; ++id) {  // over the end of the ring
+    for (std::uint16_t id = 3; id < 8; ++id) {  // past the end of the ring
         work write = to(from, into, id);
         write.operation = 2;
         write.inlined.assign(80, static_cast<std::uint8_t>(id));
@@ -186,7 +186,7 @@ TEST_F(EfaCardTest, ShortWorkRequestsCarryNoDataOfWrites) {
     EXPECT_EQ(a.wait(from.cq).status, 3);
 }
 
-/// Regions of ALLOC_MR, as kernel users have them (EFA contract 8, 10).
+/// Regions of ALLOC_MR, as used by kernel drivers (EFA contract 8, 10).
 struct FastRegistration : EfaCardTest {
     std::uint32_t alloc(verbs_driver& on, std::uint16_t pd, std::uint32_t pages) {
         const auto made = on.execute(command(20).put(4, pd).put(8, pages));
@@ -194,7 +194,8 @@ struct FastRegistration : EfaCardTest {
         EXPECT_EQ(made.u32(8), made.u32(12));
         return made.u32(8);
     }
-    /// The pages of [at, at + bytes) in an array that crosses a page of the host's memory.
+    /// Writes the pages of [at, at + bytes) to a list that crosses a page boundary; returns its
+    /// address.
     static std::uint64_t list_of(verbs_driver& on, std::uint64_t at, std::uint64_t bytes) {
         const std::uint64_t list = (on.allocate(3 * 4096) + 4095) / 4096 * 4096 + 4096 - 16;
         for (std::uint64_t page = 0; page * 4096 < bytes; ++page)
@@ -382,7 +383,7 @@ TEST_F(EfaCardTest, DatagramHasAGlobalHeaderAndNeedsNoAnswer) {
     fill(a, from, 3);
     work send = to(from, into, 8);
     send.local = {{from.key, va, 1000}};
-    a.post(from.qp, send);  // no receive is posted: it is lost
+    a.post(from.qp, send);  // dropped: no receive is posted
     EXPECT_EQ(a.wait(from.cq).status, 0);
     verbs_driver::run(100);
     EXPECT_FALSE(b.poll(into.cq));
@@ -618,7 +619,7 @@ TEST_F(EfaCardTest, DoorbellsOfTwoUarsAreInDifferentPages) {
     EXPECT_EQ(one.qp.send_bell / 4096, one.qp.receive_bell / 4096);
 }
 
-/// A memory list whose pages are all the same, with more entries than one chunk holds.
+/// A memory list with identical pages, and more entries than one chunk holds.
 struct alike_list {
     static constexpr std::uint32_t pages = 511 * 512 + 10;
 
@@ -644,9 +645,10 @@ TEST_F(EfaCardTest, IndirectPageListsAreFollowed) {
     const alike_list list(a);
     const auto c = list.registration(a.alloc_pd());
     EXPECT_EQ(a.execute(c).status, 0);
-    a.store<std::uint64_t>(list.chunk0 + 4084, 0x7000'0000'0000);  // leads nowhere
+    a.store<std::uint64_t>(list.chunk0 + 4084, 0x7000'0000'0000);  // unmapped address
     EXPECT_EQ(a.execute(c).status, 5);
-    a.store<std::uint64_t>(list.chunk0 + 4084, list.chunk0);  // a cycle ends when all are known
+    // A cycle ends after all entries are read.
+    a.store<std::uint64_t>(list.chunk0 + 4084, list.chunk0);
     EXPECT_EQ(a.execute(c).status, 0);
 }
 
@@ -710,7 +712,7 @@ TEST_F(EfaCardTest, ArmedCompletionQueueRaisesTheVectorOfItsEventQueueOnce) {
     a.set(0x68, eq | 1u << 31);
     send();
     EXPECT_EQ(a.raised[3], 0u);  // the completion queue is not armed
-    a.set(cq.bell, 1u << 31);    // an entry is there that was not consumed
+    a.set(cq.bell, 1u << 31);    // an unread entry is present
     verbs_driver::run(50);
     EXPECT_EQ(a.raised[3], 1u);
     EXPECT_EQ(a.load<std::uint32_t>(ring) & 1, 1u);
@@ -721,7 +723,7 @@ TEST_F(EfaCardTest, ArmedCompletionQueueRaisesTheVectorOfItsEventQueueOnce) {
     send();
     EXPECT_EQ(a.load<std::uint32_t>(ring + 16) & 1, 1u);
     EXPECT_EQ(a.raised[3], 1u);  // the event queue is not armed
-    a.set(0x68, eq | 1u << 31);  // the event that came in between raises it now
+    a.set(0x68, eq | 1u << 31);  // raised at once for the event posted in between
     EXPECT_EQ(a.raised[3], 2u);
 }
 
@@ -744,7 +746,7 @@ TEST_F(EfaCardTest, ResetForgetsAllObjectsAndWork) {
     a.start();
     EXPECT_EQ(a.card.sender().unacknowledged(), 0u);
     EXPECT_EQ(a.card.objects().queue_pairs.size(), 0u);
-    a.set(from.qp.send_bell, 5);  // a doorbell that is gone
+    a.set(from.qp.send_bell, 5);  // the doorbell was freed
     verbs_driver::run(5'000);
     EXPECT_FALSE(a.poll(from.cq));
     EXPECT_EQ(a.execute(command(4).put(4, from.qp.handle)).status, 5);

@@ -17,7 +17,7 @@
 
 namespace trn::test {
 
-/// The driver of a card that is a model in this process.
+/// Driver of a card model in this process.
 class verbs_driver : public verbs_host {
 public:
     verbs_driver(const std::string& name, const efa_card::config& cfg)

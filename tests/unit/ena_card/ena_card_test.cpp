@@ -58,7 +58,7 @@ TEST_F(EnaCardTest, FeaturesDescribeTheCard) {
     EXPECT_EQ(a.status_of(command(77)), bad_opcode);
 }
 
-// Key and values of the public verification suite of RSS (NDIS): source and destination.
+// Key and values of the public RSS verification suite (NDIS): source and destination.
 const ena_queues::hash_key suite_key{0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67,
                                      0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb,
                                      0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30,
@@ -96,7 +96,7 @@ TEST(FlowHash, IsThatOfThePublicVerificationSuite) {
     EXPECT_EQ(hash(packet_of(flow_51ccc178)), 0x51ccc178u);
     EXPECT_EQ(hash(packet_of(flow_afc7327f, 17)), 0xafc7327fu);
     EXPECT_EQ(hash(packet_of(flow_51ccc178, 1)), 0x323e8fc2u);     // ICMP: addresses only
-    EXPECT_EQ(hash(packet_of(flow_51ccc178, 6, 1)), 0x323e8fc2u);  // likewise a fragment
+    EXPECT_EQ(hash(packet_of(flow_51ccc178, 6, 1)), 0x323e8fc2u);  // a fragment: addresses only
     bytes tagged = packet_of(flow_51ccc178);
     const std::uint8_t tag[] = {0x81, 0x00, 0x00, 0x05};
     tagged.insert(tagged.begin() + 12, std::begin(tag), std::end(tag));
@@ -141,7 +141,7 @@ TEST_F(EnaCardTest, TableOfReceiveSideScalingChoosesTheQueue) {
     EXPECT_FALSE(b.take(left));
     EXPECT_TRUE(b.take(right));
     EXPECT_FALSE(b.take(right));
-    b.store<std::uint16_t>(table + 4, 77);  // no such queue: the first one
+    b.store<std::uint16_t>(table + 4, 77);  // no such queue: the first one is used
     EXPECT_EQ(set_table(1, 8), ok);
     a.send(from, 3, packet_of(flow_afc7327f));
     run();
@@ -163,7 +163,7 @@ TEST_F(EnaCardTest, PacketOfSeveralPartsFillsSeveralBuffers) {
     const auto sent = packet(2, 1, 2500);
     const auto at = a.allocate(8192);
     std::copy(sent.begin(), sent.begin() + 5, a.bytes(at + 100));
-    std::copy(sent.begin() + 5, sent.begin() + 900, a.bytes(at + 3500));  // over a page's end
+    std::copy(sent.begin() + 5, sent.begin() + 900, a.bytes(at + 3500));  // crosses a page boundary
     std::copy(sent.begin() + 900, sent.end(), a.bytes(at + 5000));
     a.describe(from, 0xabc, {{at + 100, 5}, {at + 3500, 895}, {at + 5000, 1600}}, {.segment = 100});
     a.ring(from);
@@ -388,7 +388,7 @@ TEST_F(EnaCardTest, DriverLearnsAtItsStartThatThereIsNoCable) {
 
 TEST_F(EnaCardTest, KeepAliveComesEverySecondWithTheDrops) {
     auto from = a.create(true, 16, 1);
-    b.create(false, 16, 1);  // without buffers
+    b.create(false, 16, 1);  // without receive buffers
     a.send(from, 1, packet(2, 1, 60));
     b.card.inject("lost_keep_alive", {{"count", "2"}});
     sc_core::sc_start(2.5, sc_core::SC_SEC);

@@ -12,7 +12,7 @@
 
 namespace trn::test {
 
-/// To and from the cards 1 and 2, which have these addresses; 0xff: to all.
+/// A packet between cards 1 and 2, whose address ends with that number; 0xff: broadcast.
 inline network_driver::bytes_type packet(std::uint8_t to, std::uint8_t from, std::size_t size) {
     network_driver::bytes_type all(size);
     for (std::size_t i = 0; i < size; ++i) all[i] = static_cast<std::uint8_t>(i * 31 + i / 256);
@@ -25,7 +25,7 @@ inline network_driver::bytes_type packet(std::uint8_t to, std::uint8_t from, std
     return all;
 }
 
-/// Two cards with their drivers, joined by a switch.
+/// Two cards with their drivers, connected by a switch.
 struct ena_pair : testing::Test {
     ena_pair()
         : a("a", {.mac = 0x0200'0000'0001}), b("b", {.mac = 0x0200'0000'0002}), net("net", {}) {
@@ -36,7 +36,7 @@ struct ena_pair : testing::Test {
         b.start();
     }
     static void run(double microseconds = 200) { network_driver::run(microseconds); }
-    /// A receive queue with buffers of these sizes; request ids from 100 on.
+    /// A receive queue with `count` buffers of `size` bytes; request ids start at 100.
     network_driver::queue receive_queue(network_driver& on, unsigned count, std::uint16_t size,
                                         unsigned depth = 64) {
         auto made = on.create(false, depth, 1);

@@ -19,7 +19,7 @@ struct EnaLowLatencyTest : ena_pair {
         EXPECT_EQ(a.agree_low_latency(), done_well);
         from = a.create(true, 16, 1, true);
     }
-    /// Describes a packet: `inside` bytes in the entry, the others in parts of `step` bytes.
+    /// Describes a packet: `inside` bytes in the entry, the rest in parts of `step` bytes.
     void describe(std::uint16_t request, const bytes_type& packet, std::size_t inside,
                   std::size_t step, const network_driver::wanted& how = {}) {
         const auto at = a.allocate(packet.size() + 1);

@@ -17,7 +17,7 @@
 
 namespace trn::test {
 
-/// The driver of a card that is a model in this process.
+/// Driver of a card model in this process.
 class network_driver : public network_host {
 public:
     explicit network_driver(const std::string& name, const ena_card::config& cfg)

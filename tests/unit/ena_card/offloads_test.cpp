@@ -23,7 +23,7 @@ void set_be(frame_bytes& of, std::size_t at, std::uint32_t value, unsigned bytes
     for (unsigned i = bytes; i-- > 0; value >>= 8) of[at + i] = static_cast<std::uint8_t>(value);
 }
 
-/// The plain sum of RFC 1071, a byte at a time.
+/// The sum of RFC 1071, computed byte by byte.
 std::uint32_t plain_sum(const frame_bytes& of, std::size_t from, std::size_t to,
                         std::uint32_t start = 0) {
     for (std::size_t at = from; at < to; ++at)
@@ -48,7 +48,7 @@ struct test_frame {
         } else {
             set_be(bytes, 14, 0x4500);
             set_be(bytes, 16, length);
-            set_be(bytes, 18, 0xfffe);  // the number of the packet
+            set_be(bytes, 18, 0xfffe);  // identification of the packet
             set_be(bytes, 20, 0x4000);
             set_be(bytes, 22, 64 << 8 | (tcp ? 6 : 17));
             set_be(bytes, 24, 0);
@@ -81,7 +81,7 @@ struct EnaOffloadsTest : ena_pair {
     EnaOffloadsTest() : from(a.create(true, 64, 1)), to(receive_queue(b, 60, 2048)) {
         EXPECT_EQ(b.card.queues().counters.rx_drops, 0u);
     }
-    /// The next packet that b received, of one buffer.
+    /// The next packet received by b, from one buffer.
     frame_bytes received() {
         const auto got = b.take(to);
         if (!got || !got->first || !got->last) return {};
@@ -147,13 +147,13 @@ TEST_F(EnaOffloadsTest, CompletionsSayWhichChecksumsAreRight) {
     EXPECT_EQ(report_on(silent.bytes), ipv4_bits | udp_bits);
     EXPECT_EQ(report_on(packet(2, 1, 60)), 0u);
     auto bad = four.bytes;
-    bad[22] ^= 1;  // hops: only of the IP header
+    bad[22] ^= 1;  // hop limit: only in the IP header checksum
     EXPECT_EQ(report_on(bad), ipv4_bits | tcp_bits | checked | ip_wrong);
     bad = four.bytes;
     bad.back() ^= 0x10;
     EXPECT_EQ(report_on(bad), ipv4_bits | tcp_bits | checked | wrong);
     bad = six.bytes;
-    bad[30] ^= 1;  // an address: of the pseudo header
+    bad[30] ^= 1;  // an address: in the pseudo header's checksum
     EXPECT_EQ(report_on(bad), ipv6_bits | udp_bits | checked | wrong);
     auto part = four.bytes;
     part[21] = 9;
@@ -214,17 +214,17 @@ TEST_F(EnaOffloadsTest, SegmentationThatCannotBeDoneIsDroppedAndCompleted) {
     EXPECT_EQ(a.status_of(command(9).put<std::uint8_t>(17, 14).put<std::uint32_t>(20, 1500)), 0);
     const test_frame good(false, true, 2000), udp(false, false, 2000);
     std::vector<frame_bytes> bad(3, good.bytes);
-    bad[0][14] = 0x46;                                    // its options are TCP's header
-    set_be(bad[1], good.transport + 12, 0x4000);          // a short header of TCP
-    set_be(bad[2], 16, 3000);                             // longer than it is
-    a.send(from, 1, good.bytes, {.segmentation = true});  // no size
+    bad[0][14] = 0x46;                                    // the IP options overlap the TCP header
+    set_be(bad[1], good.transport + 12, 0x4000);          // TCP header length too small
+    set_be(bad[2], 16, 3000);                             // IP length larger than the packet
+    a.send(from, 1, good.bytes, {.segmentation = true});  // no segment size
     a.send(from, 2, good.bytes, {.segmentation = true, .segment = 47});
     a.send(from, 3, good.bytes, {.segmentation = true, .segment = 1500});
     a.send(from, 4, udp.bytes, {.segmentation = true, .segment = 1000});
     for (std::uint16_t n = 0; n < 3; ++n)
         a.send(from, static_cast<std::uint16_t>(5 + n), bad[n],
                {.segmentation = true, .segment = 1000});
-    a.send(from, 8, good.bytes);  // too long without
+    a.send(from, 8, good.bytes);  // larger than the MTU, without segmentation
     run();
     for (std::uint16_t n = 1; n <= 8; ++n) EXPECT_EQ(a.take(from).value().request, n);
     EXPECT_FALSE(b.take(to));

@@ -17,7 +17,7 @@ class EngineChecks : public test::engine_test {
 protected:
     explicit EngineChecks(const neuron_core::config& config = {}) : engine_test(config) {}
 
-    /// Host writes of `count` FP32 values into each of `partitions` partitions of SBUF.
+    /// Writes `count` FP32 values to each of `partitions` partitions of SBUF from the host.
     void write_sbuf(unsigned partitions, std::uint32_t offset, unsigned count, float value) {
         for (unsigned p = 0; p < partitions; ++p)
             for (unsigned i = 0; i < count; ++i)
@@ -33,7 +33,7 @@ protected:
     static std::uint64_t races() { return misuse::count(misuse::tile_race); }
 };
 
-// ---- content
+// ---- Content
 
 TEST_F(EngineChecks, NeverWrittenSbufReadsAsNanAndIsReported) {
     run(V,
@@ -96,7 +96,7 @@ TEST_F(EngineChecks, PowerLossForgetsWhatWasWritten) {
     EXPECT_EQ(unwritten(), 1u);
 }
 
-// ---- races
+// ---- Races
 
 constexpr const char* produce = "memset dst=sbuf[0:128, 0] fp32 [512:1] imm=1.0\n";
 constexpr const char* consume =
@@ -249,7 +249,7 @@ TEST_F(EngineChecks, TensorAndAnotherEngineInOneBankCollide) {
     EXPECT_THAT(all, Contains(10u));
 }
 
-// ---- what engines compute on
+// ---- Operand values
 
 TEST_F(EngineChecks, AnActivationOutsideItsRangeIsReported) {
     write_sbuf(1, 0, 1, -1.0f);

@@ -32,7 +32,7 @@ TEST_F(SramContent, UnwrittenBytesOfAPageArePoisonedAtItsFirstWrite) {
     EXPECT_FALSE(content.has_unwritten(4096 + 32, 16));
     EXPECT_TRUE(content.has_unwritten(4096 + 32, 17));
     EXPECT_TRUE(content.has_unwritten(4096, 32));
-    EXPECT_EQ(bytes[0], 0);  // another page
+    EXPECT_EQ(bytes[0], 0);  // on another page
 }
 
 TEST_F(SramContent, APageWrittenBeforeCountsAsWritten) {

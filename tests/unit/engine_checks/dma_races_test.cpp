@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races of programs with the DMA that they start: doc/models/engine_checks.md.
+// Races of programs with DMA transfers that they start: doc/models/engine_checks.md.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -25,7 +25,8 @@ protected:
     static std::uint64_t races() { return misuse::count(misuse::tile_race); }
 };
 
-// Each is some 4 us after its start, when instructions of a few cycles are long complete.
+// Each accesses memory about 4 us after its start, when instructions of a few cycles have
+// completed.
 const std::string store =
     "dge_copy engines=1 queue=2 semaphore=40 piece=64 source=0x2000000000 [1:0]"
     " destination=0x20000000 [1:0]\n";
@@ -86,7 +87,7 @@ TEST_F(DmaRaces, ATileThatIsWrittenAgainBeforeItsStoreIsAwaitedRaces) {
 
 TEST_F(DmaRaces, TheSemaphoreOfAStoreOrdersOnlyWhatItsStarterKnew) {
     start(Y, "wait S[4]>=1 nop\n" + store + "halt");
-    start(V, "update S[4]+=1 nop\n" + write + "halt");  // posts before it writes
+    start(V, "update S[4]+=1 nop\n" + write + "halt");  // posts the descriptor before it writes
     start(S,
           "wait S[40]>=1 activate op0=copy dst=sbuf[0:1, 8192] fp32 [16:1] "
           "a=sbuf[0:1, 0] fp32 [16:1]\nhalt");
@@ -102,7 +103,7 @@ TEST_F(DmaRaces, OtherTilesDoNotRace) {
     EXPECT_EQ(races(), 0u);
 }
 
-/// The host saw the end of the program, by a notification or in STATUS.
+/// The host has observed the end of the program, by a notification or in STATUS.
 TEST_F(DmaRaces, AQueueThatTheHostStartsAfterTheEndDoesNotRace) {
     run(Y, store + "wait S[40]>=1 halt");
     run(V, write + "halt");
@@ -111,9 +112,9 @@ TEST_F(DmaRaces, AQueueThatTheHostStartsAfterTheEndDoesNotRace) {
     EXPECT_EQ(races(), 0u);
 }
 
-// ---- queues with each other
+// ---- Races between queues
 
-/// The same as `load` by queue 3.
+/// Like `load`, by queue 3.
 const std::string other_load =
     "dge_copy engines=1 queue=3 semaphore=41 piece=64 source=0x10000000 [1:0]"
     " destination=0x2000000000 [1:0]\n";
@@ -165,11 +166,11 @@ TEST_F(DmaRaces, AWaitByTheEngineThatStartsTheOtherQueueOrders) {
     EXPECT_EQ(races(), 0u);
 }
 
-// ---- DMA that another core starts
+// ---- DMA started by another core
 
 class DmaRacesOfACorePair : public DmaRaces {
 protected:
-    /// Sync of core 0 copies 64 bytes into the first partition of core 1 and waits for the end.
+    /// Sync of core 0 copies 64 bytes to the first partition of core 1 and waits for completion.
     static std::string push() {
         return fmt::format(
             "dge_copy engines=1 queue=2 semaphore=40 piece=64 source=0x10000000 [1:0] "

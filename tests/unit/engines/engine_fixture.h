@@ -40,7 +40,7 @@ inline std::uint32_t bits_of(float x) {
 inline constexpr std::uint32_t canonical_nan = 0x7fc00000;
 inline const float infinity = std::numeric_limits<float>::infinity();
 
-/// SBUF and PSUM with small partitions, and words that are uncorrectable.
+/// SBUF and PSUM with small partitions and configurable uncorrectable words.
 class plain_memory final : public isa::core_memory {
 public:
     static constexpr std::uint32_t sbuf_pitch = 32768, psum_pitch = 16384;
@@ -67,7 +67,7 @@ public:
     std::vector<std::uint8_t> sbuf_, psum_;
 };
 
-/// The value of an element's code, by the tables of the numerics tests.
+/// The value of an element's code, from the tables of the numerics tests.
 inline float decoded(element type, std::uint32_t code) {
     for (const float_format& f : narrow_formats)
         if (f.type == type) {
@@ -105,7 +105,7 @@ inline std::uint32_t encoded(element type, float x, bool saturate = false,
             const auto bits = static_cast<std::uint32_t>(static_cast<std::int64_t>(whole));
             return bits & (~0u >> (32 - 8 * numerics::size_of(type)));
         }
-    if (type == element::tf32) {  // up by the last place when the cut bits say so
+    if (type == element::tf32) {  // rounds up when the removed bits require it
         if (std::isnan(x)) return canonical_nan;
         const std::uint32_t bits = bits_of(x), rest = bits & 0x1fff;
         const bool up = random != nullptr
@@ -131,7 +131,7 @@ inline const std::vector<element> computed_types = [] {
     return all;
 }();
 
-/// An engine's instructions, checked as the sequencer does and executed.
+/// Executes an engine's instructions after the sequencer's checks.
 class EngineTest : public testing::Test {
 protected:
     std::mt19937 random{1};
@@ -145,7 +145,7 @@ protected:
     vector_engine vector{memory, isa::generation::v4};
     isa::outcome last;
 
-    /// [partitions, n] contiguous elements.
+    /// A tile of contiguous elements in `partitions` partitions.
     static tile_operand tile(element type, unsigned partition, std::uint32_t offset,
                              unsigned partitions, std::vector<dimension> dims,
                              isa::space where = isa::space::sbuf) {
@@ -202,7 +202,7 @@ protected:
                         << ", detail " << f->detail;
     }
 
-    // Memory by the formula of spec 2.3.
+    // The address of an element by the formula of spec 2.3.
     std::uint8_t* byte(const tile_operand& t, unsigned p, std::size_t index) {
         std::int64_t elements = 0;
         for (unsigned d = 0; d < t.dimensions; ++d) {
@@ -232,20 +232,20 @@ protected:
         for (std::size_t i = 0; i < t.elements(); ++i) all.push_back(value(t, p, i));
         return all;
     }
-    /// Any bit patterns: NaNs, infinities and subnormals among them.
+    /// Fills a tile with random bits, which include NaNs, infinities and subnormals.
     void fill(const tile_operand& t) {
         for (unsigned p = 0; p < t.partitions; ++p)
             for (std::size_t i = 0; i < t.elements(); ++i)
                 set(t, p, i, static_cast<std::uint32_t>(random()));
     }
-    /// Multiples of 1/8 between -8 and 8.
+    /// Fills a tile with multiples of 1/8 between -8 and 8.
     void fill_small(const tile_operand& t) {
         for (unsigned p = 0; p < t.partitions; ++p)
             for (std::size_t i = 0; i < t.elements(); ++i)
                 set(t, p, i, encoded(t.type, static_cast<float>(random() % 129) / 8 - 8));
     }
 
-    /// Every element of `t` is the code of want(partition, index).
+    /// Checks that every element of `t` has the code want(partition, index).
     void expect_codes(const tile_operand& t,
                       const std::function<std::uint32_t(unsigned, std::size_t)>& want) {
         for (unsigned p = 0; p < t.partitions; ++p)
@@ -258,7 +258,7 @@ protected:
                        const std::function<float(unsigned, std::size_t)>& want) {
         expect_codes(t, [&](unsigned p, std::size_t i) { return encoded(t.type, want(p, i)); });
     }
-    /// The instruction fails with `code`, and no byte of SBUF or PSUM changes.
+    /// Checks that the instruction fails with `code`, and that SBUF and PSUM are unchanged.
     void expect_refused(isa::data_path& engine, const instruction& i, isa::error code,
                         isa::operand which) {
         const auto sbuf = memory.sbuf_, psum = memory.psum_;

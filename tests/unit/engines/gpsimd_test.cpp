@@ -41,7 +41,7 @@ TEST_F(GpsimdTest, RsqrtAndPowAreCorrectlyRounded) {
 TEST_F(GpsimdTest, RngAndItsStateAreOneGeneratorPerLane) {
     auto get = make(opcode::rand_get_state), put = make(opcode::rand_set_state);
     get.dst = put.a = row(element::uint32, 0, 0, 40, 6);
-    for (unsigned p = 0; p < 40; ++p)  // a state whose next numbers are easily computed by hand
+    for (unsigned p = 0; p < 40; ++p)  // a state whose next numbers can be computed by hand
         for (unsigned k = 0; k < 6; ++k) set(put.a, p, k, k == 5 ? p : 0);
     run_ok(gpsimd, put);
     auto i = make(opcode::rng);
@@ -113,7 +113,7 @@ TEST_F(GpsimdTest, LocalGatherSharesIndicesAmongSixteenPartitions) {
         const auto j = static_cast<unsigned>(k / 4);
         return code(i.a, p, code(i.b, p / 16 * 16 + j % 16, j / 16) + k % 4);
     });
-    set(i.b, 20, 0, 97);  // its last element would be the hundredth and first
+    set(i.b, 20, 0, 97);  // the last element would be number 101
     expect_refused(gpsimd, i, isa::error::indirect_oob, isa::operand::b);
 }
 
@@ -204,7 +204,7 @@ TEST_F(GpsimdTest, NonzeroCountListsIndicesOnTheFirstPartitionOfEachProcessor) {
 TEST_F(GpsimdTest, TopkIsAscendingAndPutsTheLowerIndexOfEqualsLast) {
     auto i = make(opcode::topk);
     i.a = row(element::bf16, 0, 0, 32, 5);
-    i.imm = 70;  // the last ten values of the snake do not count
+    i.imm = 70;  // the last ten values are not used
     i.dst = row(element::bf16, 0, 512, 32, 9);
     i.b = row(element::uint32, 0, 1024, 32, 9);
     for (unsigned p = 0; p < 32; ++p)
@@ -213,7 +213,7 @@ TEST_F(GpsimdTest, TopkIsAscendingAndPutsTheLowerIndexOfEqualsLast) {
     for (unsigned p = 6; p < 16; ++p) set(i.a, p, 4, encoded(element::bf16, 1000));
     run_ok(gpsimd, i);
     for (unsigned p = 0; p < 32; ++p) {
-        std::vector<std::pair<float, int>> all;  // the lower index counts as larger
+        std::vector<std::pair<float, int>> all;  // equal values: the lower index ranks as larger
         for (int j = 0; j < 70; ++j)
             all.emplace_back(value(i.a, p / 16 * 16 + static_cast<unsigned>(j) % 16,
                                    static_cast<std::size_t>(j) / 16),

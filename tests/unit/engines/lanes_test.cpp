@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows 23 to 33 and 36, and the access to tiles that all instructions share.
+// Rows 23 to 33 and 36, and the tile access common to all instructions.
 #include "tests/unit/engines/engine_fixture.h"
 
 namespace {
@@ -125,7 +125,7 @@ TEST_F(LanesTest, PatternsMayRepeatSkipAndGoBackwardsInFourDimensions) {
                 run_ok(vector, i);
                 for (unsigned p = 0; p < 2; ++p)
                     for (std::size_t k = 0; k < 24; ++k) {
-                        std::size_t last = k;  // of elements that coincide the last stays
+                        std::size_t last = k;  // the last write to an element applies
                         for (std::size_t later = k; later < 24; ++later)
                             if (byte(i.dst, p, later) == byte(i.dst, p, k)) last = later;
                         ASSERT_EQ(std::memcmp(byte(i.dst, p, k), byte(i.a, p, last),
@@ -171,7 +171,7 @@ TEST_F(LanesTest, IndirectTilesFollowTheSnakeOfTheirIndices) {
     expect_codes(i.dst, [&](unsigned p, std::size_t k) {
         return code(data, p, offsets[{p / 16 * 16 + k % 16, static_cast<unsigned>(k / 16)}]);
     });
-    set(index, 33, 2, 16384);  // its last byte would be the first after the partition
+    set(index, 33, 2, 16384);  // the last byte is the first after the partition
     expect_refused(vector, i, isa::error::indirect_oob, isa::operand::a);
 }
 
@@ -262,7 +262,7 @@ TEST_F(LanesTest, CopyPredicatedWritesOnlyWhereThePredicateSays) {
             }
 }
 
-/// Operators as spec 3.4 lists them, in another form than the model's.
+/// The operators of spec 3.4, written independently of the model.
 float reference(alu op, float a, float b) {
     const auto is_true = [](float x) { return !(x == 0); };
     const auto truth = [](bool t) { return t ? 1.0f : 0.0f; };
@@ -407,7 +407,7 @@ TEST_F(LanesTest, BitvecOperatorsWorkOnTheBitsOfIntegers) {
             i.b = row(type, 0, 1024, 2, 60);
             i.dst = row(type, 0, 2048, 2, 60);
             fill(i.a), fill(i.b);
-            for (std::size_t k = 0; k < 40; ++k)  // shift counts in and out of the width
+            for (std::size_t k = 0; k < 40; ++k)  // shift counts below and above the width
                 set(i.b, 0, k, static_cast<std::uint32_t>(k));
             run_ok(vector, i);
             expect_codes(i.dst, [&](unsigned p, std::size_t k) {
@@ -534,7 +534,7 @@ TEST_F(LanesTest, AccumulatorsLiveBetweenInstructions) {
                                    : op == alu::mult ? 1.0f
                                    : op == alu::max  ? -infinity
                                                      : infinity);
-        for (const unsigned command : {3, 2, 1, 2, 4, 0}) {  // idle keeps them
+        for (const unsigned command : {3, 2, 1, 2, 4, 0}) {  // idle keeps the accumulators
             i.reduce_cmd = static_cast<std::uint8_t>(command);
             i.reduce_op = command == 0 ? 0 : static_cast<std::uint8_t>(op);
             i.s1 = command == 4 ? constant(-3) : scalar_operand{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row 63: native functions of POOL_CALL. Expected values are plain loops over decoded elements.
+// Row 63: native functions of POOL_CALL. Expected values come from plain loops over decoded
+// elements.
 #include "models/instructions/native_functions.h"
 #include "tests/unit/engines/engine_fixture.h"
 
@@ -15,7 +16,7 @@ protected:
         i.imm = number;
         return i;
     }
-    /// Selection by repeated search for the smallest or largest that is left: the first of equals.
+    /// Repeated search for the smallest or largest remaining value; of equal ones the first.
     static std::vector<std::uint32_t> selected(const std::vector<float>& v, bool descending) {
         const auto precedes = [&](float x, float y) {
             if (descending) std::swap(x, y);

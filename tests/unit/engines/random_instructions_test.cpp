@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every instruction that passes the checks can be executed: no access leaves the core's memory.
+// Random instructions that pass the checks are executed: accesses stay within the core's memory.
 #include "tests/unit/engines/engine_fixture.h"
 
 namespace {
@@ -68,7 +68,7 @@ protected:
             if (!t.present() || t.indirect) return;
             t = row(t.type, t.where.partition, t.where.offset, n, count, t.where.space);
         };
-        if (below(2) == 0) {  // shapes that the row asks for
+        if (below(2) == 0) {  // shapes that match the row
             switch (kind.shape) {
             case isa::shape::bn_stats:
                 at(i.dst, partitions, 6);
@@ -112,7 +112,7 @@ protected:
 };
 
 TEST_F(RandomInstructionsTest, EveryCheckedInstructionEndsOrFailsWithoutWriting) {
-    for (std::size_t i = 0; i + 4 <= memory.sbuf_.size(); i += 4) {  // indices in reach
+    for (std::size_t i = 0; i + 4 <= memory.sbuf_.size(); i += 4) {  // valid indices
         const auto value = static_cast<std::uint32_t>(random() % 300);
         std::memcpy(&memory.sbuf_[i], &value, 4);
     }
@@ -121,7 +121,7 @@ TEST_F(RandomInstructionsTest, EveryCheckedInstructionEndsOrFailsWithoutWriting)
     for (const isa::row& kind : isa::table()) {
         if (!kind.is_tiles() || kind.number < 21) continue;
         for (int attempt = 0; attempt < 3000; ++attempt) {
-            // What does not fit into the instruction's bits is lost on the way.
+            // Encoding drops values that do not fit into the instruction's fields.
             const instruction i = isa::decode(isa::encode(any(kind))).what;
             isa::data_path* const engines[] = {&tensor, &scalar, &gpsimd, &vector};
             const auto which = static_cast<isa::engine>(below(4));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows 27, 52 and 53. That each function is right: tests/unit/numerics/functions_test.cpp.
+// Rows 27, 52 and 53. tests/unit/numerics/functions_test.cpp checks the functions' values.
 #include "models/numerics/activation.h"
 #include "tests/unit/engines/engine_fixture.h"
 
@@ -33,7 +33,7 @@ TEST_F(ScalarTest, ActivateScalesThenAddsThenAppliesTheFunction) {
             fill_small(i.a), fill_small(bias);
             run_ok(scalar, i);
             expect_values(i.dst, [&](unsigned p, std::size_t k) {
-                volatile float product = value(i.a, p, k) * 0.3f;  // rounded by itself
+                volatile float product = value(i.a, p, k) * 0.3f;  // volatile: rounded separately
                 volatile float sum = product + value(bias, p, 0);
                 return exponential(has_bias ? sum : product);
             });

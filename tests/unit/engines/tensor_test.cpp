@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows 21 and 22. Expected values: one output after the other, in binary64 as spec 3.7 says.
+// Rows 21 and 22. Expected values are computed one output at a time, in binary64 (spec 3.7).
 #include "tests/unit/engines/engine_fixture.h"
 
 namespace {
@@ -26,7 +26,7 @@ protected:
         run_ok(tensor, load);
         run_ok(tensor, multiply);
     }
-    /// Finite values of any size up to 2^12, with all mantissa bits of the type.
+    /// Fills a tile with finite values up to 2^12 that use all mantissa bits of the type.
     void fill_finite(const tile_operand& t) {
         for (unsigned p = 0; p < t.partitions; ++p)
             for (std::size_t k = 0; k < t.elements(); ++k)
@@ -234,7 +234,7 @@ TEST_F(TensorTest, TransposeMovesBits) {
     for (const element type : {element::fp32, element::bf16, element::fp16, element::fp8_e4m3}) {
         load.mode = multiply.mode = mode::transpose;
         load.a = row(type, 0, 0, 60, 33);
-        multiply.a = row(type, 0, 4096, 60, 60);  // "identity": its values do not count
+        multiply.a = row(type, 0, 4096, 60, 60);  // "identity": its values are ignored
         multiply.dst = row(type == element::fp8_e4m3 ? element::uint16 : type, 0, 0, 33, 60, psum);
         fill(load.a), fill(multiply.a);
         run_pair();
@@ -249,7 +249,7 @@ TEST_F(TensorTest, TransposeMovesBits) {
 }
 
 TEST_F(TensorTest, MxScalesEachGroupOfThirtyTwo) {
-    // Values of an x4 element by its code.
+    // Value j of an x4 element with this code.
     const auto part = [](element type, std::uint32_t code, unsigned j) -> double {
         if (type == element::fp8_e4m3fn_x4)
             return decoded(element::fp8_e4m3fn, code >> 8 * j & 255);
@@ -275,7 +275,7 @@ TEST_F(TensorTest, MxScalesEachGroupOfThirtyTwo) {
                         for (std::size_t k = 0; k < t.elements(); ++k)
                             set(t, p, k, 117 + static_cast<std::uint32_t>(random() % 20));
                 set(load.b, 1, 2, 255);                      // NaN
-                for (unsigned p = 0; p < partitions; ++p) {  // no NaN or Inf but that
+                for (unsigned p = 0; p < partitions; ++p) {  // no other NaN or Inf
                     for (unsigned k = 0; k < 6; ++k)
                         set(load.a, p, k, code(load.a, p, k) & 0x77777777);
                     for (unsigned k = 0; k < 10; ++k)

@@ -65,7 +65,7 @@ TEST_F(VectorTest, ShuffleMovesPartitionsWithinEachQuadrant) {
         const unsigned from = i.shuffle[p % 32];
         return from == 255 ? old[p][k] : code(i.a, p / 32 * 32 + from, k);
     });
-    auto in_place = i;  // part of a quadrant: the others are sources all the same
+    auto in_place = i;  // part of a quadrant: the other partitions are still sources
     in_place.a = in_place.dst = row(element::fp16, 96, 0, 8, 11);
     const auto quadrant = row(element::fp16, 96, 0, 32, 11);
     fill(quadrant);
@@ -281,7 +281,7 @@ TEST_F(VectorTest, SelectReduceTakesTheElementOrTheScalar) {
         }
 }
 
-// ---- random numbers, by other code than the model's
+// ---- Random numbers, computed independently of the model
 
 std::uint64_t mix(std::uint64_t z) {
     z += 0x9e3779b97f4a7c15;
@@ -328,7 +328,7 @@ TEST_F(VectorTest, RngOfV4HasFourXorwowGeneratorsPerLane) {
         for (unsigned g = 0; g < 4; ++g) lanes[p].emplace_back((6 * p << 32) + 6 * g);
     }
     for (const element type : {element::uint32, element::int8}) {
-        i.dst.type = type;  // the j mod 4 counter starts anew
+        i.dst.type = type;  // the counter j mod 4 restarts
         run_ok(vector, i);
         for (unsigned p = 0; p < 100; ++p)
             for (std::size_t k = 0; k < 10; ++k) {

@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A card that keeps what it receives: the last byte of each packet.
+/// A card that records the last byte of each received packet.
 struct station final : plug::device {
     explicit station(const std::string& name) : net(name.c_str(), *this) {}
     void received(plug&, tlm::tlm_generic_payload& payload, sc_core::sc_time&) override {
@@ -88,11 +88,11 @@ TEST_F(EthernetSwitchTest, AddressMovesWithItsCard) {
     run();
     at[1].send(1, 2, 3);
     run();
-    EXPECT_THAT(at[0].marks, ElementsAre(2));  // flooded, from its old place
+    EXPECT_THAT(at[0].marks, ElementsAre(2));  // flooded from its previous port
     EXPECT_THAT(at[2].marks, ElementsAre(1, 3));
 }
 
-/// 976 bytes and 24 of the wire take 1 us on each of two ports of 1 GB/s.
+/// 976 bytes and 24 of link overhead take 1 us on each of two ports of 1 GB/s.
 TEST_F(EthernetSwitchTest, PacketsTakeBandwidthAndLatency) {
     at[1].send(1, 2, 0);
     run();

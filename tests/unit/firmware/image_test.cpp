@@ -85,7 +85,7 @@ TEST_F(ImageTest, RefusesLoadAddressesOutsideImageMemory) {
         return check();
     };
     EXPECT_EQ(place(0x3ffffff8, 0x40000000), IMAGE_BAD_PLACE);
-    EXPECT_EQ(place(0x40001fa0, 0x40001fa0), IMAGE_BAD_PLACE);  // its end lies outside
+    EXPECT_EQ(place(0x40001fa0, 0x40001fa0), IMAGE_BAD_PLACE);  // the end is outside
     EXPECT_EQ(place(0xfffffffffffffff8, 0xfffffffffffffff8), IMAGE_BAD_PLACE);
     EXPECT_EQ(place(0x40000004, 0x40000004), IMAGE_BAD_PLACE);
     EXPECT_EQ(place(0x40000000, 0x40000064), IMAGE_BAD_PLACE);  // past the last byte

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mailbox as the driver sees it (contract sections 4.2 to 4.4), against memory of the test.
+// The mailbox from the driver's side (contract sections 4.2 to 4.4), using the test's memory.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,7 +23,7 @@ extern "C" {
 
 namespace {
 
-/// AXI space: bytes that exist, in the order in which they were written.
+/// AXI space that contains the bytes written, in the order of their writes.
 struct axi_space {
     std::map<std::uint64_t, std::uint8_t> bytes;
     std::vector<std::uint64_t> writes;
@@ -87,7 +87,7 @@ void power_notify_throttling(bool wanted) {
 
 namespace {
 
-/// Address of misc RAM's words for every initiator but the processor itself.
+/// Address of misc RAM's words for every initiator except the processor.
 #undef MISC_RAM
 #undef MISC_RAM_AT
 #define MISC_RAM(reg) (AXI_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET)
@@ -122,7 +122,7 @@ struct MailboxTest : testing::Test {
         header.crc = crc32c_finish(crc32c_update(crc, data.data(), data.size()));
         return header;
     }
-    /// As the driver posts it: addresses, request, zeroed response.
+    /// Posts a request as the driver does: addresses, request, zeroed response.
     static void post_legacy(const mailbox_header& header, const std::vector<std::uint8_t>& data) {
         set(MISC_RAM(REQUEST_1), static_cast<std::uint32_t>(request_at));
         set(MISC_RAM(REQUEST_0), static_cast<std::uint32_t>(request_at >> 32));
@@ -286,7 +286,7 @@ TEST_F(MailboxTest, SetsAndReturnsThePowerProfile) {
 }
 
 TEST_F(MailboxTest, NewerReleasesGetRecordsAfterAnEightByteHeader) {
-    // {u8 type, u16 operation}: what releases from 2.27 on send
+    // {u8 type, u16 operation}: format of releases since 2.27.
     const auto ask = [&](std::uint8_t sequence, const std::vector<std::uint8_t>& request) {
         return modern(header_for(sequence, MAILBOX_GET_DATA, request), request);
     };
@@ -322,7 +322,7 @@ TEST_F(MailboxTest, NewerReleasesGetRecordsAfterAnEightByteHeader) {
     answer = ask(4, {0x10, 1, 0});
     EXPECT_EQ(answer.error, MAILBOX_FAILED);
     EXPECT_EQ(answer.size, 4);
-    EXPECT_EQ(ask(5, {1}).size, 8);  // as 2.26.5 reads it: four of header, one word
+    EXPECT_EQ(ask(5, {1}).size, 8);  // the format of 2.26.5: four bytes of header, one word
     EXPECT_EQ(word(MISC_RAM_AT(DATA, 0)), 2u);
 }
 
@@ -378,7 +378,7 @@ TEST(Generation, NewerThanTheFirmwareIsUnknown) {
 
 TEST(ResetMap, NamesTheLinesOfItsCores) {
     ASSERT_TRUE(generation_select(4));
-    const auto one = reset_map_domains(0x010101);  // core 0 alone keeps its host engine
+    const auto one = reset_map_domains(0x010101);  // only core 0 uses its host engine
     EXPECT_EQ(one.tpb, 1u);
     EXPECT_EQ(one.dma, 1u);
     EXPECT_EQ(one.top_sp, 1u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the collective firmware on programs: doc/collectives.md.
+// The collective firmware's checks of programs: doc/collectives.md.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -24,7 +24,7 @@ constexpr std::uint32_t op(std::uint32_t code, std::uint32_t which = 0, std::uin
 }
 constexpr std::uint32_t end = 0, wait = 1, advance = 2, post = 3, loop = 4, mark = 5;
 
-/// A program of two ranks with two queues and semaphores 8 to 11, and some steps before its END.
+/// A program of two ranks with two queues and semaphores 8 to 11, with steps before its END.
 class program_bytes {
 public:
     explicit program_bytes(std::vector<program_step> steps) {

@@ -72,7 +72,7 @@ TEST(Topology, ServersAreNumberedAcrossRacks) {
     EXPECT_EQ(id(shaped(TOPOLOGY_SWITCHED, 4, 18, 2, {1, 17, 3}), 0x8002'8024), 0x8003'8000u | 71u);
 }
 
-// --- Verdicts ----------------------------------------------------------------------------
+// --- Verdicts
 
 struct Verdict : testing::Test {
     topology t = shaped(TOPOLOGY_SWITCHED, 4, 18, 2, {0, 3, 1});
@@ -127,7 +127,7 @@ TEST_F(Verdict, ReportsSilenceGarbageLinkDownAndMissingCable) {
     EXPECT_EQ(on(2), "port 2 is down, expected rack 1 server 3 chip 1");
     found.connected = false;
     EXPECT_EQ(on(2), "port 2 has no cable, expected rack 1 server 3 chip 1");
-    EXPECT_EQ(on(3), "port 3 is well");  // where no cable belongs
+    EXPECT_EQ(on(3), "port 3 is well");  // this port has no cable by design
 }
 
 TEST_F(Verdict, WaitsForABootingPartner) {
@@ -154,7 +154,7 @@ TEST_F(Verdict, AcceptsALinkWithFewerLanes) {
     EXPECT_TRUE(topology_usable(&found));
 }
 
-// --- Routes: packets walk through a machine whose chips know their neighbours' published words ---
+// --- Routes: packets are routed through a machine by the words that neighbours publish
 
 using where = std::tuple<unsigned, unsigned, unsigned>;  // rack, server, chip
 
@@ -167,7 +167,7 @@ struct machine {
         announcement state{};
     };
     std::map<where, chip> chips;
-    std::map<std::pair<where, unsigned>, unsigned> used;  // ports, by what hops() has sent
+    std::map<std::pair<where, unsigned>, unsigned> used;  // uses of ports counted by hops()
 
     machine(topology_kind kind, unsigned x, unsigned y, unsigned z) : shape(shaped(kind, x, y, z)) {
         for (unsigned r = 0; r < topology_racks(&shape); ++r)
@@ -198,7 +198,7 @@ struct machine {
         other.fault = LINK_DOWN;
     }
 
-    /// The partners' words spread until nothing changes; every round is one notice.
+    /// Exchanges the partners' words until nothing changes; returns the number of rounds.
     unsigned settle() {
         for (unsigned round = 1;; ++round) {
             bool changed = false;
@@ -213,7 +213,7 @@ struct machine {
             if (round > 40) return 0;
         }
     }
-    /// True when switches had changes.
+    /// Updates a chip's routes; returns whether a switch needs an update.
     bool learn(chip& c) {
         bool news = false;
         for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
@@ -232,7 +232,7 @@ struct machine {
         }
         return news;
     }
-    /// Claims of the other chips at the same switch.
+    /// Reports the claims of the other chips at the same switch.
     void claims_beside(const chip& c, unsigned p,
                        const std::function<void(const chip& by, claim, unsigned rack)>& heard) {
         for (auto& [where, other] : chips) {
@@ -257,7 +257,7 @@ struct machine {
         });
         return static_cast<std::uint16_t>(most);
     }
-    /// Claims known to the switch at a port.
+    /// Claims known to the switch at port `p`.
     std::uint16_t announced(const chip& c, unsigned p, unsigned server) {
         if (p == PORT_SLED && server != c.t.own.server) return 0;
         std::uint16_t mask = 0;
@@ -276,7 +276,7 @@ struct machine {
         if (s != c.t.own.server) return c.table.server[s];
         return c.table.chip[n];
     }
-    /// Output port of a switch, by the claims of the chips whose ports are up.
+    /// Finds the output port of a switch from the claims of chips whose ports are up.
     std::optional<where> through_switch(const chip& from, unsigned p, const where& to) {
         const auto [r, s, n] = to;
         std::optional<where> by_server, by_rack;
@@ -293,7 +293,7 @@ struct machine {
         }
         return by_server ? by_server : by_rack;
     }
-    /// Hops from one chip to another; 0 when it does not get there.
+    /// Number of hops from one chip to another; 0 if it is unreachable.
     unsigned hops(const where& from, const where& to) {
         where at_chip = from;
         for (unsigned hop = 1; hop <= 16; ++hop) {
@@ -312,7 +312,7 @@ struct machine {
         }
         return 0;
     }
-    /// Pairs that do not reach each other, and the longest way of the others.
+    /// Number of pairs without a route, and the longest route of the others.
     std::pair<unsigned, unsigned> lost_and_longest() {
         unsigned lost = 0, longest = 0;
         for (auto& [from, one] : chips)
@@ -326,7 +326,7 @@ struct machine {
     }
 };
 
-using outcome = std::pair<unsigned, unsigned>;  // lost pairs, hops of the longest way
+using outcome = std::pair<unsigned, unsigned>;  // pairs without a route, hops of the longest route
 
 TEST(Routes, PodRoutesAreShortestPaths) {
     machine pod(TOPOLOGY_TORUS, 4, 4, 4);
@@ -339,7 +339,7 @@ TEST(Routes, PodRoutesAreShortestPaths) {
     EXPECT_EQ(count.other, 0u);
 }
 
-/// Uses of each port in all-to-all traffic, by its dimension.
+/// Checks how often all-to-all traffic uses each port, by dimension.
 void expect_equal_use(machine whole, const std::vector<unsigned>& of_dimension) {
     whole.settle();
     whole.lost_and_longest();
@@ -367,7 +367,7 @@ TEST(Routes, RingOf12UsesTheShorterDirection) {
     EXPECT_EQ(ring.hops({0, 0, 0}, {0, 0, 5}), 7u);
 }
 
-/// With any single cable cut, every chip still reaches every other.
+/// Checks that with any one cable cut, every chip reaches every other chip.
 void cut_any(topology_kind kind, unsigned x, unsigned y, unsigned z, unsigned longest) {
     const machine whole(kind, x, y, z);
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
@@ -385,7 +385,7 @@ TEST(Routes, PodRoutesAvoidADeadLink) {
     cut_any(TOPOLOGY_TORUS, 4, 4, 4, 7);
 }
 
-/// Every two cables of a torus: 496 pairs of 32, and none of them takes a chip from another.
+/// Cuts each pair of the 32 cables of a torus (496 pairs): every chip stays reachable.
 TEST(Routes, TorusRoutesAvoidAnyTwoDeadLinks) {
     const machine whole(TOPOLOGY_TORUS, 4, 4, 1);
     std::vector<std::pair<where, unsigned>> cables;
@@ -405,7 +405,7 @@ TEST(Routes, TorusRoutesAvoidAnyTwoDeadLinks) {
         }
 }
 
-/// Nearer by one with each hop: that is why no two packets can wait for each other
+/// Each hop reduces the distance by one, so no two packets can wait for each other
 /// (doc/topology.md).
 TEST(Routes, DamagedTorusRoutesGetCloserWithEveryHop) {
     machine torus(TOPOLOGY_TORUS, 4, 4, 1);
@@ -427,7 +427,7 @@ TEST(Routes, OnlyDisconnectedChipsHaveNoRoute) {
     torus.settle();
     for (unsigned p = 0; p < 4; ++p) torus.cut({0, 0, 6}, p);
     ASSERT_GT(torus.settle(), 0u);
-    EXPECT_EQ(torus.lost_and_longest().first, 30u);  // from 15 chips to it, and from it to them
+    EXPECT_EQ(torus.lost_and_longest().first, 30u);  // from 15 chips to it, and back
     const auto& chip = torus.chips.at({0, 0, 0});
     EXPECT_EQ(chip.table.chip[6], no_port);
     EXPECT_EQ(routes_count(&chip.t, chip.ports.data(), &chip.table).server, 14u);
@@ -441,8 +441,8 @@ TEST(Routes, PodRoutesReachAServerThroughAnyChipWithALink) {
     EXPECT_EQ(pod.lost_and_longest().first, 0u);
 }
 
-/// Dead links split a server; its parts are joined through other servers only. Packets to it
-/// must enter the larger part, because a table has one row for the whole server.
+/// Dead links split a server into parts that are connected only through other servers. Packets to
+/// the server must enter its larger part, because a table has one row for the whole server.
 TEST(Routes, SplitServerRoutesLeadToTheLargerPart) {
     machine alone(TOPOLOGY_TORUS, 4, 4, 4), row = alone;
     const auto expect_lost = [](machine& pod, const std::vector<unsigned>& part) {
@@ -472,7 +472,7 @@ TEST(Routes, SwitchedMachineRoutesAvoidADeadLink) {
     cut_any(TOPOLOGY_SWITCHED, 4, 6, 2, 4);
 }
 
-/// All of a sled's direct links end at a sled without power.
+/// Cuts power of the sled at which all direct links of another sled end.
 TEST(Routes, SledRoutesCrossTheRackWhenTheSledPartnerIsDead) {
     machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
     rack.settle();
@@ -486,7 +486,7 @@ TEST(Routes, SledRoutesCrossTheRackWhenTheSledPartnerIsDead) {
     EXPECT_EQ(routes_count(&chip.t, chip.ports.data(), &chip.table).other, 0u);
 }
 
-/// All chips count the same machine, independently of their routes to the rest of it.
+/// All chips count the same machine, regardless of their routes to other chips.
 TEST(Routes, OnlyPoweredChipsCount) {
     machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
     rack.settle();
@@ -495,17 +495,17 @@ TEST(Routes, OnlyPoweredChipsCount) {
         const auto now = routes_count(&chip.t, chip.ports.data(), &chip.table);
         return std::tuple(now.server, now.rack, now.other);
     };
-    // A sled without power: its switch is dark, and every cable of its chips is down.
+    // A sled without power: its switch is off, and all cables of its chips are down.
     for (unsigned c = 0; c < 4; ++c)
         for (unsigned p = 0; p < 3; ++p) rack.cut({1, 3, c}, p);
     rack.cut({0, 0, 1}, PORT_OTHER_RACK);
     ASSERT_GT(rack.settle(), 0u);
-    EXPECT_EQ(count({0, 0, 0}), std::tuple(3, 20, 20));  // by its own link
-    EXPECT_EQ(count({0, 0, 1}), std::tuple(3, 20, 20));  // by that of a neighbour on the sled
-    EXPECT_EQ(count({0, 3, 0}), std::tuple(3, 20, 20));  // by that of another chip of its rack
+    EXPECT_EQ(count({0, 0, 0}), std::tuple(3, 20, 20));  // by its link
+    EXPECT_EQ(count({0, 0, 1}), std::tuple(3, 20, 20));  // by the link of a neighbour on the sled
+    EXPECT_EQ(count({0, 3, 0}), std::tuple(3, 20, 20));  // by the link of another chip of its rack
     EXPECT_EQ(count({1, 5, 3}), std::tuple(3, 16, 24));
     EXPECT_EQ(count({1, 3, 0}), std::tuple(0, 0, 0));
-    rack.cut({0, 0, 2}, PORT_RACK);  // goes to its own rack by a neighbour
+    rack.cut({0, 0, 2}, PORT_RACK);  // reaches its rack through a neighbour
     ASSERT_GT(rack.settle(), 0u);
     EXPECT_EQ(count({0, 0, 2}), std::tuple(3, 20, 20));
 }

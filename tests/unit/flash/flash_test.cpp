@@ -64,7 +64,7 @@ TEST_F(FlashTest, ProgramsAPageAndOnlyClearsBits) {
     command(command::opcode_program_page, 0x1010, 5);
     EXPECT_EQ(cpu.read(offset(reg::status)), status::busy.mask());
     reader.read(0x1010);
-    EXPECT_EQ(reader.response, tlm::TLM_GENERIC_ERROR_RESPONSE);  // no reads meanwhile
+    EXPECT_EQ(reader.response, tlm::TLM_GENERIC_ERROR_RESPONSE);  // reads are refused while busy
     sc_start(sc_time(1, SC_MS));
     EXPECT_TRUE(irq.level());
     EXPECT_EQ(events(), events::done.mask());
@@ -94,9 +94,9 @@ TEST_F(FlashTest, RefusesInvalidCommands) {
     };
     write(reg::command, command::opcode_erase_sector);  // not enabled
     EXPECT_TRUE(refused());
-    command(command::opcode_erase_sector, 64 << 10);  // outside
+    command(command::opcode_erase_sector, 64 << 10);  // out of range
     EXPECT_TRUE(refused());
-    command(command::opcode_program_page, 0x10f0, 17);  // across a page
+    command(command::opcode_program_page, 0x10f0, 17);  // crosses a page
     EXPECT_TRUE(refused());
     command(command::opcode_program_page, 0x1000, 0);
     EXPECT_TRUE(refused());

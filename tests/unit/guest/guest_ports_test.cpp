@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guest's ports, with a monitor that answers as QEMU's does.
+// Ports of a guest, with a monitor that replies as QEMU's does.
 #include "platform/app/guest/guest_ports.h"
 
 #include <gmock/gmock.h>
@@ -24,8 +24,8 @@ namespace {
 namespace asio = boost::asio;
 using testing::ElementsAre;
 
-/// Records what is executed, by `command ID` or the line of a human; refuses the first commands
-/// after the handshake.
+/// Records executed commands, as `command ID` or the line of a human command; refuses the first
+/// commands after the handshake.
 class fake_qemu {
 public:
     fake_qemu(asio::io_context& io, const std::string& path, unsigned refused)
@@ -39,7 +39,7 @@ public:
     std::vector<std::string> executed;
 
 private:
-    /// Commands come without line ends, one at a time: the client waits for none, so by braces.
+    /// Commands arrive without line ends, one at a time; their ends are found by counting braces.
     void read() {
         link_.async_read_some(asio::buffer(bytes_), [this](auto error, std::size_t count) {
             if (error) return;
@@ -75,7 +75,7 @@ private:
 
 class GuestPorts : public testing::Test {
 protected:
-    /// Until the monitor was given `count` commands, and a reply could be read.
+    /// Runs until the monitor has received `count` commands and its reply has been read.
     void run_until(const fake_qemu& qemu, std::size_t count) {
         using namespace std::chrono_literals;
         while (qemu.executed.size() < count) io.run_one();
@@ -85,7 +85,7 @@ protected:
 
     test::scratch_folder folder;
     asio::io_context io;
-    // A switch behind root port 0, and a root port of its own.
+    // A switch below root port 0, and a further root port.
     const std::vector<guest_function> functions{{"chip0", "/a", 0x300, {0x0000, 0x0100, 0x0200}},
                                                 {"nic0", "/b", 0x400, {0x0000, 0x0100, 0x0208}},
                                                 {"ena", "/c", 0x500, {0x0008}}};
@@ -96,7 +96,7 @@ TEST_F(GuestPorts, ErrorsAreInjectedAtTheFunctionOrPortThatReportsThem) {
     guest_ports ports(io, folder / "qmp", functions);
     ports.error(0x400, 0x4000);
     ports.error(0x0208, 0x1000);
-    ports.error(0x0900, 0x1000);  // of a card that the guest does not have
+    ports.error(0x0900, 0x1000);  // a card that the guest does not have
     run_until(qemu, 2);
     EXPECT_THAT(qemu.executed, ElementsAre("pcie_aer_inject_error nic0 0x4000",
                                            "pcie_aer_inject_error port02.01.0 0x1000"));
@@ -107,7 +107,7 @@ TEST_F(GuestPorts, APulledCardPressesItsButtonAndItsReturnDoesSoAgain) {
     guest_ports ports(io, folder / "qmp", functions);
     ports.slot(0x0008, false);
     run_until(qemu, 1);
-    ports.slot(0x0008, false);  // it is gone already
+    ports.slot(0x0008, false);  // already removed
     ports.slot(0x0008, true);
     run_until(qemu, 2);
     EXPECT_THAT(qemu.executed, ElementsAre("device_del ena", "device_del ena"));

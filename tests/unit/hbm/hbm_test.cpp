@@ -97,7 +97,7 @@ TEST_F(HbmTest, UncorrectableErrorsFailReadsUntilTheAtomIsWritten) {
     stack.inject_error(memory_error::uncorrected, 0x2000);
     cpu.read(0x201c);
     EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
-    cpu.write<std::uint32_t>(0x2000, 1);  // the other 28 bytes stay bad
+    cpu.write<std::uint32_t>(0x2000, 1);  // the other 28 bytes stay uncorrectable
     cpu.read(0x2000);
     EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
     EXPECT_EQ(value(reg::ecc_uncorrected), 2u);

@@ -9,14 +9,14 @@
 
 namespace trn::test {
 
-/// Messages of DHCP as a card's host sends and reads them: offsets are numbers here on purpose, and
-/// share nothing with the model.
+/// DHCP messages of a card's host: offsets are literal numbers, so that none are shared with the
+/// model.
 struct dhcp_message {
     std::uint8_t kind = 1;
-    std::uint32_t own = 0;  ///< address that the host has
+    std::uint32_t own = 0;  ///< the host's current address
     std::uint16_t flags = 0;
     std::map<std::uint8_t, web_client::bytes_type> options = {};
-    std::uint32_t yours = 0;  ///< address that the host gets
+    std::uint32_t yours = 0;  ///< address offered to the host
 
     std::uint32_t option(std::uint8_t code) const {
         const auto found = options.find(code);
@@ -25,7 +25,7 @@ struct dhcp_message {
     }
 };
 
-/// From a host whose card has the address 02:00:00:00:00:07.
+/// A packet from a host whose card has the MAC address 02:00:00:00:00:07.
 inline web_client::bytes_type dhcp_packet_of(const dhcp_message& what) {
     using bytes_type = web_client::bytes_type;
     bytes_type body{1, 1, 6, 0, 0xca, 0xfe, 0xba, 0xbe, 0, 0};
@@ -57,7 +57,7 @@ inline web_client::bytes_type dhcp_packet_of(const dhcp_message& what) {
     return b;
 }
 
-/// The answer in a packet with right checksums and the number of the question; or nothing.
+/// Parses a reply with valid checksums and the request's transaction id; otherwise nullopt.
 inline std::optional<dhcp_message> dhcp_message_of(const web_client::bytes_type& b) {
     constexpr std::size_t body = 42;
     if (b.size() < body + 240 || web_client::get(b, 12, 2) != 0x0800 || b[23] != 17) return {};

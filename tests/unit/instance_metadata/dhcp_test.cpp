@@ -54,8 +54,9 @@ TEST_F(DhcpTest, OffersTheCardsAddressInItsSubnet) {
     };
     EXPECT_EQ(text(12), "ip-172-31-0-9");
     EXPECT_EQ(text(15), "ec2.internal");
-    EXPECT_EQ(client.packets[0][5], 7);                             // to the card
-    EXPECT_EQ(web_client::get(client.packets[0], 30, 4), address);  // which takes it already
+    EXPECT_EQ(client.packets[0][5], 7);  // destination: the card's MAC address
+    // Which already accepts the new address.
+    EXPECT_EQ(web_client::get(client.packets[0], 30, 4), address);
     EXPECT_TRUE(network.packets.empty());
 }
 
@@ -70,7 +71,7 @@ TEST_F(DhcpTest, GrantsTheOfferedAddressAndRefusesOthers) {
     EXPECT_EQ(other->kind, refused);
     EXPECT_EQ(other->yours, 0u);
     EXPECT_FALSE(other->options.contains(51));
-    EXPECT_EQ(client.packets[0][0], 255);  // to all: the host's address is wrong
+    EXPECT_EQ(client.packets[0][0], 255);  // broadcast: the host's address is wrong
 }
 
 TEST_F(DhcpTest, RenewsByTheAddressThatTheHostHas) {
@@ -99,13 +100,13 @@ TEST_F(DhcpTest, IsSilentToReleasesOtherServersAndBrokenMessages) {
     EXPECT_FALSE(ask({.kind = release, .own = address}));
     EXPECT_FALSE(ask({.kind = request, .options = {{54, bytes_of(router + 1)}}}));
     auto packet = dhcp_packet_of({.kind = discover});
-    packet[60] ^= 1;  // its checksum is wrong
+    packet[60] ^= 1;  // wrong checksum
     send(packet);
     EXPECT_TRUE(client.packets.empty());
-    packet[40] = packet[41] = 0;  // it has none
+    packet[40] = packet[41] = 0;  // no checksum
     send(packet);
     EXPECT_EQ(client.packets.size(), 1u);
-    packet[43] = 6;  // not of Ethernet
+    packet[43] = 6;  // hardware type is not Ethernet
     send(packet);
     EXPECT_TRUE(client.packets.empty());
     packet = dhcp_packet_of({.kind = discover, .options = {{60, bytes_of(0)}}});

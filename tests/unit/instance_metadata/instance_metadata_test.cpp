@@ -95,7 +95,7 @@ TEST_F(InstanceMetadataTest, AnswersWhoHasItsAddress) {
     client.send(question);
     client.advance();
     EXPECT_EQ(client.packets.size(), 1u);
-    EXPECT_EQ(network.packets.size(), 1u);  // a question for another host passes
+    EXPECT_EQ(network.packets.size(), 1u);  // a request for another host is forwarded
 }
 
 TEST_F(InstanceMetadataTest, OtherPacketsPassInBothDirections) {
@@ -107,7 +107,7 @@ TEST_F(InstanceMetadataTest, OtherPacketsPassInBothDirections) {
     ASSERT_EQ(client.packets.size(), 1u);
     EXPECT_EQ(client.packets[0], packet);
     network.send(web_client::packet_of({.sequence = 1, .flags = syn, .from = 5}));
-    EXPECT_EQ(client.packets.size(), 2u);  // only the card's packets are for the service
+    EXPECT_EQ(client.packets.size(), 2u);  // the service takes only packets from the card
 }
 
 TEST_F(InstanceMetadataTest, ReadsWithoutTokenAreAnswered) {
@@ -234,7 +234,7 @@ TEST_F(InstanceMetadataTest, LostPacketsAreSentAgain) {
 TEST_F(InstanceMetadataTest, SilentClientIsForgotten) {
     ASSERT_TRUE(client.connect(9));
     EXPECT_EQ(service.connections(), 1u);
-    client.advance(1.3e6);  // six tries
+    client.advance(1.3e6);  // six retries
     EXPECT_EQ(service.connections(), 0u);
     EXPECT_EQ(client.packets.size(), 5u);
     EXPECT_FALSE(sc_core::sc_pending_activity_at_future_time());
@@ -254,8 +254,8 @@ TEST_F(InstanceMetadataTest, RequestMayComeInPiecesAndTwice) {
         return client.next_segment().value_or(web_client::segment());
     };
     EXPECT_EQ(piece(0, 10).acknowledged, 1011u);
-    EXPECT_EQ(piece(20, 30).acknowledged, 1011u);  // a gap
-    EXPECT_EQ(piece(0, 10).acknowledged, 1011u);   // again
+    EXPECT_EQ(piece(20, 30).acknowledged, 1011u);  // out of order: a gap
+    EXPECT_EQ(piece(0, 10).acknowledged, 1011u);   // a duplicate
     EXPECT_EQ(piece(5, 20).acknowledged, 1021u);
     const auto answer = piece(20, request.size());
     EXPECT_EQ(answer.acknowledged, 1001 + request.size());
@@ -273,7 +273,7 @@ TEST_F(InstanceMetadataTest, WhatTheServiceDoesNotServeIsReset) {
     ASSERT_TRUE(unknown);
     EXPECT_EQ(unknown->flags, rst);
     EXPECT_EQ(unknown->sequence, 77u);
-    EXPECT_EQ(client.ask(std::string(1400, 'x')), "");  // not a request so far
+    EXPECT_EQ(client.ask(std::string(1400, 'x')), "");  // incomplete request
     const auto opened = client.connect(11);
     ASSERT_TRUE(opened);
     for (std::uint32_t n = 0; n < 6; ++n)  // a request of 8400 bytes

@@ -18,20 +18,20 @@
 
 namespace trn::test {
 
-/// A segment of TCP, and the hop limit of its packet.
+/// A TCP segment, and the hop limit of its packet.
 struct web_segment {
     std::uint32_t sequence = 0, acknowledged = 0;
     std::uint8_t flags = 0, hops = 0;
     std::uint16_t from = 0, to = 0;
     std::string text = {};
 };
-/// What is sent, and how much of it the host accepts.
+/// Properties of the client's segments, and its receive window.
 struct web_shape {
     std::uint16_t port = 80, window = 65535, max_segment = 0;
 };
 
-/// A network card with a TCP client in miniature: offsets are numbers here on purpose, and share
-/// nothing with the model.
+/// A network card with a minimal TCP client: offsets are literal numbers, so that none are shared
+/// with the model.
 class web_client final : public plug::device {
 public:
     using bytes_type = std::vector<std::uint8_t>;
@@ -53,7 +53,7 @@ public:
     }
     void send_segment(const segment& what, const shape& like = {}) { send(packet_of(what, like)); }
 
-    /// Ethernet, IPv4 and TCP around a segment, from 10.0.0.7.
+    /// Wraps a segment from 10.0.0.7 in Ethernet, IPv4 and TCP.
     static bytes_type packet_of(const segment& what, const shape& like = {}) {
         const unsigned options = like.max_segment != 0 ? 4 : 0;
         const auto tcp = static_cast<std::uint16_t>(20 + options + what.text.size());
@@ -76,7 +76,8 @@ public:
         store(b, 50, ~sum(b, 34, b.size(), sum(b, 26, 34, 6u + tcp)));
         return b;
     }
-    /// The next segment that has come. Nothing: none, or no TCP, or a wrong checksum.
+    /// The next received segment; nullopt if there is none, or it is not TCP, or a checksum is
+    /// wrong.
     std::optional<segment> next_segment() {
         if (packets.empty()) return std::nullopt;
         const bytes_type b = std::move(packets.front());
@@ -97,14 +98,14 @@ public:
                        .text = std::string(b.begin() + text, b.end())};
     }
 
-    /// Connects from `port`. The service's segment with SYN, or nothing.
+    /// Connects from `port`. Returns the service's SYN segment, or nullopt.
     std::optional<segment> connect(std::uint16_t port, const shape& like = {}) {
         send_segment({.sequence = 1000, .flags = syn, .from = port}, like);
         advance();
         return next_segment();
     }
-    /// The whole text of the answer to a request, over a connection of its own. Acknowledges each
-    /// segment, and ends its side at the end. "": there was none.
+    /// Sends a request over a new connection and returns the whole response; "" if there is none.
+    /// Acknowledges each segment, and closes the connection.
     std::string ask(std::string_view request, const shape& like = {}) {
         const std::uint16_t port = ++port_;
         const auto opened = connect(port, like);
@@ -133,7 +134,7 @@ public:
                              like);
                 if (!over) continue;
                 advance();
-                next_segment();  // the last acknowledgement
+                next_segment();  // the final acknowledgement
                 return answer;
             }
         }

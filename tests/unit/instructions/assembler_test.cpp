@@ -63,7 +63,7 @@ TEST(Assembler, AppendixAOfTheSpecificationComesOutByteForByte) {
               from_hex(appendix_a));
 }
 
-/// Fills every field that a row uses with something of its own.
+/// Sets every field used by a row to a distinct value.
 class filler {
 public:
     explicit filler(unsigned seed) : random_(seed) {}

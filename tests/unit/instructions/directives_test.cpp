@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loader reads of a text: tensors, transfers, addresses, constants and repetition.
+// Loader directives in texts: tensors, transfers, addresses, constants and repetition.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,7 +127,7 @@ TEST(Directives, DmaStartOfATransferRingsEachEngineForItsShareAndItsSemaphore) {
     dma_start all
     dma_start quiet
 )");
-    // 100 rows over 16 engines: 6 or 7 of them, at engines 3, 7, 11 and 15 one more.
+    // 100 rows over 16 engines: 6 each, and 7 for engines 3, 7, 11 and 15.
     const auto counted =
         of(".engine sync\n"
            "dma_start engines=0x7777 queue=2 m2s=7 s2m=7 engines=0x8888 queue=2 "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may execute what, and which operands fit: doc/spec/neuron-core.md 8, 13 and 20, row by row.
+// Engines and operands permitted by each row: doc/spec/neuron-core.md 8, 13 and 20.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using namespace trn::isa;
 
 namespace {
 
-/// What engine `e` of generation `g` answers; its S[n] registers are 0.
+/// The error of engine `e` of generation `g`; its S[n] registers are 0.
 error answer(const std::vector<std::uint8_t>& words, engine e, generation g) {
     static constexpr std::uint32_t sbuf[] = {196'608, 229'376, 262'144};
     if (const auto f = check_header(std::span(words).first(16), e, g)) return f->code;
@@ -269,7 +269,7 @@ TEST(InstructionRows, ModesOfTheArrayBelongToTheirGenerations) {
     EXPECT_EQ(answer("load_stationary sparse=3 imm=2 a=sbuf[0:128, 0] bf16 [64:1] "
                      "b=sbuf[0:128, 512] uint16 [16:1]",
                      T),
-              error::bad_operand);  // 2:6 is no pattern
+              error::bad_operand);  // 2:6 is not a valid pattern
     EXPECT_EQ(answer("load_stationary mx transpose a=sbuf[0:64, 0] fp8_e5m2_x4 [64:1]", T),
               error::illegal_instruction);
 }

@@ -101,7 +101,7 @@ TEST_F(PlicTest, AfterAResetASourceInServiceCanInterruptAgain) {
     reset.bind(dut.reset);
     prepare(3, 1);
     dut.source.drive(3, true);
-    EXPECT_EQ(read(reg::context_claim, 0), 3u);  // and never completed
+    EXPECT_EQ(read(reg::context_claim, 0), 3u);  // without a completion
     reset.set(true);
     reset.set(false);
     EXPECT_FALSE(dut.out[0].level());
@@ -115,12 +115,12 @@ TEST_F(PlicTest, LatchesNothingInReset) {
     reset.bind(dut.reset);
     dut.source.drive(4, true);
     reset.set(true);
-    dut.source.drive(3, true);  // a device that is reset a moment later
+    dut.source.drive(3, true);  // the device is reset later
     dut.source.drive(3, false);
     reset.set(false);
     prepare(3, 1);
     EXPECT_FALSE(dut.out[0].level());
-    prepare(4, 1);  // high all the time
+    prepare(4, 1);  // stays high
     EXPECT_TRUE(dut.out[0].level());
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using bytes = std::vector<std::uint8_t>;
 
-/// The ones' complement sum, a byte at a time.
+/// The ones' complement sum, computed byte by byte.
 std::uint32_t plain_sum(const bytes& of) {
     std::uint32_t sum = 0;
     for (std::size_t at = 0; at < of.size(); ++at) sum += of[at] * (at % 2 == 0 ? 256u : 1u);
@@ -22,7 +22,8 @@ std::uint32_t plain_sum(const bytes& of) {
 }
 
 TEST(Checksum, IsThatOfRfc1071ForEveryLength) {
-    const bytes example{0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};  // its section 3
+    // From section 3 of the RFC.
+    const bytes example{0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};
     EXPECT_EQ(ip::ones_sum(example), 0xddf2);
     bytes some;
     for (unsigned n = 0; n < 300; ++n) {
@@ -32,7 +33,7 @@ TEST(Checksum, IsThatOfRfc1071ForEveryLength) {
     EXPECT_EQ(ip::ones_sum(bytes(100'000, 0xff)), 0xffff);
 }
 
-// A DNS question and the begin of a TCP connection, as they were on a wire.
+// Captured packets: a DNS query and the start of a TCP connection.
 const bytes udp_packet{0x52, 0x54, 0x00, 0x12, 0x34, 0x56, 0x52, 0x54, 0x00, 0x65, 0x43, 0x21,
                        0x08, 0x00, 0x45, 0x00, 0x00, 0x20, 0x00, 0x01, 0x00, 0x00, 0x40, 0x11,
                        0x00, 0x00, 0x0a, 0x00, 0x00, 0x01, 0x0a, 0x00, 0x00, 0x02, 0x12, 0x34,
@@ -66,7 +67,7 @@ TEST(IpHeaders, AreFoundBehindATagAndWithOptions) {
     packet.insert(packet.begin() + 34, 4, 1);
     packet[17] += 4;
     packet.insert(packet.begin() + 12, {0x81, 0x00, 0x00, 0x05});
-    packet.resize(packet.size() + 10);  // padding of the link
+    packet.resize(packet.size() + 10);  // link padding
     const auto of = ip::find_headers(packet);
     EXPECT_EQ(of.version, ip::network::ipv4);
     EXPECT_EQ(of.start, 18u);

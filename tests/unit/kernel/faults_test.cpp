@@ -18,7 +18,7 @@ struct cable final : accepts_faults {
                      kelvin = fault_signed(arguments, "kelvin", -100, 200);
                  }}};
     }
-    /// The message of a refused fault; "" when it is injected.
+    /// The message of a refused fault; "" if it is injected.
     std::string refusal(std::string_view name, const fault_arguments& arguments = {}) {
         try {
             inject(name, arguments);

@@ -19,7 +19,7 @@ using trn::started_work;
 using trn::stop_reason;
 using trn::time_policy;
 
-/// Beats with a period, as firmware with a housekeeping timer does; a period of zero never beats.
+/// Beats periodically, as firmware with a housekeeping timer does; a period of zero: no beats.
 class heart : public sc_module {
 public:
     heart(sc_module_name name, sc_time period) : sc_module(name), period_(period) {
@@ -96,7 +96,8 @@ TEST(RunLoopTest, ConditionEndsARunAtATimeIndependentOfTheHost) {
     const auto reason = loop.run(g);
     EXPECT_EQ(reason.what, stop_reason::kind::condition);
     EXPECT_EQ(sc_time_stamp(),
-              sc_time(710, SC_US));  // 700 us lies on the grid, but is seen after it has run
+              // 700 us is on the grid, but checked after that instant has run.
+              sc_time(710, SC_US));
 }
 
 TEST(RunLoopTest, ConditionIsPolledOnTheGridWhenSlicesAreShorterThanTheEventGap) {
@@ -131,7 +132,7 @@ TEST(RunLoopTest, GoalStartedOnTheGridIsNotPolledAtSliceEnds) {
 TEST(RunLoopTest, BackgroundConditionIsPolledAtAnySimulatedTime) {
     heart h("heart", sc_time(7, SC_US));
     run_loop loop(with(time_policy::kind::lockstep));
-    loop.run(until(sc_time(3, SC_US)));  // not on the grid, and a beat is to come
+    loop.run(until(sc_time(3, SC_US)));  // not on the grid; a beat is pending
     bool over = false;
     boost::asio::steady_timer outside(loop.io(), 5ms);
     outside.async_wait([&](auto) { over = true; });
@@ -156,7 +157,7 @@ TEST(RunLoopTest, SliceBoundariesDoNotChangeEventTimes) {
         ASSERT_EQ(fast.beats[i], sc_time(3.0 * static_cast<double>(i + 1), SC_NS));
 }
 
-/// The work of a host's write that finishes with a module's n-th beat.
+/// Work of a host's write that completes with the n-th beat of a module.
 struct work_until_beat {
     work_until_beat(heart& h, std::size_t beats) {
         started_work::collector started;
@@ -177,7 +178,7 @@ TEST(RunLoopTest, HostWriteIsAnsweredAfterItsWork) {
     work_until_beat copy(doorbell, 2);
     run_loop loop(with(time_policy::kind::free));
     loop.elaborate();
-    // At once, unless this machine takes more than its budget for twenty events.
+    // At once, unless the machine needs more than the budget for twenty events.
     if (!loop.host_wrote(copy.work, [&] { loop.quit("answered"); })) loop.serve();
     EXPECT_TRUE(copy.work.finished());
     EXPECT_LT(sc_time_stamp(), sc_time(200, SC_US));
@@ -204,7 +205,7 @@ TEST(RunLoopTest, HostWriteOnABusyBoardIsAnsweredAfterItsWork) {
     }));
     EXPECT_EQ(answers, 0);
     EXPECT_LT(sc_time_stamp(), sc_time(100, SC_US));
-    boost::asio::post(loop.io(), [&] { handlers += answers == 0; });  // another host is served
+    boost::asio::post(loop.io(), [&] { handlers += answers == 0; });  // serves another host
     loop.serve();
     EXPECT_EQ(answers, 1);
     EXPECT_EQ(handlers, 1);
@@ -231,7 +232,7 @@ TEST(RunLoopTest, HostWriteWithEndlessWorkIsAnsweredAfterItsBudget) {
     loop.serve();
     EXPECT_FALSE(ring.work.finished());
     EXPECT_GE(sc_time_stamp(), sc_time(200, SC_US));
-    EXPECT_LE(sc_time_stamp(), sc_time(300, SC_US));  // and a slice at most
+    EXPECT_LE(sc_time_stamp(), sc_time(300, SC_US));  // and at most one slice
 }
 
 TEST(RunLoopTest, PauseAnswersWaitingHosts) {
@@ -287,7 +288,7 @@ TEST(RunLoopTest, LockstepChargesEachHostAccess) {
     EXPECT_EQ(sc_time_stamp(), sc_time(5, SC_US));
     EXPECT_EQ(h.beats.size(), 12u);
     loop.pause("test");
-    loop.host_access();  // answered, costs nothing
+    loop.host_access();  // already answered: no cost
     EXPECT_EQ(sc_time_stamp(), sc_time(5, SC_US));
 }
 
@@ -299,7 +300,7 @@ TEST(RunLoopTest, LockstepChargesTheDurationOfALongAccess) {
         loop.host_access();
         loop.host_access_took(takes);
     };
-    access(sc_time(160, SC_NS));  // within the cost of every access
+    access(sc_time(160, SC_NS));  // within the cost charged for every access
     EXPECT_EQ(sc_time_stamp(), sc_time(1, SC_US));
     access(sc_time(58, SC_US));
     EXPECT_EQ(sc_time_stamp(), sc_time(59, SC_US));
@@ -339,10 +340,10 @@ TEST(RunLoopTest, FreePacesTheWaitOfOneHostWhileAnotherActs) {
         return wall_since(start);
     };
     EXPECT_GE(waits(first, sc_time(50, SC_MS)), 0.045);
-    // When the other waits as well, for longer, both jump.
-    auto patient = until(sc_time_stamp() + sc_time(1000, SC_SEC));
-    patient.attachment = second;
-    const auto id = loop.wait_for(patient, [](const stop_reason&) {});
+    // If the other also waits, and for longer, both jump.
+    auto second_wait = until(sc_time_stamp() + sc_time(1000, SC_SEC));
+    second_wait.attachment = second;
+    const auto id = loop.wait_for(second_wait, [](const stop_reason&) {});
     EXPECT_LT(waits(first, sc_time(500, SC_SEC)), 5.0);
     loop.cancel(id);
     loop.detach(second);
@@ -456,7 +457,7 @@ TEST(RunLoopTest, BusyClientDoesNotStarveSimulatedTime) {
     run_loop loop(with(time_policy::kind::free));
     loop.attach("chatty");
     std::function<void()> again = [&] { boost::asio::post(loop.io(), again); };
-    again();  // a handler is always ready
+    again();  // a handler is always ready to run
     EXPECT_EQ(loop.run(until(sc_time(10, SC_MS))).what, stop_reason::kind::time_limit);
 }
 

@@ -32,7 +32,7 @@ void some_events() {
 
 TEST(TraceTest, IsOffUntilOpened) {
     EXPECT_FALSE(trace::on());
-    trace::event("nobody", "listens");  // harmless
+    trace::event("nobody", "listens");  // no effect without a sink
 }
 
 TEST(TraceTest, TextHasOneLinePerEvent) {
@@ -89,7 +89,7 @@ TEST(TraceTest, EventsCarryTheirOperationNumber) {
     }();
     trace::event("engine", "idles");
     trace::end(work, "engine", "completed");
-    trace::end(work, "engine", "completed");  // only once
+    trace::end(work, "engine", "completed");  // ends only once
     trace::close();
     EXPECT_EQ(contents(path),
               "0 host asks op=1\n0 engine copy op=2\n0 engine idles\n0 engine completed op=2\n");

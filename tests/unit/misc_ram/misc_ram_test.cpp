@@ -57,12 +57,12 @@ TEST_F(MiscRamTest, RequestBeforeTheAnswerToTheLastIsAnOverrun) {
     using misc_ram_regs::reg;
     const auto host_writes = [&](reg r) { host.write<std::uint32_t>(at(r), 1); };
     const auto silence = [&] { firmware.write<std::uint32_t>(at(reg::trigger), 0); };
-    for (int i = 0; i < 2; ++i) {  // one after the other
+    for (int i = 0; i < 2; ++i) {  // sequentially
         for (const auto r : {reg::request_1, reg::request_0, reg::trigger}) host_writes(r);
         firmware.write<std::uint32_t>(at(reg::request_0), 5);
         silence();
     }
-    host_writes(reg::reset_request);  // rings the bell, and is no request
+    host_writes(reg::reset_request);  // triggers the interrupt, but is not a request
     host_writes(reg::trigger);
     for (const auto r : {reg::request_1, reg::request_0, reg::trigger}) host_writes(r);
     EXPECT_EQ(misuse::reports(), 0u);
@@ -110,7 +110,7 @@ TEST_F(MiscRamTest, HostWriteToAFirmwareWordIsReportedAndInterruptsFirmware) {
         host.write<std::uint32_t>(word, 0xbad);
         EXPECT_TRUE(ram.stale.level()) << word;
         EXPECT_EQ(misuse::count(misuse::firmware_word_overwritten, "ram"), ++reports) << word;
-        EXPECT_EQ(host.read(word), 0xbadu);  // it is RAM
+        EXPECT_EQ(host.read(word), 0xbadu);  // plain RAM
     }
     publish();
     for (const auto word :
@@ -120,7 +120,7 @@ TEST_F(MiscRamTest, HostWriteToAFirmwareWordIsReportedAndInterruptsFirmware) {
         host.write<std::uint32_t>(word, 1);
     EXPECT_FALSE(ram.stale.level());
     EXPECT_EQ(misuse::count(misuse::firmware_word_overwritten), reports);
-    std::array<std::uint32_t, 2> burst{};  // its second word is firmware's
+    std::array<std::uint32_t, 2> burst{};  // firmware owns its second word
     host.access(tlm::TLM_WRITE_COMMAND, at(reg::topology_magic) - 4, burst.data(), 8);
     EXPECT_TRUE(ram.stale.level());
     EXPECT_EQ(misuse::count(misuse::firmware_word_overwritten), reports + 1);

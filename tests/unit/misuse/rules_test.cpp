@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of the list of rules: ids in order, one chapter each in doc/rules.md, one scenario
-// each that breaks it.
+// Properties of the list of rules: ids are ordered, and each rule has a chapter in doc/rules.md and
+// a scenario that violates it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

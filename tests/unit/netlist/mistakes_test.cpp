@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One test per mistake of a board: YAML in, code, line and column out (house style R15).
+// One test per error in a board: YAML input, expected code, line and column (house style R15).
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -31,7 +31,7 @@ std::vector<finding> findings(const std::string& yaml) {
     return list;
 }
 
-/// Mistakes of one code: other mistakes of a short board are not under test.
+/// Keeps errors of one code: other errors of a short board are not under test.
 std::vector<diagnostic> only(mistake code, std::vector<diagnostic> list) {
     std::erase_if(list, [&](const diagnostic& one) { return one.code != code; });
     return list;
@@ -56,7 +56,7 @@ const std::string whole_bind = R"(  - noc.initiator -> ram.in @ 0x0 + 64 KiB
   - dev.irq -> none
 )";
 
-/// An assembly that stands in a folder of its own.
+/// Assemblies written to a folder of this test.
 class Assemblies : public testing::Test {
 protected:
     void SetUp() override { std::filesystem::create_directories(folder / "chips"); }
@@ -209,7 +209,7 @@ TEST(Board, E44SkipsPortsThatFaultyBindLinesMayBind) {
   - dev.regz -> noc.target
   - dev.mem <-> noc.target
 )"));
-    EXPECT_TRUE(only(mistake::unbound, list).empty());  // 'dev' may have meant any of its ports
+    EXPECT_TRUE(only(mistake::unbound, list).empty());  // 'dev' may refer to any of its ports
     const auto more =
         only(mistake::unbound, mistakes(with_bind(R"(  - nok.initiator -> ram.in @ 0x0 + 64 KiB
   - {bind: "dev.mem -> noc.target[${i}]", count: 3}
@@ -384,7 +384,7 @@ TEST(Board, E55SuggestsTheNearestBoard) {
     }
 }
 
-/// Two modules with plugs, joined as `lines` say.
+/// Two modules with plugs, connected by `lines`.
 std::string with_plugs(const std::string& lines) {
     return R"(board: b
 modules:
@@ -515,7 +515,7 @@ TEST_F(Assemblies, E57RefusesMoreLinksThanTheBlocksOfAChipHave) {
     EXPECT_EQ(list[0].message, "'neuron_link' has 160 lanes, 'neuron_link.port[1]' makes it 176");
 }
 
-/// Within the lanes of the chip, but not within a block: two x16 links leave 8 of 40 lanes.
+/// Within the chip's lanes, but not within one block: two x16 links leave 8 of 40 lanes.
 TEST_F(Assemblies, E59RefusesALinkWithoutAFreeBlock) {
     const auto of = [&](unsigned first, unsigned second, unsigned lanes) {
         const auto wire = [&](unsigned links) {
@@ -536,7 +536,7 @@ TEST_F(Assemblies, E59RefusesALinkWithoutAFreeBlock) {
     };
     EXPECT_TRUE(of(4, 4, 16).empty());
     EXPECT_TRUE(of(20, 20, 4).empty());
-    EXPECT_TRUE(of(12, 8, 8).empty());  // of port 0 two links are in the third block
+    EXPECT_TRUE(of(12, 8, 8).empty());  // two links of port 0 are in the third block
     const auto list = of(4, 5, 16);
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),

@@ -33,7 +33,7 @@ private:
     const config cfg_;
 };
 
-/// One of every sort of parameter and port.
+/// A module with one parameter and port of every type.
 class gadget : public sc_core::sc_module {
 public:
     struct link {
@@ -77,7 +77,7 @@ public:
     std::uint64_t last_address = ~std::uint64_t{0};
 };
 
-/// Has plugs: one that must be used, several that may be.
+/// A module with a required plug, and several optional ones.
 class socket_strip : public sc_core::sc_module, public plug::device {
 public:
     struct config {
@@ -98,7 +98,7 @@ public:
     unsigned last = ~0u;
 };
 
-/// The project's kinds and `gadget`.
+/// The project's kinds, and `gadget`.
 const kind_list& sample_kinds();
 
 }  // namespace trn::test

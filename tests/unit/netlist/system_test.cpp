@@ -133,7 +133,7 @@ bind:
     EXPECT_EQ(one.last, 100u);
 }
 
-/// "from -> to" of every binding, in order.
+/// "from -> to" of every binding, in order of the board.
 std::vector<std::string> bindings(const plan& board) {
     std::vector<std::string> all;
     for (const auto& b : board.bindings) all.push_back(board.text(b.from) + " " + board.text(b.to));
@@ -399,7 +399,7 @@ TEST(Digest, IsTheSameOnEveryHost) {
     EXPECT_EQ(board(pair_of_memories).digest, 0xa922ace5c618489u);
 }
 
-/// A configuration in which every required parameter has some value.
+/// A configuration that sets every required parameter.
 std::any some_config(const kind& k) {
     auto config = k.defaults();
     for (const auto& p : k.parameters) {

@@ -209,7 +209,7 @@ TEST_F(NeuronCoreTest, FirmwarePostsByRegister) {
     std::memcpy(words.data(), ram.bytes().data() + 0x1000, sizeof words);
     EXPECT_EQ(words[0], 1u << 31 | 9 << 8 | 5);
     EXPECT_EQ(words[1], 77u);
-    top.write<std::uint32_t>(nq_at + notification_queue_regs::offset(nq::post), 6);  // off
+    top.write<std::uint32_t>(nq_at + notification_queue_regs::offset(nq::post), 6);  // disabled
     run();
     EXPECT_EQ(head(6), 0u);
 }

@@ -39,13 +39,13 @@ sc_time us(double n) {
 double ns(const sc_time& t) {
     return t.to_seconds() * 1e9;
 }
-/// The offset that software adds to an AXI address, without the window's bits.
+/// Offset of a chip in AXI addresses, without the window's bits.
 std::uint64_t to_chip(unsigned rack, unsigned server, unsigned chip) {
     return std::uint64_t{rack << 9 | server << 4 | chip} << fabric::id_shift;
 }
 
-/// A chip as far as its neighbours see it: two memories, and an initiator of window and fabric
-/// window 0.
+/// The part of a chip that its neighbours access: two memories, and an initiator for the window and
+/// for fabric window 0.
 struct chip : sc_core::sc_module {
     explicit chip(sc_core::sc_module_name name, const neuron_link::config& cfg = {})
         : sc_module(name), link("link", cfg) {
@@ -55,7 +55,7 @@ struct chip : sc_core::sc_module {
         for (unsigned die = 0; die < 2; ++die) {
             link.axi[die].bind(axi[die].target);
             axi[die].initiator.bind(stack[die].in);
-            // Memory at every address, so that only the block can refuse.
+            // Memory at every address, so that only the link block refuses accesses.
             axi[die].map({.base = die * die_1, .size = 1 * MiB, .target_base = 0, .port = 0});
             axi[die].map({die * die_1 + host_window, 1 * MiB, 0, 0});
         }
@@ -83,7 +83,7 @@ protected:
     void SetUp() override { sc_core::sc_start(sc_core::SC_ZERO_TIME); }
 };
 
-/// Neighbours over a trained link of five: port 0 of one, port 3 of the other.
+/// Two chips connected by a trained bundle of five links: port 0 of one, port 3 of the other.
 class Neighbours : public NeuronLinkTest {
 protected:
     Neighbours() {
@@ -120,7 +120,7 @@ TEST_F(Neighbours, CannotReachEachOthersHostOrWindows) {
 
 TEST_F(Neighbours, AccessWithoutANeighbourIsAnErrorAndCounted) {
     const std::uint64_t at = 0x80'06C8'4038;
-    other.by_window.read(at);  // its window 0 leads to port 0, which is empty
+    other.by_window.read(at);  // the other chip's window 0 is routed to port 0, which has no link
     EXPECT_EQ(other.by_window.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(misuse::count(misuse::no_neighbour), 1u);
     EXPECT_EQ(other.get(reg::error) >> 16, 1u);
@@ -172,9 +172,9 @@ TEST_F(Neighbours, WindowTargetFollowsItsRegisters) {
 TEST_F(Neighbours, TableChangeRevokesDirectMemoryPointers) {
     memory_port port(one.by_window.out);
     ASSERT_NE(port.find(tlm::TLM_READ_COMMAND, 0), nullptr);
-    one.set(reg::route_rack, valid | 1, 1);  // whatever it is
+    one.set(reg::route_rack, valid | 1, 1);  // an arbitrary route
     EXPECT_EQ(one.by_window.invalidations, 1u);
-    one.set(reg::route_rack, valid | 1, 1);  // no change; and no initiator holds a pointer any more
+    one.set(reg::route_rack, valid | 1, 1);  // no change, and no initiator holds a pointer
     EXPECT_EQ(one.by_window.invalidations, 1u);
 }
 
@@ -251,7 +251,7 @@ TEST_F(Neighbours, AccessToASilentPartnerTimesOut) {
     EXPECT_THROW(other.link.inject("sing", {}), fault_error);
 }
 
-/// A configuration access by its registers.
+/// Performs configuration accesses through the registers.
 struct Configuration : Neighbours {
     std::uint32_t ask(identity::reg what, unsigned index = 0) {
         return command(what, regs::config_command::go.mask(), index);
@@ -309,7 +309,7 @@ TEST_F(Configuration, StateChangeInterruptsThePartner) {
     one.set(reg::own_state, 6);  // no partner to notify
 }
 
-/// Four chips in a ring: port 0 to the next, port 1 to the previous one.
+/// Four chips in a ring: port 0 leads to the next chip, port 1 to the previous one.
 class Ring : public NeuronLinkTest {
 protected:
     Ring() {
@@ -328,7 +328,7 @@ protected:
         NeuronLinkTest::SetUp();
         for (unsigned i = 0; i < 4; ++i) {
             chips[i]->be(0, 0, i);
-            for (unsigned to = 0; to < 4; ++to)  // always upwards
+            for (unsigned to = 0; to < 4; ++to)  // always in the direction of port 0
                 if (to != i) chips[i]->set(reg::route_chip, valid | 0, to);
         }
     }
@@ -341,11 +341,11 @@ TEST_F(Ring, ChipsForwardAccessesForOthers) {
     EXPECT_EQ(at(0).by_fabric.write<std::uint32_t>(to_chip(0, 0, 3) + die_1 + 8, 77),
               tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(at(3).bytes(1)[8], 77);
-    // out of 0, through 1 and 2, into 3, and three cables
+    // Egress at 0, transit at 1 and 2, ingress at 3, and three cables.
     EXPECT_NEAR(ns(at(0).by_fabric.delay), 4 * 200 + 3 * 100, 1);
     EXPECT_EQ(at(1).get(reg::transit_lo), 4u);
     EXPECT_EQ(at(3).get(reg::transit_lo), 0u);
-    EXPECT_EQ(at(0).by_fabric.read(to_chip(0, 0, 0) + 0x20), 0u);  // itself, without a cable
+    EXPECT_EQ(at(0).by_fabric.read(to_chip(0, 0, 0) + 0x20), 0u);  // itself, without using a cable
     EXPECT_EQ(at(0).by_fabric.response, tlm::TLM_OK_RESPONSE);
 }
 
@@ -355,7 +355,7 @@ TEST_F(Ring, DirectMemoryPointerCrossesAllHops) {
     const auto* direct = port.find(tlm::TLM_WRITE_COMMAND, address);
     ASSERT_NE(direct, nullptr);
     EXPECT_EQ(direct->at(address), at(3).bytes(1) + 0x1000);
-    EXPECT_EQ(direct->hops.size(), 5u);  // three cables, two chips that count
+    EXPECT_EQ(direct->hops.size(), 5u);  // three cables, two transit chips
     EXPECT_EQ(direct->write_latency, sc_time(1100, sc_core::SC_NS));
     direct->reserve(tlm::TLM_WRITE_COMMAND, address, 4096, sc_core::SC_ZERO_TIME);
     EXPECT_EQ(at(2).get(reg::transit_lo), 4096u);
@@ -364,14 +364,14 @@ TEST_F(Ring, DirectMemoryPointerCrossesAllHops) {
 }
 
 TEST_F(Ring, RoutesThatLoopEndAtTheHopLimit) {
-    at(3).be(0, 0, 9);  // now no chip is 3
+    at(3).be(0, 0, 9);  // no chip has number 3 any more
     at(3).set(reg::route_chip, valid | 0, 3);
     at(0).by_fabric.read(to_chip(0, 0, 3));
     EXPECT_EQ(at(0).by_fabric.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(misuse::count(misuse::hop_limit), 1u);
     memory_port port(at(0).by_fabric.out);
     EXPECT_EQ(port.find(tlm::TLM_READ_COMMAND, to_chip(0, 0, 3)), nullptr);
-    wires[0]->inject("link_down", {});  // revoking pointers terminates too
+    wires[0]->inject("link_down", {});  // revocation of pointers must terminate
 }
 
 TEST_F(Ring, MostSpecificValidRowWins) {
@@ -381,13 +381,13 @@ TEST_F(Ring, MostSpecificValidRowWins) {
     at(0).set(reg::route_rack, valid | 0, 1);
     at(1).be(1, 0, 2);
     EXPECT_EQ(at(0).by_fabric.write<std::uint32_t>(to_chip(1, 0, 2), 1), tlm::TLM_OK_RESPONSE);
-    at(0).by_fabric.read(to_chip(0, 5, 2));  // server 5 of the own rack: by rack, to port 7
+    at(0).by_fabric.read(to_chip(0, 5, 2));  // server 5 of its own rack: rack route to port 7
     EXPECT_EQ(misuse::count(misuse::port_down), 1u);
     at(0).set(reg::route_server, valid | 0, 5);
     at(1).be(0, 5, 2);
     EXPECT_EQ(at(0).by_fabric.write<std::uint32_t>(to_chip(0, 5, 2), 1), tlm::TLM_OK_RESPONSE);
     at(0).set(reg::route_chip, 0, 1);
-    at(0).set(reg::route_server, valid | 0, 0);  // of the own server too, when the chip has no row
+    at(0).set(reg::route_server, valid | 0, 0);  // also for its own server, if the chip has no row
     at(1).be(0, 0, 1);
     EXPECT_EQ(at(0).by_fabric.write<std::uint32_t>(to_chip(0, 0, 1), 1), tlm::TLM_OK_RESPONSE);
 }
@@ -399,7 +399,7 @@ TEST_F(Ring, AddressesWithHopCountBitsAreRefused) {
     EXPECT_EQ(misuse::count(misuse::not_of_the_neighbour), 2u);
 }
 
-/// A link that must be trained, by registers.
+/// A link that is trained through registers.
 class Training : public NeuronLinkTest {
 protected:
     Training() {

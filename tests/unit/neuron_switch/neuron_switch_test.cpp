@@ -38,7 +38,7 @@ std::uint32_t claim(unsigned level, unsigned who, bool release = false) {
                                       (release ? identity::claim::release.mask() : 0));
 }
 
-/// A device that speaks in band, as a chip's firmware does, and has memory at its fabric address.
+/// A device with in-band messages, like a chip's firmware, and memory at its fabric address.
 struct claimant : test::plug_device {
     using plug_device::plug_device;
 
@@ -77,7 +77,7 @@ struct claimant : test::plug_device {
     unsigned notices = 0;
 };
 
-/// Four devices at ports 0 to 3 of a switch, with links of x8.
+/// Four devices at ports 0 to 3 of a switch, with x8 links.
 class NeuronSwitchTest : public testing::Test {
 protected:
     NeuronSwitchTest() {
@@ -187,10 +187,10 @@ TEST_F(NeuronSwitchTest, FallsBackFromChipToServerToRackButNeverToTheSourcePort)
     EXPECT_EQ(middle.way_to(id(0, 0, 9), 0), 1u);
     EXPECT_EQ(middle.way_to(id(0, 1, 0), 0), std::nullopt);
     wires[3]->inject("link_down", {});
-    EXPECT_EQ(middle.way_to(3, 0), 1u);  // through another chip of its server
+    EXPECT_EQ(middle.way_to(3, 0), 1u);  // through another chip of the same server
     wires[1]->inject("link_down", {});
     EXPECT_EQ(middle.way_to(3, 0), 2u);
-    EXPECT_EQ(at(2).ask(reg::racks, 0), 0u);  // only itself
+    EXPECT_EQ(at(2).ask(reg::racks, 0), 0u);  // only its own rack
     EXPECT_EQ(at(0).ask(reg::reachable, 0), 0b0101u);
 }
 
@@ -206,7 +206,7 @@ TEST_F(NeuronSwitchTest, ReportsTheChipsOfARackReachableThroughOtherPorts) {
     EXPECT_EQ(at(0).ask(reg::rack_chips, 1), 0u);
     sc_core::sc_start(us(600));
     const auto before = at(0).notices;
-    at(1).claim_it(of_rack(0, 72));  // nothing new
+    at(1).claim_it(of_rack(0, 72));  // already known
     sc_core::sc_start(us(600));
     EXPECT_EQ(at(0).notices, before);
     at(1).claim_it(of_rack(0, 64));
@@ -234,7 +234,7 @@ TEST_F(NeuronSwitchTest, PortDownDropsItsClaimsAndNotifiesOtherPortsOnce) {
     EXPECT_EQ(at(0).notices, 1u);
     EXPECT_EQ(at(2).notices, 0u);
     EXPECT_TRUE(wires[3]->up());
-    EXPECT_EQ(middle.way_to(3, 0), std::nullopt);  // up, but not claimed again
+    EXPECT_EQ(middle.way_to(3, 0), std::nullopt);  // up, but not yet claimed again
     at(3).claim_it(claim(identity::claim::level_chip, 3));
     EXPECT_EQ(middle.way_to(3, 0), 3u);
     sc_core::sc_start(us(600));

@@ -21,8 +21,8 @@ using nitro_management_regs::offset;
 using nitro_management_regs::reg;
 using testing::ElementsAre;
 
-/// A card with commands of its own: 1 echoes its words, 2 sums the bytes of its control buffer (u32
-/// length at byte 4, u64 address at byte 8), page by page; all others are not supported.
+/// A card with its own commands: 1 echoes its words, 2 sums the bytes of its control buffer (u32
+/// length at byte 4, u64 address at byte 8) page by page; all others are unsupported.
 class test_card : public sc_core::sc_module, public nitro::admin_target {
 public:
     explicit test_card(sc_core::sc_module_name name, const nitro_management::config& cfg = {})
@@ -71,7 +71,7 @@ private:
     std::uint32_t left_ = 0, sum_ = 0;
 };
 
-/// A driver in miniature, from the contract alone: offsets are numbers here on purpose.
+/// A minimal driver, written from the contract alone: offsets are literal numbers.
 struct NitroManagementTest : testing::Test {
     static constexpr std::uint64_t response_at = 0x100, aq_at = 0x1000, acq_at = 0x2000,
                                    aenq_at = 0x3000, buffer_at = 0x10000;
@@ -120,7 +120,7 @@ struct NitroManagementTest : testing::Test {
         set(0x34, 4 | 64u << 16 | 5u << 24);
         set(0x40, 0);
     }
-    /// Posts a command, whose words from the second on are given.
+    /// Posts a command with the given words, from the second word on.
     void post(std::uint8_t opcode, std::vector<std::uint32_t> words, std::uint16_t id) {
         std::uint8_t entry[64] = {};
         std::memcpy(entry, &id, 2);
@@ -155,8 +155,8 @@ TEST_F(NitroManagementTest, RegistersAreReadThroughMemory) {
     EXPECT_EQ(read(0x08) >> 1 & 0x1f, 31u);
     EXPECT_EQ(read(0x08) >> 8 & 0xff, 64u);
     EXPECT_EQ(read(0x58), 1u);
-    EXPECT_EQ(read(0x0c), ~0u);   // a hole
-    EXPECT_EQ(read(0x900), ~0u);  // outside
+    EXPECT_EQ(read(0x0c), ~0u);   // unassigned offset
+    EXPECT_EQ(read(0x900), ~0u);  // out of range
     EXPECT_EQ(card.management.counters().readless_reads, 7u);
 }
 
@@ -180,7 +180,7 @@ TEST_F(NitroManagementTest, ResetLastsAsLongAsItsBitAndForgetsTheResponseAddress
     set(0x54, 0);
     EXPECT_EQ(read(0x58) & 0x9, 0x1u);
     EXPECT_EQ(card.resets, 1u);
-    EXPECT_EQ(read(0x18), 0u);  // the queue is gone
+    EXPECT_EQ(read(0x18), 0u);  // the queue was destroyed
     post(1, {7}, 1);
     run();
     EXPECT_EQ(completed(0).flags, 0);
@@ -303,7 +303,7 @@ TEST_F(NitroManagementTest, ResponseAddressMayBeWrittenInEitherOrder) {
     EXPECT_EQ(read(0x58), 1u);
 }
 
-/// Of ENA: the driver counts from the depth of the event queue on.
+/// ENA: the driver's event counter starts at the depth of the event queue.
 struct EventLimitTest : NitroManagementTest {
     EventLimitTest()
         : NitroManagementTest(

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Correctly rounded FP32 values of the activation functions: lines "code argument result", bits in hexadecimal.
+"""Prints correctly rounded FP32 values of the activation functions: lines "code argument result",
+bits in hexadecimal.
 
-The functions are those of doc/spec/neuron-core.md 3.6, computed with 130 decimal digits and rounded once.
+The functions are those of doc/spec/neuron-core.md 3.6, computed with 130 decimal digits and rounded
+once.
 """
 import random
 import struct
@@ -58,7 +60,7 @@ def erf(x):
 
 
 def erfc(x):
-    """For x > 0."""
+    """Complementary error function for x > 0."""
     if x < 6:
         return 1 - erf(x)
     fraction = D(0)
@@ -124,7 +126,7 @@ POSITIVE = (20, 23, 24)  # defined above zero only
 
 
 def arguments(code):
-    """Values around which roundings are difficult, then random ones."""
+    """Arguments near difficult roundings, followed by random ones."""
     rng = random.Random(code)
     bits = [1, 3, 0x7fffff, 0x800001, 0x1000001]  # odd: half of a subnormal is a tie
     for exponent in range(-30, 8):

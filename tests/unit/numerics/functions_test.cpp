@@ -54,7 +54,7 @@ TEST(FunctionsTest, EveryFunctionIsCorrectlyRounded) {
             ASSERT_EQ(std::bit_cast<std::uint32_t>(x[k]), rows[k].result)
                 << "function " << code << " of " << std::hexfloat
                 << std::bit_cast<float>(rows[k].argument);
-            // Alone, without neighbours in a vector.
+            // A vector of one element.
             ASSERT_EQ(activated(static_cast<activation>(code), rows[k].argument), rows[k].result);
         }
     }

@@ -14,8 +14,8 @@ using namespace trn::numerics;
 
 std::mt19937 source(3);
 
-/// Random values with `bits` of mantissa and exponents in +-`spread`; a NaN or Inf now and then
-/// where `specials`.
+/// Random values with `bits` of mantissa and exponents in +-`spread`; with `specials`, some NaNs
+/// and infinities.
 std::vector<float> random_values(std::size_t count, unsigned bits, int spread, bool specials) {
     std::vector<float> out;
     for (std::size_t i = 0; i < count; ++i) {
@@ -106,7 +106,7 @@ TEST(MatmulTest, SparseRowsFindTheirPartners) {
         for (auto& r : rows) r = static_cast<std::uint16_t>(source() % dense);
         std::vector<float> got(s.m * s.n);
         matmul_sparse({s.k, s.m, s.n, s.m, s.n, s.n}, a.data(), rows.data(), b.data(), got.data());
-        for (std::size_t m = 0; m < s.m; m += 5) {  // column m of `a` by its gathered rows
+        for (std::size_t m = 0; m < s.m; m += 5) {  // column m of `a`, through its gathered rows
             std::vector<double> one, gathered;
             for (std::size_t k = 0; k < s.k; ++k) {
                 one.push_back(a[k * s.m + m]);

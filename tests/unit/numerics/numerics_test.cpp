@@ -41,7 +41,7 @@ std::uint32_t encoded(element type, float value, const rounding& how = {}, std::
 
 constexpr std::uint32_t quiet_nan = 0x7fc00000, negative = 0x80000000;
 
-/// Values around which a format can go wrong: every value, every tie, and what lies beside them.
+/// Values that are difficult to round: every value of the format, every tie, and their neighbours.
 std::vector<float> difficult(const neighbours& all) {
     std::vector<float> out;
     const auto& v = all.values();
@@ -138,7 +138,7 @@ TEST(NumericsTest, StochasticRoundingIsUnbiased) {
 TEST(NumericsTest, Tf32DropsTheLowBitsOfFp32) {
     std::mt19937 random(2);
     for (int i = 0; i < 200'000; ++i) {
-        // A third of them one step around a tie.
+        // A third of them is one step from a tie.
         auto bits = static_cast<std::uint32_t>(random());
         if (i % 3 == 0)
             bits = (bits & ~0x1fffu) + 0x1000 + static_cast<std::uint32_t>(i / 3 % 3) - 1;
@@ -232,7 +232,7 @@ TEST(NumericsTest, NarrowIntegersAreExactAndWideOnesRoundToFp32) {
 // ---- reductions
 
 float combine(operation op, float a, float b, float scale) {
-    volatile float product = scale * b;  // rounded by itself
+    volatile float product = scale * b;  // volatile: rounded separately
     switch (op) {
     case operation::add:
         return a + b;
@@ -251,7 +251,7 @@ float combine(operation op, float a, float b, float scale) {
 void check_reduction(operation op, element from, element to, std::size_t operands,
                      std::size_t count, const rounding& how = {}) {
     std::mt19937 random(static_cast<std::uint32_t>(count + operands));
-    // One byte off any alignment; the result has guards around it.
+    // Unaligned by one byte, with guard bytes around the result.
     std::vector<std::vector<std::uint8_t>> bytes(operands);
     std::vector<const std::uint8_t*> pointers;
     std::vector<float> scales;
@@ -285,7 +285,7 @@ void check_reduction(operation op, element from, element to, std::size_t operand
 }
 
 TEST(NumericsTest, CanonicalEncodingEqualsEncodingOfCanonicalValues) {
-    constexpr std::size_t count = 1037;  // more than a block, and a rest
+    constexpr std::size_t count = 1037;  // more than one block, with a remainder
     std::mt19937 random(5);
     std::vector<float> values(count);
     for (float& x : values) x = float_of(static_cast<std::uint32_t>(random()));
@@ -399,7 +399,7 @@ TEST(NumericsTest, ResultOfBf16MayOverwriteAnyOperand) {
         }
 }
 
-/// The reference that scenarios check devices with, computed in three ways.
+/// The reference used by scenarios to check devices, computed in three ways.
 TEST(NumericsTest, HostReferenceGivesTheSameResult) {
     std::mt19937 random(4);
     for (unsigned type = 0; type < element_kinds; ++type) {

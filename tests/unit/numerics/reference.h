@@ -9,8 +9,8 @@
 
 #include "models/numerics/numerics.h"
 
-/// The same arithmetic by other means: values of codes by ldexp, rounding by looking up both
-/// neighbours in the list of all values. Slow, and nothing in it is shared with the model.
+/// Reference arithmetic independent of the model: codes are decoded by ldexp, values are rounded by
+/// searching both neighbours in the list of all values. Slow.
 namespace trn::test {
 
 using numerics::element;
@@ -29,7 +29,7 @@ struct float_format {
     std::uint32_t overflow() const { return has_infinity ? infinity() : magnitudes() - 1; }
     bool finite(std::uint32_t magnitude) const { return magnitude < overflow(); }
 
-    /// Of a finite magnitude; also of the one after the largest, as if the range continued.
+    /// Value of a finite magnitude, or of the one after the largest, as if the range continued.
     double value(std::uint32_t magnitude) const {
         const int exponent = static_cast<int>(magnitude >> mantissa_bits);
         const double mantissa = magnitude & ((1u << mantissa_bits) - 1);
@@ -50,12 +50,13 @@ inline const float_format narrow_formats[] = {
 inline const float_format tf32_format = {element::tf32, 8,        10,       127,       true,
                                          0x1.ffcp127,   0x1p-126, 0x1p-136, 255 * 1024};
 
-/// Magnitude of |x| in a format; x is no NaN. `random` decides when stochastic.
+/// Magnitude of |x| in a format; x is not a NaN. With stochastic rounding `random` selects the
+/// neighbour.
 class neighbours {
 public:
     explicit neighbours(const float_format& f) : f_(f) {
         for (std::uint32_t m = 0; f.finite(m); ++m) values_.push_back(f.value(m));
-        values_.push_back(f.value(f.overflow()));  // where the next one would be
+        values_.push_back(f.value(f.overflow()));  // the value after the largest
     }
     std::uint32_t round(float x, bool saturate, const std::uint32_t* random) const {
         const auto last = static_cast<std::uint32_t>(values_.size() - 2);

@@ -14,7 +14,7 @@
 
 namespace trn::test {
 
-/// The driver of a disk that is a model in this process.
+/// Driver of a disk model in this process.
 class disk_driver : public disk_host {
 public:
     explicit disk_driver(const nvme_controller::config& cfg)

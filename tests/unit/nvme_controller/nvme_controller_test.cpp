@@ -74,7 +74,7 @@ TEST_F(NvmeTest, ReadReturnsWhatWasWrittenAtAnyOffset) {
 TEST_F(NvmeTest, ListOfPagesMayGoOnInTheNextList) {
     host.start();
     fill(data, 131072, 9);
-    // 32 pages, in reverse; two entries of the list in the first page, the others in the next.
+    // 32 pages in reverse order; two list entries in the first list page, the others in the next.
     std::array<std::uint64_t, 31> pages;
     for (unsigned i = 0; i < 31; ++i) pages[i] = data + (30 - i) * 4096u;
     const std::uint64_t list = 0x300000 + 4096 - 3 * 8, more = 0x310000;
@@ -92,7 +92,8 @@ TEST_F(NvmeTest, ListOfPagesMayGoOnInTheNextList) {
 TEST_F(NvmeTest, ListThatPointsToItselfEnds) {
     host.start();
     const std::uint64_t list = 0x300000 + 4096 - 8, page = 0x300000;
-    std::memcpy(host.bytes(list), &page, 8);  // its page is all zero, and then itself
+    // First an all-zero page, then a page that refers to itself.
+    std::memcpy(host.bytes(list), &page, 8);
     EXPECT_EQ(host.execute(1, disk_driver::io(1, 0, 256, data).prps(data, list)).status(), 0u);
 }
 
@@ -120,7 +121,7 @@ TEST_F(NvmeTest, QueuesAreCreatedAndDeletedInOrderOnly) {
             .status();
     };
     EXPECT_EQ(made(5, 15 << 16 | 1, 3), 0x101u);            // exists
-    EXPECT_EQ(made(5, 15 << 16 | 9, 3), 0x101u);            // more than there are
+    EXPECT_EQ(made(5, 15 << 16 | 9, 3), 0x101u);            // more than the maximum
     EXPECT_EQ(made(5, 0 << 16 | 2, 3), 0x102u);             // one entry
     EXPECT_EQ(made(5, 15 << 16 | 2, 9 << 16 | 3), 0x108u);  // no such vector
     EXPECT_EQ(made(5, 15 << 16 | 2, 2), 0x02u);             // not contiguous
@@ -156,7 +157,7 @@ TEST_F(NvmeTest, LossOfPowerTakesOnlyWhatWasNotFlushed) {
     auto durable = disk_driver::io(1, 16 * 8, 8, data);
     durable.words[12] |= 1 << 30;  // force unit access
     EXPECT_EQ(host.execute(1, durable).status(), 0u);
-    host.post(1, disk_driver::io(1, 17 * 8, 8, data));  // in the middle of it
+    host.post(1, disk_driver::io(1, 17 * 8, 8, data));  // overlaps the write
     disk_driver::run(1);
     inject("power_loss");
     EXPECT_EQ(host.get(0x1c) & 1, 0u);
@@ -172,7 +173,7 @@ TEST_F(NvmeTest, LossOfPowerTakesOnlyWhatWasNotFlushed) {
         EXPECT_TRUE(is_new || !must_be_new) << i;
         EXPECT_TRUE(!is_new || may_be_new) << i;
     }
-    EXPECT_EQ(fates.size(), 2u);  // some are lost, some are not
+    EXPECT_EQ(fates.size(), 2u);  // both fates must occur
 }
 
 TEST_F(NvmeTest, SpoiledBlocksFailUntilTheyAreWritten) {
@@ -186,7 +187,7 @@ TEST_F(NvmeTest, SpoiledBlocksFailUntilTheyAreWritten) {
     EXPECT_EQ(host.execute(0, command(2, 0).prps(data).set(10, 15 << 16 | 1)).status(), 0u);
     std::uint64_t block = 0;
     std::memcpy(&block, host.bytes(data + 16), 8);
-    EXPECT_EQ(block, 11u);  // of the newest error
+    EXPECT_EQ(block, 11u);  // block of the newest error
     EXPECT_EQ(host.execute(0, command(2, 0).prps(data).set(10, 127 << 16 | 2)).status(), 0u);
     EXPECT_EQ(host.bytes(data)[160], 2);
 }

@@ -16,7 +16,7 @@ namespace {
 using namespace trn;
 using pcie::host_memory;
 
-/// A message carrier that answers on request of the test.
+/// A message carrier that replies when the test requests it.
 struct carrier : host_messages {
     struct asked {
         std::uint64_t iova;
@@ -50,7 +50,7 @@ struct HostMemoryTest : testing::Test, test::pcie_system {
     }
     ~HostMemoryTest() override { root.carry_host_messages(nullptr); }
 
-    /// One access by an initiator that can wait.
+    /// An access by an initiator that supports deferred replies.
     tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, void* data,
                                     unsigned length) {
         tlm::tlm_generic_payload payload;
@@ -127,7 +127,8 @@ TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
     memory_port port(engine.out);
     const auto invalidations = engine.invalidations;
     root.watch_host_memory(&watcher);
-    EXPECT_EQ(engine.invalidations, invalidations + 1);  // earlier pointers bypass the watcher
+    // Pointers granted earlier would bypass the watcher.
+    EXPECT_EQ(engine.invalidations, invalidations + 1);
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
     const auto* window = port.find(tlm::TLM_READ_COMMAND, 0x1800);
     ASSERT_NE(window, nullptr);
@@ -136,7 +137,7 @@ TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
     EXPECT_EQ(word, 0xeeee'eeeeu);
     ASSERT_EQ(watcher.heard.size(), 1u);
     EXPECT_EQ(watcher.heard[0].address, 0x1804u);
-    // An initiator that does not request the route cannot report its accesses.
+    // An initiator that does not request the route cannot report its accesses to the watcher.
     tlm::tlm_generic_payload query;
     query.set_read();
     query.set_address(0x1800);
@@ -174,7 +175,7 @@ TEST_F(HostMemoryTest, AccessMayCrossAdjacentRanges) {
     bytes[0x2ffe] = 1, bytes[0x2fff] = 2, bytes[0] = 3, bytes[1] = 4;
     EXPECT_EQ(engine.read(0x1ffe), 0x0403'0201u);
     EXPECT_EQ(engine.write<std::uint32_t>(0x1ffe, 0), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bytes[0x2ffe], 1);  // nothing moved
+    EXPECT_EQ(bytes[0x2ffe], 1);  // unchanged
     EXPECT_EQ(engine.read<std::uint16_t>(0x2fff), 0u);
     EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
@@ -186,14 +187,15 @@ TEST_F(HostMemoryTest, MessageReadIsDeferredUntilItsReply) {
     ASSERT_EQ(client.questions.size(), 1u);
     EXPECT_EQ(client.questions[0].iova, 0x1010u);
     EXPECT_EQ(client.questions[0].size, 4u);
-    EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);  // too early: asked only once
+    // Not answered yet: the client is asked only once.
+    EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);
     EXPECT_EQ(client.questions.size(), 1u);
 
     client.answer_next({1, 2, 3, 4});
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     EXPECT_EQ(read_word(0x1010), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(word, 0x0403'0201u);
-    EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);  // answers are not kept
+    EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);  // replies are not cached
 }
 
 TEST_F(HostMemoryTest, MessageReadWithoutDeferralIsAnError) {
@@ -248,7 +250,7 @@ TEST_F(HostMemoryTest, AbandonedMessagesFreeTheirSlots) {
     }
     EXPECT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
     EXPECT_EQ(client.questions.size(), host_memory::max_questions);  // no room yet
-    client.answer_next({1, 1, 1, 1});  // of an abandoned request: dropped
+    client.answer_next({1, 1, 1, 1});  // reply to an abandoned request: dropped
     ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
     while (client.questions.size() > 1) client.answer_next({1, 1, 1, 1});
     client.answer_next({2, 2, 2, 2});

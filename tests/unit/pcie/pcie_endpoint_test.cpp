@@ -110,7 +110,8 @@ TEST_F(PcieEndpointTest, OnlyTheMailboxMayBeReadDuringBoot) {
     chip.bind(endpoint.booting);
     chip.set(true);
     enable();
-    read<std::uint32_t>(0, endpoint.settings().boot_words + 0x24);  // no memory past it
+    // No memory after the boot words.
+    read<std::uint32_t>(0, endpoint.settings().boot_words + 0x24);
     EXPECT_EQ(misuse::count(misuse::access_while_booting), 0u);
     read<std::uint32_t>(0, 0);
     write<std::uint32_t>(0, 0, 1);
@@ -159,14 +160,14 @@ TEST_F(PcieEndpointTest, DmaNeedsBusMasterAndD0) {
     EXPECT_EQ(dmi.get_start_address(), 0x1000u);
     EXPECT_EQ(dmi.get_end_address(), 0x1fffu);
 
-    const std::uint32_t power = 0x7c;  // after the PCI Express capability at 0x40
+    const std::uint32_t power = 0x7c;  // follows the PCI Express capability at 0x40
     ASSERT_EQ(config<std::uint8_t>(power), PCI_CAP_ID_PM);
     set_config<std::uint16_t>(power + PCI_PM_CTRL, 3);
     EXPECT_EQ(engine.invalidations, 1u);
     EXPECT_EQ(engine.read(0x1000), 0u);
     EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(read<std::uint32_t>(0, 0), ~0u);
-    set_config<std::uint16_t>(power + PCI_PM_CTRL, 1);  // D1: not there, stays in D3hot
+    set_config<std::uint16_t>(power + PCI_PM_CTRL, 1);  // D1 is unsupported: stays in D3hot
     EXPECT_EQ(config<std::uint16_t>(power + PCI_PM_CTRL) & 3, 3);
     set_config<std::uint16_t>(power + PCI_PM_CTRL, 0);
     EXPECT_EQ(engine.read(0x1000), 0x5a5a5a5au);
@@ -194,7 +195,7 @@ TEST_F(PcieEndpointTest, FunctionLevelResetClearsSoftwareStateAndNotifiesTheChip
     EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);
     EXPECT_EQ(engine.invalidations, 1u);
 
-    root.reset();  // what a host's operating system does: reset, then restore
+    root.reset();  // an operating system resets, then restores the configuration
     EXPECT_EQ(resets, 2);
     enable();
     registers.words[0] = 9;
@@ -207,12 +208,12 @@ TEST_F(PcieEndpointTest, VectorReachesTheRegisteredHostCallback) {
     std::vector<unsigned> heard;
     root.on_interrupt(0, [&] { heard.push_back(0); });
     root.on_interrupt(31, [&] { heard.push_back(31); });
-    EXPECT_TRUE(endpoint.interrupt(31));  // not a bus master yet: stays pending
+    EXPECT_TRUE(endpoint.interrupt(31));  // pending until the function is bus master
     EXPECT_TRUE(heard.empty());
     enable();
     EXPECT_EQ(heard, (std::vector<unsigned>{31}));
     EXPECT_TRUE(endpoint.interrupt(0));
-    EXPECT_TRUE(endpoint.interrupt(5));  // no callback
+    EXPECT_TRUE(endpoint.interrupt(5));  // no callback is registered
     EXPECT_FALSE(endpoint.interrupt(32));
     endpoint.msix.drive(31, true);
     endpoint.msix.drive(31, false);
@@ -278,7 +279,7 @@ TEST_F(PcieEndpointTest, BarMemoryIsMappable) {
     EXPECT_EQ(root.bar(2).size, 0x2000u);
     EXPECT_EQ(root.bar(1).size, 0u);
     EXPECT_EQ(root.bar(77).size, 0u);
-    EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);  // the query has no side effect
+    EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);  // a query has no side effects
 }
 
 TEST_F(PcieEndpointTest, AccessesTakeSimulatedTime) {
@@ -302,7 +303,8 @@ TEST_F(PcieEndpointTest, DirectDmaOccupiesTheLinkInItsDirection) {
     };
     EXPECT_NEAR(seconds(tlm::TLM_WRITE_COMMAND), 0.001, 0.00001);
     EXPECT_NEAR(seconds(tlm::TLM_WRITE_COMMAND), 0.002, 0.00002);
-    EXPECT_NEAR(seconds(tlm::TLM_READ_COMMAND), 0.001, 0.00001);  // the other way is free
+    // Independent of the other direction.
+    EXPECT_NEAR(seconds(tlm::TLM_READ_COMMAND), 0.001, 0.00001);
 }
 
 }  // namespace

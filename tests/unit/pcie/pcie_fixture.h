@@ -16,7 +16,7 @@
 
 namespace trn::test {
 
-/// 32-bit registers as the bank answers: other widths are burst errors.
+/// 32-bit registers with a register bank's checks: other widths are burst errors.
 class word_registers : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<word_registers, 64> in{"in"};
@@ -44,8 +44,8 @@ private:
     }
 };
 
-/// A function on its link, with a minimal chip: BAR0 reaches registers at 0 and a RAM at
-/// 0x1000'0000, BAR4 reaches two memories with a hole between them; `engine` is the chip's DMA.
+/// A function on its link with a minimal chip: BAR0 maps registers at 0 and a RAM at 0x1000'0000,
+/// BAR4 maps two memories with a hole between them; `engine` is the chip's DMA.
 struct pcie_system {
     static constexpr std::uint64_t ram_at = 0x1000'0000;
     static constexpr std::uint64_t stack = std::uint64_t{36} << 30;
@@ -86,7 +86,7 @@ struct pcie_system {
     memory hbm1{"hbm1", {.size = stack, .shared = true}};
     tlm_driver engine{"engine"};
     pcie::host_function& root = bind_and_start();
-    bool known = false;  // the last access named a BAR and a range in it
+    bool known = false;  // the last access named a BAR and a valid range in it
     sc_core::sc_time delay;
 
 private:

@@ -51,7 +51,7 @@ protected:
     }
     link_end& seen() { return *left.end.link(); }
     link_state state() { return seen().state().state; }
-    /// When the last of `bytes` that start now is through, from now.
+    /// Nanoseconds from now until a transfer of `bytes` that starts now has ended.
     double through(tlm::tlm_command command, std::uint64_t bytes) {
         const auto now = sc_core::sc_time_stamp();
         return ns(left.way_to(0).reserve(command, 0, bytes, now) - now);
@@ -100,12 +100,12 @@ TEST_F(PcieLinkTest, TrainsWhenBothEndsRequestItAndRaisesSpeedStepwise) {
 TEST_F(PcieLinkTest, NegotiatesTheLowerSpeedAndChangesSpeedInRecovery) {
     seen().train(5);
     right.end.link()->train(3);
-    run(us(100));  // two raises of the speed
+    run(us(100));  // two speed changes
     EXPECT_TRUE(link.up());
     EXPECT_EQ(seen().state().generation, 3u);
     right.end.link()->train(4);
     EXPECT_EQ(state(), link_state::recovery);
-    EXPECT_TRUE(link.up());  // data waits, it is not refused
+    EXPECT_TRUE(link.up());  // data waits, and is not refused
     run(us(21));
     EXPECT_EQ(seen().state().generation, 4u);
     EXPECT_EQ(left.changes, 2u);
@@ -119,7 +119,7 @@ TEST_F(PcieLinkTest, RefusesAccessesWhileDown) {
     bring_up();
     EXPECT_EQ(left.write<std::uint32_t>(0x10, 0x1234), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(right.bytes[0x10], 0x34);
-    EXPECT_EQ(right.read(0x10), 0u);  // the other way: left's memory
+    EXPECT_EQ(right.read(0x10), 0u);  // in the other direction: left's memory
 }
 
 TEST_F(PcieLinkTest, Gen6TransfersTakeTheirFlitTime) {
@@ -144,7 +144,7 @@ TEST_F(PcieLinkTest, ReadLoadsRequestAndCompletionDirections) {
     const double back = std::ceil(65536.0 / 256 * (256 + 16) * 256 / 236);
     EXPECT_NEAR(through(reads, 65536), back / 64, 0.01);
     EXPECT_EQ(statistics().at("b_to_a_payload_bytes"), 65536u);
-    EXPECT_EQ(statistics().at("a_to_b_packets"), 128u);  // of 512 bytes asked for
+    EXPECT_EQ(statistics().at("a_to_b_packets"), 128u);  // 512 bytes each, the size requested
     EXPECT_EQ(statistics().at("a_to_b_payload_bytes"), 0u);
     EXPECT_EQ(statistics().at("a_to_b_wire_bytes"),
               static_cast<std::uint64_t>(std::ceil(128.0 * 16 * 256 / 236)));
@@ -156,7 +156,7 @@ TEST_F(PcieLinkTest, DirectionsAreIndependent) {
     const auto now = sc_core::sc_time_stamp();
     const auto other = right.way_to(0).reserve(writes, 0, 1 << 20, now) - now;
     EXPECT_NEAR(ns(other), alone, 0.01);
-    EXPECT_NEAR(through(writes, 1 << 20), 2 * alone, 0.01);  // after the first
+    EXPECT_NEAR(through(writes, 1 << 20), 2 * alone, 0.01);  // after the first transfer
 }
 
 TEST_F(PcieLinkTest, TransactionTakesTheLatencyOfItsCrossings) {
@@ -177,7 +177,7 @@ TEST_F(PcieLinkTest, GoesDownAndRecoversWithItsCable) {
     EXPECT_FALSE(seen().state().present);
     EXPECT_EQ(seen().count().downs, 1u);
     EXPECT_EQ(left.write<std::uint32_t>(0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    seen().train(0);  // nothing to train with
+    seen().train(0);  // no remote end to train with
     run(us(1000));
     EXPECT_EQ(state(), link_state::detect);
     link.inject("link_up", {});
@@ -296,7 +296,7 @@ TEST_F(PcieLinkTest, RetrainsWhenTheFourthReplayFails) {
     link.inject("crc", {{"times", "4"}});
     EXPECT_NEAR(through(writes, 4096), 20'000, 0.01);  // the time of a recovery
     EXPECT_EQ(state(), link_state::recovery);
-    EXPECT_TRUE(link.up());  // delayed, not lost
+    EXPECT_TRUE(link.up());  // delayed, not dropped
     EXPECT_GT(ns(right.way_to(0).reserve(writes, 0, 64, sc_core::sc_time_stamp()) -
                  sc_core::sc_time_stamp()),
               20'000);
@@ -305,7 +305,7 @@ TEST_F(PcieLinkTest, RetrainsWhenTheFourthReplayFails) {
     EXPECT_EQ(seen().state().generation, 6u);
     EXPECT_EQ(left.changes, 1u);
     EXPECT_EQ(seen().count().rollovers, 1u);
-    EXPECT_EQ(right.end.link()->count().rollovers, 0u);  // the other end lost no replay
+    EXPECT_EQ(right.end.link()->count().rollovers, 0u);  // the other end has lost no replay
     EXPECT_EQ(right.end.link()->count().replays, 7u);
     using enum link_error;
     EXPECT_EQ(left.errors, std::vector{replay_rollover});
@@ -357,7 +357,7 @@ TEST_F(PcieLinkTest, FunctionalTimingCountsBytesAndTakesNoTime) {
     EXPECT_EQ(statistics().at("a_to_b_replays"), 1u);
 }
 
-/// Every speed by its formula.
+/// Every link speed with the rate from its formula.
 struct speed {
     link_protocol protocol;
     unsigned generation, lanes;
@@ -395,7 +395,7 @@ INSTANTIATE_TEST_SUITE_P(All, PcieLinkSpeeds,
                                     std::to_string(row.param.lanes);
                          });
 
-/// Five links as one, on a cable so long that credits decide.
+/// Five links as one bundle, on a cable so long that credits limit the rate.
 struct PcieLinkBundle : PcieLinkTest {
     PcieLinkBundle() : PcieLinkTest({.links = 5, .needs_training = false}) {}
 };
@@ -427,20 +427,20 @@ TEST_F(PcieLinkCredits, LetABufferfulPassAtLineRate) {
 }
 
 TEST_F(PcieLinkCredits, BlockedClassDoesNotBlockOthers) {
-    through(writes, 1 << 20);  // 30 us for want of credits, 19 on the wire
+    through(writes, 1 << 20);  // 30 us waiting for credits, 19 us on the wire
     const double request = 32 / 235.0;
     EXPECT_NEAR(ns(right.way_to(0).reserve(reads, 0, 256, sc_core::SC_ZERO_TIME)),
                 4096.0 * 272 * 256 / 236 / 64 + 272 * 256 / 236.0 / 64 + request, 1);
 }
 
-/// One small pool, and what waits for it: 64 times its size takes 15 further round trips of 2 us
-/// for each 4 of it.
+/// One small credit pool and the traffic that it limits: 64 times its size takes 15 further round
+/// trips of 2 us for each 4 of it.
 struct pool {
     const char* name;
     pcie_link::config link;
     enum { write, read, configure } how;
     unsigned bytes;
-    const char* waits;  ///< the statistic of the class
+    const char* waits;  ///< the statistic of this credit class
 };
 
 struct PcieLinkPools : testing::TestWithParam<pool> {
@@ -455,7 +455,7 @@ struct PcieLinkPools : testing::TestWithParam<pool> {
         link.b.join(right.end);
         run(sc_core::SC_ZERO_TIME);
     }
-    /// When 4 bytes of configuration, written now, have arrived.
+    /// Time until 4 bytes written to configuration space now arrive.
     double configure() {
         std::uint32_t word = 0;
         tlm::tlm_generic_payload request;
@@ -552,12 +552,12 @@ TEST(PcieLinkBackPressure, FastLinkWaitsForASlowOneWhenTheBufferIsFull) {
     ASSERT_EQ(whole.hops.size(), 2u);
     const double slow_time = ns(whole.reserve(writes, 0, 1 << 20, sc_core::SC_ZERO_TIME));
     EXPECT_NEAR(slow_time, 4096.0 * 280 * 130 / 128 / 8, 1);
-    // Writes of another requester to the middle wait until all but 64 KiB have been forwarded.
+    // Writes of another requester to the middle hop wait until all but 64 KiB have been forwarded.
     const auto first = whole.hops[0];
     const double own = 16 * 272 * 256 / 236.0 / 64;
     EXPECT_NEAR(ns(first.what->reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)),
                 slow_time - 65536 / 64.0 + own, 1);
-    // A read passes them: its request only needs the wire, which they do not occupy.
+    // A read bypasses them: its request needs only the wire, which they do not occupy.
     const double on_the_wire = (4096 + 16) * 272 * 256 / 236.0 / 64;
     EXPECT_LT(ns(first.what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), on_the_wire + 10);
 }
@@ -567,8 +567,10 @@ TEST_F(PcieLinkBundle, PostedWritesPassReadsWithBlockedData) {
     way.hops[0].what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME);
     way.hops[0].what->held_until(reads, us(500));
     EXPECT_GT(ns(way.reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), 490'000);
-    EXPECT_LT(ns(back.reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)), 500);  // beside the data
-    EXPECT_LT(ns(way.reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)), 500);   // and the requests
+    // In parallel with the data.
+    EXPECT_LT(ns(back.reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)), 500);
+    // In parallel with the requests.
+    EXPECT_LT(ns(way.reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)), 500);
 }
 
 TEST(PcieLinkConfig, NamesTheInvalidField) {

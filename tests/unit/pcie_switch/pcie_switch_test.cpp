@@ -19,8 +19,8 @@ using test::read_bar;
 using test::write_bar;
 using testing::HasSubstr;
 
-/// A server whose first root port leads to a switch with cards in ports 0 and 3; its
-/// port 5 leads to another switch with one more card.
+/// A server with a switch below its first root port, with cards in ports 0 and 3; port 5 leads to
+/// another switch with one more card.
 struct PcieSwitchTest : testing::Test {
     PcieSwitchTest() {
         host.port[0].join(first.up);
@@ -102,10 +102,10 @@ TEST_F(PcieSwitchTest, CardsReachHostMemoryAndEachOther) {
     EXPECT_EQ(a.engine.write<std::uint32_t>(fb().bar(4).bus_address, 7), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 7u);
     EXPECT_EQ(first.counters().peer, 1u);
-    EXPECT_EQ(host.counters().peer_requests, 0u);  // it never left the switch
+    EXPECT_EQ(host.counters().peer_requests, 0u);  // the request stays inside the switch
     EXPECT_EQ(a.engine.write<std::uint32_t>(fc().bar(4).bus_address, 8), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 8u);
-    EXPECT_EQ(c.engine.read(fa().bar(4).bus_address), 0u);  // up out of the inner switch, then down
+    EXPECT_EQ(c.engine.read(fa().bar(4).bus_address), 0u);  // up from the inner switch, then down
     EXPECT_EQ(c.engine.response, tlm::TLM_OK_RESPONSE);
 }
 
@@ -129,7 +129,7 @@ TEST_F(PcieSwitchTest, MemoryOfAGuestIsNotTakenForABar) {
     }
 }
 
-/// The switch does not know the address: it passes up, and comes down translated.
+/// The switch does not know the address: it forwards the request up, and gets it back translated.
 TEST_F(PcieSwitchTest, BarsAreReachedWhereTheirHostHasPlacedThem) {
     constexpr std::uint64_t placed = 0x3800'0000'0000;
     std::array<std::uint8_t, 8> bytes;
@@ -181,7 +181,7 @@ TEST_F(PcieSwitchTest, RedirectedPeerCompletionsPassTheRootComplex) {
         request.set_data_ptr(data);
         request.set_data_length(bytes);
         request.set_streaming_width(bytes);
-        sc_core::sc_start(1, sc_core::SC_MS);  // earlier traffic has drained
+        sc_core::sc_start(1, sc_core::SC_MS);  // earlier traffic has ended
         sc_core::sc_time delay;
         a.endpoint.link.send(request, delay);
         EXPECT_EQ(request.get_response_status(), tlm::TLM_OK_RESPONSE);
@@ -191,25 +191,26 @@ TEST_F(PcieSwitchTest, RedirectedPeerCompletionsPassTheRootComplex) {
     ASSERT_TRUE(a.engine.request_dmi(target, dmi));
     const auto pointers = a.engine.invalidations;
     const auto straight = read();
-    set_acs(first.down_port(0), PCI_ACS_CR);  // requester's port: none enters here
+    set_acs(first.down_port(0), PCI_ACS_CR);  // requester's port: no completion enters here
     EXPECT_EQ(read(), straight);
     EXPECT_EQ(first.counters().redirected, 0u);
-    set_acs(first.down_port(3), PCI_ACS_CR);  // where the completer is
+    set_acs(first.down_port(3), PCI_ACS_CR);  // the completer's port
     EXPECT_GT(a.engine.invalidations, pointers);
     const auto redirected = read();
-    // Up and down once more, each x16 at 7.045 GB/s a lane, and through the root complex.
+    // Up and down once more, each x16 at 7.045 GB/s per lane, and through the root complex.
     const double lanes = bytes / (16 * 7.045e9);
     EXPECT_NEAR((redirected - straight).to_seconds(),
                 (first.settings().latency + host.settings().peer_latency).to_seconds() + 2 * lanes,
                 1e-9);
     EXPECT_EQ(first.counters().redirected, 1u);
-    EXPECT_EQ(read(/*relaxed=*/true), straight);  // 6.12.1.1: relaxed ordering goes straight
+    // 6.12.1.1: with relaxed ordering the completion is not redirected.
+    EXPECT_EQ(read(/*relaxed=*/true), straight);
     EXPECT_EQ(first.counters().redirected, 1u);
-    // Requests still go straight, and writes have no completion.
+    // Requests are still routed directly, and writes have no completion.
     EXPECT_EQ(host.counters().peer_requests, 0u);
     EXPECT_EQ(a.engine.write<std::uint32_t>(target, 7), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(first.counters().redirected, 1u);
-    // Through an inner switch as well; and a redirected request has its completion with it.
+    // Also through an inner switch; the completion of a redirected request follows it.
     EXPECT_EQ(c.engine.read(target), 7u);
     EXPECT_EQ(first.counters().redirected, 2u);
     set_acs(host.root_port(0), PCI_ACS_UF);
@@ -249,7 +250,8 @@ TEST_F(PcieSwitchTest, PortsForwardErrorMessagesOnlyWhenEnabled) {
         write_bar<std::uint32_t>(fc(), 4, 0, 1);
         return (received() & PCI_ERR_ROOT_NONFATAL_RCV) != 0;
     };
-    const auto correctable = [&] {  // advisory: the completion reports it to the requester
+    // Advisory: the requester learns of the error from the completion.
+    const auto correctable = [&] {
         read_bar<std::uint32_t>(fc(), 4, 0);
         return (received() & PCI_ERR_ROOT_COR_RCV) != 0;
     };
@@ -339,7 +341,7 @@ TEST_F(PcieSwitchTest, PulledCardAffectsNoOtherAndItsReplacementWorks) {
     EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), 5u);
 
     first.inject("card_inserted", {{"port", "3"}});
-    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), ~0u);  // as after a reset
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), ~0u);  // memory space is off after the reset
     test::turn_on(fb());
     EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0x77u);
     EXPECT_THROW(first.inject("card_removed", {{"port", "18"}}), fault_error);
@@ -383,7 +385,7 @@ TEST_F(PcieSwitchTest, UpstreamPortIsSharedAndTheCrossbarIsNonBlocking) {
     // x8 cards on a x16 way up: 56.36 GB/s each at the same time.
     EXPECT_NEAR(seconds(from_a, 0x1000, 56'360'000), 0.001, 0.00001);
     EXPECT_NEAR(seconds(from_b, 0x1000, 56'360'000), 0.001, 0.00001);
-    // A third waits for the upstream port, a peer below does not.
+    // A third one waits for the upstream port, a peer below it does not.
     EXPECT_NEAR(seconds(from_c, fa().bar(4).bus_address, 56'360'000), 0.001, 0.00001);
 }
 

@@ -25,7 +25,8 @@ using namespace trn;
 constexpr std::uint64_t MiB = 1 << 20;
 constexpr std::uint32_t qkey = 0x1234;
 
-/// A server: a host, a card with HBM in port 0, an EFA card in port 1, and its program's objects.
+/// A server: a host, a card with HBM in port 0, an EFA card in port 1, and the objects of its
+/// program.
 struct server {
     explicit server(const std::string& name)
         : host((name + "_host").c_str(), {.memory = 256 * MiB, .ports = 2}),
@@ -53,7 +54,7 @@ struct server {
     }
     std::uint64_t hbm(std::uint64_t offset) { return host.function(0).bar(4).bus_address + offset; }
     std::uint8_t* bytes(std::uint64_t offset) { return chip.hbm.bytes().data() + offset; }
-    /// Inside the host's program.
+    /// Called from the host's program.
     void open() {
         ASSERT_EQ(trn_rdma_open(&door, &card), 0);
         set_up();
@@ -158,7 +159,7 @@ TEST_F(RdmaTest, WritesFromOneServersHbmIntoAnothers) {
     EXPECT_EQ(*b.bytes(4'321 + 3 * MiB + 17), 0);
 }
 
-/// The rings go round many times.
+/// The rings wrap many times.
 TEST_F(RdmaTest, RequestsBeyondTheRingCompleteEachOnce) {
     constexpr std::uint32_t count = 1000, bytes = 4096;
     on(a, [&] {
@@ -271,7 +272,7 @@ TEST_F(RdmaTest, StateReportsARemovedAndAReplacedCard) {
         EXPECT_EQ(trn_rdma_wait(a.queue, 1'000'000, &done), -EIO);
         ASSERT_EQ(trn_rdma_reset(a.card), 0);
         EXPECT_EQ(state(), std::uint32_t{TRN_RDMA_WORKS});
-        trn_rdma_queue_close(a.queue);  // nothing of it is left on the card
+        trn_rdma_queue_close(a.queue);  // the card keeps no state of the queue
         a.set_up();
         a.meet(b);
         EXPECT_EQ(status_of(request(TRN_RDMA_WRITE, 1, 0, 0, MiB)), std::uint32_t{TRN_RDMA_OK});
@@ -279,8 +280,8 @@ TEST_F(RdmaTest, StateReportsARemovedAndAReplacedCard) {
     EXPECT_TRUE(same(0, 0, MiB));
 }
 
-/// Completion ring and event ring are in a chip's memory, and the message of the event queue goes
-/// to a register of the chip: no host takes part in learning of a write.
+/// Completion ring and event ring are in a chip's memory, and the event queue's message is written
+/// to a register of the chip: no host is involved in the notification of a write.
 TEST_F(RdmaTest, WriteWithImmediateWakesAnotherFunction) {
     constexpr std::uint64_t completions = 96 * MiB, events = 97 * MiB, word = 0x80;
     constexpr std::uint32_t vector = 5, entries = 64;
@@ -300,7 +301,7 @@ TEST_F(RdmaTest, WriteWithImmediateWakesAnotherFunction) {
         ASSERT_EQ(trn_rdma_create_qp(b.card, b.domain, uar, cq.number, 16, qkey, &qp), 0);
         ASSERT_EQ(trn_rdma_point_vector(b.card, vector, bar0 + word, 0xabc), 0);
         EXPECT_EQ(trn_rdma_point_vector(b.card, 9, bar0 + word, 0xabc), -EINVAL);
-        // Both queues are armed, as the function itself would do it.
+        // Arms both queues as the function itself would.
         std::uint64_t registers = 0;
         ASSERT_EQ(trn_rdma_bus_address(b.card, 0, 0, &registers), 0);
         EXPECT_EQ(registers, b.host.function(1).bar(0).bus_address);

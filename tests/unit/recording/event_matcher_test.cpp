@@ -19,7 +19,7 @@ struct EventMatcher : testing::Test {
     static event read_of(std::uint64_t address) {
         return {.what = kind::has_read, .address = address, .size = 4};
     }
-    /// A recording of one function: a reset by its host, and these reads of its memory.
+    /// A recording of one function: a reset by its host, and the given reads of its memory.
     event_matcher recorded(std::initializer_list<std::uint64_t> reads, bool same) const {
         log_writer log(folder);
         for (const auto address : reads) log.write(read_of(address));

@@ -37,7 +37,7 @@ struct RecordingLog : testing::Test {
     void set_log_text(const std::string& text) const {
         std::ofstream(folder / events_file, std::ios::binary | std::ios::trunc) << text;
     }
-    /// `count` DMA reads of `size` bytes that do not compress.
+    /// Writes `count` incompressible DMA reads of `size` bytes.
     static void write_reads(log_writer& log, unsigned count, std::size_t size) {
         std::uint32_t noise = 1;
         for (unsigned i = 0; i < count; ++i) {
@@ -143,7 +143,7 @@ TEST(RecordingEvents, DamagedBytesDoNotDecodeAsEvents) {
     };
     refused({0, 0});           // no such kind
     refused({4, 2});           // no such flag
-    refused({4, 0, 0x80, 0});  // a number in a longer form
+    refused({4, 0, 0x80, 0});  // number not in its shortest encoding
     refused({4, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2});
     refused({4, 0, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0});  // function
     refused({4, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xf});   // bytes

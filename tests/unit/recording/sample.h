@@ -8,7 +8,7 @@
 
 namespace trn::test {
 
-/// One event of every type, in order of time.
+/// One event of every type, ordered by time.
 inline std::vector<recording::event> sample_events() {
     using namespace recording;
     const std::string call = R"({"method":"poke","params":{"value":1},"answer":{}})";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One test per mistake of a register description; output and exit status of the generator.
+// One test per error in a register description; output and exit status of the generator.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
@@ -15,7 +15,7 @@ namespace {
 using namespace trn;
 using testing::HasSubstr;
 
-/// The first mistake in a block whose register list is `registers` (which begins on line 3).
+/// The first error in a block with these registers, which begin on line 3.
 std::string mistake_in(const std::string& registers, const std::string& head = "") {
     const auto text =
         "{block: b, source: s, size: 0x100, known_by: driver, fidelity: exact, access: rw,\n" +

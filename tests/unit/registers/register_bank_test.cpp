@@ -164,7 +164,7 @@ TEST_F(RegisterBank, LongPayloadIsSplitIntoRegisterAccesses) {
     EXPECT_EQ(in, out);
     EXPECT_EQ(access(TLM_WRITE_COMMAND, offset(reg::plain, 6), out.data(), 16),
               TLM_ADDRESS_ERROR_RESPONSE);
-    EXPECT_EQ(bank.get(reg::plain, 7), 2u);  // what came before the hole has happened
+    EXPECT_EQ(bank.get(reg::plain, 7), 2u);  // registers before the hole were written
     EXPECT_EQ(access(TLM_READ_COMMAND, offset(reg::plain, 2), in.data(), 6),
               TLM_BURST_ERROR_RESPONSE);
 }

@@ -39,7 +39,7 @@ struct Durations : testing::Test {
         run.how.own_s = own_s;
     }
     durations known() const { return durations::of(shard(1, 1, {}, measured)); }
-    /// The time of each shard, counted apart from the code under test: own times and each boot
+    /// Time of each shard, counted independently of the code under test: own times, and each boot
     /// once.
     std::vector<double> seconds(const std::vector<unsigned>& parts, unsigned count) const {
         std::vector<double> sums(count);
@@ -64,8 +64,8 @@ struct Durations : testing::Test {
 };
 
 TEST_F(Durations, BalancedShardsDifferByAtMost15PercentInTime) {
-    // 1,000 scenarios of 40 boards with lognormal times, from 0.02 s to 13 s. None is longer than
-    // its part of the whole: one scenario is never divided.
+    // 1,000 scenarios of 40 boards with lognormal times, from 0.02 s to 13 s. No scenario takes
+    // longer than a shard's share, since scenarios are not divided.
     std::mt19937_64 random(7);
     const auto drawn = [&](double median, double spread) {
         double sum = 0;
@@ -82,7 +82,7 @@ TEST_F(Durations, BalancedShardsDifferByAtMost15PercentInTime) {
         const auto times = seconds(divide_by_durations(known(), all, count), count);
         const auto [low, high] = std::ranges::minmax(times);
         EXPECT_LE(high, 1.15 * low) << count << " shards";
-        // By count, neighbours go to different shards: not balanced here.
+        // By index, neighbours go to different shards: the result is not balanced.
         std::vector<unsigned> by_count;
         for (unsigned i = 0; i < all.size(); ++i) by_count.push_back(i % count + 1);
         EXPECT_LE(high, std::ranges::max(seconds(by_count, count)));
@@ -94,7 +94,7 @@ TEST_F(Durations, ScenariosThatShareABootStayTogetherWhereThatIsCheaper) {
     const auto parts = divide_by_durations(known(), all, 2);
     for (std::size_t i = 2; i < all.size(); ++i) EXPECT_EQ(parts[i], parts[i % 2]) << i;
     EXPECT_THAT(seconds(parts, 2), Each(36.0));
-    // With a short boot the only group is worth a boot in each shard.
+    // If the boot is short, splitting the only group is worth a boot per shard.
     all.clear();
     measured.clear();
     for (int i = 0; i < 12; ++i) add("chip", 0.5, 10);
@@ -109,7 +109,7 @@ TEST_F(Durations, SameFileHasTheSameShardsAndEachScenarioIsInOne) {
     EXPECT_EQ(parts.size(), all.size());
     EXPECT_THAT(parts, Each(testing::AllOf(Le(9u), testing::Ge(1u))));
     EXPECT_EQ(divide_by_durations(durations::read(folder / "d.json"), all, 9), parts);
-    // Through select(), which shards use.
+    // Through select(), which shards call.
     std::size_t count = 0;
     for (unsigned part = 1; part <= 9; ++part)
         count += select(all, {.part = {part, 9},

@@ -35,7 +35,7 @@ struct HtmlReport : testing::Test {
         return run;
     }
 
-    /// What an HTML parser finds in the report.
+    /// The contents of the report, read by an HTML parser.
     nlohmann::json read(const std::vector<scenario::scenario>& all, const std::vector<outcome>& how,
                         const std::map<std::string, std::string>& pictures = {}) {
         const auto file = folder / "report.html";
@@ -139,7 +139,7 @@ TEST_F(HtmlReport, PlotsMeasurementsOfAllRunsWithTheirBounds) {
     how[0].figures = {{"rate <", 57, "GB/s", 50.0, 60.0}, {"copies", 3, ""}};
     how[1].figures = {{"rate <", 61, "GB/s", 50.0, 60.0}};
     how[2].figures = {{"rate <", 7, "GB/s", 5.0}};
-    // Named as by --repeat; the author gave the last one this name.
+    // The first two are named by --repeat; the author chose the same form for the last.
     auto all = select({named("one")}, {.repeat = 2});
     all.push_back(named("one #3"));
     const auto page = read(all, how);
@@ -150,7 +150,7 @@ TEST_F(HtmlReport, PlotsMeasurementsOfAllRunsWithTheirBounds) {
     EXPECT_EQ(rows[1]["cells"], nlohmann::json::parse(R"(["one","copies","3","",""])"));
     EXPECT_EQ(rows[2]["cells"],
               nlohmann::json::parse(R"(["one #3","rate <","7 GB/s","at least 5",""])"));
-    // A dot for each run; the one outside is red.
+    // One dot per run; the outlier is red.
     EXPECT_EQ(rows[0]["dots"], nlohmann::json::parse(R"(["#2e6da4","#c0392b"])"));
     EXPECT_EQ(rows[1]["dots"].size(), 1u);
 }

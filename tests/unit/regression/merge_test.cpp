@@ -49,7 +49,7 @@ TEST_F(Merge, ShardsBecomeOneRunInTheOrderOfTheList) {
     EXPECT_THAT(names(all.run), ElementsAre("a", "b!", "c"));
     EXPECT_EQ(all.run.of, 1u);
     EXPECT_EQ(summary(all.run), "2 passed, 1 failed");
-    // What is merged can be merged again.
+    // A merged record can be merged again.
     written.clear();
     add(all.run);
     EXPECT_EQ(to_text(merge(written).run), to_text(all.run));

@@ -63,7 +63,7 @@ TEST_F(RecordFile, KeepsEverythingThatReportsShow) {
     write_record(folder, run);
     const auto read = read_record(std::filesystem::path(folder));
     EXPECT_TRUE(read.complete);
-    // Its text has every field; bytes that are no UTF-8 are replaced once.
+    // The text contains every field; bytes that are not UTF-8 are replaced only once.
     EXPECT_EQ(to_text(read), to_text(run));
     ASSERT_EQ(read.results.size(), 2u);
     const auto& bad = read.results[1];
@@ -86,7 +86,7 @@ TEST_F(RecordFile, RunThatIsCutLeavesItsResults) {
     auto read = read_record(std::filesystem::path(folder));
     EXPECT_FALSE(read.complete);
     ASSERT_EQ(read.results.size(), 1u);
-    // The last line may be cut at every byte.
+    // The last line may be cut at any byte.
     const auto text = to_text(run);
     for (std::size_t size = 1; size < text.size(); ++size) {
         std::ofstream(folder / "cut", std::ios::binary) << text.substr(0, size);

@@ -21,7 +21,7 @@ inline result named(const std::string& name, bool passed = true, double seconds 
     return one;
 }
 
-/// Shard `part` of `of`; `whole` are the names of all runs.
+/// The record of shard `part` of `of`; `whole` lists the names of all runs.
 inline run_record shard(unsigned part, unsigned of, std::vector<std::string> whole,
                         std::vector<result> results) {
     run_record run{.build = "1 abc", .started = 1000, .machine = "m", .part = part, .of = of};

@@ -19,7 +19,7 @@
 namespace trn::riscv::test {
 namespace {
 
-/// How a program is executed; its coverage must not depend on it.
+/// Modes of execution; a program's coverage must not depend on the mode.
 enum class way { blocks, small_budgets, alone };
 
 class CoverageTest : public RiscvTest {
@@ -27,8 +27,8 @@ protected:
     const trn::test::scratch_folder folder_;
     const std::string file_ = folder_ / "marks";
 
-    /// The marks by offset from `base`, after the program there was executed in this way. Faulting
-    /// instructions are skipped.
+    /// Marks by offset from `base` after running the program in this mode. Faulting instructions
+    /// are skipped.
     std::map<u64, unsigned> marks_of(const std::vector<u32>& program, way how,
                                      u64 instructions = 3000) {
         memory = flat_bus();
@@ -44,7 +44,7 @@ protected:
         coverage all({file_});
         EXPECT_EQ(all.programs().size(), 1u);
 
-        h->write_x(20, base + 0x10000);  // where loads and stores work
+        h->write_x(20, base + 0x10000);  // address of valid loads and stores
         streamed_file nowhere("/dev/null");
         commit_log commits(nowhere);
         if (how == way::alone) h->log_commits(&commits);
@@ -84,8 +84,8 @@ TEST_F(CoverageTest, MarksExecutedInstructionsAndBranchDirections) {
     }
 }
 
-/// Something that goes three times over straight code, forward branches, jumps, and accesses of
-/// which some fault, and then stays at its end.
+/// A random program that runs three times through straight code, forward branches, jumps and
+/// accesses, some of which fault, and then loops at its end.
 std::vector<u32> random_program(unsigned seed) {
     std::mt19937 random(seed);
     const auto below = [&](u32 n) { return static_cast<u32>(random() % n); };
@@ -95,7 +95,7 @@ std::vector<u32> random_program(unsigned seed) {
     for (int i = 0; i < body; ++i) {
         const auto forward =
             8 + 4 * static_cast<i32>(below(static_cast<u32>(std::min(8, body - i))));
-        switch (below(9)) {  // no branch targets the next instruction
+        switch (below(9)) {  // no branch targets the instruction after it
         case 0:
             code.push_back(as::bne(reg(), reg(), forward));
             break;
@@ -144,7 +144,7 @@ TEST_F(CoverageTest, IsIndependentOfFusionFaultsAndBudgets) {
         }
         partly += expected.size() < program.size();
     }
-    EXPECT_GT(partly, 50u);  // otherwise nothing is left to distinguish
+    EXPECT_GT(partly, 50u);  // otherwise the test would distinguish nothing
 }
 
 TEST_F(CoverageTest, DistinguishesCodeOutsideAnyProgram) {

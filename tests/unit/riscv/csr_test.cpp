@@ -15,7 +15,8 @@ struct kept_bits {
 
 constexpr u64 all = ~u64{0};
 
-/// What remains of a write of `written` after reset (WARL and WPRI fields, Priv. chapters 3, 4).
+/// Value after writing `written` to a CSR in its reset state (WARL and WPRI fields, Priv. chapters
+/// 3, 4).
 constexpr kept_bits table[] = {
     {"mstatus", all, 0x8000000a007e79aa},
     {"mstatus", u64{2} << 11, 0xa00000000},  // MPP = 2 is reserved

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Debugger control of a hart, and the guest's own triggers.
+// Debugger control of a hart, and triggers used by the guest.
 #include "tests/unit/riscv/machine.h"
 
 namespace trn::riscv::test {
@@ -72,7 +72,7 @@ TEST_F(RiscvTest, WatchpointOnTheSteppedInstructionStopsBeforeIt) {
 }
 
 TEST_F(RiscvTest, WatchedStoreConditionalKeepsItsReservation) {
-    constexpr u32 lr_d_t0 = 0x100332af, sc_d_t2_t3 = 0x19c333af;  // of (t1)
+    constexpr u32 lr_d_t0 = 0x100332af, sc_d_t2_t3 = 0x19c333af;  // address in t1
     put(base, {lr_d_t0, sc_d_t2_t3, jal(0, 0)});
     h->write_x(6, base + 0x2000);
     h->write_x(7, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extensions that a hart has only when its `isa` names them.
+// Extensions that a hart implements only if its `isa` names them.
 #include <gmock/gmock.h>
 
 #include <stdexcept>
@@ -40,7 +40,7 @@ protected:
         step(1);
         return h->pc() == base + 4;
     }
-    /// Sv39 with RAM's first 2 MiB at `mapped`, one superpage with these flags.
+    /// Maps RAM's first 2 MiB at `mapped` by Sv39, as one superpage with these flags.
     void translate(u64 flags) {
         poke<u64>(page_table + 8, entry >> 2 | V);
         poke<u64>(entry, base >> 2 | flags);

@@ -16,7 +16,7 @@
 
 namespace trn::riscv::test {
 
-/// A bus with one RAM and one device page that remembers its accesses.
+/// A bus with one RAM and one device page whose accesses are recorded.
 class flat_bus : public hart_bus {
 public:
     static constexpr u64 ram_base = 0x8000'0000, device_base = 0x1000'0000;
@@ -129,7 +129,7 @@ constexpr u32 ecall = 0x73, ebreak = 0x100073, mret = 0x30200073, sret = 0x10200
               wfi = 0x10500073, fence_i = 0x100f, sfence_vma = 0x12000073, nop = 0x13;
 }  // namespace as
 
-/// A hart with a program at the start of RAM, in M mode, with mtvec at `handler`.
+/// A hart with a program at the start of RAM, in M mode, and mtvec at `handler`.
 class RiscvTest : public testing::Test {
 protected:
     static constexpr u64 base = flat_bus::ram_base;
@@ -142,7 +142,7 @@ protected:
     std::unique_ptr<hart> make(isa extensions = isa::usual()) {
         auto made = std::make_unique<hart>(hart::config{0, extensions, base}, memory, code);
         EXPECT_TRUE(made->write_csr(0x305, handler));
-        put(handler, {as::jal(0, 0)});  // a handler that stays where it is
+        put(handler, {as::jal(0, 0)});  // a handler that loops
         return made;
     }
     void put(u64 address, std::initializer_list<u32> words) {

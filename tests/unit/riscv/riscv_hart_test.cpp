@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hart as a SystemC module: time, idleness, reset.
+// The hart as a SystemC module: time, idle state, reset.
 #include "models/riscv/riscv_hart.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST_F(RiscvHartTest, UnansweredAccessIsReportedWithItsLocation) {
     EXPECT_EQ(misuse::summary().at(0).first_initiator, "dut, pc 0x8");
 }
 
-/// Counts at 10 MHz, plus what a test adds.
+/// Counts at 10 MHz, plus an offset set by the test.
 struct test_clock final : mtime_source {
     u64 offset = 0;
     mutable std::function<void()> written;
@@ -88,7 +88,7 @@ private:
     const u64 tick = sc_time(100, sc_core::SC_NS).value();
 };
 
-/// In place of `dut`, one with Sstc whose program waits for stimecmp = 50.
+/// A hart with Sstc whose program waits for stimecmp = 50.
 class RiscvHartTimerTest : public testing::Test {
 protected:
     trn::memory ram{"ram", {.size = 1 << 16}};
@@ -199,7 +199,7 @@ TEST_F(RiscvHartTest, HungHartResumesOnlyOnReset) {
     reset.set(true);
     reset.set(false);
     sc_start(sc_time(1, sc_core::SC_US));
-    EXPECT_EQ(dut.core().read_x(5), 1u);  // from the beginning: it was zero
+    EXPECT_EQ(dut.core().read_x(5), 1u);  // restarted: the register was zero
     EXPECT_EQ(dut.state(), "M-mode, waiting for interrupt");
     EXPECT_THROW(dut.inject("melt", {}), fault_error);
 }

@@ -42,7 +42,7 @@ constexpr u32 or_(u32 rd, u32 rs1, u32 rs2) {
     return r(0x33, 6, 0, rd, rs1, rs2);
 }
 
-/// Lines of this process's memory map that have these permissions.
+/// Number of lines with these permissions in this process's memory map.
 unsigned mappings(const std::string& permissions) {
     std::ifstream maps("/proc/self/maps");
     unsigned count = 0;
@@ -51,7 +51,7 @@ unsigned mappings(const std::string& permissions) {
     return count;
 }
 
-/// From now on this process cannot make memory executable that was not mapped so by the loader.
+/// Prevents this process from making memory executable, except by loader mappings.
 bool forbid_new_code() {
     const auto third = static_cast<unsigned>(offsetof(seccomp_data, args[2]));
     sock_filter program[] = {
@@ -70,7 +70,7 @@ bool forbid_new_code() {
 
 }  // namespace
 
-/// A hart that translates each block before its first execution, on hosts that can.
+/// A hart that translates each block before its first execution, if the host allows it.
 class TranslatedHart : public RiscvTest {
 protected:
     void SetUp() override {
@@ -82,7 +82,7 @@ protected:
 };
 
 TEST_F(TranslatedHart, FaultInALoopHasItsPcAndCounts) {
-    // Loads along the RAM, whose end it passes in iteration 4.
+    // Loads along the RAM; the end is passed in iteration 4.
     put(base, {addi(5, 5, 1), lw(7, 6, 0), addi(6, 6, 1024), jal(0, -12)});
     h->write_x(6, base + memory.ram.size() - 3 * 1024);
     h->run(4 * 3 + 2);
@@ -140,7 +140,7 @@ TEST_F(TranslatedHart, QuantumThatEndsInALoopOfWordsFindsThemExtended) {
 }
 
 TEST_F(TranslatedHart, BlockThatIsTranslatedLaterIsReachedFromEarlierOnes) {
-    // Leaves for the block at 0x40 in every second round, which comes back.
+    // Leaves for the block at 0x40 in every second round; that block returns.
     put(base, {addi(5, 5, 1), andi(6, 5, 1), bne(6, 0, 0x38), jal(0, -12)});
     put(base + 0x40, {addi(7, 7, 1), jal(0, -0x44)});
     u64 ticks = 0;
@@ -256,7 +256,7 @@ TEST_F(TranslatedHart, FullRegionDropsAllCode) {
     code = make_code_cache();
     h = make();
     const u64 end = base + blocks * 12;
-    // x6 is where a block continues: the next one each time.
+    // x6 is the address at which a block continues: the next one each time.
     u64 at = base;
     for (unsigned i = 0; i < blocks; ++i, at += 12)
         put(at, {addi(6, 6, 12), addi(5, 5, 1), jalr(0, 6, 0)});
@@ -298,7 +298,7 @@ TEST_F(TranslatedHart, HostThatForbidsNewCodeInterprets) {
     put(base, {addi(5, 5, 1), jal(0, -4)});
     h->run(100);
     if (!forbid_new_code()) GTEST_SKIP() << "no seccomp here";
-    // The hart loses its translator with the first block that it has to translate.
+    // The host refuses new code when the hart translates the next block.
     put(base + 0x100, {addi(9, 9, 3), jal(0, -4)});
     h->invalidate_code();
     h->set_pc(base + 0x100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directed tests per trap cause (Priv. table 3.6), interrupt order, delegation.
+// One directed test per trap cause (Priv. table 3.6); interrupt order, delegation.
 #include "tests/unit/riscv/machine.h"
 
 namespace trn::riscv::test {
@@ -28,7 +28,7 @@ protected:
         h->write_csr(0x3b0, ~u64{0});
         h->write_csr(0x3a0, 0x1f);
     }
-    /// Sv39 with RAM's first 2 MiB at `mapped`, one superpage with these flags.
+    /// Maps RAM's first 2 MiB at `mapped` by Sv39, as one superpage with these flags.
     void translate(u64 flags, privilege mode = privilege::supervisor) {
         poke<u64>(page_table + 8, (page_table + 0x1000) >> 2 | V);
         poke<u64>(page_table + 0x1000, base >> 2 | flags);

@@ -22,7 +22,7 @@ using test::write_bar;
 
 constexpr std::uint32_t express = 0x40;  // capability of a root port
 
-/// Three root ports: cards in the first two, the third is empty.
+/// Three root ports: cards in the first two, none in the third.
 struct RootComplexTest : testing::Test {
     RootComplexTest() {
         for (auto* c : {&a, &b}) {
@@ -55,7 +55,7 @@ TEST_F(RootComplexTest, EveryFunctionGetsItsOwnBusAndAddresses) {
     EXPECT_EQ(host.functions()[1].device, &b.endpoint);
     EXPECT_EQ(host.functions()[1].class_code, 0x120000u);
     const auto base = host.settings().window_base;
-    // The larger BAR first, each aligned to its size, each port's window in whole MiB.
+    // The larger BAR first, each aligned to its size, and each port's window a multiple of 1 MiB.
     EXPECT_EQ(fa().bar(4).bus_address, base);
     EXPECT_EQ(fa().bar(0).bus_address, base + test::card::hbm_size);
     EXPECT_EQ(fa().bar(2).bus_address, 0xc000'0000u);
@@ -64,8 +64,8 @@ TEST_F(RootComplexTest, EveryFunctionGetsItsOwnBusAndAddresses) {
     EXPECT_EQ(host.config_read(0x0000, PCI_PRIMARY_BUS), 0x0001'0100u);
     EXPECT_EQ(host.config_read(0x0008, PCI_PRIMARY_BUS), 0x0002'0200u);
     EXPECT_EQ(host.config_read(0x0010, PCI_PRIMARY_BUS), 0x0003'0300u);
-    EXPECT_EQ(host.config_read(0x0300, 0), ~0u);  // nothing in the third slot
-    EXPECT_EQ(host.config_read(0x0108, 0), ~0u);  // on a link is one device
+    EXPECT_EQ(host.config_read(0x0300, 0), ~0u);  // the third slot is empty
+    EXPECT_EQ(host.config_read(0x0108, 0), ~0u);  // a link has one device
     EXPECT_EQ(host.config_read(0x0018, 0), ~0u);  // there are three ports
 }
 
@@ -118,7 +118,7 @@ TEST_F(RootComplexTest, FunctionReachesPeerMemoryByBusAddress) {
     EXPECT_EQ(a.engine.write<std::uint32_t>(target, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-/// A host of both functions has placed BAR4 of `b` at an address of its own.
+/// The host of both functions has placed BAR4 of `b` at another address.
 struct PlacedBarTest : RootComplexTest {
     static constexpr std::uint64_t placed = 0x3800'0000'0000;
 
@@ -175,7 +175,7 @@ TEST_F(PlacedBarTest, MemoryThatTheHostSharesHasPrecedence) {
     EXPECT_EQ(host.counters().peer_requests, 0u);
 }
 
-/// QEMU maps BARs of all functions that it maps itself, without a descriptor.
+/// QEMU maps BARs of all its functions, without a descriptor.
 TEST_F(PlacedBarTest, NeedsNoMessagesWhereTheHostSharesTheBarByMessages) {
     ASSERT_TRUE(fa().map_host({placed, test::card::hbm_size, nullptr, true, true}));
     EXPECT_TRUE(a_writes(placed));
@@ -196,7 +196,7 @@ TEST_F(RootComplexTest, DirectPeerCopiesOccupyBothLinks) {
     const auto* window = from_a.find(tlm::TLM_WRITE_COMMAND, target);
     ASSERT_NE(window, nullptr);
     const auto now = sc_core::sc_time_stamp();
-    // Gen6 x8 of payload, see PcieEndpointTest: a millisecond. The way into b is then taken.
+    // Payload of Gen6 x8 (PcieEndpointTest) for a millisecond; occupies the path into b.
     const auto end = window->reserve(tlm::TLM_WRITE_COMMAND, target, 56'360'000, now);
     EXPECT_NEAR((end - now).to_seconds(), 0.001, 0.00001);
     std::vector<std::uint8_t> page(4096);
@@ -229,7 +229,7 @@ TEST_F(RootComplexTest, SurpriseDownIsRecordedAndTheCardReturnsReset) {
     std::uint8_t id[4];
     fa().config_read(0, id);
     EXPECT_EQ(id[0], 0xff);
-    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0u);  // the other card notices nothing
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0u);  // the other card is unaffected
 
     host.inject("link_up", {{"port", "0"}});
     EXPECT_TRUE(link_active(0));
@@ -244,7 +244,7 @@ TEST_F(RootComplexTest, PulledCardIsAbsentUntilOneIsInserted) {
     host.inject("card_removed", {{"port", "1"}});
     EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDS, 0);
     EXPECT_EQ(slot_status(0) & PCI_EXP_SLTSTA_PDS, PCI_EXP_SLTSTA_PDS);
-    EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDC, 0);  // the host has seen and cleared it
+    EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDC, 0);  // the host has cleared it
     EXPECT_EQ(host.counters().hot_plug_events, 1u);
     host.inject("card_inserted", {{"port", "1"}});
     EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDS, PCI_EXP_SLTSTA_PDS);
@@ -275,7 +275,7 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     a.endpoint.interrupt(0);
     EXPECT_EQ(heard, 0u);
     EXPECT_EQ(misuse::reports(), reports);
-    // Not even to an access that passes the port: no card answers.
+    // No card completes an access that passes the port either.
     std::uint32_t id = 0;
     pcie::config_request asked(tlm::TLM_READ_COMMAND, PCI_VENDOR_ID, id, fa().id());
     sc_core::sc_time untimed;
@@ -345,7 +345,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
         set16(at, value & 0xffff);
         set16(at + 2, value >> 16);
     };
-    /// Error messages at the root port since the last query.
+    /// Error messages received by the root port since the last query.
     const auto heard = [&] {
         const auto status = root.get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS);
         std::uint8_t ones[4] = {0xff, 0xff, 0xff, 0xff};
@@ -365,7 +365,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     bad_write();
     EXPECT_TRUE(aer(a.endpoint.space()) & PCI_ERR_UNC_UNSUP);
     EXPECT_EQ(heard(), 0u);
-    set16(control, PCI_EXP_DEVCTL_NFERE);  // not of unsupported requests
+    set16(control, PCI_EXP_DEVCTL_NFERE);  // does not enable unsupported requests
     bad_write();
     EXPECT_EQ(heard(), 0u);
     set16(control, PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_URRE);
@@ -375,7 +375,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     EXPECT_EQ(host.counters().error_messages, 1u);
     EXPECT_EQ(a.endpoint.counters().error_messages, 1u);
 
-    // The completion reports it to the requester: advisory, and so a correctable error.
+    // The requester learns of it from the completion: advisory, so a correctable error.
     bad_read();
     EXPECT_EQ(heard(), 0u);
     set32(errors + PCI_ERR_COR_MASK, 0);
@@ -385,7 +385,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     EXPECT_TRUE(a.endpoint.space().get<std::uint32_t>(errors + PCI_ERR_COR_STATUS) &
                 PCI_ERR_COR_ADV_NFAT);
 
-    // Severity decides which enable bit counts; a fatal error is never advisory.
+    // The severity selects the enable bit; a fatal error is never advisory.
     set32(errors + PCI_ERR_UNCOR_SEVER, PCI_ERR_UNC_UNSUP);
     bad_read();
     EXPECT_EQ(heard(), 0u);
@@ -396,7 +396,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     bad_write();
     EXPECT_EQ(heard(), 0u);
 
-    // The old way: SERR in the command register enables both kinds and is noted in its status.
+    // Legacy: SERR in the command register enables both kinds and is recorded in the status.
     set32(errors + PCI_ERR_UNCOR_MASK, 0);
     set16(control, PCI_EXP_DEVCTL_URRE);
     set16(PCI_COMMAND, PCI_COMMAND_SERR);
@@ -404,7 +404,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     EXPECT_EQ(heard() & fatal, fatal);
     EXPECT_TRUE(a.endpoint.space().get<std::uint16_t>(PCI_STATUS) & PCI_STATUS_SIG_SYSTEM_ERROR);
 
-    // A completion that never came is the requester's error.
+    // A missing completion is reported by the requester.
     set16(control, PCI_EXP_DEVCTL_NFERE);
     test::turn_on(fa());
     std::vector<std::uint8_t> page(4096);
@@ -441,9 +441,9 @@ TEST_F(RootComplexTest, PortReportsItsOwnErrorsWhenEnabled) {
     };
     const auto without = [&](unsigned bits) { return static_cast<std::uint16_t>(enabled & ~bits); };
     EXPECT_NE(falls(enabled) & PCI_ERR_ROOT_FATAL_RCV, 0u);
-    EXPECT_EQ(root.get<std::uint16_t>(errors + PCI_ERR_ROOT_ERR_SRC + 2), 0u);  // itself
+    EXPECT_EQ(root.get<std::uint16_t>(errors + PCI_ERR_ROOT_ERR_SRC + 2), 0u);  // the port itself
     EXPECT_EQ(falls(without(PCI_EXP_DEVCTL_FERE)), 0u);
-    EXPECT_TRUE(aer(root) & PCI_ERR_UNC_SURPDN);  // recorded all the same
+    EXPECT_TRUE(aer(root) & PCI_ERR_UNC_SURPDN);  // but recorded
     EXPECT_NE(falls(without(PCI_EXP_DEVCTL_NFERE)) & PCI_ERR_ROOT_FATAL_RCV, 0u);
 }
 
@@ -470,8 +470,8 @@ TEST_F(RootComplexTest, VectorReachesTheProgramOfItsFunction) {
     EXPECT_EQ(heard_b, 1u);
 }
 
-/// As the driver of a card lets it wake another function: an entry of the MSI-X table, written by
-/// the host, leads into that function's BAR.
+/// As the driver of a card that notifies another function: the host writes the address of that
+/// function's BAR to an entry of the MSI-X table.
 TEST_F(RootComplexTest, HostPointsVectorsIntoAPeersBar) {
     test::turn_on(fa());
     test::turn_on(fb());
@@ -495,13 +495,13 @@ TEST_F(RootComplexTest, HostPointsVectorsIntoAPeersBar) {
     EXPECT_EQ(raise(), 0u) << "MSI-X is off";
     enable(PCI_MSIX_FLAGS_ENABLE);
     EXPECT_EQ(raise(), 0x1234u);
-    unsigned raised = 0;  // interrupts of the host go on beside it
+    unsigned raised = 0;  // host interrupts continue to be delivered
     fa().on_interrupt(4, [&] { ++raised; });
     a.endpoint.msix.drive(4, true);
     EXPECT_EQ(raised, 1u);
     point_at(fb().bar(0).bus_address + word, 0x77);
     EXPECT_EQ(raise(), 0x77u);
-    point_at(0xfee0'1000, 0x99);  // an interrupt of the host's own: no message for the bus
+    point_at(0xfee0'1000, 0x99);  // a host interrupt address: no message on the bus
     EXPECT_EQ(raise(), 0x77u);
     point_at(fb().bar(0).bus_address + word, 0x55);
     fa().reset();
@@ -513,13 +513,14 @@ TEST_F(RootComplexTest, LostInterruptIsCountedAndTheNextOneArrives) {
     fa().on_interrupt(3, [&] { ++heard; });
     test::turn_on(fa());
     a.endpoint.inject("lost_interrupt", {{"count", "2"}});
-    for (unsigned i = 0; i < 3; ++i) EXPECT_TRUE(a.endpoint.interrupt(3));  // it does not know
+    // The card is not aware of the target.
+    for (unsigned i = 0; i < 3; ++i) EXPECT_TRUE(a.endpoint.interrupt(3));
     EXPECT_EQ(heard, 1u);
     EXPECT_EQ(a.endpoint.counters().lost_interrupts, 2u);
     EXPECT_EQ(a.endpoint.counters().interrupts, 1u);
 }
 
-/// A card at the end of a cable.
+/// A card connected by a cable.
 struct HostLinkTest : testing::Test {
     HostLinkTest() {
         host.port[0].join(cable.a);
@@ -584,11 +585,12 @@ TEST_F(HostLinkTest, ReplaysAndRolloversAreCorrectableErrorsOfBothEnds) {
     write_bar<std::uint32_t>(f, 4, 0, 2);
     EXPECT_EQ(correctable(above), std::uint32_t{PCI_ERR_COR_REP_ROLL});
     EXPECT_EQ(above.get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS),
-              PCI_ERR_ROOT_COR_RCV | PCI_ERR_ROOT_MULTI_COR_RCV);  // the port's own, after f's
+              // The port's own error, after f's.
+              PCI_ERR_ROOT_COR_RCV | PCI_ERR_ROOT_MULTI_COR_RCV);
     EXPECT_EQ(above.get<std::uint16_t>(0x100 + PCI_ERR_ROOT_ERR_SRC), f.id());
     EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 2u);
     let_train();
-    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 2u);  // nothing was reset
+    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 2u);  // not reset
 }
 
 TEST_F(RootComplexTest, RootPortAccessControlLimitsPeersToMappedMemory) {

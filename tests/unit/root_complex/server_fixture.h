@@ -14,7 +14,7 @@
 
 namespace trn::test {
 
-/// A minimal card: registers and memory reachable by BARs, an engine that does DMA.
+/// A minimal card: registers and memory mapped by BARs, and a DMA engine.
 struct card {
     static constexpr std::uint64_t hbm_size = std::uint64_t{1} << 30;
 
@@ -49,7 +49,7 @@ void write_bar(function_port& f, unsigned bar, std::uint64_t offset, T value) {
     EXPECT_TRUE(f.bar_write(bar, offset,
                             {reinterpret_cast<const std::uint8_t*>(&value), sizeof value}, delay));
 }
-/// Memory space and bus master, as a driver does first.
+/// Enables memory space and bus mastering, as drivers do first.
 inline void turn_on(function_port& f) {
     const std::uint8_t bits[2] = {PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER, 0};
     f.config_write(PCI_COMMAND, bits);

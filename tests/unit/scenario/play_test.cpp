@@ -39,7 +39,7 @@ struct ScenarioSteps : testing::Test {
     const test::scratch_folder folder;
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    /// "" when everything comes out, else the failure.
+    /// Plays the steps; returns "" on success, otherwise the failure.
     std::string play(const std::string& steps) {
         if (!host) {
             chip.answer_resets();

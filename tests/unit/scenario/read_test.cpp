@@ -23,7 +23,7 @@ struct ScenarioFile : testing::Test {
         std::ofstream(file) << text;
         return load(file, problems);
     }
-    /// A file beside the scenario's.
+    /// Writes a second file to the scenario's folder.
     void write_other(const std::string& text) const {
         std::ofstream(folder / "other.yaml") << text;
     }

@@ -46,7 +46,7 @@ void say(const std::string& line) {
 void do_as_called(const std::string& name, const progress& to) {
     say("log of " + name);
     if (name == "crash") {
-        if constexpr (sanitized) std::signal(SIGSEGV, SIG_DFL);  // not its report
+        if constexpr (sanitized) std::signal(SIGSEGV, SIG_DFL);  // disables the sanitizer's report
         std::raise(SIGSEGV);
     }
     if (name == "leave") _exit(3);
@@ -58,7 +58,7 @@ void do_as_called(const std::string& name, const progress& to) {
     to.passed(1'500'000);
 }
 
-/// Does what its scenario is called; what several share is called like their beginning.
+/// Behaves as the name of its scenario says; shared work is named by the common prefix.
 execution behave(const std::vector<scenario>& all) {
     return [&all](group& alike) {
         const auto& first = all[alike.members().front()];
@@ -150,7 +150,7 @@ TEST(ScenarioRunner, RunsASharedStartOnceAndIsolatesScenariosAfterwards) {
     for (const unsigned jobs : {1u, 2u, 9u}) {
         const auto how = run(all, {.jobs = jobs});
         EXPECT_EQ(how[0].what, verdict::passed);
-        ASSERT_EQ(how[0].timeline.size(), 2u);  // with what is shared
+        ASSERT_EQ(how[0].timeline.size(), 2u);  // including the shared part
         EXPECT_EQ(how[0].timeline[0].at_ns, 100u);
         EXPECT_EQ(how[0].timeline[1].at_ns, 500u);
         EXPECT_EQ(how[0].log, "beginning alike\nlog of pass\n");
@@ -195,7 +195,7 @@ TEST(ScenarioRunner, LeavesNoProcessBehindWhenItIsKilled) {
     usleep(200'000);
     kill(runner, SIGKILL);
     waitpid(runner, nullptr, 0);
-    // Each of its processes has the other end of the pipe.
+    // Each of the scenario's processes has the other end of the pipe.
     pollfd ended{ends[0], POLLIN, 0};
     EXPECT_EQ(poll(&ended, 1, 300'000), 1);
     close(ends[0]);

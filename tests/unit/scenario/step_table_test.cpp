@@ -19,7 +19,7 @@ const step_key& key_of(std::string_view step, std::string_view name) {
     return *std::ranges::find(kind.keys, name, &step_key::name);
 }
 
-/// Messages about one step that is read from this text.
+/// Error messages from reading a step with this text.
 std::vector<std::string> mistakes_in(const std::string& text) {
     diagnostics problems;
     const auto document = config::document::parse(text, "step.yaml", problems);

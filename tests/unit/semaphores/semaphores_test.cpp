@@ -95,7 +95,7 @@ TEST_F(SemaphoresTest, WriteWindowsAreWriteOnlyAndTheReadWindowIsReadOnly) {
     cpu.read(regs::offset(reg::semaphore_set, 0));
     EXPECT_EQ(cpu.response, tlm::TLM_COMMAND_ERROR_RESPONSE);
     EXPECT_EQ(cpu.write(regs::offset(reg::semaphore_read, 0), 1), tlm::TLM_COMMAND_ERROR_RESPONSE);
-    EXPECT_EQ(cpu.write(0x400, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);  // there is no event 256
+    EXPECT_EQ(cpu.write(0x400, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);  // event 256 does not exist
 }
 
 TEST_F(SemaphoresTest, EventsHoldTheWrittenValue) {

@@ -18,14 +18,14 @@ using sc_core::sc_start;
 using sc_core::sc_time;
 using sc_core::SC_ZERO_TIME;
 
-/// A memory that moves as many bytes as the test says.
+/// A memory whose byte count is set by the test.
 struct load : activity_interface, sc_core::sc_module {
     explicit load(sc_core::sc_module_name name) : sc_module(name) {}
     std::uint64_t bytes_moved() const override { return moved; }
     std::uint64_t moved = 0;
 };
 
-/// A core that has computed what the test says.
+/// A core whose operation and byte counts are set by the test.
 struct core : compute_activity_interface, sc_core::sc_module {
     explicit core(sc_core::sc_module_name name) : sc_module(name) {}
     std::uint64_t bf16_flops() const override { return flops; }
@@ -73,7 +73,7 @@ TEST_F(SensorsTest, KeepsItsRegisterContract) {
 TEST_F(SensorsTest, ComputingDrawsPowerOnItsOwnDie) {
     read(reg::power);
     sc_start(sc_time(10, SC_MS));
-    // 10 ms at half of the rated operations, and of the rated bytes, of die 1.
+    // 10 ms at half of the rated operations and half of the rated bytes of die 1.
     cores[5].flops = 314'572'800'000'000 / 2 / 100;
     cores[7].bytes = 9'830'400'000'000 / 2 / 100;
     EXPECT_NEAR(read(reg::power, 0), 90'000, 900);
@@ -82,7 +82,7 @@ TEST_F(SensorsTest, ComputingDrawsPowerOnItsOwnDie) {
     EXPECT_NEAR(read(reg::power, 1), 90'000, 900);
 }
 
-/// The counter that sensors publish.
+/// Reads the energy counter published by the sensors.
 struct energy final : statistics {
     explicit energy(const sensors& of) { of.publish(*this); }
     void count(std::string_view, std::uint64_t value) override { microjoules = value; }
@@ -118,7 +118,7 @@ TEST_F(SensorsTest, SamplesChangeOncePerPeriod) {
 
 TEST_F(SensorsTest, PowerFollowsTheBytesMovedByADie) {
     read(reg::power);
-    stacks[2].moved = 2'457'600'000'000 / 200;  // with the other, all they can do in 10 ms
+    stacks[2].moved = 2'457'600'000'000 / 200;  // with the other stack: the maximum for 10 ms
     stacks[3].moved = 2'457'600'000'000 / 200;
     sc_start(sc_time(11, SC_MS));
     EXPECT_NEAR(read(reg::power, 0), 90'000, 900);

@@ -272,7 +272,7 @@ TEST_F(ControlInstructions, CallAndReturnUseARegister) {
 }
 
 TEST_F(ControlInstructions, AChangedProgramIsSeenAfterFlushOnly) {
-    // The program changes the immediate of its own word 2, or word 4 after a flush.
+    // The program changes the immediate of its word 2, or of word 4 after a flush.
     const auto target = program_at(Y);
     run(Y, fmt::format("write {:#x}.4=5 {:#x}.4=5\nnop\nreg_move rd=R1 imm=1\nflush\n"
                        "reg_move rd=R2 imm=1\nhalt",
@@ -319,7 +319,7 @@ TEST_F(NumberedCore, RankReadsWhereAndWhenTheProgramRuns) {
 
 class CoreWithRings : public test::engine_test {
 protected:
-    // Registers of "DMA engines" are plain memory here, 0x40 bytes apart.
+    // Registers of "DMA engines" are plain memory, 0x40 bytes apart.
     CoreWithRings() : engine_test({.dma_base = 0x80000, .dma_stride = 0x40}) {}
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 class CorePair : public test::dma_engine_test {
 protected:
-    /// Waits `cycles`, meets the peer, and stores the time; twice.
+    /// Waits `cycles`, synchronises with the peer, and stores the time; twice.
     static std::string meeting(unsigned peer, unsigned first, unsigned second) {
         const std::string barrier = fmt::format(
             "write {:#x}.4=1\nevent_semaphore wait S[5]>=1:subtract\n",
@@ -44,7 +44,8 @@ TEST_F(CorePair, ABarrierHoldsEachCoreUntilItsPeerArrives) {
 }
 
 TEST_F(CorePair, ABarrierOfOneEngineEachOrdersTheDataOfAnother) {
-    // GPSIMD of core 0 fills a tile, Sync copies it to core 1's SBUF and meets core 1's GPSIMD.
+    // GPSIMD of core 0 fills a tile, Sync copies it to core 1's SBUF and synchronises with core 1's
+    // GPSIMD.
     init_rings(0, 64, 1);
     start(G, "update S[7]+=1 memset imm=3.5 dst=sbuf[0:4, 0] fp32 [16:1]\nhalt", 0);
     start(Y,

@@ -21,8 +21,8 @@
 
 namespace trn::test {
 
-/// Two cores with a group of 16 DMA engines and a stack of HBM on one map, as the two cores of an
-/// LNC pair share them here. Programs, rings and data are in HBM.
+/// Two cores of an LNC pair on one address map with a group of 16 DMA engines and an HBM stack.
+/// Programs, rings and data are in HBM.
 class dma_engine_test : public testing::Test {
 protected:
     using control = sequencer_regs::reg;
@@ -65,7 +65,7 @@ protected:
                 .aperture_base = core_at + number * core_stride};
     }
 
-    /// Rings of `length` descriptors for `queue` of the DMA engines in `mask`.
+    /// Initialises rings of `length` descriptors for `queue` of the DMA engines in `mask`.
     void init_rings(unsigned queue, std::uint32_t length, unsigned mask = 0xffff) {
         using r = udma_regs::reg;
         for (unsigned e = 0; e < 16; ++e) {
@@ -102,7 +102,7 @@ protected:
         cpu.write(at(control::control, e, core),
                   static_cast<std::uint32_t>(sequencer_regs::control::start.mask()));
     }
-    /// Starts, and runs for a millisecond of simulated time.
+    /// Starts a program and simulates a millisecond.
     void run(engine e, std::string_view text, unsigned core = 0) {
         start(e, text, core);
         run_for(1000);
@@ -119,7 +119,7 @@ protected:
     }
     std::int32_t semaphore(unsigned n, unsigned core = 0) { return cores[core].sync().value(n); }
 
-    /// CONTROL of core 0's Sync engine.
+    /// Address of CONTROL of core 0's Sync engine.
     std::uint64_t at_control() const { return at(control::control, Y, 0); }
 
     void put(std::uint64_t address, const void* bytes, std::size_t length) {

@@ -19,8 +19,8 @@
 
 namespace trn::test {
 
-/// A core of generation 4 whose memory port reaches 1 MiB at 0; programs stand at 0x10000 for each
-/// engine, notification rings at 0x1000 for each slot.
+/// A core of generation 4 whose memory port maps 1 MiB at 0; each engine's program is at 0x10000
+/// and above, notification rings are at 0x1000 and above.
 class engine_test : public testing::Test {
 protected:
     using control = sequencer_regs::reg;
@@ -47,7 +47,7 @@ protected:
         }
     }
 
-    /// The test reaches the core, and the core's memory port the RAM at 0.
+    /// Connects the test to the core's aperture, and the core's memory port to the RAM at 0.
     virtual void connect() {
         aperture.out.bind(core.aperture);
         top.out.bind(core.top);
@@ -79,7 +79,7 @@ protected:
         return isa::assemble(text, "program").at(0).words;
     }
     void start(engine e) { set(control::control, e, sequencer_regs::control::start.mask()); }
-    /// Loads, starts and runs for a millisecond of simulated time at most.
+    /// Loads and starts a program, and simulates a millisecond at most.
     void run(engine e, std::string_view text) {
         load(e, text);
         start(e);

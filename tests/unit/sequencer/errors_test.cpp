@@ -29,7 +29,8 @@ class EngineErrors : public test::engine_test {
 protected:
     explicit EngineErrors(const neuron_core::config& config = {}) : engine_test(config) {}
 
-    /// Runs `words` on `e`; its error code, and that it failed at pc 0 with one notification.
+    /// Runs `words` on `e`; checks for failure at pc 0 with one notification, and returns the error
+    /// code.
     unsigned failing(isa::engine e, const std::vector<std::uint8_t>& words) {
         set(control::control, e, sequencer_regs::control::reset.mask());
         load(e, words);
@@ -134,7 +135,7 @@ TEST_F(EngineErrors, BadOperandsAreReportedWithTheirOperand) {
                         {42, 128, 0},   // 129 partitions
                         {40, 20, 0},    // type 20
                         {36, 1, 0},     // misaligned
-                        {68, 5, 1},     // E4M3 of 1 byte: fine as a type, so the shape still agrees
+                        {68, 5, 1},     // E4M3 of 1 byte: a valid type, so the shape still matches
                         {70, 15, 1},    // partitions differ
                         {74, 4, 1}};    // counts differ
     for (const row& r : rows) {
@@ -142,7 +143,8 @@ TEST_F(EngineErrors, BadOperandsAreReportedWithTheirOperand) {
         EXPECT_EQ(failing(V, copy, r.byte, r.value), bad_operand) << r.byte;
         EXPECT_EQ(operand_of(V), r.operand) << r.byte;
     }
-    EXPECT_EQ(failing(V, copy, 67, 0), illegal_instruction);  // A absent, its other bytes are not 0
+    // A is absent, so its other bytes must be 0.
+    EXPECT_EQ(failing(V, copy, 67, 0), illegal_instruction);
     EXPECT_EQ(failing(Y, "write 0x100.3=1"), bad_operand);
     EXPECT_EQ(failing(Y, "loop rd=R1 step=0 imm=3 target=0"), bad_operand);
 }
@@ -291,7 +293,7 @@ TEST_F(EngineErrors, ASemaphoreThatWrapsIsCountedAndNotifiedAndTheEngineContinue
     EXPECT_EQ(misuse::count(misuse::semaphore_wrap), 1u);
     EXPECT_THAT(entries(4), ElementsAre(entry{3, 4, 8 | 1 << 8})) << "code 8 at pc 1";
     core.sync().set(2, 0x7fff'ffff);
-    run(Y, "event_semaphore wait S[2]>=-2:subtract update S[1]-=1\nhalt");  // both wrap
+    run(Y, "event_semaphore wait S[2]>=-2:subtract update S[1]-=1\nhalt");  // both wrap around
     EXPECT_EQ(state_of(Y), halted);
     EXPECT_EQ(semaphore(2), std::numeric_limits<std::int32_t>::min() + 1);
     EXPECT_EQ(semaphore(1), std::numeric_limits<std::int32_t>::max());

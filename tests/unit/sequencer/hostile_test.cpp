@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that write where they should not: own and foreign control blocks, semaphores by every
-// alias, notification rings in registers. Each has a defined effect, and simulated time goes on.
+// Programs that write to control blocks of their own and other cores, to semaphores by every alias,
+// and notification rings placed on registers. Each has a defined effect, and simulated time
+// advances.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -17,8 +18,8 @@ using namespace trn;
 using test::small_chip;
 using testing::ElementsAre;
 
-/// Two cores that reach each other and themselves. A register access takes no time, so that only
-/// the engines' own time keeps a circle of registers from being endless.
+/// Two cores that can access each other and themselves. Register accesses take no time, so only the
+/// engines' own time prevents an endless loop of register writes.
 class HostilePrograms : public test::engine_test {
 protected:
     HostilePrograms()
@@ -32,7 +33,7 @@ protected:
         other_reset.bind(other.reset);
         other_power.bind(other.power_lost);
     }
-    /// Address of a register as engines reach it.
+    /// Address of a register for engines.
     std::uint64_t axi(control r, engine e, unsigned index = 0) const {
         return small_chip::aperture_of(0) + at(r, e, index);
     }
@@ -198,8 +199,9 @@ TEST_F(HostilePrograms, EveryAliasOfTheOwnSemaphoresHasItsEffect) {
                     semaphore_at(sem::semaphore_decrement, 1),
                     semaphore_at(sem::semaphore_increment, 2),  // adds -1
                     semaphore_at(sem::semaphore_set, 3), semaphore_at(sem::event, 255),
-                    semaphore_at(sem::semaphore_increment, 254),  // 8 bytes: the next gets 0 added
-                    semaphore_at(sem::semaphore_set, 4)));        // ... or set
+                    // 8 bytes: adds 0 to the next semaphore.
+                    semaphore_at(sem::semaphore_increment, 254),
+                    semaphore_at(sem::semaphore_set, 4)));  // ... or sets it
     EXPECT_EQ(state_of(Y), halted);
     EXPECT_EQ(semaphore(1), 13);
     EXPECT_EQ(semaphore(2), -1);
@@ -224,7 +226,7 @@ TEST_F(HostilePrograms, AWriteThatLeavesASemaphoreWindowFails) {
     EXPECT_EQ(semaphore(1), 0);
 }
 
-/// An entry's bytes 0-3 of a notification by an instruction have bit 0 set: START.
+/// For notifications by instructions, bit 0 of an entry's bytes 0-3 is set: START.
 TEST_F(HostilePrograms, ANotificationRingOnItsOwnControlBlockIsNoEndlessCircle) {
     const auto ring = [&](nq r, std::uint32_t value) {
         top.write(nq_at + notification_queue_regs::offset(r, 5 + 4), value);
@@ -237,7 +239,7 @@ TEST_F(HostilePrograms, ANotificationRingOnItsOwnControlBlockIsNoEndlessCircle) 
     EXPECT_GT(semaphore(1), 1) << "each HALT starts it again";
     EXPECT_LT(semaphore(1), 1000);
     ring(nq::slot_base_lo, static_cast<std::uint32_t>(axi(control::control, Y)) - 4);
-    ring(nq::slot_size, 16);  // the payload on CONTROL, but nothing before it
+    ring(nq::slot_size, 16);  // the payload is on CONTROL, the preceding words are not
     run_for(1);
     const int count = semaphore(1);
     run_for(10);
@@ -308,7 +310,7 @@ TEST_F(HostilePrograms, AProgramAtTheEndOfTheAddressSpaceFailsToBeFetched) {
 
 TEST_F(HostilePrograms, AChangedProgramIsExecutedAsItWasUntilAFlush) {
     const auto with = [&](const char* between) {
-        // The WRITEs turn the NOP's update from S[1] into S[2].
+        // The WRITEs change the NOP's update from S[1] to S[2].
         const std::string head = fmt::format(
             "reg_move rd=R1 imm={}\nreg_store ra=R1 type=uint8 "
             "address={:#x}\n",

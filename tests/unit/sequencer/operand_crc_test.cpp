@@ -42,7 +42,7 @@ isa::tile_operand tile_at(std::uint32_t offset, numerics::element type, isa::dim
     return t;
 }
 
-/// Bit by bit, as the standard describes it.
+/// Bit by bit, as in the standard.
 std::uint16_t plain_crc(const std::vector<std::uint8_t>& bytes) {
     unsigned crc = 0xffff;
     for (const unsigned byte : bytes)

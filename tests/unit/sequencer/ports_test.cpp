@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory ports that two engines share: doc/spec/neuron-core.md 2.5, 9.3.
+// Memory ports shared by two engines: doc/spec/neuron-core.md 2.5, 9.3.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ protected:
     explicit SharedPorts(unsigned generation = 4)
         : test::engine_test(neuron_core::config{.generation = generation}) {}
 
-    /// Nanoseconds in which instructions that begin at once, one on each engine, are complete.
+    /// Nanoseconds until instructions that start at the same time, one per engine, are complete.
     double time_of(const std::map<isa::engine, std::string>& instructions) {
         for (const auto& [e, text] : instructions)
             load(e, fmt::format("wait S[201]>=1 nop\nupdate S[200]+=1 {}\nhalt", text));
@@ -35,12 +35,12 @@ protected:
     }
 
     enum class ports { own, shared };
-    /// Whether both run at once, or one after the other.
+    /// Checks whether two instructions run in parallel or one after the other.
     void expect(ports how, isa::engine a, const std::string& first, isa::engine b,
                 const std::string& second) {
         const double one = time_of({{a, first}}), other = time_of({{b, second}});
         const double both = time_of({{a, first}, {b, second}});
-        // Latencies of the pipelines, and the wait that both begin with, count once.
+        // The pipelines' latencies and the common initial wait count only once.
         if (how == ports::shared)
             EXPECT_NEAR(both, one + other, 0.1 * both) << first << '\n' << second;
         else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole programs of several engines: doc/spec/neuron-core.md appendix B.
+// Complete programs of several engines: doc/spec/neuron-core.md appendix B.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -67,7 +67,7 @@ TEST_F(Programs, SoftmaxOverThreeEnginesAddsUpToOneInTheTimeOfAppendixB) {
                 << r << " " << c;
             total += sbuf_float(r, 8192 + 4 * c);
         }
-        EXPECT_NEAR(total, 1, 2e-6);  // an FP32 sum of 512 terms, one after the other
+        EXPECT_NEAR(total, 1, 2e-6);  // an FP32 sum of 512 terms in sequence
     }
     // Two waits across engines add 30 ns each, the first wait of Vector another 30. The read of the
     // accumulators follows the activation's interval.

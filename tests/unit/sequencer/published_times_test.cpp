@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times that AWS publishes (doc/spec/neuron-core.md 16.3), from streams with the published mix of
-// instructions on all engines that take part. doc/fidelity.md lists published and simulated times.
+// Times published by AWS (doc/spec/neuron-core.md 16.3), simulated with the published instruction
+// mix on all engines involved. doc/fidelity.md lists published and simulated times.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -35,9 +35,9 @@ protected:
 
     static constexpr unsigned rounds = 4096 / 128 * 16;  ///< 4,096 channels, 16 states
 
-    /// The tutorial's fused Mamba kernel: a round for each state and 128 channels. Scalar makes
-    /// exp(delta A), Tensor broadcasts rows of B and C over the partitions, Vector does the rest:
-    /// delta u, times B, scan, times C, sum over the states. FP32, 512 steps of the sequence.
+    /// The tutorial's fused Mamba kernel: one round for each state and 128 channels. Scalar
+    /// computes exp(delta A), Tensor broadcasts rows of B and C over the partitions, Vector the
+    /// rest: delta u, times B, scan, times C, sum over the states. FP32, 512 steps of the sequence.
     void load_mamba(unsigned rounds, bool product_in_round, bool carries_state) {
         const auto tile = [](unsigned n) { return fmt::format("sbuf[0:128, {}] fp32 [512:1]", n); };
         const auto loop = [&](unsigned times) {
@@ -91,7 +91,7 @@ TEST_F(PublishedTimes, DependentScalarInstructionsTake189NanosecondsEach) {
     EXPECT_NEAR((reg(S, 2) - reg(S, 1)) / double{length}, 189, 1);
 }
 
-// Published: 2.34 ms, Vector 92.16 % busy. The loads that keep it waiting are not in these streams.
+// Published: 2.34 ms, Vector 92.16 % busy. These streams omit the loads that delay Vector.
 TEST_F(PublishedTimes, MambaOf4096ChannelsTakesTheTimeThatVectorIsBusy) {
     load_mamba(rounds, true, false);
     constexpr double published = 2340 * 0.9216;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DMA_GATHER, DMA_SCATTER, DMA_GATHER_TRANSPOSE: rows 19 and 20 of doc/spec/neuron-core.md,
-// through real DMA engines. Expected bytes are indexed by hand in plain loops.
+// DMA_GATHER, DMA_SCATTER, DMA_GATHER_TRANSPOSE (rows 19 and 20 of doc/spec/neuron-core.md) through
+// real DMA engines. Expected bytes are indexed by plain loops.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ protected:
     static constexpr unsigned queue = 13;
     static constexpr std::uint32_t indices_at = 4096;
 
-    /// Word i of the table is 10 i + 1.
+    /// Fills the table: word i is 10 i + 1.
     void fill_table(std::uint32_t words) {
         for (std::uint32_t i = 0; i < words; ++i) word<std::uint32_t>(table + 4 * i) = 10 * i + 1;
         stack.accessed(tlm::TLM_WRITE_COMMAND, table, words * 4);

@@ -12,7 +12,7 @@ using namespace trn;
 class EngineTimes : public test::engine_test {
 protected:
     using test::engine_test::engine_test;
-    /// Nanoseconds from START, of a program already buffered, to when S[200] is 1.
+    /// Nanoseconds from START of a buffered program until S[200] is 1.
     double time_of(isa::engine e, const std::string& text) {
         load(e, "wait S[201]>=1 nop\n" + text + "\nhalt");
         core.sync().set(200, 0);
@@ -46,14 +46,14 @@ TEST_F(ThrottledEngine, RunsAtHalfItsClockFromTheMomentThatThrottlingBegins) {
          "update S[1]+=1 memset dst=sbuf[0:1, 0] fp32 [12000:1] imm=0.0\n"
          "update S[2]+=1 memset dst=sbuf[0:1, 65536] fp32 [12000:1] imm=0.0\nhalt");
     start(V);
-    run_for(5);  // of the 10 us of the first interval
+    run_for(5);  // half of the first interval's 10 us
     core.set_throttled(true, false);
-    run_for(10);  // the other half takes twice as long, then 110 cycles of the pipeline
+    run_for(10);  // the other half at half the rate, then 110 pipeline cycles
     EXPECT_EQ(semaphore(1), 0);
     run_for(0.4);
     EXPECT_EQ(semaphore(1), 1);
     run_for(10);
-    core.set_throttled(false, false);  // 10.4 us of the second interval's 20 are over
+    core.set_throttled(false, false);  // 10.4 of the second interval's 20 us have passed
     run_for(4.6);
     EXPECT_EQ(semaphore(2), 0);
     run_for(0.5);
@@ -61,7 +61,7 @@ TEST_F(ThrottledEngine, RunsAtHalfItsClockFromTheMomentThatThrottlingBegins) {
 }
 
 TEST_F(ThrottledEngine, ReportsBothChangesOfItsClockInTheSlotOfTensor) {
-    get(control::status, T);  // engines exist
+    get(control::status, T);  // creates the engines
     core.set_throttled(true, true);
     run_for(1);
     core.set_throttled(false, true);
@@ -149,7 +149,7 @@ TEST_F(EngineTimes, MatmulsBackToBackTake512CyclesEachWithTheirLoadsHidden) {
     EXPECT_NEAR(time_of(T, stream), (16 + 32 + 8 * 512 + 320) * ns_2400, 3);
 }
 
-/// Matmuls of 128x128x512 and the cycles from one to the next.
+/// Matmuls of 128x128x512, and the cycles between successive ones.
 struct matmul_kind {
     const char* name;
     const char* mode;     ///< of both instructions
@@ -177,7 +177,7 @@ TEST_P(MatmulTimes, BackToBackTheyTakeTheirInterval) {
 }
 
 // doc/spec/neuron-core.md 9.4: 213.3 ns, in which MX contracts 512 rows, double row 256, and sparse
-// 4:16 takes a moving tile of 512 rows; FP32 takes four times as long.
+// 4:16 accepts a moving tile of 512 rows; FP32 takes four times as long.
 INSTANTIATE_TEST_SUITE_P(
     Kinds, MatmulTimes,
     testing::Values(
@@ -205,7 +205,7 @@ protected:
 };
 
 TEST_F(ColdArray, ComputesAtHalfRateForThreeMicrosecondsAfterThreeOfIdling) {
-    // Time of `count` multiplies of 512 cycles each; the first waits for its stationary.
+    // Time of `count` multiplies of 512 cycles; the first waits for its stationary matrix.
     const auto took = [&](unsigned count) {
         std::string stream = "load_stationary a=sbuf[0:128, 0] bf16 [128:1]\n";
         for (unsigned n = 0; n < count; ++n)
@@ -214,8 +214,8 @@ TEST_F(ColdArray, ComputesAtHalfRateForThreeMicrosecondsAfterThreeOfIdling) {
                 n + 1 == count ? "update S[200]+=1 " : "", n % 8 * 2048);
         return time_of(T, stream) - 16 * ns_2400 - 320 * ns_2400;
     };
-    // Half rate: loads of 64 cycles, multiplies of 1,024, of which 8 begin within 3 us (7,200
-    // cycles); the rest at full rate.
+    // At half rate: loads of 64 cycles, multiplies of 1,024 cycles, eight of which start within 3
+    // us (7,200 cycles); the rest at full rate.
     EXPECT_NEAR(took(3), (64 + 3 * 1024) * ns_2400, 4);
     EXPECT_NEAR(took(17), (64 + 7 * 1024 + 10 * 512) * ns_2400, 4);
     EXPECT_NEAR(took(3), (64 + 3 * 1024) * ns_2400, 4) << "idle for 5 us in between";

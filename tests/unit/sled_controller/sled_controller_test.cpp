@@ -12,7 +12,7 @@ namespace {
 
 using namespace trn;
 
-/// A chip as its sled's controller sees it.
+/// The part of a chip that the sled controller uses.
 struct fake_chip : sc_core::sc_module, power_interface {
     explicit fake_chip(sc_core::sc_module_name name) : sc_module(name) {}
     std::uint64_t milliwatts() const override { return draws; }
@@ -56,7 +56,7 @@ struct SledControllerTest : testing::Test, sled_of_four {
 TEST_F(SledControllerTest, ThrottlesChipsAboveTheirShareOfAnExceededBudget) {
     chip(0).convert(1'500'000);
     chip(1).convert(900'000);
-    EXPECT_EQ(throttled(), 0u);  // the sled has room
+    EXPECT_EQ(throttled(), 0u);  // the sled is below its power limit
     chip(2).convert(1'200'000);
     EXPECT_EQ(throttled(), 0u);
     chip(3).convert(401'000);
@@ -128,7 +128,7 @@ TEST_F(AirCooledSledTest, ThrottlesAllChipsWhenFansFailAndTheOutletOverheats) {
     controller.inject("cooling_loss", {{"permille", "500"}});
     EXPECT_EQ(controller.speed_permille(), 500u);
     EXPECT_NEAR(controller.outlet(), 30 + 25 * 3.5 / 4.4 / 0.5, 0.01);  // 69.8
-    EXPECT_EQ(throttled(), 4u);  // also the chip with low power
+    EXPECT_EQ(throttled(), 4u);  // including the chip with low power
     controller.inject("cooling_loss", {{"permille", "1000"}});
     EXPECT_EQ(throttled(), 0u);
     EXPECT_THROW(controller.inject("cooling_loss", {{"permille", "0"}}), fault_error);

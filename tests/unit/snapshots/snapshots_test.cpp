@@ -25,7 +25,7 @@ struct told {
     int status = 0;
 };
 
-/// Output and exit status of `work` in its own process.
+/// Runs `work` in a child process; returns its output and exit status.
 told in_a_process(const std::function<void(int out)>& work) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
@@ -139,7 +139,7 @@ TEST(Snapshots, HandoverStateMayBeLongAndHoldManyDescriptors) {
     EXPECT_EQ(result.text, "3145728 600 written");
 }
 
-/// Processes of this one's group.
+/// Number of processes in this process's group.
 std::size_t group_size() {
     std::size_t count = 0;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -156,13 +156,13 @@ TEST(Snapshots, UnreachableStateExits) {
         const auto carried = states.keep("a");
         const int round = carried ? carried->what.get<int>() : 0;
         if (round < 20) {
-            states.keep("b");  // instead of the one of the round before
+            states.keep("b");  // replaces the snapshot of the previous round
             states.restore("a", {round + 1});
         }
         for (int tries = 0; tries < 60'000 && group_size() > 3; ++tries) usleep(5000);
         say(out, std::to_string(group_size()));
     });
-    EXPECT_EQ(result.text, "3");  // two that wait, and this one
+    EXPECT_EQ(result.text, "3");  // two waiting processes, and this one
 }
 
 TEST(Snapshots, SigtermReachesTheActiveState) {
@@ -190,7 +190,7 @@ TEST(Snapshots, SigtermDuringARestoreReachesTheNextActiveState) {
         const pid_t first = getpid();
         std::signal(SIGTERM, [](int) { _exit(6); });
         if (!states.keep("a")) {
-            std::signal(SIGTERM, SIG_IGN);  // as a process that is exiting
+            std::signal(SIGTERM, SIG_IGN);  // like a process that is exiting
             kill(first, SIGTERM);
             states.restore("a", {});
         }
@@ -207,7 +207,7 @@ TEST(Snapshots, ForkCallbacksRunInBothProcesses) {
                           .waits = [=] { say(out, "w"); }});
         if (!states.keep("a")) states.restore("a", {});
     });
-    auto told = result.text;  // two processes at once
+    auto told = result.text;  // from two concurrent processes
     std::ranges::sort(told);
     EXPECT_EQ(told, "bbccoow");
 }

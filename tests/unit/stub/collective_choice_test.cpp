@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which algorithm a collective gets: by its own rules, then by the library's.
+// Choice of a collective's algorithm: by its own rules, then by the library's.
 #include <gtest/gtest.h>
 
 #include <filesystem>

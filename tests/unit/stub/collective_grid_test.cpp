@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grids that doubling and halving work on.
+// Grids used by the doubling and halving algorithms.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -12,7 +12,7 @@
 namespace trn::test {
 namespace {
 
-/// The grid of all chips of so many racks.
+/// The grid of all chips of `racks` racks.
 trn_coll_grid grid_of(trn_topology_kind topology, std::uint32_t racks, std::uint32_t servers,
                       std::uint32_t chips, std::uint64_t bytes = 16 * MiB) {
     std::vector<trn_coll_member> members;

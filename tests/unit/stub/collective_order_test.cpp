@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which orders ranks stand in rings: what links and directions the hops of each take.
+// Order of ranks in rings: links and directions used by each hop.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -52,10 +52,10 @@ orders rings_of(const std::vector<trn_place>& places, const machine& m) {
     return rings;
 }
 
-/// A chip and a port, of the shorter way round.
+/// A chip and its port, for the shorter direction.
 using cable_end = std::tuple<std::uint32_t, std::uint32_t, int>;
 
-/// The one link of a hop. Port -1: it takes more than one.
+/// The only link of a hop. Port -1: the hop needs more than one.
 cable_end link_of(const trn_place& from, const trn_place& to, const machine& m) {
     const std::array sizes{m.x, m.y, m.z};
     const std::array here{from.chip % m.x, from.chip / m.x, from.server};
@@ -71,7 +71,7 @@ cable_end link_of(const trn_place& from, const trn_place& to, const machine& m) 
     return {from.server, from.chip, moves == 1 ? port : -1};
 }
 
-/// How often rings take each link in each direction.
+/// How often rings use each link in each direction.
 std::map<cable_end, int> loads_of(const orders& rings, const std::vector<trn_place>& places,
                                   const machine& m) {
     std::map<cable_end, int> loads;

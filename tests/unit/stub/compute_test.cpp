@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The descriptors that the stub builds for compute packets, word by word (doc/dma_compute.md).
+// Words of the descriptors that the stub creates for compute packets (doc/dma_compute.md).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -59,7 +59,8 @@ TEST_F(StubCopy, EmptyCopyAccessesNothing) {
     EXPECT_TRUE(chip.log.empty());
 }
 
-/// Each range would be cut into pieces none of which passes the end, or lead back to address 0.
+/// Without the check, each range would be split into pieces that end inside the address space, or
+/// wrap to address 0.
 TEST_F(StubCopy, RangePastTheEndOfTheAddressSpaceIsRefusedWithoutAccess) {
     constexpr std::uint64_t mib = 1 << 20, last_256 = 0 - 256ull;
     const auto hbm = trn_hbm_address(device, 0, 16 * mib);

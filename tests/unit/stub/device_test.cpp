@@ -66,11 +66,11 @@ TEST_F(StubProbe, ProductMapsRoutingIdsToDevices) {
 
 TEST_F(StubProbe, SetsD0BeforeBarAccess) {
     create();
-    chip.power_state = 0x103;  // D3hot, and a bit that is not the driver's
+    chip.power_state = 0x103;  // D3hot, and a bit that the driver does not own
     const auto before = chip.time;
     ASSERT_EQ(trn_probe(device), TRN_OK) << error();
     EXPECT_EQ(chip.power_state, 0x100u);
-    EXPECT_GE(chip.time, before + 10'000'000);  // what PCI Express asks for
+    EXPECT_GE(chip.time, before + 10'000'000);  // the delay required by PCI Express
 }
 
 TEST_F(StubProbe, WaitsWhileFirmwareBoots) {
@@ -220,7 +220,7 @@ TEST_F(StubReset, SetsUpAnEngineInTheRecordedOrder) {
     EXPECT_EQ(at, chip.log.size());
 }
 
-/// Contract 14: what is different on Trainium2.
+/// Contract 14: differences of Trainium2.
 struct StubTrainium2 : stub {
     StubTrainium2() {
         chip.ids = 0x73641d0f;
@@ -260,8 +260,8 @@ TEST_F(StubTrainium2, PerformsTheHandshakeOnTheEmulatorRevisionUnlikeTrainium3) 
     EXPECT_EQ(bells, 1u);
 }
 
-/// Register accesses as the public driver makes them on Trainium1 (contract 15): misc RAM and
-/// engines stand elsewhere, the rest of the fake is not asked.
+/// Register accesses of the public driver on Trainium1 (contract 15): misc RAM and engines are at
+/// other addresses; the rest of the fake is not used.
 struct StubTrainium1 : stub {
     static constexpr std::uint64_t misc_ram = 0x30FA0000;
     StubTrainium1() {
@@ -435,7 +435,8 @@ TEST_F(StubRegisters, SemaphoresAndEventsAreOneAccessEach) {
     EXPECT_EQ(chip.log[0].value, 0xfffffffdu);
     EXPECT_EQ(chip.log[1].offset, core5 + 0x1800 + 28);
     EXPECT_EQ(chip.log[2].offset, core5 + 0x1C00 + 28);
-    EXPECT_EQ(chip.log[4].offset, 0xF2800000u + 255 * 4);  // the driver's 8 is the hardware's 10
+    // The driver's 8 is TOP_SP 10 in hardware.
+    EXPECT_EQ(chip.log[4].offset, 0xF2800000u + 255 * 4);
 }
 
 TEST_F(StubRegisters, InvalidIndicesAreRefusedWithoutDeviceAccess) {

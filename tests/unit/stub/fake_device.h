@@ -21,8 +21,8 @@
 
 namespace trn::test {
 
-/// A transport to a minimal device that a driver can use: registers are RAM, rings run 2 us after
-/// their doorbell, a test hooks in firmware. Time advances in wait() and by 100 ns per access.
+/// A transport to a minimal device: registers are RAM, rings complete 2 us after their doorbell,
+/// tests install firmware hooks. Time advances in wait() and by 100 ns per access.
 class fake_device {
 public:
     struct access {
@@ -42,10 +42,10 @@ public:
     bool recording = false;
     bool rings_run = true;
     bool check_ring_ids = true;
-    int broken = 0;  ///< what every access answers
+    int broken = 0;  ///< status returned by every access
     std::uint64_t time = 1000;
     bool closed = false;
-    std::size_t allocated = 0;  ///< DMA memories alive
+    std::size_t allocated = 0;  ///< DMA buffers not yet freed
     std::map<std::uint64_t, std::function<void(std::uint32_t)>> on_write;
 
     fake_device() {
@@ -53,7 +53,7 @@ public:
         bar0[misc + TRN_MISC_RAM_ROUTING_ID_OFFSET] = 0;
     }
 
-    /// The answers of healthy firmware to a reset request, `after` nanoseconds later.
+    /// Replies to reset requests as working firmware does, `after` nanoseconds later.
     void answer_resets(std::uint64_t after = 1'000'000) {
         on_write[misc + TRN_MISC_RAM_TRIGGER_OFFSET] = [this, after](std::uint32_t) {
             if (!bar0[misc + TRN_MISC_RAM_RESET_REQUEST_OFFSET]) return;
@@ -106,7 +106,7 @@ public:
         return t;
     }
 
-    /// Calls `what` when `delay` nanoseconds have passed.
+    /// Calls `what` after `delay` nanoseconds.
     void at(std::uint64_t delay, std::function<void()> what) {
         events.emplace(time + delay, std::move(what));
     }
@@ -146,7 +146,7 @@ public:
         static constexpr std::uint64_t io[] = {0x06800000, 0x06900000, 0x46800000, 0x46900000};
         return engine < 128 ? seng[engine / 32] + (engine % 32) * 0x100000ull : io[engine - 128];
     }
-    /// As hardware does when an engine fails.
+    /// Sets registers as hardware does on an engine failure.
     void abort_engine(unsigned engine, std::uint32_t cause_m2s) {
         const auto base = engine_base(engine);
         bar0[base + TRN_UDMA_M2S_STATE_OFFSET] = 0x2222;
@@ -204,7 +204,7 @@ private:
         auto& bytes = host[next_iova];
         bytes.resize(pages);
         memory = {bytes.data(), next_iova, pages};
-        next_iova += pages + 0x10000;  // a gap: running over the end is noticed
+        next_iova += pages + 0x10000;  // a gap, so that overruns are detected
         ++allocated;
         return 0;
     }

@@ -13,7 +13,7 @@ namespace {
 
 using namespace sc_core;
 
-/// A function whose BAR0 is RAM that takes 50 ns, with what the host mapped.
+/// A function whose BAR0 is RAM with 50 ns access time; records host mappings.
 struct ram_function : function_port {
     std::map<std::uint64_t, std::uint32_t> words;
     std::vector<host_range> ranges;

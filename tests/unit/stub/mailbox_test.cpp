@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Firmware that serves both mailboxes; each test sets its answers.
+/// Firmware that serves both mailboxes; each test sets its responses.
 struct StubMailbox : testing::Test {
     struct answer {
         bool silent = false;
@@ -102,7 +102,7 @@ TEST_F(StubMailbox, RetriesWithANewSequenceNumberAfterATimeout) {
     ASSERT_EQ(trn_post_metric(device, metric, 5), TRN_OK) << error();
     ASSERT_EQ(requests.size(), 3u);
     EXPECT_NE(requests[0][0], requests[1][0]);
-    EXPECT_EQ(misc(0x100), 0x62610305u);  // the data area has the record too
+    EXPECT_EQ(misc(0x100), 0x62610305u);  // the data area contains the record too
     EXPECT_EQ(misc(0x104), 0x63u);
 }
 

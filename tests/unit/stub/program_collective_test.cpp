@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of programs as texts.
+// Texts of programs for collectives.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Misc RAM as firmware of a switched machine leaves it.
+/// Misc RAM as written by the firmware of a switched machine.
 struct StubTopology : testing::Test {
     fake_device chip;
     trn_device* device = nullptr;
@@ -90,7 +90,7 @@ TEST_F(StubTopology, WaitsUntilFirmwareHasWrittenTheWholeTable) {
 
 TEST_F(StubTopology, RereadsATableThatChangedDuringTheRead) {
     publish();
-    // In the middle of a read: firmware begins, writes and ends between two of its words.
+    // During a read: firmware updates the words between two of the driver's reads.
     chip.at(4'000, [this] {
         misc(TRN_MISC_RAM_TOPOLOGY_REACHABLE_OFFSET) = 1;
         misc(TRN_MISC_RAM_TOPOLOGY_PLACE_OFFSET) = 0x01'00'00;

@@ -18,7 +18,7 @@ using namespace trn;
 
 constexpr std::uint64_t piece = 4096, pieces = 4096;
 
-/// Grants its bytes in pieces, those of odd numbers for reading only, the last one not at all.
+/// Grants pointers to pieces: odd-numbered pieces are read-only, the last is refused.
 struct memory_in_pieces : sc_core::sc_module {
     tlm_utils::simple_target_socket<memory_in_pieces, 64> in{"in"};
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(pieces * piece);
@@ -54,7 +54,7 @@ struct MemoryPort : testing::Test {
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
     }
 
-    /// The byte at `address` through its window, checked against the memory.
+    /// Checks that the byte at `address` through its window is the memory's.
     bool finds(tlm::tlm_command command, std::uint64_t address) {
         const auto* found = port.find(command, address);
         const std::uint64_t number = address / piece;
@@ -75,7 +75,7 @@ TEST_F(MemoryPort, FindsEachWindowInAnyRequestOrder) {
     const unsigned asked = memory.questions;
     for (const auto address : order) EXPECT_TRUE(finds(tlm::TLM_READ_COMMAND, address));
     EXPECT_EQ(memory.questions, asked);
-    EXPECT_EQ(port.known(tlm::TLM_READ_COMMAND, piece), nullptr);  // between two of them
+    EXPECT_EQ(port.known(tlm::TLM_READ_COMMAND, piece), nullptr);  // between two pieces
 }
 
 TEST_F(MemoryPort, ReadOnlyWindowIsNotUsedForWrites) {
@@ -93,7 +93,7 @@ TEST_F(MemoryPort, KeepsABoundedNumberOfWindowsAndRequestsEvictedOnesAgain) {
         EXPECT_TRUE(finds(tlm::TLM_READ_COMMAND, address));
     }
     EXPECT_LE(port.windows(), 1024u);
-    EXPECT_GE(port.windows(), 256u);  // the memories that a chip of 144 works with
+    EXPECT_GE(port.windows(), 256u);  // the memories used by a chip of a machine of 144
 }
 
 TEST_F(MemoryPort, InvalidationDropsOnlyItsRange) {

@@ -64,7 +64,7 @@ TEST_F(PlugTest, UnpluggedSocketAnswersAnAddressErrorAtOnce) {
     left.one.revoke_pointers();
 }
 
-/// A crossing of a given rate that records the times of held_until().
+/// A crossing with a given rate that records the times passed to held_until().
 struct hop final : crossing {
     explicit hop(std::uint64_t rate) : resource({rate, sc_core::SC_ZERO_TIME}) {}
     sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t bytes,
@@ -90,11 +90,11 @@ TEST(RouteTest, EachHopWaitsForTheSlowestLaterHop) {
                                   .watched = {}};
     const auto us = [](double n) { return sc_time(n, sc_core::SC_US); };
     EXPECT_EQ(way.reserve(tlm::TLM_WRITE_COMMAND, 0, 1000, us(0)), us(10));
-    EXPECT_EQ(first.told, us(10));  // 1 us of its own, then it waits for the middle
+    EXPECT_EQ(first.told, us(10));  // 1 us of its own, then waits for the middle hop
     EXPECT_EQ(middle.told, us(0));  // later hops are faster
     EXPECT_EQ(last.told, us(0));
     EXPECT_EQ(way.reserve(tlm::TLM_READ_COMMAND, 0, 1000, us(20)), us(30));
-    EXPECT_EQ(last.told, us(30));  // read data comes the other way
+    EXPECT_EQ(last.told, us(30));  // read data travels in the opposite direction
     EXPECT_EQ(first.told, us(10));
 }
 
@@ -103,7 +103,7 @@ TEST(BandwidthResourceTest, CanBeHeldAndChangeItsRate) {
     const auto us = [](double n) { return sc_time(n, sc_core::SC_US); };
     link.hold_until(us(5));
     EXPECT_EQ(link.reserve(1000, us(0)), us(6));
-    link.hold_until(us(2));  // it is not free before that anyway
+    link.hold_until(us(2));  // no effect: it is occupied until later anyway
     link.set_rate(500'000'000);
     EXPECT_EQ(link.reserve(1000, us(0)), us(8));
 }

@@ -24,7 +24,7 @@ using sc_core::sc_start;
 using sc_core::sc_time;
 using sc_core::SC_ZERO_TIME;
 
-/// driver -> outer router -> (inner router at 0x4000'0000 -> memory b) and memory a.
+/// driver -> outer router -> memory a, and inner router at 0x4000'0000 -> memory b.
 struct RouterTest : testing::Test {
     test::tlm_driver cpu{"cpu"};
     router outer{"outer", {sc_time(2, SC_NS)}};
@@ -150,7 +150,7 @@ TEST(BackingStoreTest, StoresOfOneContentKeepTheirOwnWrites) {
     backing_store mine{content}, theirs{content};
     EXPECT_EQ(mine.size(), bytes.size());
     EXPECT_EQ(mine.resident(), 0u);
-    EXPECT_FALSE(mine.untouched(mine.data(), mine.size()));  // it does not read as zeroes
+    EXPECT_FALSE(mine.untouched(mine.data(), mine.size()));  // not all zero
     mine.data()[5] = 7;
     EXPECT_EQ(theirs.data()[5], 0xff);
     EXPECT_EQ(theirs.data()[(1 << 20) - 1], 0xff);
@@ -158,7 +158,7 @@ TEST(BackingStoreTest, StoresOfOneContentKeepTheirOwnWrites) {
     EXPECT_EQ(mine.data()[5], 0xff);
 }
 
-/// Mappings of the kernel that these stores begin in.
+/// Kernel mappings in which these stores begin.
 std::size_t mappings_of(const std::vector<std::unique_ptr<backing_store>>& all) {
     std::set<std::string> found;
     std::ifstream mappings("/proc/self/maps");
@@ -184,7 +184,7 @@ TEST(BackingStoreTest, StoresWithContentDoNotDivideTheMappingsOfOthers) {
         EXPECT_EQ(filled.back()->data()[(1 << 20) - 1], 0xff);
     }
     EXPECT_EQ(mappings_of(filled), 16u);
-    EXPECT_LE(mappings_of(empty), 4u);  // few: they may fill gaps
+    EXPECT_LE(mappings_of(empty), 4u);  // few: stores may fill gaps between others
 }
 
 class BackingStoreZeroes : public testing::TestWithParam<backing_store::sharing> {};

@@ -13,7 +13,7 @@ namespace {
 using namespace trn;
 using tlm::tlm_generic_payload;
 
-/// Records the last access; transfers no bytes.
+/// Records the last access without transferring bytes.
 struct noted_part {
     std::uint64_t address = ~0ull, debug_address = ~0ull;
 

@@ -38,7 +38,7 @@ protected:
         for (std::size_t n = 0; n < words.size(); ++n)
             aperture.write<std::uint32_t>(where + 4 * n, words[n]);
     }
-    /// Sleeps until some interrupt is pending, counts, and sleeps again: x5 counts.
+    /// Sleeps until an interrupt is pending, counts in x5, and sleeps again.
     void run_counting_program() {
         put(top_sp::instruction_offset,
             {0x00001337,    // lui x6, 1

@@ -39,7 +39,7 @@ struct UartTest : testing::Test {
         EXPECT_EQ(cpu.write(offset(r), static_cast<std::uint32_t>(value)), tlm::TLM_OK_RESPONSE);
     }
     std::uint32_t read(reg r) { return cpu.read(offset(r)); }
-    /// 8 data bits, no parity: ten bits of 16 clocks at 48 MHz, divisor 1: 3.333 us a character.
+    /// 8 data bits, no parity: ten bits of 16 clocks at 48 MHz, divisor 1: 3.333 us per character.
     void set_up(std::uint64_t fifo_control = iir_fcr::fifo_enable.mask()) {
         write(reg::lcr, eight_bits | lcr::dlab.mask());
         write(reg::data, 1);
@@ -74,9 +74,9 @@ TEST_F(UartTest, LineStatusReportsAnEmptyTransmitter) {
 TEST_F(UartTest, InterruptsWhenTheTransmitFifoIsEmpty) {
     set_up();
     write(reg::ier, ier::tx_empty.mask());
-    EXPECT_TRUE(irq.level());  // empty when enabled: at once
+    EXPECT_TRUE(irq.level());  // empty when enabled: raised at once
     EXPECT_EQ(read(reg::iir_fcr) & 0xf, 2u);
-    EXPECT_FALSE(irq.level());  // reading the cause takes it back
+    EXPECT_FALSE(irq.level());  // reading the cause clears it
     for (int i = 0; i < 4; ++i) write(reg::data, 'x');
     sc_start(sc_time(9900, SC_NS));
     EXPECT_FALSE(irq.level());

@@ -42,7 +42,7 @@ protected:
         DmaEngineTest::SetUp();
         init_queue();
     }
-    /// One packet: the operation, its scales, its sources; its destinations.
+    /// Writes one packet: operation, scales, sources; destinations.
     void put_packet(std::uint64_t what, std::uint32_t parameter, const std::vector<piece>& sources,
                     const std::vector<piece>& destinations, const std::vector<float>& scales = {}) {
         put(m2s, what | std::uint64_t{parameter} << 32, 0, first | (sources.empty() ? last : 0), 0,
@@ -79,7 +79,7 @@ protected:
         std::memcpy(values.data(), at(address), count * sizeof(T));
         return values;
     }
-    /// Simulated time from the doorbell to the completion of what was put, start latency included.
+    /// Simulated time from the doorbell to completion, including the start latency.
     double nanoseconds() {
         const auto begin = sc_core::sc_time_stamp();
         post();
@@ -324,7 +324,7 @@ TEST_F(DmaComputeTest, ResetDropsAPartialPacketAndOneInFlight) {
     EXPECT_EQ(get<std::uint32_t>(dst, 1000), std::vector<std::uint32_t>(1000, 0));
 }
 
-// ---- time
+// ---- Timing
 
 TEST_F(DmaComputeTest, ReadsAndWritesOverlapAndTheLongerDecides) {
     const auto time_of = [&](std::uint64_t what, std::uint32_t parameter,
@@ -353,12 +353,12 @@ TEST_F(DmaComputeTest, ReadsAndWritesOverlapAndTheLongerDecides) {
                 near(1 / 0.9), 350);
 }
 
-// ---- refusals
+// ---- Refusals
 
 class DmaComputeRefusal : public DmaComputeTest {
 protected:
-    /// The packet stops the queue with `cause`, nothing is written, and the queue works again after
-    /// its reset.
+    /// Checks that the packet stops the queue with `cause`, writes nothing, and that the queue
+    /// works after a reset.
     void expect_refused(std::uint64_t what, std::uint32_t parameter,
                         const std::vector<piece>& sources, const std::vector<piece>& destinations,
                         const misuse::rule& rule, unsigned cause,

@@ -30,7 +30,7 @@ using regs::reg;
 constexpr unsigned m2s = 0, s2m = 1;
 constexpr std::uint64_t src = 0x1000'0000, dst = 0x2000'0000;  // of copies, in HBM
 
-/// Semaphores at a socket, and host memory that answers only on request.
+/// Semaphores at a socket, and host memory that replies only on request.
 class semaphore_target : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<semaphore_target, 64> in{"in"};
@@ -53,7 +53,7 @@ public:
     explicit message_memory(sc_core::sc_module_name name) : sc_module(name) {
         in.register_b_transport(this, &message_memory::b_transport);
     }
-    /// The client's answer to the latest request.
+    /// Sends the client's reply to the latest request.
     void answer() {
         answered_ = asked_;
         ready_.notify(sc_core::SC_ZERO_TIME);
@@ -82,8 +82,8 @@ private:
     std::uint64_t asked_ = 0, answered_ = 0;
 };
 
-/// One group of engines with a stack, host memory, message memory, semaphores and its own registers
-/// on one map.
+/// One group of engines with an HBM stack, host memory, message memory, semaphores and its
+/// registers on one address map.
 class dma_bench {
 public:
     static constexpr std::uint64_t host_at = 1ull << 46;
@@ -148,7 +148,7 @@ public:
 
     static constexpr std::uint32_t first = 1u << 26, last = 1u << 27, barrier = 1u << 30,
                                    interrupt = 1u << 28;
-    /// Appends a descriptor; the ring id and a length of 64 KiB are filled in.
+    /// Appends a descriptor; adds the ring id, and encodes a length of 64 KiB.
     void put(unsigned side, std::uint64_t address, std::uint32_t length, std::uint32_t flags,
              unsigned q = 0, unsigned engine = 0, std::uint32_t word_1 = 0x01080003) {
         ring& r = rings[engine][q][side];
@@ -190,11 +190,11 @@ public:
                                         : stack.bytes().data() + address;
     }
     static void run(double ns) { sc_core::sc_start(sc_time(ns, sc_core::SC_NS)); }
-    /// The next descriptor to complete.
+    /// Index of the next descriptor to complete.
     std::uint32_t done(unsigned side, unsigned q = 0, unsigned engine = 0) {
         return read(side == m2s ? reg::m2s_q_current : reg::s2m_q_current, q, engine);
     }
-    /// The next descriptor to fetch.
+    /// Index of the next descriptor to fetch.
     std::uint32_t head(unsigned side, unsigned q = 0, unsigned engine = 0) {
         return read(side == m2s ? reg::m2s_q_head : reg::s2m_q_head, q, engine);
     }

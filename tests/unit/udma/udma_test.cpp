@@ -11,7 +11,7 @@ using namespace trn::test;
 constexpr std::uint32_t abort_nibbles = 0x2222;
 
 TEST_F(DmaEngineTest, KeepsItsRegisterContract) {
-    // The last instance shows the same registers as the first.
+    // The last instance has the same registers as the first.
     register_contract(cpu, udma_regs::table, registers_at + 31 * dma.settings().stride).check();
 }
 
@@ -46,7 +46,7 @@ TEST_F(DmaEngineTest, CorruptedDescriptorStopsItsQueueAndTheNextIsCorrect) {
     write(reg::m2s_change_state, 1);
     write(reg::s2m_change_state, 1);
     run(10'000);
-    EXPECT_TRUE(filled(dst, 4096, 3));  // the descriptor in memory was always right
+    EXPECT_TRUE(filled(dst, 4096, 3));  // the descriptor in memory is unchanged
     damage["bit"] = "128";
     EXPECT_THROW(dma.inject("descriptor_damaged", damage), fault_error);
 }
@@ -71,7 +71,7 @@ TEST_F(DmaEngineTest, WorkedExampleOfTheContractWritesTheMarkerAfterTheData) {
     EXPECT_TRUE(filled(dst, 4096, 9));
 }
 
-/// A host's register write and the work that it starts.
+/// A host's doorbell write and the work that it starts.
 struct host_doorbell : DmaEngineTest {
     started_work ring(unsigned side, std::uint32_t count, unsigned q = 0) {
         started_work::collector started;
@@ -85,7 +85,7 @@ TEST_F(DmaHostDoorbell, CompletesWithItsDescriptors) {
     init_queue();
     for (unsigned i = 0; i < 10; ++i) put_copy(src + i * 65536, dst + i * 65536, 65536);
     fill(src, 10 * 65536, 3);
-    EXPECT_TRUE(ring(s2m, 10).finished());  // destinations alone start nothing
+    EXPECT_TRUE(ring(s2m, 10).finished());  // destinations alone start no work
     const auto work = ring(m2s, 10);
     while (!work.finished()) {
         ASSERT_FALSE(filled(dst, 10 * 65536, 3));
@@ -112,12 +112,12 @@ TEST_F(DmaHostDoorbell, CompletesIndependentlyOfOtherQueues) {
 TEST_F(DmaHostDoorbell, CompletesWhenItsQueueStops) {
     init_queue();
     put(m2s, src, 4096, first | last);
-    EXPECT_TRUE(ring(m2s, 1).finished());  // no destination
+    EXPECT_TRUE(ring(m2s, 1).finished());  // no destination is posted
     put(s2m, dst, 64, 0);
     const auto starved = ring(s2m, 1);
     EXPECT_FALSE(starved.finished());
     run(10'000);
-    EXPECT_TRUE(starved.finished());  // 64 of 4096 bytes have one
+    EXPECT_TRUE(starved.finished());  // 64 of 4096 bytes have a destination
     EXPECT_TRUE(dma.busy());
 
     init_queue(1);
@@ -214,7 +214,7 @@ TEST_F(DmaEngineTest, HeadRunsAheadToTheNextDescriptorToFetch) {
     init_queue();
     for (unsigned i = 0; i < 10; ++i) put_copy(src, dst, 65536);
     ring_both(10);
-    run(1400);  // the first fetch is done, no copy is
+    run(1400);  // the first fetch has ended, no copy has
     EXPECT_EQ(done(m2s), 0x40000000u);
     EXPECT_EQ(head(m2s), 0x40000008u);
     EXPECT_EQ(read(reg::m2s_q_completion_head), 0x40000000u);
@@ -328,7 +328,7 @@ TEST_F(DmaEngineTest, BarrierCompletesBeforeTheNextDescriptorStarts) {
         put(s2m, dst + i * 4096, 4096, 0);
     }
     ring_both(4);
-    // Each pays its latencies: 1350 + 4 * (106.7 + 16 + 180)
+    // Each adds its latencies: 1350 + 4 * (106.7 + 16 + 180).
     run(1350 + 4 * 302.66 - 20);
     EXPECT_EQ(done(m2s), 0x40000003u);
     run(40);
@@ -363,7 +363,7 @@ TEST_F(DmaEngineTest, OneQueueCanRingTheDoorbellOfAnother) {
 TEST_F(DmaEngineTest, OverlappingCopiesMoveAscendingBursts) {
     init_queue();
     fill(src, 8192, 4);
-    put_copy(src, src + 100, 4096);  // inside one burst: as memmove
+    put_copy(src, src + 100, 4096);  // within one burst: as memmove()
     ring_both(1);
     run(10'000);
     EXPECT_TRUE(filled(src + 100, 4096, 4));
@@ -386,7 +386,7 @@ TEST_F(DmaEngineTest, InterruptFlagNotifiesSlotZero) {
     EXPECT_EQ(entry[1], 0x40000001u);
 }
 
-// ---- resets
+// ---- Resets
 
 TEST_F(DmaEngineTest, QueueResetWhileBusyDropsTheWork) {
     init_queue();
@@ -394,7 +394,7 @@ TEST_F(DmaEngineTest, QueueResetWhileBusyDropsTheWork) {
     put_copy(src, dst, 65536);
     ring_both(1);
     run(2000);
-    init_queue();  // the take-over of a dead process's queue
+    init_queue();  // takes over the queue of a dead process
     run(20'000);
     EXPECT_EQ(at(dst)[0], 0);
     EXPECT_EQ(head(m2s), 0x40000000u);
@@ -434,7 +434,7 @@ TEST_F(DmaEngineTest, ResetLineClearsItsHalfOfTheGroup) {
     EXPECT_TRUE(filled(dst + 65536, 65536, 1));
     EXPECT_EQ(read(reg::m2s_q_cfg, 0, 0), 0x03000000u);
     EXPECT_EQ(read(reg::m2s_q_length, 0, 0), 0u);
-    init_queue(0, 64, 0);  // held: registers keep their reset values
+    init_queue(0, 64, 0);  // held in reset: registers keep their reset values
     EXPECT_EQ(read(reg::m2s_q_length, 0, 0), 0u);
     reset_lines[0].set(false);
     init_queue(0, 64, 0);
@@ -468,10 +468,10 @@ TEST_F(DmaEngineTest, QueueNeedsBothEnables) {
     EXPECT_EQ(head(m2s), 0x40000001u);
 }
 
-// ---- errors
+// ---- Errors
 
 struct DmaErrorTest : DmaEngineTest {
-    /// Runs what was posted; then the queue stopped with `cause` and works again after its reset.
+    /// Runs the posted work; checks that the queue stops with `cause` and works after its reset.
     void expect_abort(unsigned side, unsigned cause, const misuse::rule& rule) {
         run(20'000'000);
         EXPECT_EQ(read(reg::secondary_cause, side) >> cause & 1, 1u);
@@ -692,13 +692,13 @@ TEST_F(HostTransferTest, SoftwareResetOfABusyEngineIsReported) {
         ring_both(1);
     };
     post();
-    pulse();  // the watchdog's
+    pulse();  // by the watchdog
     EXPECT_EQ(misuse::count(misuse::reset_while_owned), 0u);
     fill(src, 65536, 1);
     post();
     run(100'000);
     const acting as(hart);
-    pulse();  // all done
+    pulse();  // all work has ended
     EXPECT_EQ(misuse::count(misuse::reset_while_owned), 0u);
     post();
     pulse();
@@ -727,7 +727,7 @@ TEST_F(DmaErrorTest, UnwrittenHbmReadIsReportedOnceWithItsQueue) {
     EXPECT_EQ(misuse::count(misuse::dma_from_unwritten_hbm, "stack"), 1u);
     EXPECT_EQ(misuse::summary().at(0).first_initiator, "engine 0 queue 0");
     put_copy(dst, dst + 0x10000, 65536);  // was written by the first copy
-    put_copy(src + 0x100000, dst, 8);     // too short to ask for direct memory
+    put_copy(src + 0x100000, dst, 8);     // too short for a DMI request
     ring_both(2);
     run(100'000);
     EXPECT_EQ(misuse::count(misuse::dma_from_unwritten_hbm), 2u);
@@ -792,7 +792,7 @@ TEST_F(DmaErrorTest, IdleEngineCanBeAborted) {
     EXPECT_EQ(read(reg::m2s_state), 0u);
 }
 
-// ---- memory that answers later
+// ---- Deferred memory replies
 
 TEST_F(DmaEngineTest, WaitsForDeferredMemoryResponses) {
     init_queue();
@@ -866,7 +866,7 @@ TEST_F(DmaEngineTest, ResetAbandonsAPendingMemoryRequest) {
     EXPECT_EQ(head(m2s), 0x40000001u);
 }
 
-// ---- functional timing
+// ---- Functional timing
 
 struct DmaFunctionalTest : DmaEngineTest {
     static void SetUpTestSuite() { set_timing(timing_mode::functional); }
