@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The chips' maps, row by row as the device contract has them: what the public driver was written
-// against.
+// The chips' address maps, compared row by row with the device contract, which describes the maps
+// used by the public driver.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -86,7 +86,7 @@ std::string generation_name(const testing::TestParamInfo<std::size_t>& which) {
 
 INSTANTIATE_TEST_SUITE_P(Of, AddressMap, testing::Values(0, 1, 2, 3), generation_name);
 
-/// One chip without training, so that memory answers before any firmware runs.
+/// One chip without link training, so that memory is accessible before firmware runs.
 class BareChip : public testing::Test {
 protected:
     BareChip(const std::string& chip, const std::vector<const char*>& probed)
@@ -208,7 +208,7 @@ TEST_F(OneDieChip, Bar0ReachesCoresTopSpsAndSeparateSdmaBlocks) {
     for (unsigned n = 0; n < 6; ++n) {
         built.find<top_sp>(fmt::format("chip0.top_sp{}", n))->sync().set(3, 7);
         EXPECT_EQ(peek("chip0.bar0", 0x1000'0000 + n * 4_MiB + 0x100c), 7u);
-        poke("chip0.bar0", 0x30e0'4000 + n * 0x4'0000 + 0x100, 0x100 * n);  // slot 0's base
+        poke("chip0.bar0", 0x30e0'4000 + n * 0x4'0000 + 0x100, 0x100 * n);  // base of slot 0
         EXPECT_EQ(peek("chip0.axi", 0xfff'f0e0'4100 + n * 0x4'0000), 0x100 * n);
     }
     // Read reorder of engine 17, its notification slot 1, and engine 33's write reorder.

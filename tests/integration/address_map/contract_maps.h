@@ -48,7 +48,7 @@ inline rows sorted(rows list) {
 
 constexpr std::uint64_t die_bit = 1ull << 47;
 
-/// Contract 3.1 and the register blocks of 3.2, of one die.
+/// Contract 3.1, and the register blocks of 3.2, for one die.
 inline rows axi_of_die(unsigned die, std::uint64_t stack) {
     const std::uint64_t base = die * die_bit;
     const auto numbered = [](const char* format, unsigned n) {
@@ -86,7 +86,8 @@ inline rows axi_of_die(unsigned die, std::uint64_t stack) {
     return list;
 }
 
-/// Neighbour windows at bit 52 (contract 3.1), fabric addresses at bit 63 (ours), a SENG's each.
+/// Neighbour windows at bit 52 (contract 3.1) and fabric addresses at bit 63 (invented), for each
+/// SENG.
 inline void add_other_chips(rows& list) {
     for (unsigned seng = 0; seng < 4; ++seng) {
         list.push_back({0x10'0000'0000'0000 + seng * 1024_TiB, 1024_TiB,
@@ -105,7 +106,8 @@ inline rows two_die_axi(std::uint64_t stack) {
     return sorted(list);
 }
 
-/// The part of the AXI space at `axi_base` that a window of `size` bytes at `bar` reaches.
+/// Adds the part of the AXI space at `axi_base` that is visible in a window of `size` bytes at
+/// `bar`.
 inline void show(rows& list, const rows& axi, std::uint64_t bar, std::uint64_t size,
                  std::uint64_t axi_base) {
     for (const auto& r : axi) {
@@ -116,7 +118,7 @@ inline void show(rows& list, const rows& axi, std::uint64_t bar, std::uint64_t s
     }
 }
 
-/// Contract 3.2.
+/// BAR0 of contract 3.2.
 inline rows two_die_bar0(const rows& axi) {
     rows list;
     show(list, axi, 0x0000'0000, 512_MiB, 0x0080'0000'0000);
@@ -135,7 +137,7 @@ inline rows two_die_bar0(const rows& axi) {
     return sorted(list);
 }
 
-/// Contract 3.4.
+/// BAR4 of contract 3.4.
 inline rows bar4(unsigned stacks, std::uint64_t slice, std::uint64_t shown) {
     rows list;
     for (unsigned n = 0; n < stacks; ++n)
@@ -143,7 +145,7 @@ inline rows bar4(unsigned stacks, std::uint64_t slice, std::uint64_t shown) {
     return list;
 }
 
-/// Contract 15.1.
+/// AXI space of contract 15.1.
 inline rows one_die_axi() {
     rows list;
     constexpr std::uint64_t tpb = 0xfff'c000'0000, top_sp = 0xfff'd000'0000, apb = 0xfff'f000'0000;
@@ -181,12 +183,12 @@ inline rows one_die_bar0(const rows& axi) {
     return sorted(list);
 }
 
-/// What a generation's boards must decode.
+/// The map that a generation's boards must decode.
 struct contract_map {
     std::string name, board;
-    std::vector<std::string> routers;  ///< that see the AXI space
+    std::vector<std::string> routers;  ///< routers with access to the AXI space
     rows axi, bar0, bar4, simulator_bar4;
-    /// Offsets that the contract spells out, as a check of this file's own arithmetic.
+    /// Offsets given literally by the contract, to check the arithmetic of this file.
     std::vector<std::pair<std::uint64_t, std::string>> spelled_out;
 };
 

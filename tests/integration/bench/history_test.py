@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records of ./dev bench and what changed between two of them."""
+"""Records of ./dev bench, and comparisons of two of them."""
 import pathlib
 import subprocess
 import sys

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bandwidth of collectives relative to the rate of their bottleneck link: the figures of
+// Bandwidth of collectives relative to the rate of their bottleneck link: the numbers of
 // doc/performance.md.
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
@@ -9,7 +9,8 @@ namespace {
 
 class CollectiveBandwidth : public CollectiveTest {
 protected:
-    /// At least this share of `link`, the payload in GB/s of one direction of that link.
+    /// Checks for at least this share of `link`, the payload rate of that link in GB/s per
+    /// direction.
     void expect_share(double share, double link, std::uint64_t bytes,
                       const std::vector<trn_coll_op>& ops,
                       trn_coll_algorithm algorithm = TRN_COLL_AUTO) {
@@ -23,8 +24,8 @@ protected:
             EXPECT_LT(bus, link) << "no link carries that";
         }
     }
-    /// Half of all-to-all traffic crosses the busiest link: of a row of four chips
-    /// each way, from rack to rack.
+    /// Checks the rate of an all-to-all, half of whose traffic crosses the busiest link: in a row
+    /// of four chips that is each direction between the racks.
     void expect_share_of_mesh(double share, double link) {
         collective_group group(*this, all(), image());
         for (const auto op : {TRN_COLL_ALL_TO_ALL, TRN_COLL_ALL_GATHER}) {
@@ -51,7 +52,7 @@ TEST_F(CollectiveBandwidth, TorusRingsReachFourLinksOrTheHbmBound) {
     expect_share(0.65, 4 * 114.8, 64 * MiB, {TRN_COLL_ALL_GATHER}, TRN_COLL_RING);
 }
 
-/// Received data are written to HBM, sent data are read from it.
+/// HBM both stores received data and supplies sent data.
 TEST_F(CollectiveBandwidth, TorusDoublingReachesHalfTheHbmRate) {
     boot("trn2-48xl");
     expect_share(0.8, 729.6 / 2, 64 * MiB, {TRN_COLL_ALL_GATHER}, TRN_COLL_DOUBLING);
@@ -69,7 +70,7 @@ TEST_F(CollectiveBandwidth, TorusMeshReachesTheBoundOfEquallyLoadedLinks) {
     expect_share_of_mesh(0.8, 114.8);
 }
 
-/// Also for the first run, before any direct memory pointer has been requested.
+/// Holds also for the first run, before direct memory pointers have been requested.
 TEST_F(CollectiveBandwidth, SmallBlocksAreNotSlowerThanLargerOnes) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
@@ -101,7 +102,8 @@ TEST_F(CollectiveBandwidth, ChipRowRingsReachOneLinkPerDirection) {
                  TRN_COLL_RING);
 }
 
-/// The default uses several links of a chip at once: each channel starts with another dimension.
+/// The default uses several links of a chip at once: each channel starts with a different
+/// dimension.
 TEST_F(CollectiveBandwidth, TorusGridReachesTheLinksOfAllDimensions) {
     boot("trn2-48xl");
     expect_share(0.4, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_REDUCE});

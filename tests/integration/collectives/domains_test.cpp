@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives over chips that EFA joins: within a domain by its links, from domain to domain by the
-// cards, bit for bit.
+// Collectives over chips connected by EFA: inside a domain over links, between domains over cards;
+// compared bit for bit.
 #include <fmt/format.h>
 
 #include <vector>
@@ -104,7 +104,7 @@ TEST_F(CollectivesOverDomains, AreCorrectWithSeveralLanesAndChannelsAndEveryType
                                     .check = true}));
 }
 
-/// Blocks of many sizes, some empty; one domain has no data at all.
+/// Blocks of many sizes, some of them empty; one domain has no data.
 TEST_F(CollectivesOverDomains, BlocksOfAnySizeAreCorrect) {
     boot(board);
     for (const auto& chips : some_groups) {
@@ -157,7 +157,7 @@ TEST_F(CollectivesOverDomains, CardsSendEachBlockOncePerDomain) {
     constexpr std::uint64_t all = 21'354;
     EXPECT_EQ(sent(TRN_COLL_ALL_GATHER_V, row), 2 * all);
     EXPECT_EQ(sent(TRN_COLL_REDUCE_SCATTER_V, row), 2 * all);
-    // Of six ranks four are in other domains than the receiver.
+    // Four of six ranks are in other domains than the receiver.
     EXPECT_EQ(sent(TRN_COLL_ALL_TO_ALL_V, row), 4 * all);
 }
 
@@ -173,8 +173,8 @@ TEST_F(CollectivesOverDomains, CompleteWhenTheNetworkLosesPackets) {
     EXPECT_GT(again, 0u);
 }
 
-/// A channel forwards only blocks that its own card received, and ends with them: those of other
-/// channels may arrive much later.
+/// A channel forwards only the blocks received by its own card and ends after them: other channels'
+/// blocks may arrive much later.
 TEST_F(CollectivesOverDomains, AllGatherChannelsForwardReceivedBlocks) {
     boot(board);
     collective_group group(*this, {0, 1, 2, 4, 5, 6}, image());
@@ -199,7 +199,7 @@ TEST_F(CollectivesOverDomains, CardsCarryOnlyTrafficBetweenDomains) {
         expect_right(group.run({.op = op, .bytes = 8 * MiB, .check = true}));
         return sent_by_cards() - before;
     };
-    // Each rank has an eighth of the buffer; of a sum, a quarter of its domain's.
+    // Each rank has an eighth of the buffer, and a quarter of its domain's sum.
     EXPECT_EQ(sent(TRN_COLL_ALL_GATHER), 8 * MiB);
     EXPECT_EQ(sent(TRN_COLL_REDUCE_SCATTER), 8 * MiB);
     EXPECT_EQ(sent(TRN_COLL_ALL_REDUCE), 8 * 2 * MiB);
@@ -208,7 +208,7 @@ TEST_F(CollectivesOverDomains, CardsCarryOnlyTrafficBetweenDomains) {
     EXPECT_EQ(sent(TRN_COLL_PERMUTE), 2 * 8 * MiB) << "the ring goes there and back";
 }
 
-/// 400 Gb/s of a card for two chips: 25 GB/s each, less headers.
+/// A card of 400 Gb/s for two chips: 25 GB/s for each, minus headers.
 TEST_F(CollectivesOverDomains, TwoRankAllGatherReachesTheCardRate) {
     boot(board);
     collective_group group(*this, {0, 4}, image());
@@ -305,7 +305,7 @@ TEST_F(CollectivesOverDomains, InvalidRequestsAreRefusedWithAMessage) {
     expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = KiB, .check = true}));
 }
 
-/// One channel's engines would be busy long after the cards.
+/// With one channel the engines would be busy long after the cards.
 TEST_F(CollectivesOverDomains, SeveralAllToAllChannelsAreFasterThanOne) {
     boot("tests/integration/collectives/two_servers.yaml");
     collective_group group(*this, all(), image());
@@ -315,7 +315,7 @@ TEST_F(CollectivesOverDomains, SeveralAllToAllChannelsAreFasterThanOne) {
     EXPECT_LT(ns(4), ns(1));
 }
 
-/// Also by default: a block that one engine moves within a domain is split over more engines.
+/// The default splits a block that one engine would move inside a domain over more engines.
 TEST_F(CollectivesOverDomains, DefaultChannelsAreFasterThanOneEngine) {
     boot("tests/integration/collectives/two_servers.yaml");
     collective_group group(*this, all(), image());
@@ -352,7 +352,7 @@ TEST_F(CollectivesOverDomains, SubsetsOfTwoUltraServersExchangeBlocksOfAnySize) 
         expect_right(group.run({.op = op, .counts = row, .check = true}));
     const std::vector<std::uint64_t> table = {0, 1, 2, 3, 90'000, 0, 0, 7, 0, 0, 0, 0, 5, 1, 1, 40};
     expect_right(group.run({.op = TRN_COLL_ALL_TO_ALL_V, .counts = table, .check = true}));
-    // 17 ranks of each: one of them is a twin, whose sums cross with the first one's.
+    // 17 ranks per domain: one of them is a twin, whose sums cross the first one's.
     std::vector<std::size_t> chips(34);
     for (std::size_t n = 0; n < 34; ++n) chips[n] = n < 17 ? n : n + 127;
     collective_group twins(*this, chips, image());

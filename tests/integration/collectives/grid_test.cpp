@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive doubling and halving on a grid: for any number of ranks, bit for bit, in few steps.
+// Recursive doubling and halving on a grid: correct bit for bit for any number of ranks, in few
+// steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -121,7 +122,7 @@ TEST_F(GridCollectives, SeveralChannelsMoveLargeBlocksFaster) {
         EXPECT_LT(ns(algorithm, 4), 0.97 * ns(algorithm, 1)) << trn_coll_algorithm_text(algorithm);
 }
 
-/// Each channel starts with another dimension, and a chip has links in every dimension of the
+/// Each channel starts with a different dimension, and a chip has links in every dimension of the
 /// torus.
 TEST_F(GridCollectives, SeveralChannelsUseTheLinksOfAllDimensionsAtOnce) {
     boot("trn2-48xl");
@@ -141,7 +142,7 @@ TEST_F(GridCollectives, SeveralChannelsUseTheLinksOfAllDimensionsAtOnce) {
     }
 }
 
-/// 13 ranks form one side of a grid: every rank waits for every other, by its number.
+/// 13 ranks form one side of a grid: each rank waits for each other by its number.
 TEST_F(GridCollectives, WaitingRankNamesTheMissingRankOfALongSide) {
     boot("trn2-48xl");
     collective_group group(*this, some(13), image());

@@ -63,7 +63,7 @@ protected:
         EXPECT_EQ(result.wrong, 0u) << result.first_wrong;
         EXPECT_GT(result.ns, 0);
     }
-    /// The message of a refusal or failure.
+    /// The message of the exception; "" if none is thrown.
     static std::string sentence(collective_group& group, const collective_request& what) {
         try {
             group.run(what);
@@ -72,7 +72,8 @@ protected:
         }
         return "it ran";
     }
-    /// An all-gather of rank 0 of two for the driver stub itself: without buffers or a size.
+    /// An all-gather of rank 0 of two, passed directly to the driver stub: without buffers or a
+    /// size.
     static trn_coll_config bare_pair(const trn_coll_member* members, const std::uint32_t* ring) {
         trn_coll_config config{};
         config.op = TRN_COLL_ALL_GATHER;

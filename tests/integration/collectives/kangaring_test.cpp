@@ -50,8 +50,8 @@ TEST_F(KangaRing, IsCorrectWithAnyLanesChannelsAndTypes) {
         expect_all_right(group, {.bytes = 3 * MiB, .channels = channels, .lanes = 3});
 }
 
-/// Half the steps of a ring. (Those of a reduce-scatter alone are longer: the partner's operand
-/// comes over a link.)
+/// KangaRing has half the steps of a ring. (A reduce-scatter's steps are longer: the partner's
+/// operand arrives over a link.)
 TEST_F(KangaRing, IsFasterThanARingForSmallBlocks) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
@@ -127,7 +127,7 @@ TEST_F(KangaRingOverDomains, IsCorrectOverTwoUltraServersAndSubsetsOfTheirRanks)
     }
 }
 
-/// A rank alone in its domain has no partner there.
+/// A single rank in a domain has no partner there.
 TEST_F(KangaRingOverDomains, RequiresPairsInEachDomain) {
     boot(sleds);
     for (const auto& chips :
@@ -147,8 +147,8 @@ class KangaRingHangs : public KangaRing {
 protected:
     static constexpr std::uint64_t limit_ns = 1'000'000;
 
-    /// Each waiting rank names the rank that it waits for; following the names leads to the failed
-    /// rank. Returns the number of ranks that name it directly.
+    /// Checks that each waiting rank names the rank it waits for, and that following the names
+    /// leads to the failed rank. Returns the number of ranks that name it directly.
     static unsigned expect_all_lead_to(std::uint32_t guilty,
                                        const std::vector<rank_outcome>& ends) {
         unsigned named = 0;
@@ -168,7 +168,7 @@ protected:
     }
     static std::vector<collective_request> requests(std::size_t ranks) {
         std::vector<collective_request> all;
-        for (const auto op : ops)  // one ring, and as many as a core has
+        for (const auto op : ops)  // one ring, and the maximum of a core
             for (const auto& [bytes, lanes] :
                  {std::pair{ranks * 8 * KiB, 2u}, {ranks * 128 * KiB, 8u}})
                 all.push_back({.op = op,
@@ -202,7 +202,7 @@ TEST_F(KangaRingHangs, MissingRankIsNamedByItsPartnerAndThePreviousPair) {
     }
 }
 
-/// Its core drops the program at the end of a step; its engines complete queued descriptors.
+/// The core drops the program at the end of a step; its engines complete queued descriptors.
 TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
@@ -213,7 +213,7 @@ TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
         for (const std::uint32_t guilty : {0, 5, 11}) {
             const auto& ends_ns = steps[guilty].ends_ns;
             ASSERT_GE(ends_ns.size(), 8u);
-            // In the second half it may already have queued every transfer that others wait for.
+            // In the second half it may have queued all transfers that others wait for.
             for (std::size_t step = guilty % 2; step < ends_ns.size() / 2; step += 2) {
                 SCOPED_TRACE(fmt::format("{}, {} bytes: rank {} stops at step {} of {}",
                                          trn_coll_op_text(what.op), what.bytes, guilty, step,
@@ -233,7 +233,7 @@ TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
     expect_all_right(group, {.bytes = 50'000});
 }
 
-/// In another domain only the rank of the same position waits for it.
+/// In another domain only the rank at the same position waits for it.
 TEST_F(KangaRingHangs, MissingRankIsNamedInBothDomains) {
     boot("tests/integration/collectives/three_sleds.yaml");
     collective_group group(*this, {0, 1, 2, 3, 4, 5, 6, 7}, image());

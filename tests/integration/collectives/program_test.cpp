@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives that engines start and wait for, while they compute.
+// Collectives started and awaited by engines, while they compute.
 #include <fmt/format.h>
 
 #include <bit>
@@ -17,7 +17,7 @@ protected:
     static constexpr std::uint32_t done = 20, operands = 21;     // semaphores of core 0
     static constexpr unsigned began = 10, ended = 11, left = 1;  // registers
 
-    /// What a Tensor engine does between START and HALT.
+    /// Work of a Tensor engine between START and HALT.
     struct work {
         bool collective = false;
         unsigned multiplies = 0;
@@ -28,7 +28,7 @@ protected:
         group_.emplace(*this, all(), image());
     }
 
-    /// WRITEs of up to three triggers each.
+    /// WRITE instructions with up to three triggers each.
     static std::string writes(std::span<const trn_coll_trigger> triggers) {
         std::string text;
         for (std::size_t n = 0; n < triggers.size(); ++n)
@@ -36,7 +36,7 @@ protected:
                                 triggers[n].value);
         return text + "\n";
     }
-    /// Vector makes the operands; Tensor starts the collective, multiplies, and waits for it.
+    /// Vector writes the operands; Tensor starts the collective, multiplies, and waits for it.
     static void start_programs(device& on, std::span<const trn_coll_trigger> triggers,
                                const work& what) {
         host_engine(on, isa::engine::vector)
@@ -62,7 +62,7 @@ protected:
         EXPECT_TRUE(engine.ends());
         EXPECT_EQ(engine.state(), host_engine::halted);
     }
-    /// Simulated ns that the slowest rank's Tensor engine took.
+    /// Simulated time of the slowest rank's Tensor engine, in ns.
     double took(device& on, double longest) {
         const host_engine tensor(on, isa::engine::tensor);
         const double ns =
@@ -135,7 +135,7 @@ TEST_F(ProgramCollectives, AProgramRunsACollectiveSeveralTimesWithoutItsHost) {
     collective_request what{.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true};
     what.done = {.core = 3, .index = 255};
     what.start_by = [](std::uint32_t, device& on, std::span<const trn_coll_trigger> triggers) {
-        // The semaphore is another core's, so the engine polls it: contract 3.3.
+        // The semaphore belongs to another core, so the engine polls it: contract 3.3.
         const auto read = trn_semaphore_address(on, 3, 255) - 0x800;
         host_engine(on, isa::engine::sync)
             .start(fmt::format("reg_move rd=R1 imm=0\nreg_move rd=R3 imm=0\nonce: {0}poll: "

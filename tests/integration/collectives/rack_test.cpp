@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives over whole racks: results, and the memory and time of so many cores.
+// Collectives over whole racks: results, memory use and time of all cores.
 #include <cstdio>
 
 #include "tests/integration/collectives/group.h"

@@ -30,12 +30,12 @@ void PrintTo(const place_of_random& place, std::ostream* out) {
 class RandomCollectives : public CollectiveTest,
                           public testing::WithParamInterface<place_of_random> {
 protected:
-    /// One of them.
+    /// A random element.
     template <typename T>
     T any(std::initializer_list<T> of) {
         return of.begin()[random_.below(of.size())];
     }
-    /// As many of each domain, one domain after the other.
+    /// A random selection with the same number of ranks in each domain, ordered by domain.
     std::vector<std::size_t> ranks() {
         const std::size_t each = all().size() / GetParam().domains;
         const std::size_t wanted = 2 + random_.below(each - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives that reduce: the DMA engines do it, bit for bit as the reference.
+// Reductions by the DMA engines, compared bit for bit with the reference.
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives over several rings at a time: each carries its part of every block, in an order of
-// its own.
+// Collectives over several rings at once: each ring transfers its part of every block in its own
+// rank order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -154,7 +154,7 @@ TEST_F(SeveralRings, TwoServersJoinedByEfaExchangeTheBlocksOfEachRing) {
             group.run({.op = op, .algorithm = TRN_COLL_RING, .counts = each, .check = true}));
 }
 
-/// A rank waits for a neighbour in one of its rings.
+/// A rank waits for its neighbour in one of the rings.
 TEST_F(SeveralRings, MissingRankIsNamedByItsNeighbours) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());

@@ -39,7 +39,7 @@ protected:
                 expect_right(group.run(what));
             }
     }
-    /// By the default stack of a rank's buffers.
+    /// Bytes moved by the default HBM stack of a rank's buffers.
     std::uint64_t moved_by_hbm() const {
         struct total final : statistics {
             std::uint64_t bytes = 0;
@@ -101,7 +101,7 @@ TEST_F(SbufCollectives, RunOnATrainium1Pair) {
 TEST_F(SbufCollectives, DoNotUseHbmWhenScratchIsInSbuf) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
-    // Of one iteration: a second one has nothing to set up.
+    // Counts one iteration: a second one needs no setup.
     const auto moved = [&](const collective_places& places) {
         collective_request what{.op = TRN_COLL_ALL_REDUCE,
                                 .algorithm = TRN_COLL_RING,
@@ -131,7 +131,7 @@ TEST_F(SbufCollectives, ResultsAreVisibleInTheCoresSbuf) {
                             .places = {hbm_stack(0), sbuf(3), hbm_stack(0)},
                             .check = true}));
     run_each({2}, [](std::size_t, device& on) {
-        // Contract 3.2: apertures of the cores, which begin with the SBUF (3.3).
+        // Contract 3.2: apertures of the cores, which start with the SBUF (3.3).
         const std::uint64_t there = 0xd0000000 + 3 * 64 * MiB + collective_memories::guard_bytes;
         std::vector<std::uint32_t> words(KiB), sent(KiB);
         trn_coll_config config{};

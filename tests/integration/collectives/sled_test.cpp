@@ -271,11 +271,11 @@ TEST_F(SledCollectives, FirmwareRefusalsAreNotifiedToTheErrorRing) {
         };
         trn_notification_ring ring{}, other{};
         trn_cc_failure failure{};
-        refuse(1, 1);  // into nowhere
+        refuse(1, 1);  // an unmapped address
         EXPECT_EQ(trn_cc_failures_open(on, 0, TRN_CC_SLOTS, 64, &ring), TRN_INVALID_ARGUMENT);
         EXPECT_EQ(trn_cc_failures_open(on, 16, 1, 64, &ring), TRN_INVALID_ARGUMENT);
         EXPECT_EQ(trn_cc_failures_open(on, 0, 1, 48, &ring), TRN_INVALID_ARGUMENT);
-        on.check(trn_cc_failures_open(on, 0, 1, 64, &ring));  // of four entries
+        on.check(trn_cc_failures_open(on, 0, 1, 64, &ring));  // a ring of four entries
         on.check(trn_cc_failures_open(on, 0, 2, 64, &other));
         const auto next = [&](trn_notification_ring& of) {
             on.check(trn_cc_failures_next(on, &of, &failure));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several collectives at once: streams of one core, and groups that share no chip.
+// Concurrent collectives: several streams of a core, and groups without a common chip.
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 class CollectivesTogether : public CollectiveTest {
 protected:
-    /// All results are correct, and all runs overlapped in time.
+    /// Checks that all results are correct, and that all runs overlapped in time.
     static std::vector<collective_result> expect_together(const std::vector<collective_job>& jobs) {
         const auto results = collective_group::run_together(jobs);
         std::uint64_t last_start = 0, first_end = ~std::uint64_t{0};

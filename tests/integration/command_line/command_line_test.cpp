@@ -23,7 +23,8 @@ const std::string trnvp = TRNVP, trnctl = TRNCTL;
 const std::string chip = trnvp + " run trn3-chip --max-time '1 us' --uart none ";
 const std::string own_chip = trnctl + " --board trn3-chip ";
 
-/// One sentence and this status; no uncaught exception, no signal.
+/// Checks that a command prints one message with `text` and exits with this status, without an
+/// uncaught exception or a signal.
 void expect(const std::string& command, int status, const std::string& text) {
     const auto how = run("(" + command + ")");
     EXPECT_EQ(how.status, status) << command << ": " << how.output;
@@ -124,7 +125,7 @@ TEST_F(CommandLine, FullDiskOnAFileFailsItsCommand) {
         expect(trnvp + " run trn3-chip --until '4 ms' " + option + " /dev/full", 1,
                "No space left");
     expect(own_chip + "--trace /dev/full info", 1, "No space left");
-    // Ends with status 7 by itself.
+    // The guest exits with status 7.
     expect(trnvp + " exec " GUEST " --commit-log /dev/full", 7, "No space left");
     expect(trnvp + " exec " GUEST " --signature /dev/full", 7, "No space left");
 }
@@ -139,7 +140,7 @@ TEST_F(CommandLine, UnopenableFilesAreUsageErrors) {
 }
 
 TEST_F(CommandLine, ClosedPipeEndsAProgramLikeUnixTools) {
-    // Bash's PIPESTATUS: SIGPIPE, or finished before the reader closed the pipe.
+    // PIPESTATUS: ended by SIGPIPE, or before the reader closed the pipe.
     const auto how =
         run("bash -c '" + trnvp + " inspect ultracluster-2 --set racks=1 2>&1 | head -1; " +
             "echo ${PIPESTATUS[0]}'");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several clients at once: one per PCIe function, many on the control socket."""
+"""Concurrent clients: one per PCIe function, several on the control socket."""
 import os
 import socket
 import struct
@@ -8,21 +8,21 @@ import time
 import unittest
 
 import trnvp_control
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 VERSION, DEVICE_GET_INFO, EBUSY = 1, 4, 16
 
 
 class VfioUser:
-    """As much of a vfio-user client as stays connected (doc/attach.md)."""
+    """A minimal vfio-user client that stays connected (doc/attach.md)."""
 
     def __init__(self, path):
         self.link = socket.socket(socket.AF_UNIX)
-        self.link.settimeout(PATIENCE)
+        self.link.settimeout(WALL_LIMIT)
         self.link.connect(path)
 
     def request(self, command, payload):
-        """The reply's errno, and what it carries."""
+        """The errno and the payload of the reply."""
         self.link.sendall(struct.pack("<HHIII", 7, command, 16 + len(payload), 0, 0) + payload)
         number, _, size, _, error = struct.unpack("<HHIII", self.receive(16))
         assert number == 7
@@ -57,7 +57,7 @@ class ClientsTest(unittest.TestCase):
             status, output = self.ctl(running, "chip0", "info")
             self.assertEqual(status, 1)
             self.assertIn("chip0 already has a client", output)
-            # Neither the first client nor the other function is affected.
+            # Neither the first client nor the client of the other function is affected.
             self.assertTrue(first.is_served())
             status, output = self.ctl(running, "chip1", "copy", "host", "hbm0@16MiB", "1MiB", "--verify")
             self.assertEqual(status, 0, output)
@@ -75,11 +75,12 @@ class ClientsTest(unittest.TestCase):
             functions = p.list("functions")
             self.assertEqual([(f["name"], f["server"], f["chip"]) for f in functions][2:],
                              [("server1.chip0", "server1", True), ("server1.chip1", "server1", True)])
-            # Each server has a bus of its own; on it each chip has its place.
+            # Each server has its own bus, on which each chip has a unique address.
             hbm = [{b["bar"]: b["bus_address"] for b in f["bars"]}[4] for f in functions]
             self.assertEqual(hbm[0], hbm[2])
             self.assertNotEqual(hbm[0], hbm[1])
-            # Both are attached before either copies, and a third on a server that has a host already.
+            # Both attach before either copies; a third attaches to a server that already has a
+            # host.
             held = VfioUser(os.path.join(running.folder, "server0.chip1.sock"))
             self.assertEqual(held.hello()[0], 0)
             words = ["copy", "host", "hbm0@16MiB", "4MiB", "--verify"]
@@ -87,7 +88,7 @@ class ClientsTest(unittest.TestCase):
                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                     for chip in ("server0.chip0", "server1.chip0")]
             for one in both:
-                output, _ = one.communicate(timeout=PATIENCE)
+                output, _ = one.communicate(timeout=WALL_LIMIT)
                 self.assertEqual(one.returncode, 0, output)
             self.assertTrue(held.is_served())
 
@@ -101,7 +102,8 @@ class ClientsTest(unittest.TestCase):
                 status, output = self.ctl(running, chip, "copy", "host", "hbm0@16MiB", "32MiB", "--verify",
                                           "--seed", str(40 + other))
                 self.assertEqual(status, 0, output)
-            held = VfioUser(os.path.join(running.folder, "sled1.chip3.sock"))  # a third host, which is not affected
+            # A third host, which must not be affected.
+            held = VfioUser(os.path.join(running.folder, "sled1.chip3.sock"))
             self.assertEqual(held.hello()[0], 0)
             for _ in range(3):
                 both = []
@@ -112,7 +114,7 @@ class ClientsTest(unittest.TestCase):
                          "copy", "hbm0@16MiB", place, "32MiB", "--verify"],
                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
                 for one in both:
-                    output, _ = one.communicate(timeout=PATIENCE)
+                    output, _ = one.communicate(timeout=WALL_LIMIT)
                     self.assertEqual(one.returncode, 0, output)
             self.assertTrue(held.is_served())
             held.link.close()
@@ -135,7 +137,7 @@ class ClientsTest(unittest.TestCase):
             for one in clients:
                 self.assertIn("time_ps", one.status())
             clients.pop().close()
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + WALL_LIMIT
             while len(clients) < 16 and time.monotonic() < end:
                 try:
                     clients.append(running.connect())
@@ -147,7 +149,7 @@ class ClientsTest(unittest.TestCase):
 
     def ctl(self, running, chip, *words):
         done = subprocess.run([os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip, *words],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WALL_LIMIT,
                               check=False)
         return done.returncode, done.stdout
 

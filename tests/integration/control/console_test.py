@@ -5,7 +5,7 @@ import socket
 import time
 import unittest
 
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 UART = "chip0.management.uart"
 READY = "ready: routing id 0"
@@ -13,13 +13,13 @@ READY = "ready: routing id 0"
 
 def connect(running):
     console = socket.socket(socket.AF_UNIX)
-    console.settimeout(PATIENCE)
+    console.settimeout(WALL_LIMIT)
     console.connect(os.path.join(running.folder, UART + ".uart"))
     return console
 
 
 def read_until(console, text):
-    """What the console prints up to `text`; an empty read means it was closed."""
+    """The console's output up to `text`; an empty read means that the console was closed."""
     seen = ""
     while text not in seen:
         piece = console.recv(4096)
@@ -47,7 +47,7 @@ class ConsoleTest(unittest.TestCase):
             self.assertEqual(p.wait(condition="ready")["reason"], "condition")
             with connect(running) as console:
                 read_until(console, READY)
-                # The firmware does not read its console: characters wait in the receiver.
+                # The firmware does not read its console: characters stay in the receiver.
                 self.assertEqual(self.received(p), "")
                 console.sendall(b"ok")
                 self.assertEqual(self.wait_for(p, 2), "ok")
@@ -61,7 +61,7 @@ class ConsoleTest(unittest.TestCase):
                 read_until(console, READY)
                 console.sendall(b"x")
                 self.assertEqual(self.wait_for(p, 1), "x")
-                # More than the limit: silent clients are dropped, the one that types stays.
+                # More than the limit: silent clients are dropped, the typing client stays.
                 more = [connect(running) for _ in range(8)]
                 read_until(more[-1], READY)
                 for one in silent[1:]:
@@ -75,14 +75,14 @@ class ConsoleTest(unittest.TestCase):
                     one.close()
 
     def received(self, p):
-        """Takes out of the receiver what is in it, as the management processor would."""
+        """Reads the receiver's characters, as the management processor would."""
         text = ""
         while p.call("bus_read", space=UART + ".in", address=0x14)["value"] & 1:
             text += chr(p.call("bus_read", space=UART + ".in", address=0)["value"] & 0xFF)
         return text
 
     def wait_for(self, p, count):
-        text, end = "", time.monotonic() + PATIENCE
+        text, end = "", time.monotonic() + WALL_LIMIT
         while len(text) < count and time.monotonic() < end:
             text += self.received(p)
         return text

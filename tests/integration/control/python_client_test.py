@@ -95,7 +95,7 @@ class PythonClientTest(unittest.TestCase):
                 return (int(fields[11]) + int(fields[12])) / ticks
 
             before, simulated = cpu_seconds(), p.status()["time_ps"]
-            list(p.events(timeout=2.0))  # nothing is subscribed: two quiet seconds
+            list(p.events(timeout=2.0))  # nothing is subscribed: no events for two seconds
             self.assertLess(cpu_seconds() - before, 0.2)
             self.assertGreater(p.status()["time_ps"] - simulated, 1e11)  # time passes, paced
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A `trnvp run` for tests: started, spoken to through its control socket, ended by its process id."""
+"""A `trnvp run` for tests, controlled through its control socket and terminated by its process id.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -12,7 +13,7 @@ from typing import Iterator
 import trnvp_control
 
 BOARD = "tests/integration/firmware/management_board.yaml"
-PATIENCE = 300.0  # seconds of wall clock; the machines that run tests are shared
+WALL_LIMIT = 300.0  # seconds of wall clock; the machines that run tests are shared
 
 
 class Running:
@@ -21,18 +22,18 @@ class Running:
         self.process = process
 
     def connect(self) -> trnvp_control.Platform:
-        """Connects as soon as the socket is there."""
-        end = time.monotonic() + PATIENCE
+        """Connects as soon as the socket exists."""
+        end = time.monotonic() + WALL_LIMIT
         while True:
             try:
-                return trnvp_control.connect(self.folder, timeout=PATIENCE)
+                return trnvp_control.connect(self.folder, timeout=WALL_LIMIT)
             except (FileNotFoundError, ConnectionRefusedError):
                 if self.process.poll() is not None or time.monotonic() > end:
                     raise RuntimeError(f"trnvp ended with {self.process.poll()}") from None
                 time.sleep(0.01)
 
     def wait(self) -> int:
-        return self.process.wait(PATIENCE)
+        return self.process.wait(WALL_LIMIT)
 
 
 @contextlib.contextmanager
@@ -47,7 +48,7 @@ def platform(*options: str, board: str = BOARD) -> Iterator[Running]:
             if process.poll() is None:
                 process.terminate()
                 try:
-                    process.wait(PATIENCE)
+                    process.wait(WALL_LIMIT)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()

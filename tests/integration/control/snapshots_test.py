@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""States of a running platform by name: `snapshot`, `restore`, `snapshots` on the control socket."""
+"""Named states of a running platform: `snapshot`, `restore`, `snapshots` on the control socket."""
 import json
 import os
 import signal
@@ -11,13 +11,13 @@ import time
 import unittest
 
 import trnvp_control
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 SPACE = "hbm0.in"
 
 
 def processes(group):
-    """Processes of a process group, but those that only wait to be asked how they ended."""
+    """Processes of a process group, except zombies."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -31,7 +31,7 @@ def processes(group):
 
 
 def wait_until(condition):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + WALL_LIMIT
     while not condition():
         if time.monotonic() > end:
             return False
@@ -80,24 +80,24 @@ class SnapshotsTest(unittest.TestCase):
             p.poke(SPACE, 0, b"x")
             waiter._send(b'{"jsonrpc":"2.0","id":77,"method":"wait","params":{"for":"1000 s"}}\n{"jsonrpc":"2.0",')
             self.assertFalse(p.status()["time_ps"] - start)
-            # All in one packet, and a large answer first, which exceeds the socket buffer.
+            # All in one packet; the first response is larger than the socket buffer.
             requests = [("peek", {"space": SPACE, "address": 0, "size": 1 << 20}), ("restore", {"name": "a"}),
                         ("peek", {"space": SPACE, "address": 0, "size": 1}), ("restore", {"name": "b"}), ("status", {})]
             p._send(b"".join(json.dumps({"jsonrpc": "2.0", "id": 100 + n, "method": m, "params": q}).encode() + b"\n"
                              for n, (m, q) in enumerate(requests)))
             time.sleep(0.3)
-            answers = [p._receive(time.monotonic() + PATIENCE) for _ in requests]
+            answers = [p._receive(time.monotonic() + WALL_LIMIT) for _ in requests]
             self.assertEqual([a["id"] for a in answers], [100, 101, 102, 103, 104])
             self.assertEqual(answers[0]["result"]["data"], "78" + "00" * ((1 << 20) - 1))
             self.assertEqual(answers[1]["result"]["time_ps"], start)
             self.assertEqual(answers[2]["result"]["data"], "00")
             self.assertEqual(answers[3]["error"]["message"], "there is no snapshot 'b'  (known: a)")
             self.assertEqual(answers[4]["result"]["time_ps"], start)
-            ended = waiter._receive(time.monotonic() + PATIENCE)
+            ended = waiter._receive(time.monotonic() + WALL_LIMIT)
             self.assertEqual((ended["id"], ended["result"]["reason"], ended["result"]["text"]),
                              (77, "restored", "trnvp_control.py restored 'a'"))
             waiter._send(b'"id":78,"method":"status"}\n')
-            self.assertEqual(waiter._receive(time.monotonic() + PATIENCE)["id"], 78)
+            self.assertEqual(waiter._receive(time.monotonic() + WALL_LIMIT)["id"], 78)
 
     def test_restored_run_repeats_the_first_one_byte_for_byte(self):
         with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
@@ -130,7 +130,7 @@ class SnapshotsTest(unittest.TestCase):
         with platform("--uart", "socket", "--paused") as running, running.connect() as p:
             p.snapshot(name="reset")
             with socket.socket(socket.AF_UNIX) as console:
-                console.settimeout(PATIENCE)
+                console.settimeout(WALL_LIMIT)
                 console.connect(os.path.join(running.folder, uart + ".uart"))
                 seen = []
                 for _ in range(2):
@@ -163,7 +163,8 @@ class SnapshotsTest(unittest.TestCase):
             p.restore(name="a")
             p.misuse(policy="fail")
             with self.assertRaises(trnvp_control.ControlError):
-                p.bus_read(space="chip0.management.uart.in", address=0xFF0)  # nothing is there
+                # No register at this address.
+                p.bus_read(space="chip0.management.uart.in", address=0xFF0)
             self.refused(p, "a misuse rule with policy 'fail' was broken", p.restore, name="a")
             p.misuse(clear=True)
             p.restore(name="a")
@@ -184,7 +185,7 @@ class SnapshotsTest(unittest.TestCase):
         with platform("--paused") as running, running.connect() as p:
             p.snapshot(name="a")
             with socket.socket(socket.AF_UNIX) as rude:
-                rude.settimeout(PATIENCE)
+                rude.settimeout(WALL_LIMIT)
                 rude.connect(os.path.join(running.folder, "control.sock"))
                 self.assertTrue(wait_until(lambda: p.status()["attached"] == 2))
                 p.snapshot(name="b")
@@ -218,7 +219,7 @@ class SnapshotsTest(unittest.TestCase):
                             os.killpg(process.pid, signal.SIGINT)
                         else:
                             os.kill(process.pid if ends == "kill the first" else max(group), signal.SIGKILL)
-                    status = process.wait(PATIENCE)
+                    status = process.wait(WALL_LIMIT)
                     self.assertEqual(status, -9 if "kill" in ends else 0)
                     self.assertTrue(wait_until(lambda: not processes(process.pid)), processes(process.pid))
                     if "kill" not in ends:
@@ -240,7 +241,7 @@ class SnapshotsTest(unittest.TestCase):
 
     def ctl(self, running, *words):
         done = subprocess.run([os.environ["TRNCTL"], "--connect", running.folder, *words], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
+                              stderr=subprocess.STDOUT, text=True, timeout=WALL_LIMIT, check=False)
         return done.returncode, done.stdout
 
 

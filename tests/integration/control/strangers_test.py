@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile clients: nothing that they send, or do not send, to a socket of the platform ends or blocks the run."""
+"""Hostile clients: no data and no silence on a socket of the platform ends or blocks the run."""
 import os
 import re
 import signal
@@ -11,7 +11,7 @@ import time
 import unittest
 
 import trnvp_control
-from running_platform import BOARD, PATIENCE, platform
+from running_platform import BOARD, WALL_LIMIT, platform
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 HELLO = b'{"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":1%s}}\n'
@@ -19,9 +19,9 @@ TOKEN = "0123456789abcdef"
 
 
 def exchange(address, data):
-    """What comes back until the other side closes, or says a whole line."""
+    """The bytes received until the peer closes the connection, or up to the first complete line."""
     with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as link:
-        link.settimeout(PATIENCE)
+        link.settimeout(WALL_LIMIT)
         link.connect(address)
         answer = b""
         try:
@@ -50,7 +50,7 @@ class StrangersTest(unittest.TestCase):
         self.folder = folder.name
 
     def addresses(self, process):
-        """Of TCP sockets, by purpose."""
+        """Addresses of TCP sockets by purpose."""
         ports = re.findall(r'"address":"127.0.0.1:(\d+)","purpose":"(\w+)"', process.stdout.readline())
         return {purpose: ("127.0.0.1", int(port)) for port, purpose in ports}
 
@@ -64,7 +64,7 @@ class StrangersTest(unittest.TestCase):
         for address in (unix, at["control"]):
             for text in (DEEP, b'{"method":' + DEEP + b"}", HELLO % (b',"client":' + DEEP), b'{"a":' * 100_000):
                 self.assertIn(b'"error"', exchange(address, text + b"\n"))
-        with trnvp_control.connect(self.folder, timeout=PATIENCE) as p:
+        with trnvp_control.connect(self.folder, timeout=WALL_LIMIT) as p:
             p._send(b'{"jsonrpc":"2.0","id":1,"method":"peek","params":{"space":%s}}\n' % DEEP)
             self.assertEqual(p._receive(None)["error"]["code"], -32700)
             self.assertIn("time_ps", p.status())
@@ -75,24 +75,26 @@ class StrangersTest(unittest.TestCase):
         page = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n$k#6b"
         for data in (page, b"GET /$k#6b HTTP/1.1\r\n\r\n", b"\r\n$k#6b", b"k", b"$k#00", b"+x$k#6b"):
             self.assertEqual(exchange(at, data), b"", data)
-        with trnvp_control.connect(self.folder, timeout=PATIENCE) as p, socket.create_connection(at) as silent:
+        with trnvp_control.connect(self.folder, timeout=WALL_LIMIT) as p, socket.create_connection(at) as silent:
             self.assertFalse(p.status()["paused"])
             silent.sendall(b"+$qSupp")
-            with socket.create_connection(at, PATIENCE) as gdb:  # the silent client has no place
+            # The silent client does not occupy the only session.
+            with socket.create_connection(at, WALL_LIMIT) as gdb:
                 gdb.sendall(b"+$?#3f")
-                self.assertEqual(gdb.makefile("rb").read(2), b"+$")  # both bytes, in however many pieces
+                # Both bytes, regardless of segmentation.
+                self.assertEqual(gdb.makefile("rb").read(2), b"+$")
                 self.assertTrue(p.status()["paused"])
-                self.assertEqual(exchange(at, b"+$k#6b"), b"")  # one at a time
+                self.assertEqual(exchange(at, b"+$k#6b"), b"")  # only one session at a time
 
     def test_silent_clients_do_not_block_others(self):
         self.start()
-        with trnvp_control.connect(self.wait_for_socket(), timeout=PATIENCE) as p:
+        with trnvp_control.connect(self.wait_for_socket(), timeout=WALL_LIMIT) as p:
             silent = [self.open(name) for name in ["control.sock"] * 40 + ["chip0.sock"] * 40
                       if os.path.exists(os.path.join(self.folder, name))]
             self.assertLessEqual(p.status()["attached"], 17)
-            with trnvp_control.connect(self.folder, timeout=PATIENCE) as another:
+            with trnvp_control.connect(self.folder, timeout=WALL_LIMIT) as another:
                 self.assertIn("time_ps", another.status())
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + WALL_LIMIT
             while p.status()["attached"] > 1 and time.monotonic() < end:
                 time.sleep(0.2)
             self.assertEqual(p.status()["attached"], 1)
@@ -105,7 +107,7 @@ class StrangersTest(unittest.TestCase):
         return link
 
     def wait_for_socket(self):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + WALL_LIMIT
         while not os.path.exists(os.path.join(self.folder, "control.sock")) and time.monotonic() < end:
             time.sleep(0.01)
         return self.folder
@@ -115,22 +117,22 @@ class StrangersTest(unittest.TestCase):
         first.stdout.readline()
         first.send_signal(signal.SIGSTOP)
         queue = []
-        for _ in range(40):  # its queue is full
+        for _ in range(40):  # exceeds its queue
             link = socket.socket(socket.AF_UNIX)
             link.setblocking(False)
             queue.append(link)
             if link.connect_ex(os.path.join(self.folder, "control.sock")) != 0:
                 break
         second = self.start()
-        self.assertEqual(second.wait(PATIENCE), 2)
+        self.assertEqual(second.wait(WALL_LIMIT), 2)
         self.assertIn("another process listens on this address", second.stderr.read())
         os.unlink(os.path.join(self.folder, "control.sock"))
         third = self.start()
         third.stdout.readline()
         first.send_signal(signal.SIGCONT)
         first.terminate()
-        first.wait(PATIENCE)
-        with trnvp_control.connect(self.folder, timeout=PATIENCE) as p:
+        first.wait(WALL_LIMIT)
+        with trnvp_control.connect(self.folder, timeout=WALL_LIMIT) as p:
             self.assertIn("time_ps", p.status())
         for link in queue:
             link.close()
@@ -139,10 +141,10 @@ class StrangersTest(unittest.TestCase):
         for option, address in (("--gdb", "70000"), ("--gdb", "-1"), ("--gdb", "127.0.0.1:65536"), ("--gdb", "http"),
                                 ("--control-tcp", "127.0.0.1:65536"), ("--control-tcp", "127.0.0.1:-5")):
             run = self.start(f"{option}={address}")
-            self.assertEqual(run.wait(PATIENCE), 2, address)
+            self.assertEqual(run.wait(WALL_LIMIT), 2, address)
             self.assertIn("is not a TCP port (0 to 65535)", run.stderr.read())
         done = subprocess.run([os.environ["TRNCTL"], "--connect", "127.0.0.1:65536", "list"], capture_output=True,
-                              text=True, timeout=PATIENCE, check=False)
+                              text=True, timeout=WALL_LIMIT, check=False)
         self.assertIn("is not a TCP port", done.stderr)
 
 

@@ -8,7 +8,7 @@
 namespace trn::test {
 namespace {
 
-// ---- programs
+// ---- Programs
 
 TEST_P(DriverContract, AcceptsProgramsAtContractAddressesOnly) {
     drive([&](device& chip) {
@@ -32,9 +32,10 @@ TEST_P(DriverContract, AcceptsProgramsAtContractAddressesOnly) {
     });
 }
 
-// ---- notification queues
+// ---- Notification queues
 
-constexpr std::uint64_t post_payload = 0x800, post = 0x804;  // invented: how firmware posts
+// Invented: registers by which firmware posts.
+constexpr std::uint64_t post_payload = 0x800, post = 0x804;
 
 using notifier = contract_map::notifier;
 
@@ -48,7 +49,7 @@ trn_notification next(device& chip, trn_notification_ring& ring) {
     return entry;
 }
 
-/// Fills the ring three times over while a reader follows.
+/// Fills the ring three times while a reader reads the entries.
 void follow(device& chip, const notifier& from, trn_notification_ring& ring,
             std::uint32_t entries) {
     for (std::uint32_t i = 0; i < 3 * entries; ++i) {
@@ -148,7 +149,7 @@ TEST_P(DriverContract, PostsNoNotificationsWhenTheSlotIsDisabled) {
     });
 }
 
-// ---- neighbours
+// ---- Neighbours
 
 TEST_P(DriverContract, ReadsItsOwnWordsWithSpoofedNeighbours) {
     if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
@@ -215,7 +216,7 @@ TEST_P(DriverContract, ElectsItselfWithSpoofedNeighbours) {
         EXPECT_EQ(seen.serial, serial);
         EXPECT_EQ(word(chip, map().misc_ram + 0x18c), 0u);
     });
-    // The words outlive the driver and its reset (contract 5.3, 11.4).
+    // The words persist after the driver's exit and its reset (contract 5.3, 11.4).
     drive([&](device& chip) {
         trn_pod seen{};
         chip.check(trn_pod_status(chip, &seen));
@@ -223,7 +224,7 @@ TEST_P(DriverContract, ElectsItselfWithSpoofedNeighbours) {
     });
 }
 
-// ---- counters
+// ---- Counters
 
 TEST_P(DriverContract, CountsIdleTimeOfThePeArray) {
     drive([&](device& chip) {

@@ -11,8 +11,8 @@ namespace trn::test {
 
 /// Block addresses of the contract, repeated here independently to check the driver stub's table.
 struct contract_map {
-    std::uint64_t register_bar_bytes;  ///< at least
-    // Offsets in it (contract 3.2, 9, 15.1)
+    std::uint64_t register_bar_bytes;  ///< minimum size
+    // Offsets in the register BAR (contract 3.2, 9, 15.1).
     std::uint64_t misc_ram, engine_0, state_buffers;
     struct notifier {
         trn_notifier kind;
@@ -21,11 +21,11 @@ struct contract_map {
     };
     std::vector<notifier> notifiers;
     std::vector<std::uint64_t> pe_counters;
-    std::vector<std::uint64_t> holes;  ///< where nothing is
+    std::vector<std::uint64_t> holes;  ///< unassigned offsets
 
-    // AXI
+    // AXI addresses.
     std::uint64_t misc_ram_axi;
-    std::vector<std::uint64_t> programs, no_programs;  ///< beside cores and stacks (contract 10)
+    std::vector<std::uint64_t> programs, no_programs;  ///< next to cores and stacks (contract 10)
 
     std::uint32_t api_version;
     bool has_neighbours;
@@ -90,9 +90,9 @@ inline const contract_map& one_die() {
     return map;
 }
 
-/// A chip that the driver contract is checked on.
+/// A chip on which the driver contract is checked.
 struct contract_board {
-    std::string name;  ///< in the test's name
+    std::string name;  ///< used in the test's name
     std::string board;
     std::vector<std::string> set;
     std::uint16_t device_id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misbehaving clients of one chip, while a driver works on its neighbour.
+// Misbehaving clients of one chip, while a driver uses the neighbouring chip.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -51,7 +51,7 @@ protected:
         text << std::ifstream(scratch_ / "log").rdbuf();
         return text.str();
     }
-    /// The platform has logged this message.
+    /// Checks that the platform logs this message.
     void expect_said(const std::string& sentence) {
         EXPECT_TRUE(eventually([&] { return log().find(sentence) != std::string::npos; }))
             << sentence << "\n"
@@ -65,7 +65,7 @@ protected:
         neighbour_->check(trn_read(*neighbour_, 5, back.data(), at, back.size()));
         EXPECT_EQ(back, sent);
     }
-    /// A driver that attaches to chip 0 now works.
+    /// Checks that a driver can attach to chip 0 and copy.
     void next_client_works() {
         std::array<char, 256> why{};
         trn_transport transport{};
@@ -135,13 +135,13 @@ TEST_F(ClientsTest, InvalidDmaRangesAreRefused) {
     const auto map = [&](u64 offset, u64 iova, u64 size) {
         return peer.request(map_dma, packed(u32{32}, u32{3}, offset, iova, size), {file}).error;
     };
-    EXPECT_EQ(map(0, 0x1000, (1 << 20) + 1), u32{EINVAL});  // more than the file has
-    EXPECT_EQ(map(1 << 20, 0x1000, 4096), u32{EINVAL});     // past its end
+    EXPECT_EQ(map(0, 0x1000, (1 << 20) + 1), u32{EINVAL});  // larger than the file
+    EXPECT_EQ(map(1 << 20, 0x1000, 4096), u32{EINVAL});     // beyond its end
     EXPECT_EQ(map(~u64{0} - 4095, 0x1000, 8192), u32{EINVAL});
     EXPECT_EQ(map(0, ~u64{0} - 4095, 8192), u32{EEXIST});  // wraps around
     EXPECT_EQ(map(0, 0x1000, 0), u32{EINVAL});
     EXPECT_EQ(map(0, 0x10'0000, 1 << 20), 0u);
-    EXPECT_EQ(map(0, 0x1f'f000, 4096), u32{EEXIST});  // overlaps the one before
+    EXPECT_EQ(map(0, 0x1f'f000, 4096), u32{EEXIST});  // overlaps the previous mapping
     expect_said(
         "chip0: the client's message DMA_MAP was refused: 1048577 bytes at 0x0 of the file");
     expect_said("4096 bytes at 0x1ff000: empty, wrapping, or overlapping a mapped range");
@@ -165,7 +165,7 @@ TEST_F(ClientsTest, RangesMayBeUnmappedDuringUse) {
         trn_job job = 0;
         victim.check(trn_submit(victim, 0, trn_hbm_address(victim, 0, 64 << 20),
                                 trn_buffer_address(victim, &buffer, 0), 64 << 20, &job));
-        trn_buffer_free(victim, &buffer);  // unmapped in the middle of the copy
+        trn_buffer_free(victim, &buffer);  // unmapped during the copy
         const auto status = trn_wait(victim, job);
         EXPECT_TRUE(status == TRN_ABORTED || status == TRN_OK) << trn_last_error(victim);
         neighbour_works();
@@ -181,7 +181,8 @@ TEST_F(ClientsTest, TruncatedMappedFileAffectsNoOtherClient) {
         peer.request(map_dma, packed(u32{32}, u32{3}, u64{0}, u64{0x10'0000}, u64{1 << 20}), {file})
             .ok());
     ASSERT_EQ(ftruncate(file, 0), 0);
-    // Memory space and bus master on, then a ring there: engine 128 queue 5, contract 6.3.
+    // Enables memory space and bus mastering, then configures a ring of engine 128 queue 5
+    // (contract 6.3).
     const auto config = [&](u64 at, u16 value) {
         peer.request(write_region, packed(at, u32{7}, u32{2}, value));
     };

@@ -22,13 +22,14 @@ enum class door { in_process, socket };
 class attached_chip {
 public:
     virtual ~attached_chip() = default;
-    /// Runs `work` as a host program; the driver is unloaded afterwards.
+    /// Runs `work` as a host program with a driver; unloads the driver afterwards.
     virtual void run(const trn_options& options, const std::function<void(device&)>& work) = 0;
     /// The platform's log so far.
     virtual std::string log() const = 0;
 };
 
-/// \throws std::runtime_error when it does not boot
+/// Boots a chip.
+/// throws std::runtime_error if it does not boot
 std::unique_ptr<attached_chip> attach(const contract_board& which, door how);
 
 struct setting {
@@ -43,14 +44,14 @@ class DriverContract : public testing::TestWithParam<setting> {
 protected:
     const contract_board& board() const { return GetParam().board; }
     const contract_map& map() const { return GetParam().board.map; }
-    /// Of the drivers to come.
+    /// Options of drivers started later.
     trn_options& options() { return options_; }
 
-    /// A driver that has probed and reset the device works, and is unloaded.
+    /// Runs `work` with a driver that has probed and reset the device; unloads it afterwards.
     void drive(const std::function<void(device&)>& work);
-    /// A driver that has accessed nothing yet.
+    /// Runs `work` with a driver that has not accessed the device.
     void drive_unprobed(const std::function<void(device&)>& work);
-    /// The test breaks a rule on purpose: the platform must have reported the rule of this name.
+    /// Expects the platform to report the misuse rule of this name.
     void expect_misuse(const std::string& rule) { misuses_.push_back(rule); }
 
     void SetUp() override { chip_ = attach(board(), GetParam().how); }
@@ -64,7 +65,7 @@ private:
 
 // Helpers shared by the tests.
 
-/// Copies the pattern of `seed` there and back again, and compares.
+/// Copies the pattern of `seed` to `address` and back, and compares.
 void expect_holds(device& chip, std::uint64_t address, std::uint64_t size, std::uint64_t seed,
                   std::uint32_t core = 0);
 void fill(device& chip, std::uint64_t address, std::uint64_t size, std::uint64_t seed,
@@ -77,11 +78,11 @@ inline std::uint32_t word(device& chip, std::uint64_t offset) {
 inline void set_word(device& chip, std::uint64_t offset, std::uint32_t value) {
     chip.check(trn_bar_write_raw(chip, offset, value));
 }
-/// A place in a stack; chips with fewer stacks have the first ones.
+/// An address in a stack; `stack` wraps on chips with fewer stacks.
 inline std::uint64_t hbm(device& chip, std::uint32_t stack, std::uint64_t offset) {
     return trn_hbm_address(chip, stack % chip.info().stacks, offset);
 }
-/// An engine of the cores; chips with fewer engines have the first ones.
+/// An engine of the cores; `number` wraps on chips with fewer engines.
 inline std::uint32_t engine_of(device& chip, std::uint32_t number) {
     return number % (chip.info().cores * 16);
 }

@@ -24,7 +24,7 @@ namespace trn::test {
 
 namespace {
 
-/// The host is a process of the simulation.
+/// The host runs inside the simulation.
 class chip_in_process final : public attached_chip {
 public:
     explicit chip_in_process(const contract_board& which)
@@ -56,7 +56,7 @@ private:
     std::unique_ptr<host_cpu> cpu_;
 };
 
-/// `trnvp run BOARD --listen FOLDER` in another process; the host is this one.
+/// `trnvp run BOARD --listen FOLDER` in another process; the host runs in this process.
 class chip_behind_socket final : public attached_chip {
 public:
     explicit chip_behind_socket(const contract_board& which)

@@ -76,7 +76,7 @@ TEST_P(DriverContract, Bar4ReachesTheSameMemory) {
     drive([&](device& chip) {
         const auto info = chip.info();
         for (std::uint32_t stack = 0; stack < info.stacks; ++stack) {
-            // The last and the first bytes that both BAR4 and the stack have.
+            // The last and first bytes that are both in BAR4 and in the stack.
             const auto end = std::min(info.stack_size, std::uint64_t{36} << 30);
             for (const std::uint64_t offset : {std::uint64_t{16} << 20, end - 100}) {
                 std::vector<std::uint8_t> bytes(100);
@@ -136,7 +136,7 @@ TEST_P(DriverContract, RunsAsynchronousCopiesOfAllCoresAtOnce) {
 TEST_P(DriverContract, ReportsTheCauseOfAnAbortedCopyAndRecovers) {
     expect_misuse("unmapped-source");
     drive([&](device& chip) {
-        const std::uint64_t nowhere = 0xF'F000'0000;  // past every chip's first stack
+        const std::uint64_t nowhere = 0xF'F000'0000;  // beyond every chip's first stack
         EXPECT_EQ(trn_copy(chip, 0, hbm(chip, 0, 32 * MiB), nowhere, 4 * KiB), TRN_ABORTED);
         trn_failure why{};
         ASSERT_TRUE(trn_last_failure(chip, &why));

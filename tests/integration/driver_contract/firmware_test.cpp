@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract 4 and 12: what firmware serves.
+// Contract 4 and 12: firmware services.
 #include <cstring>
 
 #include "tests/integration/driver_contract/contract_fixture.h"
@@ -19,7 +19,7 @@ TEST_P(DriverContract, ReadsRegistersThroughTheLegacyMailbox) {
         EXPECT_EQ(values[0], serial & 0xffff'ffff);
         EXPECT_EQ(values[50], map().api_version);
         EXPECT_EQ(values[99], serial >> 32);
-        addresses[3] = 0x1000;  // not in the register space
+        addresses[3] = 0x1000;  // outside the register space
         EXPECT_EQ(trn_read_counters(chip, addresses.data(), values.data(), 100), TRN_REFUSED);
         EXPECT_EQ(trn_read_counters(chip, addresses.data(), values.data(), 101),
                   TRN_INVALID_ARGUMENT);
@@ -29,7 +29,7 @@ TEST_P(DriverContract, ReadsRegistersThroughTheLegacyMailbox) {
 TEST_P(DriverContract, AcceptsMetricsThroughTheLegacyMailbox) {
     drive([&](device& chip) {
         const std::uint8_t metric[] = {7, 5, '2', '.', '2', '6', 0, 9, 1, 'x'};
-        for (int posts = 0; posts < 300; ++posts)  // sequence numbers wrap and never are 0
+        for (int posts = 0; posts < 300; ++posts)  // sequence numbers wrap and skip 0
             chip.check(trn_post_metric(chip, metric, sizeof metric));
         const std::uint8_t cut_off[] = {7, 200, 'x'};
         EXPECT_EQ(trn_post_metric(chip, cut_off, sizeof cut_off), TRN_REFUSED);
@@ -56,7 +56,7 @@ TEST_P(DriverContract, SetsPowerProfilesThroughTheNewMailbox) {
     });
 }
 
-/// A request of the new mailbox, word by word, with the caller's CRC.
+/// Sends a request to the new mailbox word by word, with the given CRC.
 std::uint32_t ask(device& chip, std::uint64_t misc_ram, std::uint32_t header, std::uint32_t crc) {
     set_word(chip, misc_ram + 0x1f0, header);
     set_word(chip, misc_ram + 0x1f4, crc);
@@ -79,7 +79,7 @@ TEST_P(DriverContract, RefusesRequestsWithAWrongCrc) {
         EXPECT_EQ(answer >> 8 & 0xff, 1u);  // failed
         EXPECT_EQ(answer >> 16, 4u);        // no data
         std::uint32_t current = 99, size = sizeof current;
-        chip.check(trn_get_data(chip, 1, &current, &size));  // the next one is served
+        chip.check(trn_get_data(chip, 1, &current, &size));  // the next request is served
     });
 }
 
@@ -87,7 +87,8 @@ TEST_P(DriverContract, RestoresFirmwareWordsOverwrittenByTheHost) {
     expect_misuse("firmware-word-overwritten");
     drive([&](device& chip) {
         const auto ram = map().misc_ram;
-        // API version, routing id, serial number, ECC counts, server, build; all but samples
+        // API version, routing id, serial number, ECC counts, server, build: constant words, except
+        // samples.
         const std::vector<std::uint32_t> words{0x00, 0x04, 0x24, 0x38, 0x3c,  0x40,
                                                0x44, 0x64, 0x70, 0x74, 0x400, 0x808};
         std::vector<std::uint32_t> before;
@@ -117,7 +118,7 @@ TEST_P(DriverContract, ReportsAnUnknownCommand) {
     });
 }
 
-/// Simulated ns in which firmware samples power and updates the heartbeat at least once.
+/// Simulated ns; firmware samples power and updates the heartbeat at least once in it.
 constexpr std::uint64_t tick = 120'000'000;
 
 TEST_P(DriverContract, SamplesThePowerOfEachDie) {

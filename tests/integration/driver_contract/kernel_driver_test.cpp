@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stub as a process of a kernel driver: another driver of the same device does what only it may
-// (trn_kernel_driver), and refuses its registers as ioctl 12 does (contract 13.2).
+// The stub as a user process of a kernel driver: another driver of the same device performs the
+// privileged operations (trn_kernel_driver), and blocks registers as ioctl 12 does (contract 13.2).
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -17,7 +17,7 @@
 namespace trn::test {
 namespace {
 
-/// A driver with one process.
+/// A kernel driver with one user process.
 class kernel_side {
 public:
     explicit kernel_side(device& driver) : driver_(driver) {}
@@ -106,7 +106,7 @@ private:
         next_ += size;
         return trn_hbm_address(driver_, stack, at);
     }
-    /// Rings elsewhere than the process has them.
+    /// Places a ring at another address than the process does.
     int give(const trn_kernel_ring& r) {
         ++rings;
         const auto moved = [&](std::uint64_t from, std::uint32_t length) {
@@ -168,7 +168,7 @@ std::vector<std::uint8_t> numbers(std::int32_t factor) {
     return bytes;
 }
 
-/// Drives the device as a process of the kernel driver that has it.
+/// Uses the device as a user process of the kernel driver `driver`.
 void on_process(device& driver, const std::function<void(device&, kernel_side&)>& work) {
     kernel_side kernel(driver);
     device process(kernel.transport());

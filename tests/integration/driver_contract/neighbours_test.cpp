@@ -27,7 +27,7 @@ std::uint64_t window(unsigned seng) {
     return (1ull << 52) + (std::uint64_t{seng} << 50);
 }
 
-/// Two chips, each with a host of its own.
+/// Two chips with separate hosts.
 class NeighboursTest : public testing::Test {
 protected:
     void boot(const std::string& position) {
@@ -40,7 +40,7 @@ protected:
         ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
                   stop_reason::kind::condition);
     }
-    /// Runs a program on each host at the same time.
+    /// Runs a program on both hosts at the same time.
     void drive(const std::function<void(device&, unsigned host)>& work) {
         for (unsigned n = 0; n < 2; ++n)
             hosts_[n]->run([&, n] {
@@ -92,7 +92,7 @@ TEST_F(NeighboursTest, CopyIntoEachOthersStacksAndRaiseEachOthersSemaphores) {
         chip.check(trn_sleep(chip, 1'000'000));
         std::int32_t raised = 0;
         chip.check(trn_semaphore_read(chip, TRN_SYNC_CORE, 5, 0, &raised));
-        EXPECT_EQ(raised, 4);  // the other host's
+        EXPECT_EQ(raised, 4);  // value written by the other host
     });
 }
 
@@ -129,7 +129,7 @@ TEST_F(NeighboursTest, PrimariesElectTheLowerSerialAsNode0) {
             chip.check(
                 trn_bar_read(chip, bar0::offset(misc_ram_regs::reg::right_serial_lo), &published));
             EXPECT_EQ(published, 0u);
-            chip.check(trn_sleep(chip, 500'000'000));  // both are through before the next round
+            chip.check(trn_sleep(chip, 500'000'000));  // both have finished before the next round
         }
     });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of NeuronCores through trn_program.h: NeuronCore spec 5.3, 10 and 11.
+// Programs of NeuronCores, loaded by trn_program.h: NeuronCore spec 5.3, 10 and 11.
 #include <gmock/gmock.h>
 
 #include <cstdio>
@@ -28,7 +28,7 @@ trn_program_options on_core(std::uint32_t core) {
     return options;
 }
 
-/// y = x + x + bias, rows of x by DMA into partitions, a row of bias into all of them.
+/// y = x + x + bias; DMA copies rows of x to partitions, and a row of bias to all of them.
 const auto sums = set_of(R"(
 .tensor x int32 [100, 24] in
 .tensor bias int32 [24] in
@@ -57,7 +57,7 @@ std::vector<std::uint8_t> bytes_of(const std::vector<std::int32_t>& numbers) {
 void expect_sums(device& chip, const trn_program_options& options) {
     const loaded_program program(chip, sums, options);
     std::vector<std::int32_t> x(100 * 24), bias(24), expected;
-    for (int run = 0; run < 2; ++run) {  // the rings are given again
+    for (int run = 0; run < 2; ++run) {  // the second run registers the rings again
         std::iota(x.begin(), x.end(), 1000 * run);
         std::iota(bias.begin(), bias.end(), -7);
         expected.clear();
@@ -121,13 +121,13 @@ TEST_P(DriverContract, ReportsTheEngineThatFailsWithItsSourceLine) {
         EXPECT_EQ(result.error, 2u);
         EXPECT_EQ(result.error_pc, 1u);
         EXPECT_EQ(result.line, 3u);
-        EXPECT_FALSE(result.done);  // the other engine goes on
+        EXPECT_FALSE(result.done);  // the other engine continues
         EXPECT_EQ(trn_program_start(program.get()), TRN_BUSY);
         EXPECT_EQ(trn_program_wait(program.get(), ms, &result), TRN_ABORTED);
     });
 }
 
-/// The message takes a while to make, in which several of these waits end.
+/// Composing the message takes long enough for several of these waits to end.
 TEST_P(DriverContract, DoesNotReportAWaitWithTheSemaphoreOfALaterOne) {
     std::string text = ".engine sync\n.repeat n 400\ndelay cycles=600\nupdate S[9]+=1 nop\n.end\n";
     text += ".engine scalar\n.repeat n 400\nwait S[9]>={n+1} nop\n.end\nhalt\n";
@@ -138,7 +138,7 @@ TEST_P(DriverContract, DoesNotReportAWaitWithTheSemaphoreOfALaterOne) {
         EXPECT_EQ(trn_program_wait(program.get(), 20'000, &result), TRN_TIMED_OUT);
         int wanted = 0, found = 0;
         const char* wait = std::strstr(trn_last_error(chip), "for value ");
-        if (wait == nullptr) return;  // the engine was found between two waits
+        if (wait == nullptr) return;  // the engine was between two waits
         ASSERT_EQ(std::sscanf(wait, "for value %d of semaphore 9, which is %d", &wanted, &found),
                   2);
         EXPECT_LT(found, wanted) << trn_last_error(chip);

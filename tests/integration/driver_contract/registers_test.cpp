@@ -10,7 +10,7 @@ struct written {
     std::uint32_t value;
 };
 
-/// Register values that the driver leaves in every engine, Trainium2 and later.
+/// Register values written by the driver to every engine, Trainium2 and later.
 const written engine_registers[] = {
     {0x118, 0x00010008},    {0x11C, 0x00010008},   {0x124, 0x20808080},
     {0x254, 0x010FFFFF},    {0x258, 0x00000102},   {0x304, 0x00010041},
@@ -43,7 +43,7 @@ TEST_P(DriverContract, EngineRegistersKeepTheDriversValues) {
             if (board().device_id == 0x7564) {
                 EXPECT_EQ(word(chip, engine + 0x2012C) & 0xffff, 256u);
             }
-            // Ring id errors stop the engines of the cores no more (6.3 step 7).
+            // Ring id errors are masked in the engines of the cores (6.3 step 7).
             const bool masked = engine >= 0x8000'0000;
             EXPECT_EQ((word(chip, engine + 0x3A030) & 1u << 17) != 0, masked);
             EXPECT_EQ((word(chip, engine + 0x3A070) & 1u << 11) != 0, masked);
@@ -62,7 +62,7 @@ TEST_P(DriverContract, SetsUpQueuesPerTheContract) {
         const host_buffer rings(chip, 8192);
         const auto m2s = map().engine_0 + 0x1000, s2m = map().engine_0 + 0x21000;
         chip.check(trn_ring_init(chip, 0, 0, rings.address(), 48, rings.address() + 4096, 32));
-        EXPECT_EQ(word(chip, m2s + 0x74), 3u);  // barriers of descriptors work
+        EXPECT_EQ(word(chip, m2s + 0x74), 3u);  // descriptor barriers are enabled
         for (const auto queue : {m2s, s2m}) {
             EXPECT_EQ(word(chip, queue + 0x20), 0x0303'0000u);
             EXPECT_EQ(word(chip, queue + 0x34), 0x4000'0000u);  // ring id 1

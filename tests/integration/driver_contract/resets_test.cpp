@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract 5 and 8: resets of the device and of cores, in the middle of work; scrubs.
+// Contract 5 and 8: resets of the device and of cores during work; scrubs.
 #include <cstring>
 
 #include "tests/integration/driver_contract/contract_fixture.h"

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t first_bit = 1u << 26, last_bit = 1u << 27;
 
-/// A pair of rings written by a user program, and the marker that ends its work.
+/// A pair of rings written by a user program, and a marker that is copied last.
 class user_rings {
 public:
     user_rings(device& chip, std::uint32_t engine, std::uint32_t queue, std::uint64_t m2s,
@@ -36,7 +36,7 @@ public:
         source(from, size, 0, flags);
         destination(to, size);
     }
-    /// Rings the doorbells; true when the final marker has arrived.
+    /// Rings the doorbells; returns whether the marker has arrived.
     bool run() {
         const auto value = ++marker_value_;
         std::memcpy(marker_.bytes().data(), &value, sizeof value);
@@ -49,7 +49,7 @@ public:
             return seen == value;
         });
     }
-    /// Posts without a marker.
+    /// Rings the doorbells without a marker.
     void start() {
         chip_.check(trn_ring_start(chip_, engine_, queue_, pending_[0], pending_[1]));
         pending_[0] = pending_[1] = 0;
@@ -160,7 +160,7 @@ TEST_P(DriverContract, SplitsPacketsDifferentlyOnBothSides) {
         mine.destination(to + 6500, 500);
         ASSERT_TRUE(mine.run());
         expect_holds(chip, to, 7000, 9);
-        // The longest packet that is allowed: 65 descriptors.
+        // The longest packet allowed: 65 descriptors.
         for (std::uint32_t i = 0; i < 65; ++i)
             mine.source(from + 64 * i, 64, (i > 0 ? first_bit : 0) | (i < 64 ? last_bit : 0));
         mine.destination(to + 8192, 65 * 64);
@@ -176,7 +176,7 @@ TEST_P(DriverContract, BarriersAndStrongWritesKeepOrder) {
         user_rings mine(chip, 33, 0, rings.address(), rings.address() + 8 * KiB, 64);
         const auto a = hbm(chip, 0, 40 * MiB), b = a + MiB, c = b + MiB;
         fill(chip, a, 60 * KiB, 4);
-        // c reads the previous descriptor's result: correct only after a DMB.
+        // c copies the previous descriptor's result: correct only after a barrier (DMB).
         mine.copy(b, a, 60 * KiB, TRN_DMB | TRN_WRITE_BARRIER);
         mine.copy(c, b, 60 * KiB);
         mine.source(c, 64);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract 3.3 and 10: semaphores, events, state buffers and TOP_SP memory from every side.
+// Contract 3.3 and 10: semaphores, events, state buffers and TOP_SP memory, accessed by all
+// initiators.
 #include "tests/integration/driver_contract/contract_fixture.h"
 #include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
 
-constexpr std::uint64_t sync_window = 0x270'0000;  // of a core's aperture
+constexpr std::uint64_t sync_window = 0x270'0000;  // offset in a core's aperture
 constexpr std::uint64_t events_at = 0x0, set_at = 0x1400, increment_at = 0x1800,
                         decrement_at = 0x1c00;
 

@@ -57,7 +57,7 @@ protected:
         return functions_.at(chip).port->bar(4).bus_address + offset;
     }
 
-    /// A server's card and what its program has created on it.
+    /// A server's card and the objects that its program has created.
     struct card {
         trn_transport transport{};  // outlives the program that opened the card
         trn_rdma_card* open = nullptr;
@@ -90,7 +90,7 @@ protected:
                       0);
         });
     }
-    /// From server0's chip to server1's; returns the status.
+    /// Copies from server0's chip to server1's; returns the completion status.
     std::uint32_t send(const card& from, const card& to, std::uint64_t bytes) {
         trn_rdma_completion done{};
         run("server0.nic", [&](const trn_transport&) {
@@ -154,12 +154,12 @@ TEST_F(EfaBetweenServersTest, MovesBytesFromAChipsHbmToAChipOfAnotherServer) {
         d.check(trn_read(d, 0, back.data(), trn_hbm_address(d, 0, 96 * MiB), back.size()));
     });
     EXPECT_EQ(back, bytes);
-    // No byte passed a host: the data were routed peer to peer in the server's switch.
+    // No data passed a host: the server's switch routed them peer to peer.
     for (const char* name : {"server0.switch", "server1.switch"})
         EXPECT_LT(platform_.modules().find<pcie_switch>(name)->counters().up, 200u);
 }
 
-/// The card of one server is pulled in the middle of a transfer, and put in again.
+/// Removes the card of one server during a transfer, and reinserts it.
 TEST_F(EfaBetweenServersTest, LostCardEndsOnlyItsOwnTransfers) {
     constexpr std::uint32_t size = 16 * MiB;  // 0.35 ms
     std::vector<std::uint8_t> bytes(size, 0x3c), back(size);
@@ -190,7 +190,7 @@ TEST_F(EfaBetweenServersTest, LostCardEndsOnlyItsOwnTransfers) {
     std::array<std::uint8_t, 2> vendor{};
     functions_.at("server1.nic").port->config_read(0, vendor);
     EXPECT_EQ(vendor[0], 0xff);
-    drive("server1.chip", [&](device& d) {  // on the same switch
+    drive("server1.chip", [&](device& d) {  // below the same switch
         const auto from = trn_hbm_address(d, 0, 128 * MiB), to = trn_hbm_address(d, 1, 128 * MiB);
         d.check(trn_write(d, 0, from, bytes.data(), size));
         d.check(trn_copy(d, 0, to, from, size));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resets, power loss, memory errors and DMA aborts in the middle of programs: what the engines, the
-// driver and firmware say of it, and that other engines and cores continue. Spec:
-// doc/spec/neuron-core.md 5.3, 10.1; device-contract 5.3, 9.
+// Resets, power loss, memory errors and DMA aborts during programs: states and messages of engines,
+// driver and firmware; other engines and cores continue. Spec: doc/spec/neuron-core.md 5.3, 10.1;
+// device-contract 5.3, 9.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ using testing::HasSubstr;
 constexpr engine every_engine[] = {engine::tensor, engine::scalar, engine::gpsimd, engine::vector,
                                    engine::sync};
 
-/// Programs that never end, one for each engine; each adds to a semaphore of its number + 100 every
-/// 50 us or so: a reset takes much simulated time.
+/// A program that does not end; it increments semaphore 100 + engine number about every 50 us,
+/// because resets take long in simulated time.
 std::string endless(engine e) {
     const std::string counts = fmt::format("update S[{}]+=1 ", 100 + static_cast<unsigned>(e));
     const std::string body =
@@ -75,7 +75,7 @@ protected:
         ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
                   stop_reason::kind::condition);
     }
-    /// Runs `work` on the host of a chip whose driver is loaded.
+    /// Runs `work` on a chip's host with a loaded driver.
     void drive(const std::function<void(device&)>& work, std::size_t chip = 0) {
         hosts_->start({chip}, [&](std::size_t, device& on) {
             on.check(trn_probe(on));
@@ -99,7 +99,7 @@ protected:
         on.check(trn_semaphore_read(on, TRN_SYNC_CORE, core, index, &value));
         return value;
     }
-    /// Whether the engine's endless() program goes on.
+    /// Returns whether the engine still executes its endless() program.
     static bool goes_on(device& on, engine e, unsigned core = 0) {
         const unsigned index = 100 + static_cast<unsigned>(e);
         const auto before = semaphore(on, core, index);
@@ -113,7 +113,7 @@ protected:
     static void stop_all(device& on, unsigned core) {
         for (const engine e : every_engine) host_engine(on, e, core).reset();
     }
-    /// A program computes what it should: nothing of the fault is left.
+    /// Checks that a program computes correctly after the fault.
     static void expect_computes(device& on, unsigned core = 0) {
         const host_engine vector(on, engine::vector, core);
         vector.start(
@@ -148,12 +148,12 @@ protected:
     };
     static constexpr std::uint32_t error_entry = 3;
 
-    std::string printed_;  // by firmware
+    std::string printed_;  // the firmware's UART output
     std::unique_ptr<platform> platform_;
     std::unique_ptr<in_process_hosts> hosts_;
 };
 
-// ---- what engines notify without failing
+// ---- Notifications without a failure
 
 namespace fp = sequencer_regs::fp_config;
 namespace notify = sequencer_regs::notify_config;
@@ -217,7 +217,7 @@ TEST_F(EngineFaults, TheDriverReadsEventsThatEnginesSetAndClear) {
     });
 }
 
-// ---- resets
+// ---- Resets
 
 void expect_reset(device& on, unsigned core) {
     for (const engine e : every_engine) {
@@ -283,7 +283,7 @@ TEST_F(EngineFaults, AResetEndsAWaitAndWhatTheWaitWouldHaveStarted) {
 TEST_F(EngineFaults, AResetDropsUpdatesOfInstructionsThatAreNotComplete) {
     drive([](device& on) {
         const host_engine vector(on, engine::vector);
-        // 8 x 16384 cycles: far longer than the reset is away.
+        // 8 x 16384 cycles: much longer than the time until the reset.
         vector.start(
             "memset dst=sbuf[0:128, 0] fp32 [16384:1] imm=1.0\n"
             "update S[9]+=1 reciprocal dst=sbuf[0:128, 65536] fp32 [16384:1] "
@@ -298,7 +298,7 @@ TEST_F(EngineFaults, AResetDropsUpdatesOfInstructionsThatAreNotComplete) {
     });
 }
 
-// ---- memory errors
+// ---- Memory errors
 
 TEST_F(EngineFaults, AParityErrorOfTheSbufFailsItsReaderOnly) {
     drive([this](device& on) {
@@ -317,12 +317,12 @@ TEST_F(EngineFaults, AParityErrorOfTheSbufFailsItsReaderOnly) {
             EXPECT_TRUE(goes_on(on, e)) << name_of(e);
         EXPECT_EQ(host_engine(on, engine::gpsimd).error(), 5u) << "it reads the same tile";
         for (const engine e : every_engine) EXPECT_TRUE(goes_on(on, e, 1)) << name_of(e);
-        on.check(trn_sleep(on, 5'000'000));  // firmware polls
+        on.check(trn_sleep(on, 5'000'000));  // time for firmware's polling
         trn_ecc_counts ecc{};
         on.check(trn_get_ecc(on, &ecc));
         EXPECT_GE(ecc.sram_uncorrected, 1u);
         EXPECT_EQ(ecc.sram_corrected, 0u);
-        // An error does not go away by a reset; a write of the word clears it.
+        // A reset does not clear the error; writing the word does.
         vector.reset();
         vector.start(endless(engine::vector));
         EXPECT_TRUE(vector.ends());
@@ -400,7 +400,7 @@ TEST_F(EngineFaults, AnHbmErrorUnderTheProgramFailsTheFetchWhereItWouldBeExecute
         EXPECT_TRUE(sync.ends());
         EXPECT_EQ(sync.state(), host_engine::halted);
         on.check(trn_semaphore_set(on, TRN_SYNC_CORE, 0, 1, 0));
-        // In the second block, which is fetched ahead of its execution.
+        // In the second block, which is prefetched.
         inject("chip0.hbm0", "hbm_uncorrected",
                {{"offset", std::to_string(sync.program_offset() + 70 * 64)}});
         sync.set(reg::control, sequencer_regs::control::start.mask());
@@ -418,7 +418,7 @@ TEST_F(EngineFaults, AnHbmErrorUnderTheProgramFailsTheFetchWhereItWouldBeExecute
         on.check(trn_get_ecc(on, &ecc));
         EXPECT_EQ(ecc.hbm_uncorrectable[0], 1u);
         EXPECT_THAT(printed_, HasSubstr("HBM stack 0: 0 corrected, 1 uncorrected"));
-        // Written anew, the program runs.
+        // After rewriting the program it runs.
         sync.reset();
         sync.start(two_blocks());
         EXPECT_TRUE(sync.ends());
@@ -465,7 +465,7 @@ protected:
     static constexpr std::uint32_t engine_number = 5, queue = 2;
     static constexpr std::uint64_t m2s_at = 16 * MiB, s2m_at = 17 * MiB, from = 64 * MiB,
                                    to = 96 * MiB, one_at = 18 * MiB;
-    static constexpr std::uint32_t pieces = 16;  // of 64 KiB, and the word for the semaphore
+    static constexpr std::uint32_t pieces = 16;  // of 64 KiB; one more for the semaphore's word
 
     /// A ring whose descriptors copy 1 MiB and add 1 to semaphore 20 of core 0.
     static void prepare(device& on) {
@@ -523,13 +523,13 @@ TEST_F(DmaInPrograms, AnAbortedQueueLeavesTheWaiterToItsLimitAndOthersContinue) 
         for (const engine e : every_engine) EXPECT_TRUE(goes_on(on, e, 1)) << name_of(e);
         on.check(trn_sleep(on, 5'000'000));
         EXPECT_THAT(printed_, HasSubstr("DMA engine 5 aborted"));
-        // The next doorbell of the stopped queue is no error of the engine.
+        // A further doorbell of the stopped queue is not an engine error.
         sync.reset();
         sync.start(copying());
         EXPECT_TRUE(sync.ends());
         EXPECT_EQ(sync.error(), 11u);
         EXPECT_GT(misuse::count(misuse::doorbell_on_aborted_queue), 0u);
-        // Queue and program can be used again.
+        // After a reset, queue and program work again.
         on.check(trn_reset_cores(on, 0x1));
         prepare(on);
         sync.start(copying());
@@ -558,7 +558,7 @@ TEST_F(DmaInPrograms, AWaitWithoutALimitIsNamedByTheStallReport) {
                                  "no program of this core: by DMA, another core or the host"));
 }
 
-// ---- power
+// ---- Power
 
 class EnginePower : public EngineFaults {
 protected:

@@ -160,7 +160,7 @@ TEST_F(Exec, InvalidMachineOptionsAreRefused) {
                 HasSubstr("is outside the RAM, 0x80000000..0x80000fff (--ram 4 KiB)"));
 }
 
-/// Lines of one file of a tracefile, and how often each way of a branch of a line went.
+/// Counts per line of one file of a tracefile, and per branch direction.
 struct seen {
     std::map<int, int> lines;
     std::map<int, std::multiset<std::string>> ways;
@@ -211,7 +211,7 @@ TEST_F(Exec, CoverageReportsExecutedLinesAndBranchDirections) {
 }
 
 TEST_F(Exec, CoverageIsTheSameWhenSingleStepping) {
-    // Not of start.S, which goes on for a moment after the program has ended.
+    // Without start.S, which runs briefly after the program has ended.
     const auto seen_with = [&](const std::string& options) {
         exec(guests + "lines.elf --coverage " + file_ + " " + options);
         return read_tracefile(file(), "guests/lines.c");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four chips, two switches, cables between: DMA by fabric address, over switches and through other
-// chips, contended, and with things that break. The test does what management firmware does: ids,
-// routes, claims.
+// Four chips, two switches and cables: DMA by fabric address over switches and through other chips,
+// under contention and with failures. The test takes the role of management firmware: ids, routes,
+// claims.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -41,7 +41,7 @@ constexpr unsigned sled_port = 0, direct_port = 2;
 unsigned id_of(unsigned chip) {
     return chip / 2 << 4 | chip % 2;
 }
-/// What a DMA engine of SENG `seng` writes to reach `axi` of a chip.
+/// Fabric address of `axi` of a chip for a DMA engine of SENG `seng`.
 std::uint64_t at_chip(unsigned chip, std::uint64_t axi, unsigned seng = 0) {
     return std::uint64_t{1} << 63 | std::uint64_t{seng} << 61 | std::uint64_t{id_of(chip)} << 51 |
            axi;
@@ -68,7 +68,7 @@ protected:
             claim(chip, identity::claim::level_chip, id_of(chip));
         }
     }
-    /// Runs programs on some hosts at the same time.
+    /// Runs a program on each of these hosts at the same time.
     void drive(const std::vector<unsigned>& which,
                const std::function<void(device&, unsigned host)>& work) {
         for (const unsigned n : which)
@@ -100,7 +100,7 @@ protected:
     pcie_link& sled_wire(unsigned chip) {
         return find<pcie_link>("sled_wire" + std::to_string(chip));
     }
-    /// As the chip's management processor.
+    /// Writes a register as the chip's management processor.
     void set(unsigned chip, reg which, std::uint32_t value, unsigned index = 0) {
         tlm::tlm_generic_payload payload;
         prepare(payload, neuron_link_regs::offset(which, index), value);
@@ -108,7 +108,7 @@ protected:
         link_of(chip).control.get_base_export()->b_transport(payload, ignored);
         ASSERT_EQ(payload.get_response_status(), tlm::TLM_OK_RESPONSE);
     }
-    /// Through the chip's port to the sled's switch.
+    /// Sends a claim through the chip's port to the sled's switch.
     void claim(unsigned chip, std::uint64_t level, unsigned id) {
         auto word = static_cast<std::uint32_t>(identity::claim::level.set(id, level));
         tlm::tlm_generic_payload payload;
@@ -122,7 +122,7 @@ protected:
         ASSERT_EQ(payload.get_response_status(), tlm::TLM_OK_RESPONSE);
     }
 
-    /// Fills a place of the own stack with a pattern.
+    /// Fills an address of the chip's stack with a pattern; returns the address.
     static std::uint64_t source(device& chip, std::uint64_t size, std::uint64_t seed) {
         std::vector<std::uint8_t> bytes(size);
         pattern(seed).fill(bytes);
@@ -153,10 +153,10 @@ private:
     }
 };
 
-/// Every chip to and from every other, also itself; over one switch, one cable, both.
+/// Every chip copies to and from every chip including itself: over a switch, a cable, or both.
 struct FabricCopies : FabricTest {
     static void between_all(device& chip, unsigned host) {
-        constexpr std::uint64_t size = 300'001;  // not a multiple of anything
+        constexpr std::uint64_t size = 300'001;  // unaligned
         const auto from = source(chip, size, host);
         for (unsigned other = 0; other < 4; ++other) {
             const auto to = at_chip(other, trn_hbm_address(chip, other, (128 + host) * MiB), other);
@@ -172,7 +172,8 @@ struct FabricCopies : FabricTest {
             std::uint64_t bytes = 0;
         } all;
         for (unsigned chip = 0; chip < 4; ++chip) link_of(chip).publish(all);
-        // Each chip's copy to the far corner and back went through one other chip each way.
+        // Each copy to the diagonally opposite chip and back was forwarded by one other chip per
+        // direction.
         EXPECT_GE(all.bytes, 4u * 2 * 300'001);
     }
 };
@@ -206,11 +207,12 @@ TEST_F(FabricTest, CopyTakesTheTimeOfItsSlowestLink) {
 TEST_F(FabricTest, SendersToOneChipShareItsLinkEvenly) {
     boot();
     std::array<double, 4> taken{};
-    // 0 and 1 write to 3: over their cables to 2 and 3. 1's cable ends at 3, 0's at 2, which passes
-    // on through the switch, as 2 itself does: 0 and 2 share the cable of chip 3.
+    // 0 and 1 write to 3 over their cables, which end at 2 and 3. Chip 2 forwards 0's data through
+    // the switch; 2 itself writes to 3 too, so 0 and 2 share the cable of chip 3.
     drive({0, 2}, [&](device& chip, unsigned host) {
         const auto from = source(chip, 4 * MiB, host);
-        chip.check(trn_sleep(chip, 20'000'000 - trn_now(chip) % 20'000'000));  // together
+        // Starts both together.
+        chip.check(trn_sleep(chip, 20'000'000 - trn_now(chip) % 20'000'000));
         const auto start = trn_now(chip);
         chip.check(trn_copy(chip, 0, at_chip(3, (256 + 16 * host) * MiB), from, 4 * MiB));
         taken[host] = static_cast<double>(trn_now(chip) - start);
@@ -225,26 +227,28 @@ TEST_F(FabricTest, ShortCopyWaitsOnlyForTheInFlightPartOfALongOne) {
     double taken = 0;
     drive({0, 2}, [&](device& chip, unsigned host) {
         const auto from = source(chip, 8 * MiB, host);
-        chip.check(trn_sleep(chip, 20'000'000 - trn_now(chip) % 20'000'000));  // together
-        if (host == 2) chip.check(trn_sleep(chip, 300'000));  // of the other's 1.2 ms
+        // Starts both together.
+        chip.check(trn_sleep(chip, 20'000'000 - trn_now(chip) % 20'000'000));
+        // While the other's copy of 1.2 ms runs.
+        if (host == 2) chip.check(trn_sleep(chip, 300'000));
         const auto start = trn_now(chip);
         const std::uint64_t size = host == 0 ? 8 * MiB : 64 << 10;
         chip.check(trn_copy(chip, 0, at_chip(3, (256 + 16 * host) * MiB), from, size));
         if (host == 2) taken = static_cast<double>(trn_now(chip) - start);
     });
     const double in_flight = (256 << 10) + (64 << 10), own = 64 << 10;
-    EXPECT_LT(taken, (in_flight + own) / link_rate + 15'000);  // and the driver's own doings
+    EXPECT_LT(taken, (in_flight + own) / link_rate + 15'000);  // plus the driver's overhead
     EXPECT_GT(taken, own / link_rate);
 }
 
-/// Descriptors of a ring that the test writes itself: bytes, then a semaphore, at once.
+/// The test writes the descriptors of the ring: data, immediately followed by a semaphore write.
 TEST_F(FabricTest, SemaphoreWriteNeverOvertakesItsData) {
     boot();
     constexpr std::uint32_t rounds = 24, size = 64 << 10;
     bool done = false;
     drive({0, 3}, [&](device& chip, unsigned host) {
         const auto last = trn_hbm_address(chip, 2, 512 * MiB) + size - 4;
-        if (host == 3) {  // reads the last word whenever the semaphore has changed
+        if (host == 3) {  // reads the last word after each change of the semaphore
             std::int32_t seen = 0;
             for (int looks = 0; seen < static_cast<std::int32_t>(rounds) && looks < 100'000;
                  ++looks) {
@@ -257,7 +261,7 @@ TEST_F(FabricTest, SemaphoreWriteNeverOvertakesItsData) {
             done = true;
             return;
         }
-        // A block whose last word is the round, and a word 1 to add to the semaphore.
+        // A block whose last word is the round number, and a word 1 that is added to the semaphore.
         const auto blocks = trn_hbm_address(chip, 0, 64 * MiB);
         std::vector<std::uint8_t> block(size);
         for (std::uint32_t round = 1; round <= rounds; ++round) {
@@ -290,7 +294,7 @@ TEST_F(FabricTest, LinkFailureAbortsTheCopyAndTheNextIsRerouted) {
     drive({0}, [&](device& chip, unsigned host) {
         const auto from = source(chip, 8 * MiB, host);
         const auto to = at_chip(1, 256 * MiB);
-        // 8 MiB take 1.2 ms; the cable goes after a while
+        // 8 MiB take 1.2 ms; the cable fails during the copy.
         const auto start = sc_core::sc_time_stamp();
         sc_core::sc_spawn([&] {
             sc_core::wait(sc_core::sc_time(400, sc_core::SC_US));
@@ -298,8 +302,8 @@ TEST_F(FabricTest, LinkFailureAbortsTheCopyAndTheNextIsRerouted) {
         });
         EXPECT_EQ(trn_copy(chip, 0, to, from, 8 * MiB), TRN_ABORTED);
         EXPECT_LT(sc_core::sc_time_stamp() - start, sc_core::sc_time(5, sc_core::SC_MS));
-        // By another engine, because cores 0 and 1 share the stopped one. Chips 2 and 3 forward
-        // it on: 0 -> cable -> 2 -> switch -> 3 -> cable -> 1.
+        // Uses another engine, because cores 0 and 1 share the stopped one. Chips 2 and 3 forward
+        // the copy: 0 -> cable -> 2 -> switch -> 3 -> cable -> 1.
         set(0, reg::route_chip, valid | direct_port, 1);
         set(2, reg::route_server, valid | sled_port, 0);
         claim(3, identity::claim::level_server, id_of(0));
@@ -329,15 +333,16 @@ TEST_F(FabricTest, SilentChipDoesNotHangOthers) {
     });
 }
 
-/// The other chip's memory is one pointer away: the same copy costs the host about the same.
+/// The remote memory is accessed through a pointer, so a remote copy costs the host about the same.
 TEST_F(FabricTest, RemoteCopyCostsTheHostLittleMoreThanALocalOne) {
     boot(timing_mode::contended, "6", "16");
     drive({0}, [&](device& chip, unsigned host) {
         const auto from = source(chip, MiB, host);
         const auto local = trn_hbm_address(chip, 1, 256 * MiB);
         const auto remote = at_chip(3, 256 * MiB);  // a cable, a chip, a switch with two cables
-        const auto now = [] {  // of this thread: others may be busy, and a process' limit makes
-            timespec time{};   // its own clock as coarse as a tick
+        // Processor time of this thread: with a limit set, the process clock counts only ticks.
+        const auto now = [] {
+            timespec time{};
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
             return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
         };
@@ -346,14 +351,14 @@ TEST_F(FabricTest, RemoteCopyCostsTheHostLittleMoreThanALocalOne) {
             for (int i = 0; i < 50; ++i) chip.check(trn_copy(chip, 0, to, from, MiB));
             return now() - start;
         };
-        seconds(local), seconds(remote);  // touches both
+        seconds(local), seconds(remote);  // touches the pages of both
         double near = 1e9, far = 1e9;
         for (int i = 0; i < 5; ++i) {
             near = std::min(near, seconds(local));
             far = std::min(far, seconds(remote));
         }
         std::printf("1 MiB: local %.1f us, remote %.1f us\n", near / 50 * 1e6, far / 50 * 1e6);
-        EXPECT_LT(far, 1.5 * near);  // 1.2 is the aim; caches of a shared machine blur it
+        EXPECT_LT(far, 1.5 * near);  // the goal is 1.2; caches of a shared machine add noise
     });
 }
 

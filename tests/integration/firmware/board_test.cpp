@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subsystem as boards build it: platform/boards/chips/management.yaml.
+// The management subsystem as used by boards: platform/boards/chips/management.yaml.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -29,7 +29,7 @@ std::string boot(const std::string& firmware) {
     const auto* resets = built.find<reset_controller>("mgmt.resets");
     for (int ms = 0; ms < 500 && !resets->ready(); ++ms)
         sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
-    sc_core::sc_start(sc_core::sc_time(5, sc_core::SC_MS));  // what is still on the line
+    sc_core::sc_start(sc_core::sc_time(5, sc_core::SC_MS));  // output still in the transmitter
     return printed;
 }
 
@@ -60,12 +60,12 @@ TEST(ManagementBoard, PowerRisesOnTheDieWithBusyMemories) {
     sc_core::sc_start(sc_core::sc_time(60, sc_core::SC_MS));
     const auto before = utilisation(1);
     std::vector<std::uint8_t> bytes(16 << 20);
-    for (int i = 0; i < 100; ++i) {  // 1.3 % of what a die can move in 50 ms, of 410 W: 107 points
+    for (int i = 0; i < 100; ++i) {  // 1.3 % of a die's maximum in 50 ms, of 410 W: 107 points
         host.read_bytes(AXI_DIE_1, bytes);
         sc_core::sc_start(host.delay);
     }
     sc_core::sc_start(sc_core::sc_time(50, sc_core::SC_MS));
-    EXPECT_GT(utilisation(1), before + 60);  // the ripple is up to 18 points either way
+    EXPECT_GT(utilisation(1), before + 60);  // the ripple is up to +-18 points
     EXPECT_LT(utilisation(0), before + 40);
 }
 

@@ -10,7 +10,7 @@ using test::management_fixture;
 using reset_regs = reset_controller_regs::reg;
 
 struct BootTest : management_fixture {
-    /// Every text is printed, in this order.
+    /// Checks that the texts are printed in this order.
     void expect_in_order(const std::vector<std::string>& texts) {
         std::size_t at = 0;
         for (const auto& text : texts) {
@@ -66,7 +66,7 @@ TEST_F(BootTest, BootIsCheapAndFirmwareSleepsAfterwards) {
 
 TEST_F(BootTest, IdleChipSchedulesNoEventsUntilAHostRequest) {
     boot();
-    run_ms(1200);  // the watchdog's event finds the processor asleep
+    run_ms(1200);  // the processor is asleep at the watchdog's event
     const auto booted = chip->cpu.core().ticks();
     EXPECT_FALSE(sc_core::sc_pending_activity());
     run_ms(100'000);
@@ -95,7 +95,7 @@ TEST_F(BootTest, FirmwareThatSleepsWhileAHostWaitsIsReset) {
     run_ms(2000);
     auto& core = chip->cpu.core();
     constexpr unsigned mie = 0x304;
-    core.write_csr(mie, 0);  // deaf
+    core.write_csr(mie, 0);  // disables all interrupts
     run_ms(100'000);
     EXPECT_EQ(controller(reset_regs::reset_count), 0u);
     set_misc(misc::trigger, 1);
@@ -159,7 +159,7 @@ TEST_F(BootTest, RecoveryStrapStopsBeforeTheFlash) {
 TEST_F(BootTest, FailedStageIsNamedAndTheChipStaysUnpublished) {
     build("flash.img", {.hbm_training_time = sc_core::sc_time(1, sc_core::SC_SEC)});
     EXPECT_TRUE(run_until_printed("boot stopped: stage 2/6 failed: HBM training")) << console;
-    run_ms(3000);  // the watchdog is still served
+    run_ms(3000);  // the watchdog is still fed
     EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
     EXPECT_EQ(controller(reset_regs::reset_count), 0u);
 }
@@ -168,7 +168,7 @@ TEST_F(BootTest, UnknownGenerationStopsTheBoot) {
     build("flash.img", {.straps = {.generation = 9}});
     EXPECT_TRUE(run_until_printed("boot stopped: this firmware does not know chip generation 9"))
         << console;
-    run_ms(3000);  // the watchdog is still served
+    run_ms(3000);  // the watchdog is still fed
     EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
     EXPECT_EQ(controller(reset_regs::reset_count), 0u);
 }
@@ -181,7 +181,7 @@ TEST_F(BootTest, WatchdogBiteResetsHungFirmwareAndTriesTheOtherSlot) {
     EXPECT_GE(controller(reset_regs::reset_count), 2u);
 }
 
-/// Where a symbol of the running firmware is.
+/// Address of a symbol of the running firmware.
 std::uint64_t firmware_symbol(const char* name) {
     return read_elf(std::string(FIRMWARE_FOLDER) + "/mgmt.elf").symbol(name).value();
 }
@@ -190,9 +190,9 @@ TEST_F(BootTest, HungMainLoopIsReportedAndTheChipIsReset) {
     boot();
     auto& core = chip->cpu.core();
     chip->cpu.write_register(debug_target::pc, firmware_symbol("main_returned"));
-    constexpr unsigned mstatus = 0x300, interrupts_on = 1 << 3;  // still served
+    constexpr unsigned mstatus = 0x300, interrupts_on = 1 << 3;  // interrupts are still handled
     core.write_csr(mstatus, core.read_csr(mstatus).value() | interrupts_on);
-    set_misc(misc::trigger, 1);  // wakes it
+    set_misc(misc::trigger, 1);  // wakes the firmware
     EXPECT_TRUE(run_until_printed("panic: watchdog: the main loop has not run", 1200)) << console;
     console.clear();
     EXPECT_TRUE(run_until_printed("ready: routing id 9", 2000)) << console;
@@ -203,7 +203,7 @@ TEST_F(BootTest, HungMainLoopIsReportedAndTheChipIsReset) {
 TEST_F(BootTest, StackOverflowHitsTheGuardAndIsReported) {
     boot();
     chip->cpu.core().write_x(2, firmware_symbol("stack_bottom") - 64);
-    set_misc(misc::trigger, 1);  // wakes it
+    set_misc(misc::trigger, 1);  // wakes the firmware
     EXPECT_TRUE(run_until_printed("the stack overflowed into its guard", 900)) << console;
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example firmware outside the tree: built by the stock compiler alone, booted, debugged by what `trnvp run` says."""
+"""The example firmware outside the source tree: built with only the stock compiler, booted, and
+debugged as the output of `trnvp run` describes."""
 import os
 import shutil
 import subprocess

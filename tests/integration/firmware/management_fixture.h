@@ -49,8 +49,8 @@ inline std::vector<std::uint8_t> read_firmware(const std::string& name) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A chip as its management processor sees it: the local devices, and the part of the AXI space
-/// that the firmware uses. Built by hand, so that a test can access every part.
+/// The part of a chip that the management processor accesses: the local devices, and the AXI space
+/// used by firmware. Built without a board, so that tests can access every part.
 struct management : sc_core::sc_module {
     router local{"local", {}};
     router axi{"axi", {}};
@@ -149,8 +149,8 @@ private:
         }
         die_to_die.to_die_0.bind(axi.target);
         die_to_die.to_die_1.bind(axi.target);
-        nobody_on_die_0.out.bind(die_to_die.from_die_0);
-        nobody_on_die_1.out.bind(die_to_die.from_die_1);
+        idle_on_die_0.out.bind(die_to_die.from_die_0);
+        idle_on_die_1.out.bind(die_to_die.from_die_1);
     }
 
     void connect_interrupts() {
@@ -184,10 +184,10 @@ private:
             resets.dma_reset[line].bind(engines[line / 2]->reset, line % 2);
     }
 
-    tlm_driver nobody_on_die_0{"nobody_on_die_0"}, nobody_on_die_1{"nobody_on_die_1"};
+    tlm_driver idle_on_die_0{"idle_on_die_0"}, idle_on_die_1{"idle_on_die_1"};
 };
 
-/// Boots the real images; the test plays the host.
+/// Boots the actual images; the test acts as the host.
 struct management_fixture : testing::Test {
     using misc = misc_ram_regs::reg;
 
@@ -196,7 +196,7 @@ struct management_fixture : testing::Test {
     std::unique_ptr<tlm_driver> debugger;  // on the processor's local bus
     std::string console;
 
-    /// Power-on with `image` in the flash; nothing has run yet.
+    /// Builds a chip in its power-on state with `image` in the flash; nothing has run.
     void build(const std::string& image = "flash.img", const management::config& cfg = {}) {
         chip = std::make_unique<management>("chip", cfg);
         host = std::make_unique<tlm_driver>("host");
@@ -207,7 +207,7 @@ struct management_fixture : testing::Test {
         EXPECT_TRUE(chip->flash.load(0, read_firmware(image)));
         chip->uart.on_output([this](std::string_view text) { console += text; });
     }
-    /// Simulates until `condition`, at most `limit_ms`; false when it did not come true.
+    /// Simulates until `condition`, for at most `limit_ms`; returns whether it became true.
     template <class Condition>
     bool run_until(const Condition& condition, double limit_ms) {
         const auto step = sc_core::sc_time(100, sc_core::SC_US);

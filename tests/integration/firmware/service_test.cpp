@@ -46,7 +46,7 @@ struct ServiceTest : management_fixture {
         *host_bytes(response_at) = 0;
         set_misc(misc::trigger, 1);
     }
-    /// The answer, once its sequence byte is there.
+    /// The response, after its sequence byte has been written.
     mailbox_answer legacy_answer(std::uint8_t sequence) {
         EXPECT_TRUE(run_until([&] { return *host_bytes(response_at) == sequence; }, 10));
         mailbox_answer answer;
@@ -174,7 +174,7 @@ TEST_F(ServiceTest, DeviceResetRestoresTheIdentityWords) {
     std::vector<std::uint32_t> before;
     for (const auto word : words) before.push_back(misc_word(word));
     for (const auto word : words) set_misc(word, 0x0bad'0bad);
-    set_misc(misc::election_status, 0x0402'0303);  // the host's own
+    set_misc(misc::election_status, 0x0402'0303);  // written by the host
     set_misc(misc::reset_request, 1);
     set_misc(misc::trigger, 1);
     ASSERT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 10));
@@ -267,7 +267,7 @@ TEST_F(ServiceTest, DmaAbortsAreLoggedWithTheirEngine) {
     set_misc(misc::reset_request, 1);
     set_misc(misc::trigger, 1);
     EXPECT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 10));
-    chip->engines[4]->abort_queue(1, 0);  // heard again after the reset
+    chip->engines[4]->abort_queue(1, 0);  // reported again after the reset
     EXPECT_TRUE(run_until_printed("DMA engine 129 aborted", 10)) << console;
 }
 
@@ -286,8 +286,8 @@ TEST_F(ServiceTest, ThermalTripResetsTheChipAndItBootsAgain) {
     EXPECT_TRUE(run_until([&] { return misc_word(misc::routing_id) == 9; }, 100));
 }
 
-/// The host can write every word of misc RAM; the processor's own devices are open to buggy
-/// firmware. Every access is answered, and nothing crashes.
+/// The host can write every word of misc RAM, and buggy firmware can access all local devices. Each
+/// access must complete without a crash.
 TEST_F(ServiceTest, EveryLocalDeviceAnswersEveryAccess) {
     build();
     const auto loud = trn::log::replace_sink({});

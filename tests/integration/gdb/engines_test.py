@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real GDB stops at an instruction of a NeuronCore's engine, steps it, reads and writes its registers."""
+"""GDB stops at an instruction of a NeuronCore's engine, steps it, reads and writes its registers.
+"""
 import os
 import struct
 import tempfile
 import unittest
 
 from running_gdb import gdb
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 PROGRAM = 0x6000000  # in hbm0
 ENGINE = "chip0.nc0.sync"
 BLOCK = 0x2804000  # its control block in the core's aperture
-INCREMENT_4 = 0x2701810  # window of semaphore 4 that adds
+INCREMENT_4 = 0x2701810  # increment window of semaphore 4
 
 SCRIPT = """
 target extended-remote {socket}
@@ -61,7 +62,7 @@ class EnginesTest(unittest.TestCase):
                 for register, value in ((0x8, PROGRAM), (0x10, len(WORDS))):
                     p.call("bus_write", space="chip0.nc0.aperture", address=BLOCK + register, value=value)
                 with gdb(folder, socket, SCRIPT, engine=ENGINE, start=hex(BLOCK), increment=hex(INCREMENT_4)) as debugger:
-                    output = debugger.communicate(timeout=PATIENCE)[0]
+                    output = debugger.communicate(timeout=WALL_LIMIT)[0]
                 self.check(output)
                 self.assertEqual(p.call("engine", engine=ENGINE)["registers"], {"R3": 7, "R5": 9})
 

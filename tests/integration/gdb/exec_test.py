@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real GDB on `trnvp exec --gdb`: watchpoints show the access, a stepped WFI does not wait, the program's end arrives."""
+"""GDB on `trnvp exec --gdb`: watchpoints report the access, a stepped WFI does not wait, the
+program's exit is reported."""
 import os
 import re
 import subprocess
@@ -7,7 +8,7 @@ import tempfile
 import unittest
 
 from running_gdb import gdb
-from running_platform import PATIENCE
+from running_platform import WALL_LIMIT
 
 SOURCE = os.path.join(os.path.dirname(__file__), "guests", "watched.c")
 START = """
@@ -18,7 +19,7 @@ target remote {socket}
 
 class ExecTest(unittest.TestCase):
     def debug(self, script, status=None):
-        """What GDB prints, and what the program's run ends with."""
+        """GDB's output; checks the exit status of the program's run."""
         with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
             socket = os.path.join(folder, "gdb.sock")
             guests = os.environ["GUESTS"]
@@ -28,9 +29,9 @@ class ExecTest(unittest.TestCase):
                 said = run.stderr.readline()
                 self.assertIn("starts when GDB continues it: target remote " + socket, said)
                 with gdb(folder, socket, START + script, guests=guests) as debugger:
-                    output = debugger.communicate(timeout=PATIENCE)[0]
+                    output = debugger.communicate(timeout=WALL_LIMIT)[0]
                 if status is not None:
-                    self.assertEqual(run.wait(PATIENCE), status, output)
+                    self.assertEqual(run.wait(WALL_LIMIT), status, output)
             finally:
                 run.kill()
                 run.communicate()

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real GDB attaches to a hart that sleeps in WFI with no interrupt enabled, and moves it."""
+"""GDB attaches to a hart that sleeps in WFI with all interrupts disabled, and changes its pc."""
 import os
 import tempfile
 import unittest
 
 from running_gdb import gdb
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 SCRIPT = """
 file {guests}/sleeper.elf
@@ -24,9 +24,9 @@ class IdleTest(unittest.TestCase):
             socket = os.path.join(folder, "gdb.sock")
             with platform("--paused", "--gdb", socket, "--firmware", firmware, board="trn3-chip") as running, \
                     running.connect() as p:
-                p.run(until="20 ms", wall_limit=PATIENCE)
+                p.run(until="20 ms", wall_limit=WALL_LIMIT)
                 with gdb(folder, socket, SCRIPT % commands, guests=os.environ["GUESTS"]) as debugger:
-                    output = debugger.communicate(timeout=PATIENCE)[0]
+                    output = debugger.communicate(timeout=WALL_LIMIT)[0]
         self.assertIn("#1 ", output)
         self.assertIn("$1 = 0\n", output)
         self.assertIn("[Inferior 1 (process 1) detached]", output)
@@ -45,10 +45,12 @@ class IdleTest(unittest.TestCase):
                             "set $pc = tripled\ncontinue\nbt 2\nprint rounds")
         self.assertIn("$2 = 21\n", output)
         self.assertIn("$3 = 24\n", output)
-        self.assertIn('hit Breakpoint 1, tripled (value=0)', output)  # the function has returned to its caller, main()
+        # The function has returned to main().
+        self.assertIn('hit Breakpoint 1, tripled (value=0)', output)
 
     def test_advance_leaves_a_sleeping_function(self):
-        output = self.debug("advance tripled\nadvance tripled\ninfo symbol $pc")  # the first ends with the function
+        # The first advance ends when the function returns.
+        output = self.debug("advance tripled\nadvance tripled\ninfo symbol $pc")
         self.assertIn("tripled in section .text", output)
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real GDB stops the management firmware at a mailbox request, looks around and lets it answer."""
+"""GDB stops the management firmware at a mailbox request, inspects it and lets it respond."""
 import os
 import tempfile
 import unittest
 
 from running_gdb import gdb
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 DATA, ACK, REQUEST, RESPONSE, TRIGGER = 0x100, 0xF0, 0x1F0, 0x1F8, 0x800  # misc RAM, contract section 4.2
 GET_DATA = 4
@@ -57,16 +57,16 @@ class MailboxTest(unittest.TestCase):
                 with gdb(folder, socket, SCRIPT) as debugger:
                     self.wait_for_continue(p, debugger)
                     self.request(p, sequence=7, data=b"\1")
-                    output = debugger.communicate(timeout=PATIENCE)[0]
+                    output = debugger.communicate(timeout=WALL_LIMIT)[0]
                 self.check(output)
-                # GDB has detached: the firmware answers.
-                p.wait(memory={"space": "mgmt.misc_ram.in", "address": TRIGGER, "equals": 0}, wall_limit=PATIENCE)
+                # After GDB has detached the firmware responds.
+                p.wait(memory={"space": "mgmt.misc_ram.in", "address": TRIGGER, "equals": 0}, wall_limit=WALL_LIMIT)
                 sequence, error = p.peek("mgmt.misc_ram.in", REQUEST, 4)[:2]
                 self.assertEqual((sequence, error), (7, 0), output)
 
     def wait_for_continue(self, p, debugger):
         paused = False
-        for topic, state in p.events(timeout=PATIENCE):
+        for topic, state in p.events(timeout=WALL_LIMIT):
             self.assertEqual(topic, "state")
             if paused and not state["paused"]:
                 return

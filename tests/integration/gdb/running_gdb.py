@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gdb-multiarch with the management firmware's symbols that carries out a script."""
+"""Runs gdb-multiarch with the management firmware's symbols and a script."""
 from __future__ import annotations
 
 import contextlib
@@ -16,8 +16,9 @@ file {firmware}/mgmt.elf
 
 @contextlib.contextmanager
 def gdb(folder: str, socket: str, script: str, **names: str) -> Iterator[subprocess.Popen[str]]:
-    """In the script {firmware} is the folder of the ELF files and {socket} where the platform listens, and what
-    `names` adds. GDB ends with the script; what it printed, errors too, is for communicate()."""
+    """Replaces in the script {firmware} by the folder of the ELF files, {socket} by the platform's
+    socket, and each of `names` by its value. GDB ends after the script; communicate() returns its
+    output including errors."""
     path = os.path.join(folder, "script.gdb")
     with open(path, "w", encoding="ascii") as f:
         f.write((PREAMBLE + script).format(firmware=os.environ["FIRMWARE"], socket=socket, **names))

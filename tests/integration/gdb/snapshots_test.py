@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real GDB goes back to a state that it kept: registers, memory and time are as they were, its breakpoints stay."""
+"""GDB restores a saved state: registers, memory and time are as they were, breakpoints stay."""
 import os
 import tempfile
 import unittest
 
 from running_gdb import gdb
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
-# What doc/debugging.md tells users to define: GDB does not know that a monitor command changed the registers.
+# As defined in doc/debugging.md: GDB does not notice that a monitor command changed the registers.
 FLUSH = """
 define hookpost-monitor
   maintenance flush register-cache
@@ -63,10 +63,10 @@ class GdbSnapshotsTest(unittest.TestCase):
         address = os.path.join(folder, "gdb.sock")
         with platform("--paused", "--gdb", address, board="trn3-chip") as running, running.connect() as p:
             with gdb(folder, address, SCRIPT.format(always=always)) as debugger:
-                output = debugger.communicate(timeout=PATIENCE)[0]
-            # GDB has detached from the restored state: it boots.
+                output = debugger.communicate(timeout=WALL_LIMIT)[0]
+            # After GDB has detached, the restored platform boots.
             p.run()
-            self.assertEqual(p.wait(condition="ready", wall_limit=PATIENCE)["reason"], "condition", output)
+            self.assertEqual(p.wait(condition="ready", wall_limit=WALL_LIMIT)["reason"], "condition", output)
         state = {line.split(":")[0]: line.split(": ")[1] for line in output.splitlines()
                  if line.split(":")[0] in ("kept", "left", "back", "again", "stepped")}
         self.assertEqual(state.get("back"), state.get("kept"), output)
@@ -75,7 +75,7 @@ class GdbSnapshotsTest(unittest.TestCase):
         self.assertNotIn("0x4711", state["again"])
         self.assertEqual(state["left"].split()[1], state["again"].split()[1], output)  # the same breakpoint
         times = [line.split()[1].strip(",") for line in output.splitlines() if '"time_ps"' in line]
-        self.assertEqual(times[0], times[1])  # answer of 'snapshot', then 'status'
+        self.assertEqual(times[0], times[1])  # responses to 'snapshot', then 'status'
         self.assertNotEqual(times[2], times[1])
         self.assertEqual(times[3:5], [times[1], times[1]])
         self.assertIn('"why": "the debugger restored \'first\'"', output)
@@ -99,10 +99,10 @@ detach
                 p.snapshot(name="reset")
                 p.subscribe("state")
                 with gdb(folder, address, script) as debugger:
-                    next(p.events(timeout=PATIENCE))  # it runs
-                    self.assertEqual(p.wait(condition="ready", wall_limit=PATIENCE)["reason"], "condition")
+                    next(p.events(timeout=WALL_LIMIT))  # the platform runs
+                    self.assertEqual(p.wait(condition="ready", wall_limit=WALL_LIMIT)["reason"], "condition")
                     p.restore(name="reset")
-                    output = debugger.communicate(timeout=PATIENCE)[0]
+                    output = debugger.communicate(timeout=WALL_LIMIT)[0]
         for wanted in ("received signal SIGINT", "stopped at 0x10000", "Breakpoint 1, announce"):
             self.assertIn(wanted, output)
 

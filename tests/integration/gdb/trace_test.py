@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A debugger that stops, steps and looks around changes nothing: the trace is the same, byte for byte."""
+"""Stopping, stepping and inspecting in a debugger changes nothing: the trace stays identical."""
 import os
 import tempfile
 import unittest
 
 from running_gdb import gdb
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 SCRIPT = """
 target remote {socket}
@@ -32,12 +32,12 @@ class TraceTest(unittest.TestCase):
         self.assertEqual(plain, debugged)
 
     def trace(self, folder, name, meanwhile=None):
-        """What a chip that boots and runs for a second leaves behind: the trace, and all counters."""
+        """Boots a chip and runs it for a second; returns the trace and all counters."""
         socket, trace = os.path.join(folder, name + ".sock"), os.path.join(folder, name)
         with platform("--paused", "--gdb", socket, "--trace", trace, board="trn3-chip") as running, running.connect() as p:
             if meanwhile:
                 meanwhile(folder, socket)
-            self.assertEqual(p.run(until="1 s", wall_limit=PATIENCE)["reason"], "time_limit")
+            self.assertEqual(p.run(until="1 s", wall_limit=WALL_LIMIT)["reason"], "time_limit")
             counters = p.statistics()
             p.quit()
             running.wait()
@@ -48,7 +48,7 @@ class TraceTest(unittest.TestCase):
 
     def debug(self, folder, socket):
         with gdb(folder, socket, SCRIPT) as debugger:
-            output = debugger.communicate(timeout=PATIENCE)[0]
+            output = debugger.communicate(timeout=WALL_LIMIT)[0]
         for wanted in ("hit Breakpoint 1, announce", "main () at", "hit Watchpoint 2", "[Inferior 1 (process 1) detached]"):
             self.assertIn(wanted, output)
 

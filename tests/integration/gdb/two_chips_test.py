@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real GDB on a board with two chips: two inferiors, each with its own firmware, breakpoints and memory."""
+"""GDB on a board with two chips: two inferiors with separate firmware, breakpoints and memory."""
 import os
 import tempfile
 import unittest
 
 from running_gdb import gdb
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 SCRIPT = """
 set schedule-multiple on
@@ -45,8 +45,8 @@ info inferiors
 """
 
 
-# GDB steps the second inferior's harts by breakpoints, the first's not. Forty instructions lead through the loop
-# around the WFI, and back into it.
+# GDB steps the second inferior's harts by breakpoints, but not the first's. Forty instructions pass
+# through the loop around the WFI and back.
 MOVE_THE_SECOND = """
 add-inferior -exec {firmware}/mgmt.elf
 target extended-remote {socket}
@@ -78,12 +78,12 @@ class TwoChipsTest(unittest.TestCase):
             with platform("--set", "devices=2", "--paused", "--gdb", address, board="trn3-chip") as running, \
                     running.connect() as p:
                 if until is not None:
-                    p.run(until=until, wall_limit=PATIENCE)
+                    p.run(until=until, wall_limit=WALL_LIMIT)
                 with gdb(folder, address, script) as debugger:
-                    output = debugger.communicate(timeout=PATIENCE)[0]
-                # GDB has detached from both: both boot.
+                    output = debugger.communicate(timeout=WALL_LIMIT)[0]
+                # After GDB has detached from both, both boot.
                 p.run()
-                self.assertEqual(p.wait(condition="ready", wall_limit=PATIENCE)["reason"], "condition", output)
+                self.assertEqual(p.wait(condition="ready", wall_limit=WALL_LIMIT)["reason"], "condition", output)
         return output
 
     def test_two_inferiors_are_detached_by_one_command(self):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// doc/generations.md agrees with the boards.
+// Checks doc/generations.md against the boards.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -25,7 +25,7 @@ std::vector<std::string> cells(const std::string& line) {
     return list;
 }
 
-/// The lines of the checked table, its header first.
+/// The rows of the checked table, starting with its header.
 std::vector<std::vector<std::string>> checked_table() {
     std::ifstream page("doc/generations.md");
     std::vector<std::vector<std::string>> rows;
@@ -37,7 +37,7 @@ std::vector<std::vector<std::string>> checked_table() {
     return rows;
 }
 
-/// The values of the first chip of a board, by the words of the table.
+/// Properties of the first chip of a board, by their names in the table.
 class chip_facts {
 public:
     explicit chip_facts(const std::string& board) : board_(load_board(board, kinds())) {

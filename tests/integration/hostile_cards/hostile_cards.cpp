@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hostile host in a process of its own drives a card or a disk of one server over vfio-user with
-// commands, work, memory lists and doorbells that a random source chooses, while another process
-// keeps verifying its copies on the other two servers. The platform lives on within its memory, no
-// copy and no byte beside them is wrong, and after a reset the hostile host's card works too.
+// A hostile host in a separate process drives a card or a disk of one server over vfio-user with
+// random commands, work, memory lists and doorbells, while another process verifies copies on the
+// other two servers. The platform must keep running within its memory limit, all copies and the
+// memory around them must be correct, and after a reset the hostile host's card must work too.
 // `--door efa|ena|nvme [--inputs N] [--seed S]`
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -40,7 +40,7 @@ struct options {
     std::uint64_t inputs = 5'000, seed = 1;
 };
 
-/// In memory of both processes.
+/// Shared by both processes.
 struct progress {
     std::atomic<std::uint64_t> verified = 0;
     std::atomic<bool> ends = false;
@@ -49,9 +49,10 @@ struct progress {
 using hostile_input = std::function<void(fuzz_random&)>;
 using verification = std::function<void(fuzz_random&)>;
 
-/// What a door needs: each side is made in its own process.
+/// Functions for one kind of card; the hostile and the verifying side run in separate processes.
 struct door {
-    /// Returns what makes a reset driver, which verifies, and then one input after the other.
+    /// Returns a function that first resets the card and verifies a copy, and then sends one input
+    /// per call.
     std::function<hostile_input(const std::string& sockets, fuzz_random& random)> attack;
     std::function<verification(const std::string& sockets)> victim;
 };
@@ -60,9 +61,9 @@ std::string socket_of(const std::string& sockets, unsigned server, const char* f
     return sockets + "/server" + std::to_string(server) + "." + function + ".sock";
 }
 
-/// Memory of a host that no work uses.
+/// Host memory that no work uses.
 constexpr std::uint64_t guarded_at = 48 << 20, guarded_bytes = 256 << 10;
-constexpr std::uint64_t inputs_of_a_driver = 250;  // then the card is reset
+constexpr std::uint64_t inputs_of_a_driver = 250;  // followed by a reset of the card
 
 void guard(card_host& host) {
     std::memset(host.bytes(guarded_at), 0xa5, guarded_bytes);
@@ -74,8 +75,8 @@ void check_guard(card_host& host) {
             "memory beside the victim's copies has changed");
 }
 
-/// Inputs of a driver that is reset first, and again after so many of them. Time passes after one
-/// in `pauses` inputs.
+/// Resets and verifies first, and again after that number of inputs. After one in `pauses` inputs
+/// time advances.
 template <class State, class Input>
 hostile_input inputs_of(std::shared_ptr<State> now, fuzz_random& random, unsigned pauses,
                         Input input) {
@@ -88,7 +89,7 @@ hostile_input inputs_of(std::shared_ptr<State> now, fuzz_random& random, unsigne
     };
 }
 
-// --- EFA ---
+// --- EFA
 
 using efa_host = attached<verbs_host>;
 
@@ -101,7 +102,7 @@ hostile_input attack_efa(const std::string& sockets, fuzz_random& random) {
             host.expects_answers = true;
             host.start();
             own = std::make_unique<copier>(host, host);
-            // GIDs of the victims follow the own one.
+            // The victims' GIDs follow the hostile host's.
             auto gid = host.gid();
             gid.back() = static_cast<std::uint8_t>(gid.back() + 1);
             to_victim = host.create_ah(own->pd, gid);
@@ -156,7 +157,7 @@ verification verify_efa(const std::string& sockets) {
     };
 }
 
-// --- ENA ---
+// --- ENA
 
 using ena_host = attached<network_host>;
 
@@ -168,7 +169,7 @@ hostile_input attack_ena(const std::string& sockets, fuzz_random& random) {
             host.expects_answers = true;
             host.start();
             own = std::make_unique<talker>(host, std::uint8_t{1});
-            // It is completed; a switch does not send a packet back.
+            // The send completes, but a switch does not return a packet to its sender.
             static_cast<void>(send_and_compare(*own, *own, source));
             host.expects_answers = false;
         }
@@ -208,7 +209,7 @@ verification verify_ena(const std::string& sockets) {
     guard(now->b);
     return [now](fuzz_random& random) {
         now->reset();
-        // Packets to groups take buffers of the victim: one in a hundred has to arrive.
+        // Multicast packets may use up the victim's buffers: at least one in a hundred must arrive.
         unsigned arrived = 0;
         for (unsigned i = 0; i < 100; ++i) {
             arrived += send_and_compare(*now->left, *now->right, random);
@@ -221,7 +222,7 @@ verification verify_ena(const std::string& sockets) {
     };
 }
 
-// --- NVMe ---
+// --- NVMe
 
 using nvme_host = attached<disk_host>;
 
@@ -254,9 +255,9 @@ verification verify_nvme(const std::string& sockets) {
     };
 }
 
-// --- the run ---
+// --- Main program
 
-/// Verifies until the hostile host has ended, and once more then.
+/// Verifies until the hostile host has ended, and once more afterwards.
 void be_victim(const door& of, const std::string& sockets, std::uint64_t seed, progress& shared) {
     fuzz_random random(seed);
     const auto verify = of.victim(sockets);
@@ -317,7 +318,7 @@ int run_door(const options& wanted) {
     require(waitpid(victim, &how, 0) == victim && WIFEXITED(how) && WEXITSTATUS(how) == 0,
             "the victim's copies went wrong");
     input = {};
-    of.attack(sockets, random);  // a new driver: its card works after a reset
+    of.attack(sockets, random);  // a new driver: checks that the card works after a reset
     require(verified > 0, "the victim did not verify meanwhile");
     std::printf(
         "%s: %llu inputs in %.1f s, %llu verifications meanwhile, platform of %llu MiB, log of "

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels on a platform that runs already, through its sockets: attached_test.py BUILD [TEST...]"""
+"""Kernels on a platform that is already running, through its sockets: attached_test.py BUILD
+[TEST...]"""
 import os
 import pathlib
 import signal

@@ -35,7 +35,7 @@ def random(*shape):
 
 
 class Kernels(unittest.TestCase):
-    """run_kernel fails when the platform's race checker finds something in a compiled program."""
+    """run_kernel fails if the platform's race checker reports a race in a compiled program."""
 
     def test_a_program_without_its_waits_is_found_by_the_race_checker(self):
         a = random(256, 1024)
@@ -113,7 +113,7 @@ class Kernels(unittest.TestCase):
         for result in self.on_boards(tiles.pick, x, indices):
             numpy.testing.assert_array_equal(result[:, 0], x[numpy.arange(40), indices[0]])
         indices[0, 7] = 300
-        for board in BOARDS[:2]:  # by rows of GPSIMD, by descriptor generators
+        for board in BOARDS[:2]:  # row copies by GPSIMD, and by descriptor generators
             with self.assertRaisesRegex(RunError, r"tiles\.py:\d+\): INDIRECT_OOB"), platform(board):
                 tiles.pick(x, indices)
 

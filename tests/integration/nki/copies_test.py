@@ -24,7 +24,7 @@ SOURCE = numpy.random.default_rng(7)
 
 
 def mixed(high, low):
-    """The upper half of what SplitMix64 makes of high * 2^32 + low (specification, 3.8)."""
+    """The upper half of SplitMix64(high * 2^32 + low) (specification, 3.8)."""
     whole = (1 << 64) - 1
     z = ((high & WORD) << 32 | low) + 0x9E3779B97F4A7C15 & whole
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & whole
@@ -41,7 +41,7 @@ def shift_register(seed, lane):
 
 
 def xorwow(words):
-    """Numbers; `words` is the state after each."""
+    """Generates numbers; `words` is updated to the state after each."""
     while True:
         x, y, z, w, v, d = words
         t = x ^ x >> 2
@@ -51,7 +51,7 @@ def xorwow(words):
 
 
 def vector_numbers(generation, seed, lane, count):
-    """Those of Vector; each instruction of `count` begins with the first generator."""
+    """Numbers of Vector; each instruction of `count` numbers starts with the first generator."""
     if generation != "gen4":
         numbers = shift_register(seed, lane)
         while True:
@@ -63,7 +63,7 @@ def vector_numbers(generation, seed, lane, count):
 
 class Runs(unittest.TestCase):
     def both(self, kernel, *arguments, boards=tuple(BOARDS)):
-        """Results of simulate and of a board, of each generation."""
+        """Results of simulate and of a board, for each generation."""
         for generation in boards:
             with self.subTest(generation=generation), generations.targeting(generation):
                 yield generation, nki.simulate(kernel)(*arguments)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs kernels with loops of the device on boards and compares with NumPy: loops_test.py BUILD [TEST...]"""
+"""Runs kernels with device loops on boards and compares with NumPy: loops_test.py BUILD [TEST...]
+"""
 import os
 import pathlib
 import sys
@@ -36,7 +37,7 @@ def number(value):
 
 
 class Loops(unittest.TestCase):
-    """execute() fails when the platform's race checker finds something in a compiled program."""
+    """execute() fails if the platform's race checker reports a race in a compiled program."""
 
     def check(self, kernel, arguments, expected, generation, lnc=1):
         with self.subTest(kernel=kernel.__name__, generation=generation):
@@ -72,7 +73,7 @@ class Loops(unittest.TestCase):
 
     def test_counters_bound_inner_loops_and_index_tiles(self):
         x = whole(1, 5, 40)
-        for generation in BOARDS:  # on Trainium1 unrolled: its bounds are numbers
+        for generation in BOARDS:  # unrolled on Trainium1: the bounds are constants
             self.check(loops.triangular_sums, (x,), [numpy.cumsum(x[0], 0), number(15)], generation)
 
     def test_two_cores_meet_in_every_pass(self):

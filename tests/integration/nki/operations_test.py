@@ -18,7 +18,7 @@ def normal(seed, *shape):
 
 
 def run(body, *arrays):
-    """Loads the arrays, gives their tiles to body, stores and returns the tiles that it returns."""
+    """Loads the arrays, passes their tiles to `body`, stores and returns the tiles it returns."""
     def kernel(inputs):
         results = body(*[nl.load(array) for array in inputs])
         stored = []
@@ -35,7 +35,7 @@ def tile(*shape, dtype=nl.float32):
 
 
 def written(operation, *shape, dtype=nl.float32, **arguments):
-    """A body that runs one operation into a tile of its own."""
+    """A body that runs one operation with a new tile as its destination."""
     def body(*tiles):
         dst = tile(*shape, dtype=dtype)
         operation(dst, *tiles, **arguments)

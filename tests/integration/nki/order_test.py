@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether compiled programs order all accesses to SBUF and PSUM, by their texts alone. A wait for a copy says that the copy
-has ended, and what its starter knew; nothing of other engines. (The platform's checker takes it for more.)"""
+"""Checks from the texts of compiled programs that they order all accesses to SBUF and PSUM. A wait
+for a copy orders accesses of the copy and earlier ones of the engine that started it, but not of
+other engines. (The platform's checker is less strict.)"""
 import collections
 import pathlib
 import re
@@ -48,8 +49,8 @@ class Program:
 
 
 class Run:
-    """Executes the streams' control and semaphores, and finds accesses without an order. A register loaded from memory
-    is 2 two times, then 0."""
+    """Executes control instructions and semaphores of the streams, and finds unordered accesses. A
+    register loaded from memory is 2 twice, then 0."""
 
     def __init__(self, program):
         self.program, self.found, self.history = program, [], []
@@ -63,7 +64,7 @@ class Run:
         self.is_complete = all(self.pc[engine] == len(stream) for engine, stream in program.streams.items())
 
     def step(self, engine):
-        """Executes up to the next wait that does not hold. Returns whether it did anything."""
+        """Executes up to the next unsatisfied wait. Returns whether it executed anything."""
         begin, stream = self.pc[engine], self.program.streams[engine]
         moved = False
         while self.pc[engine] < len(stream):
@@ -223,7 +224,7 @@ class Order(unittest.TestCase):
                     self.assertEqual(done.found[:1], [])
 
     def test_every_wait_of_an_engine_for_another_is_needed(self):
-        """Without any of them an access has no order, or an engine is left waiting."""
+        """Without any one of these waits, an access is unordered or an engine waits forever."""
         text = text_of(tiles.many_tiles, (whole(128, 4096), 6), "gen3")
         lines = text.splitlines()
         for at, line in enumerate(lines):

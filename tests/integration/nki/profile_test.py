@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles of kernels: sums against the counters of the run and against closed forms, files read back by a browser and by
-Google's parser, running platforms, mistakes: profile_test.py BUILD [TEST...]"""
+"""Profiles of kernels: sums compared with the counters of the run and closed forms, files parsed by
+a browser and by Google's parser, running platforms, errors: profile_test.py BUILD [TEST...]"""
 import collections
 import contextlib
 import json
@@ -70,7 +70,8 @@ class Profiles(unittest.TestCase):
         return json.loads((self.folder / "out/profile.json").read_text())
 
     def matmul(self):
-        """Of a product of [512, 256] transposed and [512, 1024] on Trainium2; the files are in `shared`."""
+        """The profile of a product of [512, 256] transposed and [512, 1024] on Trainium2; its files
+        are in `shared`."""
         if not (self.shared / "out").exists():
             self.profile("tiles.py:matmul", "--board", "trn2-chip", "--in", self.array("at", random(512, 256)) + ":bfloat16",
                          "--in", self.array("b", random(512, 1024)) + ":bfloat16")
@@ -78,7 +79,7 @@ class Profiles(unittest.TestCase):
         return json.loads((self.shared / "out/profile.json").read_text())
 
     def browse(self, page):
-        """The document after its scripts have run; there must be no message on the console."""
+        """The document after running its scripts; fails on any console message."""
         if BROWSER is None:
             self.skipTest("no Chromium is installed")
         done = self.command(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
@@ -89,7 +90,8 @@ class Profiles(unittest.TestCase):
     # -- Sums
 
     def counters_and_rows(self, kernel, values, board, generation, types=()):
-        """What the driver reads from the engines after a run, and what the profile of that run says, by engine."""
+        """The engines' counters read by the driver after a run, and the rows of the run's profile,
+        by engine."""
         arrays = [HostArray(((value.view(numpy.uint32) + 0x8000) >> 16).astype(numpy.uint16), data_types.bfloat16) if types
                   else value for value in values]
         compiled = compile_recording(record_kernel(kernel, arrays, generation=generation))
@@ -188,7 +190,7 @@ class Profiles(unittest.TestCase):
         self.assertTrue(across, "a core waits for the other core")
 
     def test_collectives_that_a_program_starts_are_in_the_profile_of_all_chips(self):
-        """Four chips, whose Sync engines start an all-reduce after each tile of a matmul."""
+        """Four chips whose Sync engines start an all-reduce after each tile of a matmul."""
         self.command(BUILD / "trnvp", "test", ROOT / "scenarios/programs_overlap.yaml", "--trace", self.folder / "events.txt")
         self.command(BUILD / "trn-nki", "profile", "--events", self.folder / "events.txt", "--execution", "1", "--out",
                      self.folder / "out")
@@ -230,7 +232,8 @@ class Profiles(unittest.TestCase):
         self.assertEqual(value("card-flops"), summary["hardware_flops"])
         self.assertAlmostEqual(value("card-hfu"), summary["hfu_estimated_percent"])
         self.assertAlmostEqual(value("card-mbu"), summary["mbu_estimated_percent"])
-        drawn = int(re.search(r'id="drawn" data-value="(\d+)"', document).group(1))  # which the script writes
+        # Written by the script.
+        drawn = int(re.search(r'id="drawn" data-value="(\d+)"', document).group(1))
         self.assertEqual(drawn, len(tables["Instruction"]))
         point = re.search(r'<circle id="point" data-intensity="([^"]*)"', document)
         self.assertAlmostEqual(float(point.group(1)), summary["mm_arithmetic_intensity"])
@@ -241,7 +244,8 @@ class Profiles(unittest.TestCase):
         self.assertIn("nisa.nc_matmul(dst=total, stationary=stationary, moving=moving)", document)
 
     def test_timeline_zooms_and_shows_what_the_pointer_is_on(self):
-        """A script at the end of the page does what a person would, and writes what it sees into the document."""
+        """A script at the end of the page simulates user input, and writes its observations into
+        the document."""
         self.matmul()
         probe = """<script>
 const found = rows.find(r => r.track && r.track.name === 'nc0.tensor');
@@ -310,7 +314,7 @@ document.body.dataset.whole = (last - first) / data.duration;
         self.assertRegex(document, rf"draws {count} instructions and waits as \d+ merged spans")
         drawn = int(re.search(r'id="drawn" data-value="(\d+)"', document).group(1))
         self.assertTrue(MAX_SPANS // 10 < drawn <= MAX_SPANS, drawn)
-        self.assertIn(f'data-value="{count * 64}"', document)  # busy cycles are of all instructions
+        self.assertIn(f'data-value="{count * 64}"', document)  # busy cycles of all instructions
 
     def test_tracks_of_many_chips_are_bounded(self):
         engines = [f"chip{chip}.nc0.{name}" for chip in range(100) for name in ("tensor", "vector", "scalar", "gpsimd", "sync")]
@@ -364,8 +368,8 @@ document.body.dataset.whole = (last - first) / data.duration;
             self.assertEqual([row["busy_cycles"] for row in one["TrnEngine"]], [row["busy_cycles"] for row in tables["TrnEngine"]])
 
     def test_all_counters_of_the_engines_are_sums_of_events(self):
-        """A wait that subtracts from a semaphore of DMA, matmuls, a gather and a loop of the device, against the counters that
-        the platform publishes."""
+        """A program with a subtracting wait for a DMA semaphore, matmuls, a gather and a device
+        loop, compared with the counters published by the platform."""
         program = (ROOT / "scenarios/programs/add.trn").read_text().replace(".generation v4", ".generation v3")
         (self.folder / "add.trn").write_text(program.replace("wait S[4]>=16 ", "wait S[4]>=16:subtract "))
         kernels = (("tiles.py:matmul", "--in", self.array("at", random(256, 512)) + ":bfloat16", "--in",
@@ -407,7 +411,7 @@ document.body.dataset.whole = (last - first) / data.duration;
             done = self.command(BUILD / "trnctl", "--connect", sockets, "profile", "start", status=1)
             self.assertIn("writes a trace already", done.stderr)
 
-    # -- Mistakes
+    # -- Errors
 
     def test_mistakes_have_a_message_and_status_2(self):
         x = self.array("x", random(256, 128))
@@ -435,7 +439,8 @@ document.body.dataset.whole = (last - first) / data.duration;
             self.assertIn(message, self.command(BUILD / "trnctl", *words, status=2).stderr)
 
     def test_changed_records_give_a_profile_or_a_message(self):
-        """Lines that are cut, repeated, exchanged, or have other words: no exception but those that the command reports."""
+        """Lines that are cut, repeated, exchanged or have changed words: only exceptions that the
+        command reports."""
         x = self.array("x", random(128, 64))
         self.command(BUILD / "trn-nki", "run", f"{KERNELS}/tiles.py:softmax", "--board", "trn2-chip", "--in", x, "--trace",
                      self.folder / "events.txt")
@@ -506,7 +511,7 @@ document.body.dataset.whole = (last - first) / data.duration;
         self.assertEqual(profile.duration, 900_000)
         page = html_of(profile)
         self.assertIn("did not end in the record", page)
-        self.assertIn("did not end</td>", page)  # the wait, among the longest
+        self.assertIn("did not end</td>", page)  # the wait is listed among the longest
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels with mistakes: the message names the kernel's file, line and column, and the rule."""
+"""Kernels with errors: the message names the kernel's file, line and column, and the rule."""
 import unittest
 
 import nki

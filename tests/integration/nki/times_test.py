@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated times of kernels against published ones, and the order of the steps of a product: times_test.py BUILD [TEST...]"""
+"""Simulated times of kernels compared with published ones, and the ranking of a product's steps:
+times_test.py BUILD [TEST...]"""
 import os
 import pathlib
 import sys
@@ -15,7 +16,7 @@ import published  # noqa: E402 - of scenarios/kernels
 
 
 class Times(unittest.TestCase):
-    """Results are compared with NumPy by kernel_times.run()."""
+    """kernel_times.run() compares the results with NumPy."""
 
     def within_tenth(self, found, expected):
         self.assertLess(abs(found / expected - 1), 0.1, f"{found} us, published {expected} us")
@@ -37,7 +38,8 @@ class Times(unittest.TestCase):
                 self.within_tenth(kernel_times.copies(chip, True) - kernel_times.copies(chip, False), 0.6)
 
     def test_rounds_of_mamba_take_the_published_times(self):
-        """Tiles of channels follow each other, so 1,024 channels more take a quarter of 4,096."""
+        """Tiles of channels run in sequence, so 1,024 additional channels take a quarter of the
+        time of 4,096."""
         for version, steps, time in ((1, 512, 2340), (2, 512, 1610), (3, 1024, 3300)):
             with self.subTest(version=version):
                 kernel = getattr(published, f"mamba_v{version}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views and what is recorded."""
+"""Views, and recordings of kernels."""
 import dataclasses
 import time
 import unittest
@@ -14,7 +14,7 @@ MIN_INSTRUCTIONS_PER_SECOND = 20_000  # of processor time
 
 
 def elements(view, size):
-    """Which elements of the storage a view names, by walking its pattern."""
+    """The storage elements of a view, computed by iterating over its pattern."""
     index = numpy.full(view.shape, view.offset)
     for dimension, (stride, count) in enumerate(zip(view.strides, view.shape)):
         shape = [1] * view.ndim
@@ -25,7 +25,7 @@ def elements(view, size):
 
 class Views(unittest.TestCase):
     def check(self, make, expected):
-        """`make` gives the same view of a tensor and of an array of NumPy."""
+        """Checks that `make` gives the same view of a tensor and of a NumPy array."""
         found = []
 
         def kernel(x):

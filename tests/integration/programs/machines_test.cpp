@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of scenarios/programs that run on several chips at once, against plain loops.
+// Programs of scenarios/programs on several chips at once, compared with plain loops.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -30,7 +30,7 @@ std::vector<T> values(const std::vector<std::uint8_t>& bytes) {
     return result;
 }
 
-/// Whole numbers of at most 8 bits, which BF16 holds exactly.
+/// BF16 bytes of whole numbers of at most 8 bits, which are exact.
 std::vector<std::uint8_t> bf16_bytes(const std::vector<int>& numbers) {
     std::vector<std::uint8_t> bytes;
     for (const int number : numbers) {
@@ -53,7 +53,7 @@ protected:
     }
 };
 
-// ---- a tensor-parallel layer
+// ---- A tensor-parallel layer
 
 class TensorParallel : public MachinePrograms, public testing::WithParamInterface<const char*> {
 protected:
@@ -170,7 +170,7 @@ TEST_P(TensorParallel, SumsOfAllChipsComeBackWhileTensorMultiplies) {
     run(2);
     expect_results(2);
     const std::uint32_t reduced = longest(&rank_data::reduced_ns);
-    // As many matmuls of 128 columns at 2.4 GHz as the all-reduce leaves time for.
+    // The number of matmuls of 128 columns at 2.4 GHz that fit into the time of the all-reduce.
     const auto matmuls = static_cast<unsigned>(reduced * 2.4 / 128);
     ASSERT_GT(matmuls, 50u);
     run(matmuls);
@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, TensorParallel, testing::Values("trn3-sled", 
                                                                             : "SixteenChips";
                          });
 
-// ---- all cores of all chips
+// ---- All cores of all chips
 
 TEST_F(MachinePrograms, AllCoresOfA144ChipUltraServerComputeAtOnce) {
     boot("trn3-gen2");
@@ -221,7 +221,7 @@ TEST_F(MachinePrograms, AllCoresOfA144ChipUltraServerComputeAtOnce) {
                 const auto x = [&](std::size_t p, std::size_t at) {
                     return static_cast<float>(8 * chip + core + 3 * p + at);
                 };
-                float y = 0;  // binary64 products and sums, rounded to FP32 one after the other
+                float y = 0;  // binary64 products and sums, rounded to FP32 after each step
                 for (std::size_t p = 0; p < 128; ++p) {
                     float row = 0;
                     for (std::size_t at = 0; at < 64; ++at) row += x(p, at);

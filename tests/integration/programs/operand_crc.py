@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A trace has the CRC-16/CCITT of what an instruction reads and writes, where that is asked for: operand_crc.py TRNCTL.
+"""Checks that a trace has the CRC-16/CCITT of the data an instruction reads and writes, if
+requested: operand_crc.py TRNCTL.
 
-Python's own CRC of the tensors is the reference: add.trn reads x twice and writes y."""
+Python's CRC of the tensors is the reference: add.trn reads x twice and writes y."""
 import binascii
 import pathlib
 import re

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of NeuronCores do not depend on what else the platform does: same_programs.py TRNVP TRNCTL.
+"""Checks that programs of NeuronCores are independent of other platform activity: same_programs.py
+TRNVP TRNCTL.
 
-Digests of scenarios are the same in one process and in several, in any order, alone or after others, from any folder. Tensors, simulated times and counters
-of a program are the same without observers, while a timeline or a text trace is written, and while races are searched."""
+Digests of scenarios are the same in one process and in several, in any order, alone or after
+others, from any folder. Tensors, simulated times and counters of a program are the same without
+observers, with a timeline or a text trace, and during a search for races."""
 import json
 import os
 import pathlib
@@ -29,7 +31,7 @@ def digests(trnvp, *options, folder="."):
 
 
 def outcome(trnctl, folder, *options):
-    """What a program leaves: its output, and what trnctl prints."""
+    """Runs a program; returns its output tensor and the output of trnctl."""
     y = folder / "y.npy"
     printed = run(trnctl, "--board", "trn3-chip", *options, "program", "run", *PROGRAM, "--out", f"y={y}")
     return printed, y.read_bytes()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions of real clients, recorded by `trnvp run --record` and repeated by `trnvp replay`.
+// Sessions of actual clients, recorded by `trnvp run --record` and replayed by `trnvp replay`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::string text_of(const std::string& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A platform that records while it serves its sockets, in `folder`.
+/// A platform that serves its sockets and records to `folder`.
 struct RecordedSession : testing::Test {
     scratch_folder folder;
     std::unique_ptr<background> platform;
@@ -46,7 +46,7 @@ struct RecordedSession : testing::Test {
         const auto how = run(TRNCTL " --connect " + (folder / "sockets") + " " + command);
         EXPECT_EQ(how.status, 0) << command << ": " << how.output;
     }
-    /// Statements on the platform `p`, in Python.
+    /// Runs Python statements; `p` is the platform.
     void control(const std::string& statements) {
         const auto how =
             run("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=sw-stubs/python python3 -c "
@@ -63,7 +63,7 @@ struct RecordedSession : testing::Test {
         result["status"] = how.status;
         return result;
     }
-    /// Twice, and both times the trace is the recorded one.
+    /// Replays twice, and checks that both traces equal the recorded one.
     json expect_the_same_trace() {
         json result;
         for (const std::string& trace : {folder / "again", folder / "and-again"}) {
@@ -147,7 +147,7 @@ TEST_F(RecordedSession, KilledPlatformsSessionReplaysToItsEnd) {
     EXPECT_EQ(result["status"], 0) << result;
     EXPECT_EQ(result["complete"], false);
     EXPECT_EQ(result["differences"], 0) << result;
-    // The trace may lack its last buffer; the recording is complete.
+    // The trace may lack its last buffer; the recording must be complete.
     const auto was = text_of(folder / "trace"), is = text_of(folder / "again");
     EXPECT_GT(is.size(), 1000u);
     EXPECT_EQ(was.substr(0, is.size()), is.substr(0, was.size()));
@@ -199,7 +199,7 @@ TEST_F(RecordedSession, ReportsAnswersThatAreNotUtf8) {
     std::vector<recording::event> events;
     recording::log_reader log(recording());
     while (auto e = log.next()) events.push_back(std::move(*e));
-    // The status is queried, as by a recording with different answers.
+    // Queries the status, as in a recording with different responses.
     const auto written =
         std::ranges::find(events, recording::kind::control, [](const auto& e) { return e.what; });
     ASSERT_NE(written, events.end());
@@ -221,7 +221,7 @@ TEST_F(RecordedSession, OtherFirmwareReportsDifferencesAndFailsWhenStrict) {
     ctl("copy host hbm0@16MiB 64KiB --verify");
     EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
     expect_the_same_trace();
-    // Firmware that never becomes ready: every wait of the driver times out.
+    // Firmware that does not become ready: all waits of the driver time out.
     const std::string other = recording() + " --firmware " FIRMWARE "/hang.elf";
     auto result = replay(other);
     EXPECT_EQ(result["status"], 0) << result;
@@ -230,7 +230,7 @@ TEST_F(RecordedSession, OtherFirmwareReportsDifferencesAndFailsWhenStrict) {
     EXPECT_THAT(result["first"][0]["text"].dump(),
                 HasSubstr("at BAR0 0x6c84024: recorded 0x00000000, now 0xdeadbeef"));
     EXPECT_EQ(replay(other + " --strict")["status"], 1);
-    // The recording replays without its original file, and recognises the file when it is given.
+    // Replays without the original firmware file, and recognises the file if it is given.
     result = replay(recording() + " --firmware " FIRMWARE "/mgmt.elf");
     EXPECT_EQ(result["same_platform"], true);
     EXPECT_EQ(result["differences"], 0) << result;
@@ -345,8 +345,8 @@ TEST(RecordCommandLine, FullDiskIsReportedAsAFailureNotAUsageError) {
         EXPECT_EQ(how.status, 1) << how.output;
         EXPECT_THAT(how.output, HasSubstr("trnvp: cannot write "));
     };
-    full("0", "nothing");     // not even the copy of the board
-    full("1000", "no_tail");  // the log is there, and its tail has no room
+    full("0", "nothing");     // not even the copy of the board fits
+    full("1000", "no_tail");  // the log fits, its tail does not
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of doc/ci, run as far as they go without the services; what the services read of their output."""
+"""Runs the commands of doc/ci as far as possible without the services, and checks the output files
+that the services read."""
 import json
 import pathlib
 import re

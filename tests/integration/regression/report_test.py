@@ -54,7 +54,7 @@ class Reports(trnvp_case):
         self.run_trnvp("report", "merge", self.folder / "s1", self.folder / "s2", "--out", self.folder / "merged")
         lines = (self.folder / "merged/coverage.info").read_text()
         self.assertTrue(sorted(lines.split()) == sorted((self.folder / "whole.info").read_text().split()))
-        for part in ("s1", "s2"):  # each covers less than both
+        for part in ("s1", "s2"):  # each covers less than both together
             self.assertTrue(lines != (self.folder / f"{part}.info").read_text(), part)
         merged, whole = (json.loads((self.folder / out / "fidelity.json").read_text()) for out in ("merged", "whole"))
         self.assertTrue(merged == whole)
@@ -120,7 +120,7 @@ class Reports(trnvp_case):
                       self.run_trnvp("test", file, "--durations", durations, "--shard", "1/2", status=2))
 
     def test_campaign_of_seeds_is_one_row_with_its_failing_seeds(self):
-        # The byte is drawn from the seed.
+        # The seed determines the byte.
         file = self.scenario("s.yaml", "scenario: s\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
                              "  - fill: {at: hbm0@16 MiB, size: 1 B, pattern: p}\n"
                              "  - verify: {at: hbm0@16 MiB, size: 1 B, value: 0}\n")
@@ -129,7 +129,7 @@ class Reports(trnvp_case):
         self.assertTrue(failing)
         said = self.run_trnvp("test", file, "--seeds", "1..12", "--report", self.folder / "out", status=1)
         self.assertIn(f"{12 - len(failing)} of 12 seeds passed; failed: ", said)
-        # Three failing seeds with their logs, and the campaign.
+        # Three failing seeds with their logs, and the summary of the campaign.
         self.assertEqual(len(re.findall("^FAIL  ", said, re.M)), min(3, len(failing)) + 1)
         self.assertEqual(len(self.names(self.folder / "out/report.xml")), 1)
         self.assertEqual((self.folder / "out/index.html").read_text().count("<tbody id="), 1)
@@ -162,7 +162,7 @@ class Reports(trnvp_case):
         page = (self.folder / "out/index.html").read_text()
         self.assertEqual(page.count('<rect class="good"'), 6)
         self.assertNotIn("flaky</td>", page)
-        # The same trace, and a run that failed.
+        # The same trace with a failed run.
         changed = json.loads(files[0].read_text())
         changed["scenarios"][f"{file}\tm [limit=1 ms]"]["passed"] = False
         files[0].write_text(json.dumps(changed))
@@ -173,7 +173,7 @@ class Reports(trnvp_case):
         self.assertEqual(page.count(', flaky</td>'), 1)
         self.assertLess(page.index("limit=1 ms"), page.index("limit=2 ms"))
         self.assertIn("This is a defect of the platform", page)
-        # With another build it is not flaky.
+        # Results of another build do not count as flaky.
         changed["build"] = "0 other"
         files[0].write_text(json.dumps(changed))
         self.run_trnvp("test", file, "--history", past, "--html", self.folder / "one.html")
@@ -191,10 +191,10 @@ class Reports(trnvp_case):
                                    "--dump-dom", f"file://{self.folder}/out/{page}"], stdout=subprocess.PIPE,
                                   stderr=subprocess.DEVNULL, text=True, check=True).stdout
         index = dom("index.html")
-        self.assertIn(">3 of 3<", index)  # which the page's script writes
+        self.assertIn(">3 of 3<", index)  # written by the page's script
         links = re.findall(r'<a href="(pages/[^"]+\.html)"', index)
         self.assertEqual(len(links), 3)
-        self.assertIn("10-us", links[0])  # the failure is the first row
+        self.assertIn("10-us", links[0])  # the failure is in the first row
         page = (self.folder / "out" / links[0]).read_text()
         picture = re.search(r'<img src="([^"]+)"', page)[1]
         self.assertTrue((self.folder / "out/pages" / picture).exists())

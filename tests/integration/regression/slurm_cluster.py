@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A Slurm cluster of this machine, in a temporary folder, for tests.
+"""A Slurm cluster on this machine, in a temporary folder, for tests.
 
-    with cluster(slots=2) as slurm:     nodes a and b, each a process of slurmd with its own slots
-        slurm.run(["sinfo"])            with the environment that finds it
-        slurm.kill_node("a")            the node dies, and what runs on it
+    with cluster(slots=2) as slurm:     nodes a and b, each a slurmd process with its own slots
+    slurm.run(["sinfo"])                runs a command in the cluster's environment
+    slurm.kill_node("a")                kills a node and its processes
 
     cluster.py --slots 2 COMMAND...     runs a command on such a cluster
 """
@@ -58,7 +58,7 @@ PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
 
 
 def missing() -> str:
-    """The program that a cluster needs and this machine does not have; "" when all are there."""
+    """A missing program that the cluster needs; "" if all are installed."""
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
     return next((name for name in ("slurmctld", "slurmd", "sbatch", "scancel", "squeue", "scontrol")
                  if not shutil.which(name, path=path)), "")
@@ -123,7 +123,7 @@ class cluster:
         self.daemon(name, ["slurmd", "-D", "-N", name, "-f", str(self.configuration)])
 
     def kill_node(self, name):
-        """The daemon of a node and all processes that it started, those that would report an end first."""
+        """Kills a node's daemon and all its processes; first those that would report an end."""
         jobs = self.processes_of(name)
         steps = set()
         for pid in jobs:
@@ -133,7 +133,7 @@ class cluster:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.daemons.pop(name).wait()
-        # The controller finds out itself after SlurmdTimeout.
+        # Otherwise the controller would notice only after SlurmdTimeout.
         self.run(["scontrol", "update", f"NodeName={name}", "State=DOWN", "Reason=killed"])
 
     def revive_node(self, name):
@@ -142,7 +142,8 @@ class cluster:
         self.until(lambda: "down" not in self.run(["sinfo", "-h", "-o", "%T"]).stdout, f"node {name} did not come back")
 
     def processes_of(self, name):
-        """Of jobs on a node, or of all nodes: they have the cluster's configuration in their environment."""
+        """Processes of jobs on one node or all nodes, recognised by the cluster's configuration in
+        their environment."""
         found = []
         for one in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""trnvp test --slurm on a cluster that this test starts; skipped (status 77) where Slurm is not installed."""
+"""trnvp test --slurm on a cluster started by this test; skipped (status 77) if Slurm is not
+installed."""
 import json
 import os
 import pathlib
@@ -27,7 +28,7 @@ class Slurm(trnvp_case):
         self.environment.update(SLURM_CONF=str(self.slurm.configuration))
 
     def slow(self, names, seconds=100):
-        """Scenarios that wait in a client, which signals do not end, until a file `go` is there."""
+        """Scenarios that wait in a client, which ignores signals, until a file `go` exists."""
         for name in names:
             self.scenario(f"{name}.yaml", f"scenario: {name}\nboard: trn3-chip\nwall_limit: 1000 s\nsteps:\n"
                           f"  - client: {{command: [sh, -c, 'trap \"\" TERM; touch {self.folder}/{name}.began; for i in $(seq {seconds}0);"
@@ -71,7 +72,7 @@ class Slurm(trnvp_case):
         self.assertEqual(*((self.folder / out / "digests.txt").read_text() for out in ("local", "out")))
         self.assertIn('tests="8" failures="1"', (self.folder / "j.xml").read_text())
         self.assertEqual(len(list(self.folder.glob("out/slurm-*/*.1.out"))), 3)
-        # Without --report nothing stays.
+        # Without --report no files are left.
         self.run_trnvp("test", file, "--slurm", "--partition", "high", "--name", "m [limit=1 ms]", cwd=self.folder)
         self.assertEqual(list(self.folder.glob("slurm-*")), [])
 
@@ -96,7 +97,7 @@ class Slurm(trnvp_case):
         running = self.start("test", "a.yaml", "b.yaml", "--slurm", "-j", "2", "--report", "out")
         self.until(lambda: self.began("a")() and self.began("b")(), running)
         self.slurm.run(["scancel", f"{self.job_of()}_1"])
-        time.sleep(2)  # the run ends at once, its client would end well
+        time.sleep(2)  # the run ends at once; its client would end successfully
         (self.folder / "go").touch()
         said = self.end_of(running, 1)
         self.assertIn("shard 1 did not end its run: CANCELLED", said)
@@ -123,7 +124,7 @@ class Slurm(trnvp_case):
         for _ in range(3):
             self.until(self.began("a"), running)
             (self.folder / "a.began").unlink()
-            # All processors of both nodes for a moment.
+            # Occupies all processors of both nodes for a moment.
             self.slurm.run(["sbatch", "--wait", "--partition=high", "--nodes=2", "--exclusive", "--output=/dev/null",
                             "--wrap=true"])
         said = self.end_of(running, 1)

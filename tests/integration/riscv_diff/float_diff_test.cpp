@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// F and D instructions on our hart and on Debian's qemu-system-riscv64 must leave the same
-// registers, flags and memory.
+// F and D instructions must leave the same registers, flags and memory on the model's hart and on
+// Debian's qemu-system-riscv64.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -51,7 +51,7 @@ float_program::float_program(u64 seed)
     end();
 }
 
-/// SplitMix64: the same program for a seed everywhere.
+/// SplitMix64: a seed gives the same program on every machine.
 u64 float_program::next() {
     u64 z = state_ += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -74,7 +74,7 @@ F float_program::number() {
     constexpr F infinite = F{2 * bias + 1} << fraction, sign = F{1} << (8 * sizeof(F) - 1);
     const F negative = below(2) == 0 ? sign : 0;
     const auto random = static_cast<F>(next());
-    const auto near = [&](Host value) {  // and up to two units in the last place beside it
+    const auto near = [&](Host value) {  // and up to two units in the last place away
         return static_cast<F>(std::bit_cast<F>(value) + static_cast<F>(below(5)) - 2);
     };
     constexpr F corners[] = {0,

@@ -9,10 +9,10 @@
 namespace trn::riscv::test {
 
 /// A program for the machines of machines.h that executes F and D instructions with chosen operands
-/// and prints what each one left.
+/// and prints each result.
 class float_program {
 public:
-    /// What the program prints of each vector, in their order.
+    /// The output for one vector.
     struct outcome {
         std::uint64_t f, x, fcsr, stored, stored_high;
     };
@@ -21,11 +21,11 @@ public:
     explicit float_program(std::uint64_t seed);
 
     std::vector<std::uint8_t> image;
-    /// One instruction with its operands, for a person.
+    /// One instruction with its operands, as text.
     std::string describe(unsigned vector) const;
 
 private:
-    /// As the program loads them: f8 to f10, x12, fcsr.
+    /// Operands in the order in which the program loads them: f8 to f10, x12, fcsr.
     struct operands {
         std::array<std::uint64_t, 3> f;
         std::uint64_t x, fcsr;

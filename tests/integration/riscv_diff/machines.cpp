@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What of the virt machine the monitor uses: RAM, a UART's transmit register, the power switch.
+/// The part of QEMU's virt machine used by the monitor: RAM, a UART's transmit register, the power
+/// switch.
 class virt_machine : public hart_bus {
 public:
     explicit virt_machine(const bytes& image) : ram_(ram_size) {
@@ -64,7 +65,7 @@ bytes contents(const fs::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Waits for a child, with a time limit.
+/// Waits for a child process, with a time limit.
 std::optional<int> wait_for(pid_t child) {
     constexpr int max_seconds = 300;
     for (int i = 0; i < max_seconds * 200; ++i) {

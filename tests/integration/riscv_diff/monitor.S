@@ -10,7 +10,7 @@
 #define UART          0x10000000
 #define POWER         0x100000
 #define OFF           0x5555
-// Places in s_save.
+// Offsets in s_save.
 #define S_HASH        64
 #define S_LAST        72
 #define S_BASE        80

@@ -20,7 +20,7 @@ constexpr u64 code_size = 0x1'0000, data_pages = 4, chunk_size = 128;
 constexpr u64 chunks = code_size / chunk_size - 1;
 constexpr u64 hole = 0x9'0000'0000;  // no memory and no device in either machine
 
-// Registers the monitor counts on.
+// Registers used by the monitor.
 constexpr unsigned data_base = 24, bad_base = 25, place = 26, chunk_number = 27;
 
 enum : u64 { pte_v = 1, pte_r = 2, pte_w = 4, pte_x = 8, pte_u = 16, pte_a = 64, pte_d = 128 };
@@ -52,7 +52,7 @@ random_program::random_program(const elf_program& monitor, u64 seed) : image(siz
     make_code();
 }
 
-/// SplitMix64: the same program for a seed everywhere.
+/// SplitMix64: a seed gives the same program on every machine.
 u64 random_program::next() {
     u64 z = state_ += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -65,7 +65,7 @@ void random_program::put(u64 address, T value) {
     std::memcpy(&image.at(address - base), &value, sizeof value);
 }
 
-// --- The machine's state at the start.
+// --- Initial state of the machine
 
 void random_program::make_parameters(const elf_program& monitor) {
     const auto symbol = [&](const char* name) {
@@ -95,7 +95,8 @@ void random_program::make_parameters(const elf_program& monitor) {
     put<u64>(parameters + 32, first | third << 16 | u64{0x1f} << 24);
 
     put<u64>(parameters + 40, translates ? u64{8} << 60 | tables >> 12 : 0);
-    constexpr u64 delegable = 0xb1f8 & ~u64{1 << 8};  // QEMU and we agree that these can be
+    // QEMU and the model agree that these can be delegated.
+    constexpr u64 delegable = 0xb1f8 & ~u64{1 << 8};
     u64 delegated = below(2) == 0 ? 0 : next() & (delegable | 1 << 8);
     for (const unsigned load : {4u, 5u, 13u})  // loads and stores: see AMO_IS_STORE
         delegated = (delegated & ~(u64{4} << load)) | (delegated & u64{1} << load) << 2;
@@ -130,7 +131,7 @@ void random_program::make_parameters(const elf_program& monitor) {
 void random_program::make_tables(u64 at) {
     next_table_ = at + 4096;
     const auto accessed = u64{pte_v | pte_a | pte_d};
-    for (u64 page = 0; page < 8; ++page)  // the monitor itself, for S
+    for (u64 page = 0; page < 8; ++page)  // the monitor's pages, for S mode
         map(at, base + page * 4096, base + page * 4096, accessed | pte_r | pte_w | pte_x);
     for (u64 page = 0; page < code_size; page += 4096) {
         map(at, supervisor_code + page, code + page, accessed | pte_r | pte_x);
@@ -168,7 +169,7 @@ void random_program::map(u64 root, u64 va, u64 pa, u64 flags) {
     put<u64>(table + (va >> 12 & 511) * 8, pa >> 2 | flags);
 }
 
-// --- Code.
+// --- Code
 
 void random_program::make_code() {
     for (u64 chunk = 0; chunk < chunks; ++chunk) {
@@ -186,7 +187,7 @@ void random_program::make_code() {
             used += pieces.back().length;
         }
         for (; used < chunk_size - 4; used += 2) pieces.push_back({1, 2});  // c.nop
-        pieces.push_back({0x73, 4});  // ecall: what this chunk did is written down
+        pieces.push_back({0x73, 4});  // ecall: the monitor records the chunk's state
         lay_out(pieces, code + chunk * chunk_size);
     }
 }
@@ -224,7 +225,7 @@ unsigned random_program::target_register() {
         if (const unsigned r = any_register(); !reserved(r)) return r;
 }
 
-/// Any row of the decode table but control flow and CSRs, with random operands.
+/// Any row of the decode table except control flow and CSRs, with random operands.
 u32 random_program::instruction() {
     static const auto rows = [] {
         std::vector<const row*> usable;
@@ -261,7 +262,7 @@ u32 random_program::instruction() {
     return left_out ? addi(target_register(), any_register(), 1) : word;
 }
 
-/// A compressed instruction that only computes.
+/// A compressed instruction without a memory access or a jump.
 u32 random_program::compressed() {
     for (;;) {
         const auto bits = static_cast<u16>(next());
@@ -274,7 +275,8 @@ u32 random_program::compressed() {
 }
 
 u32 random_program::csr_instruction() {
-    // Not mcause, mtval and similar CSRs: where QEMU differs (AMO_IS_STORE), code would see it.
+    // Without mcause, mtval and similar CSRs, by which code would observe QEMU's differences
+    // (AMO_IS_STORE).
     constexpr std::array<u32, 15> readable{0x300, 0x302, 0x303, 0x304, 0x306, 0x341, 0x100, 0x106,
                                            0x140, 0x141, 0x180, 0x3a0, 0x3b0, 0xf14, 0x7c0};
     constexpr std::array<u32, 4> writable{0x341, 0x141, 0x106, 0x306};
@@ -295,7 +297,7 @@ u32 random_program::csr_instruction() {
     return 0x73 | 2u << 12 | rd | csr << 20;
 }
 
-/// Branches and jumps (offset 0), jumps to nowhere, traps on purpose.
+/// Branches and jumps (offset 0), jumps to unmapped addresses, intended traps.
 u32 random_program::control_instruction() {
     constexpr std::array<u32, 6> conditions{0, 1, 4, 5, 6, 7};
     switch (below(8)) {

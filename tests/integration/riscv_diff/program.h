@@ -28,7 +28,7 @@ private:
     void map(std::uint64_t tables, std::uint64_t va, std::uint64_t pa, std::uint64_t flags);
     struct piece {
         std::uint32_t bits, length;
-        std::uint64_t skips = 0;  ///< branch or jump: reaches so many pieces ahead
+        std::uint64_t skips = 0;  ///< branch or jump: number of pieces to its target
     };
     void make_code();
     piece random_piece();
@@ -43,7 +43,7 @@ private:
     std::uint64_t state_;
     std::uint64_t next_table_ = 0;
     bool protected_ = false;
-    bool aligned_ = true;  ///< the chunk's place in the data
+    bool aligned_ = true;  ///< alignment of the chunk's data pointer
 };
 
 }  // namespace trn::riscv::test

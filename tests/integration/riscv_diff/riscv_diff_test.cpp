@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs on our hart and on Debian's qemu-system-riscv64 must record the same traps,
-// registers and memory.
+// Random programs must record the same traps, registers and memory on the model's hart and on
+// Debian's qemu-system-riscv64.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ u64 word_at(const bytes& text, std::size_t at) {
     return value;
 }
 
-/// The trap that differs first, for a person. Output is registers at the end, the hash of S mode,
-/// the data, then a record per trap.
+/// Describes the first trap that differs. Output is registers at the end, the hash of S mode, the
+/// data, then a record per trap.
 std::string difference(const bytes& ours, const bytes& theirs) {
     constexpr std::size_t trace = 32 * 8 + 8 + 0x4000, words = 4 + 31, record = words * 8;
     constexpr const char* names[] = {"cause", "pc", "value", "status"};
@@ -59,7 +59,7 @@ TEST_P(RandomProgram, MatchesQemu) {
         ASSERT_GT(ours.size(), 20000u);
         ASSERT_EQ(difference(ours, theirs), "") << "seed " << seed;
         for (const auto how : {translate::mode::translate, translate::mode::check}) {
-            if (!translate::choose(how, {.threshold = 1})) continue;  // not on this host
+            if (!translate::choose(how, {.threshold = 1})) continue;  // unsupported by this host
             ASSERT_EQ(difference(run_in_hart(program.image), ours), "")
                 << "translated; seed " << seed;
         }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of `trnvp test --schema` takes every scenario of a folder, and refuses what is wrong."""
+"""Checks that the schema of `trnvp test --schema` accepts every scenario of a folder, and rejects
+invalid ones."""
 import copy
 import json
 import pathlib

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two builds of trnvp, optimised and sanitized, trace the same of every scenario: same_digests.py TRNVP OTHER."""
+"""Checks that the optimised and the sanitizer build of trnvp trace all scenarios identically:
+same_digests.py TRNVP OTHER."""
 import json
 import pathlib
 import subprocess

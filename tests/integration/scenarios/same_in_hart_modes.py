@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""However harts execute, scenarios pass and trace the same: same_in_hart_modes.py TRNVP SCENARIO..."""
+"""Checks that scenarios pass with identical traces in all execution modes of harts:
+same_in_hart_modes.py TRNVP SCENARIO..."""
 import json
 import subprocess
 import sys

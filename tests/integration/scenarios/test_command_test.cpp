@@ -113,7 +113,7 @@ TEST_F(TestCommand, FirmwareCoverageMergesAllProcessesAndChangesNoTrace) {
         EXPECT_TRUE(both.find(part) != both.npos) << part;
     EXPECT_TRUE(both.find("newlib") == both.npos);
     EXPECT_TRUE(info("alone.info", "-j 1 --no-share") == both);
-    // Each of the two covers less than both together: both processes are counted.
+    // Each run covers less than both together: both processes are counted.
     EXPECT_TRUE(info("first.info", "--name 'm [profile=1]'") != both);
     EXPECT_TRUE(info("second.info", "--name 'm [profile=99]'") != both);
 
@@ -195,7 +195,7 @@ TEST_F(TestCommand, HtmlReportIsValidAndComplete) {
     EXPECT_THAT(std::string(bad["message"]), HasSubstr("s.yaml:7:5"));
     EXPECT_THAT(std::string(bad["message"]), HasSubstr("<script>alert(1)</script>"));
     EXPECT_THAT(std::string(bad["log"]), HasSubstr("boot"));  // of the firmware
-    // The boot that both share is the first step of each, and takes the time that it took.
+    // The shared boot is the first step of each, with its own duration.
     for (const auto& one : page["scenarios"]) EXPECT_NE(one["steps"][0]["cells"][3], "0 ms");
     ASSERT_EQ(bad["steps"].size(), 3u);
     EXPECT_EQ(bad["steps"][1]["cells"][0], "wait 20000 ns");
@@ -211,7 +211,7 @@ TEST_F(TestCommand, ProgressIsShownOnATerminalAndNotInAPipe) {
     const auto terminal =
         run("script -qec \"" + std::string(TRNVP) + " test " + arguments + "\" /dev/null");
     EXPECT_THAT(terminal.output, HasSubstr("\r\033[K1 of 3, 0:0"));
-    EXPECT_THAT(terminal.output, HasSubstr(" left\r\033[K"));  // goes away for a result
+    EXPECT_THAT(terminal.output, HasSubstr(" left\r\033[K"));  // erased before a result is printed
     EXPECT_THAT(terminal.output, HasSubstr("3 passed, 0 failed"));
     const auto pipe = test(arguments);
     EXPECT_THAT(pipe.output, HasSubstr("3 passed, 0 failed"));
@@ -225,13 +225,13 @@ TEST_F(TestCommand, UnwritableReportIsAnErrorAndLeavesNoFile) {
         const auto nowhere = test(file + " " + option + " " + (folder / "no/such/report"));
         EXPECT_EQ(nowhere.status, 2);
         EXPECT_THAT(nowhere.output, HasSubstr("cannot write this file: No such file or directory"));
-        EXPECT_THAT(nowhere.output, Not(HasSubstr("passed")));  // before anything runs
+        EXPECT_THAT(nowhere.output, Not(HasSubstr("passed")));  // reported before anything runs
         const auto full = test(file + " " + option + " /dev/full");
-        EXPECT_EQ(full.status, 1) << full.output;  // not the user's mistake
+        EXPECT_EQ(full.status, 1) << full.output;  // not a user error
         EXPECT_THAT(full.output, HasSubstr("/dev/full: "));
         EXPECT_THAT(full.output, HasSubstr("No space left on device"));
     }
-    // A disk that is full in the middle of the report.
+    // The disk becomes full while the report is written.
     std::ofstream(folder / "kept.html") << "earlier";
     for (const auto* name : {"kept.html", "new.html"}) {
         const auto limited = run("trap '' XFSZ; ulimit -f 8; " + std::string(TRNVP) + " test " +
@@ -337,21 +337,21 @@ TEST_F(TestCommand, InvalidScenarioParameterIsReportedAtItsLine) {
 TEST_F(TestCommand, ResourceShortagesAreReportedInOneSentence) {
     const auto file = scenario("  - boot: {}\n");
     const auto limited = [&](const std::string& limits, const std::string& options = "") {
-        // Without what the test itself may have inherited.
+        // Closes descriptors that the test may have inherited.
         const auto how = run("(exec 3<&- 4<&- 5<&- 6<&-; " + limits + "; timeout 100 " +
                              std::string(TRNVP) + " test " + file + " " + options + ")");
-        EXPECT_NE(how.status, 124) << limits;  // hangs
+        EXPECT_NE(how.status, 124) << limits;  // did not end
         EXPECT_THAT(how.output, Not(HasSubstr("terminate"))) << limits;
         EXPECT_THAT(how.output, Not(HasSubstr("signal"))) << limits;
         EXPECT_THAT(how.output, Not(HasSubstr("uncaught"))) << limits;
         return how;
     };
-    limited("ulimit -n 8");  // may be enough
+    limited("ulimit -n 8");  // may suffice
     for (const auto* few : {"ulimit -n 4", "ulimit -n 5", "ulimit -v 120000"}) {
         const auto how = limited(few);
         EXPECT_EQ(how.status, 1) << few << how.output;
     }
-    // Where there are descriptors for some at a time, the others wait.
+    // With descriptors for only some at a time, the others wait.
     EXPECT_EQ(limited("ulimit -n 32", "-j 64 --repeat 20 --no-share").status, 0);
     EXPECT_EQ(limited("ulimit -f 0; trap '' XFSZ", "--junit " + (folder / "j.xml")).status, 1);
     limited("mkdir " + (folder / "gone") + "; cd " + (folder / "gone") + "; rmdir " +
@@ -367,10 +367,10 @@ TEST_F(TestCommand, HtmlReportFiltersInABrowser) {
     test(scenario("  - wait: 10 us\n") + " --html " + (folder / "r.html"));
     const auto page = run(browser + " --headless --no-sandbox --disable-gpu --dump-dom file://" +
                           (folder / "r.html"));
-    EXPECT_THAT(page.output, HasSubstr(">1 of 1<"));  // which the page's script writes
+    EXPECT_THAT(page.output, HasSubstr(">1 of 1<"));  // written by the page's script
 }
 
-/// Python that is connected to the platform as `p`.
+/// A Python client step; `p` is the connected platform.
 std::string client_of(const std::string& work) {
     return "[env, PYTHONPATH=sw-stubs/python, python3, -c, \"import os, time, trnvp_control; "
            "p = trnvp_control.connect(os.environ['TRNVP_SOCKETS']); " +
@@ -435,7 +435,7 @@ std::string hanging_client(const std::string& file) {
     return "  - client: {command: [sh, -c, 'sleep 1000 & echo $! $$ > " + file + "; wait']";
 }
 
-/// The processes listed in that file; the system may need a moment to end them.
+/// Checks that the processes listed in the file have ended; the system may need a moment.
 void expect_ended(const std::string& file) {
     std::istringstream processes(contents(file));
     int count = 0;
@@ -452,7 +452,7 @@ bool no_sockets_in(const std::string& temporary) {
 }
 
 TEST_F(TestCommand, RequestToEndIsForTheRunnerAlone) {
-    // A terminal and a cluster's job ask all processes: that of the scenario must not fail it.
+    // Terminals and Slurm signal all processes of a group: the scenario's process must not fail it.
     const auto file = scenario(
         "  - client: {command: [sh, -c, 'kill -s TERM $PPID; kill -s INT $PPID']}\n"
         "  - client: {command: [sh, -c, 'kill -s TERM $$'], status: 143}\n");
@@ -630,7 +630,7 @@ TEST_F(TestCommand, EndlessWaitNamesItsCondition) {
 }
 
 TEST_F(TestCommand, BranchesShareSimulatedTimeAndReportTheFirstFailure) {
-    // 3 ms, not 5: they wait at the same time.
+    // 3 ms, not 5: the waits run in parallel.
     const auto together = test(scenario(
         "  - figure:\n      name: both\n      at_least: 3 ms\n      at_most: 3 ms\n"
         "      time_of:\n        - together: {a: [wait: 2 ms], b: [wait: 1 ms, wait: 2 ms]}\n"));
@@ -695,7 +695,7 @@ TEST_F(TestCommand, ReportsMeasurementsWithTheirBounds) {
         "  - figure: {name: moved <, bytes: 1 kB, at_most: 1 GB/s, time_of: [wait: 2 us]}\n"
         "  - figure: {name: aborts, module: chip0.udma0, counter: aborts, at_least: 1}\n");
     const auto how = test(file + " --json --junit " + (folder / "j.xml"));
-    EXPECT_EQ(how.status, 1);  // the last one
+    EXPECT_EQ(how.status, 1);  // status of the last run
     const auto figures = nlohmann::json::parse(how.output)[0]["figures"];
     ASSERT_EQ(figures.size(), 3u);
     EXPECT_EQ(figures[0], (nlohmann::json{{"name", "a pause"},
@@ -713,7 +713,7 @@ TEST_F(TestCommand, ReportsMeasurementsWithTheirBounds) {
         run("python3 tests/support/read_html.py " + (folder / "r.html")).output);
     EXPECT_EQ(page["figures"].size(), 3u);
     EXPECT_EQ(page["figures"][0]["dots"].size(), 2u);
-    // A measurement has its description below it, exactly once.
+    // Each measurement is followed by its description, exactly once.
     std::vector<std::string> steps;
     for (const auto& one : page["scenarios"][0]["steps"]) steps.push_back(one["cells"][0]);
     EXPECT_THAT(steps, testing::ElementsAre("a pause", "wait 2000 ns", "moved <", "wait 2000 ns",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a board is told of its instances reaches the metadata service of every server.
+// Instance parameters of a board are visible in the metadata service of every server.
 #include <gtest/gtest.h>
 
 #include <map>

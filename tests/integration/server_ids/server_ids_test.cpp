@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server ids that firmware derives from the straps of every chip of every board: misc RAM +0x70.
+// Server ids that firmware derives from the straps of each chip of each board: misc RAM +0x70.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -24,7 +24,7 @@ std::string parent(const std::string& path) {
     return dot == std::string::npos ? "" : path.substr(0, dot);
 }
 
-/// The ids of a board's servers, by the part of the board that the server's host is in.
+/// Ids of a board's servers, by the part of the board that contains the server's host.
 std::map<std::string, std::set<std::uint32_t>> ids_of(const std::string& name,
                                                       const std::vector<std::string>& set = {}) {
     const auto board = trn::load_board(name, trn::kinds(), set);

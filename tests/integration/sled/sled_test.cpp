@@ -110,7 +110,7 @@ TEST_F(SledTest, ThrottledChipRunsItsEnginesAtHalfRateAndOthersAtFullRate) {
     EXPECT_LT(copy(0), full * 1.05);
 }
 
-/// The rated power of the chips that a controller of a board watches, mW, and how many.
+/// Rated power of the chips watched by a board's controller, in mW, and their number.
 struct watched {
     std::uint64_t rated = 0;
     unsigned chips = 0;
@@ -145,7 +145,7 @@ TEST(SledsOfBoards, EveryChipHasAControllerThatAllowsItsRatedPower) {
             EXPECT_EQ(on.chips, cfg.chips);
             EXPECT_LT(on.rated * 102 / 100, cfg.budget());
             EXPECT_GT(on.rated * 120 / 100, cfg.budget());
-            for (const double load : {1.0 / 3, 1.0})  // fans follow it between these
+            for (const double load : {1.0 / 3, 1.0})  // fans follow the load in this range
                 EXPECT_LT(cfg.outlet(cfg.budget() * (load < 1 ? 1 : 3) / 3, load),
                           cfg.outlet_limit);
         }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Debian's kernel for riscv64, as the file `vmlinuz` in $TRNVP_STOCK_KERNEL, else in trnvp/stock in the user's
-# cache. It comes from the mirror that this machine's apt is set up for and is never installed. When it cannot be
-# had, the file `missing` says why, and the test that boots it is skipped with that reason; --again tries again.
+# Fetches Debian's kernel for riscv64 as the file `vmlinuz` in $TRNVP_STOCK_KERNEL, or else in
+# trnvp/stock in the user's cache. It comes from the mirror configured in apt and is not installed.
+# After a failure the file `missing` contains the reason, and the test that boots the kernel is
+# skipped with that reason; --again retries.
 set -euo pipefail
 
 folder=${TRNVP_STOCK_KERNEL:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/stock}
@@ -27,7 +28,8 @@ options=(-qq -o APT::Architecture=riscv64 -o APT::Architectures=riscv64 -o "Dir:
     -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
     -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any -o Acquire::Retries=2 -o Acquire::http::Timeout=30)
 
-# fetch SUITE: the package that holds the image is the one that the metapackage depends on, or `linux-binary` of it
+# fetch SUITE: the image is in the package that the metapackage depends on, or in `linux-binary` of
+# it
 fetch() {
     local image package
     echo "deb [arch=riscv64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $uri $1 main" >"$work/sources.list"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first process of the kernel test: says that user mode runs, with floating point, and powers
-// off.
+// The first process of the kernel test: prints a message from user mode, uses floating point, and
+// powers off.
 static long call(long number, long a, long b, long c) {
     register long a0 __asm__("a0") = a, a1 __asm__("a1") = b, a2 __asm__("a2") = c,
                      a7 __asm__("a7") = number;

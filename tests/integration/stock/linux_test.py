@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from running_platform import PATIENCE
+from running_platform import WALL_LIMIT
 
 TRNVP = os.environ["TRNVP"]
 OPENSBI = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
@@ -21,7 +21,7 @@ def kernel_folder():
 
 
 def kernel():
-    """The fetched kernel. Raises SkipTest with the reason when there is none."""
+    """The fetched kernel. Raises SkipTest with the reason if it is missing."""
     folder = kernel_folder()
     if subprocess.run([GET_KERNEL], check=False, capture_output=True).returncode == 0:
         return folder / "vmlinuz"
@@ -30,7 +30,7 @@ def kernel():
 
 
 def archive(files):
-    """A cpio archive in the format newc: (name, mode, content, device)."""
+    """A cpio archive in the newc format; files are (name, mode, content, device)."""
     out = b""
     for name, mode, content, (major, minor) in [*files, ("TRAILER!!!", 0, b"", (0, 0))]:
         path = name.encode() + b"\0"
@@ -54,7 +54,7 @@ class LinuxTest(unittest.TestCase):
                 [TRNVP, "run", "trn3-chip", "--until", "off", "--max-time", "120 s",
                  "--load", f"{OPENSBI}@0x80000000", "--load", f"{image}@0x80200000", "--initrd", f"{initrd}@0x90000000",
                  "--bootargs", "console=ttyS0,3000000"],
-                capture_output=True, timeout=2 * PATIENCE, check=False)
+                capture_output=True, timeout=2 * WALL_LIMIT, check=False)
         printed = done.stdout.decode(errors="replace")
         for line in ("Linux version", "Machine model: trnvp trn3-chip", "Run /init as init process",
                      "hello from user mode", "reboot: Power down"):

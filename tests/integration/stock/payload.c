@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs in S mode after OpenSBI: uses what stock software expects of the machine, reboots once, then
-// powers off.
+// Runs in S mode after OpenSBI: uses the machine's devices as stock software does, reboots once,
+// then powers off.
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -56,7 +56,7 @@ static bool timer_interrupts(void) {
     return raised && after - before >= TICKS && after - before < 2 * TICKS;
 }
 
-/// The transmitter is empty, which the UART reports through the PLIC's context of S mode.
+/// Checks that the UART raises its transmitter-empty interrupt through the PLIC's S mode context.
 static bool uart_interrupts(void) {
     enum { SEIP = 1 << 9, IER = 4, TX_EMPTY = 2 };
     write32(PLIC + 4 * UART_SOURCE, 7);

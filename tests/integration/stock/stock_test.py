@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from running_platform import PATIENCE, platform
+from running_platform import WALL_LIMIT, platform
 
 TRNVP = os.environ["TRNVP"]
 PAYLOAD = os.path.join(os.environ["PROGRAMS"], "payload.bin") + "@0x80200000"
@@ -21,11 +21,11 @@ def needs(file, package):
 
 
 def trnvp(*words):
-    return subprocess.run([TRNVP, *words], capture_output=True, timeout=PATIENCE, check=False)
+    return subprocess.run([TRNVP, *words], capture_output=True, timeout=WALL_LIMIT, check=False)
 
 
 def run(*words, board="trn3-chip"):
-    """A run that software ends by powering the chip off."""
+    """Runs a platform until software powers the chip off."""
     done = trnvp("run", board, "--until", "off", "--max-time", "60 s", *words)
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
@@ -97,7 +97,7 @@ class UBootTest(unittest.TestCase):
         images = ["--load", f"{OPENSBI}/fw_dynamic.bin@{RAM}", "--load", f"{UBOOT}@0x80200000"]
         with platform(*images, "--uart", "socket", board="trn3-chip") as running, running.connect():
             with socket.socket(socket.AF_UNIX) as console:
-                console.settimeout(PATIENCE)
+                console.settimeout(WALL_LIMIT)
                 console.connect(os.path.join(running.folder, "chip0.management.uart.uart"))
                 u_boot = UBoot(console)
                 banner = u_boot.read_until("Hit any key to stop autoboot")
@@ -122,7 +122,7 @@ class UBootTest(unittest.TestCase):
 
 
 class BadInputTest(unittest.TestCase):
-    """Option, reason, suggestion; before anything is built."""
+    """Invalid options are refused with reason and suggestion before anything is built."""
 
     def refused(self, *words):
         done = trnvp("run", "trn3-chip", "--until", "off", *words)

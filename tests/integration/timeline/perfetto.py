@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads Perfetto traces by Google's own parser of Protocol Buffers. Its description of the format has the numbers of
-the fields in Perfetto's public documentation; it shares no code with the writer."""
+"""Reads Perfetto traces by Google's Protocol Buffers parser. Field numbers are from Perfetto's
+public documentation; no code is shared with the writer."""
 from __future__ import annotations
 
 import dataclasses
@@ -50,7 +50,7 @@ PACKET_TAG = 1 << 3 | 2  # field 1 of the file, length first
 
 
 def packets(content: bytes) -> Iterator[Any]:
-    """All packets that are there whole: the file may end in the middle of one."""
+    """All complete packets: the file may end inside a packet."""
     at = 0
     while at < len(content):
         if content[at] != PACKET_TAG:
@@ -76,7 +76,7 @@ class Event:
     name: str
     flows: list[int]
     values: dict[str, Any]
-    duration: int | None = None  # of a slice; None: it has not ended, or is none
+    duration: int | None = None  # of a slice; None: it has not ended, or the event is not a slice
     place: str = ""  # "chip0: host"
 
 
@@ -88,7 +88,7 @@ def value_of(annotation: Any) -> Any:
 
 
 class Timeline:
-    """The events of a file as a viewer shows them: sorted by time, equal times in the order of the file."""
+    """The events of a file in a viewer's order: sorted by time, equal times in file order."""
 
     def __init__(self, content: bytes):
         self.events: list[Event] = []
@@ -133,7 +133,7 @@ class Timeline:
         self.open = [one for stack in open_slices.values() for one in stack]
 
     def flows(self) -> dict[int, list[Event]]:
-        """By operation, the events that arrows join."""
+        """Events connected by arrows, by operation."""
         chains: dict[int, list[Event]] = {}
         for event in self.events:
             for flow in event.flows:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A timeline of a scenario, read back by somebody else's parser: arrows lead from the host's submission through the
-hardware and the firmware to the completion that the host sees."""
+"""A timeline of a scenario, read by an independent parser: arrows lead from the host's submission
+through hardware and firmware to the completion observed by the host."""
 import os
 import re
 import subprocess
@@ -48,11 +48,12 @@ class TimelineTest(unittest.TestCase):
         cls.chains = cls.timeline.flows()
 
     def chain_of(self, name):
-        """The events of the last operation that the host began under this name."""
+        """Events of the last operation that the host started under this name."""
         return [chain for chain in self.chains.values() if (chain[0].place, chain[0].name) == (HOST, name)][-1]
 
     def expect_stages(self, chain, *stages):
-        """Each stage, "place event", occurs, and none for the first time before the one that is named before it."""
+        """Checks that each stage, "place event", occurs, and that first occurrences are in the
+        given order."""
         said = [f"{event.place} {event.name}" for event in chain]
         at = []
         for stage in stages:
@@ -155,12 +156,13 @@ steps:
         self.assertIn("dst=sbuf[0:128, 4096] fp32 [512:1]", add[0].values["text"])
         waits = {e.name: e for e in timeline.events if e.name.startswith("wait S[")}
         self.assertEqual(set(waits), {"wait S[4] >= 16", "wait S[8] >= 1", "wait S[24] >= 16"})
-        # DMA posts S[4] for Vector; the arrow begins at the doorbells that Sync rang.
+        # DMA increments S[4] for Vector; the arrow starts at the doorbells rung by Sync.
         chains = timeline.flows().values()
         to_vector = next(c for c in chains if [e for e in c if (e.place, e.name) == (vector, "met")])
         self.expect_stages(to_vector, f"{sync} dma_start", r"chip0: udma\d\.engine\d+ doorbell", "chip0: nc0 semaphore",
                            f"{vector} met")
-        # Vector posts S[8] for Sync when its instruction is complete: 1,134 cycles after the start.
+        # Vector increments S[8] for Sync when its instruction is complete: 1,134 cycles after the
+        # start.
         to_sync = next(c for c in chains if (c[0].place, c[0].name) == (vector, "tensor_tensor"))
         self.expect_stages(to_sync, f"{vector} tensor_tensor", "chip0: nc0 semaphore", f"{sync} met")
         self.assertAlmostEqual(to_sync[1].time - to_sync[0].time, 945, delta=1)
@@ -199,7 +201,7 @@ steps:
   - restore: here
   - copy: {from: hbm0@64 MiB, to: hbm1@64 MiB, size: 64 KiB}
 """
-        # A restore goes on with the step behind it.
+        # After a restore the next step runs.
         done = run(self.folder.name, scenario, "restored.perfetto-trace")
         self.assertEqual(done.returncode, 0, done.stdout)
         timeline = Timeline(content(self.folder.name, "restored.perfetto-trace"))

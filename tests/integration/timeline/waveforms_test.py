@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Value change dumps, read by GTKWave's own reader (vcd2fst) and compared with the trace of the same run."""
+"""Value change dumps, read by GTKWave's reader (vcd2fst) and compared with the trace of the same
+run."""
 import os
 import re
 import subprocess
@@ -49,7 +50,7 @@ class Waveforms(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def changes(self, name):
-        """By full name, (time in ps, value) as GTKWave understands the file."""
+        """Changes as parsed by GTKWave: full name -> (time in ps, value)."""
         subprocess.run(["vcd2fst", self.path(name), self.path("wave.fst")], check=True, stdout=subprocess.DEVNULL)
         text = subprocess.run(["fst2vcd", self.path("wave.fst")], check=True, stdout=subprocess.PIPE, text=True).stdout
         head, _, body = text.partition("$enddefinitions $end")

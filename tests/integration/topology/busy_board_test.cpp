@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A doorbell at the socket of one chip of an UltraServer whose 63 other chips copy at the same
-// time.
+// Doorbells at one chip's socket of an UltraServer whose 63 other chips copy at the same time.
 #include <gtest/gtest.h>
 
 #include <boost/asio/post.hpp>
@@ -21,7 +20,7 @@
 namespace trn::test {
 namespace {
 
-/// A board whose sockets are served by this thread, with their client in another thread.
+/// A board whose sockets are served by this thread, with a client in another thread.
 class BusyBoard : public testing::Test {
 protected:
     BusyBoard() {
@@ -44,7 +43,7 @@ protected:
         board_->loop().serve();
         thread.join();
     }
-    /// From the client's thread.
+    /// Called from the client's thread: runs `call` in the platform's loop.
     template <typename Call>
     void in_loop(const Call& call) {
         std::promise<void> done;
@@ -54,7 +53,7 @@ protected:
         });
         done.get_future().wait();
     }
-    /// `waits`: for the answers to its writes, as QEMU does.
+    /// `waits`: the client waits for replies to its writes, as QEMU does.
     std::unique_ptr<device> open(const std::string& chip, bool waits) {
         trn_vfio_user_options options{};
         options.without_posted_writes = waits;

@@ -28,7 +28,7 @@
 
 namespace trn::test {
 
-/// A board of this folder with some of its text replaced: swapped cables, missing chips.
+/// A board of this folder with text replacements: swapped cables, missing chips.
 class machine : public testing::Test {
 protected:
     using edits = std::vector<std::pair<std::string, std::string>>;
@@ -114,7 +114,7 @@ protected:
         platform_->loop().run(std::move(goal));
         for (auto& [chip, cpu] : hosts_) cpu->rethrow();
     }
-    /// The host CPU as a chip's function sees it.
+    /// The host CPU that a chip's function is attached to.
     host_cpu& host(unsigned chip) {
         auto& made = hosts_[chip];
         const auto name = "chip" + std::to_string(chip);

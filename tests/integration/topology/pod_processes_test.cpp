@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Trainium2 UltraServer in one process, its four hosts in four others: each elects over sockets
-// (contract 11).
+// A Trainium2 UltraServer in one process and its four hosts in four others: each takes part in the
+// election over sockets (contract 11).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ struct outcome {
     std::array<char, 200> why{};
 };
 
-/// One of the four hosts: drives the chips of its server and takes part in the election.
+/// One of the four hosts: drives its server's chips and takes part in the election.
 outcome elect(const std::string& sockets, unsigned node) {
     outcome mine;
     try {
@@ -60,7 +60,7 @@ outcome elect(const std::string& sockets, unsigned node) {
     return mine;
 }
 
-/// The same in a process of its own.
+/// Runs elect() in a separate process.
 class host {
 public:
     host(const std::string& sockets, unsigned node) {
@@ -110,7 +110,7 @@ TEST(PodOfProcesses, ElectsTheNodeIdsOfFourHostsOverTheirSockets) {
         EXPECT_EQ(found[node].status, TRN_OK) << found[node].why.data();
         EXPECT_EQ(found[node].pod.status, 3u);
         EXPECT_EQ(found[node].pod.nodes, 4u);
-        EXPECT_EQ(found[node].pod.node, node);  // serial numbers rise from server to server
+        EXPECT_EQ(found[node].pod.node, node);  // serial numbers increase from server to server
         EXPECT_EQ(found[node].pod.serial, found[0].serial);
     }
     EXPECT_TRUE(platform.running());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod of four servers: the topology that firmware finds, and the election of its hosts (contract
-// 11), which read each other's misc RAM through windows that firmware has opened.
+// A pod of four servers: the topology found by firmware, and the election of its hosts (contract
+// 11), which read each other's misc RAM through windows opened by firmware.
 #include "tests/integration/topology/machine.h"
 
 namespace trn::test {
@@ -23,7 +23,7 @@ protected:
         build("pod.yaml", changes);
         if (!HasFatalFailure()) boot();
     }
-    /// Each node's driver loads its devices and elects, all at the same time.
+    /// Each node's driver loads its devices and takes part in the election, all at the same time.
     std::array<outcome, nodes> elect(std::vector<unsigned> which = {0, 1, 2, 3}) {
         std::array<outcome, nodes> all;
         std::vector<std::pair<unsigned, std::function<void()>>> programs;
@@ -48,7 +48,7 @@ protected:
                 EXPECT_EQ(words.status, mine.pod.status);
                 EXPECT_EQ(words.node, mine.pod.node);
             });
-        for (const unsigned node : which)  // no process may make one while it runs
+        for (const unsigned node : which)  // SystemC processes cannot be created while it runs
             for (unsigned c = 0; c < chips; ++c) host(node * chips + c);
         drive(programs);
         return all;
@@ -69,7 +69,8 @@ TEST_F(Pod, FirmwareFindsTheWholePod) {
         }
         EXPECT_FALSE(t.ports[2].connected);
         EXPECT_EQ(misc(chip, TRN_MISC_RAM_SERVER_ID_OFFSET), 0x8000'8000u | chip / 2);
-        EXPECT_EQ(misc(chip, TRN_MISC_RAM_LEFT_SERIAL_LO_OFFSET), 0u);  // the election's own
+        // Written only by the election.
+        EXPECT_EQ(misc(chip, TRN_MISC_RAM_LEFT_SERIAL_LO_OFFSET), 0u);
         EXPECT_EQ(misc(chip, TRN_MISC_RAM_HEALTH_STATUS_OFFSET), 0u);
     }
 }
@@ -77,8 +78,9 @@ TEST_F(Pod, FirmwareFindsTheWholePod) {
 TEST_F(Pod, ElectsNodeIdsByTheRulesOfTheContract) {
     start();
     const auto all = elect();
-    // Serials of the primaries: 11, 41, 31, 21. The lowest is node 0, the one across is node 2; of
-    // the others the one whose left neighbour is lower than its right one is node 1.
+    // Serials of the primaries: 11, 41, 31, 21. The lowest is node 0, the one opposite is node 2;
+    // of the others, the one whose left neighbour's serial is below its right neighbour's is node
+    // 1.
     for (unsigned node = 0; node < nodes; ++node) {
         EXPECT_EQ(all[node].status, TRN_OK) << node << ": " << all[node].error;
         EXPECT_EQ(all[node].pod.nodes, 4u);

@@ -15,7 +15,7 @@ using testing::Not;
 constexpr unsigned link_error = 9;  // enum error_code of the firmware
 constexpr unsigned server_chips = 1, rack_chips = 2, other_chips = 4;
 
-/// Any chip's AXI space (doc/models/neuron_link.md).
+/// Fabric address of a chip's AXI space (doc/models/neuron_link.md).
 std::uint64_t fabric(unsigned rack, unsigned server, unsigned chip, std::uint64_t axi) {
     return 1ull << 63 | std::uint64_t{rack} << 60 | std::uint64_t{server} << 55 |
            std::uint64_t{chip} << 51 | axi;
@@ -27,7 +27,7 @@ protected:
         build("switched.yaml", changes);
         if (!HasFatalFailure()) boot();
     }
-    /// A chip writes into the memory of another one and reads it back.
+    /// Checks that a chip can write another chip's memory and read it back.
     void expect_reaches(unsigned from, unsigned to) {
         drive({{from, [&] {
                     device chip(host(from).transport());
@@ -142,7 +142,7 @@ TEST_F(Switched, NamesTheEndOfASwappedCable) {
     EXPECT_EQ(kept[0].first, 2u | TRN_LINK_WRONG_PARTNER << 8);
     EXPECT_EQ(kept[0].second, 0x01'01'01'00'01'01'00'00u);
     expect_healthy(1);
-    // The neighbour on the sled has a cable that is right.
+    // The neighbour on the sled has a correctly connected cable.
     run_ms(2);
     expect_counts(0, server_chips, rack_chips, other_chips);
     expect_reaches(0, 4);
@@ -231,7 +231,7 @@ TEST_F(Switched, ContinuesWithoutAnUnpoweredSledAndReintegratesIt) {
         const auto here = trn_hbm_address(chip, 0, 64ull << 20);
         chip.check(trn_write(chip, 0, here, bytes.data(), size));
         const auto there = fabric(to / 4, to / 2 % 2, to % 2, 256ull << 20);
-        chip.check(trn_sleep(chip, 200'000'000 - trn_now(chip)));  // both at once
+        chip.check(trn_sleep(chip, 200'000'000 - trn_now(chip)));  // both at the same time
         EXPECT_EQ(trn_copy(chip, 0, there, here, size), ends) << from << " to " << to;
         if (ends != TRN_OK) return;
         std::vector<std::uint8_t> back(size);
@@ -247,7 +247,7 @@ TEST_F(Switched, ContinuesWithoutAnUnpoweredSledAndReintegratesIt) {
 
     run_ms(3);
     expect_counts(0, server_chips, rack_chips - 2, other_chips);
-    for (const unsigned chip : {4u, 6u})  // 6 has no link of its own to the other rack any more
+    for (const unsigned chip : {4u, 6u})  // 6 has lost its link to the other rack
         expect_counts(chip, server_chips, rack_chips, other_chips - 2);
     EXPECT_THAT(console(6), HasSubstr("port 2 is down, expected rack 0 server 1 chip 0"));
     EXPECT_EQ(topology_of(6).ports[2].fault, TRN_LINK_DOWN);
@@ -255,7 +255,7 @@ TEST_F(Switched, ContinuesWithoutAnUnpoweredSledAndReintegratesIt) {
     EXPECT_EQ(misc(6, TRN_MISC_RAM_HEALTH_STATUS_OFFSET),
               std::uint32_t{TRN_MISC_RAM_HEALTH_STATUS_LINK_INTERSERVER_MASK});
     expect_reaches(0, 1);
-    expect_reaches(6, 0);  // no direct link here or at its neighbour: chip 4 or 5 forwards
+    expect_reaches(6, 0);  // neither it nor its neighbour has a direct link: chip 4 or 5 forwards
 
     consoles_.clear();
     inject("power1", "power_return");
@@ -268,7 +268,7 @@ TEST_F(Switched, ContinuesWithoutAnUnpoweredSledAndReintegratesIt) {
     expect_reaches(3, 6);
 }
 
-/// A partner that misbehaves while its neighbours boot.
+/// A faulty partner, during the boot of its neighbours.
 struct Partner : Switched {
     /// \param limit_ms of simulated time, in which all but chip 4 are ready
     void start_with(const edits& changes, const char* fault, double limit_ms) {
@@ -278,7 +278,7 @@ struct Partner : Switched {
         for (unsigned chip = 0; chip < 8; ++chip)
             EXPECT_TRUE(chip == 4 || ready(chip)) << "chip " << chip << console(chip);
         expect_reaches(1, 5);
-        expect_reaches(0, 6);  // by a neighbour of the sled
+        expect_reaches(0, 6);  // through a neighbour on the sled
         expect_reaches(6, 0);
     }
 };
@@ -310,7 +310,7 @@ TEST_F(Partner, PartnerThatDoesNotBootTimesOut) {
     EXPECT_EQ(topology_of(5).reachable_server, 0u);
 }
 
-/// Instructions spent on links: they bound the boot time of a rack of 144 chips.
+/// Limits the instructions spent on links, which determine the boot time of a rack of 144 chips.
 TEST_F(Switched, CostsAChipFewInstructions) {
     start();
     auto* cpu = platform_->modules().find<riscv_hart>("chip0.management.cpu");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Trainium2 UltraServer: 64 chips, whose four hosts elect with 16 devices each (contract 11).
+// A Trainium2 UltraServer: 64 chips; its four hosts elect with 16 devices each (contract 11).
 #include <fmt/format.h>
 
 #include "tests/integration/topology/machine.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t limit = 10'000'000'000;  // nanoseconds, of an attempt
 constexpr unsigned nodes = 4, chips = 16;
 
-/// Four servers of 4 x 4 chips, chip by chip and cable by cable.
+/// The text of a board of four servers of 4 x 4 chips.
 std::string ultraserver() {
     // Routing ids in the order of the driver's indices (contract 1.3).
     constexpr std::array<unsigned, chips> routing_ids{0, 8,  9,  1, 2, 10, 11, 3,
@@ -83,7 +83,7 @@ TEST(Trn2Ultraserver, FirmwareFindsTheWholeUltraserverAndHostsElectNodeIds) {
     board.loop().run(std::move(goal));
     for (auto& cpu : cpus) cpu->rethrow();
 
-    // Serial numbers rise from server to server.
+    // Serial numbers increase from server to server.
     for (unsigned node = 0; node < nodes; ++node) {
         EXPECT_EQ(found[node].status, 3u);
         EXPECT_EQ(found[node].nodes, 4u);

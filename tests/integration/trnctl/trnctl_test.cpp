@@ -157,7 +157,7 @@ TEST(TrnctlBoard, CoreEnginesShareACopy) {
         return result["gb_per_s"].get<double>();
     };
     const double one = rate("1"), eight = rate("8");
-    EXPECT_NEAR(one, 38.0, 0.4);  // 64 KiB at 38.4 GB/s and what a descriptor costs
+    EXPECT_NEAR(one, 38.0, 0.4);  // 64 KiB at 38.4 GB/s plus the overhead of a descriptor
     EXPECT_GT(eight, 7 * one);
     EXPECT_LE(eight, 8 * 38.4);
 }
@@ -199,7 +199,7 @@ struct TrnctlConnect : testing::Test {
     }
 };
 
-/// Texts of programs beside the scenarios.
+/// Folder of the program texts.
 const std::string programs = SCENARIOS "/programs/";
 
 TEST(TrnctlProgram, RunsATextAndComparesItsTensors) {
@@ -210,7 +210,7 @@ TEST(TrnctlProgram, RunsATextAndComparesItsTensors) {
     EXPECT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("vector of core 0 ended with code 7"));
     EXPECT_THAT(how.output, HasSubstr("1 tensor as expected"));
-    // 128 partitions x 512 FP32: two operands are read, one is written.
+    // 128 partitions x 512 FP32: two operands read, one result written.
     EXPECT_THAT(how.output, testing::ContainsRegex("vector +2 +[0-9]+ +[0-9]+ +524288 +262144"));
     how = on_board("add.trn --in x=1.5 --check y=4");
     EXPECT_EQ(how.status, 1);
@@ -333,7 +333,7 @@ TEST(TrnctlBoard, PrintsStartAndEndTimesOfCollectiveSteps) {
     EXPECT_EQ(run(trnctl + " --board trn3-sled coll --op barrier --steps=many").status, 2);
 }
 
-/// A board in another process, with cards beside its chips.
+/// A board in another process with chips and cards.
 class TrnctlCollective : public testing::Test {
 protected:
     void start(const std::string& board) {
@@ -426,7 +426,7 @@ TEST_F(TrnctlConnect, PrintsRegistersOfEveryModuleByName) {
     EXPECT_EQ(rows["SIZE_MIB"]["value"], 36864);
     EXPECT_EQ(rows["SIZE_MIB"]["known_by"], "invented");
     EXPECT_GT(rows["STATUS"]["used_by"]["firmware"]["reads"], 0);
-    // Two blocks of one module, an element of an array, case does not matter.
+    // Two blocks of one module, an array element; names are case-insensitive.
     EXPECT_THAT(ctl("registers chip0.nc0").output, HasSubstr("pe_counters."));
     ctl("sem set 3 -7 --core 5");
     how = ctl("registers chip0.nc5 semaphore_read --index 3");

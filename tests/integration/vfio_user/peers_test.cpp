@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An EFA card writes by RDMA into the HBM of a chip of its server, at the address of BAR4 that a
-// host in another process has chosen, as QEMU's guests do.
+// An EFA card writes by RDMA to HBM of a chip in its server, at the BAR4 address chosen by a host
+// in another process, as for QEMU guests.
 #include <gtest/gtest.h>
 #include <linux/pci_regs.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ using efa_host = test::attached<test::verbs_host>;
 constexpr std::uint64_t placed = 0x3800'0000'0000, hbm_page = 0x1234'5000;
 constexpr std::uint8_t succeeded = 0, remote_bad_address = 7;
 
-/// A chip whose host has placed BAR4, and whose firmware has started.
+/// A chip with running firmware whose host has placed BAR4.
 class placed_chip {
 public:
     explicit placed_chip(const std::string& socket) {
@@ -67,7 +67,7 @@ protected:
     explicit PeersTest(const std::string& recording = {})
         : board_(CHIP_CARD, folder_, recording.empty() ? recording : folder_ / recording) {}
 
-    /// A card writes `word` to itself, into a region whose only page is one of the chip's HBM.
+    /// The card writes `word` to itself, into a region whose only page is in the chip's HBM.
     std::uint8_t write_by_rdma(std::uint64_t word) {
         constexpr std::uint64_t here = 0x10'0000, there = 0x20'0000;
         constexpr std::uint32_t qkey = 7;

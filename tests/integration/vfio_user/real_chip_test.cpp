@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded driver on a whole chip with its firmware, started as a user starts it.
+// The recorded driver session on a complete chip with its firmware, started by `trnvp run`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ TEST(RealChipTest, ServesTheProbeOfThePublicDriver) {
     ASSERT_FALSE(socket.empty()) << chip.output();
     test::replay("neuron-2.26.5-trn3-rev255-zeroedBARs.trace.gz", socket, false);
     chip.stop();
-    // No register that the driver uses is missing.
+    // All registers used by the driver exist.
     EXPECT_THAT(chip.output(), testing::Not(testing::HasSubstr("host-read-of-nothing")));
     EXPECT_THAT(chip.output(), testing::Not(testing::HasSubstr("host-write-to-nothing")));
     EXPECT_THAT(chip.output(), testing::Not(testing::HasSubstr("host-access-refused")));

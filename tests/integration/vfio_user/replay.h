@@ -14,8 +14,8 @@
 
 namespace trn::test {
 
-/// Makes every request of a recorded driver; all are served. With `like_ram`, registers hold what
-/// was written to them, as those of the recording's prototype did.
+/// Sends every request of a recorded driver; all must succeed. With `like_ram`, registers read the
+/// last value written, as in the recording's prototype.
 inline void replay(const std::string& trace, const std::string& path, bool like_ram) {
     using kind = driver_request::kind;
     using u32 = std::uint32_t;

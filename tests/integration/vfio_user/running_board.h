@@ -17,7 +17,7 @@
 
 namespace trn::test {
 
-/// `trnvp run BOARD --listen FOLDER` in another process, with `--record RECORDING` if that is not
+/// `trnvp run BOARD --listen FOLDER` in another process; with `--record RECORDING` if that is not
 /// empty.
 class running_board {
 public:
@@ -34,7 +34,8 @@ public:
     }
     ~running_board() { stop(); }
 
-    /// Waits until a client of the function can connect; empty when the program ended instead.
+    /// Waits until the function's socket accepts clients and returns its path; empty if the program
+    /// has ended.
     std::string socket(const std::string& function) const {
         const std::string path = sockets_ + "/" + function + ".sock";
         for (int tries = 0; tries < 30000 && waitpid(pid_, nullptr, WNOHANG) == 0; ++tries) {

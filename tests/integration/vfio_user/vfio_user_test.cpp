@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real client, the real server, the real PCIe function, and a small DMA engine as its device.
+// The actual client, server and PCIe function, with a small DMA engine as the device.
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 
 #include <gmock/gmock.h>
@@ -37,8 +37,7 @@ using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// Copies host memory to host memory in 64-byte pieces, one per 100 ns, and retries what is
-/// deferred.
+/// Copies host memory to host memory in 64-byte pieces, one per 100 ns; retries deferred accesses.
 class copier : public sc_core::sc_module {
 public:
     tlm_utils::simple_initiator_socket<copier, 64> out{"out"};
@@ -98,7 +97,7 @@ private:
     sc_core::sc_event start_;
 };
 
-/// The pcie_system of the unit tests, with this engine in the place of its driver.
+/// The pcie_system of the unit tests with a copier in place of its driver.
 struct VfioUserTest : testing::Test {
     VfioUserTest() {
         server = std::make_unique<vfio_user_server>(
@@ -112,11 +111,11 @@ struct VfioUserTest : testing::Test {
                 .log = [this](std::string_view line) { log.emplace_back(line); }});
     }
 
-    /// Simulated time passes while the client works.
+    /// Simulates while the client works.
     void serve(const std::function<void()>& client) {
         test::serve_while(io, client, [] { sc_core::sc_start(100, sc_core::SC_US); });
     }
-    /// Runs a query of the models on their own thread.
+    /// Runs a query of the models in the platform's thread.
     template <typename Call>
     void on_platform(const Call& call) {
         std::atomic<bool> done = false;
@@ -150,7 +149,7 @@ struct VfioUserTest : testing::Test {
 
     root_complex complex{"complex", {}};
     pcie_endpoint endpoint{"endpoint", {}};
-    memory apb{"apb", {.size = u64{4} << 30}};  // RAM-like registers, as the traces' prototype had
+    memory apb{"apb", {.size = u64{4} << 30}};  // RAM-like registers, as in the traces' prototype
     router bar4{"bar4", {}};
     memory hbm{"hbm", {.size = u64{256} << 30, .shared = true}};
     copier engine{"engine"};
@@ -195,7 +194,7 @@ TEST_F(VfioUserTest, QemusStartUpSequenceIsServed) {
             return qemu.request(3, packed(u32{24}, u32{0}, iova, size));
         };
         EXPECT_TRUE(map(0, 0x8000'0000, 0, 3, true).ok());
-        EXPECT_TRUE(map(0xfffc'0000, 0x4'0000, 0, 1, false).ok());  // the ROM: no file
+        EXPECT_TRUE(map(0xfffc'0000, 0x4'0000, 0, 1, false).ok());  // the ROM has no file
         EXPECT_TRUE(map(u64{1} << 32, 0x8000'0000, 0x8000'0000, 3, true).ok());
 
         const auto device = qemu.request(4, packed(u32{16}, u32{0}, u32{0}, u32{0}));
@@ -233,7 +232,7 @@ TEST_F(VfioUserTest, QemusStartUpSequenceIsServed) {
         EXPECT_TRUE(qemu.request(8, packed(u32{20}, u32{0x21}, u32{0}, u32{0}, u32{0})).ok());
         EXPECT_TRUE(qemu.request(13, {}).ok());
 
-        // SeaBIOS moves memory about, the guest sizes BARs, QEMU maps our own BAR back to us.
+        // SeaBIOS relocates memory, the guest sizes BARs, QEMU maps the device's own BAR to it.
         for (int i = 0; i < 100; ++i) {
             EXPECT_TRUE(unmap(0, 0x8000'0000).ok());
             EXPECT_TRUE(map(0, 0xc'0000, 0, 3, true).ok());
@@ -248,9 +247,9 @@ TEST_F(VfioUserTest, QemusStartUpSequenceIsServed) {
         EXPECT_TRUE(config_write(4, u16{0x103}).ok());
         EXPECT_TRUE(map(u64{0x40} << 32, u64{0x40} << 32, 0, 3, false).ok());
         EXPECT_TRUE(unmap(u64{0x40} << 32, u64{0x40} << 32).ok());
-        EXPECT_EQ(config_read(4, 2).at<u16>(16), 0x102);  // no I/O space here
+        EXPECT_EQ(config_read(4, 2).at<u16>(16), 0x102);  // the function has no I/O space
 
-        // Vectors come one by one; a list with holes comes in parts, the holes without descriptor.
+        // Vectors are set one by one; a list with gaps is sent in parts, gaps without descriptor.
         const int fd = eventfd(0, EFD_CLOEXEC);
         for (u32 count = 1; count < 4; ++count) {
             EXPECT_TRUE(qemu.request(8, packed(u32{20}, u32{0x24}, u32{2}, u32{0}, count),
@@ -321,7 +320,7 @@ TEST_F(VfioUserTest, DmaReachesTheClientsMemoryByMessages) {
         on_platform([&] { engine.copy(0x10'0000, 0x20'0000, 4096 / 64); });
         while (memcmp(from.host, to.host, 4096) != 0) {
             ASSERT_GE(trn_vfio_user_serve(client, 1000), 0);
-            u32 word = 0;  // accesses are answered between the device's requests
+            u32 word = 0;  // accesses are answered between the device's DMA requests
             ASSERT_EQ(trn_vfio_user_read32(client, 0, 0, &word), 0);
         }
         EXPECT_EQ(memcmp(from.host, to.host, 4096), 0);
@@ -340,14 +339,14 @@ TEST_F(VfioUserTest, AccessesAreAnsweredDuringAPendingDeviceRequest) {
             qemu.request(2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, u64{0x1000})).ok());
         ASSERT_TRUE(qemu.request(10, packed(u64{4}, u32{7}, u32{2}, u16{6})).ok());
         on_platform([&] { engine.copy(0x1000, 0x1800, 1); });
-        EXPECT_EQ(qemu.receive().command, 11);  // the request is pending without an answer
+        EXPECT_EQ(qemu.receive().command, 11);  // the request is pending without a reply
         for (int i = 0; i < 100; ++i) {
             EXPECT_TRUE(qemu.request(9, packed(u64{0}, u32{0}, u32{4})).ok());
         }
     });
 }
 
-/// A peer that speaks one of the two layouts and keeps `memory` at address 0.
+/// A peer that uses one of the two message layouts and has `memory` at address 0.
 void serve_dma(raw_peer& peer, std::vector<u8>& memory, std::size_t data_at, unsigned writes) {
     const bool old = data_at == 28;
     for (unsigned seen = 0; seen < writes;) {
@@ -360,7 +359,7 @@ void serve_dma(raw_peer& peer, std::vector<u8>& memory, std::size_t data_at, uns
         if (count > memory.size() || iova > memory.size() - count) {
             reply = packed(asked.id, asked.command, u32{16}, u32{0x21}, u32{E2BIG});
         } else if (asked.command == 11) {
-            reply.resize(32 + count);  // QEMU 10's structure ends at 32 though its data begin at 28
+            reply.resize(32 + count);  // QEMU 10's structure ends at 32, but its data start at 28
             memcpy(&reply[16], &iova, 8);
             memcpy(&reply[24], &count, old ? 4 : 8);
             memcpy(&reply[data_at], &memory[iova], count);

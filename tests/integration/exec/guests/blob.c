@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends the device tree that a1 points to through the UART, and ends by the test finisher.
+// Prints the device tree at a1 on the UART and exits by the test finisher.
 #include <stdint.h>
 
 static volatile uint8_t* const uart = (volatile uint8_t*)0x10000000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints by both ways of the host interface, leaves a signature and ends with 7.
+// Prints by both mechanisms of the host interface, writes a signature and exits with 7.
 #include <stdint.h>
 
 extern volatile uint64_t tohost, fromhost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers each line that is typed at the UART, by interrupt and by polling in turn, until "end".
+// Echoes each line from the UART, alternating between interrupt and polling, until "end".
 #include <stdint.h>
 
 static volatile uint8_t* const uart = (volatile uint8_t*)0x10000000;

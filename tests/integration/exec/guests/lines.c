@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Its coverage is known: a line with code says at its end whether it runs, and a line with a branch
-// which ways that goes.
+// A program with known coverage: each line's comment states whether the line runs, and which
+// directions of its branch are taken.
 #include <stdint.h>
 
 extern volatile uint64_t tohost, fromhost;

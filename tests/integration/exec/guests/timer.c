@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Five timer interrupts, 100 ticks apart, waited for with wfi.
+// Waits for five timer interrupts, 100 ticks apart, with wfi.
 #include <stdint.h>
 
 static volatile uint64_t* const mtimecmp = (volatile uint64_t*)0x02004000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware that sleeps for good in a function: a debugger can still move it (idle_test.py).
+// Firmware that sleeps forever in a function; a debugger can still change its pc (idle_test.py).
 volatile long rounds;
 
 __attribute__((noinline)) long tripled(long value) {

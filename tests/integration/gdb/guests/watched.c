@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the debugger is to see here: tests/integration/gdb/exec_test.py. Lines are found by their
-// comments.
+// Program debugged by tests/integration/gdb/exec_test.py, which finds lines by their comments.
 #include <stdint.h>
 
 volatile long counter, other, seen;
