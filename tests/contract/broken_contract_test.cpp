@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each way to break the register contract is detected; otherwise a passing contract proves nothing.
+// Checks that each violation of the register contract is detected.
 #include <gtest/gtest-spi.h>
 
 #include "tests/support/register_contract.h"
@@ -16,7 +16,7 @@ protected:
     using transport = std::function<void(payload&, sc_core::sc_time&)>;
     using debug_transport = std::function<unsigned(payload&)>;
 
-    /// Number of contract checks that fail on a bank accessed through these transports.
+    /// Number of contract checks that fail for a bank accessed through these transports.
     int failures(const transport& access, const debug_transport& debug) {
         testing::TestPartResultArray results;
         {

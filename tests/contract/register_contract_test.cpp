@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every register table of the project on a plain bank; nothing to add here for a new block.
+// Checks every register table of the project on a plain bank; new tables are included
+// automatically.
 #include "tests/support/register_contract.h"
 
 #include "platform/framework/registers/all_tables.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary descriptors, rings, doorbells and registers: the engines come to rest after any input,
+// Arbitrary descriptors, rings, doorbells and registers: the engines become idle after any input,
 // and after a reset the next copy is correct.
 #include "models/misuse_rules.h"
 #include "models/udma/dma_descriptor_regs.h"
@@ -15,7 +15,7 @@ using test::dma_bench;
 using test::fuzz_random;
 
 constexpr unsigned engines = 4, queues = 4;
-constexpr std::uint64_t far = 0x5'0000'0000;  // where only the copy that must work goes
+constexpr std::uint64_t far = 0x5'0000'0000;  // used only by the copy that must be correct
 
 std::uint64_t some_address(dma_bench& bench, fuzz_random& random) {
     const std::uint64_t bases[] = {0,
@@ -66,7 +66,7 @@ void post_some_descriptors(dma_bench& bench, fuzz_random& random) {
     bench.doorbell(test::m2s, posted, q, e);
 }
 
-/// A compute packet whose words are nearly valid, so that later checks are reached too.
+/// A compute packet with mostly valid words, so that it reaches later checks too.
 void post_some_compute(dma_bench& bench, fuzz_random& random) {
     namespace op = dma_descriptor_regs::compute_operation;
     const auto e = static_cast<unsigned>(random.below(engines));
@@ -102,7 +102,7 @@ void post_some_compute(dma_bench& bench, fuzz_random& random) {
     bench.doorbell(test::m2s, sources, q, e);
 }
 
-/// Recovers as a driver does; then a copy must work.
+/// Recovers as a driver does; the next copy must be correct.
 void reset_and_copy(dma_bench& bench, fuzz_random& random) {
     for (auto& line : bench.reset_lines) line.set(true);
     for (auto& line : bench.reset_lines) line.set(false);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile host: arbitrary admin commands, page lists, work requests, receives, doorbells and
-// register writes on one EFA card, while two other cards of the fabric keep copying. The copies
-// stay right, and after each reset the hostile card works as at first.
+// register writes on one EFA card, while two other cards of the fabric copy data. Their copies stay
+// correct, and after each reset the hostile host's card works as initially.
 #include <cstdint>
 #include <cstdlib>
 
@@ -39,7 +39,8 @@ int sc_main(int argc, char** argv) {
         copier own(hostile, hostile);
         const std::uint16_t to_victim = hostile.create_ah(own.pd, b.gid());
         copy_and_compare(own, own, random);
-        hostile.expects_answers = false;  // the card may lose its queues
+        // The card may lose its queues, so missing completions are no error.
+        hostile.expects_answers = false;
         for (auto n = 5 + random.below(60); n > 0; --n) {
             switch (random.below(4)) {
             case 0:

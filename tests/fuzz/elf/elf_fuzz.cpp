@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary ELF files: read_elf() returns a program whose segments are inside the file and
-// the address space, or throws elf_error.
+// Arbitrary ELF files: read_elf() returns a program whose segments are within the file and the
+// address space, or throws elf_error.
 #include <cstdlib>
 
 #include "platform/framework/loader/elf.h"
@@ -16,14 +16,14 @@ std::string as_text(const bytes& image) {
     return {image.begin(), image.end()};
 }
 
-/// This program itself, made to look like one for RISC-V: sections, symbols, many segments.
+/// The ELF file of this program, patched to RISC-V: it has sections, symbols, many segments.
 std::string host_program() {
     std::string text = test::file_text("/proc/self/exe").substr(0, 48 << 10);
     text[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(EM_RISCV);
     return text;
 }
 
-/// Fields of headers hold numbers: replace some by interesting ones.
+/// Replaces some numbers in header fields by boundary values.
 void change_numbers(std::string& text, test::fuzz_random& random) {
     const std::uint64_t numbers[] = {0,           1,          ~0ull,      1ull << 63,
                                      text.size(), 0x7fffffff, 0xffffffff, random.next()};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile host and a hostile network: arbitrary admin commands, descriptors, doorbells, register
-// writes and packets on one ENA card, while two other cards of the switch keep exchanging packets.
-// Their packets stay right, and after each reset the hostile card works as at first.
+// writes and packets on one ENA card, while two other cards of the switch exchange packets. Their
+// packets arrive unchanged, and after each reset the hostile host's card works as initially.
 #include <cstdint>
 #include <cstdlib>
 
@@ -19,7 +19,7 @@ using test::fuzz_random;
 using test::network_driver;
 using test::require;
 
-/// What the hostile host has sent is there before the packet.
+/// Packets from the hostile host arrive before the packet that is compared.
 void exchange(talker& from, talker& to, fuzz_random& random) {
     network_driver::run(3000);
     require(send_and_compare(from, to, random), "a packet did not arrive");
@@ -48,7 +48,8 @@ int sc_main(int argc, char** argv) {
         talker own(hostile, 1);
         exchange(own, left, random);
         exchange(left, own, random);
-        hostile.expects_answers = false;  // the card may lose its queues
+        // The card may lose its queues, so missing completions are no error.
+        hostile.expects_answers = false;
         for (auto n = 5 + random.below(60); n > 0; --n) {
             switch (random.below(4)) {
             case 0:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guest that writes arbitrary values to any register of BAR0 and posts arbitrary descriptors: the
-// chip keeps running, accesses only shared host memory, and copies again after a reset.
+// A guest writes arbitrary values to registers of BAR0 and posts arbitrary descriptors: the chip
+// keeps running, accesses only shared host memory, and copies correctly after a reset.
 //
 //     fuzz_guest [--board B] [--accesses N] [--seed S]
 #include <sys/mman.h>
@@ -32,8 +32,8 @@ constexpr std::uint64_t readable_at = 1 << 20, writable_at = 4 << 20, shared_byt
 constexpr std::uint64_t accesses_per_round = 5000;
 constexpr double round_limit_s = 20;
 
-/// Memory that a client shares, between inaccessible pages: an access outside it, or a write to
-/// read-only memory, ends this process.
+/// Memory shared by a client, between inaccessible pages: an access outside it, or a write to
+/// read-only memory, kills this process.
 class guarded_memory {
 public:
     guarded_memory(function_port& function, std::uint64_t iova, bool writable) {
@@ -48,7 +48,7 @@ public:
     }
 };
 
-/// What a guest does to the chip.
+/// The accesses of a guest to the chip.
 class guest {
 public:
     guest(device& chip, const trn_transport& door, fuzz_random& random)
@@ -149,9 +149,9 @@ private:
 
     struct ring {
         std::uint64_t base;
-        trn_descriptor* entries;  ///< nullptr: not in memory of ours
+        trn_descriptor* entries;  ///< nullptr: not in this process's memory
     };
-    /// A ring of 256 entries in shared memory, or anywhere.
+    /// A ring of 256 entries in shared memory, or at an arbitrary address.
     ring some_ring() {
         constexpr std::uint64_t bytes = 256 * sizeof(trn_descriptor);
         if (random_.below(16) == 0) return {some_address() & ~std::uint64_t{0xff}, nullptr};
@@ -160,7 +160,7 @@ private:
                 reinterpret_cast<trn_descriptor*>(rings_.bytes().data() + offset)};
     }
 
-    /// The driver's own sequence; the length is usually a legal one.
+    /// Configures a ring in the driver's order; the length is mostly valid.
     void give_ring(std::uint64_t side, std::uint64_t control, const ring& given) {
         write(side + 0x20, 0x0300'0000);
         write(side + control, 0x100);
@@ -179,7 +179,7 @@ private:
         return one;
     }
 
-    /// Sets a queue up and posts copies to it, right ones and wrong ones.
+    /// Configures a queue and posts valid and invalid copies.
     void post_descriptors() {
         const auto m2s = engine_base() + 0x1000 + random_.below(4) * 0x1000, s2m = m2s + 0x2'0000;
         const ring sources = some_ring(), destinations = some_ring();
@@ -209,7 +209,7 @@ private:
     std::uint64_t accesses_ = 0;
 };
 
-/// Recovers as a driver does; then every core copies.
+/// Recovers as a driver does; every core must then copy correctly.
 void recover(device& chip, std::uint64_t seed) {
     chip.check(trn_reset_device(chip));
     std::vector<std::uint8_t> bytes(100'000), back(bytes.size());
@@ -262,8 +262,8 @@ void play(const campaign& what, host_cpu& cpu) {
                 slowest);
 }
 
-/// A guest that broke no rule has tested nothing.
-int say_what_was_reached() {
+/// Prints the counts of detected misuse. A run without any is an error.
+int report_detected_misuse() {
     std::map<std::string_view, std::uint64_t> counts;
     for (const auto& each : misuse::summary()) counts[each.broken.name] += each.count;
     for (const auto& [name, count] : counts)
@@ -305,7 +305,7 @@ int sc_main(int argc, char** argv) {
                1;
     }
     if (!cpu.idle()) return std::fprintf(stderr, "%s\n", how.text.c_str()), 1;
-    return say_what_was_reached();
+    return report_detected_misuse();
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile guest of the instance metadata service and the DHCP server: arbitrary segments,
-// requests, messages and packets. They stay bounded, and requests afterwards are answered.
+// requests, messages and packets. Memory stays bounded, and later requests are answered.
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
@@ -22,7 +22,7 @@ using test::fuzz_random;
 using test::require;
 using test::web_client;
 
-/// Segments of a few connections whose numbers mostly fit.
+/// Segments of a few connections, mostly with valid sequence numbers.
 web_client::bytes_type some_segment(fuzz_random& random, std::string text,
                                     std::uint32_t acknowledged) {
     constexpr std::uint8_t flags[] = {2, 16, 16, 24, 17, 4, 18};
@@ -61,7 +61,7 @@ web_client::bytes_type some_dhcp_message(fuzz_random& random) {
     made.options[own].resize(random.below(256), static_cast<std::uint8_t>(random.next()));
     auto packet = test::dhcp_packet_of(made);
     if (random.below(2) == 0) return packet;
-    packet[40] = packet[41] = 0;  // no checksum that damage could make wrong
+    packet[40] = packet[41] = 0;  // checksum 0: not checked, so that damaged packets are accepted
     for (auto n = random.below(4); n > 0; --n)
         packet[random.below(packet.size())] = static_cast<std::uint8_t>(random.next());
     return packet;
@@ -104,7 +104,7 @@ int sc_main(int argc, char** argv) {
             require(service.connections() <= metadata::tcp_service::max_connections,
                     "there are too many connections");
         }
-        web_client::advance(2e6);  // nothing of it is under way
+        web_client::advance(2e6);  // lets pending segments expire
         client.packets.clear();
         const auto answer = client.ask("GET /latest/meta-data/instance-type HTTP/1.1\r\n\r\n");
         require(has_an_address(client), "the address was not offered");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile host: arbitrary commands, page lists, doorbells and register writes on one NVMe disk.
-// After each reset the disk works as at first.
+// After each reset the disk works as initially.
 #include <cstdint>
 #include <cstdlib>
 

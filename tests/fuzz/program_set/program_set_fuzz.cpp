@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program sets from outside, as files and as texts. A file: assembler and loader read it or refuse
-// it with a sentence; what the loader takes, the assembler takes too. A text: it has mistakes, or
-// becomes a set whose text becomes the same set again.
+// Arbitrary program sets, as files and as texts. Assembler and loader accept a file or refuse it
+// with a message; the assembler accepts all files that the loader accepts. A text has errors, or is
+// assembled to a set whose disassembly yields the same set again.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary programs on all engines of a core. Whatever they are, each engine ends in a state that
-// software can read and that agrees with its error, its pc and its notifications; nothing is
-// written but the tiles, addresses and rings that the programs name; words become text and the
-// same words again; the same programs leave the same state; and after a reset the next one runs.
+// Arbitrary programs on all engines of a core. Each engine ends in a readable state that agrees
+// with its error, pc and notifications; only tiles, addresses and rings named by the programs are
+// written; disassembly yields the same words again; runs are reproducible; and after a reset the
+// next program runs.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -38,7 +38,7 @@ using words = std::vector<std::uint8_t>;
 constexpr unsigned engines = isa::engine_count, engine_of_sound = 4, slots = 16;
 constexpr std::uint32_t programs_at = 0x1'0000, program_pitch = 0x1'0000;
 constexpr std::uint32_t rings_at = 0x8'0000, ring_bytes = 0x1000;
-constexpr std::uint64_t dma_at = 0x4000'0000;  // where no engine answers
+constexpr std::uint64_t dma_at = 0x4000'0000;  // no engine uses this address
 constexpr std::uint64_t sbuf_bytes = 1 << 20, psum_bytes = 1 << 18;
 constexpr unsigned partitions = 128;
 constexpr unsigned run_us = 20;
@@ -59,7 +59,7 @@ std::uint64_t long_at(const words& program, std::size_t at) {
     return word_at(program, at) | std::uint64_t{word_at(program, at + 4)} << 32;
 }
 
-// ---- what a program may do, read from its bytes without the model's decoder
+// --- Effects permitted to a program, decoded from its bytes independently of the model
 
 struct permissions {
     std::set<std::pair<std::uint64_t, unsigned>> writes;  // address, bytes
@@ -72,7 +72,7 @@ struct permissions {
         for (unsigned n = where >> 23 & 0x7f, end = n + count; n < end && n < partitions; ++n)
             marks[n] = true;
     }
-    /// Any word may be executed as the first one of an instruction.
+    /// Adds the writes of a program; any word may be executed as the first of an instruction.
     void add(const words& program) {
         for (std::size_t at = 0; at < program.size(); at += isa::word_bytes) {
             const unsigned opcode = word_at(program, at) & 0xffff;
@@ -87,15 +87,16 @@ struct permissions {
             reads_time |= opcode == 0x1032;
             if (opcode < 0x1800 || at + 2 * isa::word_bytes > program.size()) continue;
             tile(program, at + 36, program[at + 42] + 1u);
-            if (opcode == 0x3037 || opcode == 0x3050 || opcode == 0x5008)  // these write B too
+            // These also write operand B.
+            if (opcode == 0x3037 || opcode == 0x3050 || opcode == 0x5008)
                 tile(program, at + 92, program[at + 98] + 1u);
         }
     }
 };
 
-// ---- programs
+// --- Programs
 
-/// Addresses that a WRITE may name without changing what the engines execute.
+/// Addresses that a WRITE may use without changing instructions of the engines.
 std::uint64_t harmless_address(fuzz_random& random) {
     const std::uint64_t core = small_chip::aperture_of(0);
     switch (random.below(8)) {
@@ -116,7 +117,7 @@ std::uint64_t harmless_address(fuzz_random& random) {
         return random.next();
     }
 }
-/// Control blocks, programs, rings and their registers: of this core and of the other one.
+/// Addresses of control blocks, programs, rings and their registers, of this core and the other.
 std::uint64_t wild_address(fuzz_random& random) {
     const std::uint64_t block = small_chip::aperture_of(random.below(8) == 0 ? 1 : 0) +
                                 neuron_core::engines_offset +
@@ -139,7 +140,7 @@ std::uint64_t wild_address(fuzz_random& random) {
     }
 }
 
-/// Instructions that an engine carries out, of every row that it has: found by trial, once.
+/// Valid instructions of an engine, for each row of its instruction table; found by trial once.
 class repertoire {
 public:
     repertoire(isa::engine e, fuzz_random& random) : engine_(e) {
@@ -233,7 +234,7 @@ private:
             return i;
         }
         case isa::layout::writes:
-            i.control = isa::write_list{};  // filled in by each use
+            i.control = isa::write_list{};  // each use sets its own
             return i;
         case isa::layout::doorbells:
             i.control = isa::doorbell_sets{{{static_cast<std::uint16_t>(random.below(4)),
@@ -321,10 +322,10 @@ void put_writes(std::uint8_t* at, fuzz_random& random, bool wild) {
     }
 }
 
-/// One instruction that is right or, now and then, nearly so.
+/// An instruction that is valid or, if `wild`, sometimes slightly invalid.
 words some_instruction(const repertoire& known, fuzz_random& random, bool wild) {
     words word = known.any(random);
-    if (random.below(4) == 0) {  // an update of a semaphore that another engine may wait for
+    if (random.below(4) == 0) {  // updates a semaphore that another engine may wait for
         word[6] = static_cast<std::uint8_t>(1 + random.below(5));
         word[7] = static_cast<std::uint8_t>(random.below(4));
         word[12] = static_cast<std::uint8_t>(random.below(3));
@@ -346,7 +347,7 @@ words some_program(const repertoire& known, fuzz_random& random, bool wild) {
     const bool noise = random.below(16) == 0;
     for (auto n = 1 + random.below(12); n > 0; --n) {
         auto more = some_instruction(known, random, wild);
-        if (noise)  // bytes without meaning, behind a header that lets some of them through
+        if (noise)  // random bytes after a header that is sometimes accepted
             for (std::size_t at = random.below(2) == 0 ? 16 : 4; at < more.size(); ++at)
                 more[at] = static_cast<std::uint8_t>(random.next());
         program.insert(program.end(), more.begin(), more.end());
@@ -354,7 +355,7 @@ words some_program(const repertoire& known, fuzz_random& random, bool wild) {
     return program;
 }
 
-// ---- the machine
+// --- The simulated cores
 
 struct bench {
     test::tlm_driver aperture{"aperture"}, top{"top"};
@@ -402,7 +403,7 @@ struct bench {
             line->set(false);
         }
     }
-    /// Both cores as after reset, all memories with their pattern, rings of all slots.
+    /// Resets both cores, fills all memories with their pattern, configures rings of all slots.
     void begin() {
         reset_cores();
         std::memcpy(ram.bytes().data(), pattern.data(), pattern.size());
@@ -432,7 +433,7 @@ struct bench {
     unsigned error(unsigned e) {
         return static_cast<unsigned>(sequencer_regs::status::error.get(get(control::status, e)));
     }
-    /// The payload of the last entry of a slot's ring; nothing in a ring that is empty.
+    /// The payload of the last entry of a slot's ring; nullopt if the ring is empty.
     std::optional<std::uint32_t> last_entry(unsigned slot) {
         const auto head =
             top.read<std::uint32_t>(0x1000 + notification_queue_regs::offset(nq::slot_head, slot));
@@ -446,7 +447,7 @@ struct bench {
         return payload;
     }
 
-    /// All that software can read of the engines, and their memories.
+    /// Hash of the engines' software-visible state and of their memories.
     std::uint64_t digest() {
         std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
         const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100'0000'01b3; };
@@ -472,7 +473,7 @@ struct bench {
     }
 };
 
-// ---- what must hold
+// --- Properties checked
 
 void check_engine(bench& b, unsigned e, const words& program) {
     const unsigned state = b.state(e), error = b.error(e);
@@ -483,7 +484,7 @@ void check_engine(bench& b, unsigned e, const words& program) {
     };
     switch (state) {
     case 1:
-    case 2:  // in a loop of waits
+    case 2:  // loops of waits
         if (error != 0) wrong("runs with an error");
         break;
     case 3:
@@ -512,7 +513,7 @@ void check_engine(bench& b, unsigned e, const words& program) {
         wrong("BLOCK is not the instruction at PC");
 }
 
-/// Tiles, semaphores, RAM: nothing but what the programs name has been written.
+/// Checks that tiles, semaphores and RAM changed only where the programs may write.
 void check_memories(bench& b, const permissions& allowed) {
     for (unsigned p = 0; p < partitions; ++p) {
         const auto same = [&](backing_store& store, std::uint64_t size) {
@@ -545,7 +546,7 @@ void run(bench& b, const input& what) {
     sc_core::sc_start(sc_core::sc_time(run_us, sc_core::SC_US));
 }
 
-/// Inputs start at whole milliseconds, so that cycles of all engines begin alike.
+/// Each input starts at a whole millisecond, so that all engines have the same clock phase.
 void finish_millisecond() {
     const auto ms = sc_core::sc_time(1, sc_core::SC_MS);
     const auto past = sc_core::sc_time_stamp().value() % ms.value();
@@ -577,7 +578,7 @@ int sc_main(int argc, char** argv) {
         if (isa::assemble(isa::disassemble(first), "again")[0].words != first)
             complain("the text of a program is another program", 0, 0, 0);
         run(b, one);
-        // Writes over SBUF by address are no tile accesses.
+        // Writes to SBUF by address are not tile accesses.
         for (const auto& [address, length] : one.allowed.writes) {
             const std::uint64_t offset = address - small_chip::aperture_of(0);
             if (offset < sbuf_bytes) one.allowed.sbuf[offset / (sbuf_bytes / partitions)] = true;

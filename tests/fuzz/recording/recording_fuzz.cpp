@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary recordings are read up to their end or throw recording_error.
+// Arbitrary recordings are read to their end or cause recording_error.
 #include <unistd.h>
 #include <zstd.h>
 
@@ -17,7 +17,7 @@ namespace {
 using namespace trn;
 using namespace trn::recording;
 
-/// The events as a log holds them before compression.
+/// The events in the encoding of a log before compression.
 std::string encoded() {
     encoder encode;
     std::vector<std::uint8_t> bytes;
@@ -31,7 +31,7 @@ std::string compressed(const std::string& text) {
     return frame;
 }
 
-/// A tail as a killed writer leaves it.
+/// A tail file as left by a killed writer.
 std::vector<std::uint8_t> tail() {
     const test::scratch_folder folder;
     log_writer log(folder);
@@ -45,7 +45,7 @@ void read(const std::string& log, std::vector<std::uint8_t> tail, const manifest
     try {
         log_reader reader(std::make_unique<std::istringstream>(log), std::move(tail));
         const auto found = look_over(reader, about);
-        // The bytes that a replay reads are bounded by the size of its log.
+        // The number of bytes decoded is bounded by the size of the log.
         if (found.bytes_read > log.size() * 20'000 + 1024) std::abort();
     } catch (const recording_error&) {
     }
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     const auto about = test::sample_manifest();
     return test::fuzz(argc, argv, [&](test::fuzz_random& random) {
         switch (random.below(4)) {
-        case 0:  // events inside a sound frame
+        case 0:  // damaged events inside a valid frame
             return read(compressed(events.make(random)) + compressed(events.make(random)), {},
                         about);
         case 1:  // damaged frames

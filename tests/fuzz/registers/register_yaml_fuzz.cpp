@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary register descriptions: each is accepted or refused with line numbers.
+// Arbitrary register descriptions are accepted, or refused with line numbers.
 #include "platform/framework/registers/generator/emit.h"
 #include "tests/support/fuzz_yaml.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Damaged records, durations and histories: what is refused is refused with a sentence, and every
-// report can be written of what is read.
+// Damaged records, durations and histories: they are accepted or refused with a message, and every
+// report can be written from accepted ones.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Two results, one of which failed, with all that a record can have.
+/// Two results, one of them failed, with all optional fields of a record.
 std::string record_text() {
     regression::run_record run{.build = "1", .started = 1000, .machine = "m"};
     run.boards["chip"] = {"00ff", "<svg></svg>"};

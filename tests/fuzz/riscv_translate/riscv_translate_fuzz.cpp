@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs in all modes, with traps, Sv39 and PMP, and random loops: a hart that translates,
-// and one that checks each block, are at every quantum where a hart is that interprets. Between
-// quanta interrupts change, and memory is written behind the harts' back, code included.
+// Random programs in all modes, with traps, Sv39 and PMP, and random loops: after each quantum, a
+// translating hart and one that checks each block have the state of an interpreting hart. Between
+// quanta interrupts change, and memory including code is written by another initiator.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,12 +21,12 @@ using translate::mode;
 
 constexpr u64 uart = 0x1000'0000, power = 0x10'0000, ram_base = test::random_program::base;
 
-/// The virt machine as far as the monitor of the programs uses it.
+/// The part of QEMU's virt machine that the monitor of the programs uses.
 class machine : public hart_bus {
 public:
     machine(const std::vector<u8>& image, mode how, unsigned threshold) : ram_(1 << 20) {
         std::copy(image.begin(), image.end(), ram_.begin());
-        // A small region becomes full in some of the runs.
+        // A small region becomes full in some runs.
         translate::choose(how, {.threshold = threshold, .region = 64 << 10});
         cpu_ = std::make_unique<hart>(hart::config{.reset_vector = ram_base}, *this,
                                       make_code_cache());
@@ -68,17 +68,17 @@ struct state {
 state state_of(machine& m) {
     state now{m.cpu().ticks(), m.cpu().retired(), m.cpu().pc(),
               m.printed(),     m.cpu().mode(),    m.cpu().x};
-    now.x[32] = 0;  // what was written to x0: not state
+    now.x[32] = 0;  // last value written to x0: not architectural state
     return now;
 }
 
-/// The same for each machine: the seed is.
+/// Changes interrupts or memory between quanta; the same for each machine, given the same `choice`.
 void interfere(machine& m, u64 choice) {
     switch (choice % 8) {
     case 0:
         m.cpu().drive(interrupt::supervisor_software, (choice >> 8 & 1) != 0);
         break;
-    case 1: {  // of the code, mostly
+    case 1: {  // mostly in the code
         const u64 at = (choice >> 8) % (test::random_program::size / 4) * 4;
         const auto word = static_cast<u32>(choice >> 32);
         std::memcpy(&m.ram()[at], &word, 4);
@@ -118,7 +118,7 @@ constexpr u32 branch(u32 f3, u32 rs1, u32 rs2, i32 offset) {
            (o >> 5 & 63) << 25 | (o >> 12 & 1) << 31;
 }
 
-/// Shifts of one register to both sides, mostly by 32 bits together, and what joins them.
+/// Shifts of one register left and right, mostly by 32 bits in total, joined by OR or XOR.
 void add_rotation(std::vector<u32>& words, trn::test::fuzz_random& random) {
     const auto any = [&](u64 n) { return static_cast<u32>(random.below(n)); };
     const u32 right = 3 + any(8), left = 3 + any(8), of = any(12);
@@ -129,18 +129,19 @@ void add_rotation(std::vector<u32>& words, trn::test::fuzz_random& random) {
     words.push_back(0x33 | (3 + any(8)) << 7 | f3 << 12 | right << 15 | left << 20);
 }
 
-/// A loop of random instructions that compute, load and store, for a random number of rounds, again
-/// and again. x1 counts, x2 points to data.
+/// A repeated loop of random instructions that compute, load and store, with a random number of
+/// rounds. x1 counts, x2 points to data.
 std::vector<u8> random_loop(trn::test::fuzz_random& random) {
     std::vector<u32> words{0x00080117,                                           // auipc x2, 0x80
                            static_cast<u32>(random.below(64)) << 20 | 0x10113};  // addi x2, x2
     const std::size_t outer = words.size();
     words.push_back(static_cast<u32>(1 + random.below(40)) << 20 | 0x93);  // addi x1, x0
     const std::size_t inner = words.size();
-    const bool few_registers = random.below(2) != 0;  // they depend on each other more
+    // Few registers make instructions depend on each other.
+    const bool few_registers = random.below(2) != 0;
     for (auto n = 2 + random.below(58); n > 0; --n) {
         if (random.below(16) == 0) add_rotation(words, random);
-        if (random.below(16) == 0) {  // over the next one
+        if (random.below(16) == 0) {  // branch over the next instruction
             words.push_back(branch(random.below(2) == 0 ? 1 : 6, static_cast<u32>(random.below(32)),
                                    static_cast<u32>(random.below(32)), 8));
             words.push_back(0x00000013);
@@ -157,7 +158,8 @@ std::vector<u8> random_loop(trn::test::fuzz_random& random) {
         const u32 opcode = word & 0x7f;
         if (opcode == 0x03 || opcode == 0x23) word = (word & ~(31u << 15)) | 2u << 15;
         const u32 rd = word >> 7 & 31;
-        if (opcode != 0x23 && (rd == 1 || rd == 2)) word |= 1u << 11;  // x17, x18
+        // Redirects results from x1, x2 to x17, x18.
+        if (opcode != 0x23 && (rd == 1 || rd == 2)) word |= 1u << 11;
         words.push_back(word);
     }
     words.push_back(0xfff08093);  // addi x1, x1, -1
@@ -175,7 +177,8 @@ u64 instructions = 0;
 
 }  // namespace
 
-extern "C" int sc_main(int, char**) {  // SystemC, which the hart does without, wants one
+// The SystemC library requires it; the hart does not use SystemC.
+extern "C" int sc_main(int, char**) {
     return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary scenarios: each is accepted or refused with line numbers; an accepted one can be
-// selected and reported.
+// Arbitrary scenarios are accepted, or refused with line numbers; accepted ones can be selected and
+// reported.
 #include <nlohmann/json.hpp>
 #include <systemc>
 
@@ -56,7 +56,7 @@ const std::vector<std::string> words{"scenario: ",
                                      "nan",
                                      "1e999"};
 
-/// What is read has no mistakes left.
+/// Reports accepted scenarios; these must not contain errors.
 void report(std::vector<scenario::scenario> all, const std::string& text) noexcept {
     if (all.size() > 20) all.resize(20);
     all = scenario::select(std::move(all), {.repeat = 2, .shuffle = 1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client that sends arbitrary bytes to the control or debugger socket: the platform continues and
+// A client sends arbitrary bytes to the control or debugger socket: the platform continues and
 // serves the next client.
 //
 //     fuzz_sockets --socket control|gdb [--seconds N] [--seed S] [--only INPUT]
@@ -24,7 +24,7 @@ using test::fuzz_random;
 const std::string hello = R"({"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":1}})"
                           "\n";
 
-/// One call of each method, with parameters of the right names where they have some.
+/// One call of each method, with valid parameter names.
 test::mutator control_lines(control& methods) {
     std::vector<std::string> seeds, words{"[",
                                           "]",

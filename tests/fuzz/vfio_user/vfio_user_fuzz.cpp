@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client that sends arbitrary bytes is answered or refused, and the next client is served.
+// A client that sends arbitrary bytes gets replies or is disconnected; the next client is served.
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 
@@ -19,7 +19,7 @@ using namespace trn;
 using test::fuzz_random;
 using bytes = std::vector<std::uint8_t>;
 
-/// Mostly boundary values: limits, and one beyond them.
+/// Mostly boundary values: limits, and limits plus one.
 std::uint64_t interesting(fuzz_random& random) {
     static constexpr std::uint64_t values[] = {0,           1,
                                                2,           3,
@@ -36,7 +36,7 @@ std::uint64_t interesting(fuzz_random& random) {
     return random.below(4) == 0 ? random.next() : values[random.below(std::size(values))];
 }
 
-/// A payload of numbers, or of bytes; sometimes a plausible one.
+/// A payload of numbers or of bytes; sometimes a valid one.
 bytes payload(fuzz_random& random, std::uint16_t command) {
     bytes made;
     if (random.below(3) == 0) {
@@ -54,7 +54,7 @@ bytes payload(fuzz_random& random, std::uint16_t command) {
         const auto word = test::packed(interesting(random));
         made.insert(made.end(), word.begin(), word.end());
     }
-    if (wide_first) {  // an access that exists
+    if (wide_first) {  // a valid access
         const auto access =
             test::packed(interesting(random) & 0xfff, std::uint32_t(random.below(10)),
                          std::uint32_t(random.below(80)));
@@ -86,7 +86,7 @@ void talk(test::raw_peer& peer, boost::asio::io_context& io, const descriptors& 
         peer.send(1,
                   test::packed(std::uint32_t{0}, std::uint16_t{'{' | '}' << 8}, std::uint8_t{0}));
     }
-    if (random.below(2) == 0) {  // memory space and bus master on
+    if (random.below(2) == 0) {  // enables memory space and bus mastering
         peer.send(10, test::packed(std::uint64_t{4}, std::uint32_t{7}, std::uint32_t{2},
                                    std::uint16_t{6}));
     }
@@ -124,13 +124,14 @@ int sc_main(int argc, char** argv) {
             test::raw_peer peer(path);
             io.poll();
             talk(peer, io, fds, random);
-            chip.engine.write<std::uint32_t>(interesting(random) & 0xffff'ffff, 1);  // DMA anywhere
+            // DMA to an arbitrary address.
+            chip.engine.write<std::uint32_t>(interesting(random) & 0xffff'ffff, 1);
             chip.endpoint.interrupt(static_cast<unsigned>(random.below(40)));
             if (server.attached()) io.poll();
         }
         io.restart();
         io.poll();
-        if (server.attached()) std::abort();  // the disconnect was noticed
+        if (server.attached()) std::abort();  // the disconnect must have been detected
         test::raw_peer next(path);
         io.poll();
         next.send(1,

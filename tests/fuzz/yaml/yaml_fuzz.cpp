@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arbitrary boards: each is planned or refused with line numbers.
+// Arbitrary boards are accepted, or refused with line numbers.
 #include <algorithm>
 #include <systemc>
 
@@ -61,7 +61,7 @@ const std::vector<std::string> words{"board: ",
 
 void plan_board_text(const std::string& text) {
     const auto board = plan_text(text, "x.yaml", kinds(), {"platform/boards", {}});
-    // Maps of a few chips only: those of a whole rack add no coverage and take a second.
+    // Only address maps of a few chips: those of a whole rack add no coverage and take a second.
     const address_maps maps(board);
     auto some = maps.routers();
     some.resize(std::min<std::size_t>(some.size(), 64));
