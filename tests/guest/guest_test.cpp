@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real Linux guests: QEMU under TCG with our devices over vfio-user, Debian's kernel, our guest
-// program (sw-stubs/guest). Skipped where this QEMU is not available.
+// Linux guests: QEMU under TCG with devices of the platform over vfio-user, Debian's kernel, and
+// the project's guest program (sw-stubs/guest). Skipped if this QEMU is not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 constexpr int no_tools = 77;
 const std::string trnvp = TRNVP;
 
-/// A process whose command line has a word with this end; 0: none.
+/// Returns a process with a command line word that ends so; 0: none.
 pid_t process_with(const std::string& word) {
     for (const auto& process : fs::directory_iterator("/proc")) {
         std::ifstream in(process.path() / "cmdline", std::ios::binary);
@@ -57,7 +57,7 @@ protected:
     static ended start(const std::string& arguments) {
         return run(trnvp + " guest " + arguments + " </dev/null");
     }
-    /// The guest program's line about `step` of the `n`th device, each behind a root port.
+    /// The guest program's line about `step` of the `n`th device; each device is below a root port.
     static std::string line(const ended& how, unsigned n, const std::string& step) {
         std::istringstream in(how.output);
         char function[16];
@@ -67,9 +67,9 @@ protected:
                 return text;
         return "no line '" + step + "' of " + function + " in:\n" + how.output;
     }
-    /// The guest program, beside the platform's.
+    /// Path of the guest program, in the folder of the platform's program.
     static std::string own_program() { return fs::path(trnvp).parent_path() / "trn-guest"; }
-    /// A script for busybox, in this test's own folder.
+    /// Writes a script for busybox to this test's folder.
     std::string script(const std::string& text) {
         std::ofstream(folder / "script") << "#!/bin/sh\n" << text;
         return folder / "script";
@@ -139,7 +139,7 @@ TEST_F(Guest, RunsAProgramOfNeuronCoresOnEveryDeviceAndItReplays) {
     EXPECT_THAT(replay.output, HasSubstr("as recorded"));
 }
 
-/// The module is not part of this project: doc/guide-driver.md says how it is built.
+/// The module is not part of this project: doc/guide-driver.md describes how to build it.
 TEST_F(Guest, RunsAProgramThroughThePublicDriverAndItReplays) {
     const char* const named = std::getenv("TRNVP_NEURON_MODULE");
     const std::string module = named != nullptr ? named : guest_tools::folder() / "neuron.ko";
@@ -165,7 +165,7 @@ TEST_F(Guest, ProgramsWithoutThePublicDriverSayThatItIsNotLoaded) {
     EXPECT_THAT(how.output, HasSubstr("no /dev/neuron0: the public driver is not loaded"));
 }
 
-/// A sum of scenarios/kernels, compiled by trn-nki; the guest needs no Python.
+/// A sum of scenarios/kernels compiled by trn-nki; the guest does not need Python.
 TEST_F(Guest, RunsACompiledKernelOnEveryDevice) {
     fs::create_directory(folder / "kernel");
     const auto file = [&](const std::string& name) { return folder / ("kernel/" + name); };
@@ -218,8 +218,8 @@ TEST_F(Guest, SixteenChipsWithSmallBar4WorkInOneGuest) {
     EXPECT_THAT(how.output, HasSubstr("16 devices: all is well"));
 }
 
-/// The sled's switch is on its only root port: bus 1 is in front of it, bus 2 inside; the chips are
-/// on buses 3 to 6, the cards on 7 and 8.
+/// The sled's switch is on its only root port: bus 1 is above it, bus 2 inside; the chips are on
+/// buses 3 to 6, the cards on 7 and 8.
 TEST_F(Guest, SeesEveryFunctionOfTheServerBehindTheBoardsPortsAndReplays) {
     const auto recording = folder / "recording";
     const auto how = start(
@@ -241,7 +241,7 @@ TEST_F(Guest, SeesEveryFunctionOfTheServerBehindTheBoardsPortsAndReplays) {
     EXPECT_THAT(replay.output, HasSubstr("as recorded"));
 }
 
-/// Guests of all servers at a time, with the driver's time limits for a read of a neighbour: 4 ms.
+/// Guests of all servers run at once, with the driver's 4 ms time limit for a neighbour's read.
 TEST_F(Guest, ServersOfAPodElectTheirNodeIds) {
     const auto how =
         start("trn2-ultraserver --servers all --devices 2 --run '" + own_program() + " elect'");
@@ -287,7 +287,7 @@ TEST_F(Guest, KilledQemuLeavesTheOtherGuestRunning) {
     EXPECT_TRUE(has("QEMU of the guest server1 was killed by signal 9"));
 }
 
-/// The kernel receives the rate that it would mismeasure on a busy machine, and compares for 1 s.
+/// Passes the TSC rate to the kernel, which mismeasures it on a busy machine; compares for 1 s.
 TEST_F(Guest, GuestClockRunsAtTheHostsRate) {
     const auto how = start("trn3-chip --run " + script("sleep 3\ndmesg | grep -i tsc\n"));
     ASSERT_EQ(how.status, 0) << how.output;
@@ -296,7 +296,7 @@ TEST_F(Guest, GuestClockRunsAtTheHostsRate) {
         if (at == std::string::npos) return std::nullopt;
         return std::stod(how.output.substr(at + before.size()));
     };
-    // The processor's rate comes first where the kernel could measure one, then the counter's.
+    // The kernel logs the processor's rate first if it can measure it, then the counter's.
     const auto used = mhz("tsc: Detected ");
     ASSERT_TRUE(used) << how.output;
     EXPECT_THAT(how.output,
@@ -349,7 +349,7 @@ TEST_F(Guest, RunsSeveralProgramsUntilOneFails) {
 TEST_F(Guest, ModuleQemuAndBootFailuresAreReported) {
     std::ofstream(folder / "bad.ko") << "no module";
     auto how = start("trn3-chip --module " + (folder / "bad.ko"));
-    EXPECT_EQ(how.status, ENOEXEC) << how.output;  // insmod's
+    EXPECT_EQ(how.status, ENOEXEC) << how.output;  // exit status of insmod
     EXPECT_THAT(how.output, HasSubstr("insmod"));
     how = start("trn3-chip -- -device no-such-device");
     EXPECT_EQ(how.status, 1) << how.output;
@@ -360,7 +360,7 @@ TEST_F(Guest, ModuleQemuAndBootFailuresAreReported) {
 }
 
 TEST_F(Guest, AcceptsTheUsersKernelAndInitramfs) {
-    // The initramfs that an earlier guest left stands for the user's.
+    // The initramfs left by an earlier guest serves as the user's.
     auto how = start("trn3-chip --listen " + folder.text() + " --run " + script("exit 0\n"));
     ASSERT_EQ(how.status, 0) << how.output;
     how = start("trn3-chip --kernel " + guest_tools::find("vmlinuz").string() + " --initrd " +
@@ -453,7 +453,7 @@ TEST(GuestCommandLine, MoreProcessorsThanServerCoresAndMoreNodesThanProcessorsAr
     how = start("", 2, " --nodes 3");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("--nodes 3: the guest has 2 processors"));
-    // The maximum is accepted: it fails only at the QEMU image that is no program.
+    // The maximum is accepted: the start fails later, as the QEMU image is not a program.
     how = start(", cores: 2", 2);
     EXPECT_NE(how.status, 0);
     EXPECT_THAT(how.output, testing::Not(HasSubstr("--cpus")));

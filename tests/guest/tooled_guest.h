@@ -15,12 +15,12 @@
 
 namespace trn::test {
 
-/// Tests with guests that run a script and programs which a script of platform/app/guest has
-/// unpacked; skipped, with its reason, where these or QEMU are not available.
+/// Tests of guests with programs unpacked by a script of platform/app/guest; skipped with a reason
+/// if these or QEMU are not available.
 class tooled_guest : public testing::Test {
 protected:
-    /// `kind`: efa, ena or nvme. `needed`: what the script makes, in the folder of the tools.
-    /// `what`: for the reason of a skipped test.
+    /// `kind`: efa, ena or nvme. `needed`: a file that the script creates in the folder of the
+    /// tools. `what`: text for the reason of a skipped test.
     tooled_guest(std::string kind, std::string needed, std::string what)
         : kind_(std::move(kind)), needed_(std::move(needed)), what_(std::move(what)) {}
 
@@ -36,18 +36,19 @@ protected:
         std::getline(reason, why);
         GTEST_SKIP() << "no " << what_ << " for guests: " << why;
     }
-    /// Options of `trnvp guest` that run `script` with the programs in the guest's path.
+    /// Options of `trnvp guest` that run `script` with the unpacked programs installed in the
+    /// guest.
     std::string running(const std::string& script) const {
         std::ofstream(folder / "script") << "#!/bin/sh\ncp -a /program/root/. /\n" << script;
         return " --run " + tools + "/" + kind_ + "/root --run " + (folder / "script") + " ";
     }
 
-    /// A fault that is injected when a guest has printed `when`.
+    /// A fault to inject after a guest has printed `when`.
     struct injection {
         std::string when, module, fault, arguments = "";
     };
-    /// Runs `guests`, a command for a shell whose platform listens in `folder`, and injects the
-    /// faults in their order.
+    /// Runs `guests`, a shell command whose platform listens in `folder`, and injects the faults in
+    /// order.
     ended run_with_faults(const std::string& guests, const std::vector<injection>& faults) const {
         const auto log = folder / "log";
         std::ofstream script(folder / "host");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linux guests of Debian 13 with EFA cards: its kernel, the unmodified driver, rdma-core, perftest,
-// libfabric, Open MPI and pyverbs, as platform/app/guest/get_debian13.sh unpacks them. Skipped
-// where these are not available.
+// Linux guests of Debian 13 with EFA cards: Debian's kernel, the unmodified driver, rdma-core,
+// perftest, libfabric, Open MPI and pyverbs, as unpacked by platform/app/guest/get_debian13.sh.
+// Skipped if these are not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-/// The admin commands of a trace's card, by opcode (EFA contract 8).
+/// Counts the admin commands of a card in a trace by opcode (EFA contract 8).
 class commands {
 public:
     explicit commands(const std::string& trace) {
@@ -41,7 +41,7 @@ constexpr int create_qp = 1, destroy_qp = 4, create_ah = 5, destroy_ah = 6, reg_
 class EfaDebian13Guests : public efa_guests {
 protected:
     EfaDebian13Guests() : efa_guests("debian13", "debian13/efa.ko", "Debian 13 with EFA") {}
-    /// Guests of a board, whose cards have the newest id that their software knows.
+    /// Starts guests of a board whose cards have the newest device id that the driver supports.
     ended start(const std::string& script, const std::string& options,
                 const std::string& board = pair) {
         return start_on(
@@ -53,7 +53,7 @@ protected:
     ended meeting(const std::string& script, const std::string& options = {}) {
         return start(meet + script, options + " --servers all" + ethernet());
     }
-    /// One card of each of two servers of a built-in board sends, reads and writes.
+    /// EFA cards of two servers of a built-in board send, read and write.
     void servers_meet(const std::string& board, const std::string& servers,
                       const std::string& client) {
         const auto how = start(meet + std::string(R"sh(
@@ -71,7 +71,8 @@ echo sends $(cat $count/send_wrs) reads $(cat $count/rdma_read_bytes) writes $(c
     }
 
     static constexpr const char* pair = "tests/guest/efa/efa_pair.yaml --set device_id=0xefa3";
-    /// Options for scripts that run those of the folder python; `cp -a /program/mpi/. /` first.
+    /// Options for scripts that use files of the folder python; scripts must first run `cp -a
+    /// /program/mpi/. /`.
     std::string with_python() const {
         return " --run " + own + "mpi --run tests/guest/efa/python ";
     }
@@ -89,7 +90,7 @@ for each in rdma_write_wrs rdma_write_bytes rdma_write_recv_bytes rdma_read_byte
 done
 )sh");
     ASSERT_EQ(how.status, 0) << how.output;
-    // 100 writes of 64 KiB, one way, and 50 of 64 bytes each way
+    // 100 writes of 64 KiB in one direction, and 50 of 64 bytes in each.
     EXPECT_THAT(how.output, HasSubstr("[server1] rdma_write_wrs: 150"));
     EXPECT_THAT(how.output, HasSubstr("[server1] rdma_write_bytes: 6556800"));
     EXPECT_THAT(how.output, HasSubstr("[server0] rdma_write_recv_bytes: 6556800"));
@@ -117,7 +118,7 @@ TEST_F(EfaDebian13Guests, ServersOfTwoUltraServersMeet) {
     servers_meet("ultracluster-2", "0,36", "pod1.rack0.sled0");
 }
 
-/// The reliable endpoint over its own protocol, then directly over queue pairs of SRD, then
+/// The reliable endpoint over its software protocol, then directly over SRD queue pairs, then
 /// datagrams. `-c`: each byte is compared.
 TEST_F(EfaDebian13Guests, LibfabricEndpointsOfTwoGuestsMeet) {
     const auto how = meeting(R"sh(
@@ -135,8 +136,8 @@ both fi_pingpong -p efa -e dgram -c -I 10 -S 1024
     EXPECT_THAT(how.output, ContainsRegex("1m +3 +=3"));
 }
 
-/// Rank 0 is started by mpirun, rank 1 by the daemon that mpirun starts in the other guest, through
-/// a shell at a port in place of one over SSH.
+/// mpirun starts rank 0, and in the other guest a daemon that starts rank 1; a shell on a TCP port
+/// replaces SSH.
 TEST_F(EfaDebian13Guests, MpiRanksOfTwoGuestsExchangeData) {
     const auto how = meeting(R"sh(
 cp -a /program/mpi/. /
@@ -170,15 +171,15 @@ echo read by RDMA: $(cat $count/rdma_read_bytes)
     for (const char* server : {"0", "1"}) {
         EXPECT_THAT(how.output, HasSubstr("rank " + std::string(server) + " of 2 on server" +
                                           server + ": sum 3"));
-        // the longest message, which the receiver fetches
+        // The longest message, which the receiver reads by RDMA.
         EXPECT_THAT(how.output,
                     HasSubstr("[server" + std::string(server) + "] read by RDMA: 1048576"));
     }
 }
 
-/// From HBM into HBM by one request, then into a semaphore, for which a program on a core of the
-/// target waits. The module is not part of this project: doc/guide-instance.md says how it is
-/// built.
+/// One request copies from HBM to HBM, a second writes a semaphore for which a program on a core of
+/// the target waits. The module is not part of this project: doc/guide-instance.md describes how to
+/// build it.
 TEST_F(EfaDebian13Guests, ChipsOfTwoUltraServersExchangeDataThroughThePublicDriver) {
     const char* const named = std::getenv("TRNVP_NEURON_MODULE_DEBIAN13");
     const std::string module = named != nullptr ? named : own + "neuron.ko";
@@ -216,9 +217,9 @@ echo written $(cat $count/rdma_write_bytes) received $(cat $count/rdma_write_rec
     EXPECT_THAT(how.output, HasSubstr("[pod1.rack0.sled0] written 1048580 received 0"));
 }
 
-/// Queue pairs of one card send, write and read; errors have the status of the contract, and do not
-/// stop the queue pair. Before that a process was killed while its queue pairs were writing: the
-/// driver has taken back all that it had.
+/// Queue pairs of one card send, write and read; errors have the contract's status and do not stop
+/// the queue pair. A process was killed before while its queue pairs wrote: the driver has freed
+/// all its resources.
 TEST_F(EfaDebian13Guests, CardAnswersVerbsOfPythonAfterAProcessWasKilled) {
     const auto trace = folder / "trace";
     const auto how = start(R"sh(

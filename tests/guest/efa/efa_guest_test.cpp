@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linux guests with EFA cards and no chips: the unmodified driver, rdma-core and perftest of
-// Debian, as platform/app/guest/get_efa.sh unpacks them. Skipped where these are not available.
+// Debian, as unpacked by platform/app/guest/get_efa.sh. Skipped if these are not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 class EfaGuest : public efa_guests {
 protected:
     EfaGuest() : efa_guests("efa", "efa/efa.ko", "EFA driver") {}
-    /// Guests of a board, with modules of these kernel folders before the driver's.
+    /// Starts guests of a board; they load modules of these kernel folders before the driver.
     ended start(const std::string& options, const std::string& script,
                 const std::string& modules = {}, const std::string& board = "efa_pair") {
         return start_on("tests/guest/efa/" + board + ".yaml",
@@ -52,7 +52,7 @@ TEST_F(EfaGuest, FirstGenerationProbes) {
     EXPECT_EQ(how.status, 0) << how.output;
 }
 
-/// The driver of Linux 6.1 does not have the id in its table, but drives the card.
+/// The driver of Linux 6.1 has no table entry for the id, but supports the card.
 TEST_F(EfaGuest, ThirdGenerationProbesWhenTheDriverIsGivenItsId) {
     const auto how = start("--set device_id=0xefa3",
                            "[ -e /sys/class/infiniband/efa_0 ] && exit 2\n"
@@ -73,7 +73,7 @@ TEST_F(EfaGuest, DriverIsUnloadedAndLoadedTwentyTimes) {
     EXPECT_THAT(how.output, HasSubstr("loaded again 20 times"));
 }
 
-/// Both drivers work behind the ports of one switch; the programs of chips take huge pages.
+/// Both drivers work below one switch; programs of chips use huge pages.
 TEST_F(EfaGuest, ChipAndCardOfOneServerAreRecordedTogether) {
     const auto recording = folder / "recording", trace = folder / "trace", again = folder / "again";
     const auto how =
@@ -91,7 +91,7 @@ TEST_F(EfaGuest, ChipAndCardOfOneServerAreRecordedTogether) {
     EXPECT_EQ(run("cmp " + trace + " " + again).status, 0);
 }
 
-/// The driver does not reset the card by itself: it closes its admin queue after 30 s.
+/// The driver does not reset the card after a lost command: it closes its admin queue after 30 s.
 TEST_F(EfaGuest, LostAdminCommandClosesTheQueueUntilTheDriverIsLoadedAgain) {
     const auto how =
         with_faults("--listen " + (folder / ""), seen + std::string(R"sh(
@@ -115,7 +115,7 @@ read after <$count/tx_pkts && echo counts again
 }
 
 TEST_F(EfaGuest, TwoGuestsSendAndReadByRdma) {
-    // perftest 4.5 knows no later device id, and reads with none that it does not know.
+    // perftest 4.5 supports no later device id, and rejects reads for unknown ids.
     const auto how =
         start("--servers all --set device_id=0xefa1" + ethernet(),
               meet + std::string(R"sh(both ib_send_bw -c SRD -x 0 -d efa_0 -n 500 -s 8192

@@ -12,7 +12,7 @@
 namespace trn::test {
 
 /// Guests with EFA cards, of Debian 12 or Debian 13. Two servers exchange the numbers of their
-/// queue pairs over an Ethernet of QEMU, and data over EFA.
+/// queue pairs over QEMU's Ethernet, and data over EFA.
 class efa_guests : public tooled_guest {
 protected:
     using tooled_guest::tooled_guest;
@@ -23,18 +23,18 @@ protected:
         for (const char* name : modules) options += " --module " + folder + name + ".ko";
         return options;
     }
-    /// Runs guests of a board, a name of a file here or of a built-in board.
+    /// Runs guests of a board: a file in this folder or a built-in board.
     ended start_on(const std::string& board, const std::string& options) const {
         return run(std::string(TRNVP) + " guest " + board + options + " </dev/null");
     }
-    /// Arguments of QEMU, the last of a command: a network of this test's guests alone.
+    /// Trailing arguments for QEMU: a network that connects the guests of this test only.
     static std::string ethernet() {
         return " -- -netdev socket,id=n0,mcast=230.0.0.1:" +
                std::to_string(20'000 + getpid() % 20'000) +
                ",localaddr=127.0.0.1 -device virtio-net-pci,netdev=n0,romfile=";
     }
-    /// For scripts of two guests: `both PROGRAM...` runs it in both, the second one with the
-    /// address of the first as its last argument, and leaves what it printed in /tmp/log.
+    /// For scripts of two guests: `both PROGRAM...` runs it in both, with the address of the first
+    /// guest as an additional last argument in the second; the output is in /tmp/log.
     static constexpr const char* meet =
         R"sh(case $TRNVP_SERVER in server0 | pod0.*) n=0 ;; *) n=1 ;; esac
 ulimit -l unlimited

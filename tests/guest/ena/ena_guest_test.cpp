@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linux guests with ENA cards and no chips: the unmodified driver of Debian's kernel, and iperf3
-// and dropbear as platform/app/guest/get_ena.sh unpacks them. Skipped where these are not
-// available.
+// and dropbear as unpacked by platform/app/guest/get_ena.sh. Skipped if these are not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +18,7 @@ using testing::HasSubstr;
 class EnaGuest : public tooled_guest {
 protected:
     EnaGuest() : tooled_guest("ena", "ena/root", "network programs") {}
-    /// A command for a shell that starts guests of the pair of servers.
+    /// Shell command that starts the guests of both servers.
     std::string guests(const std::string& options, const std::string& script) {
         return std::string(TRNVP) + " guest tests/guest/ena/ena_pair.yaml --module " + tools +
                "/modules/kernel/drivers/net/ethernet/amazon/ena/ena.ko" + running(script) +
@@ -72,10 +71,11 @@ exit 6
     EXPECT_THAT(how.output, HasSubstr("[server0] 3 packets transmitted, 3 packets received"));
     EXPECT_THAT(how.output, HasSubstr("[server1] 3 packets transmitted, 3 packets received"));
     EXPECT_THAT(how.output, HasSubstr("bits/sec"));
-    EXPECT_THAT(how.output, HasSubstr("[server1]     inet 10.0.0.10/24"));  // of the other one
+    // Address of the other server.
+    EXPECT_THAT(how.output, HasSubstr("[server1]     inet 10.0.0.10/24"));
 }
 
-/// The driver's own messages say what it found, and its link comes back.
+/// The driver logs each fault, and the link comes up again.
 TEST_F(EnaGuest, DriverRecoversFromFaultsOfTheCard) {
     const auto start =
         guests("--listen " + (folder / ""), seen + std::string(R"sh(ip link set eth0 up
@@ -114,8 +114,8 @@ echo recovered
     EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
 }
 
-/// The driver of Linux has no handler for the event: it logs that, and recovers when it misses the
-/// keep-alives.
+/// Linux' driver has no handler for the event: it logs the event, and resets the card when
+/// keep-alives are missing.
 TEST_F(EnaGuest, FatalErrorIsLoggedAndTheDriverRecovers) {
     const auto start =
         guests("--listen " + (folder / ""), seen + std::string(R"sh(ip link set eth0 up
@@ -138,8 +138,7 @@ echo recovered
     EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
 }
 
-/// Without a token and with one: a request of each kind, and the document says the same instance as
-/// SMBIOS.
+/// A request of each kind without and with a token; the document names the same instance as SMBIOS.
 TEST_F(EnaGuest, MetadataServiceAnswersOverTheCard) {
     const auto how = run(guests("", R"sh(ip addr add 10.0.0.10/24 dev eth0
 ip link set eth0 up
@@ -165,7 +164,7 @@ echo read
     EXPECT_THAT(how.output, HasSubstr("\nread"));
 }
 
-/// The guest's own DHCP client configures the interface, and the service is behind its router.
+/// The guest's own DHCP client configures the interface; the service is reached through its router.
 TEST_F(EnaGuest, InterfaceGetsItsAddressByDhcp) {
     const auto how = run(guests("", R"sh(ip link set eth0 up
 for try in $(seq 100); do ip link show eth0 | grep -q LOWER_UP && break; sleep 0.3; done
@@ -218,8 +217,8 @@ nc -l -p 99 </tmp/done
     EXPECT_THAT(how.output, HasSubstr("[server0] some are lost"));
 }
 
-/// Sends whose completions are lost stop the queue: the driver resets the card after 5 s, and
-/// the guests ping again.
+/// Lost completions of sends stop the queue: the driver resets the card after 5 s, and the guests
+/// can ping again.
 TEST_F(EnaGuest, PingGoesOnAfterLostCompletions) {
     const auto start = guests("--servers all --listen " + (folder / ""),
                               seen + std::string(R"sh(n=${TRNVP_SERVER#server}

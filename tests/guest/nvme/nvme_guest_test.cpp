@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Linux guest with an NVMe disk and no chip: the driver that is built into Debian's cloud kernel,
-// fio and e2fsprogs as platform/app/guest/get_nvme.sh unpacks them. Skipped where these are not
-// available.
+// A Linux guest with an NVMe disk and no chip: the driver built into Debian's cloud kernel, fio and
+// e2fsprogs as unpacked by platform/app/guest/get_nvme.sh. Skipped if these are not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ using testing::Not;
 class NvmeGuest : public tooled_guest {
 protected:
     NvmeGuest() : tooled_guest("nvme", "nvme/root", "disk tools") {}
-    /// A command for a shell that starts a guest.
+    /// Shell command that starts a guest.
     std::string command(const std::string& script, const std::string& options) const {
         return std::string(TRNVP) + " guest tests/guest/nvme/nvme_disk.yaml" + running(script) +
                options + " </dev/null";
@@ -65,7 +64,7 @@ cat /mnt/kept
     EXPECT_THAT(second.output, HasSubstr("kept over runs"));
 }
 
-/// The driver's own messages say what it found, and fio verifies while it recovers.
+/// The driver logs each fault, and fio verifies data during recovery.
 TEST_F(NvmeGuest, DriverRecoversFromFaultsOfTheDisk) {
     const auto start =
         command(seen + std::string(R"sh(verified() {
@@ -112,7 +111,8 @@ echo recovered
     const auto how = run_with_faults(
         start, {{"ready for a media error", disk, "media_error", ", block=8000, blocks=8"},
                 {"ready for a lost command", disk, "lost_command"},
-                // Of all commands that fio keeps waiting: one more would announce them.
+                // The faults affect all commands in flight: a completed one would reveal the lost
+                // ones.
                 {"ready for a lost interrupt", "disk.pcie", "lost_interrupt", ", count=8"},
                 {"ready for a stuck command", disk, "stuck_command"},
                 {"ready for a lost completion", disk, "lost_completion"},
@@ -121,7 +121,7 @@ echo recovered
     EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
 }
 
-/// Errors of the function, and its slot, reach the drivers of the kernel.
+/// The kernel's drivers receive errors of the function, and the events of its slot.
 TEST_F(NvmeGuest, BusErrorIsRecoveredAndAPulledDiskReturns) {
     const auto start = command(
         seen +

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A card writes to itself until this process is killed, which leaves eight queue pairs, regions and address handles."""
+"""A card writes to itself until this process is killed; eight queue pairs, regions and address
+handles then remain."""
 import pyverbs.enums as e
 from pyverbs.addr import AH, AHAttr, GlobalRoute
 from pyverbs.cq import CQ

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory and semaphores of a chip through the public Neuron driver (device contract 13.2), exported for other cards."""
+"""Maps memory and semaphores of a chip through the public Neuron driver (device contract 13.2), and
+exports them to other devices."""
 import ctypes
 import fcntl
 import mmap
@@ -10,26 +11,26 @@ DMABUF, MEM_ALLOC, MEM_INFO, RESOURCE, SEMAPHORE_READ = 0x80084E6B, 0x80384E66, 
 
 
 class Device:
-    """A device file; closing it frees what the driver has given to this process."""
+    """A device file; the driver frees the process's resources when it is closed."""
 
     def __init__(self, number=0):
         self.file = os.open(f"/dev/neuron{number}", os.O_RDWR)
 
     def request(self, code, layout, *values):
-        """One request; returns the fields of its argument."""
+        """Performs one ioctl; returns the fields of its argument."""
         argument = bytearray(struct.pack(layout, *values))
         fcntl.ioctl(self.file, code, argument)
         return struct.unpack(layout, argument)
 
     def allocate(self, size, stack):
-        """HBM of a stack, mapped."""
+        """Allocates and maps memory of an HBM stack."""
         handle = ctypes.c_uint64()
         self.request(MEM_ALLOC, "=QQIIIIIxxxxQIxxxx", size, 4096, 0, stack, 0, 0, 0, ctypes.addressof(handle), 0)
         mapped_at = self.request(MEM_INFO, "=QIIQQQQ", handle.value, 1, 0, 0, 0, 0, 0)[3]
         return Memory(self, mapped_at, size)
 
     def semaphores(self, core):
-        """The window of a core's semaphores, mapped."""
+        """Maps the window of a core's semaphores."""
         window = self.request(RESOURCE, "=IIIxxxxQQ", 0, core, 0, 0, 0)
         return Memory(self, window[3], window[4])
 
@@ -44,7 +45,7 @@ class Memory:
         self.start = ctypes.c_char.from_buffer(self.mapping)
 
     def export(self):
-        """A descriptor of a dma-buf, as RDMA drivers register it."""
+        """Returns a dma-buf descriptor, which RDMA drivers can register."""
         descriptor = ctypes.c_int32(-1)
         self.device.request(DMABUF, "=QQQ", ctypes.addressof(self.start), self.size, ctypes.addressof(descriptor))
         return descriptor.value

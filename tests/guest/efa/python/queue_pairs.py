@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queue pairs of an EFA card."""
+"""Creates queue pairs of an EFA card."""
 import pyverbs.enums as e
 from pyverbs.providers.efa.efadv import EfaQPInitAttr, SRDQPEx
 from pyverbs.providers.efa.efa_enums import EFADV_QP_DRIVER_TYPE_SRD
@@ -9,7 +9,8 @@ QKEY = 0x11111111
 
 
 def queue_pair(context, queue, domain, kind, operations):
-    """Ready to send; `queue` takes the completions of both sides. A receiver that is not ready ends a request."""
+    """Returns a queue pair ready to send; `queue` gets send and receive completions. A send without
+    a posted receive fails."""
     attributes = QPInitAttrEx(cap=QPCap(max_send_wr=16, max_recv_wr=16, max_send_sge=1, max_recv_sge=1), qp_type=kind,
                               scq=queue, rcq=queue, pd=domain, send_ops_flags=operations,
                               comp_mask=e.IBV_QP_INIT_ATTR_PD | e.IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks of MPI pass data around a ring, shorter and longer than what libfabric copies, and sum their numbers."""
+"""MPI ranks pass messages around a ring, below and above libfabric's copy limit, and sum numbers.
+"""
 from mpi4py import MPI
 
 ranks = MPI.COMM_WORLD

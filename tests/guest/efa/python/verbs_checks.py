@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of an EFA card by its own verbs: two queue pairs of one card, which reaches itself by its own GID."""
+"""Checks an EFA card by verbs: two queue pairs of one card, which addresses itself by its own GID.
+"""
 import pyverbs.enums as e
 from pyverbs.addr import AH, AHAttr, GlobalRoute
 from pyverbs.cq import CQ
@@ -26,7 +27,7 @@ def completions(count):
 
 
 def post(operation, *words, address=None, length=SIZE, qkey=QKEY):
-    """One work request of the first queue pair to the second."""
+    """Posts one work request from the first queue pair to the second."""
     first.wr_start()
     first.wr_id = 7
     first.wr_flags = e.IBV_SEND_SIGNALED
@@ -86,7 +87,8 @@ both = {each.wr_id: each for each in completions(2)}
 assert all(each.status == e.IBV_WC_SUCCESS for each in both.values()), both
 assert both[9].byte_len == 40 + 1000 and memory.read(1000, SIZE + 40) == b"d" * 1000
 drops = counter("rx_drops")
-assert status_of("send", length=1000) == e.IBV_WC_SUCCESS  # it has left; there is no receive
+# Completes when sent; no receive is posted.
+assert status_of("send", length=1000) == e.IBV_WC_SUCCESS
 while counter("rx_drops") == drops:
     pass
 print("datagram: received; the next dropped:", counter("rx_drops") - drops)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HBM of one chip is written by RDMA into that of another, then a semaphore, for which a core of the other waits.
+"""RDMA writes HBM of one chip to that of another, then a semaphore for which a core of the target
+waits.
 
-write_hbm.py target SET    the chip that is written; SET is semaphore.trn of this folder, assembled
-write_hbm.py ADDRESS       the other one; ADDRESS is that of the target's server in an Ethernet
+write_hbm.py target SET    on the target's server; SET is semaphore.trn of this folder, assembled
+write_hbm.py ADDRESS       on the initiator's server; ADDRESS is that of the target's server in an
+Ethernet
 """
 import hashlib
 import json
@@ -24,7 +26,7 @@ from queue_pairs import QKEY, queue_pair
 
 SIZE, STACK, CORE, PORT = 1 << 20, 1, 3, 18515
 WRITTEN, STARTED = 200, 201  # semaphores of the program
-INCREMENT = 0x1800  # offset of their second window: what is written is added (device contract 3.3)
+INCREMENT = 0x1800  # offset of their increment window: adds the value written (device contract 3.3)
 
 socket.setdefaulttimeout(120)  # seconds: the other guest may have failed
 context = Context(name="efa_0")
@@ -62,7 +64,7 @@ def target(program):
     with socket.create_server(("", PORT)) as server:
         peer = server.accept()[0].makefile("rw")
     other = exchange(peer, gid=str(context.query_gid(1, 0)), pair=pair.qp_num, hbm=region.rkey, semaphores=window.rkey)
-    known = address_handle(other["gid"])  # RDMA of other cards is refused
+    known = address_handle(other["gid"])  # the card refuses RDMA of unknown peers
     core = subprocess.Popen(["trn-guest", "program", "--via", "neuron", str(CORE), program])
     while device.semaphore(CORE, STARTED) == 0:
         assert core.poll() is None, "the program has not started"
@@ -98,7 +100,7 @@ def write(peer):
     post(other["hbm"], 0, SGE(0, SIZE, region.lkey))
     post(other["semaphores"], INCREMENT + 4 * WRITTEN, SGE(one.buf, 4, one.lkey))
     print("written by RDMA from HBM:", SIZE)
-    exchange(peer)  # the other has compared
+    exchange(peer)  # the target has compared
 
 
 if sys.argv[1] == "target":
