@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every bench_* program of a build folder, then whole runs, and prints one table.
+"""Runs every bench_* program of a build folder, then benchmarks of whole platforms, and prints one
+table.
 
-Each program takes `--json FILE` and writes a list of rows:
-  {"name", "value", "unit", "peer", "peer_value", "ratio", "goal", "met"}
-`ratio` is value / peer_value measured in the same run; `goal` is text; `met` is true, false or null.
+Each program accepts `--json FILE` and writes a list of rows:
+    {"name", "value", "unit", "peer", "peer_value", "ratio", "goal", "met"}
+`ratio` is value / peer_value measured in the same run; `goal` is text; `met` is true, false or
+null.
 """
 import argparse
 import ctypes
@@ -54,7 +56,7 @@ def cold_boot(trnvp):
 
 
 def idle(trnvp):
-    """A booted chip that serves its sockets, without a client."""
+    """Cost of a booted chip that serves its sockets, without a client."""
     with tempfile.TemporaryDirectory() as sockets:
         with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none"],
                               stdout=subprocess.DEVNULL) as chip:
@@ -71,7 +73,7 @@ def idle(trnvp):
 
 
 def seconds_to_elaborated(trnvp):
-    """From the start of the process on 144 chips to its first line."""
+    """Seconds from the process start until 144 chips are elaborated (first line of output)."""
     start = time.monotonic()
     with subprocess.Popen([trnvp, "run", "trn3-gen2", "--json", "--paused", "--uart", "none"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as running:
@@ -89,14 +91,15 @@ def seconds_to_booted(trnvp):
 
 
 def rack(trnvp):
-    """144 chips: from the start of the process to elaborated, to booted, and then nothing to do."""
+    """144 chips: time from the process start to elaboration and to boot, and the cost while idle.
+    """
     turns = [(seconds_to_elaborated(trnvp), seconds_to_booted(trnvp)) for _ in range(3)]
     elaborated, booted = (statistics.median(column) for column in zip(*turns))
     with tempfile.TemporaryDirectory() as sockets:
         with subprocess.Popen([trnvp, "run", "trn3-gen2", "--listen", sockets], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as running:
             try:
-                time.sleep(20)  # booted long since, and links trained
+                time.sleep(20)  # boot and link training have ended
                 before = cpu_seconds(running.pid)
                 time.sleep(5)
                 cpu = 100 * (cpu_seconds(running.pid) - before) / 5
@@ -114,8 +117,8 @@ def rack(trnvp):
 
 
 def copies_beside_one_chip(trnvp, rack_sockets, chip):
-    """Seconds that the fastest copy inside a chip of the rack took, and inside the only chip of another
-    process: in turns, because nothing else is comparable on a machine that has other work."""
+    """Seconds of the fastest copy inside a chip of the rack, and inside the only chip of another
+    process. The measurements alternate, so that the load of the machine affects both."""
     with tempfile.TemporaryDirectory() as alone:
         with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", alone, "--uart", "none"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
@@ -124,7 +127,7 @@ def copies_beside_one_chip(trnvp, rack_sockets, chip):
                     time.sleep(0.01)
                 ctl = [[trnvp.with_name("trnctl"), "--connect", sockets, "--chip", name, "--json"]
                        for sockets, name in ((rack_sockets, chip), (alone, "chip0"))]
-                for one in ctl:  # of memory that has been written
+                for one in ctl:  # touches the memory before the copies are timed
                     subprocess.run([*one, "memset", "hbm0@16MiB", "64MiB", "1"], check=True, stdout=subprocess.DEVNULL)
                 turns = [[json.loads(subprocess.run([*one, "copy", "hbm0@16MiB", "hbm1@16MiB", "64MiB"], check=True,
                                                     stdout=subprocess.PIPE).stdout)["wall_s"] for one in ctl]
@@ -135,7 +138,7 @@ def copies_beside_one_chip(trnvp, rack_sockets, chip):
 
 
 def memcpy_rate(buffers, rounds):
-    """GB/s of memcpy from each of so many buffers of 1 MiB to another, in turns."""
+    """GB/s of memcpy between `buffers` pairs of buffers of 1 MiB, in rotation."""
     length = 2**20
     pairs = [(ctypes.create_string_buffer(b"1" * length, length), ctypes.create_string_buffer(b"2" * length, length))
              for _ in range(buffers)]
@@ -152,7 +155,8 @@ def beside_memcpy(name, rate, plain, least):
 
 
 def all_pairs(trnvp):
-    """Every chip of 144 copies 1 MiB to every other, all at once, against memcpy between as many buffers."""
+    """Each of 144 chips copies 1 MiB to each other chip at the same time, compared with memcpy
+    between as many buffers."""
     run = subprocess.run([trnvp.with_name("trnctl"), "--board", "trn3-gen2", "--json", "bench", "--matrix", "--pattern",
                           "all-to-all", "--engines", "1", "--bytes", "1MiB"], check=True, stdout=subprocess.PIPE)
     result = json.loads(run.stdout)
@@ -162,8 +166,8 @@ def all_pairs(trnvp):
 
 
 def collectives(trnvp):
-    """Collectives over 144 chips: what all ranks send in an all-reduce, against memcpy in turns with it, in memory that
-    has been used before as memcpy's has; and a barrier."""
+    """Collectives over 144 chips: bytes sent by all ranks in an all-reduce, alternating with
+    memcpy; the memory of both has been used before. Also a barrier."""
     def last_of(iterations, *options):
         run = subprocess.run([trnvp.with_name("trnctl"), "--board", "trn3-gen2", "--json", "coll", "--iterations",
                               str(iterations), *options], check=True, stdout=subprocess.PIPE)
@@ -184,8 +188,8 @@ def collectives(trnvp):
 
 
 def rack_scenarios(trnvp, head, steps):
-    """The report of a scenario file on 144 chips (what is above its steps, and those behind the boot), and what its
-    processes used, as os.wait4() has it."""
+    """Runs a scenario file on 144 chips with `head` before its steps and `steps` after the boot.
+    Returns the report and the resource usage of its processes (os.wait4())."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(f"scenario: rack\nboard: trn3-gen2\n{head}time_limit: 20 s\nsteps:\n  - boot: {{within: 10 s}}\n")
         file.writelines(f"  - {step}\n" for step in steps)
@@ -200,7 +204,7 @@ def rack_scenarios(trnvp, head, steps):
 
 
 def scenarios(trnvp):
-    """Scenarios on a rack that boots once: from the fork to a scenario's first step."""
+    """Scenarios on a rack that boots once: seconds from the fork to a scenario's first step."""
     report, _ = rack_scenarios(trnvp, "matrix: {time: [1 us, 2 us, 3 us, 4 us, 5 us]}\n", ["wait: '${time}'"])
     seconds = statistics.median(one["first_step_s"] for one in report)
     return [row("scenario forked from 144 booted chips, to its first step", 1000 * seconds, "ms", "< 20 ms",
@@ -208,8 +212,8 @@ def scenarios(trnvp):
 
 
 def nested_forks(kib, count):
-    """Processor seconds for each of so many forks of a process with so much memory in use: each copy makes the next,
-    waits for it and ends, as the processes of snapshots do."""
+    """Processor seconds per fork of `count` nested forks of a process that uses `kib` KiB: each
+    child forks the next and waits for it, as the processes of snapshots do."""
     def fork(left):
         if left == 0:
             return
@@ -228,8 +232,8 @@ def nested_forks(kib, count):
 
 
 def snapshots(trnvp):
-    """What a snapshot of a booted rack takes: a scenario with thirty more of them. The peer forks as often, with as much
-    memory resident, in turns with it."""
+    """Cost of a snapshot of a booted rack, from a scenario with thirty additional ones. The peer
+    forks as often with as much resident memory; the measurements alternate."""
     def turn(more=30):
         steps = ["snapshot: first", *(f"snapshot: s{n}" for n in range(more))]
         (few, booted), (many, taken) = (rack_scenarios(trnvp, "", of) for of in (steps[:1], steps))
@@ -245,7 +249,7 @@ def snapshots(trnvp):
 
 
 def recording(trnvp):
-    """The same copy over the socket with and without --record, in turns."""
+    """The same copy over the socket with and without --record, alternating."""
     def megabytes_per_second(*options):
         with tempfile.TemporaryDirectory() as folder:
             sockets = os.path.join(folder, "sockets")
@@ -272,7 +276,7 @@ def recording(trnvp):
 
 
 def tracing(trnvp):
-    """Collectives and a copy of a sled with a timeline and without, in turns."""
+    """Collectives and a copy on a sled with and without a timeline, alternating."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "scenario.yaml")
         file.write_text("""scenario: sled
@@ -296,7 +300,8 @@ steps:
 
 
 def matmuls(trnvp):
-    """Whole matmuls of 2048 x 2048 x 2048 by a program with its loads and stores, boot of the chip included: processor time."""
+    """Processor time of matmuls of 2048 x 2048 x 2048 by a program with loads and stores, including
+    the boot of the chip."""
     programs = pathlib.Path(__file__).parents[2] / "scenarios/programs"
 
     def seconds(board, name):
@@ -317,7 +322,8 @@ def matmuls(trnvp):
 
 
 def kernel_calls(trnvp):
-    """A call of a small NKI kernel with arrays: trace, compile, assemble, boot a chip, run, read the results."""
+    """Time of a call of a small NKI kernel with arrays: trace, compile, assemble, boot a chip, run,
+    read the results."""
     root = pathlib.Path(__file__).resolve().parents[2]
     code = """
 import statistics, time
@@ -338,7 +344,7 @@ print(call(), statistics.median(call() for _ in range(7)))
 
 
 def kernels(trnvp):
-    """The NKI compiler, with the distribution's Python, which has NumPy."""
+    """Benchmarks of the NKI compiler; runs the distribution's Python, which has NumPy."""
     script = pathlib.Path(__file__).with_name("kernels.py")
     done = subprocess.run(["/usr/bin/python3", script, trnvp.parent], check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
@@ -360,7 +366,7 @@ WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": a
 
 
 def run_all(build, only):
-    """Rows, and names of programs that failed."""
+    """Returns the rows, and the names of failed programs."""
     rows, failed = [], []
     for program in sorted((build / "tests").glob("bench_*")):
         if only not in program.name:

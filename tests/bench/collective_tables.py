@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures small collectives and barriers, and writes the tables of them in doc/performance.md.
+"""Measures small collectives and barriers, and writes their tables in doc/performance.md.
 
 usage: tests/bench/collective_tables.py BUILD [TABLE...] [--page]
 
-TABLE: small, kangaring, domains, barriers; all without any. Prints each table; with --page it also replaces the text between
-the markers of the table in the page. Times are simulated, so they are the same on every machine. Each result is compared
-with the reference of `trnctl coll --check`, which ends this script with an error when they differ.
+TABLE: small, kangaring, domains, barriers; default: all. Prints each table; with --page it also
+replaces the text between the markers of the table in the page. Times are simulated, so they are the
+same on every machine. Each result is compared with the reference of `trnctl coll --check`, whose
+error ends this script.
 """
 import pathlib
 import sys
@@ -31,18 +32,19 @@ def text_of(size):
 
 
 class Measurements:
-    """Of the programs in a build folder."""
+    """Measurements with the programs of a build folder."""
 
     def __init__(self, build):
         self.trnctl = pathlib.Path(build) / "trnctl"
 
     def time(self, board, op, algorithm, size):
-        """Of simulated time, in us."""
+        """Simulated time in us."""
         return f"{collectives.measure(self.trnctl, board, op, algorithm, size)['time_us']:.2f}"
 
 
 def table(head, rows):
-    """A cell that repeats the one above it, in a row that repeats all cells before it, is left empty."""
+    """Formats a table. A cell is left empty if it repeats the cell above and all cells before it do
+    too."""
     lines, above = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"], []
     for row in rows:
         shown, same = [], True

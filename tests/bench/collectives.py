@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures collectives over the large boards against their closed-form bounds, as doc/performance.md has them.
+"""Measures collectives over the large boards against their closed-form bounds (doc/performance.md).
 
 usage: tests/bench/collectives.py BUILD [BOARD...] [--page]
 
-Prints a row for each board, operation and algorithm. Times are simulated, so they are the same on every machine.
-
-  latency  the same collective of next to nothing: all its steps, and what begins and ends it
-  links    what the algorithm sends over its busiest link, divided by what that link carries
-  engines  what it reads or writes, whatever is more, divided by what 16 DMA engines move
-  HBM      what it reads and writes, together, divided by what the one stack that has all buffers moves
-  cards    of several domains: what a rank sends to others, divided by its part of what an EFA card carries
-  bound    latency + links, engines or HBM, whatever is more; of halving links wait for the addition that begins when the
-           last bytes have come; + cards, unless bytes are passed on as they come; an algorithm whose steps overlap can
-           beat it
-  bytes    links, engines, HBM or cards alone: nothing can beat that
+Prints a row for each board, operation and algorithm. Times are simulated, so they are the same on
+every machine.
+    latency  the same collective of a minimal size: the cost of its steps, its start and its end
+    links    bytes over the busiest link, divided by the rate of that link
+    engines  larger of bytes read and written, divided by the rate of 16 DMA engines
+    HBM      sum of bytes read and written, divided by the rate of the one stack with all buffers
+    cards    several domains: bytes from a rank to other domains, divided by its share of a card
+    bound    latency + largest of links, engines and HBM; + cards, unless bytes are forwarded as
+             they arrive. Halving adds the last addition to links: it starts after the last bytes
+             arrive. An algorithm with overlapping steps can be faster.
+    bytes    links, engines, HBM or cards alone: a lower limit for every algorithm
 
 With --page the rows of the boards also replace those in doc/performance.md.
 
-Exit status 1: some share of the bound is below 80 %, or some share of the bytes is beyond 100 %.
+Exit status 1: a share of the bound is below 80 %, or a share of the bytes is above 100 %.
 """
 import json
 import pathlib
@@ -27,16 +27,17 @@ import sys
 
 MIB = 1 << 20
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "doc/performance.md"
-# A whole number of elements for each rank.
-LITTLE = {"ultracluster-2": "18KiB"}  # else 9KiB
+# Sizes for the latency: a whole number of elements for each rank.
+LITTLE = {"ultracluster-2": "18KiB"}  # others use 9KiB
 LANES = 16
 
-# GB/s of a DMA engine and of a stack of HBM.
+# GB/s of a DMA engine and of an HBM stack.
 TRAINIUM1 = {"engine": 27.2, "hbm": 409.6}
 TRAINIUM2 = {"engine": 27.2, "hbm": 729.6}
 TRAINIUM3 = {"engine": 38.4, "hbm": 1228.8}
-# Payload in GB/s of a link in each direction (doc/fidelity.md). Levels: (ranks, links); rings of four in a torus. Of
-# several domains it is what one of them has; `card` is of an EFA card, which serves so many `chips`.
+# Payload of a link in GB/s per direction (doc/fidelity.md). Levels: (ranks, links); a torus has
+# rings of four. With several domains the values are per domain; `card` is the rate of an EFA card
+# that serves `chips` chips.
 TRN3_GEN2 = {"levels": [(18, 277.5), (4, 222.0), (2, 110.9)], "rings": 1, "narrowest": 110.9, **TRAINIUM3}
 BOARDS = {
     "trn3-sled": {"levels": [(4, 222.0)], "rings": 1, "narrowest": 222.0, **TRAINIUM3, "mib": 256},
@@ -57,7 +58,7 @@ COLUMNS = ["Board", "Operation", "Algorithm", "Time (us)", "busbw (GB/s)", "Late
 
 
 def ranks_of(board):
-    """Of a domain."""
+    """Ranks of one domain."""
     count = 4 ** len(board.get("torus", []))
     for ranks, _ in board.get("levels", []):
         count *= ranks
@@ -65,8 +66,8 @@ def ranks_of(board):
 
 
 def sides_of(board):
-    """The grid of doubling and halving: (ranks of the side, which link it uses, GB/s of that)."""
-    if "torus" in board:  # two sides of two for each ring of four, each with a link of its own
+    """Sides of the grid of doubling and halving: (ranks of the side, link, GB/s of the link)."""
+    if "torus" in board:  # each ring of four is two sides of two ranks with separate links
         return [(2, (level, half), rate) for level, rate in enumerate(board["torus"]) for half in (0, 1)]
     sides = []
     for level, (count, rate) in enumerate(board["levels"]):
@@ -78,8 +79,9 @@ def sides_of(board):
 
 
 def grid_share(board):
-    """Seconds per GB of the buffer for a reduce-scatter: what the busiest link needs for all channels, which begin with a
-    side each, or what the links of a channel need one after the other."""
+    """Seconds per GB of the buffer for a reduce-scatter: the larger of the time of the busiest link
+    over all channels (each starts with a different side) and the sum of link times of one channel.
+    """
     sides, channels, busy, chains = sides_of(board), board.get("channels", 4), {}, []
     for channel in range(channels):
         left, chain = 1 / channels, 0
@@ -94,28 +96,29 @@ def grid_share(board):
 
 
 def mesh_share(board):
-    """A block for each other rank. In a ring of four it takes one hop on average, and there are two links."""
+    """Each rank sends one block to each other rank. In a ring of four a block takes one hop on
+    average, over two links."""
     if "torus" in board:
         return max(1 / (2 * rate) for rate in board["torus"])
     return max((count - 1) / count / rate for count, rate in board["levels"])
 
 
 def link_share(board, op, algorithm):
-    """Seconds per GB of the buffer."""
+    """Link time in seconds per GB of the buffer."""
     if algorithm == "mesh":
         return mesh_share(board)
     if algorithm in ("halving", "doubling"):
         return grid_share(board) * (2 if op == "all-reduce" else 1)
     ranks, rings = ranks_of(board), board["rings"]
-    if op == "broadcast":  # a core for each ring
+    if op == "broadcast":  # one core for each ring
         rings = min(rings, board.get("channels", 4))
     sent = {"all-reduce": 2 * (ranks - 1) / ranks, "broadcast": 1}.get(op, (ranks - 1) / ranks)
     return sent / (rings * board["narrowest"])
 
 
 def halving_work(board, writes=0):
-    """Of the buffer: each part that is sent is a sum of everything that has come for it, and so is what is kept. Operands,
-    and `writes` for each result."""
+    """Bytes read and written, relative to the buffer. Each part sent or kept is the sum of all
+    received parts: reads its operands, and writes each result `writes` times."""
     work, left, operands = 0, 1, 1
     for count, _, _ in sides_of(board):
         work += left * (count - 1) / count * (operands + writes)
@@ -124,19 +127,19 @@ def halving_work(board, writes=0):
 
 
 def last_addition(board, algorithm):
-    """Seconds per GB of the buffer."""
+    """Time of the last addition in seconds per GB of the buffer."""
     return halving_work(board)[1] / (LANES * board["engine"]) if algorithm == "halving" else 0
 
 
 def engine_share(board, op, algorithm):
-    """Seconds per GB of the buffer."""
+    """DMA engine time in seconds per GB of the buffer."""
     ranks = ranks_of(board)
     copies = (ranks - 1) / ranks
     if op == "broadcast":
         work = 1
     elif op in ("all-gather", "all-to-all"):
         work = copies
-    elif algorithm == "ring":  # the first block is copied; the sum of the last is written twice in an all-reduce
+    elif algorithm == "ring":  # the first block is copied; an all-reduce writes the last sum twice
         work = 3 * copies if op == "all-reduce" else 2 - 1 / ranks
     else:
         work = sum(halving_work(board)) + (copies if op == "all-reduce" else 0)
@@ -144,25 +147,26 @@ def engine_share(board, op, algorithm):
 
 
 def memory_share(board, op, algorithm):
-    """Seconds per GB of the buffer. What is sent is read here and written there, which for each rank is as much."""
+    """HBM time in seconds per GB of the buffer. A rank sends as much as it receives, so reads and
+    writes are equal."""
     ranks = ranks_of(board)
     copies = (ranks - 1) / ranks
     if op == "broadcast":
         work = 2
-    elif op in ("all-gather", "all-to-all"):  # the own block is written too
+    elif op in ("all-gather", "all-to-all"):  # a rank also writes its own block
         work = 1 + copies
     elif algorithm == "ring":
         work = 5 - 4 / ranks if op == "all-reduce" else 3 - 1 / ranks
     else:
         work = sum(halving_work(board, writes=1))
-        if op == "all-reduce":  # the last addition writes what the first step back sends
+        if op == "all-reduce":  # the last addition also writes the data of the first following step
             work += 2 * copies - (sides_of(board)[-1][0] - 1) / ranks
     return work / board["hbm"]
 
 
 def card_share(board, op):
-    """Seconds per GB of the buffer. A sum is exchanged, of the part that each rank of a domain has; the bytes of a broadcast
-    come from one rank, which has its card alone."""
+    """Card time in seconds per GB of the buffer. Each rank exchanges the sum of its part with other
+    domains; a broadcast uses only the root rank's share of a card."""
     domains, ranks = board.get("domains", 1), ranks_of(board)
     if domains == 1:
         return 0
@@ -173,7 +177,8 @@ def card_share(board, op):
 
 
 def bound_of(board, op, latency, links, engines, memory, last, cards):
-    """Of an all-to-all and an all-gather, what the own domain has is moved while the cards are at work."""
+    """In an all-to-all and an all-gather, transfers inside the domain overlap with those of the
+    cards."""
     within = max(links + last, engines, memory)
     if op == "broadcast":
         return latency + max(within, cards)
@@ -188,7 +193,7 @@ def measure(trnctl, board, op, algorithm, size):
 
 
 def replace_rows(board, rows):
-    """The page's table names a board in its first row only."""
+    """Replaces a board's rows; only the first row of a board names it in the page's table."""
     kept, place, inside = [], None, False
     for line in PAGE.read_text().splitlines():
         cell = line.split("|")[1].strip() if line.count("|") == len(rows[0]) + 1 else None
@@ -213,7 +218,7 @@ def main(build, names, page):
             print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
         rows = []
         for op, algorithm in RUNS:
-            size = board["mib"] * MIB / 1e3  # so that times are in us
+            size = board["mib"] * MIB / 1e3  # times are in us
             latency = measure(trnctl, name, op, algorithm, LITTLE.get(name, "9KiB"))["time_us"]
             found = measure(trnctl, name, op, algorithm, f"{board['mib']}MiB")
             took = found["time_us"]

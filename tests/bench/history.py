@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of ./dev bench: medians of several runs, one file per release, and what changed since.
+"""Records of ./dev bench: medians of several runs, one file per release, and comparison of records.
 
-A record is a text file, so that a change of it reads as a diff:
-  # machine: 2 x NAME OF THE PROCESSOR
-  # runs: 5
-  NAME <tab> VALUE <tab> UNIT <tab> RATIO or - <tab> SPREAD <tab> less, more or -
-
-VALUE and RATIO are medians. SPREAD is (largest - smallest) / median over the runs, of the ratio where there is one. The
-last column is what is better; - where the goal of the row does not say it.
+A record is a text file, so that its changes are readable as a diff:
+    # machine: 2 x NAME OF THE PROCESSOR
+    # runs: 5
+    NAME <tab> VALUE <tab> UNIT <tab> RATIO or - <tab> SPREAD <tab> less, more or -
+VALUE and RATIO are medians. SPREAD is (largest - smallest) / median over the runs, of the ratio if
+present. The last column is the better direction; - if the row's goal does not define one.
 """
 import dataclasses
 import os
@@ -16,16 +15,16 @@ import re
 import statistics
 
 FOLDER = pathlib.Path(__file__).with_name("history")
-NOISE = 0.05  # at least
+NOISE = 0.05  # minimum relative noise
 
 
 class RecordError(Exception):
-    """A record that cannot be read: file, line, reason."""
+    """A record that is not valid: file, line, reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A row over all runs."""
+    """A row with its values of all runs."""
 
     name: str
     value: float
@@ -54,7 +53,7 @@ def better(row: dict) -> str:
 
 
 def of_runs(runs: list[list[dict]], machine: str) -> Record:
-    """One record of the rows of each run. Rows that some run lacks are left out."""
+    """Combines the rows of the runs into one record. Rows missing in some run are left out."""
     entries = {}
     for first in runs[0]:
         same = [next((row for row in run if row["name"] == first["name"]), None) for run in runs]
@@ -80,7 +79,7 @@ def text_of(record: Record) -> str:
 
 
 def read(file: pathlib.Path) -> Record:
-    """Raises RecordError with the file's name and line."""
+    """Reads a record. Raises RecordError with file name and line."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as why:
@@ -125,8 +124,8 @@ class Change:
 
 
 def compare(old: Record, new: Record) -> list[Change]:
-    """What changed beyond the spread of both records and 5 %. Ratios are compared on any machine, values without a
-    peer on the same machine only; the slower ones come first."""
+    """Changes larger than the spread of both records and 5 %. Ratios are compared across machines,
+    values without a peer only on the same machine; slower rows come first."""
     changes = []
     for name, after in new.entries.items():
         before = old.entries.get(name)

@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures kernels whose times AWS publishes, and one product in five steps, and writes the tables of the two pages.
+"""Measures kernels whose times AWS publishes, and one product in five steps, and writes the tables
+of two pages.
 
 usage: tests/bench/kernel_times.py BUILD [published|steps] [--page]
 
-Prints a table; with --page it also replaces the text between the markers of the table in doc/fidelity.md (published) or
-doc/guide-kernel.md (steps). Times are simulated, so they are the same on every machine. Every result is compared with
-NumPy in binary64; a difference ends this script. The published times are those of doc/spec/neuron-core.md, 16.3.
+Prints a table; with --page it also replaces the text between the markers of the table in
+doc/fidelity.md (published) or doc/guide-kernel.md (steps). Times are simulated, so they are the
+same on every machine. Each result is compared with NumPy in binary64; a difference ends this
+script. Source of the published times: doc/spec/neuron-core.md, 16.3.
 """
 import os
 import pathlib
@@ -32,7 +34,8 @@ CHANNELS, STATES = 4096, 16
 
 
 def run(kernel, arguments, chip, expected=None, tolerance=0.0):
-    """Microseconds. The largest difference from `expected` is a part of its largest number."""
+    """Runs a kernel; returns microseconds. `tolerance` limits the largest difference from
+    `expected`, relative to its largest absolute value."""
     board, generation = BOARDS[chip]
     recording = record_kernel(kernel, (), arguments, generation=generation)
     outcome = execute(compile_recording(recording), Options(board=board))
@@ -45,7 +48,7 @@ def run(kernel, arguments, chip, expected=None, tolerance=0.0):
 
 
 def product(chip, depth, rows, columns, steps):
-    """Times of steps for a product in BF16."""
+    """Times of the steps for a product in BF16."""
     numbers = numpy.random.default_rng(2)
     at, b = (formats.from_float32(numbers.uniform(-1, 1, shape).astype(numpy.float32), data_types.bfloat16)
              for shape in ((depth, rows), (depth, columns)))
@@ -66,7 +69,7 @@ def mamba(kernel, channels, steps):
 
 
 def slope(kernel, chip, few, many, **arguments):
-    """Microseconds of one more round."""
+    """Microseconds per additional round."""
     times = [run(kernel, arguments | {"count": count}, chip) for count in (few, many)]
     return (times[1] - times[0]) / (many - few)
 
@@ -77,7 +80,7 @@ def copies(chip, generated):
 
 
 def published_rows():
-    """Workload, published, kernel, simulated; times in us."""
+    """Yields (workload, published, kernel, simulated); times in us."""
     chain = slope(published.scalar_chain, "Trainium1", 100, 300, x=numpy.ones((128, 1), numpy.float32))
     yield "dependent one-element Scalar instruction, Trainium1", 0.189, "`scalar_chain`", chain
     yield "copy by the descriptor generators, Trainium2", 0.6, "`chained_copies`, beyond a copy by a ring", \
@@ -107,7 +110,7 @@ def published_table():
 
 
 def steps_table():
-    """Loads: of both matrices, in MiB."""
+    """The table of steps; its loads are those of both matrices, in MiB."""
     size = "1,024 x 1,024 x 2,048"
     lines = [f"| Step | {' | '.join(f'{chip} (us)' for chip in BOARDS)} |", "|---|---|---|---|"]
     times = {chip: product(chip, 1024, 1024, 2048, STEPS) for chip in BOARDS}

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times of the NKI compiler: kernels.py BUILD prints rows as bench_* programs do."""
+"""Times of the NKI compiler: kernels.py BUILD prints rows in the format of bench_* programs."""
 import json
 import os
 import pathlib
@@ -33,7 +33,7 @@ def bfloat16(*shape):
 
 
 def best(work, times, clock=time.process_time):
-    """The least seconds of so many times, and the last result."""
+    """The shortest time of `times` runs in seconds, and the last result."""
     found = []
     for _ in range(times):
         start = clock()

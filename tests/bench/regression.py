@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of ./dev bench about runs on several machines (doc/regression.md)."""
+"""Rows of ./dev bench about regressions on several machines (doc/regression.md)."""
 import json
 import pathlib
 import statistics
@@ -23,7 +23,8 @@ steps:
 
 
 def shards(trnvp, folder, count, scenarios):
-    """Records of so many shards: those of a run of 20 scenarios, with other names."""
+    """Creates the records of `count` shards: copies of the records of a run of 20 scenarios,
+    renamed."""
     (folder / "c.yaml").write_text(SCENARIO.format(sizes=", ".join(f"{n + 1} KiB" for n in range(20))))
     subprocess.run([trnvp, "test", folder / "c.yaml", "--digest", "--report", folder / "run", "--coverage",
                     folder / "run.info"], check=True, stdout=subprocess.DEVNULL)
@@ -55,7 +56,8 @@ def merge(trnvp):
 
 
 def slurm(trnvp, suite=("scenarios",)):
-    """The suite on two slots of a local cluster against one, divided by the durations of the first run."""
+    """Time of the suite on two slots of a local Slurm cluster compared with one; jobs are divided
+    by durations of the first run."""
     if missing := slurm_cluster.missing():
         print(f"bench: {missing} is not installed: no rows of Slurm", file=sys.stderr)
         return []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wall time of a disk's reads, of packets between two ENA cards and of RDMA writes between two EFA
-// cards, driven over vfio-user by hosts in another process than the platform. The peers move as
-// many bytes on this machine: memcpy, and datagrams of a socket pair between two processes.
+// Wall time of disk reads, of packets between two ENA cards and of RDMA writes between two EFA
+// cards, driven over vfio-user by hosts in a separate process. The peers move the same number of
+// bytes on this machine: memcpy, and datagrams of a socket pair between two processes.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -34,12 +34,12 @@ using namespace trn::test;
 
 constexpr std::uint64_t read_bytes = 128 << 10;
 constexpr std::uint64_t disk_bytes = 16 << 20;
-constexpr unsigned outstanding = 15;  // reads: all that the queue holds
+constexpr unsigned outstanding = 15;  // reads; the maximum for the queue
 constexpr std::uint32_t reads = 1500;
 constexpr std::uint16_t packet_bytes = 9000;
-constexpr unsigned depth = 64;  // of rings of packets
+constexpr unsigned depth = 64;  // entries of each packet ring
 
-/// GB/s that a disk reads into the memory of another process, whose driver polls.
+/// GB/s of disk reads into the memory of a driver in another process, which polls.
 double read_rate(const std::string& sockets) {
     constexpr std::uint64_t data = 1 << 20, lists = 0x20000;
     constexpr std::uint32_t block = 512;
@@ -67,7 +67,7 @@ double read_rate(const std::string& sockets) {
             for (; posted < reads && posted - done < outstanding; ++posted)
                 host.place(1, command(2, posted));
             host.ring_tail(1);
-            host.advance(400);  // eight reads of the medium
+            host.advance(400);  // time of eight reads of the medium
             while (const auto how = host.take(1)) {
                 require(how->status() == 0, "a read has failed");
                 ++done;
@@ -75,14 +75,14 @@ double read_rate(const std::string& sockets) {
             host.ring_head(1);
         }
     });
-    for (std::uint32_t n = 0; n < outstanding; ++n)  // the last reads
+    for (std::uint32_t n = 0; n < outstanding; ++n)  // the remaining reads
         require(*host.bytes(data + n * read_bytes) ==
                     (reads - outstanding + n) % (disk_bytes / read_bytes) + 1,
                 "a read is wrong");
     return read_bytes / ns;
 }
 
-/// GB/s of packets from one host of another process to the other.
+/// GB/s of packets between two hosts in another process than the platform.
 double packet_rate(const std::string& sockets) {
     constexpr unsigned packets = 4'000, batch = depth / 2;
     attached<network_host> a(sockets + "/server0.ena.sock"), b(sockets + "/server1.ena.sock");
@@ -146,7 +146,7 @@ double datagram_rate() {
     return packet_bytes / ns;
 }
 
-/// Three servers of which each has an EFA card, an ENA card and a disk.
+/// Three servers, each with an EFA card, an ENA card and a disk.
 class platform {
 public:
     platform(const scratch_folder& folder, const std::string& time_policy)

@@ -9,7 +9,8 @@
 
 namespace trn::test {
 
-/// GB/s of memcpy in pieces, from so much memory to so much, in turns.
+/// GB/s of memcpy of pieces of `piece` bytes; rotates through a source of `from_bytes` and a
+/// destination of `to_bytes`.
 inline double memcpy_rate(std::uint64_t piece, std::uint64_t from_bytes, std::uint64_t to_bytes) {
     constexpr std::uint64_t moved = 64 << 20;
     const std::vector<std::uint8_t> from(from_bytes, 1);

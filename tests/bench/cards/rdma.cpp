@@ -18,7 +18,7 @@ constexpr std::uint64_t buffers = 8, buffer_bytes = 1 << 20;
 constexpr std::uint64_t va = 0x10'0000'0000;
 constexpr std::uint32_t qkey = 7;
 
-/// One queue pair, and memory that the other side may write.
+/// One queue pair, and memory that the peer may write.
 struct side {
     explicit side(const std::string& socket) : host(socket) {
         host.start();
@@ -39,17 +39,18 @@ struct side {
     std::uint32_t key = 0;
 };
 
-/// Writes from one server to the other.
+/// Writes from one server to another.
 class writer {
 public:
     explicit writer(const std::string& sockets)
         : from_(sockets + "/server0.efa.sock"), to_(sockets + "/server1.efa.sock") {
         path_ = from_.host.create_ah(from_.pd, to_.host.gid());
-        to_.host.create_ah(to_.pd, from_.host.gid());  // RDMA is taken from known peers only
+        // A target accepts RDMA from known peers only.
+        to_.host.create_ah(to_.pd, from_.host.gid());
     }
 
-    /// Microseconds of simulated time from the doorbell until the bytes are in the other memory.
-    /// In lockstep: time moves by the waits here only.
+    /// Microseconds of simulated time from the doorbell until the bytes are in the target's memory.
+    /// Needs lockstep: time advances only during the waits here.
     double latency() {
         constexpr unsigned messages = 200;
         std::uint64_t sum = 0;
@@ -65,17 +66,17 @@ public:
         return static_cast<double>(sum) / messages / 1000;
     }
 
-    /// Nanoseconds of a message of 8 bytes to its completion, one after the other.
+    /// Wall time in nanoseconds of a message of 8 bytes to its completion; one message at a time.
     double message() {
         constexpr unsigned messages = 2000;
         return nanoseconds_each(messages, [&] {
             for (unsigned i = 0; i < messages; ++i) {
                 post(0, 8);
-                finish(1, 35);  // there and back
+                finish(1, 35);  // round trip
             }
         });
     }
-    /// Nanoseconds of reading a register of the same card.
+    /// Wall time in nanoseconds of a register read of the same card.
     double round_trip() {
         constexpr unsigned reads = 2000;
         return nanoseconds_each(reads, [&] {
@@ -83,7 +84,7 @@ public:
         });
     }
 
-    /// GB/s of writes of whole buffers.
+    /// GB/s of writes of full buffers.
     double rate() {
         constexpr std::uint64_t writes = 64;
         for (std::uint64_t i = 0; i < buffers; ++i)
@@ -112,7 +113,7 @@ private:
                                    .local = {{from_.key, at, length}},
                                    .remote = {to_.key, at, length}});
     }
-    /// Waits for completions, so many microseconds at a time.
+    /// Polls for completions every `microseconds` of simulated time.
     void finish(std::uint64_t count, double microseconds) {
         while (count > 0) {
             from_.host.advance(microseconds);
@@ -127,7 +128,8 @@ private:
     std::uint16_t path_ = 0;
 };
 
-/// Parameters of the boards: processing in the sender, the shortest path, half of the spread.
+/// From the boards' parameters: processing in the sender, the shortest path, and half of the
+/// spread.
 constexpr double expected_latency = 1.5 + 12.2 + 1.0 / 2;  // us
 
 }  // namespace

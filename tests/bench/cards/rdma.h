@@ -8,8 +8,8 @@
 
 namespace trn::test {
 
-/// RDMA writes between the EFA cards of two servers, driven by a host in another process than the
-/// platform. The folders have the sockets of a platform, and of one with the time policy lockstep.
+/// Benchmarks RDMA writes between the EFA cards of two servers, driven by a host in another
+/// process. The folders contain the sockets of a platform, and of one with time policy lockstep.
 std::vector<bench_row> rdma_rows(const std::string& sockets, const std::string& lockstep);
 
 }  // namespace trn::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast bytes move through a ring, against memcpy of the same blocks in the same process.
+// Throughput of copies through a descriptor ring, compared with memcpy of the same blocks.
 #include "models/misuse_rules.h"
 #include "models/udma/dma_descriptor_regs.h"
 #include "platform/framework/misuse/misuse.h"
@@ -25,8 +25,8 @@ void prepare(dma_bench& bench) {
     bench.fill(other, 1 << 20, 2);
 }
 
-/// Posts `count` copies of `length` bytes, runs until they are done. The working set is
-/// count * length bytes on each side, as memcpy's.
+/// Posts `count` copies of `length` bytes and simulates until they complete. The working set is
+/// count * length bytes per side, as for memcpy.
 void copy_by_ring(dma_bench& bench, std::uint32_t count, std::uint32_t length) {
     for (std::uint32_t i = 0; i < count; ++i)
         bench.put_copy(from + std::uint64_t{i} * length, to + std::uint64_t{i} * length, length);
@@ -44,7 +44,7 @@ test::bench_row bandwidth(dma_bench& bench, const std::string& name, std::uint32
                           std::uint32_t length, bool has_goal) {
     const std::size_t bytes = std::size_t{count} * length;
     copy_by_memcpy(bench, count, length);  // touches the pages
-    // In turns: memory that was just given to the process becomes faster while it is used.
+    // Alternates: newly mapped memory becomes faster with use.
     std::vector<double> by_ring, by_memcpy;
     for (int round = 0; round < 7; ++round) {
         by_ring.push_back(
@@ -63,7 +63,7 @@ test::bench_row bandwidth(dma_bench& bench, const std::string& name, std::uint32
     return row;
 }
 
-/// Posts sums of `count` pairs of 64 KiB of BF16, runs until they are done.
+/// Posts sums of `count` pairs of 64 KiB of BF16 and simulates until they complete.
 void add_by_ring(dma_bench& bench, std::uint32_t count) {
     namespace op = dma_descriptor_regs::compute_operation;
     constexpr std::uint32_t length = 65536, compute = 0x01080003 | 1u << 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a board takes from its text to elaborated SystemC modules: one of 10,000 modules, whose
-// peer is the same modules built and bound by hand, and the 144 chips of trn3-gen2, whose peer is a
-// netlist of as many empty modules and sockets.
+// Time from the text of a board to elaborated SystemC modules. The peer of a board of 10,000
+// modules is the same modules built and bound by hand; that of the 144 chips of trn3-gen2 is a
+// netlist with as many empty modules and sockets.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <tlm_utils/simple_initiator_socket.h>
@@ -38,7 +38,7 @@ using namespace trn;
 
 constexpr unsigned clusters = 100;
 constexpr unsigned memories =
-    97;  // per cluster: with its two routers and the container 100 modules
+    97;  // per cluster; 100 modules with its two routers and the container
 
 std::string board_text() {
     return fmt::format(R"(board: wide
@@ -66,8 +66,8 @@ ports: {{access: local.target, out: up.initiator}}
                        memories, memories);
 }
 
-/// Runs `what` in a child, which has an elaboration of its own, and takes over the result that it
-/// left in `result`. False when the child failed.
+/// Runs `what` in a child process with its own elaboration, and copies the `result` it left.
+/// Returns false if the child failed.
 bool in_child(void* result, std::size_t size, const std::function<void()>& what) {
     int ends[2];
     if (pipe(ends) != 0) return false;
@@ -103,7 +103,7 @@ void rack_from_board() {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
 }
 
-/// Counted in a child, as a process elaborates once.
+/// Counts in a child, because a process elaborates only once.
 counts counts_of_the_rack() {
     counts found;
     in_child(&found, sizeof found, [&] {
@@ -131,7 +131,7 @@ struct empty_module : sc_core::sc_module {
     std::vector<std::unique_ptr<target>> targets;
 };
 
-/// Each initiator is bound to the target after its own.
+/// Binds each initiator to the target with the next index.
 void empty_modules(const counts& how_many) {
     static std::vector<std::unique_ptr<empty_module>> modules;
     const std::size_t pairs = how_many.sockets / 2;
@@ -199,7 +199,7 @@ struct pair_of_times {
     double board = 0, peer = 0;
 };
 
-/// The median of five ratios; both are measured in turns.
+/// Times of the median ratio of five; the two measurements alternate.
 pair_of_times in_turns(const std::function<void()>& board, const std::function<void()>& peer) {
     std::array<pair_of_times, 5> runs{};
     for (auto& run : runs) run = {measure(board), measure(peer)};

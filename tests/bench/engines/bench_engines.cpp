@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the data paths of a NeuronCore's engines compute: matmuls against OpenBLAS where it is
-// installed (Debian's libopenblas, loaded when present), lanes against memcpy of the bytes that
-// they read and write.
+// Throughput of the data paths of a NeuronCore's engines: matmuls compared with OpenBLAS if
+// installed (Debian's libopenblas, loaded at run time), lanes compared with memcpy of the same
+// number of bytes.
 #include <dlfcn.h>
 
 #include <random>
@@ -58,7 +58,7 @@ instruction make(opcode o, std::uint8_t op0 = 0) {
     return i;
 }
 
-/// Of several timings the shortest: what other processes of a busy host took is no cost of ours.
+/// The shortest of several runs, to exclude time taken by other processes of the host.
 double best(const std::vector<double>& runs) {
     return *std::ranges::min_element(runs);
 }
@@ -71,14 +71,15 @@ public:
         std::mt19937 random(1);
         for (unsigned p = 0; p < 128; ++p)
             for (std::uint32_t at = 0; at < memory::sbuf_pitch; at += 4) {
-                // FP32 near 1 whose halves and bytes are ordinary numbers of the other types too.
+                // FP32 values near 1 whose halves and bytes are normal numbers of the other formats
+                // too.
                 const std::uint32_t bits = 0x3f003f00 | (random() & 0x806f806f);
                 std::memcpy(memory_.bytes(isa::space::sbuf) + p * memory::sbuf_pitch + at, &bits,
                             4);
             }
     }
 
-    /// Runs in turns with the peer, so that both see the same host.
+    /// Alternates with the peer, so that the load of the machine affects both.
     template <class Body, class Peer>
     void compare(const std::string& name, double work, const std::string& unit, Body body,
                  const std::string& peer_name, Peer peer, double goal) {
@@ -141,7 +142,7 @@ public:
                 tensor_.execute(multiply, {});
             };
             run();
-            // The peer does a quarter of MX's multiplications: its rate counts.
+            // The peer does a quarter of MX's multiplications, so rates are compared.
             const double work = 1.0 * m * n * k;
             std::vector<double> ours, theirs;
             for (int round = 0; round < 25; ++round) {
@@ -176,7 +177,7 @@ public:
                 name, elements * 2 * operands, "GB/s", [&] { engine.execute(i, {}); }, "memcpy",
                 [&] { std::memcpy(to.data(), from.data(), from.size()); }, 0.3);
         };
-        // memcpy of half the bytes reads and writes them all.
+        // memcpy of half the bytes reads and writes the same total.
         against("Vector copy 128x4096 BF16", vector_, copy, 2);
         against("Vector tensor_tensor add 128x4096 BF16", vector_, add, 3);
         against("Vector tensor_scalar mult 128x4096 BF16", vector_, scale, 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Linux guest pays for the chip: register reads beside a trivial device on the same protocol
-// in the same guest, the driver's writes after a reset, copies beside memcpy, sixteen devices.
+// Cost of the chip for a Linux guest: register reads compared with a trivial device over the same
+// protocol in the same guest, the driver's writes after a reset, copies compared with memcpy,
+// sixteen devices.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -33,7 +34,7 @@ constexpr int no_tools = 77;
 struct guest_run {
     int status = -1;
     std::string output;
-    double resident_mib = 0;  ///< maximum of our process
+    double resident_mib = 0;  ///< maximum of the simulator process
 };
 
 double peak_resident_mib(pid_t pid) {
@@ -74,7 +75,7 @@ guest_run run_guest(std::vector<std::string> words) {
     return how;
 }
 
-/// The rows "bench NAME VALUE UNIT" of the guest program.
+/// Parses the rows "bench NAME VALUE UNIT" of the guest program.
 std::map<std::string, double> values_of(const std::string& output) {
     std::map<std::string, double> values;
     std::istringstream in(output);
@@ -87,7 +88,7 @@ std::map<std::string, double> values_of(const std::string& output) {
     return values;
 }
 
-/// GB/s of memcpy in this process, between buffers as large as the guest's.
+/// GB/s of memcpy in this process, with buffers of the guest's size.
 double memcpy_speed() {
     constexpr std::size_t size = 64 << 20;
     const auto from = std::make_unique<char[]>(size), to = std::make_unique<char[]>(size);
@@ -168,7 +169,7 @@ bool sixteen_devices(std::vector<bench_row>& rows) {
     return true;
 }
 
-/// Seconds until a guest with these functions has booted and ended.
+/// Seconds until a guest with these PCI functions has booted and ended.
 double boot_seconds(const std::string& functions) {
     const auto start = std::chrono::steady_clock::now();
     const auto how =
@@ -177,7 +178,7 @@ double boot_seconds(const std::string& functions) {
     return how.status == 0 ? passed.count() : std::numeric_limits<double>::infinity();
 }
 
-/// The two kinds of guest take turns, so that other work of the machine slows both.
+/// The two kinds of guest alternate, so that the load of the machine affects both.
 bool boots(std::vector<bench_row>& rows) {
     constexpr int rounds = 3;
     std::array<double, rounds> all{}, none{};

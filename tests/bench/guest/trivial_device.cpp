@@ -109,7 +109,7 @@ private:
             break;
         }
         case command::device_get_info:
-            // The structure's first part: newer headers append fields that QEMU refuses.
+            // The leading part of the structure: QEMU refuses the fields that newer headers append.
             for (const std::uint32_t word :
                  {16u, std::uint32_t{VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET},
                   std::uint32_t{VFIO_PCI_NUM_REGIONS}, std::uint32_t{VFIO_PCI_NUM_IRQS}})
@@ -134,7 +134,7 @@ private:
             add(payload<dma_unmap>());
             break;
         default:
-            break;  // the header says that it is done
+            break;  // the message consists of its header only
         }
     }
 

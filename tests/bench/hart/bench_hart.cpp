@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast a hart is, beside qemu-system-riscv64 (TCG) in the same run, and what it costs.
-// Speeds are guest instructions per second of processor time, start-up subtracted, median of five
+// Speed of a hart compared with qemu-system-riscv64 (TCG) in the same run, and the cost of its
+// parts. Speed is guest instructions per second of processor time without start-up; median of five
 // interleaved runs.
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -42,7 +42,7 @@ using words = std::vector<std::string>;
 
 constexpr int runs = 5;
 
-/// Runs a program to its end; its processor time in seconds. Output goes to `output`.
+/// Runs a program to its end, with its output in `output`; returns its processor time in seconds.
 double processor_time(const words& command, const std::string& output = "/dev/null") {
     const pid_t child = fork();
     if (child == 0) {
@@ -85,7 +85,7 @@ words qemu() {
             "-kernel"};
 }
 
-/// Processor time of the long run less that of the short one.
+/// Processor time of the long run minus that of the short run, in seconds.
 double net_time(words command, const std::string& name) {
     command.push_back(guest(name, "long"));
     const double whole = processor_time(command);
@@ -141,7 +141,7 @@ void speed(std::vector<bench_row>& rows) {
                     {}});
 }
 
-/// Hot blocks are host code; the slowest ratio counts.
+/// With translation of hot blocks; the slowest ratio is compared with the goal.
 void translated_speed(std::vector<bench_row>& rows) {
     constexpr std::array<std::pair<const char*, const char*>, 9> workloads{
         {{"integer", "integer and branches"},
@@ -186,7 +186,7 @@ void translated_quantum(std::vector<bench_row>& rows) {
                     {}});
 }
 
-/// Memory from address 0, and nothing else.
+/// A bus with memory from address 0 and no devices.
 class flat_memory final : public trn::riscv::hart_bus {
 public:
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(1 << 20);
@@ -204,7 +204,7 @@ public:
 
 constexpr std::uint64_t first_block = 0x10000;
 
-/// A program of blocks of 20 instructions, each executed once.
+/// Writes a program of blocks of 20 instructions, each executed once.
 void put_blocks(flat_memory& ram, unsigned blocks) {
     std::array<std::uint32_t, 20> block{0x05030313};          // addi x6, x6, 80
     constexpr std::array<std::uint32_t, 6> body{0x00b50533,   // add  a0, a0, a1
@@ -216,7 +216,8 @@ void put_blocks(flat_memory& ram, unsigned blocks) {
     for (std::size_t i = 1; i + 1 < block.size(); ++i) block[i] = body[i % body.size()];
     block.back() = 0x00030067;  // jr x6
     for (std::uint32_t i = 0; i < blocks; ++i) {
-        block[1] = i << 12 | 0x8b7;  // lui a7, i: equal pages would share their code
+        // Lui a7, i: makes the page unique, as equal pages share their translated code.
+        block[1] = i << 12 | 0x8b7;
         std::memcpy(&ram.bytes[first_block + i * sizeof block], block.data(), sizeof block);
     }
 }
@@ -229,7 +230,7 @@ double time_of_blocks(flat_memory& ram, unsigned blocks) {
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-/// What it costs to translate a block, beside executing it once without.
+/// Cost of translating a block, compared with interpreting it once.
 void translation(std::vector<bench_row>& rows) {
     using trn::riscv::translate::mode;
     constexpr unsigned blocks = 4000;
@@ -252,8 +253,8 @@ void translation(std::vector<bench_row>& rows) {
                     {}});
 }
 
-/// The hops between a hart and a device register, written by hand with tlm_utils' sockets: an
-/// initiator, a bus with as many ranges as that of `trnvp exec`, and a device of one array.
+/// The path from a hart to a device register, written by hand with tlm_utils' sockets: an
+/// initiator, a bus with as many ranges as that of `trnvp exec`, and a device with one array.
 class plain_bus : public sc_core::sc_module {
 public:
     tlm_utils::multi_passthrough_target_socket<plain_bus, 64> in{"in"};
@@ -315,7 +316,7 @@ public:
 
     explicit plain_initiator(const sc_core::sc_module_name&) {}
 
-    /// Reads the register so often; what it read, so that no read is left out.
+    /// Reads the register `times` times; returns the sum, so that no read is optimised away.
     std::uint64_t read(std::uint64_t address, unsigned times) {
         std::uint64_t sum = 0;
         for (unsigned n = 0; n < times; ++n) {
@@ -366,7 +367,7 @@ void device_access(std::vector<bench_row>& rows, plain_chain& chain) {
                     each <= 2 * peer, "b_transport through the same hops by hand", peer});
 }
 
-/// A trap whose cause needs the bus beside one whose cause is in the code.
+/// A trap whose cause is found by a bus access, compared with one caused by the instruction.
 void traps(std::vector<bench_row>& rows) {
     constexpr double count = 10'000'000;
     std::vector<double> illegal, unmapped;
@@ -386,8 +387,8 @@ double resident_kib() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1024;
 }
 
-/// As many harts as a rack has, on one memory. Each has a seed and 256 bytes of its own, which it
-/// reads, writes, and takes branches by.
+/// As many harts as a rack has, on one memory. Each has a seed and 256 bytes, which it reads,
+/// writes and uses for branch decisions.
 class rack_of_harts {
 public:
     static constexpr unsigned count = 3024;  // 144 chips of 21
@@ -423,15 +424,16 @@ public:
             resets_.push_back(std::make_unique<trn::irq_out>((name + "_reset").c_str()));
             harts_.back()->bus.bind(bus_.target);
             resets_.back()->bind(harts_.back()->reset);
-            harts_.back()->core();  // as when it leaves reset
+            harts_.back()->core();  // as after reset
         }
     }
 
-    /// Processor time of one instruction in nanoseconds, while only the first `busy` harts run.
+    /// Processor time of one instruction in nanoseconds with only the first `busy` harts running.
     double time_of_instruction(unsigned busy, const sc_core::sc_time& simulated) {
         for (unsigned i = 0; i < count; ++i) resets_[i]->set(true);
         for (unsigned i = 0; i < busy; ++i) resets_[i]->set(false);
-        sc_core::sc_start(sc_core::sc_time(100, sc_core::SC_US));  // until its code is translated
+        // Until the code of the harts is translated.
+        sc_core::sc_start(sc_core::sc_time(100, sc_core::SC_US));
         const double before = done(busy);
         const std::clock_t begin = std::clock();
         sc_core::sc_start(simulated);
@@ -453,10 +455,10 @@ private:
     std::vector<std::unique_ptr<trn::irq_out>> resets_;
 };
 
-/// Harts that all have something to do, beside one alone.
+/// Harts that all run instructions, compared with a single hart.
 void busy_harts(std::vector<bench_row>& rows, rack_of_harts& rack) {
     const auto measure = [&](unsigned busy, const char* name) {
-        const sc_core::sc_time each(60, sc_core::SC_MS);  // in all
+        const sc_core::sc_time each(60, sc_core::SC_MS);  // shared by all harts
         std::vector<double> together, alone;
         for (int run = 0; run < runs; ++run) {
             alone.push_back(rack.time_of_instruction(1, each));
@@ -500,7 +502,7 @@ int sc_main(int argc, char** argv) {
         translation(rows);
         traps(rows);
         cost_of_a_hart(rows);
-        device_access(rows, chain);  // the chain has been elaborated with the harts
+        device_access(rows, chain);  // the chain was elaborated together with the harts
     } catch (const std::runtime_error& e) {
         std::fprintf(stderr, "bench_hart: %s\n", e.what());
         return 1;

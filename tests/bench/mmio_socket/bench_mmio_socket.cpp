@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a register access costs a host in another process: client library, socket, run loop, root
+// Cost of a register access from a host in another process: client library, socket, run loop, root
 // port, endpoint, BAR router, target. The peer moves the same number of bytes over a socket pair
 // between two processes pinned to the same cores.
 #include <sched.h>
@@ -44,7 +44,7 @@ void pin(int core) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-/// Runs `body` on `core` in a child that dies with this process.
+/// Runs `body` on `core` in a child process that is killed when this process ends.
 template <typename Body>
 pid_t child(int core, Body body) {
     const pid_t pid = fork();
@@ -60,7 +60,7 @@ void end(pid_t pid) {
     waitpid(pid, nullptr, 0);
 }
 
-/// The peer: another process that answers on a socket pair.
+/// The peer: a process that answers on a socket pair.
 class echo {
 public:
     explicit echo(int core) {
@@ -89,7 +89,7 @@ private:
     pid_t pid_;
 };
 
-/// The platform, as `trnvp run --listen` has it, with a RAM where the chip would be.
+/// The platform as started by `trnvp run --listen`, with a RAM in place of the chip.
 int serve(int, char**) {
     misuse::set_rules(misuse::all_rules);
     run_loop loop({.policy = {.who = time_policy::kind::free}});
@@ -104,9 +104,9 @@ int serve(int, char**) {
     bar4.initiator.bind(hbm.in);
     bar0.map({.base = 0x6c8'0000, .size = 1 << 20, .target_base = 0, .port = 0});
     bar4.map({.base = 0, .size = 1 << 20, .target_base = 0, .port = 0});
-    struct nobody : sc_core::sc_module {  // the chip's DMA
-        tlm_utils::simple_initiator_socket<nobody, 64> out{"out"};
-        explicit nobody(sc_core::sc_module_name name) : sc_module(name) {}
+    struct idle_initiator : sc_core::sc_module {  // in place of the chip's DMA
+        tlm_utils::simple_initiator_socket<idle_initiator, 64> out{"out"};
+        explicit idle_initiator(sc_core::sc_module_name name) : sc_module(name) {}
     } engine("engine");
     engine.out.bind(endpoint.dma);
     loop.elaborate();
@@ -117,7 +117,7 @@ int serve(int, char**) {
     return 0;
 }
 
-/// The other process, and the client that is connected to it.
+/// The platform's process, and a client connected to it.
 class platform {
 public:
     explicit platform(int core) {
@@ -128,7 +128,7 @@ public:
         });
         for (int tries = 0; tries < 1000 && client_ == nullptr; ++tries) {
             trn_vfio_user_open(socket_path.c_str(), nullptr, &client_, nullptr, 0);
-            if (client_ == nullptr) usleep(1000);  // it is elaborating
+            if (client_ == nullptr) usleep(1000);  // the platform is still elaborating
         }
         if (client_ == nullptr) std::abort();
         const std::uint16_t memory_space = 6;
@@ -154,7 +154,7 @@ private:
     std::uint32_t word_ = 0;
 };
 
-/// Nanoseconds of one `call`.
+/// Nanoseconds per `call`.
 template <typename Call>
 double time_each(const Call& call) {
     const auto begin = std::chrono::steady_clock::now();
@@ -168,7 +168,7 @@ double median(std::vector<double> runs) {
     return runs[runs.size() / 2];
 }
 
-/// Ours and the peer take turns, so that other load of the machine affects both.
+/// Platform and peer alternate, so that other load of the machine affects both.
 void measure(const std::string& where, int client_core, int server_core,
              std::vector<test::bench_row>& rows) {
     pin(client_core);
@@ -180,7 +180,7 @@ void measure(const std::string& where, int client_core, int server_core,
         read.push_back(time_each([&] { ours.read(); }));
         write.push_back(time_each([&] { ours.write(); }));
         post.push_back(time_each([&] { ours.post(); }));
-        ours.read();  // everything posted has arrived
+        ours.read();  // waits until posted writes have arrived
     }
     const auto row = [&](const char* what, double ns) {
         rows.push_back({.name = std::string("vfio-user ") + what + ", " + where,

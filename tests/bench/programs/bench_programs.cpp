@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a small program costs the host on one core of a Gen2 UltraServer alone, and on all 1,152 of
-// them at once: matmuls, exp with sums, reciprocals and a scale, by four engines.
+// Host cost of a small program on one core of a Gen2 UltraServer, and on all its 1,152 cores at
+// once: matmuls, exp with sums, reciprocals and a scale, on four engines.
 #include <sys/resource.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ using isa::engine;
 
 constexpr unsigned cores_of_chip = 8;
 
-// Operands of BF16 in the first KiB of each partition, results behind them.
+// BF16 operands in the first KiB of each partition, followed by the results.
 const std::pair<engine, const char*> streams[] = {
     {engine::vector,
      "update S[1]+=1 memset dst=sbuf[0:128, 0] bf16 [512:1] imm=0.125\n"
@@ -59,7 +59,7 @@ public:
         return numbers;
     }
 
-    /// Seconds of processor time for the programs on these chips.
+    /// Seconds of processor time of the programs on these chips.
     double run_programs(const std::vector<std::size_t>& chips, unsigned cores) {
         const std::clock_t begin = std::clock();
         run(chips, [cores](device& on) {
@@ -113,7 +113,7 @@ int sc_main(int argc, char** argv) {
         log::replace_sink({});
         rack rack;
         const auto chips = rack.all();
-        std::vector<double> alone;  // each on a chip that has not computed before
+        std::vector<double> alone;  // each on a chip that has not run a program before
         for (std::size_t n = 0; n < 15; ++n) alone.push_back(rack.run_programs({9 * n}, 1));
         const double one = test::median(alone), before = resident_mib();
         const double cores = static_cast<double>(chips.size()) * cores_of_chip;

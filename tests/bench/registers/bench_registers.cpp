@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a register access costs inside the target: decode, checks, value, hook. The peer is the
-// least that decoding takes: a look-up in a table and a call through the function pointer there. A
-// hook adds the value to a sum, and so does the peer's function for that register.
+// Cost of a register access inside the target: decode, checks, value, hook. The peer is minimal
+// decoding: a table look-up and a call through the function pointer found there. A hook adds the
+// value to a sum, as does the peer's function for that register.
 #include <array>
 #include <cstdint>
 #include <ctime>
@@ -20,7 +20,7 @@ constexpr std::uint32_t accesses = 2'000'000, instances = 32;
 constexpr std::uint64_t stride = 0x100000;
 constexpr double goal_ratio = 3;
 
-/// Registers by offset: a function and the place of the value in an instance.
+/// Maps offsets to a function and the location of the value in an instance.
 class plain_registers {
 public:
     plain_registers() : entries_(example_regs::table.size / 4), values_(instances * slots) {
@@ -62,7 +62,7 @@ private:
     std::vector<std::uint32_t> values_;
 };
 
-/// Nanoseconds of processor time of one access.
+/// Nanoseconds of processor time per access.
 template <class Access>
 double time_accesses(tlm::tlm_command command, reg to, Access access) {
     std::uint32_t word = 1;
@@ -71,7 +71,8 @@ double time_accesses(tlm::tlm_command command, reg to, Access access) {
     p.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
     p.set_data_length(4);
     p.set_streaming_width(4);
-    // Walk engines and queues, so that neither cache nor branch predictor sees one address.
+    // Iterates over engines and queues, so that caches and branch predictor do not see a single
+    // address.
     std::array<std::uint64_t, 1024> addresses;
     for (std::uint32_t i = 0; i < addresses.size(); ++i)
         addresses[i] = i * 7 % instances * stride + example_regs::offset(to, i * 5 % 3);
@@ -95,7 +96,7 @@ int sc_main(int argc, char** argv) {
     auto row = [&](const char* name, tlm::tlm_command command, reg to) {
         std::vector<double> mine, peer;
         sc_core::sc_time delay;
-        for (int round = 0; round < 15; ++round) {  // in turns
+        for (int round = 0; round < 15; ++round) {  // alternating
             mine.push_back(time_accesses(command, to, [&](auto& p) { bank.access(p, delay); }));
             peer.push_back(time_accesses(command, to, [&](auto& p) { plain.access(p); }));
         }

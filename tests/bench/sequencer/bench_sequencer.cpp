@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine's sequencer costs the host: control instructions of a loop, with and without
-// semaphores.
+// Host cost of an engine's sequencer: control instructions in a loop, with and without semaphores.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -39,7 +38,7 @@ struct bench {
                core_engines::stride * static_cast<unsigned>(isa::engine::sync) +
                sequencer_regs::offset(r);
     }
-    /// Millions of instructions of `body` per second of the host, in a loop around it.
+    /// Millions of instructions of `body` per second of host time, executed in a loop.
     double rate(const std::string& body, unsigned instructions, unsigned rounds) {
         const auto words =
             isa::assemble("again: " + body + "loop rd=R1 step=1 imm=" + std::to_string(rounds) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An interpreter of a stack machine, by one switch: sieves and sums in its byte code.
+// Interprets byte code of a stack machine with a switch: sieves and sums.
 #include "guest.h"
 
 enum code {
@@ -85,12 +85,12 @@ static int64_t execute(const int16_t* program) {
     }
 }
 
-// v0 counts to 1000; v1 is a sum over memory cells that change.
+// v0 counts to 1000; v1 accumulates a checksum of memory cells that change.
 static const int16_t program[] = {
     push, 0, store, 0,                                       // 0
     load, 0, dup,   get,  load, 1,       add,  store, 1,     // 4: v1 += memory[v0], v0 stays
     load, 1, push,  17,   mul,  shift,   load, 0,     xor_,  // 13: value
-    load, 0, set,                                            // 22: memory[v0] = it
+    load, 0, set,                                            // 22: memory[v0] = value
     drop,                                                    // 25: v0
     load, 0, push,  1,    add,  store,   0,                  // 26: ++v0
     load, 0, push,  1000, less, jump_if, 4,                  // 33

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-// ROUNDS says how long a guest runs; EXPECTED is its result for that many rounds, 0 when unknown.
+// ROUNDS: number of rounds of a guest; EXPECTED: its result after them, 0 if unknown.
 #ifndef EXPECTED
 #define EXPECTED 0
 #endif

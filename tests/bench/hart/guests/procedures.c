@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// After the mix of Dhrystone: small procedures, records, strings, and few loops.
+// Follows Dhrystone's mix: small procedures, records, strings, and few loops.
 #include "guest.h"
 
 enum { text_size = 32 };

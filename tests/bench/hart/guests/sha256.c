@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (FIPS 180-4) over a message of 4 KiB, each digest in the next message.
+// SHA-256 (FIPS 180-4) of a message of 4 KiB; each digest is written into the next message.
 #include "guest.h"
 
 enum { message_size = 4096 };

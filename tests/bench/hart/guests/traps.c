@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop that traps once per round: on an illegal instruction, or (unmapped.c) on a jump to where
-// nothing is.
+// A loop that traps once per round: on an illegal instruction, or (unmapped.c) on a jump to an
+// unmapped address.
 #include "guest.h"
 
 int main(void) {
@@ -10,7 +10,7 @@ int main(void) {
         "   mv   t1, %0\n"
         "   li   t2, 0x40000000\n"
         "   .balign 4\n"
-        "1: addi t1, t1, -1\n"  // the loop is its own handler
+        "1: addi t1, t1, -1\n"  // the loop is also the trap handler
         "   beqz t1, 2f\n"
 #ifdef UNMAPPED
         "   jr   t2\n"
