@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From decoded instructions to blocks of operations. A back end (back_end.h) may make host code of
-// the blocks.
+// Assembles decoded instructions to blocks of operations. A back end (back_end.h) may translate the
+// blocks to host code.
 #include "models/riscv/assemble.h"
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned max_instructions = 64, max_slots = 220, max_followed = 8;
 constexpr u8 nowhere = 32;       // x0 as a destination
-constexpr u8 no_register = 255;  // acc holds nothing of use
+constexpr u8 no_register = 255;  // acc holds no register's value
 
 fault misaligned_jump(hart& h, const op& o) {
     return {cause::fetch_misaligned, h.pc_of(&o) + static_cast<u64>(i64{o.imm})};
@@ -32,7 +32,7 @@ public:
         b_.ops[0].of = &b_;
     }
 
-    /// Adds the instruction at offset(); false when the block ends with it.
+    /// Adds the instruction at offset(); returns false if it ends the block.
     bool add(const decoded& d) {
         bits_ = d.bits;
         next_ = at_ + d.length();
@@ -45,7 +45,7 @@ public:
         return more;
     }
 
-    /// Reports that a function begins at offset(), if it was jumped to.
+    /// Adds the report of a function that begins at offset(), if execution arrived there by a jump.
     void enter(const code_page& page) {
         if (jumped_ && page.function(at_) != nullptr) push(enter_function, 0, {});
     }
@@ -54,11 +54,11 @@ public:
     bool full() const { return count_ >= max_instructions || b_.ops.size() >= max_slots; }
     bool empty() const { return count_ == 0; }
 
-    /// Goes on at offset() in another block.
+    /// Ends the block; execution continues at offset() in another block.
     void end() { emit_link(end_of_block, 0, {0, 0, count_}, at_); }
     void step_alone() { push(step_here, 0, {}); }
 
-    /// Pointers into the operations are valid only when no more are added.
+    /// Pointers into the operations are valid only after the last one has been added.
     void finish() {
         const std::span ops(b_.ops.data() + 1, b_.ops.size() - 1);
         if (b_.unseen) b_.unseen->alone = functions(ops);
@@ -75,8 +75,9 @@ public:
     bool follow_jumps = true;
 
 private:
-    /// An instruction is executed with its operation, or with the next when it needs none. Behind
-    /// a conditional branch are its links, what executes when it is taken, and what does when not.
+    /// Registers an instruction's coverage marks with its operation, or with the next one if it has
+    /// none. A conditional branch's links follow it; the stub that runs when it is taken and the
+    /// operation that runs when it is not get separate marks.
     void record(const decoded& d) {
         u8* const marks = b_.owner == nullptr ? nullptr : b_.owner->marks(at_, d.bits);
         if (marks == nullptr) return;
@@ -112,7 +113,7 @@ private:
         return b_.ops.back();
     }
 
-    /// An operation that leaves for `target` (offset from the page), with its link and stub.
+    /// Adds an operation that leaves for `target` (offset from the page), with its link and stub.
     void emit_link(handler run, i32 imm, registers r, u32 target) {
         push(run, imm, r);
         links_.push_back(b_.ops.size());
@@ -147,7 +148,7 @@ private:
             return jump(d);
         case flow::jump_register: {
             if (d.rd == 0 && d.imm == 0 && d.rs1 == link_.reg && follow(link_.offset)) {
-                next_ = link_.offset;  // the return of a call that was followed
+                next_ = link_.offset;  // the return address of a followed call
                 return true;
             }
             push(pick(d), d.imm, {destination(d), d.rs1, through_here()});
@@ -201,7 +202,7 @@ private:
         return false;
     }
 
-    /// A jump within the page, to where this block has not been yet, needs no operation.
+    /// Follows a jump within the page to an offset not yet in this block; needs no operation.
     bool follow(u32 to) {
         if (!follow_jumps || to >= code_page::size) return false;
         for (const auto& slot : b_.slots)
@@ -224,7 +225,7 @@ private:
     u8 count_ = 0;
     u8 in_acc_ = no_register;
     unsigned followed_ = 0;
-    bool jumped_ = true;  // to where it is
+    bool jumped_ = true;  // execution arrived at offset() by a jump
     struct {
         u8 reg = no_register;
         u32 offset = 0;

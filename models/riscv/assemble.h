@@ -7,7 +7,7 @@
 
 namespace trn::riscv {
 
-/// A cache for harts that execute with the operations of threaded.h.
+/// Returns a cache for harts that execute the operations of threaded.h.
 std::shared_ptr<code_cache> make_code_cache();
 
 }  // namespace trn::riscv

@@ -8,22 +8,21 @@ namespace trn::riscv {
 
 struct block;
 
-/// Host code made of a block; goes with the block.
+/// Host code of a block; destroyed with the block.
 class host_code {
 public:
     virtual ~host_code() = default;
 };
 
-/// Makes host code of assembled blocks. It installs functions in place of those of operations, so
-/// that the executor enters host code as it enters any operation. Without a back end operations
-/// are all there is.
+/// Translates assembled blocks to host code. It replaces functions of operations, so that the
+/// executor enters host code like any operation. Without a back end, harts execute operations only.
 class back_end {
 public:
     virtual ~back_end() = default;
-    /// A block was assembled; it was not executed yet.
+    /// Called for a block that is assembled and not yet executed.
     virtual void adopt(block& b) = 0;
 
-    /// Of code caches that are empty now; nullptr: none.
+    /// The back end for code caches that are still empty; nullptr: none.
     static const std::shared_ptr<back_end>& chosen() { return chosen_; }
     static void choose(std::shared_ptr<back_end> chosen) { chosen_ = std::move(chosen); }
 

@@ -11,20 +11,20 @@ namespace trn::riscv {
 
 class code_page;
 
-/// Records the first execution of each operation of a block for trn::coverage.
-/// Until then the operation's function is first_time(), from then on its own: what was seen once
-/// costs nothing more.
+/// Records the first execution of each operation of a block for trn::coverage. Until its first
+/// execution an operation's function is first_time(), which then restores the original function, so
+/// that later executions cost nothing extra.
 struct first_executions {
     struct place {
         u32 slot;   ///< of the operation
-        u8* marks;  ///< of an instruction that was then executed
+        u8* marks;  ///< marks to set when it is executed
         u8 mark;
     };
     std::vector<place> places;
-    std::vector<handler> alone, fused;  ///< by slot; null: no operation
+    std::vector<handler> alone, fused;  ///< original functions by slot; null: no operation
 };
 
-/// A run of instructions with one entry, predecoded. Position-independent: places are offsets in
+/// A run of predecoded instructions with one entry. Position-independent: locations are offsets in
 /// its 4 KiB page.
 struct block {
     struct slot {
@@ -39,7 +39,7 @@ struct block {
     std::vector<slot> slots;                   ///< of ops[1]…
     std::unique_ptr<first_executions> unseen;  ///< while coverage is recorded
     std::vector<handler> alone;                ///< of ops[1]… unfused; empty without a back end
-    std::unique_ptr<host_code> native;         ///< of the back end; goes before what it is made of
+    std::unique_ptr<host_code> native;  ///< from the back end; destroyed before the operations
 
     const op* first() const { return &ops[1]; }
 };

@@ -8,7 +8,7 @@ namespace trn::riscv {
 
 namespace {
 
-/// Fast, not cryptographic: equality is checked byte by byte afterwards.
+/// Fast, not cryptographic: contents are compared byte by byte afterwards.
 u64 digest(const u8* content) {
     u64 lanes[4] = {1, 2, 3, 4};
     for (u64 at = 0; at < code_page::size; at += sizeof lanes) {

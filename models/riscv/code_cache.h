@@ -19,8 +19,8 @@
 
 namespace trn::riscv {
 
-/// How instructions become operations. Operations work on harts, which hold code: so pages, caches
-/// and harts have these functions from the one who makes the cache (assemble.h).
+/// Functions that convert instructions to operations. Operations access harts, and harts hold code:
+/// to avoid the cycle, these functions are passed in when the cache is created (assemble.h).
 struct predecoder {
     /// Predecodes the block that begins at `offset` of the page. Conditional branches do not end it
     /// (not taken, it continues) and forward jumps in the page are followed.
@@ -31,8 +31,8 @@ struct predecoder {
     handler jump;
 };
 
-/// The code of one 4 KiB page with this content, decoded as far as it was executed. The content is
-/// the identity: harts that execute pages with equal bytes share it, at any address.
+/// The code of a 4 KiB page with this content, decoded as far as it was executed. Pages are
+/// identified by content: harts that execute pages with equal bytes share one, at any address.
 class code_page {
 public:
     static constexpr u64 size = 4096;
@@ -44,20 +44,20 @@ public:
 
     /// The block that begins `offset` bytes into the page; decoded on first use.
     const op* at(u32 offset);
-    /// The same if it was decoded, else nullptr.
+    /// Like at(), but returns nullptr if the block is not decoded.
     const op* find(u32 offset) const { return entry_[offset / 2]; }
     const bytes& content() const { return content_; }
     isa extensions() const { return isa_; }
     bool has_back_end() const { return back_end_ != nullptr; }
 
-    /// It is executed at `address`: from now on its blocks record in `all` what is executed.
+    /// Records executed instructions in `all` from now on; the page is at `address`.
     void record(coverage& all, u64 address);
-    /// The marks of the instruction at `offset`; nullptr when nothing is recorded of it.
+    /// The marks of the instruction at `offset`; nullptr if its coverage is not recorded.
     u8* marks(u32 offset, u32 bits) const {
         return program_ == nullptr ? nullptr : program_->marks(address_ + offset, bits);
     }
 
-    /// It is executed at `address`: from now on its blocks report the functions that they begin.
+    /// Reports entries of functions from now on; the page is at `address`.
     void name_functions(const function_names& all, u64 address);
     /// The function that begins at `offset`, or nullptr.
     const std::string* function(u32 offset) const {
@@ -66,7 +66,7 @@ public:
         return found == functions_->end() ? nullptr : &found->second;
     }
 
-    /// The function that holds `offset`, or nullptr.
+    /// The function that contains `offset`, or nullptr.
     const std::string* function_around(u32 offset) const {
         if (functions_ == nullptr) return nullptr;
         const auto next = functions_->upper_bound(functions_at_ + offset);
@@ -78,9 +78,9 @@ private:
     isa isa_;
     const predecoder& decoder_;
     const std::shared_ptr<back_end> back_end_;
-    coverage::program* program_ = nullptr;  // whose code it is, and where that lies
+    coverage::program* program_ = nullptr;  // the program of this code, and its address
     u64 address_ = 0;
-    const function_names::by_address* functions_ = nullptr;  // likewise
+    const function_names::by_address* functions_ = nullptr;  // functions at that address
     u64 functions_at_ = 0;
     std::array<const op*, size / 2> entry_{};
     std::vector<std::unique_ptr<block>> blocks_;
@@ -101,7 +101,7 @@ private:
     void drop_unused();
 
     const predecoder& decoder_;
-    std::shared_ptr<back_end> back_end_;  // the same of all pages
+    std::shared_ptr<back_end> back_end_;  // common to all pages
     std::unordered_multimap<u64, std::shared_ptr<code_page>> pages_;
 };
 

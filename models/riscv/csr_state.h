@@ -30,7 +30,7 @@ struct csr_state {
     u64 senvcfg = 0;
     u64 fcsr = 0;  ///< fflags 4:0, frm 7:5
     u64 stimecmp = ~u64{0};
-    u64 software_mip = 0;                      ///< SSIP, STIP, SEIP as software wrote them
+    u64 software_mip = 0;                      ///< SSIP, STIP, SEIP as written by software
     u64 cycle_offset = 0, instret_offset = 0;  ///< counter = counted events + offset
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control and status registers (Priv. chapters 2 to 4). A CSR is a row; a function of its own only
-// where it behaves.
+// Control and status registers (Priv. chapters 2 to 4). A CSR is a table row; those with side
+// effects also have functions.
 #include "models/riscv/csrs.h"
 
 #include <array>
@@ -31,7 +31,7 @@ struct csr_row {
 
 constexpr u64 all = ~u64{0};
 
-// --- Registers that only store.
+// --- Registers without side effects
 
 template <u64 csr_state::*Member>
 u64 stored(hart& h, unsigned) {
@@ -46,7 +46,7 @@ u64 zero(hart&, unsigned) {
 }
 void ignored(hart&, unsigned, u64) {}
 
-// --- Identity.
+// --- Identity
 
 u64 read_misa(hart& h, unsigned) {
     return h.settings().extensions.misa();
@@ -55,7 +55,7 @@ u64 read_hart_id(hart& h, unsigned) {
     return h.settings().hart_id;
 }
 
-// --- Status.
+// --- Status
 
 constexpr u64 uxl = u64{3} << 32;
 constexpr u64 sstatus_mask =
@@ -71,14 +71,14 @@ void write_sstatus(hart& h, unsigned, u64 value) {
     h.set_mstatus((h.csr.mstatus & ~sstatus_mask) | (value & sstatus_mask));
 }
 
-// --- Traps.
+// --- Traps
 
 constexpr u64 supervisor_lines = bit(interrupt::supervisor_software) |
                                  bit(interrupt::supervisor_timer) |
                                  bit(interrupt::supervisor_external);
 constexpr u64 machine_lines = bit(interrupt::machine_software) | bit(interrupt::machine_timer) |
                               bit(interrupt::machine_external);
-/// Everything but calls from M mode; jumps cannot be misaligned when C is there (bit 0).
+/// All except calls from M mode; bit 0 is clear, as jumps cannot be misaligned with C.
 constexpr u64 delegable = 0xb3fe;
 
 u64 pc_mask(const hart& h) {
@@ -136,7 +136,7 @@ void write_stimecmp(hart& h, unsigned, u64 value) {
     h.set_stimecmp(value);
 }
 
-// --- Floating point.
+// --- Floating point
 
 constexpr u64 fflags_mask = 0x1f, fcsr_mask = 0xff;
 constexpr unsigned frm_shift = 5;
@@ -162,8 +162,8 @@ void write_satp(hart& h, unsigned, u64 value) {
     h.set_satp(value);
 }
 
-// --- Counters (Zicntr, Priv. 3.1.10-3.1.12). A running counter is what was counted plus an offset;
-// an inhibited one is its offset alone.
+// --- Counters (Zicntr, Priv. 3.1.10-3.1.12). A running counter is the event count plus an offset;
+// an inhibited one is its offset.
 
 constexpr u64 inhibit_cycle = 1, inhibit_instret = 4;
 
@@ -175,8 +175,8 @@ u64 read_instret(hart& h, unsigned) {
     const bool inhibited = (h.csr.mcountinhibit & inhibit_instret) != 0;
     return h.csr.instret_offset + (inhibited ? 0 : h.retired());
 }
-// Priv. 3.1.10: the written value is what the next instruction reads, so the one that writes it is
-// not counted.
+// Priv. 3.1.10: the next instruction reads the value written, so the writing instruction is not
+// counted.
 void write_cycle(hart& h, unsigned, u64 value) {
     const bool inhibited = (h.csr.mcountinhibit & inhibit_cycle) != 0;
     h.csr.cycle_offset = value - (inhibited ? 0 : h.cycles() + 1);
@@ -195,7 +195,7 @@ u64 read_time(hart& h, unsigned) {
     return h.memory().time();
 }
 
-// --- Physical memory protection.
+// --- Physical memory protection
 
 constexpr unsigned pmpcfg0 = 0x3a0, pmpaddr0 = 0x3b0;
 
@@ -218,7 +218,7 @@ void write_pmpaddr(hart& h, unsigned number, u64 value) {
     h.protection_changed();
 }
 
-// --- Triggers.
+// --- Triggers
 
 u64 read_tselect(hart& h, unsigned) {
     return h.watch.select();
@@ -306,7 +306,7 @@ constexpr csr_row table[] = {
 constexpr unsigned numbers = 4096;
 constexpr unsigned fcsr = 0x003, satp = 0x180, stimecmp = 0x14d;
 
-/// The CSR, for any extensions of a hart.
+/// The row of a CSR, with any extension.
 const csr_row* find(unsigned number) {
     static const auto index = [] {
         std::array<const csr_row*, numbers> rows{};
@@ -317,13 +317,13 @@ const csr_row* find(unsigned number) {
     return number < numbers ? index[number] : nullptr;
 }
 
-/// The CSR, if this hart has it.
+/// The row of a CSR, if this hart implements it.
 const csr_row* find(const hart& h, unsigned number) {
     const csr_row* row = find(number);
     return row != nullptr && h.settings().extensions.has(row->needs) ? row : nullptr;
 }
 
-/// Priv. 3.1.11, 4.1.5: user-level counters are readable as the modes above allow.
+/// Priv. 3.1.11, 4.1.5: counters are readable in a mode if all higher modes enable them.
 bool counter_enabled(const hart& h, unsigned number) {
     const unsigned index = number & 31;
     if (h.mode() < privilege::machine && (h.csr.mcounteren >> index & 1) == 0) return false;
@@ -357,7 +357,7 @@ void hart::log_csr(unsigned number, u64 value) {
     if (log_ != nullptr) log_->csr(number, csr_name(number), value);
 }
 
-/// As Spike writes it down: the register that holds the bits, with what it holds now.
+/// Logs a write as Spike does: the underlying register with its new value.
 void hart::log_write(unsigned number, u64 value) {
     switch (number) {
     case 0x100:
@@ -369,7 +369,7 @@ void hart::log_write(unsigned number, u64 value) {
         return log_csr(0x344, pending());
     case 0xb00:
     case 0xb02:
-        return log_csr(number, value);  // counters: from the next instruction on
+        return log_csr(number, value);  // counters: read by the next instruction
     default:
         return log_csr(number, find(number)->read(*this, number));
     }
@@ -403,7 +403,7 @@ void hart::set_mstatus(u64 value) {
     constexpr u64 reserved_mode = u64{2} << mpp_shift;
     u64 next = (value & writable) | lengths;
     if ((next & mpp) == reserved_mode) next = (next & ~mpp) | (csr.mstatus & mpp);  // WARL
-    // Priv. 3.1.6.6: with S mode, FS may be kept without F; software that saves a context finds it.
+    // Priv. 3.1.6.6: with S mode, FS may exist without F; software that saves contexts reads it.
     if ((next & fs) == fs) next |= sd;
     csr.mstatus = next;
     update_data_context();

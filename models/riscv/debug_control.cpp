@@ -8,7 +8,7 @@ namespace trn::riscv {
 
 namespace {
 
-/// One of those equal to `value`: two clients may have set the same.
+/// Erases one of the elements equal to `value`: two clients may have added the same.
 template <typename T>
 void erase_one(std::vector<T>& all, const T& value) {
     const auto found = std::find(all.begin(), all.end(), value);

@@ -10,7 +10,7 @@
 namespace trn::riscv {
 
 /// A debugger's requests to a hart: stop conditions and the cause of a stop. Breakpoints do not
-/// modify memory: the hart executes a page that has one instruction by instruction.
+/// modify memory: the hart executes pages with breakpoints instruction by instruction.
 class debug_control {
 public:
     enum class stop_reason : u8 { none, request, step, breakpoint, watchpoint };
@@ -31,9 +31,10 @@ public:
     bool is_halted() const { return halted_; }
     const stop& last_stop() const { return stop_; }
     void halt(const stop& why);
-    /// With `one`, until one instruction was executed; over a breakpoint at its pc.
+    /// Resumes, ignoring a breakpoint at the current pc once. With `one`, stops after one
+    /// instruction.
     void resume(bool one);
-    /// Whether the next instruction, if it is a WFI, does not wait.
+    /// Sets whether a WFI at the pc completes without waiting.
     void set_completes_wfi(bool completes) { completes_wfi_ = completes; }
     bool completes_wfi() const { return completes_wfi_; }
 
@@ -42,26 +43,26 @@ public:
     void add(const watchpoint& w) { watchpoints_.push_back(w); }
     void remove(const watchpoint& w);
     bool watches_data() const { return !watchpoints_.empty(); }
-    /// The first watched byte of such an access.
+    /// The first watched byte of the access, if there is one.
     std::optional<u64> watched(u64 va, u64 size, access how) const;
     bool has_breakpoint_in(u64 va, u64 size) const;
 
-    // Around an instruction that is executed alone.
+    // Called around an instruction that is executed alone.
     bool is_stepping() const { return stepping_; }
     /// Whether to stop before the instruction at `pc`.
     bool takes_breakpoint(u64 pc);
-    /// The instruction was left before its access, which is watched.
+    /// A watched access was detected; the instruction has been left before it.
     void hit(u64 address, access how) { hit_ = {stop_reason::watchpoint, address, how}; }
     bool has_hit() const { return hit_.has_value(); }
-    /// Why to stop after the instruction.
+    /// The reason to stop after the instruction, if there is one.
     std::optional<stop> end_instruction();
 
 private:
     bool halted_ = false;
     bool stepping_ = false;          // halt after the next instruction
-    bool skips_breakpoint_ = false;  // at the current pc, once
+    bool skips_breakpoint_ = false;  // once, at the current pc
     bool completes_wfi_ = false;
-    std::optional<stop> hit_;  // by the instruction that is being executed alone
+    std::optional<stop> hit_;  // cause found by the instruction being executed alone
     stop stop_;
     std::vector<u64> breakpoints_;
     std::vector<watchpoint> watchpoints_;

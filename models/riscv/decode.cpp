@@ -42,7 +42,7 @@ i32 immediate(u32 w, format layout) {
     }
 }
 
-/// Rows by major opcode, so that a search looks at a few dozen at most.
+/// Rows by major opcode, to limit a search to a few dozen.
 const std::vector<const row*>& candidates(u32 word) {
     static const auto table = [] {
         std::array<std::vector<const row*>, 32> buckets;

@@ -38,7 +38,7 @@ struct row {
     variants run;
 };
 
-/// One instruction taken apart. `what` is null when it is illegal.
+/// A decoded instruction. `what` is null if it is illegal.
 struct decoded {
     const row* what = nullptr;
     u8 rd = 0, rs1 = 0, rs2 = 0;
@@ -62,7 +62,7 @@ std::span<const row> rv64d_rows();
 std::span<const row> zicond_rows();
 std::span<const row> zicbo_rows();
 
-/// Rows that no instruction decodes to: what the assembler makes of special operands.
+/// Rows that no encoding decodes to; the assembler uses them for special operands.
 extern const row illegal_row;
 /// The 32-bit equivalent of a compressed instruction, 0 when it is illegal (rv64c.cpp).
 u32 expand(u16 bits);

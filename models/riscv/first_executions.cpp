@@ -7,8 +7,8 @@ namespace trn::riscv {
 
 namespace {
 
-/// Whether all that the operation `first` may stand for when fused, three operations at most or as
-/// many as there are up to a branch, was executed. One that faulted was: what follows it was not.
+/// Whether the operations that the fused operation `first` may include (at most three, ending at a
+/// branch) have all been executed. If one faulted, the following ones have not.
 bool all_seen(const first_executions& unseen, const op* ops, std::size_t first) {
     const auto end = std::min(first + 3, unseen.alone.size());
     for (auto i = first; i < end && unseen.alone[i] != nullptr; ++i)
@@ -23,7 +23,7 @@ handler first_seen(const op* o) {
     const auto& unseen = *block_of(o).unseen;
     for (const auto& p : unseen.places)
         if (p.slot == slot) *p.marks |= p.mark;
-    // As the links, the functions are a part of shared code that changes; one thread executes.
+    // Like the links, functions are the mutable part of shared code; one thread executes all harts.
     op* const ops = const_cast<op*>(o - slot);
     ops[slot].run = unseen.alone[slot];
     for (auto i = slot < 2 ? 0 : slot - 2; i <= slot; ++i)

@@ -5,10 +5,10 @@
 
 namespace trn::riscv {
 
-/// The function of an operation that was not executed yet.
+/// The function of an operation that has not been executed.
 void first_time(TRN_FLOW);
-/// Marks the first execution of `o`, whose function is first_time(); returns the function
-/// that executes it, which it has from now on.
+/// Marks the first execution of `o`, whose function is first_time(); restores and returns its
+/// original function.
 handler first_seen(const op* o);
 
 }  // namespace trn::riscv

@@ -16,7 +16,7 @@ using enum source;
 template <typename... S>
 struct list {};
 
-/// The fused functions, by the functions they replace.
+/// Fused functions by the functions that they replace.
 class table {
 public:
     handler find(handler first, handler second) const { return get(pairs_, first, second); }
@@ -59,8 +59,7 @@ private:
     using by_second = std::unordered_map<handler, handler>;
     using by_first = std::unordered_map<handler, by_second>;
 
-    // Not in line: there are more than a thousand calls, and each would take the compiler as long
-    // as the function that it adds.
+    // Not inlined: inlining more than a thousand calls would multiply the compile time.
     [[gnu::noinline]] void add(handler first, handler second, handler fused) {
         pairs_[first][second] = fused;
     }
@@ -93,7 +92,7 @@ using move_x = one_register<move, x>;
 
 table make_table() {
     table t;
-    // What begins a pair: cheap steps that are everywhere.
+    // First operations of pairs: cheap and frequent ones.
     using starts = list<imm_x<add>, imm_acc<add>, imm_x<addw>, imm_acc<addw>, imm_x<sll>,
                         imm_acc<sll>, imm_x<srl>, imm_x<and_>, imm_acc<and_>, reg_xx<add>,
                         reg_ax<add>, reg_xa<add>, reg_xx<addw>, reg_xx<xor_>, reg_xx<and_>,
@@ -118,7 +117,7 @@ table make_table() {
                        test<geu, x, x>, test<geu, acc, x>, test<geu, x, acc>>;
     t.add_branches(starts{}, tests{});
 
-    // An element of an array.
+    // Access to an array element.
     t.add_triple<imm_x<sll>, reg_ax<add>, load<i32, acc>>();
     t.add_triple<imm_x<sll>, reg_xa<add>, load<i32, acc>>();
     t.add_triple<imm_x<sll>, reg_ax<add>, load<i64, acc>>();

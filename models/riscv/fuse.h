@@ -7,9 +7,8 @@
 
 namespace trn::riscv {
 
-/// Lets neighbours that compilers often write together execute as one operation: the first gets a
-/// function that does the work of both and goes on behind the second, which stays as it is (for
-/// the places where things go wrong).
+/// Fuses neighbouring operations that compilers often emit together: the first gets a function that
+/// does the work of both and continues after the second. The second stays unchanged for slow paths.
 void fuse(std::span<op> block);
 
 }  // namespace trn::riscv

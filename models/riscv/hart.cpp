@@ -12,7 +12,7 @@ namespace trn::riscv {
 
 namespace {
 
-/// How many pages of code a hart may hold on to before it lets go of all of them.
+/// Number of code pages that a hart may hold before it releases all.
 constexpr std::size_t max_held_pages = 4096;
 
 }  // namespace
@@ -50,13 +50,13 @@ void hart::reset() {
     attention_ = true;
 }
 
-// --- Running.
+// --- Execution
 
 u64 hart::run(u64 instructions, u64 quantum) {
     const u64 start = ticks();
     constexpr auto unlimited = static_cast<u64>(std::numeric_limits<i64>::max());
     quantum_ = static_cast<i64>(quantum == 0 ? unlimited : std::min(quantum, unlimited));
-    cut_ = 0;  // of an earlier run that an interrupt or a debugger met at its end
+    cut_ = 0;  // left by an earlier run that was interrupted or halted at its end
     exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
     horizon_ = start + static_cast<u64>(exec.budget);
     while (exec.budget > 0) {
@@ -72,7 +72,7 @@ u64 hart::run(u64 instructions, u64 quantum) {
     return ticks() - start;
 }
 
-/// Runs operations until one leaves: from `first`, or from wherever `acc` points.
+/// Executes operations until one leaves: from `first`, or if null from address `acc`.
 void hart::run_operations(const op* first, u64 acc, u64 page) {
     const handler start = first == nullptr ? code_->decoder().jump : first->run;
     start(*this, first, acc, exec.budget, page, exec.space);
@@ -110,9 +110,9 @@ void hart::execute_alone(u64 pc) {
     if (const auto* const all = function_names::active())
         if (const auto* const function = all->at(pc, d.bits)) bus_.entered(*function);
     execute_one(d);
-    end_with_quantum();  // it may have accessed the bus
+    end_with_quantum();  // the instruction may have accessed the bus
 
-    if (debug_.has_hit()) return;  // before the access: nothing was executed
+    if (debug_.has_hit()) return;  // stopped before the access: nothing was executed
     if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
     if (coverage::active() != nullptr) record(pc, d);
 }
@@ -129,7 +129,7 @@ bool hart::execute_one(const decoded& d) {
     return !trapped_ && !debug_.has_hit();
 }
 
-/// The coverage of an instruction that was executed alone.
+/// Records coverage of an instruction that was executed alone.
 void hart::record(u64 pc, const decoded& d) const {
     u8* const marks = coverage::active()->marks(pc, d.bits);
     if (marks == nullptr) return;
@@ -163,7 +163,7 @@ const op* hart::find_code(u64 pc) {
     const u64 page = pc & ~u64{4095};
     fetch_entry& e = exec.space->fetch_at(pc);
     if (e.tag != page) {
-        careful_ = true;  // unless the whole page can be executed as it is
+        careful_ = true;  // cleared if the whole page can be executed as blocks
         u64 pa = 0;
         if (page_is_watched(page, access::fetch) || mmu_.translate(page, access::fetch, mode_, pa))
             return nullptr;
@@ -195,7 +195,7 @@ u64 hart::pc_of(const op* o) const {
     return exec.page + slot_of(o).offset;
 }
 
-// --- Time.
+// --- Time
 
 u64 hart::cycles() const {
     return ticks();
@@ -204,7 +204,7 @@ u64 hart::retired() const {
     return ticks() - unretired_;
 }
 
-/// Withholds the budget of all quanta but the one in which the present block began.
+/// Withholds the budget of all quanta except the current block's.
 void hart::withhold_other_quanta() {
     const i64 others = (exec.budget - 1) / quantum_ * quantum_;
     exec.budget -= others;
@@ -229,7 +229,7 @@ void hart::stall(u64 instructions) {
     unretired_ += instructions;
 }
 
-// --- Interrupts.
+// --- Interrupts
 
 void hart::drive(interrupt line, bool level) {
     lines_ = level ? lines_ | bit(line) : lines_ & ~bit(line);
@@ -250,7 +250,7 @@ void hart::update_timer() {
     interrupts_changed();
 }
 
-/// The enabled, pending interrupts of the most privileged mode that would take one now.
+/// Enabled, pending interrupts for the most privileged mode that can take one now.
 u64 hart::takeable() const {
     const u64 ready = pending() & csr.mie;
     if (ready == 0) return 0;
@@ -275,7 +275,7 @@ void hart::wait_for_interrupt() {
     stop_soon();
 }
 
-// --- Modes and caches.
+// --- Modes and caches
 
 void hart::change_mode(privilege mode) {
     mode_ = mode;
@@ -327,7 +327,7 @@ u64 hart::footprint() const {
            scratch_.ops.capacity() * sizeof(op) + mmu_.footprint();
 }
 
-// --- Debugger.
+// --- Debugger
 
 void hart::halt(const stop& why) {
     debug_.halt(why);

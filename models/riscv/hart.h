@@ -25,14 +25,14 @@ namespace trn::riscv {
 class commit_log;
 struct decoded;
 
-/// State that the executor (threaded.h) leaves in a hart while an instruction takes a slow path.
+/// State saved by the executor (threaded.h) while an instruction takes a slow path.
 struct execution {
     const op* at = nullptr;  ///< the operation in a slow path
     i64 budget = 0;          ///< instructions that may still be executed
     u64 page = 0;            ///< virtual address of the page that is being executed
-    fault raised;            ///< by the operation
+    fault raised;            ///< exception raised by the operation
     address_space* space = nullptr;
-    u64 next_pc = 0;  ///< of a system instruction: the next pc
+    u64 next_pc = 0;  ///< next pc, set by a system instruction
 };
 
 /// A RISC-V hart, RV64IMAC_Zicsr_Zifencei_Zba_Zbb_Zbs with M, S and U modes, Sv39, 16 PMP entries,
@@ -55,17 +55,17 @@ public:
 
     void reset();
 
-    /// Executes until at least `instructions` have been executed (trapping ones included) and the
-    /// basic block has ended, or the hart waits or halts. Returns how many were executed.
-    /// They are quanta of `quantum`, if that is not 0: the run ends with one of them after a bus
-    /// access, because others may have to act then.
+    /// Executes at least `instructions` (including trapping ones) up to the end of a basic block,
+    /// or until the hart waits or halts. Returns the number executed. If `quantum` is not 0, they
+    /// form quanta of that size, and after a bus access the run ends with the current quantum,
+    /// because other modules may have to act.
     u64 run(u64 instructions, u64 quantum = 0);
-    /// ticks() at which the last run was to end.
+    /// ticks() at which the last run was due to end.
     u64 run_end() const { return horizon_; }
 
     /// An interrupt line changes its level. Takes effect at the next block boundary.
     void drive(interrupt line, bool level);
-    /// The time has reached what hart_bus::wake_at() was given, or has jumped.
+    /// Time has reached the value passed to hart_bus::wake_at(), or was written.
     void time_changed() { update_timer(); }
     /// True while WFI waits; run() then returns at once.
     bool waiting() const { return waiting_; }
@@ -73,14 +73,14 @@ public:
     void stop_soon();
     /// From within a bus access: return from run() at the next block boundary.
     void end_run();
-    /// From within a bus access: as if `instructions` more had been executed (annotated delay).
+    /// From within a bus access: accounts for a delay of `instructions` (annotated delay).
     void stall(u64 instructions);
     /// Instructions executed since reset, trapping ones included; exact within a bus access too.
     u64 ticks() const {
         const u64 before = exec.at == nullptr ? 0 : slot_of(exec.at).before;
         return horizon_ - static_cast<u64>(exec.budget) + before;
     }
-    /// Simulated cycles pass while the hart executes nothing (WFI).
+    /// Adds cycles during which the hart executes nothing (WFI).
     void pass_cycles(u64 cycles) { csr.cycle_offset += cycles; }
 
     /// Forget host pointers, translations and decoded code derived from [first, last].
@@ -96,13 +96,13 @@ public:
     using watchpoint = debug_control::watchpoint;
     bool halted() const { return debug_.is_halted(); }
     void request_halt() { halt({stop_reason::request}); }
-    /// Runs on, over a breakpoint at the current pc. With `one`, halts after one instruction, and
-    /// a WFI is completed first.
+    /// Resumes, ignoring a breakpoint at the current pc once. With `one`, halts after one
+    /// instruction; a pending WFI completes first.
     void resume(bool one = false);
-    /// Completes the WFI that the hart waits in, as a halt does in the Debug spec, and one that is
-    /// its next instruction.
+    /// Completes the WFI in which the hart waits, as a halt does in the Debug spec, or a WFI that
+    /// is its next instruction.
     void end_wait();
-    /// Whether the next instruction can continue at `pc`, a trap aside.
+    /// Whether the next instruction can continue at `pc` unless it traps.
     bool leads_to(u64 pc);
     stop last_stop() const { return debug_.last_stop(); }
     void add_breakpoint(u64 pc);
@@ -110,7 +110,7 @@ public:
     void add_watchpoint(const watchpoint& w);
     void remove_watchpoint(const watchpoint& w);
     /// Access through the hart's current translation, without side effects, ignoring permissions.
-    /// Returns the bytes done: fewer when a page is not mapped or nothing answers.
+    /// Returns the number of bytes transferred: fewer if a page is unmapped or an access fails.
     std::size_t debug_read(u64 va, std::span<u8> data);
     std::size_t debug_write(u64 va, std::span<const u8> data);
 
@@ -119,13 +119,13 @@ public:
         if (index != 0) x[index] = value;
     }
     u64 pc() const { return pc_; }
-    /// Within a bus access: of the instruction that makes it.
+    /// Within a bus access: pc of the instruction that makes it.
     u64 access_pc() const { return exec.at == nullptr ? pc_ : pc_of(exec.at); }
-    /// Execution continues there, even out of a WFI.
+    /// Continues execution at `pc`, and ends a WFI.
     void set_pc(u64 pc);
     privilege mode() const { return mode_; }
     void set_mode(privilege mode);
-    /// Any CSR, at any current privilege. nullopt / false when it does not exist.
+    /// Accesses a CSR regardless of privilege. nullopt / false if it does not exist.
     std::optional<u64> read_csr(unsigned number);
     bool write_csr(unsigned number, u64 value);
 
@@ -135,7 +135,7 @@ public:
 
     // -- For instruction functions: state is public to them. ------------------------------------
     std::array<u64, 33> x{};  ///< x[32] discards writes to x0
-    std::array<u64, 32> f{};  ///< a binary32 value has ones above it (NaN boxing)
+    std::array<u64, 32> f{};  ///< binary32 values are NaN-boxed (upper bits are ones)
     csr_state csr;
     pmp protection;
     triggers watch;
@@ -166,7 +166,7 @@ public:
     u64 settle_envcfg(u64 old, u64 value) const;
     void set_menvcfg(u64 value);
     void set_stimecmp(u64 value);
-    /// Sstc: compares the time with stimecmp, and asks for time_changed() when they meet.
+    /// Sstc: compares the time with stimecmp, and schedules time_changed() for when they are equal.
     void update_timer();
     void return_from_trap(privilege from);
     void fence_i() { invalidate_code(); }
@@ -191,17 +191,17 @@ public:
         exec.at = nullptr;
     }
     u64 pc_of(const op* o) const;
-    /// The new pc is pc().
+    /// Continues at the trap vector, which pc() returns afterwards.
     void enter_trap(u64 cause_code, u64 value, u64 pc);
     /// Takes exec.raised as a trap at `pc`.
     void enter_fault(u64 pc);
-    /// The block at pc, or nullptr when it has to be executed one careful instruction.
+    /// The block at pc, or nullptr if the next instruction must be executed alone.
     const op* find_code(u64 pc);
     void step_next() { careful_ = true; }
     void hand_over(const op* next, u64 acc, i64 budget, u64 page, address_space* space);
-    /// Executes `d` at pc(), alone. False: it trapped, or left before its access.
+    /// Executes `d` at pc() alone. False: it trapped, or was left before its access.
     bool execute_one(const decoded& d);
-    /// Where x[0] lies in a hart, for host code.
+    /// Offset of x[0] in a hart, for host code.
     static const std::size_t offset_of_registers;
 
 private:
@@ -221,7 +221,7 @@ private:
     void step();
     void execute_alone(u64 pc);
     void record(u64 pc, const decoded& d) const;
-    bool serve();  // interrupts, halt, wait; false: nothing to execute now
+    bool serve();  // interrupts, halt, wait; false: nothing to execute
     u64 takeable() const;
     void halt(const stop& why);
 
@@ -258,15 +258,15 @@ private:
     i64 cut_ = 0;      // budget withheld by stop_soon()
     bool run_ends_ = false;
     privilege mode_ = privilege::machine;
-    u64 lines_ = 0;            // interrupt inputs, as bits of mip
+    u64 lines_ = 0;            // interrupt inputs, as mip bits
     bool timer_line_ = false;  // time >= stimecmp, while menvcfg.STCE is set
-    u64 unretired_ = 0;        // of ticks(): trapped instructions and stalls
-    u64 data_context_ = 0;     // MPRV, MPP, SUM, MXR as the cached translations assume
+    u64 unretired_ = 0;        // ticks() that did not retire: trapped instructions and stalls
+    u64 data_context_ = 0;     // MPRV, MPP, SUM, MXR at the time of the cached translations
     bool attention_ = false, waiting_ = false;
     bool careful_ = false;        // execute exactly one instruction next
-    bool alone_ = false;          // an instruction is being executed alone
-    bool trapped_ = false;        // and it trapped
-    bool always_alone_ = false;   // commit log
+    bool alone_ = false;          // true while an instruction is executed alone
+    bool trapped_ = false;        // the instruction executed alone has trapped
+    bool always_alone_ = false;   // set while the commit log is on
     bool watching_data_ = false;  // watchpoints or triggers may concern loads and stores
     std::vector<std::shared_ptr<code_page>> held_;
     struct {

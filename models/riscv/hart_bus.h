@@ -26,18 +26,18 @@ public:
     virtual ~hart_bus() = default;
     virtual bool read(u64 pa, std::span<u8> data) = 0;
     virtual bool write(u64 pa, std::span<const u8> data) = 0;
-    /// As above without side effects, for debuggers.
+    /// Like read() and write() without side effects, for debuggers.
     virtual bool debug_read(u64 pa, std::span<u8> data) = 0;
     virtual bool debug_write(u64 pa, std::span<const u8> data) = 0;
     /// Memory that the hart may access directly until it is invalidated.
     virtual std::optional<direct_memory> direct(u64 pa) = 0;
     /// The time CSR.
     virtual u64 time() = 0;
-    /// hart::time_changed() is to be called when time() has reached `time`, or was written.
-    /// Replaces the previous call; all ones: never.
+    /// Requests hart::time_changed() when time() reaches `time` or is written. Replaces the
+    /// previous request; all ones: never.
     virtual void wake_at(u64 /*time*/) {}
-    /// The hart begins a function, while there are function_names. A jump back to its first
-    /// instruction counts too.
+    /// The hart enters a function, if function_names are set. A jump back to its first instruction
+    /// counts as an entry.
     virtual void entered(const std::string& /*function*/) {}
 };
 

@@ -74,7 +74,7 @@ isa isa::parse(std::string_view text) {
     if (lower.rfind("rv64", 0) != 0) refuse(text, "must begin with rv64");
 
     std::vector<std::string> words;
-    bool multi = false;  // after the first '_' or 'z', names are longer than one letter
+    bool multi = false;  // names after the first '_' or 'z' have several letters
     for (const char ch : lower.substr(4)) {
         if (ch == '_') {
             multi = true;
@@ -101,7 +101,7 @@ isa isa::parse(std::string_view text) {
         for (const extension given : e->gives) result.add(given);
     }
     if (!result.has(extension::i)) refuse(text, "the base 'i' is missing");
-    // Privileged software needs CSRs and M, S and U modes, also when the string lacks them.
+    // Privileged software needs CSRs and M, S and U modes, even if the string omits them.
     for (const extension always : {extension::zicsr, extension::s, extension::u})
         result.add(always);
     return result;

@@ -16,7 +16,7 @@ using i16 = std::int16_t;
 using i32 = std::int32_t;
 using i64 = std::int64_t;
 
-/// The extensions that a hart may have; each row of the decode table names one.
+/// Extensions that a hart may implement; each row of the decode table names one.
 enum class extension : u8 {
     i,
     m,
@@ -38,15 +38,14 @@ enum class extension : u8 {
     svadu,
 };
 
-/// Which extensions a hart implements.
+/// The set of extensions that a hart implements.
 class isa {
 public:
-    /// What a hart has unless its `isa` says otherwise: RV64IMAC, Zicsr, Zifencei, Zba, Zbb, Zbs, S
-    /// and U.
+    /// Default extensions of a hart: RV64IMAC, Zicsr, Zifencei, Zba, Zbb, Zbs, S and U.
     static isa usual();
-    /// Everything that this core implements.
+    /// All extensions that this core can implement.
     static isa full();
-    /// Reads a string such as "rv64imac_zba_zbb"; S and U modes are always there.
+    /// Parses a string such as "rv64imac_zba_zbb"; S and U modes are always included.
     /// Throws std::invalid_argument with one readable sentence.
     static isa parse(std::string_view text);
 

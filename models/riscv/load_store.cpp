@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory as instructions and debuggers access it.
+// Memory accesses of instructions and debuggers.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -37,7 +37,8 @@ fault hart::physical(u64 va, u64 size, access how, u64& pa) {
     return mmu_.physical(va, size, how, how == access::fetch ? mode_ : data_mode(), pa);
 }
 
-/// Makes the next such access to this page fast, if nothing in the page needs attention.
+/// Enters the page into the TLB, so that further accesses take the fast path, unless the page needs
+/// checks.
 void hart::remember(u64 va, u64 pa, access how) {
     const u64 page = va & ~page_mask, frame = pa & ~page_mask;
     if (log_ != nullptr || page_is_watched(page, how) || !protection.uniform(frame, page_size))
@@ -61,8 +62,8 @@ void hart::remember_device(u64 va, u64 pa, access how) {
     entry = {page, pa - va};
 }
 
-/// Lets host code access all of the region of `pa` without a look at its pages, if no page of it
-/// needs attention.
+/// Opens a data window for the region of `pa`, so that host code accesses it without page look-ups,
+/// unless one of its pages needs checks.
 void hart::open_window(u64 pa) {
     const privilege mode = data_mode();
     const bool translated = mode != privilege::machine && csr.satp >> 60 != 0;
@@ -77,7 +78,7 @@ void hart::open_window(u64 pa) {
     exec.space->window = {r->first, size - 7, reinterpret_cast<u64>(r->host) - r->first};
 }
 
-// --- Loads and stores that the fast path did not answer.
+// --- Loads and stores outside the fast path
 
 fault hart::load(u64 va, unsigned size, u64& value) {
     value = 0;
@@ -99,7 +100,7 @@ fault hart::load_anywhere(u64 va, unsigned size, u64& value) {
     return {};
 }
 
-/// Precondition: `value` is 0; its other bytes remain so.
+/// Precondition: `value` is 0; bytes beyond `size` stay 0.
 fault hart::load_in_page(u64 va, unsigned size, u64& value) {
     u64 pa = 0;
     if (const fault f = physical(va, size, access::load, pa)) return f;
@@ -108,8 +109,8 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
         std::memcpy(raw, host, size);
         remember(va, pa, access::load);
     } else {
-        // Only memory takes misaligned accesses. A device would see another access than was meant,
-        // so software should not emulate it: an access fault (Priv. 3.6.3.3).
+        // Only memory supports misaligned accesses. For devices they are access faults, because
+        // software should not emulate them by several smaller accesses (Priv. 3.6.3.3).
         if (!aligned(va, size)) return access_fault(access::load, va);
         remember_device(va, pa, access::load);
         if (!bus_read(pa, {raw, size})) return access_fault(access::load, va);
@@ -129,7 +130,7 @@ fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
     if (const fault f = watch_data(va, size, access::store)) return f;
     const auto here = static_cast<unsigned>(page_size - (va & page_mask));
     if (size <= here) return store_in_page(va, size, value);
-    // Nothing is stored unless all of it can be.
+    // Stores nothing unless both parts are permitted.
     u64 pa = 0;
     if (const fault f = physical(va, here, access::store, pa)) return f;
     if (mmu_.direct(pa, here, access::store) == nullptr) return access_fault(access::store, va);
@@ -156,7 +157,7 @@ fault hart::store_in_page(u64 va, unsigned size, u64 value) {
     return {};
 }
 
-// --- Atomics: aligned, and in memory; AMOs also work on devices, as a read and a write.
+// --- Atomics: aligned accesses to memory; AMOs also access devices, by a read and a write
 
 fault hart::atomic_address(u64 va, unsigned size, access how, u64& pa, u8*& host) {
     if (const fault f = watch_data(va, size, how)) return f;
@@ -185,7 +186,8 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
     const auto reserved = std::exchange(reservation_, {});
     if (const fault f = atomic_address(va, size, access::store, pa, host)) return f;
     if (host == nullptr) return access_fault(access::store, va);
-    // Others (harts, DMA) write behind our back: the reservation holds while the value does.
+    // Other harts and DMA write without a notification: the reservation holds while the value is
+    // unchanged.
     u64 now = 0;
     std::memcpy(&now, host, size);
     stored = reserved.size == size && reserved.pa == pa && reserved.value == now;
@@ -227,9 +229,9 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     return {};
 }
 
-// --- Cache blocks.
+// --- Cache blocks
 
-/// CMO 1.0, 2.5: a load or a store must be permitted; what faults is a store.
+/// CMO 1.0, 2.5: a load or a store must be permitted; otherwise a store fault is raised.
 fault hart::manage_block(u64 va) {
     const u64 block = va & ~(cache_block - 1);
     u64 pa = 0;
@@ -252,7 +254,7 @@ fault hart::zero_block(u64 va) {
     return {};
 }
 
-// --- Instructions executed alone.
+// --- Instructions executed alone
 
 fault hart::fetch(u64 pc, u32& bits) {
     if (triggers_enabled() && watch.hit(access::fetch, pc, 1, mode_))
@@ -278,9 +280,9 @@ fault hart::fetch_half(u64 pc, u16& half) {
     return {};
 }
 
-// --- Watching.
+// --- Watchpoints and triggers
 
-/// Debug spec, Sdtrig "native triggers": none fires while it could not be returned from.
+/// Debug spec, Sdtrig "native triggers": disabled while the trap handler could not return.
 bool hart::triggers_enabled() const {
     if (mode_ == privilege::machine) return (csr.mstatus & mstatus::mie) != 0;
     const bool delegated = (csr.medeleg >> static_cast<unsigned>(cause::breakpoint) & 1) != 0;
@@ -302,7 +304,7 @@ bool hart::page_is_watched(u64 va, access how) const {
     return debug_.watched(va, page_size, how).has_value();
 }
 
-// --- For debuggers.
+// --- Debugger access
 
 std::size_t hart::debug_read(u64 va, std::span<u8> data) {
     std::size_t done = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From virtual to physical addresses (Sv39, Priv. 4.3-4.4) and to host memory.
+// Translation of virtual addresses (Sv39, Priv. 4.3-4.4) and of physical addresses to host memory.
 #include "models/riscv/mmu.h"
 
 #include <cstring>
@@ -10,7 +10,8 @@ namespace {
 
 namespace pte {
 constexpr u64 v = 1, r = 2, w = 4, x = 8, u = 16, a = 64, d = 128;
-constexpr u64 reserved = ~u64{0} << 54;  // N, PBMT and reserved: no extension of ours uses them
+// N, PBMT and reserved bits: their extensions are not implemented.
+constexpr u64 reserved = ~u64{0} << 54;
 constexpr u64 ppn(u64 entry) {
     return entry >> 10 & ((u64{1} << 44) - 1);
 }
@@ -68,7 +69,7 @@ fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
     return {};
 }
 
-/// One thread executes all harts, so none changes the entry between its read and this write.
+/// One thread executes all harts, so no other hart changes the entry between read and write.
 bool mmu::set_accessed(u64 at, u64 marked) {
     if (!protection_.allows(at, 8, access::store, privilege::supervisor)) return false;
     std::array<u8, 8> raw{};
@@ -93,7 +94,7 @@ bool mmu::find_mapped(u64 va, privilege mode, u64& pa) {
     return false;
 }
 
-// --- Host pointers.
+// --- Host pointers
 
 u8* mmu::direct(u64 pa, u64 size, access how) {
     const auto usable = [&](const direct_memory& r) {
@@ -102,7 +103,7 @@ u8* mmu::direct(u64 pa, u64 size, access how) {
     for (const auto& r : regions_)
         if (usable(r)) return r.host + (pa - r.first);
 
-    // Ask once per page; a page that answered no is remembered until forget_direct().
+    // Request once per page; refusals are cached until forget_direct().
     u64& known = not_direct_[pa >> 12 & (not_direct_.size() - 1)];
     const u64 key = (pa & ~page_mask) | static_cast<u64>(how) << 1 | 1;
     if (known == key) return nullptr;
@@ -125,7 +126,7 @@ void mmu::forget_direct(u64 first, u64 last) {
     not_direct_.fill(0);
 }
 
-// --- Caches.
+// --- Caches
 
 address_space& mmu::enter(privilege mode) {
     auto& space = spaces_[index_of(mode)];

@@ -13,8 +13,8 @@
 
 namespace trn::riscv {
 
-/// The memory of a hart behind its loads and stores: translation (Sv39, Priv. 4.3-4.4), protection,
-/// host pointers, and each privilege mode's caches of them.
+/// Address translation (Sv39, Priv. 4.3-4.4), protection and host pointers for a hart's loads and
+/// stores, with caches for each privilege mode.
 class mmu {
 public:
     static constexpr u64 page_size = 4096, page_mask = page_size - 1;
@@ -22,7 +22,7 @@ public:
     mmu(const csr_state& csr, const pmp& protection, hart_bus& bus)
         : csr_(csr), protection_(protection), bus_(bus) {}
 
-    /// The physical address. Permissions of the page table only.
+    /// Translates to the physical address. Checks permissions of the page table only.
     fault translate(u64 va, access how, privilege mode, u64& pa) {
         constexpr unsigned satp_mode_shift = 60;
         if (mode != privilege::machine && csr_.satp >> satp_mode_shift != 0)
@@ -30,7 +30,7 @@ public:
         pa = va;
         return {};
     }
-    /// As translate(), and PMP allows all of the access.
+    /// Like translate(), but PMP must also allow the whole access.
     fault physical(u64 va, u64 size, access how, privilege mode, u64& pa) {
         if (const fault f = translate(va, how, mode, pa)) return f;
         if (!protection_.allows(pa, size, how, mode)) return access_fault(how, va);
@@ -38,16 +38,17 @@ public:
     }
     /// The host memory of an access, or nullptr.
     u8* direct(u64 pa, u64 size, access how);
-    /// The memory that direct() answered for `pa`, or nullptr.
+    /// The memory granted by direct() for `pa`, or nullptr.
     const direct_memory* region(u64 pa) const;
-    /// As translate(), for a debugger: ignores permissions, sets no A or D bit. False: not mapped.
+    /// Like translate() for a debugger: ignores permissions, sets no A or D bits. False: not
+    /// mapped.
     bool debug_translate(u64 va, privilege mode, u64& pa);
 
-    /// The caches of a mode, made when it is first entered.
+    /// The caches of a mode, created when it is first entered.
     address_space& enter(privilege mode);
     void forget_data();
     void forget_code();
-    /// Forgets host pointers derived from [first, last]; cached translations are the caller's.
+    /// Drops host pointers derived from [first, last]; the caller drops cached translations.
     void forget_direct(u64 first, u64 last);
     /// Bytes of host memory, beside this object.
     u64 footprint() const;
@@ -60,10 +61,10 @@ private:
     const csr_state& csr_;
     const pmp& protection_;
     hart_bus& bus_;
-    bool debugs_ = false;  // debug_translate() is under way
+    bool debugs_ = false;  // during debug_translate()
     std::array<std::unique_ptr<address_space>, 3> spaces_;
     std::vector<direct_memory> regions_;
-    std::array<u64, 16> not_direct_{};  // pages known to have no host memory, by page number
+    std::array<u64, 16> not_direct_{};  // pages without host memory, by page number
 };
 
 }  // namespace trn::riscv

@@ -10,12 +10,12 @@ namespace trn::riscv {
 /// The source of the memory-mapped mtime counter; the time CSR is a shadow of it (Priv. 3.1.10).
 class mtime_source {
 public:
-    /// mtime at absolute simulated time `at`, which may lie ahead of the kernel's.
+    /// mtime at absolute simulated time `at`, which may be later than the kernel's time.
     virtual std::uint64_t mtime(sc_core::sc_time at) const = 0;
-    /// When mtime reaches `value`, unless software writes mtime; sc_max_time() beyond the end of
-    /// time. Harts with Sstc need it.
+    /// Simulated time at which mtime reaches `value` if software does not write mtime;
+    /// sc_max_time() if never. Required by harts with Sstc.
     virtual sc_core::sc_time when(std::uint64_t /*value*/) const { return sc_core::sc_max_time(); }
-    /// `written` is called when software has written mtime.
+    /// Registers `written`, which is called after software has written mtime.
     virtual void on_write(std::function<void()> /*written*/) const {}
 
 protected:

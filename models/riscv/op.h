@@ -13,11 +13,11 @@ struct op;
 struct block;
 struct address_space;
 
-/// Everything that flows from one predecoded operation to the next lives in host registers:
+/// State passed from one predecoded operation to the next, in host registers:
 ///   h       the hart
 ///   o       the operation
-///   acc     the value most lately written to a register; an operation whose source is that
-///           register takes it from here and does not wait for the store to x[] to be forwarded
+/// acc     the value last written to a register; an operation with that source register uses acc,
+/// which avoids waiting for store-to-load forwarding of x[]
 ///   budget  instructions that may still be executed; checked where blocks end
 ///   page    virtual address of the page that is being executed
 ///   space   the address translations and jump targets of the current privilege mode
@@ -52,8 +52,8 @@ struct op {
 };
 static_assert(sizeof(op) == 16);
 
-/// Operations hand over by tail calls. Where the compiler does not make them (sanitizer builds,
-/// no optimisation), each returns and a loop in hart::execute calls the next.
+/// Operations continue by tail calls. Where the compiler does not emit them (sanitizer builds, no
+/// optimisation), each returns and a loop in hart::execute calls the next.
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
 #define TRN_CONTINUE(next)                                     \
     do {                                                       \
@@ -68,7 +68,7 @@ static_assert(sizeof(op) == 16);
 struct tlb_entry {
     static constexpr u64 empty = 0x800;  // bit 11 is never set in what is compared
     u64 tag = empty;
-    u64 host = 0;  ///< add the virtual address: the host address
+    u64 host = 0;  ///< host address minus virtual address
 };
 
 /// A 4 KiB page that is not memory: loads or stores there go to the bus.
@@ -77,7 +77,8 @@ struct device_entry {
     u64 bus = 0;  ///< add the virtual address: the physical one
 };
 
-/// Where a jump to `pc` continues; private to a hart, because only it knows its own code.
+/// Target of a jump to `pc`; private to a hart, because the code at an address differs between
+/// harts.
 struct jump_entry {
     static constexpr u64 empty = 1;  // no instruction has an odd address
     u64 pc = empty;
@@ -91,12 +92,11 @@ struct fetch_entry {
     code_page* page = nullptr;
 };
 
-/// Memory that loads and stores reach by one offset from any page: accesses of up to 8 bytes
-/// at [first, first + span). Only without address translation, and where nothing else restricts
-/// them.
+/// Memory accessed by loads and stores at one offset for all pages: up to 8 bytes at [first, first
+/// + span). Only without address translation and other restrictions.
 struct data_window {
     u64 first = 0, span = 0;
-    u64 host = 0;  ///< add the virtual address: the host address
+    u64 host = 0;  ///< host address minus virtual address
 };
 
 /// The caches of one privilege mode, created when the mode is first entered.

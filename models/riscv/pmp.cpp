@@ -63,7 +63,8 @@ bool pmp::allows(u64 pa, u64 size, access how, privilege mode) const {
     for (unsigned i = 0; i < active_; ++i) {
         const region& r = region_[i];
         if (last < r.first || pa > r.last) continue;
-        // Priv. 3.7.1: the lowest-numbered entry that matches any byte decides, and must match all.
+        // Priv. 3.7.1: the lowest-numbered entry that matches any byte applies, and must match all
+        // bytes.
         if (pa < r.first || last > r.last) return false;
         if (mode == privilege::machine && (config_[i] & bit_l) == 0) return true;
         const u8 needed = how == access::fetch ? bit_x : how == access::load ? bit_r : bit_w;

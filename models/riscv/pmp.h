@@ -15,13 +15,13 @@ public:
 
     u8 config(unsigned entry) const { return config_[entry]; }
     u64 address(unsigned entry) const { return address_[entry]; }
-    /// Locked entries ignore writes; so does the address below a locked TOR entry.
+    /// Locked entries ignore writes, as does the address entry below a locked TOR entry.
     void set_config(unsigned entry, u8 value);
     void set_address(unsigned entry, u64 value);
 
-    /// May `mode` access all of [pa, pa + size)?
+    /// Whether `mode` may access all of [pa, pa + size).
     bool allows(u64 pa, u64 size, access how, privilege mode) const;
-    /// Does one entry, or none, decide for every byte of [pa, pa + size)?
+    /// Whether the same entry, or none, applies to all bytes of [pa, pa + size).
     bool uniform(u64 pa, u64 size) const;
     void reset();
 
@@ -34,7 +34,7 @@ private:
     std::array<u8, entries> config_{};
     std::array<u64, entries> address_{};
     std::array<region, entries> region_{};
-    unsigned active_ = 0;  // entries below this index may match
+    unsigned active_ = 0;  // entries from this index on are off
 };
 
 }  // namespace trn::riscv

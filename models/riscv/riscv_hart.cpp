@@ -67,7 +67,7 @@ riscv::hart& riscv_hart::core() {
     return *core_;
 }
 
-// --- The process: one quantum per activation.
+// --- The process: one quantum per activation
 
 void riscv_hart::wake() {
     wake_.notify(sc_core::SC_ZERO_TIME);
@@ -78,12 +78,13 @@ void riscv_hart::execute() {
     riscv::hart& core = this->core();
     const std::uint64_t now = sc_core::sc_time_stamp().value(), local = local_time();
     const bool idle = core.waiting() || core.halted();
-    // A debugger stopped it within a quantum and lets it go on at the same simulated time: the rest
-    // of the quantum follows, so that being debugged changes nothing.
+    // If a debugger stopped it within a quantum and resumes it at the same simulated time, it
+    // executes the rest of the quantum, so that debugging does not change the simulation.
     const bool goes_on_within = !idle && now < local && now == local_start_;
     if (!goes_on_within) {
-        if (now < local) return next_trigger(duration(local - now));  // it had run ahead
-        core.pass_cycles((now - local) / clock_);                     // it waited or was halted
+        // It is ahead of the kernel's time.
+        if (now < local) return next_trigger(duration(local - now));
+        core.pass_cycles((now - local) / clock_);  // it was waiting or halted
         local_start_ = now;
         ticks_start_ = core.ticks();
         quantum_end_ = cfg_.quantum_instructions;
@@ -109,8 +110,8 @@ void riscv_hart::say_parked() {
               core_->pc());
 }
 
-/// One quantum, or several while nothing else is to happen in the time they take: the kernel could
-/// do nothing but come back here. Returns the instructions executed since ticks_start_.
+/// Executes one quantum, or several if no other event is due in their time, since the kernel would
+/// only resume this process. Returns the instructions executed since ticks_start_.
 std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
     const std::uint64_t quantum = cfg_.quantum_instructions;
     const std::uint64_t limit = cfg_.instruction_limit - ticks_start_;
@@ -130,8 +131,8 @@ std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
     return done;
 }
 
-/// How many quanta may follow the present one: they end before anything else is to happen, and the
-/// kernel, which serves sockets, is not kept waiting for long.
+/// Number of additional quanta that end before the next event of the simulation; limited, so that
+/// the kernel regularly serves sockets.
 std::uint64_t riscv_hart::undisturbed_quanta(std::uint64_t limit) const {
     if (sc_core::sc_pending_activity_at_current_time()) return 0;
     constexpr std::uint64_t max_quanta = 32, max_instructions = 80'000;
@@ -144,12 +145,12 @@ std::uint64_t riscv_hart::undisturbed_quanta(std::uint64_t limit) const {
     return end <= quantum_end_ ? 0 : (end - quantum_end_) / quantum;
 }
 
-/// How far this hart has come, which is ahead of the kernel within a quantum.
+/// This hart's local time, which is ahead of the kernel's within a quantum.
 std::uint64_t riscv_hart::local_time() const {
     return local_start_ + (core_->ticks() - ticks_start_) * clock_;
 }
 
-/// The same, from now.
+/// The local time's offset from the kernel's.
 sc_core::sc_time riscv_hart::ahead() const {
     const auto now = sc_core::sc_time_stamp().value();
     return duration(core_ == nullptr ? 0 : std::max<std::uint64_t>(local_time(), now) - now);
@@ -166,8 +167,8 @@ void riscv_hart::on_irq(unsigned line, bool level) {
     if (level && core_->waiting()) wake();
 }
 
-/// From an interrupt on, until it sleeps or another operation interrupts it, what it does is for
-/// the operation that raised the line.
+/// Attributes the hart's activity, from an interrupt until it sleeps or is interrupted by another
+/// operation, to the operation that raised the line.
 void riscv_hart::serve(trace::operation asked) {
     if (asked == 0 || asked == serves_.of) return;
     stop_serving();
@@ -201,7 +202,7 @@ void riscv_hart::on_reset(bool level) {
     if (!level && sc_core::sc_start_of_simulation_invoked()) wake();
 }
 
-// --- The bus.
+// --- Bus
 
 bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                            std::size_t size) {
@@ -280,7 +281,7 @@ std::optional<riscv::direct_memory> riscv_hart::direct(std::uint64_t pa) {
 
 std::uint64_t riscv_hart::time() {
     if (time_source_ == nullptr) return 0;
-    // A hart that waits is behind the kernel.
+    // A waiting hart's local time is behind the kernel's.
     return time_source_->mtime(
         duration(std::max<std::uint64_t>(local_time(), sc_core::sc_time_stamp().value())));
 }
@@ -293,7 +294,7 @@ void riscv_hart::wake_at(std::uint64_t time) {
     if (at != sc_core::sc_max_time()) alarm_->notify(at - sc_core::sc_time_stamp());
 }
 
-/// The time may have reached stimecmp.
+/// Called when the time may have reached stimecmp.
 void riscv_hart::check_timer() {
     if (core_ == nullptr || reset.level()) return;
     core_->time_changed();
@@ -310,18 +311,18 @@ void riscv_hart::on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
 }
 
 void riscv_hart::invalidate_code(std::uint64_t, std::uint64_t) {
-    // Pages are recognised by content when next executed: those that did not change cost one look.
+    // Pages are identified by content at their next execution: unchanged ones cost one comparison.
     if (core_ != nullptr) core_->invalidate_code();
 }
 
-// --- Faults.
+// --- Faults
 
 std::vector<accepts_faults::fault> riscv_hart::faults() {
     return {{"hang", "executes nothing until its next reset, also on interrupts",
              [this](auto&) { hangs_ = true; }}};
 }
 
-// --- For a debugger.
+// --- Debugger
 
 std::string riscv_hart::state() const {
     if (reset.level() || core_ == nullptr) return "in reset";

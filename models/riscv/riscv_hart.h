@@ -18,9 +18,9 @@
 
 namespace trn {
 
-/// A RISC-V hart on a TLM bus: runs one quantum per activation, memory through DMI, devices through
-/// b_transport with the annotated delay. In WFI and in reset it has no scheduled event; before it
-/// first leaves reset it has no state. Design: doc/models/hart.md.
+/// A RISC-V hart on a TLM bus: executes one quantum per activation; accesses memory through DMI,
+/// and devices through b_transport with annotated delay. It schedules no events in WFI and reset,
+/// and allocates no state before it first leaves reset. Design: doc/models/hart.md.
 class riscv_hart : public sc_core::sc_module,
                    public debug_target,
                    public caches_code,
@@ -30,14 +30,14 @@ class riscv_hart : public sc_core::sc_module,
 public:
     struct config {
         std::uint64_t hart_id = 0;
-        sc_core::sc_time clock{1, sc_core::SC_NS};  ///< per instruction
+        sc_core::sc_time clock{1, sc_core::SC_NS};  ///< time per instruction
         std::uint64_t reset_vector = 0x1000;
         riscv::isa isa = riscv::isa::usual();
         std::uint64_t quantum_instructions = 10'000;
         std::uint64_t instruction_limit =
-            ~std::uint64_t{0};  ///< halts when it has executed so many
+            ~std::uint64_t{0};  ///< halts after this number of instructions
     };
-    /// Lines of `irq`.
+    /// Indices of the lines of `irq`.
     enum line : unsigned {
         machine_software,
         machine_timer,
@@ -63,8 +63,8 @@ public:
 
     /// The core, created on first use.
     riscv::hart& core();
-    /// From within a bus access: the quantum ends with the basic block, so that what follows
-    /// happens at the hart's own time, not before.
+    /// From within a bus access: ends the quantum with the basic block, so that effects of the
+    /// access happen at the hart's local time.
     void end_quantum();
     /// Code in [first, last] of the physical address space was rewritten.
     void invalidate_code(std::uint64_t first, std::uint64_t last);
@@ -136,30 +136,30 @@ private:
     void on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last);
 
     const config cfg_;
-    const std::uint64_t
-        clock_;  // times are whole numbers here: they are on the path of each quantum
+    const std::uint64_t clock_;  // integer times, for speed: used in each quantum
     std::shared_ptr<riscv::code_cache> code_;
     std::unique_ptr<riscv::hart> core_;
     const riscv::mtime_source* time_source_ = nullptr;
     tlm::tlm_generic_payload payload_;
-    tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of bus; found at the first access
+    tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of the bus; set by the first access
     sc_core::sc_event wake_;
-    std::unique_ptr<sc_core::sc_event> alarm_;  // with Sstc: the time is stimecmp
+    // With Sstc: notified when the time reaches stimecmp.
+    std::unique_ptr<sc_core::sc_event> alarm_;
     view view_{*this};
     std::function<void()> stopped_;
     bool hangs_ = false;
     bool said_parked_ = false;       // since its last reset
-    std::uint64_t local_start_ = 0;  // when ticks_start_ instructions were done
+    std::uint64_t local_start_ = 0;  // local time at which ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
     std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
-    std::uint64_t unpaid_ = 0;       // annotated delay that is not yet a whole instruction
+    std::uint64_t unpaid_ = 0;       // remainder of annotated delays below one instruction
     struct {
         tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
         std::uint64_t address = 0;
         std::size_t size = 0;
         std::string text;
-    } failed_;             // the last access that did, described: a loop repeats it
-    trace::slice serves_;  // the operation that woke or interrupted it last
+    } failed_;  // description of the last failed access: avoids repeated reports in loops
+    trace::slice serves_;  // operation that last woke or interrupted the hart
 };
 
 }  // namespace trn

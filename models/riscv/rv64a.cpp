@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RV64A (Unpriv. chapter 8). One thread executes all harts, so each operation is atomic by itself;
-// aq and rl order nothing that is not in order already.
+// RV64A (Unpriv. chapter 8). One thread executes all harts, so each operation is atomic; aq and rl
+// need no code, because accesses are already in program order.
 #include <algorithm>
 
 #include "models/riscv/alu.h"
@@ -28,7 +28,7 @@ u64 umax(u64 a, u64 b) {
     return std::max(a, b);
 }
 
-/// The operands of a word operation are its low halves; a result is stored as 4 bytes.
+/// Word operations use the low halves of their operands; results are stored as 4 bytes.
 template <binary F>
 u64 on_words(u64 a, u64 b) {
     return F(word(u(a)), word(u(b)));

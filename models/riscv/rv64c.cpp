@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed instructions (Unpriv. chapter 16): each is defined as one 32-bit instruction, so each
-// is rewritten into it. Encodings that the manual reserves expand to 0.
+// Compressed instructions (Unpriv. chapter 16): each is expanded to the 32-bit instruction by which
+// the manual defines it. Reserved encodings expand to 0.
 #include "models/riscv/decode.h"
 
 namespace trn::riscv {
@@ -15,7 +15,7 @@ constexpr u32 op_load = 0x03, op_load_fp = 0x07, op_store_fp = 0x27, op_imm = 0x
 struct compressed {
     u32 c;
 
-    /// Bits high…low of the instruction, moved to start at `to`.
+    /// Bits high to low of the instruction, shifted to bit `to`.
     u32 get(unsigned high, unsigned low, unsigned to = 0) const {
         return (c >> low & ((u32{1} << (high - low + 1)) - 1)) << to;
     }

@@ -29,7 +29,7 @@ u64 boxed(F value) {
     return sizeof(F) == 4 ? box | value : u64{value};
 }
 
-/// Register 0 is an ordinary one here; 32 stands for it as a destination (op.h).
+/// Register 0 is a normal register here; as a destination it is encoded as 32 (op.h).
 template <typename F>
 void write(hart& h, const op& o, F value) {
     h.f[o.rd & 31] = boxed(value);
@@ -39,7 +39,7 @@ bool is_off(const hart& h) {
     return (h.csr.mstatus & mstatus::fs) == 0;
 }
 
-/// Whether the rounding mode is valid, and `c` has it.
+/// Sets the rounding mode of `c`; returns false if the mode is invalid.
 bool choose_rounding(const hart& h, const op& o, context& c) {
     constexpr u64 dynamic = 7, last = 4;
     u64 mode = static_cast<u64>(o.imm) & 7;
@@ -61,7 +61,7 @@ void finish(hart& h, const context& c) {
     mark_dirty(h);
 }
 
-// --- Loads and stores.
+// --- Loads and stores
 
 template <typename F>
 fault load_float(hart& h, const op& o) {
@@ -90,7 +90,7 @@ fault store_float(hart& h, const op& o) {
     return h.store(va, sizeof(F), h.f[o.rs2]);
 }
 
-// --- Arithmetic that rounds.
+// --- Arithmetic with rounding
 
 template <typename F, F (*Operation)(F, F, context&)>
 fault rounded(hart& h, const op& o) {
@@ -126,7 +126,7 @@ fault to_integer(hart& h, const op& o) {
     context c;
     if (is_off(h) || !choose_rounding(h, o, c)) return h.illegal();
     const auto result = soft_float::to_integer<Integer, F>(read<F>(h, o.rs1), c);
-    // 32-bit results are sign-extended, unsigned ones too (Unpriv. 11.7).
+    // 32-bit results are sign-extended, including unsigned ones (Unpriv. 11.7).
     h.x[o.rd] = sizeof(Integer) == 4 ? static_cast<u64>(i64{static_cast<i32>(result)})
                                      : static_cast<u64>(result);
     finish(h, c);
@@ -151,7 +151,7 @@ fault convert(hart& h, const op& o) {
     return {};
 }
 
-// --- Operations without rounding.
+// --- Operations without rounding
 
 template <typename F, F (*Operation)(F, F, context&)>
 fault exact(hart& h, const op& o) {
@@ -191,7 +191,7 @@ fault classify(hart& h, const op& o) {
     return {};
 }
 
-/// Moves keep the bits, boxed or not.
+/// Moves copy the bits regardless of NaN boxing.
 template <typename F>
 fault move_to_x(hart& h, const op& o) {
     if (is_off(h)) return h.illegal();
@@ -221,7 +221,7 @@ template <typename F, effect E>
 constexpr row make(const char* name, u32 match, u32 mask, format layout) {
     return {name, match, mask, layout, needed<F>, flow::other, same(aside<E>)};
 }
-/// With a rounding mode and two sources, or one (rs2 is part of the opcode).
+/// Rows with a rounding mode and two sources, or one (rs2 is part of the opcode).
 template <typename F, effect E>
 constexpr row two(const char* name, u32 funct) {
     return make<F, E>(name, op_fp | funct << 25 | width<F>, funct7_mask, format::fp);
@@ -231,7 +231,7 @@ constexpr row one(const char* name, u32 funct, u32 rs2, format layout = format::
     return make<F, E>(name, op_fp | funct << 25 | width<F> | rs2 << 20, funct7_mask | rs2_mask,
                       layout);
 }
-/// Without a rounding mode.
+/// Rows without a rounding mode.
 template <typename F, effect E>
 constexpr row plain(const char* name, u32 funct, u32 funct3, format layout = format::fp) {
     return make<F, E>(name, op_fp | funct << 25 | width<F> | funct3 << 12,
@@ -306,7 +306,7 @@ constexpr row d_rows[] = {
     plain<u64, exact<u64, inject_xor<u64>>>("fsgnjx.d", 0x10, 2),
     plain<u64, exact<u64, minimum<u64>>>("fmin.d", 0x14, 0),
     plain<u64, exact<u64, maximum<u64>>>("fmax.d", 0x14, 1),
-    // The width is that of the result; both need D.
+    // The width is that of the result; both conversions need D.
     {"fcvt.s.d", op_fp | 0x20u << 25 | 1u << 20, funct7_mask | rs2_mask, format::fp, extension::d,
      flow::other, same(aside<convert<u32, u64, soft_float::narrow>>)},
     one<u64, convert<u64, u32, soft_float::widen>>("fcvt.d.s", 0x20, 0),

@@ -9,7 +9,7 @@ namespace {
 
 using namespace alu;
 
-/// Memory order is program order here: one thread executes all harts.
+/// No effect: one thread executes all harts, so memory order is program order.
 fault fence(hart&, const op&) {
     return {};
 }

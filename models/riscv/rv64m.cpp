@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RV64M (Unpriv. chapter 7). Division never traps: by zero and on overflow it has defined results.
+// RV64M (Unpriv. chapter 7). Division does not trap: division by zero and overflow have defined
+// results.
 #include <limits>
 
 #include "models/riscv/alu.h"

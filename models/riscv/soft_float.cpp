@@ -21,8 +21,7 @@ constexpr int min_exponent = 1 - max_exponent<F>;
 
 enum class kind : u8 { zero, finite, infinite, nan };
 
-/// A finite number is significand / 2^63 * 2^exponent; the most significant bit of the significand
-/// is set.
+/// A finite number: significand / 2^63 * 2^exponent; the top bit of the significand is set.
 struct number {
     kind is = kind::zero;
     bool negative = false;
@@ -45,7 +44,7 @@ number unpack(F a) {
     return {kind::finite, negative, min_exponent<F> - shift, high << shift};
 }
 
-/// Shifts right; bits that are lost are kept as bit 0.
+/// Shifts right; ORs the bits shifted out into bit 0.
 template <typename U>
 U shift_jam(U value, int count) {
     constexpr int width = 8 * sizeof(U);
@@ -69,7 +68,7 @@ F invalid(context& c) {
     return canonical_nan<F>;
 }
 
-/// The result of an operation with a NaN among its operands.
+/// The result of an operation with at least one NaN operand.
 template <typename F, typename... Operands>
 F nan_result(context& c, Operands... operands) {
     if ((is_signaling<F>(operands) || ...)) c.flags |= flag::invalid;
@@ -109,7 +108,7 @@ F overflow(bool negative, context& c) {
     return away ? infinite<F>(negative) : infinite<F>(negative) - 1;
 }
 
-/// Rounds a number whose significand has the lost bits as bit 0.
+/// Rounds a number; bit 0 of its significand includes the bits shifted out.
 template <typename F>
 F round_and_pack(const number& n, context& c) {
     constexpr int shift = 64 - precision<F>;
@@ -130,7 +129,7 @@ F round_and_pack(const number& n, context& c) {
         biased = static_cast<u64>(n.exponent + max_exponent<F> - 1);
     }
     if ((significand & lost_mask) != 0) c.flags |= flag::inexact;
-    // The leading 1 of the significand, or its carry, adds to the exponent.
+    // The leading 1 of the significand, and its carry, are added to the exponent field.
     return zero<F>(n.negative) + static_cast<F>((biased << fraction_bits<F>)+rounded);
 }
 
@@ -174,7 +173,8 @@ wide_number product(const number& a, const number& b) {
             carries ? significand >> 1 : significand};
 }
 
-/// The sum when an operand is 0 or infinite and none is a NaN; a and b are its operands.
+/// The sum x + y if an operand is 0 or infinite and none is a NaN; a and b are the encoded
+/// operands.
 template <typename F>
 F add_special(const number& x, const number& y, F a, F b, context& c) {
     if (x.is == kind::infinite && y.is == kind::infinite)
@@ -257,7 +257,7 @@ F multiply_add(F a, F b, F addend, context& c) {
         if (p.is != kind::finite || z.is == kind::infinite)
             return add_special(p, z, infinite_product ? infinite<F>(negative) : zero<F>(negative),
                                addend, c);
-        const wide_number exact = product(x, y);  // and the addend is 0
+        const wide_number exact = product(x, y);  // the addend is 0
         return pack_wide<F>(exact.negative, exact.exponent, exact.significand, c);
     }
     return add_wide<F>(product(x, y), widened(z), c);
@@ -292,7 +292,7 @@ F square_root(F a, context& c) {
     const u128 radicand = u128{x.significand} << (odd ? 64 : 63);
     const u64 result = root(radicand);
     const bool exact = u128{result} * result == radicand;
-    // A result of 53 bits leaves 11 below it, so that bit 0 is free to say that it is inexact.
+    // A result of 53 bits leaves 11 lower bits, so bit 0 can mark an inexact result.
     return round_and_pack<F>(
         {kind::finite, false, (x.exponent - (odd ? 1 : 0)) / 2, result | (exact ? 0 : 1)}, c);
 }
@@ -346,7 +346,7 @@ Integer to_integer(F a, context& c) {
     u64 magnitude = x.significand;
     bool inexact = false;
     if (const int shift = 63 - x.exponent; shift > 0) {
-        const int kept = std::min(shift, 2);  // bits below the integer, the rest jammed into them
+        const int kept = std::min(shift, 2);  // number of fraction bits; the rest is ORed into them
         const u64 with_rest = shift_jam(x.significand, shift - kept);
         inexact = (with_rest & ((u64{1} << kept) - 1)) != 0;
         magnitude = round_at(with_rest, kept, x.negative, c.mode);

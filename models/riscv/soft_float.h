@@ -3,13 +3,13 @@
 
 #include "models/riscv/isa.h"
 
-/// IEEE 754 arithmetic on binary32 (u32) and binary64 (u64) with the choices of RISC-V (Unpriv.
-/// chapters 11 and 12): tininess is detected after rounding, and every NaN result is the canonical
-/// NaN. Integer arithmetic only, so a result depends neither on the host's floating point nor on
-/// the compiler's options.
+/// IEEE 754 arithmetic on binary32 (u32) and binary64 (u64) with RISC-V's choices (Unpriv. chapters
+/// 11 and 12): tininess is detected after rounding, and NaN results are the canonical NaN. Uses
+/// integer arithmetic only, so results are independent of the host's floating point and of compiler
+/// options.
 namespace trn::riscv::soft_float {
 
-/// As the field rm numbers them.
+/// Rounding modes by their encoding in rm.
 enum class rounding : u8 { nearest_even, to_zero, down, up, nearest_away };
 
 /// Bits of fflags.
@@ -53,12 +53,12 @@ F divide(F a, F b, context& c);
 template <typename F>
 F square_root(F a, context& c);
 
-/// The number where one operand is a NaN; -0 is less than +0.
+/// If one operand is a NaN, the result is the other operand; -0 is less than +0.
 template <typename F>
 F minimum(F a, F b, context& c);
 template <typename F>
 F maximum(F a, F b, context& c);
-/// False when an operand is a NaN. equal() is quiet, the other two signal.
+/// False if an operand is a NaN. equal() is quiet, the other two signal.
 template <typename F>
 bool equal(F a, F b, context& c);
 template <typename F>
@@ -66,8 +66,8 @@ bool less(F a, F b, context& c);
 template <typename F>
 bool less_or_equal(F a, F b, context& c);
 
-/// Integers are i32, u32, i64 and u64. What an integer cannot hold becomes its nearest value, a NaN
-/// its greatest, with the flag `invalid`.
+/// Integers are i32, u32, i64 and u64. Values out of range become the nearest integer, NaNs the
+/// largest, both with flag `invalid`.
 template <typename Integer, typename F>
 Integer to_integer(F a, context& c);
 template <typename F, typename Integer>

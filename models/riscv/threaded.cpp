@@ -30,7 +30,7 @@ void end_of_block(TRN_FLOW) {
 
 void link_near(TRN_FLOW) {
     const op* const target = block_of(o).owner->at(static_cast<u32>(o->imm));
-    // The links of shared code are its only part that changes; one thread executes all harts.
+    // Links are the only mutable part of shared code; one thread executes all harts.
     const_cast<op*>(o - 1)->taken = target;
     TRN_CONTINUE(target);
 }
@@ -41,7 +41,7 @@ void link_far(TRN_FLOW) {
 }
 
 void link_misaligned(TRN_FLOW) {
-    // The branch counted itself already; a trapping instruction is counted by take_fault.
+    // The branch has counted itself; take_fault counts a trapping instruction.
     budget += slot_of(o).before + 1;
     h.suspend(o, budget, page);
     h.exec.raised = {cause::fetch_misaligned, page + static_cast<u64>(i64{o->imm})};
@@ -52,7 +52,7 @@ void out_of_budget(TRN_FLOW) {
     const auto is_stub = [](handler f) {
         return f == link_near || f == link_far || f == link_misaligned;
     };
-    // A branch was taken though its stub is not executed.
+    // The branch was taken without executing its stub: record the stub's coverage.
     if (o->run == first_time && is_stub(block_of(o).unseen->alone[o->slot])) first_seen(o);
     if (o->run == link_misaligned) TRN_GO_TO(link_misaligned);
     const bool stub = is_stub(o->run);

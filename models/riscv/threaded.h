@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The executor: templates that turn the meaning of an instruction (a plain function of operands)
-// into operations that hand over to each other. Rows of the decode table are made of these.
+// The executor: templates that convert functions of operands, one per instruction, into operations
+// that tail-call each other. The rows of the decode table are built from them.
 #pragma once
 
 #include <concepts>
@@ -11,31 +11,31 @@
 
 namespace trn::riscv {
 
-// --- Ways out of a block. Each is the target of a tail call.
+// --- Exits of a block. Each is the target of a tail call.
 
 /// Jumps to virtual address `acc`, in any page.
 void jump_to(TRN_FLOW);
-/// The budget is used up: leaves the executor; `o` is the operation that would have come next.
+/// The budget is used up: leaves the executor; `o` is the next operation to execute.
 void out_of_budget(TRN_FLOW);
 /// Takes h.exec.raised as a trap of the operation h.exec.at.
 void take_fault(TRN_FLOW);
-/// Stubs after a jump: find the target, store it in the link, jump there.
+/// Stubs of a jump: find the target, store it in the link, and jump there.
 void link_near(TRN_FLOW);
 void link_far(TRN_FLOW);
 void link_misaligned(TRN_FLOW);
-/// Leaves the executor to execute the instruction at this place alone.
+/// Leaves the executor, to execute the instruction at `o` alone.
 void step_here(TRN_FLOW);
-/// The end of a block that ends in no jump.
+/// The end of a block without a jump.
 void end_of_block(TRN_FLOW);
 void illegal(TRN_FLOW);
-/// The start of a function whose entries are reported.
+/// Reports the entry of a function.
 void enter_function(TRN_FLOW);
 void add_upper_to_pc(TRN_FLOW);
 void jump_and_link(TRN_FLOW);
 
 #define TRN_GO_TO(label) return label(h, o, acc, budget, page, space)
 
-// --- Operands.
+// --- Operands
 
 enum class source : u8 { x, acc };
 
@@ -48,8 +48,7 @@ using binary = u64 (*)(u64, u64);
 using unary = u64 (*)(u64);
 using comparison = bool (*)(u64, u64);
 
-// -- Steps: the fast path of one instruction. False: the slow function must execute it.
-// ------------
+// --- Steps: the fast path of one instruction. False: the slow function must execute it.
 
 template <binary F, source A, source B>
 struct register_register {
@@ -86,8 +85,8 @@ struct constant {
     }
 };
 
-/// A function of its own, because a handler that hands out the address of a local variable cannot
-/// end in a jump: the stack would grow with each such load until the quantum ends.
+/// Not inlined: a handler that takes the address of a local variable cannot end in a tail call, and
+/// the stack would grow with each such load until the quantum ends.
 template <typename T>
 [[gnu::noinline]] u64 slowly_loaded(hart& h, const op* o) {
     u64 value = 0;
@@ -107,7 +106,7 @@ void load_slowly(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
-/// The fast path is one comparison: page present and access aligned; everything else is the hart's.
+/// The fast path is one comparison: page present and access aligned; otherwise the hart handles it.
 template <typename T, source A>
 struct load {
     static constexpr handler slowly = load_slowly<T>;
@@ -162,7 +161,7 @@ void single(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
-/// Two operations in one: `o` and the next one, which keeps its own place in the block.
+/// Two fused operations: `o` and the next one, which keeps its slot in the block.
 template <typename First, typename Second>
 void pair(TRN_FLOW) {
     if (!First::run(h, o, acc, space)) [[unlikely]] {
@@ -175,7 +174,7 @@ void pair(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
-/// And three.
+/// Three fused operations.
 template <typename First, typename Second, typename Third>
 void triple(TRN_FLOW) {
     if (!First::run(h, o, acc, space)) [[unlikely]] {
@@ -192,7 +191,7 @@ void triple(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
-// --- Control.
+// --- Control
 
 template <comparison F, source A, source B>
 struct test {
@@ -229,7 +228,7 @@ void step_and_branch(TRN_FLOW) {
     TRN_CONTINUE(o + 3);
 }
 
-/// Calls, returns and computed jumps: most targets are in the hart's jump cache.
+/// Calls, returns and computed jumps: most targets are found in the hart's jump cache.
 template <source A>
 void jump_and_link_register(TRN_FLOW) {
     const u64 target = (operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm})) & ~u64{1};
@@ -243,11 +242,11 @@ void jump_and_link_register(TRN_FLOW) {
     TRN_CONTINUE(e.target);
 }
 
-// --- Everything rare: a function that may fault and may change anything.
+// --- Rare instructions: functions that may fault or change any state
 
 using effect = fault (*)(hart&, const op&);
 
-/// For instructions after which the block continues.
+/// Instructions after which the block continues.
 template <effect F>
 void aside(TRN_FLOW) {
     h.suspend(o, budget, page);
@@ -257,7 +256,7 @@ void aside(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
-/// For instructions that end the block: h.exec.next_pc is the next pc.
+/// Instructions that end the block: h.exec.next_pc is the next pc.
 template <effect F>
 void system(TRN_FLOW) {
     h.suspend(o, budget, page);
@@ -271,7 +270,7 @@ void system(TRN_FLOW) {
     TRN_GO_TO(jump_to);
 }
 
-// --- Rows.
+// --- Rows
 
 template <binary F>
 constexpr variants rr{single<register_register<F, source::x, source::x>>,

@@ -20,8 +20,9 @@ enum class cause : u8 {
     load_page_fault = 13,
     store_page_fault = 15,
     none = 255,
-    alone = 254,  ///< no exception: the instruction is left before it takes effect, because a
-                  ///< debugger watches its access; it is executed again, alone
+    /// Not an exception: the instruction is left before its access, which a debugger watches, and
+    /// is executed again alone.
+    alone = 254,
 };
 
 /// The result of an instruction: empty, or the exception raised instead of taking effect.

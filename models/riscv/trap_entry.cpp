@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entering and leaving trap handlers (Priv. 3.1.6.1, 3.1.7, 3.1.15, 4.1).
+// Entry to and return from trap handlers (Priv. 3.1.6.1, 3.1.7, 3.1.15, 4.1).
 #include <cstring>
 
 #include "models/riscv/hart.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr u64 is_interrupt = u64{1} << 63;
 
-/// Moves `enable` to `previous` and clears it, or back.
+/// Moves the bit `enable` to `previous` and clears it; and back.
 constexpr u64 push_enable(u64 status, u64 enable, u64 previous) {
     status = (status & enable) != 0 ? status | previous : status & ~previous;
     return status & ~enable;

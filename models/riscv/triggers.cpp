@@ -9,7 +9,7 @@ enum : u64 { type_mcontrol = 2, type_mcontrol6 = 6, type_disabled = 15 };
 enum : u64 { match_equal = 0, match_napot = 1, match_at_least = 2, match_below = 3 };
 
 constexpr u64 disabled = type_disabled << 60;
-constexpr u64 common_bits = 0x5f;  // m, s, u, execute, store, load: same place in both types
+constexpr u64 common_bits = 0x5f;  // m, s, u, execute, store, load: same positions in both types
 constexpr u64 match_shift = 7;
 constexpr u64 hit_mcontrol = u64{1} << 20, hit_mcontrol6 = u64{1} << 22;
 
@@ -31,7 +31,7 @@ void triggers::set_select(u64 value) {
 
 void triggers::set_tdata1(u64 value) {
     // WARL: dmode, data match, chain, action and timing are fixed at 0. mcontrol has maskmax 0,
-    // which rules out NAPOT for it (Debug spec 5.7.11).
+    // which excludes NAPOT (Debug spec 5.7.11).
     u64& tdata1 = slot_[select_].tdata1;
     const u64 type = type_of(value);
     if (type != type_mcontrol && type != type_mcontrol6) {

@@ -8,8 +8,8 @@
 
 namespace trn::riscv {
 
-/// The trigger module as the guest sees it (Debug spec 1.0, chapter Sdtrig): address match
-/// triggers of type mcontrol and mcontrol6 that raise breakpoint exceptions before the access.
+/// The guest's trigger module (Debug spec 1.0, chapter Sdtrig): address match triggers of type
+/// mcontrol and mcontrol6 that raise breakpoint exceptions before the access.
 class triggers {
 public:
     static constexpr unsigned count = 4;
@@ -22,11 +22,11 @@ public:
     void set_tdata2(u64 value) { slot_[select_].tdata2 = value; }
     u64 tinfo() const;
 
-    /// Does a trigger fire on this access made in `mode`? Sets its hit bit.
+    /// Whether a trigger fires on this access in `mode`; sets its hit bit.
     bool hit(access how, u64 address, u64 size, privilege mode);
-    /// Could a trigger ever fire on such an access to [address, address + size)?
+    /// Whether a trigger can fire on such an access to [address, address + size).
     bool watches(access how, u64 address, u64 size) const;
-    /// Is any trigger set?
+    /// Whether any trigger is set.
     bool armed() const;
     void reset();
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cache-block operations (CMO 1.0: Zicbom, Zicboz). There are no caches, so management operations
-// check that the block is accessible and change nothing.
+// Cache-block operations (CMO 1.0: Zicbom, Zicboz). Without caches, management operations only
+// check that the block is accessible.
 #include "models/riscv/threaded.h"
 
 namespace trn::riscv {
 
 namespace {
 
-/// Whether menvcfg, and in U mode senvcfg, have one of the bits of `enable` set.
+/// Whether menvcfg, and in U mode also senvcfg, has one of the bits of `enable` set.
 bool is_enabled(const hart& h, u64 enable) {
     if (h.mode() == privilege::machine) return true;
     if ((h.csr.menvcfg & enable) == 0) return false;

@@ -29,7 +29,7 @@ fault csrrw(hart& h, const op& o) {
     return {};
 }
 
-/// CSRRS and CSRRC do not write when the operand is x0 or the immediate 0.
+/// CSRRS and CSRRC do not write if the operand is x0 or immediate 0.
 template <operand_of Operand, bool Set>
 fault csr_bits(hart& h, const op& o) {
     const auto number = static_cast<unsigned>(o.imm);

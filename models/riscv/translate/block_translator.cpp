@@ -18,7 +18,7 @@ using x86::rax;
 using x86::rcx;
 using x86::rdx;
 
-constexpr u8 discarded = 32;  // rd of an operation whose result nothing takes
+constexpr u8 discarded = 32;  // rd of an operation whose result is discarded
 
 u64 address_of(const op& o) {
     return reinterpret_cast<u64>(&o);
@@ -57,7 +57,7 @@ translated_block block_translator::run() {
     entries_.emplace_back(0, start_);
     for (unsigned slot = 0, count = 1; count != 0 && slot < b_.slots.size(); slot += count)
         count = emit(slot);
-    for (std::size_t i = 0; i < rare_.size(); ++i) {  // one may add another
+    for (std::size_t i = 0; i < rare_.size(); ++i) {  // emitting one part may add another
         const rare_part part = std::move(rare_[i]);
         registers_.know(part.known);
         part.emit();
@@ -80,7 +80,7 @@ translated_block block_translator::run() {
     made.code.assign(code.data(), code.data() + code.size());
     made.start = static_cast<u32>(holder_.labelOffset(start_));
     made.links = std::move(links_);
-    constexpr unsigned min_instructions = 2;  // for what entering and leaving costs
+    constexpr unsigned min_instructions = 2;  // amortises the cost of entering and leaving
     made.is_worth_it = instructions_ >= (leaves_ ? min_instructions : 1);
     return made;
 }
@@ -108,7 +108,7 @@ unsigned block_translator::emit(unsigned slot) {
         return 0;
     } else if (f == enter_function || !emit_inline(slot, d)) {
         if (!entries_.empty() && entries_.back().first == slot)
-            entries_.pop_back();  // it would leave at once
+            entries_.pop_back();  // the code would leave immediately
         leave_to(slot);
         leaves_ = true;
         registers_.forget(d.rd);
@@ -148,7 +148,7 @@ void block_translator::access(unsigned slot, const decoded& d,
                      }});
 }
 
-/// A part that is executed rarely; it begins with what is known here.
+/// Schedules a rarely executed part; it starts with the register knowledge of this point.
 void block_translator::later(std::function<void()> emit_rare) {
     rare_.push_back({registers_.known(), std::move(emit_rare)});
 }
@@ -162,7 +162,7 @@ void block_translator::add_to_page(unsigned rd, i32 offset) {
     registers_.settle(rd, to);
 }
 
-// --- Leaving the block.
+// --- Exits
 
 void block_translator::branch(unsigned slot, const decoded& d) {
     using asmjit::x86::CondCode;
@@ -184,8 +184,8 @@ void block_translator::branch(unsigned slot, const decoded& d) {
     });
 }
 
-/// A branch to the start of the block. If something of the registers is yet to compute here, the
-/// rounds after the first are code of their own, in which it need not be computed either.
+/// Emits a branch to the start of the block. If values are still deferred here, the rounds after
+/// the first get separate code in which they stay deferred.
 void block_translator::close_loop(unsigned slot, const decoded& d, asmjit::x86::CondCode taken) {
     const bool repeats =
         !repeating_ && !leaves_ && !holder_.isLabelBound(round_) && !registers_.is_complete();
@@ -213,7 +213,8 @@ void block_translator::close_loop(unsigned slot, const decoded& d, asmjit::x86::
     a_.bind(joined);
 }
 
-/// Emits the block again, up to the branch at `slot`. Continues, complete, where that is not taken.
+/// Emits the block again, up to the branch at `slot`. If that is not taken, continues with all
+/// values complete.
 void block_translator::repeat_until(unsigned slot) {
     a_.bind(round_);
     round_known_ = registers_.known();
@@ -235,13 +236,14 @@ void block_translator::pay(unsigned count, const asmjit::Label& spent) {
     a_.jle(spent);
 }
 
-/// Whether the link of the operation leads to the start of the block.
+/// Whether the link of the operation targets the start of the block.
 bool block_translator::loops(unsigned slot) const {
     return b_.alone[slot + 2] == link_near && operation(slot + 2).imm == b_.start;
 }
 
-/// The registers that a block uses most, if it is a loop and gains from them. Each jump out of the
-/// loop makes what follows half as likely; what follows the last jump to the start is not in it.
+/// The block's most used registers, if it is a loop that gains from pinning them. Each jump out of
+/// the loop halves the weight of later instructions; those after the last jump to the start are
+/// outside the loop.
 std::optional<pinning> block_translator::pinning_of_loop() const {
     bool is_loop = false;
     constexpr unsigned in_each_round = 16;
@@ -266,7 +268,7 @@ std::optional<pinning> block_translator::pinning_of_loop() const {
     }
     if (!is_loop) return std::nullopt;
     uses[0] = 0;
-    constexpr unsigned min_gain = 2 * in_each_round;  // for what the exchange costs
+    constexpr unsigned min_gain = 2 * in_each_round;  // amortises the cost of exchanging registers
     pinning best = between_blocks;
     for (;;) {
         const auto used = [&](unsigned index) { return uses[index]; };
@@ -279,7 +281,7 @@ std::optional<pinning> block_translator::pinning_of_loop() const {
     }
 }
 
-/// The operations after one that leaves: its link, then what the link leads to at first.
+/// Continues after an operation that leaves: its link, then the link's stub.
 void block_translator::follow_link(unsigned slot) {
     const op& link = operation(slot + 1);
     if (leads_here(slot)) {
@@ -350,7 +352,7 @@ void block_translator::jump_register(unsigned slot, const decoded& d) {
     }
 }
 
-/// The executor continues with the operation.
+/// Leaves to the executor, which continues with the operation at `slot`.
 void block_translator::leave_to(unsigned slot) {
     registers_.complete_all();
     if (const u8 kept = b_.slots[slot].in_acc; kept < 32) {
@@ -364,7 +366,7 @@ void block_translator::leave_to(unsigned slot) {
 }
 
 void block_translator::enter_before(unsigned slot) {
-    if (repeating_) return;  // the first round has it
+    if (repeating_) return;  // the first round contains it
     const auto here = a_.newLabel();
     a_.bind(here);
     entries_.emplace_back(slot, here);

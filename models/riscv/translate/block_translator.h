@@ -12,31 +12,30 @@
 
 namespace trn::riscv::translate {
 
-/// Host code of one block, not yet at its place.
+/// Host code of one block, before it is copied to its address.
 struct translated_block {
     struct entry {
-        u8 slot;     ///< of the operation before which it enters
-        u32 offset;  ///< of a function with the calling convention of handlers
+        u8 slot;     ///< slot of the operation at which it enters
+        u32 offset;  ///< offset of a function with the calling convention of handlers
     };
     struct link {
-        u32 offset;  ///< of code that may become a direct jump
-        u16 target;  ///< the block that this leads to: where it starts in the page
+        u32 offset;  ///< offset of code that may be replaced by a direct jump
+        u16 target;  ///< start offset in the page of the target block
     };
     std::vector<u8> code;
-    bool starts = false;  ///< whether it has code for the first operation
-    u32 start = 0;        ///< and where: host code of other blocks continues there
+    bool starts = false;  ///< there is code for the first operation
+    u32 start = 0;        ///< its offset: host code of other blocks continues there
     std::vector<entry> entries;
     std::vector<link> links;
-    bool is_worth_it = false;  ///< beside executing the operations
+    bool is_worth_it = false;  ///< faster than executing the operations
 };
 
-/// Translates the operations of a block, one after the other. What it does not know leaves to the
-/// executor, which comes back before the next operation. Budgets are counted and checked exactly
-/// where the executor does it.
+/// Translates the operations of a block in order. Unsupported ones leave to the executor, which
+/// returns before the next operation. Budgets are counted and checked exactly as in the executor.
 class block_translator {
 public:
-    /// The code is for address `base`. `host_code_of`: where the host code of an operation begins
-    /// that begins a block; 0: it has none.
+    /// The code is for address `base`. `host_code_of` returns the address of the host code of a
+    /// block, given its first operation; 0: none.
     block_translator(const block& b, u64 base, const shared_code& shared, outcome* checked,
                      std::function<u64(const op*)> host_code_of);
 
@@ -46,8 +45,8 @@ private:
     const op& operation(unsigned slot) const { return b_.ops[slot + 1]; }
     decoded instruction(unsigned slot) const;
 
-    /// Emits the operations from `slot` on that make one instruction; how many operations, 0 when
-    /// the block ends.
+    /// Emits the instruction whose operations start at `slot`; returns their number, or 0 if the
+    /// block ends.
     unsigned emit(unsigned slot);
     bool emit_inline(unsigned slot, const decoded& d);
     void access(unsigned slot, const decoded& d, const memory_emitter::access_kind& k);
@@ -75,18 +74,18 @@ private:
     x86::Assembler a_;
     register_emitter registers_{a_};
     memory_emitter memory_;
-    asmjit::Label start_, body_;  // body_: with the pinning of the block
+    asmjit::Label start_, body_;  // body_: the code with the block's pinning
     struct rare_part {
         register_emitter::values known;
         std::function<void()> emit;
     };
-    std::vector<rare_part> rare_;  // emitted after the rest
+    std::vector<rare_part> rare_;  // emitted after all other code
     std::vector<std::pair<unsigned, asmjit::Label>> entries_;
     std::vector<translated_block::link> links_;
     unsigned instructions_ = 0;
-    bool leaves_ = false;  // in line, to the executor
+    bool leaves_ = false;  // inline code leaves to the executor
 
-    // The rounds of a loop after the first begin where what is known of registers holds.
+    // Label of loop rounds after the first, with the register knowledge valid there.
     asmjit::Label round_;
     register_emitter::values round_known_{};
     bool repeating_ = false;

@@ -17,7 +17,7 @@ namespace trn::riscv::translate {
 
 namespace {
 
-/// Executions of the same instructions, by host code and by the executor.
+/// Executes the same instructions by host code and by the executor, and compares.
 class comparison {
 public:
     comparison(hart& h, const op* o, u64 page, const address_space& space)
@@ -49,7 +49,7 @@ public:
         const auto count = within ? slot_of(out.to).before - done
                                   : static_cast<unsigned>(budget - out.budget) - done;
         h_.leave(page_ + slot_of(from_).offset, budget);
-        // A jump to where no instruction may be traps; to do so is left to the executor.
+        // A jump to a misaligned address traps; the executor must execute that trap.
         const bool traps = !within && out.continues != jump_to && is_misaligned(out.to);
         interpret(traps ? count - 1 : count, stored);
         if (!traps && h_.pc() != next_pc(out, within))
@@ -66,7 +66,7 @@ private:
     handler entry() const {
         for (const auto& [slot, code] : hot_.entries)
             if (slot == from_->slot) return code;
-        std::abort();  // check_block stands only where there is an entry
+        std::abort();  // check_block replaces only functions of entries
     }
 
     static u64 read(const outcome::stored& s) {

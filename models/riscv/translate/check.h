@@ -5,9 +5,9 @@
 
 namespace trn::riscv::translate {
 
-/// Executes the block's host code from this operation to where it leaves, undoes it, executes the
-/// same instructions alone, and compares. A difference is a fault of the translator: it is printed
-/// with the block, and the program aborts.
+/// Executes the block's host code from this operation to its exit, undoes its effects, executes the
+/// same instructions alone, and compares. On a difference, which is an error of the translator,
+/// prints both with the block and aborts.
 void check_block(TRN_FLOW);
 
 }  // namespace trn::riscv::translate

@@ -20,7 +20,7 @@ code_region::code_region(std::size_t size) : size_(size / page_size * page_size)
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return;
     base_ = static_cast<std::uint8_t*>(at);
-    // Some policies refuse only here.
+    // Some policies refuse only the change of protection.
     if (protect(0, page_size, PROT_READ | PROT_WRITE) &&
         protect(0, page_size, PROT_READ | PROT_EXEC))
         return;

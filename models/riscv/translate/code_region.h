@@ -7,8 +7,8 @@
 
 namespace trn::riscv::translate {
 
-/// Memory of host code. No page of it is writable and executable at once. A forked process has a
-/// copy of its own (copy on write) at the same addresses.
+/// Memory for host code. No page is writable and executable at the same time. A forked process has
+/// a copy-on-write copy at the same addresses.
 class code_region {
 public:
     explicit code_region(std::size_t size);
@@ -16,18 +16,18 @@ public:
     code_region(const code_region&) = delete;
     code_region& operator=(const code_region&) = delete;
 
-    /// False: this host does not let processes make code; it will not later.
+    /// False: this host does not let processes create code; this does not change later.
     bool usable() const { return base_ != nullptr; }
-    /// Where the next code comes to lie.
+    /// Address of the next code.
     const std::uint8_t* next() const { return base_ + used_; }
     std::size_t room() const { return usable() ? size_ - used_ : 0; }
     std::size_t used() const { return used_; }
-    /// Copies code to next(). False: no room, or the host refuses; nothing was added.
+    /// Appends code at next(). False, without effect: no room, or the host refuses.
     bool add(std::span<const std::uint8_t> code);
-    /// Overwrites a part of what was added. False: the host refuses; what is there is not to be
-    /// executed any more.
+    /// Overwrites part of the added code. False: the host refuses; the code must not be executed
+    /// any more.
     bool replace(const std::uint8_t* at, std::span<const std::uint8_t> code);
-    /// Forgets all code but the first `kept` bytes.
+    /// Drops all code except the first `kept` bytes.
     void shrink(std::size_t kept) { used_ = kept; }
 
 private:

@@ -8,13 +8,13 @@
 
 namespace trn::riscv::translate {
 
-/// What both executions of a block have to leave the same, beside memory and the next pc.
+/// State that must be equal after both executions of a block, in addition to memory and next pc.
 struct registers {
-    std::array<u64, 33> x{};  ///< as in a hart: [0] and [32] mean nothing
+    std::array<u64, 33> x{};  ///< as in a hart; [0] and [32] are ignored
     std::array<u64, 32> f{};
 };
 
-/// Names the first register that differs, and both values; empty: all are equal.
+/// Describes the first register that differs, with both values; empty if all are equal.
 std::string difference(const registers& translated, const registers& interpreted);
 
 }  // namespace trn::riscv::translate

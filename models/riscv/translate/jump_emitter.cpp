@@ -14,7 +14,7 @@ using x86::rcx;
 using x86::rdx;
 
 void emit_continue(x86::Assembler& a) {
-    // The header stands before the first operation, and the link before a stub: both lead to code.
+    // The header precedes the first operation, and the link precedes a stub: both point to code.
     constexpr i32 before = static_cast<i32>(offsetof(op, fall)) - static_cast<i32>(sizeof(op));
     a.jmp(x86::qword_ptr(rax, before));
 }

@@ -6,11 +6,11 @@
 
 namespace trn::riscv::translate {
 
-/// Emits loads and stores. An access within the data window is a comparison and the access; in
-/// another page that the hart's table has, a look-up; all others leave to the executor.
+/// Emits loads and stores. Inside the data window an access is a comparison and the access; for
+/// other pages in the hart's TLB it is a look-up; otherwise the code leaves to the executor.
 class memory_emitter {
 public:
-    /// `checked`: stores are noted there.
+    /// `checked`: stores are recorded there.
     memory_emitter(register_emitter& registers, outcome* checked)
         : r_(registers), a_(registers.a), checked_(checked) {}
 
@@ -18,14 +18,15 @@ public:
         unsigned size = 0;
         bool is_store = false, is_signed = false;
     };
-    /// Size 0: the instruction is neither a load nor a store that this emits.
+    /// Size 0: not a load or store that this class emits.
     static access_kind kind_of(const decoded& d);
 
-    /// First, for both parts below: the operands.
+    /// Prepares the operands for both parts below; call first.
     void prepare(const decoded& d, const access_kind& k);
-    /// The part in line: continues at `outside` when the window does not hold the address.
+    /// The inline part: jumps to `outside` if the address is outside the window.
     void emit(const decoded& d, const access_kind& k, const asmjit::Label& outside);
-    /// The rest: to `inside` after the access, to `leaves` when the executor must do it.
+    /// The out-of-line part: jumps to `inside` after the access, or to `leaves` if the executor
+    /// must do it.
     void emit_outside(const decoded& d, const access_kind& k, const asmjit::Label& outside,
                       const asmjit::Label& inside, const asmjit::Label& leaves);
 

@@ -6,11 +6,11 @@
 namespace trn::riscv::translate {
 
 struct options {
-    /// Executions of a block before it is translated.
+    /// Number of executions of a block before it is translated.
     unsigned threshold = 200;
-    /// Bytes of host code; when it is used up all is dropped.
+    /// Maximum bytes of host code; all is dropped when it is reached.
     std::size_t region = std::size_t{32} << 20;
-    /// Whether /tmp/perf-PID.map names the code for `perf report`.
+    /// Write /tmp/perf-PID.map, which names the code for `perf report`.
     bool perf_map = false;
 };
 

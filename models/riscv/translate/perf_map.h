@@ -9,15 +9,15 @@
 
 namespace trn::riscv::translate {
 
-/// /tmp/perf-PID.map: a line "START SIZE NAME" in hexadecimal for each piece of code, by which
-/// `perf report` names frames. A forked process begins a file of its own with the lines so far.
+/// /tmp/perf-PID.map: a line "START SIZE NAME" in hexadecimal for each piece of code, from which
+/// `perf report` takes names. A forked process starts its own file with a copy of the lines.
 class perf_map {
 public:
     void add(std::span<const std::uint8_t> code, const std::string& name);
 
 private:
     std::string lines_;
-    pid_t process_ = 0;  // whose file has all lines so far
+    pid_t process_ = 0;  // process whose file contains all lines
 };
 
 }  // namespace trn::riscv::translate

@@ -25,7 +25,7 @@ const asmjit::CpuFeatures::X86& host() {
 
 }  // namespace
 
-// --- Which registers are where.
+// --- Pinning
 
 void register_emitter::assume(const pinning& now) {
     pinned_ = now;
@@ -49,7 +49,7 @@ void register_emitter::release() {
     }
 }
 
-// --- Operands.
+// --- Operands
 
 x86::Gp register_emitter::source(unsigned index, const x86::Gp& scratch) {
     if (is_pinned(index)) return pin_of(index);
@@ -118,7 +118,7 @@ void register_emitter::compare(unsigned rs1, unsigned rs2) {
         a.emit(Inst::kIdCmp, left, operand(rs2, size));
 }
 
-// --- What is yet to compute.
+// --- Deferred values
 
 void register_emitter::complete_low(unsigned index) {
     const value v = values_[index];
@@ -165,8 +165,8 @@ void register_emitter::complete_users(unsigned index) {
         if (values_[i].of == index && values_[i].is_shift()) complete_low(i);
 }
 
-/// How many bytes of two registers an operation has to take whose result, for words, does not
-/// depend on more than 4: compares, and, or, xor. These are in their places then.
+/// The operand size of an operation that gives the same result for sign-extended words with 4 bytes
+/// (compares, and, or, xor): 4 if both registers hold words, else 8. The bytes are then computed.
 unsigned register_emitter::size_of_both(unsigned rs1, unsigned rs2) {
     for (const unsigned index : {rs1, rs2}) complete_low(index);
     const bool words = values_[rs1].is_word && values_[rs2].is_word;
@@ -191,7 +191,7 @@ bool register_emitter::defer(const decoded& d) {
     return true;
 }
 
-/// Shifts to both sides of one register are a rotation.
+/// Combines two opposite shifts of one register into a rotation.
 bool register_emitter::join_shifts(const decoded& d) {
     value right = values_[d.rs1], left = values_[d.rs2];
     if (right.lacks == value::rest::left) std::swap(right, left);
@@ -201,7 +201,7 @@ bool register_emitter::join_shifts(const decoded& d) {
     return true;
 }
 
-/// To the right.
+/// Emits a rotation to the right.
 void register_emitter::rotate_word(unsigned rd, unsigned rs, unsigned count) {
     const auto to = target(rd);
     if (host().hasBMI2()) {
@@ -213,9 +213,9 @@ void register_emitter::rotate_word(unsigned rd, unsigned rs, unsigned count) {
     settle(rd, to, result::low);
 }
 
-// --- Forms.
+// --- Forms
 
-/// rd = f(rs1, rs2), as two-operand instructions of the host do it.
+/// rd = f(rs1, rs2), using a two-operand instruction of the host.
 void register_emitter::binary(id f, const decoded& d, bool commutative, result has) {
     unsigned left = d.rs1, right = d.rs2;
     if (commutative && d.rd == right) std::swap(left, right);
@@ -233,7 +233,7 @@ void register_emitter::binary(id f, const decoded& d, bool commutative, result h
     settle(d.rd, to, has);
 }
 
-/// And, or, xor: of words these are words.
+/// And, or, xor: of two words the result is a word.
 void register_emitter::logic(id f, const decoded& d) {
     if (size_of_both(d.rs1, d.rs2) == 4) return word(f, d, true);
     const bool words = values_[d.rs1].is_word && values_[d.rs2].is_word;
@@ -241,7 +241,7 @@ void register_emitter::logic(id f, const decoded& d) {
 }
 
 void register_emitter::logic_immediate(id f, const decoded& d) {
-    const bool is_small = f == Inst::kIdAnd && d.imm >= 0;  // with any operand
+    const bool is_small = f == Inst::kIdAnd && d.imm >= 0;  // small for any operand
     if (!is_small && size_of_both(d.rs1, 0) == 8) return binary_immediate(f, d);
     const auto to = target(d.rd);
     move(to, d.rs1);
@@ -364,7 +364,7 @@ void register_emitter::high_product(id f, const decoded& d) {
     settle(d.rd, rdx);
 }
 
-/// Signed by unsigned: the unsigned product less rs2 where rs1 is negative.
+/// Signed by unsigned: the unsigned product, minus rs2 if rs1 is negative.
 void register_emitter::high_product_mixed(const decoded& d) {
     move(rax, d.rs1);
     move(rcx, d.rs2);
@@ -377,8 +377,8 @@ void register_emitter::high_product_mixed(const decoded& d) {
     settle(d.rd, rdx);
 }
 
-/// Division never traps: by zero and on overflow it has defined results (Unpriv. 7.2), for which
-/// the host's instruction faults.
+/// Division does not trap: division by zero and overflow have defined results (Unpriv. 7.2), for
+/// which the host's instruction faults.
 void register_emitter::divide(const decoded& d, bool is_signed, bool is_word, bool remainder) {
     const auto done = a.newLabel(), zero = a.newLabel(), minus = a.newLabel();
     const auto narrow = [&](const x86::Gp& r) { return is_word ? r.r32() : r; };
@@ -448,7 +448,7 @@ void register_emitter::extend(id f, const decoded& d, unsigned width) {
     settle(d.rd, to, result::word);
 }
 
-/// rs1, or rs2 if `move_if` holds of (rs1, rs2).
+/// rd = rs1, or rs2 if `move_if` holds for (rs1, rs2).
 void register_emitter::choose(id move_if, const decoded& d) {
     move(rax, d.rs1);
     a.emit(Inst::kIdCmp, rax, operand(d.rs2));
@@ -467,7 +467,7 @@ void register_emitter::single_bit(id f, const decoded& d, bool immediate) {
     settle(d.rd, rax);
 }
 
-// --- Instructions.
+// --- Instructions
 
 bool register_emitter::emit(const decoded& d) {
     using self = register_emitter;
@@ -540,7 +540,7 @@ bool register_emitter::emit(const decoded& d) {
              e.lowest_bit(d.rd);
          }},
     };
-    // These take no more than the low 32 bits of their operands, or see to the others themselves.
+    // These use only the low 32 bits of their operands, or complete the upper bits themselves.
     static const std::unordered_map<std::string_view, function> low{
         {"addi",
          [](self& e, auto& d) {

@@ -8,16 +8,16 @@
 
 namespace trn::riscv::translate {
 
-/// What host code knows of the value of a register of the guest, and what it has yet to compute.
+/// Known properties of a guest register's value, and the part of it that is still deferred.
 struct value {
     enum class rest : u8 {
         nothing,
-        extension,  ///< its place has the low 32 bits only
-        left,       ///< its place has nothing: the value is a 32-bit shift of register `of`
+        extension,  ///< its location holds only the low 32 bits
+        left,       ///< its location holds nothing: the value is a 32-bit shift of register `of`
         right,
     };
     rest lacks = rest::nothing;
-    bool is_word = false;  ///< the value is its low 32 bits, extended by their sign
+    bool is_word = false;  ///< the value is a sign-extended 32-bit word
     u8 of = 0, count = 0;
 
     bool is_shift() const { return lacks == rest::left || lacks == rest::right; }
@@ -26,13 +26,13 @@ struct value {
 
 /// Emits host code for instructions that compute a register from registers: RV64IM, Zba, Zbb, Zbs.
 ///
-/// Sign extensions and 32-bit shifts by constants are computed late: when something needs them, or
-/// where the code leaves. Most are overwritten before, and two shifts make a rotation.
+/// Sign extensions and 32-bit shifts by constants are deferred until they are needed or the code
+/// leaves. Most are overwritten before, and two shifts may combine to a rotation.
 class register_emitter {
 public:
     using values = std::array<value, 32>;
-    /// What a place of a register has after an instruction: its 64 bits; the same of a value that
-    /// is a word; or the low 32 bits of a word.
+    /// Content of a register's location after an instruction: 64 bits; 64 bits of a sign-extended
+    /// word; or only the low 32 bits of a word.
     enum class result : u8 { whole, word, low };
 
     explicit register_emitter(x86::Assembler& to) : a(to) {
@@ -40,51 +40,52 @@ public:
         forget(0);
     }
 
-    /// False, and nothing emitted: not such an instruction, or one that this host cannot do well.
+    /// False, with nothing emitted: not such an instruction, or one that is inefficient on this
+    /// host.
     bool emit(const decoded& d);
-    /// A 32-bit shift by a constant of another register: computed when it is needed.
+    /// Whether it is a 32-bit shift by a constant of another register, which is deferred.
     static bool is_deferred(const decoded& d);
 
-    // -- Which registers of the guest are in host registers.
+    // -- Pinning: guest registers held in host registers
 
-    /// From here on, as code that is emitted next shall find it. Emits nothing.
+    /// Sets the pinning assumed by code emitted next. Emits nothing.
     void assume(const pinning& now);
-    /// Goes over from the pinning between blocks to the one assumed, and back. Keeps flags and
-    /// scratch registers.
+    /// Emits the change from the pinning between blocks to the assumed one, and back. Keeps flags
+    /// and scratch registers.
     void adopt();
     void release();
 
-    // -- What is yet to compute. Each may change flags, rax and memory of the hart.
+    // -- Deferred values. Each function may change flags, rax and memory of the hart.
 
     const values& known() const { return values_; }
-    /// Emission continues where this is known.
+    /// Sets the register knowledge at the current point of emission.
     void know(const values& now) { values_ = now; }
-    /// Nothing is known of x[index] any more: the executor changed it.
+    /// Drops the knowledge of x[index], which the executor has changed.
     void forget(unsigned index) { values_[index] = {.is_word = index == 0}; }
-    /// All 64 bits of x[index] are in its place from here on.
+    /// Emits code that completes all 64 bits of x[index].
     void complete(unsigned index);
-    /// Its low 32 bits are.
+    /// Emits code that completes its low 32 bits.
     void complete_low(unsigned index);
     void complete_all();
     bool is_complete() const;
-    /// As it was known before a round of a loop, of which this is the end.
+    /// At the end of a round of a loop: emits code that restores the knowledge from its start.
     void match(const values& before);
-    /// Before x[index] changes: what is to be computed from it.
+    /// Completes values deferred from x[index], before it changes.
     void complete_users(unsigned index);
 
-    // -- Operands; for other emitters too.
+    // -- Operands, also for other emitters
 
-    /// A host register that holds x[index]: its own, or `scratch`, loaded.
+    /// A host register that holds x[index]: its pin, or `scratch` after loading it.
     x86::Gp source(unsigned index, const x86::Gp& scratch);
     /// x[index] as an operand: a register, or memory of `size` bytes.
     asmjit::Operand operand(unsigned index, unsigned size = 8);
-    /// The register that computes x[index]: its own or rax; settle() stores the latter.
+    /// The host register in which x[index] is computed: its pin, or rax, which settle() stores.
     x86::Gp target(unsigned index) const {
         return is_pinned(index) ? pin_of(index) : x86::Gp(x86::rax);
     }
     void settle(unsigned index, const x86::Gp& from, result has = result::whole);
     void constant(unsigned index, u64 value);
-    /// Sets the host's flags: x[rs1] less x[rs2]. Changes rax.
+    /// Sets the host's flags for x[rs1] - x[rs2]. Changes rax.
     void compare(unsigned rs1, unsigned rs2);
 
     x86::Assembler& a;
@@ -132,7 +133,7 @@ private:
 
     values values_{};
     pinning pinned_{};
-    std::array<u8, 33> place_{};  // in pins, of each register of the guest
+    std::array<u8, 33> place_{};  // index in pins of each guest register
 };
 
 }  // namespace trn::riscv::translate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the state of a hart lives while host code runs.
+// Location of a hart's state while host code runs.
 #pragma once
 
 #include <asmjit/x86.h>
@@ -12,16 +12,16 @@ namespace trn::riscv::translate {
 
 namespace x86 = asmjit::x86;
 
-// Nine registers of the guest are in host registers: x8 to x16 between blocks, because compilers
-// use these most (and compressed instructions alone); within a loop those that it uses most. The
-// other registers are in the hart. rax, rcx and rdx hold nothing for long.
+// Nine guest registers are in host registers: between blocks x8 to x16, because compilers use these
+// most (and most compressed instructions use only these); within a loop the ones it uses most. The
+// others are in the hart. rax, rcx and rdx are scratch registers.
 inline constexpr std::array<x86::Gp, 9> pins{x86::rbx, x86::rsi, x86::rdi, x86::r8, x86::r9,
                                              x86::r10, x86::r11, x86::r12, x86::r14};
-/// Registers of the guest, in the order of `pins`.
+/// Guest registers, in the order of `pins`.
 using pinning = std::array<u8, pins.size()>;
 inline constexpr pinning between_blocks{8, 9, 10, 11, 12, 13, 14, 15, 16};
 
-constexpr auto file = x86::rbp;    ///< &hart.x[16], so that one byte reaches x[0] to x[31]
+constexpr auto file = x86::rbp;    ///< &hart.x[16]: x[0] to x[31] have offsets of one byte
 constexpr auto delta = x86::r13;   ///< host - virtual address in the data window
 constexpr auto budget = x86::r15;  ///< instructions that may still be executed
 
@@ -36,7 +36,7 @@ inline x86::Gp part(const x86::Gp& r, unsigned size) {
     return size == 4 ? x86::Gp(r.r32()) : x86::Gp(r.r64());
 }
 
-/// What host code keeps on the stack: offsets from rsp.
+/// Offsets from rsp of host code's variables on the stack.
 namespace frame {
 constexpr int page = 0;    ///< virtual address of the page that is executed
 constexpr int space = 8;   ///< address_space*
@@ -48,7 +48,7 @@ inline x86::Mem at(int offset) {
 }
 }  // namespace frame
 
-/// The registers that a function must preserve, in the order in which they are pushed.
+/// The registers that a function must preserve, in push order.
 inline constexpr std::array<x86::Gp, 6> preserved{x86::rbx, x86::rbp, x86::r12,
                                                   x86::r13, x86::r14, x86::r15};
 

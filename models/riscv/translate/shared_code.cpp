@@ -20,7 +20,7 @@ using x86::rdx;
 using x86::rsi;
 using x86::rsp;
 
-/// Of x[16] in a hart.
+/// Offset of x[16] in a hart.
 i32 file_offset() {
     return static_cast<i32>(hart::offset_of_registers + 16 * sizeof(u64));
 }
@@ -45,7 +45,7 @@ void emit_enter(x86::Assembler& a) {
     a.jmp(rax);
 }
 
-/// Registers back to the hart; then host registers as their owner left them.
+/// Emits the exit: guest registers are stored to the hart, host registers restored.
 void emit_restore(x86::Assembler& a) {
     a.add(rsp, imm(frame::size));
     for (auto r = preserved.rbegin(); r != preserved.rend(); ++r) a.pop(*r);

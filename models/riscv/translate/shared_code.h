@@ -8,14 +8,14 @@
 
 namespace trn::riscv::translate {
 
-/// Where a checked block leaves to, and what it stored: check.h.
+/// The exit of a checked block and the stores it made; see check.h.
 struct outcome {
     struct stored {
         u64 host;
-        u64 before;  ///< the bytes that were there
+        u64 before;  ///< bytes before the store
         u64 size;
     };
-    static constexpr unsigned max_stores = 80;  ///< a block has fewer
+    static constexpr unsigned max_stores = 80;  ///< more than the stores of any block
 
     stored* next_store = nullptr;
     const op* to = nullptr;
@@ -25,15 +25,15 @@ struct outcome {
     u64 page = 0;
 };
 
-/// Code that all blocks use: from the calling convention of handlers to that of host code and
+/// Code used by all blocks: converts the calling convention of handlers to that of host code and
 /// back. Addresses are absolute.
 struct shared_code {
     u64 enter = 0;     ///< continues at the address in rax
     u64 leave = 0;     ///< rax: operation, rcx: its function, rdx: acc
-    u64 leave_to = 0;  ///< rax: operation; what the header of a block without host code leads to
-    u64 dispatch = 0;  ///< rax: pc; by the jump table of the hart
+    u64 leave_to = 0;  ///< rax: operation; also the target in headers of blocks without host code
+    u64 dispatch = 0;  ///< rax: pc; uses the hart's jump table
 
-    /// The code, to be placed at `base`. With `checked`, leaving returns and fills it in.
+    /// Returns the code for address `base`. With `checked`, leaving fills it in and returns.
     std::vector<u8> make(u64 base, outcome* checked);
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translated harts: blocks that are executed often become x86-64 code. Design:
-// doc/models/translated-harts.md.
+// Translation of frequently executed blocks to x86-64 code. Design: doc/models/translated-harts.md.
 #pragma once
 
 #include "models/riscv/translate/options.h"
@@ -13,8 +12,8 @@ enum class mode {
     check,  ///< executes every block twice and compares: registers, stores, next pc
 };
 
-/// For harts whose code cache is empty. False: this host or build cannot translate, and harts
-/// interpret; that is logged once.
+/// Sets the mode of harts whose code cache is empty. False: this host or build does not support
+/// translation, and harts interpret; logged once.
 bool choose(mode how, const options& chosen = {});
 
 }  // namespace trn::riscv::translate

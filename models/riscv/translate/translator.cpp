@@ -19,7 +19,7 @@ hot_block& hot_of(const op* o) {
     return static_cast<hot_block&>(*block_of(o).native);
 }
 
-/// The first operation of a block that has no host code yet.
+/// Function of the first operation of a block without host code.
 void count_execution(TRN_FLOW) {
     hot_block& hot = hot_of(o);
     if (++hot.executions < hot.owner.threshold()) {
@@ -30,12 +30,12 @@ void count_execution(TRN_FLOW) {
     TRN_CONTINUE(o);
 }
 
-/// Operations are shared and constant but for what links and back ends change.
+/// Operations are shared and constant, except links and functions set by back ends.
 op& changeable(const block& b, unsigned slot) {
     return const_cast<op&>(b.ops[slot + 1]);
 }
 
-/// For a profile: the address, and the function if it is known.
+/// Name for a profile: the address, and the function if known.
 std::string name_of(const block& b, u64 page) {
     const std::string* const function = b.owner->function_around(b.start);
     return fmt::format("hart {:#x}{}", page + b.start, function == nullptr ? "" : " " + *function);
@@ -58,7 +58,7 @@ translator::translator(const options& chosen, handler checked)
 
 void translator::adopt(block& b) {
     b.ops[0].fall = reinterpret_cast<const op*>(shared_.leave_to);
-    if (b.unseen || refused_) return;  // coverage sees operations
+    if (b.unseen || refused_) return;  // coverage needs the operations
     b.native = std::make_unique<hot_block>(*this, b);
     b.ops[1].run = count_execution;
 }
@@ -90,7 +90,7 @@ void translator::translate(hot_block& hot, u64 page) {
     const u64 base = reinterpret_cast<u64>(placed.data());
     if (!region_.add(made.code)) return refuse();
     if (options_.perf_map) perf_map_.add(placed, name_of(b, page));
-    // Links that lead to no block yet lead out.
+    // Links without a target block leave to the executor.
     for (unsigned slot = 0; slot + 2 < b.slots.size(); ++slot)
         if (b.alone[slot + 1] == nullptr && b.alone[slot + 2] != nullptr)
             changeable(b, slot + 1).fall = reinterpret_cast<const op*>(shared_.leave_to);
@@ -110,7 +110,7 @@ void translator::translate(hot_block& hot, u64 page) {
     join_links_to(hot);
 }
 
-/// Blocks that were translated earlier jump to this one directly from now on.
+/// Patches earlier translated blocks to jump directly to this one.
 void translator::join_links_to(const hot_block& hot) {
     const auto [from, to] = waiting_.equal_range(place_of(hot.b, hot.b.start));
     for (auto it = from; it != to; ++it) {

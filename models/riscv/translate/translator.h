@@ -18,7 +18,7 @@ namespace trn::riscv::translate {
 
 class translator;
 
-/// A block's executions so far, and then its host code.
+/// Execution count of a block, and later its host code.
 class hot_block final : public host_code {
 public:
     hot_block(translator& by, block& of) : owner(by), b(of), first(of.ops[1].run) {}
@@ -26,30 +26,31 @@ public:
 
     translator& owner;
     block& b;
-    const handler first;  ///< what executes the first operation without host code
+    const handler first;  ///< function of the first operation without host code
     u32 executions = 0;
-    u64 start = 0;                                 ///< of its host code; 0: none
+    u64 start = 0;                                 ///< address of its host code; 0: none
     std::vector<std::pair<u8, handler>> replaced;  ///< functions of operations, by slot
-    std::vector<std::pair<u8, handler>> entries;   ///< the host code in their place, by slot
+    std::vector<std::pair<u8, handler>> entries;   ///< host code that replaces them, by slot
 };
 
-/// The back end: counts executions of blocks, has those that are frequent translated, and owns
-/// their code. Code is bounded: when the region is full, all of it is dropped and blocks count
-/// anew. One thread executes all harts, and no host code is on its stack while it translates.
+/// The back end: counts executions of blocks, translates frequent ones and owns their code. When
+/// the bounded region is full, all code is dropped and counting restarts. One thread executes all
+/// harts, and no host code is on its stack during translation.
 class translator final : public back_end {
 public:
-    /// `checked`: executes a block instead of its host code, and compares both; null: none does.
+    /// `checked`: function installed instead of host code, which executes a block twice and
+    /// compares; null: none.
     explicit translator(const options& chosen, handler checked = nullptr);
 
-    /// Whether this host lets processes make code.
+    /// Whether this host allows processes to create code.
     bool usable() const { return region_.usable() && shared_.leave != 0; }
     void adopt(block& b) override;
 
-    /// The block is executed in the page at virtual address `page`.
+    /// Translates a block that is executed in the page at virtual address `page`.
     void translate(hot_block& hot, u64 page);
     void forget(hot_block& hot);
     unsigned threshold() const { return options_.threshold; }
-    /// Where checked code leaves to.
+    /// Exit of checked code.
     outcome& result() { return result_; }
     std::array<outcome::stored, outcome::max_stores>& stores() { return stores_; }
 
@@ -70,11 +71,11 @@ private:
     const handler checked_;
     code_region region_;
     shared_code shared_;
-    std::size_t kept_ = 0;  // shared_
-    bool refused_ = false;  // by the host, while running
+    std::size_t kept_ = 0;  // bytes of shared_
+    bool refused_ = false;  // the host has refused new code
     perf_map perf_map_;
     std::unordered_set<hot_block*> translated_;
-    /// Code that becomes a jump to the block at this place of a page once that has host code.
+    /// Code to patch into a jump once the block at this location of a page has host code.
     std::unordered_multimap<const u8*, const u8*> waiting_;
     u64 drops_ = 0;
     outcome result_;

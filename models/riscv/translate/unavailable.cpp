@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds for other hosts, or without AsmJit.
+// For builds on other hosts, or without AsmJit.
 #include "models/riscv/back_end.h"
 #include "models/riscv/translate/translate.h"
 #include "platform/framework/log.h"
