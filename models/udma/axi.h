@@ -13,7 +13,8 @@ inline std::uint32_t to_boundary(std::uint64_t address) {
     return boundary - static_cast<std::uint32_t>(address % boundary);
 }
 
-/// The window of plain memory at `address`, or nullptr. Accesses up to 8 bytes do not request DMI.
+/// The cached DMI window for plain memory at `address`, or nullptr. Accesses of up to 8 bytes do
+/// not request DMI.
 inline const memory_port::window* window(memory_port& memory, tlm::tlm_command command,
                                          std::uint64_t address, std::uint64_t length) {
     constexpr std::uint32_t max_register_bytes = 8;

@@ -3,8 +3,8 @@
 
 namespace trn::cause {
 
-// Bits of the secondary interrupt groups A (m2s) and B (s2m), as the driver arms them. The three of
-// compute packets are invented: stream errors, whose meaning the contract leaves open.
+// Bits of the secondary interrupt groups A (m2s) and B (s2m), as armed by the driver. The three
+// bits for compute packets are invented: the contract leaves these stream errors unspecified.
 constexpr unsigned m2s_operation = 0;
 constexpr unsigned m2s_operand = 1;
 constexpr unsigned m2s_index = 2;

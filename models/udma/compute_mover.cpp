@@ -11,8 +11,8 @@
 
 namespace trn {
 
-/// All operands, then the result. What lies in plain memory moves at one moment, so that no other
-/// access comes between an accumulation's read and its write.
+/// Reads all operands, then writes the result. Accesses to plain memory happen at one moment, so
+/// that no other access occurs between an accumulation's read and its write.
 dma_progress dma_compute_mover::move(dma_transfer& t) {
     dma_compute_packet& packet = *t.compute;
     if (packet.written) return dma_progress::done;
@@ -33,8 +33,8 @@ dma_progress dma_compute_mover::move(dma_transfer& t) {
     return dma_progress::blocked;
 }
 
-/// A reduction whose operands and results lie in plain memory, each in one window: how most bytes
-/// of collectives move. False: nothing was done.
+/// Performs a reduction whose operands and results are each in one window of plain memory, the
+/// usual case in collectives. False: nothing was done.
 bool dma_compute_mover::reduce_in_place(const dma_operation& operation) {
     if (!operation.in_whole_pieces() || later_.ready != nullptr) return false;
     struct run {
@@ -58,7 +58,7 @@ bool dma_compute_mover::reduce_in_place(const dma_operation& operation) {
         if (!find(tlm::TLM_READ_COMMAND, p, from[operands++])) return false;
     for (const auto& p : operation.destinations())
         if (!find(tlm::TLM_WRITE_COMMAND, p, to[results++])) return false;
-    // The same bytes can have two addresses.
+    // Two addresses may refer to the same bytes.
     std::array<const std::uint8_t*, from.size()> starts{};
     const run& result = to.front();
     for (std::size_t n = 0; n < operands; ++n) {
@@ -89,7 +89,7 @@ dma_progress dma_compute_mover::move_accesses(dma_transfer& t) {
     return dma_progress::done;
 }
 
-/// Between memory and the buffer: through windows where there are some, else in bursts.
+/// Moves data between memory and the buffer: by windows where available, else in bursts.
 dma_progress dma_compute_mover::move_access(dma_transfer& t, const dma_operation::access& access) {
     dma_compute_packet& packet = *t.compute;
     const bool writes = packet.operation.writing();

@@ -10,13 +10,13 @@
 
 namespace trn {
 
-/// Carries out compute packets: brings the operands from memory, and the result to memory.
+/// Executes compute packets: reads the operands from memory and writes the result.
 class dma_compute_mover {
 public:
-    /// `later` is shared with the copies of the engine: only its oldest transfer moves.
+    /// `later` is shared with the engine's copies: only its oldest transfer moves data.
     dma_compute_mover(memory_port& memory, deferral& later) : memory_(memory), later_(later) {}
 
-    /// Moves as much as memory answers; with `done` everything is written.
+    /// Moves data until memory defers an access; `done`: everything is written.
     dma_progress move(dma_transfer& t);
 
 private:
@@ -26,7 +26,7 @@ private:
 
     memory_port& memory_;
     deferral& later_;
-    std::vector<std::uint8_t> operands_;  // of the transfer that moves
+    std::vector<std::uint8_t> operands_;  // operands of the current transfer
 };
 
 }  // namespace trn

@@ -6,9 +6,9 @@
 
 namespace trn {
 
-/// The 16 bytes of a ring entry, m2s (source) or s2m (destination).
+/// A ring entry of 16 bytes, m2s (source) or s2m (destination).
 struct dma_descriptor {
-    std::array<std::uint32_t, 4> words;  // little endian, as the host
+    std::array<std::uint32_t, 4> words;  // little endian
 
     /// Bytes; a length field of 0 means 64 KiB (unless the engine is configured otherwise).
     std::uint32_t length() const {
@@ -19,16 +19,16 @@ struct dma_descriptor {
     unsigned ring_id() const { return words[0] >> 24 & 3; }
     bool interrupt() const { return bit(0, 28); }
 
-    // m2s only
+    // Bits of m2s descriptors only.
     bool first() const { return bit(0, 26); }
     bool last() const { return bit(0, 27); }
-    /// Data memory barrier: nothing later of the queue starts before this is complete.
+    /// Data memory barrier: later descriptors of the queue start after this one is complete.
     bool barrier() const { return bit(0, 30); }
     /// 0 is a copy; dma_descriptor.regs.yaml defines the others.
     unsigned operation_type() const { return words[1] >> 20 & 7; }
 
     // Write barrier (m2s word 1 bit 26) and strong ordering (s2m word 0 bit 29) need no code: a
-    // queue's bytes become visible in the order of its descriptors anyway.
+    // queue's bytes become visible in descriptor order in any case.
 
 private:
     bool bit(unsigned word, unsigned number) const { return (words[word] >> number & 1) != 0; }

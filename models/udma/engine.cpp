@@ -37,7 +37,7 @@ dma_queue& dma_engine::queue(unsigned number) {
     return *queues_[number];
 }
 
-// ---- register side
+// ---- Register accesses
 
 void dma_engine::doorbell(dma_side side, unsigned number, std::uint32_t count,
                           const sc_time& delay) {
@@ -96,7 +96,7 @@ void dma_engine::abort(dma_side side, unsigned number) {
     decide_due();
 }
 
-/// Work in flight is forgotten; descriptors not completed go back to their rings.
+/// Drops work in flight; incomplete descriptors return to their rings.
 void dma_engine::drop(dma_queue& q) {
     mover_.drop(q);
     generator_.drop(q);
@@ -149,7 +149,7 @@ std::optional<std::string> dma_engine::waits_for() const {
     return std::nullopt;
 }
 
-// ---- scheduling
+// ---- Scheduling
 
 void dma_engine::step(dma_activation& activation) {
     for (dma_queue* q : used_queues_) q->expire_starvation();
@@ -175,8 +175,8 @@ void dma_engine::decide_due() {
         if (may_start && runnable)
             due = std::min(due, std::max(q->ready_at(), mover_.next_start()));
         if (const auto timeout = q->update_starvation()) due = std::min(due, *timeout);
-        // The host's doorbell is answered when its work has finished or cannot go on by itself:
-        // the other side of the ring is empty, or a memory asks the host first.
+        // The host's doorbell write completes when its work has finished or cannot continue by
+        // itself: the other side's ring is empty, or a memory access needs a message to the host.
         if (waits_for_memory || (q->is_idle() && !runnable)) q->release_host();
     }
     turn().due = due;
@@ -189,7 +189,7 @@ bool dma_engine::is_stopped() const {
            halted_[dma_side::s2m];
 }
 
-/// The next queue whose start latency is over; queues take turns.
+/// The next queue, round robin, whose start latency has passed.
 dma_queue* dma_engine::choose(const sc_time& now) const {
     const std::size_t count = used_queues_.size();
     std::size_t at = 0;
@@ -202,12 +202,12 @@ dma_queue* dma_engine::choose(const sc_time& now) const {
     return nullptr;
 }
 
-/// The first queue that exists from `number` on.
+/// The first existing queue with this number or a higher one.
 std::vector<dma_queue*>::const_iterator dma_engine::first_used(unsigned number) const {
     return std::ranges::lower_bound(used_queues_, number, {}, &dma_queue::number);
 }
 
-/// Fetches, checks or starts something; false: nothing can start now.
+/// Starts the next fetch, check or transfer; false: nothing can start now.
 bool dma_engine::start_next(const sc_time& now) {
     if (dma_queue* q = fetching_) {
         if (q->resume_fetch() == dma_progress::blocked) return false;

@@ -17,13 +17,13 @@
 
 namespace trn {
 
-/// One DMA engine: 16 queues that share a data mover and a descriptor generator. It has no process:
-/// the group calls step() when the engine is due. Spec: doc/models/udma.md.
+/// One DMA engine: 16 queues that share a data mover and a descriptor generator. It has no SystemC
+/// process: the group calls step() when the engine is due. Spec: doc/models/udma.md.
 ///
 /// A queue is a pair of descriptor streams. Each side's descriptors are fetched in bursts; bytes of
-/// the source stream go to the destination stream in order, split wherever either side's
-/// descriptor ends. Such a piece is a transfer: started when the mover is free, its bytes move when
-/// it completes. Queues take turns at packet boundaries.
+/// the source stream are copied to the destination stream in order, split at descriptor ends of
+/// both sides. Such a piece is a transfer: it starts when the mover is free, and its bytes move
+/// when it completes. Queues are served round robin, one packet at a time.
 class dma_engine {
 public:
     static constexpr unsigned queues = 16;
@@ -33,24 +33,23 @@ public:
 
     dma_engine(dma_group& group, unsigned number);
 
-    /// The mover's rate from now on.
+    /// Sets the mover's rate for later transfers.
     void set_rate(std::uint64_t bytes_per_second) { mover_.set_rate(bytes_per_second); }
 
-    // Register side. None of these moves data or calls memory.
+    // Register accesses. These do not move data or access memory.
     void doorbell(dma_side side, unsigned queue, std::uint32_t count,
                   const sc_core::sc_time& delay);
     void reset_queue(dma_side side, unsigned queue);
     void change_state(dma_side side, std::uint64_t written);
-    /// START of the queue's descriptor generator.
-    /// False: the command is refused.
+    /// START of the queue's descriptor generator. False: the command is refused.
     bool generate(unsigned queue, const sc_core::sc_time& delay);
-    /// An enable bit of some queue changed.
+    /// The enable bit of a queue has changed.
     void enables_changed() { decide_due(); }
-    /// Everything back to power-on; work in flight is dropped.
+    /// Resets to the power-on state; drops work in flight.
     void reset();
     /// Simulates a hardware failure: aborts running work.
     void abort(dma_side side, unsigned queue);
-    /// The next descriptor that the queue fetches arrives with `bit` (0 to 127) inverted.
+    /// Fault: the next descriptor that the queue fetches has `bit` (0 to 127) inverted.
     void damage_next(dma_side side, unsigned number, std::uint8_t bit) {
         queue(number).damage_next(side, bit);
     }
@@ -60,15 +59,15 @@ public:
     bool aborted(dma_side side) const;
     bool busy(dma_side side) const;
     counters count() const { return {mover_.bytes(), mover_.descriptors(), aborts_}; }
-    /// Descriptors that software has posted and that the engine will still work on.
+    /// Number of descriptors that software has posted and that are not complete.
     std::uint64_t owned() const;
-    /// Description of an external wait; empty when it is idle or busy.
+    /// Description of the external event that the engine waits for; nullopt if idle or busy.
     std::optional<std::string> waits_for() const;
 
-    // Process side.
-    /// Executes due work; its turn has the time of the next step.
+    // Called by the group's process.
+    /// Executes due work; afterwards the engine's turn contains the time of the next step.
     void step(dma_activation& activation);
-    /// Adds the events of memories that answer later.
+    /// Adds the events of memories that have deferred an access.
     void add_wake_events(sc_core::sc_event_or_list& list) const;
 
 private:
@@ -84,13 +83,13 @@ private:
     void post_generated(dma_activation& activation);
 
     dma_engine_context context_;
-    const std::size_t place_;  // of its turn
+    const std::size_t place_;  // index of its turn in the group
     std::array<std::unique_ptr<dma_queue>, queues> queues_;
-    std::vector<dma_queue*> used_queues_;  // those of queues_ that exist, by number
+    std::vector<dma_queue*> used_queues_;  // the existing ones of queues_, by number
     dma_mover mover_;
     dma_generator generator_;
-    dma_queue* fetching_ = nullptr;         // memory has not answered its descriptor fetch
-    unsigned next_queue_ = 0;               // first in choose()
+    dma_queue* fetching_ = nullptr;         // queue whose descriptor fetch memory has deferred
+    unsigned next_queue_ = 0;               // checked first by choose()
     per_side<bool> disabled_{}, halted_{};  // by software
     std::uint64_t aborts_ = 0;
 };

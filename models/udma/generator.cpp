@@ -37,7 +37,7 @@ bool dma_generator::start(dma_queue& queue, const sc_time& delay) {
     return true;
 }
 
-/// Null: the queue can carry the command out, as soon as its rings have room.
+/// The reason to refuse the command; null: it can be executed once its rings have room.
 const char* dma_generator::reason_to_refuse(const generator_command& what, dma_queue& queue) {
     if (!what.is_valid()) return "no pieces, too many, or pieces of no or too many bytes";
     for (const dma_side side : dma_sides) {
@@ -56,7 +56,7 @@ bool dma_generator::refuse(const dma_queue& queue, std::string_view why) {
     return false;
 }
 
-/// Behind the command that is being carried out, and behind all of its own priority or above.
+/// Inserts a command after the current one and after all of the same or a higher priority.
 void dma_generator::insert(command added) {
     const dma_group::timing& times = engine_.group.times;
     const sc_time duration =
@@ -146,7 +146,7 @@ dma_progress dma_generator::write_side(command& c, dma_side side) {
         for (std::uint32_t i = 0; i < n; ++i)
             burst[i] = c.what.descriptor(side, c.written + i, at.pass);
         const auto reports = misuse::reports();
-        sc_time delay;  // hidden in the latency of the command
+        sc_time delay;  // hidden by the latency of the command
         const auto result =
             engine_.group.memory.access(tlm::TLM_WRITE_COMMAND, address, burst.data(),
                                         n * static_cast<unsigned>(sizeof burst[0]), later_, delay);

@@ -19,12 +19,11 @@ namespace trn {
 
 class dma_queue;
 
-/// The descriptor generator of an engine: carries out its commands one after another, those of
-/// the highest priority first, by writing descriptors to the rings of their queues. Spec:
-/// doc/dma_compute.md.
+/// The descriptor generator of an engine: executes its commands one at a time, highest priority
+/// first, by writing descriptors to the rings of their queues. Spec: doc/dma_compute.md.
 class dma_generator {
 public:
-    /// A command whose descriptors are written and can be posted.
+    /// A command whose descriptors have been written and can be posted.
     struct written {
         dma_queue& queue;
         per_side<std::uint32_t> descriptors;
@@ -34,11 +33,11 @@ public:
 
     explicit dma_generator(dma_engine_context& engine) : engine_(engine) {}
 
-    /// START, with the command that the queue's registers hold; false: refused, and reported.
+    /// START: queues the command in the queue's registers; false: refused, and reported.
     bool start(dma_queue& queue, const sc_core::sc_time& delay);
-    /// Executes due work, up to the end of the next command.
+    /// Executes due work, at most until a command is complete.
     std::optional<written> step(dma_activation& activation);
-    /// Commands of the queue write no further descriptor.
+    /// Stops commands of the queue from writing further descriptors.
     void drop(const dma_queue& queue);
     void release_hosts();
 
@@ -47,9 +46,9 @@ public:
     /// no room for the next command.
     sc_core::sc_time due() const;
     sc_core::sc_event* answer() const { return later_.ready; }
-    /// The next command waits until its queue has completed earlier descriptors.
+    /// Whether the next command waits for its queue to complete earlier descriptors.
     bool lacks_room() const;
-    /// Set while memory has not answered or a ring has no room: in words.
+    /// Description of what it waits for: memory or room in a ring; nullopt if neither.
     std::optional<std::string> waits_for() const;
 
 private:
@@ -59,10 +58,10 @@ private:
         sc_core::sc_time arrived_at, ready_at = {};
         trace::operation of;
         started_work::share started;
-        per_side<dma_ring::position> tail = {};  // when it began
+        per_side<dma_ring::position> tail = {};  // tail indices when the command began
         bool begun = false, dropped = false;
         unsigned side = 0;
-        std::uint32_t written = 0;  // descriptors of that side
+        std::uint32_t written = 0;  // descriptors of that side written so far
     };
     static const char* reason_to_refuse(const generator_command& what, dma_queue& queue);
     bool refuse(const dma_queue& queue, std::string_view why);
@@ -74,8 +73,8 @@ private:
     dma_progress write_side(command& c, dma_side side);
 
     dma_engine_context& engine_;
-    // A command that a reset dropped stays in the list until its turn: the access that is being
-    // made for it may be the one that caused the reset.
+    // A command dropped by a reset stays in the list until its turn: an access made for it may be
+    // the one that caused the reset.
     std::deque<command> commands_;
     deferral later_;
 };

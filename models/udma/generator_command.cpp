@@ -78,7 +78,7 @@ generator_command::generator_command(const register_bank& registers, unsigned qu
                           part ? get(reg::part_count, queue) : pieces / rows_);
 }
 
-/// False when there are no such units, or too many of them.
+/// Returns false if the units do not exist or are too many.
 bool generator_command::choose_units(std::uint64_t first, std::uint64_t count) {
     const std::uint64_t all = source_.pieces() / rows_;
     if (first > all || count > all - first || count * rows_ > max_pieces) return false;
@@ -161,7 +161,7 @@ dma_descriptor generator_command::destination(std::uint64_t unit, std::uint32_t 
                 destination_.address(unit * rows_ + n));
 }
 
-/// The COMPUTE descriptor of a unit.
+/// The COMPUTE descriptor of one unit.
 dma_descriptor generator_command::operation(unsigned ring_id) const {
     namespace control = words::m2s_control;
     namespace op = words::compute_operation;

@@ -11,18 +11,18 @@
 
 namespace trn {
 
-/// A core's command to a descriptor generator: pieces of equal length, in four dimensions, moved
-/// one by one, accumulated, or transposed in groups; then a 4-byte copy. Spec: doc/dma_compute.md,
-/// "Hardware descriptor generation".
+/// A command of a core to a descriptor generator: pieces of equal length, in four dimensions, that
+/// are copied one by one, accumulated, or transposed in groups; followed by a 4-byte copy. Spec:
+/// doc/dma_compute.md, "Hardware descriptor generation".
 class generator_command {
 public:
     static constexpr std::uint32_t max_pieces = 16384;
-    static constexpr std::uint32_t max_rows = 64;  ///< of a matrix to transpose
+    static constexpr std::uint32_t max_rows = 64;  ///< of a matrix to be transposed
 
-    /// As the registers of `queue` of engine `instance` say now.
+    /// Reads the command from the registers of `queue` of engine `instance`.
     generator_command(const register_bank& registers, unsigned queue, unsigned instance);
 
-    /// False when the command cannot be carried out.
+    /// False: the command cannot be executed.
     bool is_valid() const { return valid_; }
     std::uint32_t descriptors(dma_side side) const;
     /// Descriptor `n` of one side, which carries `ring_id`.
@@ -43,7 +43,7 @@ private:
             return end == 0 || (address >= first && address < end && end - address >= bytes);
         }
     };
-    /// Descriptors of a unit: of a piece, or of a matrix.
+    /// Number of descriptors for a unit (a piece or a matrix).
     std::uint32_t per_unit(dma_side side) const {
         return side == dma_side::m2s && (transposes_ || accumulates_) ? rows_ + 1 : rows_;
     }
@@ -55,7 +55,7 @@ private:
 
     std::uint32_t bytes_;
     side source_, destination_;
-    std::uint32_t rows_ = 1;  // pieces of a unit
+    std::uint32_t rows_ = 1;  // pieces per unit
     bool transposes_, accumulates_, bf16_, skips_;
     unsigned priority_;
     bool write_barrier_, interrupt_;  // of the last descriptor
@@ -63,7 +63,7 @@ private:
     bool valid_;
     std::uint64_t first_unit_ = 0;
     std::uint32_t units_ = 0;
-    std::vector<std::uint64_t> kept_;  // units, when some are skipped
+    std::vector<std::uint64_t> kept_;  // indices of units, if some are skipped
 };
 
 }  // namespace trn

@@ -18,7 +18,7 @@ namespace trn {
 enum class dma_side : std::uint8_t { m2s, s2m };  ///< reads memory, writes memory
 inline constexpr std::array dma_sides{dma_side::m2s, dma_side::s2m};
 
-/// One of each for both sides.
+/// A pair of values, one per side.
 template <class T>
 struct per_side : std::array<T, 2> {
     T& operator[](dma_side side) { return this->data()[static_cast<unsigned>(side)]; }
@@ -29,7 +29,7 @@ inline const char* text(dma_side side) {
     return side == dma_side::m2s ? "m2s" : "s2m";
 }
 
-/// How a step of work ended; `blocked`: the same step again when memory has answered.
+/// Result of a step; `blocked`: repeat the step when memory has answered.
 enum class dma_progress : std::uint8_t { done, blocked, failed };
 
 /// The time of what is not due: sc_max_time().
@@ -38,8 +38,8 @@ inline const sc_core::sc_time& never() {
     return latest;
 }
 
-/// When an engine needs its next step(). Those of a group stand together in memory, because the
-/// group's process inspects all of them on each activation.
+/// When an engine needs its next step(). The turns of a group are contiguous in memory, because the
+/// group's process checks all of them at each activation.
 struct dma_turn {
     sc_core::sc_time due = never();  ///< never(): nothing to do
     bool waits_for_memory = false;
@@ -59,18 +59,19 @@ struct dma_group {
     struct timing {
         std::uint64_t bytes_per_second;
         sc_core::sc_time start_latency;        ///< doorbell of an idle queue to its first fetch
-        sc_core::sc_time descriptor_overhead;  ///< of each descriptor, on top of its bytes
-        sc_core::sc_time stream_timeout;       ///< of a packet that has begun and lacks destination
-        sc_core::sc_time functional_step;      ///< time of an activation in functional timing
-        sc_core::sc_time generation_latency;   ///< of a descriptor generator's command
-        unsigned outstanding;                  ///< transfers in flight per engine
-        std::uint64_t outstanding_bytes;       ///< no more start while these are in flight
+        sc_core::sc_time descriptor_overhead;  ///< per descriptor, in addition to its bytes
+        /// For a started packet that lacks destination descriptors.
+        sc_core::sc_time stream_timeout;
+        sc_core::sc_time functional_step;     ///< time of an activation in functional timing
+        sc_core::sc_time generation_latency;  ///< of a descriptor generator's command
+        unsigned outstanding;                 ///< transfers in flight per engine
+        std::uint64_t outstanding_bytes;      ///< no transfer starts while this many are in flight
     };
-    /// Time of compute operations, and the operations of this generation.
+    /// Rates of compute operations, and the operations supported by this generation.
     struct computing {
         unsigned permille;            ///< of the mover's rate, for casts and reductions
         unsigned transpose_permille;  ///< the same, for transposes
-        /// Accumulation is done beside the memory: the old bytes do not pass through the mover.
+        /// Accumulation is done next to the memory: the old bytes do not pass through the mover.
         bool accumulates_near_memory;
         dma_operation::abilities can;
     };
@@ -84,7 +85,7 @@ struct dma_group {
     memory_port& memory;
     /// An engine's abort state may have changed.
     std::function<void()> aborts_changed;
-    std::vector<dma_turn> turns = {};  ///< each engine's, in the order in which they were made
+    std::vector<dma_turn> turns = {};  ///< one per engine, in order of creation
 };
 
 /// State shared by the parts of one engine.
@@ -93,7 +94,7 @@ struct dma_engine_context {
     const unsigned number;  ///< in the group
     /// Stops a queue after an error.
     const std::function<void(dma_side, unsigned queue)> abort;
-    std::string row = {};  ///< its row in the trace; empty until the first event
+    std::string row = {};  ///< name of its row in the trace; empty until the first event
 
     const std::string& trace_row();
 };

@@ -18,7 +18,8 @@ using sc_core::sc_time;
 
 namespace {
 
-/// Ascending bursts, each read before it is written: what overlapping copies mean.
+/// Copies in ascending bursts, each read before it is written: defines the result of overlapping
+/// copies.
 void copy(std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
     if (to + length <= from || from + length <= to) {
         std::memcpy(to, from, length);
@@ -35,7 +36,7 @@ dma_mover::dma_mover(dma_engine_context& engine)
       rate_({engine.group.times.bytes_per_second, sc_core::SC_ZERO_TIME}),
       compute_(engine.group.memory, later_) {}
 
-// ---- starting
+// ---- Start
 
 void dma_mover::start(dma_transfer&& t, const sc_time& now) {
     const trace::on_behalf_of it(t.queue->operation());
@@ -53,8 +54,8 @@ void dma_mover::start(dma_transfer&& t, const sc_time& now) {
     flight_.push_back(std::move(t));
 }
 
-/// Occupies the mover and everything between source and destination from now on. All of them
-/// stream, so the slowest decides and the latencies add up.
+/// Reserves the mover and all resources between source and destination from now on. All of them
+/// stream, so the slowest determines the rate, and latencies add up.
 sc_time dma_mover::reserve(const dma_transfer& t, const sc_time& now) {
     sc_time through = rate_.reserve(t.compute ? mover_bytes(t.compute->operation) : t.length, now);
     const bool functional = timing() == timing_mode::functional;
@@ -63,10 +64,10 @@ sc_time dma_mover::reserve(const dma_transfer& t, const sc_time& now) {
         if (t.compute) through += times().descriptor_overhead * (t.compute->m2s - 1);
         next_start_ = through;
     }
-    std::array<sc_time, 2> latency;  // of the slowest source, of the slowest destination
+    std::array<sc_time, 2> latency;  // of the slowest source and destination
     const auto cross = [&](tlm::tlm_command command, std::uint64_t address, std::uint32_t length) {
         const auto* way = axi::window(memory(), command, address, length);
-        if (way == nullptr) return;  // its bursts take their time when they move
+        if (way == nullptr) return;  // not plain memory: its bursts add their time when they move
         through = std::max(through, way->reserve(command, address, length, now));
         sc_time& slowest = latency[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
         slowest = std::max(slowest, way->latency(command));
@@ -83,11 +84,11 @@ sc_time dma_mover::reserve(const dma_transfer& t, const sc_time& now) {
         cross(tlm::TLM_READ_COMMAND, t.source, t.length);
         cross(tlm::TLM_WRITE_COMMAND, t.destination, t.length);
     }
-    if (functional) return now;  // the crossed resources have counted the bytes
+    if (functional) return now;  // the resources on the path have counted the bytes
     return through + latency[0] + latency[1];
 }
 
-/// Reads and writes overlap: the longer of them counts, at the rate of computing.
+/// Reads and writes overlap: the larger of both, scaled to the compute rate.
 std::uint64_t dma_mover::mover_bytes(const dma_operation& operation) const {
     const auto& computing = engine_.group.compute;
     std::uint64_t read = operation.bytes_read();
@@ -98,7 +99,7 @@ std::uint64_t dma_mover::mover_bytes(const dma_operation& operation) const {
     return std::max(read, operation.bytes_written()) * 1000 / permille;
 }
 
-// ---- completing
+// ---- Completion
 
 void dma_mover::complete_due(dma_activation& activation) {
     while (!flight_.empty()) {
@@ -110,7 +111,8 @@ void dma_mover::complete_due(dma_activation& activation) {
             if (!t.dropped) finish(t);
         }
         if (trace::on())
-            trace::end(t.slice, engine_.trace_row(), "dropped");  // unless it has ended
+            // No effect if it has already ended.
+            trace::end(t.slice, engine_.trace_row(), "dropped");
         bytes_in_flight_ -= t.length;
         flight_.pop_front();
     }
@@ -140,7 +142,7 @@ dma_progress dma_mover::move(dma_transfer& t, dma_activation& activation) {
     return t.dropped ? dma_progress::failed : dma_progress::done;
 }
 
-/// As much as lies in plain memory on both sides, in one copy.
+/// Copies as many bytes as are in plain memory on both sides.
 bool dma_mover::copy_directly(dma_transfer& t) {
     std::uint64_t length = t.length - t.moved;
     if (in_burst_ > 0 || later_.ready != nullptr) return false;
@@ -155,7 +157,8 @@ bool dma_mover::copy_directly(dma_transfer& t) {
     length = to->room(destination, length);
     const auto written = to->watched_at(destination);
     if (std::array<std::uint8_t, 64> few; length <= few.size()) {
-        // Software may have changed these bytes before watchers get them: it polls them.
+        // Software may have changed polled bytes by the time watchers are notified: copy them
+        // first.
         std::memcpy(few.data(), bytes, length);
         read.report_read(few.data(), length);
         std::memcpy(to->at(destination), few.data(), length);
@@ -170,7 +173,7 @@ bool dma_mover::copy_directly(dma_transfer& t) {
     return true;
 }
 
-/// One burst through the sockets; when a memory answers later, the same burst again.
+/// Copies one burst through the sockets; if a memory defers it, the same burst is repeated later.
 dma_progress dma_mover::copy_burst(dma_transfer& t) {
     const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
     auto reports = misuse::reports();
@@ -224,7 +227,7 @@ void dma_mover::finish(dma_transfer& t) {
         engine_.number);
 }
 
-// ---- waiting
+// ---- Waiting
 
 void dma_mover::drop(const dma_queue& queue) {
     if (!flight_.empty() && flight_.front().queue == &queue) {

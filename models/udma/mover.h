@@ -16,32 +16,32 @@
 
 namespace trn {
 
-/// The data mover that the queues of an engine share. A transfer occupies the mover and the way
+/// The data mover shared by the queues of an engine. A transfer reserves the mover and the path
 /// from source to destination when it starts; its bytes move when it completes. Transfers complete
 /// in the order in which they started.
 class dma_mover {
 public:
     explicit dma_mover(dma_engine_context& engine);
 
-    /// The mover's rate from now on.
+    /// Sets the rate for later transfers.
     void set_rate(std::uint64_t bytes_per_second) { rate_.set_rate(bytes_per_second); }
 
     bool is_full() const {
         return flight_.size() >= times().outstanding ||
                bytes_in_flight_ >= times().outstanding_bytes;
     }
-    /// When the next transfer may start. Precondition: !is_full().
+    /// Earliest start of the next transfer. Precondition: !is_full().
     const sc_core::sc_time& next_start() const { return next_start_; }
     void start(dma_transfer&& t, const sc_core::sc_time& now);
-    /// Moves the bytes of all transfers that are due, until a memory makes it wait.
+    /// Completes all due transfers, until a memory defers an access.
     void complete_due(dma_activation& activation);
-    /// Transfers of the queue move no further byte.
+    /// Stops the queue's transfers from moving further bytes.
     void drop(const dma_queue& queue);
 
     /// When complete_due() has work; never() while it has none or memory has not answered.
     sc_core::sc_time due() const;
     sc_core::sc_event* answer() const { return later_.ready; }
-    /// Set while a transfer of the queue waits for memory: in words.
+    /// Description of the memory that a transfer of the queue waits for; nullopt if none.
     std::optional<std::string> waits_for(const dma_queue& queue) const;
 
     std::uint64_t bytes() const { return bytes_; }
@@ -62,8 +62,8 @@ private:
     sc_core::sc_time next_start_;
     dma_flight flight_;
     std::uint64_t bytes_in_flight_ = 0;
-    deferral later_;                   // of the front transfer
-    std::vector<std::uint8_t> burst_;  // between read and write, of the front transfer
+    deferral later_;                   // of the oldest transfer
+    std::vector<std::uint8_t> burst_;  // data of the oldest transfer between read and write
     unsigned in_burst_ = 0;
     dma_compute_mover compute_;
     std::uint64_t bytes_ = 0, descriptors_ = 0;

@@ -88,7 +88,7 @@ const char* dma_operation::name() const {
     return code() < std::size(names) ? names[code()] : "nothing";
 }
 
-// ---- checks
+// ---- Checks
 
 std::optional<dma_operation::refusal> dma_operation::check_operation(const abilities& can) const {
     if (code() > fields::operation_scatter)
@@ -193,7 +193,7 @@ std::optional<dma_operation::refusal> dma_operation::check_operands() const {
     return std::nullopt;
 }
 
-/// Indices and a table: of GATHER in the sources, of SCATTER in the destinations.
+/// Checks indices and table: in the sources for GATHER, in the destinations for SCATTER.
 std::optional<dma_operation::refusal> dma_operation::check_table() const {
     const std::uint32_t index_bytes = sources_.front().length;
     if (index_bytes == 0 || index_bytes % 4 != 0)
@@ -247,7 +247,7 @@ std::optional<dma_operation::refusal> dma_operation::check_overlap() const {
     return std::nullopt;
 }
 
-// ---- carrying out
+// ---- Execution
 
 void dma_operation::list(const std::vector<piece>& pieces, std::uint32_t at) {
     for (const piece& p : pieces) {
@@ -256,7 +256,7 @@ void dma_operation::list(const std::vector<piece>& pieces, std::uint32_t at) {
     }
 }
 
-/// The buffer holds the destination's old bytes (accumulation), the sources, and the result.
+/// The buffer contains the destination's old bytes (if accumulating), the sources, and the result.
 void dma_operation::begin(std::vector<std::uint8_t>& buffer) {
     operands_at_ = accumulates() ? result_bytes_ : 0;
     result_at_ = operands_at_ + static_cast<std::uint32_t>(source_bytes_);
@@ -303,7 +303,7 @@ std::uint32_t dma_operation::index(const std::vector<std::uint8_t>& buffer, std:
     return value;
 }
 
-/// The accesses of the elements that the indices name, one each.
+/// Lists the accesses of the elements that the indices select, one access each.
 std::optional<dma_operation::refusal> dma_operation::look_up(std::vector<std::uint8_t>& buffer) {
     const bool gathers = code() == fields::operation_gather;
     const std::uint64_t table = gathers ? sources_.back().address : destinations_.front().address;

@@ -14,8 +14,8 @@
 
 namespace trn {
 
-/// The operation of a compute packet: collected descriptor by descriptor, checked before anything
-/// is read, and carried out on bytes that its engine moves. Knows neither memory nor time. Spec:
+/// The operation of a compute packet: collected descriptor by descriptor, checked before any data
+/// is read, and executed on bytes that the engine moves. Independent of memory and time. Spec:
 /// doc/dma_compute.md.
 class dma_operation {
 public:
@@ -27,7 +27,7 @@ public:
         std::uint64_t address;
         std::uint32_t length;
     };
-    /// A piece and where its bytes are in the engine's buffer.
+    /// A piece and the offset of its bytes in the engine's buffer.
     struct access {
         std::uint64_t address;
         std::uint32_t length, at;
@@ -42,33 +42,33 @@ public:
 
     explicit dma_operation(const dma_descriptor& compute);
 
-    // Collecting. Nothing means: accepted.
+    // Collection of descriptors. nullopt: accepted.
     std::optional<refusal> check_operation(const abilities& can) const;
     std::optional<refusal> add_scales(const dma_descriptor& d);
     void add_source(const piece& p) { sources_.push_back(p); }
-    /// After the last source.
+    /// Called after the last source.
     std::optional<refusal> check_sources();
     std::optional<refusal> add_destination(const piece& p);
-    /// Bytes that destinations are still needed for.
+    /// Bytes not yet covered by destinations.
     std::uint64_t destination_left() const { return destination_left_; }
-    /// After the last destination.
+    /// Called after the last destination.
     std::optional<refusal> check_overlap() const;
 
-    // Carrying out: the engine moves all of accesses() between memory and its buffer, asks for the
-    // next stage, and so on until writing().
+    // Execution: the engine moves all accesses() between memory and its buffer, requests the next
+    // stage, and repeats this until writing().
     /// Lays out the buffer.
     void begin(std::vector<std::uint8_t>& buffer);
     const std::vector<access>& accesses() const { return accesses_; }
     bool writing() const { return stage_ == stage::results; }
     std::optional<refusal> next_stage(std::vector<std::uint8_t>& buffer);
-    /// Each operand is one piece and so is each copy of the result: without a buffer it is
-    /// reduce() where the bytes are.
+    /// Whether each operand and each copy of the result is one piece; then reduce() can operate on
+    /// memory directly, without a buffer.
     bool in_whole_pieces() const;
-    /// `operands` in their order, the destination's old bytes first where it accumulates. The
-    /// result may be where an operand is, and overlaps none otherwise.
+    /// `operands` in their order, preceded by the destination's old bytes if it accumulates. The
+    /// result may be at the address of an operand, and must not overlap operands otherwise.
     void reduce(std::span<const std::uint8_t* const> operands, std::uint8_t* result) const;
 
-    // For the time it takes.
+    // Properties that determine its duration.
     bool accumulates() const;
     bool transposes() const;
     std::uint64_t bytes_read() const { return source_bytes_; }
@@ -107,11 +107,11 @@ private:
     std::vector<float> scales_;
     std::vector<piece> sources_, destinations_;
     std::uint64_t source_bytes_ = 0, destination_left_ = 0;
-    std::uint32_t result_bytes_ = 0;  // of one copy
+    std::uint32_t result_bytes_ = 0;  // of one copy of the result
 
     stage stage_ = stage::operands;
     std::vector<access> accesses_;
-    std::uint32_t operands_at_ = 0, result_at_ = 0;  // in the buffer
+    std::uint32_t operands_at_ = 0, result_at_ = 0;  // offsets in the buffer
 };
 
 }  // namespace trn

@@ -27,7 +27,7 @@ dma_queue::identity dma_queue::who() const {
     return {group().owner.name(), group().first_engine + engine_.number, number_};
 }
 
-// ---- register side
+// ---- Register accesses
 
 bool dma_queue::post(dma_side side, std::uint32_t count, const sc_time& delay) {
     if (settings().ring_length[side] == 0) {
@@ -98,7 +98,7 @@ void dma_queue::drop() {
     posted_.clear();
 }
 
-// ---- scheduling
+// ---- Scheduling
 
 std::optional<sc_time> dma_queue::note_starvation() {
     const bool starved = packet_descriptors_ > 0 && sides_[dma_side::m2s].has_more() &&
@@ -118,7 +118,7 @@ void dma_queue::end_starvation() {
           fmt::format("{} bytes left", sides_[dma_side::m2s].left), true);
 }
 
-// ---- fetching
+// ---- Fetches
 
 std::optional<dma_side> dma_queue::fetching() const {
     return fetching_ ? std::optional(fetching_->side) : std::nullopt;
@@ -139,7 +139,7 @@ dma_progress dma_queue::fetch(const fetch_request& wanted) {
     const trace::on_behalf_of it(side == dma_side::m2s && !posted_.empty() ? posted_.front().first
                                                                            : operation_);
     const auto reports = misuse::reports();
-    sc_time delay;  // hidden by the prefetch; the first one is part of the start latency
+    sc_time delay;  // hidden by the prefetch; that of the first fetch is part of the start latency
     group().memory.find(tlm::TLM_READ_COMMAND, address);
     const auto result = group().memory.access(tlm::TLM_READ_COMMAND, address, ring.buffer(),
                                               count * static_cast<unsigned>(sizeof(dma_descriptor)),
@@ -167,7 +167,7 @@ dma_progress dma_queue::fetch(const fetch_request& wanted) {
     return dma_progress::done;
 }
 
-// ---- starting
+// ---- Transfers
 
 bool dma_queue::next_transfer(dma_transfer& next) {
     if (load(dma_side::m2s) != dma_progress::done) return false;
@@ -177,7 +177,7 @@ bool dma_queue::next_transfer(dma_transfer& next) {
     return false;
 }
 
-/// Makes the next descriptor of a side current.
+/// Loads the next descriptor of a side.
 dma_progress dma_queue::load(dma_side side) {
     stream& s = sides_[side];
     if (s.active) return dma_progress::done;
@@ -200,7 +200,7 @@ dma_progress dma_queue::load(dma_side side) {
     return dma_progress::done;
 }
 
-/// Contract 6.1: a length field of 0 means 64 KiB, which software can switch off for sources.
+/// Contract 6.1: a length field of 0 means 64 KiB, unless software has disabled this for sources.
 std::uint32_t dma_queue::length_of(dma_side side, const dma_descriptor& d) const {
     const bool is_empty =
         side == dma_side::m2s && (d.words[0] & 0xffff) == 0 && !settings().length_0_is_64k;
@@ -287,9 +287,9 @@ std::uint32_t dma_queue::end_transfer(const dma_transfer& t) {
     return ended_m2s;
 }
 
-// ---- compute packets: collected whole, then one transfer
+// ---- Compute packets: collected completely, then one transfer
 
-/// Opens a compute packet, or takes its scales.
+/// Starts a compute packet, or adds its scales.
 bool dma_queue::accept_compute(const dma_descriptor& d) {
     const unsigned type = d.operation_type();
     if (type == meta::op_type_compute && packet_descriptors_ == 0) {
@@ -304,7 +304,7 @@ bool dma_queue::accept_compute(const dma_descriptor& d) {
                                            .why = fmt::format("word 1 is {:#010x}", d.words[1])});
 }
 
-/// Takes the current source. The last one stays active until all destinations are collected.
+/// Adds the current source. The last source stays active until all destinations are collected.
 void dma_queue::collect_source() {
     stream& from = sides_[dma_side::m2s];
     dma_compute_packet& packet = *compute_;
@@ -353,7 +353,7 @@ void dma_queue::take_compute_packet(dma_transfer& next) {
     next.compute = std::move(compute_);
 }
 
-// ---- errors
+// ---- Errors
 
 bool dma_queue::error(dma_side side, unsigned cause, const misuse::rule& rule,
                       const std::string& detail, bool always_aborts) {
@@ -393,7 +393,7 @@ bool dma_queue::raise(dma_side side, unsigned cause, bool always_aborts) {
     constexpr unsigned error_slot = 1;  // of the engine's notification queues
     register_bank& registers = group().regs;
     const unsigned engine = engine_.number;
-    const unsigned secondary = static_cast<unsigned>(side);  // group A or B
+    const unsigned secondary = static_cast<unsigned>(side);  // secondary group A or B
     const std::uint64_t bit = 1ull << cause;
     const auto add = [&](reg which, unsigned index, std::uint64_t bits) {
         registers.set(which, registers.get(which, index, engine) | bits, index, engine);

@@ -21,8 +21,8 @@
 
 namespace trn {
 
-/// One queue of an engine: a pair of descriptor streams, cut into transfers. Fetches and checks
-/// descriptors, reports its errors. It is the initiator of all accesses made on its behalf.
+/// One queue of an engine: a pair of descriptor streams, divided into transfers. Fetches and checks
+/// descriptors, and reports its errors. It is the initiator of the accesses made for it.
 class dma_queue final : public dma_queue_initiator {
 public:
     dma_queue(dma_engine_context& engine, unsigned number);
@@ -40,16 +40,16 @@ public:
     bool is_aborted() const { return is_aborted(dma_side::m2s) || is_aborted(dma_side::s2m); }
     trace::operation operation() const { return operation_; }
 
-    // Register side.
-    /// Takes `count` descriptors after a doorbell; false: none, the doorbell was refused.
+    // Register accesses.
+    /// Accepts `count` descriptors after a doorbell; false: the doorbell was refused.
     bool post(dma_side side, std::uint32_t count, const sc_core::sc_time& delay);
-    /// Takes the register's ring length while nothing is pending.
+    /// Adopts the ring length from the register if no descriptors are pending.
     void adopt_length(dma_side side);
     void reset(dma_side side);
     void set_aborted(dma_side side, bool aborted) { sides_[side].aborted = aborted; }
-    /// Forgets work in flight; descriptors not completed go back to their rings.
+    /// Drops work in flight; incomplete descriptors return to their rings.
     void drop();
-    /// A fault: the next descriptor that is fetched arrives with `bit` (0 to 127) inverted.
+    /// Fault: the next descriptor that is fetched has `bit` (0 to 127) inverted.
     void damage_next(dma_side side, std::uint8_t bit) { sides_[side].damaged_bit = bit; }
 
     // Scheduling.
@@ -61,12 +61,12 @@ public:
     }
     bool is_idle() const { return in_flight_ == 0; }
     const sc_core::sc_time& ready_at() const { return ready_at_; }
-    /// When a packet that has begun and lacks destination descriptors times out; nothing otherwise.
+    /// Timeout of a started packet that lacks destination descriptors; nullopt if there is none.
     std::optional<sc_core::sc_time> update_starvation() {
         if (packet_descriptors_ == 0 && !starved_since_) return std::nullopt;
         return note_starvation();
     }
-    /// Reports such a packet if its time is over.
+    /// Reports such a packet if it has timed out.
     void expire_starvation() {
         if (starved_since_) end_starvation();
     }
@@ -75,24 +75,25 @@ public:
         if (started_) started_ = nullptr;
     }
 
-    // Starting. Precondition: is_runnable().
-    /// `next` becomes the next piece of both streams. False while descriptors are fetched, while a
+    // Start of transfers. Precondition: is_runnable().
+    /// Sets `next` to the next piece of both streams. False during a descriptor fetch, while a
     /// compute packet is collected, and after an error. Precondition: `next` is a new transfer.
     bool next_transfer(dma_transfer& next);
-    /// Set while memory has not answered a fetch; then resume_fetch() comes before all else.
+    /// Set while memory defers a fetch; then resume_fetch() must be called before anything else.
     std::optional<dma_side> fetching() const;
     sc_core::sc_event* fetch_answer() const { return fetch_later_.ready; }
     dma_progress resume_fetch() { return fetch(fetch_request(*fetching_)); }
     void begin_transfer() { ++in_flight_; }
-    /// The transfer's bytes have moved; returns how many m2s descriptors that completes.
+    /// Called after the transfer's bytes have moved; returns the number of m2s descriptors
+    /// completed.
     std::uint32_t end_transfer(const dma_transfer& t);
 
-    // Errors. True: the queue is aborted, always or because software has not masked the cause
-    // (contract 6.4).
+    // Errors. True: the queue is aborted, either always or because software has not masked the
+    // cause (contract 6.4).
     bool error(dma_side side, unsigned cause, const misuse::rule& rule, const std::string& detail,
                bool always_aborts = false);
-    /// An access that failed. Its target may have reported why: misuse::reports() was `reports`
-    /// before the access.
+    /// Reports a failed access, unless its target has reported the reason: `reports` is
+    /// misuse::reports() before the access.
     void access_error(dma_side side, unsigned cause, const misuse::rule& rule,
                       const std::string& detail, std::uint64_t reports);
     void fetch_error(dma_side side, std::uint64_t ring_address, std::uint64_t reports);
@@ -100,17 +101,17 @@ public:
     bool refused(const std::optional<dma_operation::refusal>& why);
 
 private:
-    struct stream {           // one side
-        bool active = false;  // `current` is being worked on
+    struct stream {           // state of one side
+        bool active = false;  // `current` is being processed
         bool aborted = false;
         std::optional<std::uint8_t> damaged_bit;
-        std::uint32_t left = 0;  // bytes of current not yet given to a transfer
+        std::uint32_t left = 0;  // bytes of `current` not yet assigned to a transfer
         std::uint64_t address = 0;
         dma_descriptor current{};
         dma_ring ring;
 
         bool has_more() const { return active || !ring.starved(); }
-        /// The address of the next bytes, which are then given to a transfer.
+        /// Assigns the next bytes to a transfer; returns their address.
         std::uint64_t take(std::uint32_t bytes) {
             left -= bytes;
             const std::uint64_t first = address;
@@ -145,20 +146,21 @@ private:
     const unsigned number_;
     mutable dma_queue_settings settings_;
     per_side<stream> sides_;
-    std::optional<fetch_request> fetching_;  // not answered: sent again unchanged
+    std::optional<fetch_request> fetching_;  // deferred by memory: repeated unchanged
     deferral fetch_later_;
-    sc_core::sc_time ready_at_;  // start latency of an idle queue
+    sc_core::sc_time ready_at_;  // end of an idle queue's start latency
     std::uint32_t in_flight_ = 0;
-    bool barrier_ = false;                           // wait until nothing is in flight
-    std::optional<sc_core::sc_time> starved_since_;  // a begun packet lacks destination
-    started_work::share started_;                    // by the host's latest doorbell
+    bool barrier_ = false;  // wait until no transfer is in flight
+    // Time since a started packet lacks destinations.
+    std::optional<sc_core::sc_time> starved_since_;
+    started_work::share started_;  // work started by the host's latest doorbell
 
-    // The packet being worked on.
+    // The current packet.
     std::uint32_t packet_bytes_ = 0;
     std::uint32_t packet_descriptors_ = 0;         // 0: between packets
-    std::unique_ptr<dma_compute_packet> compute_;  // it computes: being collected
+    std::unique_ptr<dma_compute_packet> compute_;  // compute packet being collected
 
-    // While tracing: operations of the posted m2s descriptors, and of the current one.
+    // While tracing: operations of posted m2s descriptors, and of the current one.
     std::vector<std::pair<trace::operation, std::uint32_t>> posted_;
     trace::operation operation_ = 0;
 };

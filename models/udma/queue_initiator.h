@@ -7,11 +7,11 @@
 
 namespace trn {
 
-/// A queue of a DMA engine, as the initiator of what it moves.
+/// A queue of a DMA engine as an initiator of accesses.
 class dma_queue_initiator : public initiator {
 public:
     struct identity {
-        std::string_view module;  ///< that has the engine
+        std::string_view module;  ///< module that contains the engine
         unsigned engine, queue;   ///< the engine's number in its chip
     };
     virtual identity who() const = 0;

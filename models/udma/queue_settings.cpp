@@ -16,7 +16,7 @@ void dma_queue_settings::read(const register_bank& registers, unsigned queue, un
     as_of_ = registers.changes(engine);
 
     constexpr auto works = regs::m2s_q_cfg::prefetch.mask() | regs::m2s_q_cfg::schedule.mask();
-    // Contract 6.1: three bits together switch the write side's stream off.
+    // Contract 6.1: three bits together disable the stream of the write side.
     constexpr std::uint64_t stream_off = regs::s2m_stream_cfg::off_0.mask() |
                                          regs::s2m_stream_cfg::off_4.mask() |
                                          regs::s2m_stream_cfg::off_8.mask();
@@ -27,7 +27,7 @@ void dma_queue_settings::read(const register_bank& registers, unsigned queue, un
     const auto read_side = [&](dma_side side, reg low, reg high, reg length, reg selector) {
         ring_base[side] = (of_queue(low) & ~0xffull) | of_queue(high) << 32;
         ring_length[side] = static_cast<std::uint32_t>(of_queue(length));
-        // The upper half of an address passes through the queue's selector.
+        // The queue's selector masks the upper half of an address.
         address_mask[side] = of_queue(selector) << 32 | 0xffff'ffff;
     };
     read_side(dma_side::m2s, reg::m2s_q_base_lo, reg::m2s_q_base_hi, reg::m2s_q_length,

@@ -35,8 +35,8 @@ void dma_ring::rewind() {
 }
 
 std::uint32_t dma_ring::next_burst() const {
-    // Up to the next multiple of the burst, so that a fetch is one aligned AXI burst, and never
-    // past the end of the ring.
+    // Fetches up to the next multiple of the burst size, so that a fetch is one aligned AXI burst
+    // within the ring.
     const std::uint32_t aligned = burst - fetch_.index % burst;
     return std::min({aligned, to_fetch_, length_ - fetch_.index});
 }

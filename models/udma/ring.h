@@ -8,44 +8,45 @@
 
 namespace trn {
 
-/// One direction of a queue: the position in its ring and the descriptors already fetched. Indices
-/// count modulo the ring's length; each pass has its ring id, the first after a reset 1.
+/// One side of a queue: its position in the ring, and the descriptors already fetched. Indices
+/// count modulo the ring's length; each pass has a ring id, starting with 1 after a reset.
 class dma_ring {
 public:
-    /// An index together with the pass it belongs to.
+    /// An index and the pass to which it belongs.
     struct position {
         std::uint32_t index = 0;
         std::uint8_t pass = 1;
 
         void advance(std::uint32_t by, std::uint32_t length);
-        /// As the head and tail registers show it.
+        /// Value in the head and tail registers.
         std::uint32_t value() const { return index | std::uint32_t{pass} << 30; }
     };
     static constexpr std::uint32_t burst = 8;  // descriptors per fetch
 
-    /// Descriptors of the ring. Taken over only while nothing is pending; indices stay inside.
+    /// Sets the ring length in descriptors. Precondition: nothing is pending; indices are reduced
+    /// to it.
     void resize(std::uint32_t length);
     std::uint32_t length() const { return length_; }
     void post(std::uint32_t count);
     void reset() { *this = dma_ring(); }
-    /// Drops fetched descriptors that are not completed: they are fetched again.
+    /// Drops fetched descriptors that are not complete, so that they are fetched again.
     void rewind();
 
-    /// Posted and not completed.
+    /// Number of descriptors posted and not complete.
     std::uint32_t pending() const { return pending_; }
-    /// How many more can be posted.
+    /// Number of descriptors that may still be posted.
     std::uint32_t room() const { return length_ - pending_; }
     bool starved() const { return fetched_ == 0 && to_fetch_ == 0; }
     bool fetched() const { return fetched_ > 0; }
 
-    /// How many descriptors the next fetch brings, from index fetch_at().
+    /// Number of descriptors of the next fetch, starting at index fetch_at().
     std::uint32_t next_burst() const;
     std::uint32_t fetch_at() const { return fetch_.index; }
-    /// Where the next fetch puts them.
+    /// Destination of the next fetch.
     dma_descriptor* buffer() { return fifo_.data(); }
     void took_burst(std::uint32_t count);
 
-    /// The next fetched descriptor and the pass it must carry.
+    /// The next fetched descriptor, and the ring id it must have.
     const dma_descriptor& front() const { return fifo_[next_]; }
     unsigned front_pass() const { return front_.pass; }
     void pop();
@@ -61,10 +62,10 @@ private:
     position front_;  // next to start
     position fetch_;  // next to fetch
     position tail_;
-    std::uint32_t pending_ = 0;   // head to tail
-    std::uint32_t to_fetch_ = 0;  // fetch to tail
-    std::uint32_t fetched_ = 0;   // front to fetch
-    std::uint32_t next_ = 0;      // index of front in the fifo
+    std::uint32_t pending_ = 0;   // from head to tail
+    std::uint32_t to_fetch_ = 0;  // from fetch to tail
+    std::uint32_t fetched_ = 0;   // from front to fetch
+    std::uint32_t next_ = 0;      // FIFO index of front
     std::array<dma_descriptor, burst> fifo_{};
 };
 

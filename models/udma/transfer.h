@@ -13,22 +13,22 @@ namespace trn {
 
 class dma_queue;
 
-/// A packet that computes: collected descriptor by descriptor, then moved as one transfer.
+/// A compute packet: collected descriptor by descriptor, then moved as one transfer.
 struct dma_compute_packet {
     explicit dma_compute_packet(const dma_descriptor& d) : operation(d) {}
     dma_operation operation;
-    std::uint32_t m2s = 0, s2m = 0;  ///< descriptors of it so far
+    std::uint32_t m2s = 0, s2m = 0;  ///< descriptors collected so far
     bool interrupt = false, barrier = false;
     bool has_all_sources = false;
 
-    // While its bytes move.
+    // State during the move.
     bool begun = false, written = false;
-    std::size_t access = 0;   ///< of operation.accesses()
-    std::uint32_t moved = 0;  ///< bytes of that access
-    sc_core::sc_time delay;   ///< of the accesses through sockets
+    std::size_t access = 0;   ///< index in operation.accesses()
+    std::uint32_t moved = 0;  ///< bytes moved of that access
+    sc_core::sc_time delay;   ///< of accesses through sockets
 };
 
-/// A piece of a queue's stream that lies in one descriptor of each side, or a whole compute packet.
+/// A piece of a queue's stream within one descriptor of each side, or a whole compute packet.
 struct dma_transfer {
     dma_queue* queue = nullptr;
     std::uint64_t source = 0, destination = 0;
@@ -38,7 +38,7 @@ struct dma_transfer {
     bool ends_packet = false;
     bool interrupt = false;
     bool dropped = false;                                   ///< its queue was reset or aborted
-    std::unique_ptr<dma_compute_packet> compute = nullptr;  ///< of plain copies: none
+    std::unique_ptr<dma_compute_packet> compute = nullptr;  ///< null for copies
     trace::slice slice = {};
 };
 

@@ -22,7 +22,7 @@ using sc_core::sc_time;
 
 namespace {
 
-// What one activation may do in functional timing: some 50 us of host time.
+// Limits of one activation in functional timing: about 50 us of host time.
 constexpr std::uint64_t bytes_per_activation = 256 << 10;
 constexpr unsigned transfers_per_activation = 256;
 
@@ -74,7 +74,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
     dont_initialize();
 }
 
-// ---- registers
+// ---- Registers
 
 udma::place udma::find_in_slot(std::uint64_t address) {
     const std::uint64_t engine = address / cfg_.stride, offset = address % cfg_.stride;
@@ -102,7 +102,8 @@ void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place
         return;
     }
     if (payload.is_write() && reset.level(reset_line_of(where.engine))) {
-        payload.set_response_status(tlm::TLM_OK_RESPONSE);  // registers hold their reset values
+        // In reset, registers have their reset values.
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
         return;
     }
     const shifted local(payload, payload.get_address() - where.address);
@@ -252,7 +253,7 @@ dma_engine& udma::engine(unsigned number) {
     return *engines_[number];
 }
 
-// ---- reset and faults
+// ---- Reset and faults
 
 unsigned udma::reset_line_of(unsigned engine) const {
     return engine * cfg_.reset_lines / cfg_.engines;
@@ -272,15 +273,15 @@ void udma::reset_part(unsigned line, bool level) {
     schedule();
 }
 
-/// All engines of the group, also those that start to work later.
+/// Affects all engines of the group, including ones created later.
 void udma::slow_down(bool throttled) {
     group_.times.bytes_per_second =
         throttled ? cfg_.bytes_per_second / 1000 * cfg_.throttled_permille : cfg_.bytes_per_second;
     for (auto* each : used_) each->set_rate(group_.times.bytes_per_second);
 }
 
-/// Stopping the rings of cores is what a reset is for. A copy of the driver's own that is cut off
-/// is a mistake of software; resets by hardware (watchdog, temperature) are not counted.
+/// A reset is the normal way to stop rings of cores. Interrupting the driver's own copy is reported
+/// as misuse; resets by hardware (watchdog, temperature) are not counted.
 void udma::reset_engine(unsigned n) {
     const bool by_software = initiator::current() != nullptr;
     if (const auto owned = engines_[n]->owned(); cfg_.host_transfer && by_software && owned > 0)
@@ -326,7 +327,7 @@ std::vector<accepts_faults::fault> udma::faults() {
          }}};
 }
 
-// ---- what tools see
+// ---- Inspection by tools
 
 dma_engine::counters udma::count(unsigned number) const {
     return engines_[number] ? engines_[number]->count() : dma_engine::counters{};
@@ -363,10 +364,10 @@ std::optional<std::string> udma::describe_wait() const {
     return std::nullopt;
 }
 
-// ---- process
+// ---- Process
 
-/// The place of the engine due first; among several due at one time they take turns. The number of
-/// places: none is due.
+/// Index of the engine with the earliest due time; round robin among equal times. The number of
+/// engines: none is due.
 std::size_t udma::next_due() const {
     std::size_t best = used_.size();
     sc_time earliest = never();
@@ -415,7 +416,7 @@ void udma::wake_for(std::size_t place) {
     wake_.notify(due > now ? due - now : sc_core::SC_ZERO_TIME);
 }
 
-/// While memory owes answers, their events wake the process too.
+/// While memories defer accesses, their events wake the process too.
 void udma::wait_for_memory(sc_core::sc_event* notification_ready) {
     const bool waits = notification_ready != nullptr ||
                        std::ranges::any_of(group_.turns, &dma_turn::waits_for_memory);

@@ -23,10 +23,10 @@
 namespace trn {
 
 /// A group of DMA engines: those of a SENG, or the host-transfer engines of a die. One aperture
-/// with a slot per engine (UDMA registers, followed, in larger slots, by the SDMA
-/// block: misc registers and notification queues), one process for all of them. Where SDMA blocks
-/// stand apart they are at `misc`. An engine is an object from its first doorbell on, its registers
-/// take memory from their first write on. Spec: doc/models/udma.md.
+/// with a slot per engine (UDMA registers; in larger slots followed by the SDMA block: misc
+/// registers and notification queues), and one process for all. Separate SDMA blocks are at `misc`.
+/// An engine is created by its first doorbell; registers take memory from their first write on.
+/// Spec: doc/models/udma.md.
 class udma : public sc_core::sc_module,
              public publishes_statistics,
              public describes_wait,
@@ -37,25 +37,26 @@ public:
         unsigned first_engine = 0;           ///< number of engine 0 in the chip
         std::uint64_t stride = 1u << 20;     ///< bytes from engine to engine
         std::uint64_t misc_stride = 0x2000;  ///< bytes from SDMA block to SDMA block, in `misc`
-        bool host_transfer = false;          ///< the rings are the driver's own, not a core's
-        unsigned reset_lines = 2;            ///< each holds an equal part of the group in reset
-        std::uint64_t bytes_per_second = 38'400'000'000;       ///< of one engine
-        unsigned throttled_permille = 500;                     ///< of it, while throttled; invented
+        bool host_transfer = false;          ///< rings belong to the driver, not to a core
+        unsigned reset_lines = 2;            ///< each line resets an equal part of the group
+        std::uint64_t bytes_per_second = 38'400'000'000;  ///< of one engine
+        unsigned throttled_permille = 500;  ///< of that rate, while throttled; invented
         sc_core::sc_time start_latency{1300, sc_core::SC_NS};  ///< doorbell to first fetch
         sc_core::sc_time descriptor_overhead{16, sc_core::SC_NS};
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
         sc_core::sc_time stream_timeout{10, sc_core::SC_MS};
         sc_core::sc_time functional_step{10, sc_core::SC_NS};
         unsigned outstanding = 32;  ///< transfers in flight per engine
-        /// No more start while these are in flight: how far one engine can be ahead of another at a
-        /// link they share.
+        /// No transfer starts while this many bytes are in flight: limits how far one engine can be
+        /// ahead of another at a shared link.
         std::uint64_t outstanding_bytes = 256 << 10;
         unsigned compute_permille = 1000;    ///< of the rate, for casts and reductions; invented
-        unsigned transpose_permille = 900;   ///< the same, for transposes
+        unsigned transpose_permille = 900;   ///< for transposes
         bool near_memory_accumulate = true;  ///< accumulation at the rate of a copy
-        bool fp8_e4m3fn = true;              ///< the engines know this format
+        bool fp8_e4m3fn = true;              ///< engines support this format
         bool descriptor_generator = true;    ///< in slots with an SDMA block
-        sc_core::sc_time generation_latency{600, sc_core::SC_NS};  ///< of a generator's command
+        /// Of a command of the descriptor generator.
+        sc_core::sc_time generation_latency{600, sc_core::SC_NS};
     };
     static constexpr std::uint64_t engine_size = 0x40000;  ///< contract 6.1: UDMA registers
     static constexpr std::uint64_t misc_size = 0x2000;     ///< misc registers, notification queues
@@ -66,15 +67,15 @@ public:
     tlm_utils::simple_initiator_socket<udma, 64> memory{"memory"};
     irq_in reset;
     irq_in throttle{"throttle", 1, [this](unsigned, bool level) { slow_down(level); }};
-    irq_out aborted{"aborted"};  ///< high while some queue of the group is stopped by an error
+    irq_out aborted{"aborted"};  ///< high while a queue of the group is stopped by an error
 
     SC_HAS_PROCESS(udma);
     udma(sc_core::sc_module_name name, const config& cfg);
 
-    /// Aborts a queue as failing hardware would.
+    /// Aborts a queue, as a hardware failure would.
     void abort_queue(unsigned engine, unsigned queue);
     dma_engine::counters count(unsigned engine) const;
-    /// Some queue has descriptors posted and not completed.
+    /// Whether a queue has descriptors that are posted and not complete.
     bool busy() const;
     bool engine_exists(unsigned engine) const { return engines_[engine] != nullptr; }
     const config& settings() const { return cfg_; }
@@ -84,7 +85,7 @@ public:
     std::vector<fault> faults() override;
 
 private:
-    /// Where an access goes: the registers of a part of an engine, and the address there.
+    /// Target of an access: the registers of a part of an engine, and the address in them.
     struct place {
         register_bank* part = nullptr;  ///< null: a hole
         unsigned engine = 0;
@@ -137,11 +138,11 @@ private:
     notification_queue notifications_;
     dma_group group_;
     std::vector<std::unique_ptr<dma_engine>> engines_;
-    std::vector<dma_engine*> used_;  // in order of first use, as group_.turns
-    std::size_t turn_ = 0;           // the first engine among those due at one time
+    std::vector<dma_engine*> used_;  // in order of first use, like group_.turns
+    std::size_t turn_ = 0;  // index of the engine served first among those due at the same time
     sc_core::sc_event wake_{"wake"};
     std::unique_ptr<sc_core::sc_event_or_list> memory_answers_;
-    std::unique_ptr<std::mt19937_64> random_;  // of faults
+    std::unique_ptr<std::mt19937_64> random_;  // random source of faults
 };
 
 }  // namespace trn
