@@ -25,7 +25,7 @@ std::uint64_t sustained(const hbm::config& cfg) {
     return cfg.bytes_per_second / 1000 * cfg.sustained_permille;
 }
 
-/// The stacks of one chip share a file: "chip0" of "chip0.hbm2".
+/// The name of a stack's chip, "chip0" of "chip0.hbm2": the stacks of a chip share a file.
 std::string_view chip_of(std::string_view stack) {
     return stack.substr(0, std::min(stack.rfind('.'), stack.size()));
 }
@@ -79,13 +79,13 @@ unsigned hbm::peek_memory(tlm::tlm_generic_payload& payload) {
     return done;
 }
 
-/// By pages: DMA that reads a page of which some byte was written is not noticed. A page is
-/// reported once.
+/// Tracks whole pages: DMA reads of unwritten bytes in a page with written ones are not detected. A
+/// page is reported once.
 void hbm::accessed(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes) {
     if (address >= cfg_.size || bytes > cfg_.size - address) return;
     if (command == tlm::TLM_WRITE_COMMAND) return written_.mark(address, bytes);
     if (initiator::current_kind() != initiator::kind::dma || written_.cover(address, bytes)) return;
-    // Another process writes its mapping unseen, but not without the host's memory behind it.
+    // Writes of another process to its mapping are not tracked, but allocate host memory.
     if (!mapped_ || bytes_.untouched(bytes_.data() + address, bytes))
         misuse::report(misuse::dma_from_unwritten_hbm, *this,
                        fmt::format("{} bytes at offset {:#x}", bytes, address));
@@ -115,8 +115,8 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
     return true;
 }
 
-/// Bursts that span several pseudo-channels load all of them alike: the stack is their limit. A
-/// smaller one can queue behind others at its own pseudo-channel (a hot word, a ring).
+/// Bursts over several pseudo-channels load all of them equally: the stack is the limit. A smaller
+/// burst may queue at its pseudo-channel (a hot word, a ring).
 sc_time hbm::reserve(tlm::tlm_command, std::uint64_t address, std::uint64_t bytes,
                      const sc_time& at) {
     const std::uint64_t moved = std::max(bytes, atom);
@@ -130,8 +130,8 @@ void hbm::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& 
     report_transfer(name(), command, bytes, at, until, stack_.occupancy(std::max(bytes, atom)));
 }
 
-/// The interleave of the real part is not published; this one folds higher address bits in, so that
-/// strides of a power of two spread too.
+/// The actual interleaving is not published; this one XORs in higher address bits, so that strides
+/// of powers of two are distributed too.
 unsigned hbm::pseudo_channel(std::uint64_t address) const {
     std::uint64_t granule = address / cfg_.interleave;
     granule ^= granule >> 5 ^ granule >> 11 ^ granule >> 17;
@@ -198,7 +198,7 @@ void hbm::finish_repair() {
     errors_.repair();
 }
 
-/// Without power: bytes, faults and training are gone, what was counted as well.
+/// Loss of power: clears bytes, faults, training and counters.
 void hbm::forget() {
     bytes_.clear();
     written_ = written_pages(cfg_.size);

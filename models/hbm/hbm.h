@@ -22,8 +22,8 @@
 
 namespace trn {
 
-/// One HBM3e stack: sparse storage, access timing, ECC faults, and the bring-up registers of
-/// firmware. Spec: doc/models/hbm.md.
+/// One HBM3e stack: sparse storage, access timing, ECC faults, and bring-up registers for firmware.
+/// Spec: doc/models/hbm.md.
 class hbm : public sc_core::sc_module,
             public publishes_statistics,
             public accepts_faults,
@@ -36,13 +36,13 @@ public:
         std::uint64_t bytes_per_second = 1'228'800'000'000;  ///< peak of the stack
         unsigned sustained_permille = 956;                   ///< of the peak, after refresh
         unsigned pseudo_channels = 32;
-        std::uint64_t interleave = 512;  ///< bytes in one pseudo-channel before the next
+        std::uint64_t interleave = 512;  ///< bytes per pseudo-channel before the next one
         sc_core::sc_time read_latency{120, sc_core::SC_NS};
         sc_core::sc_time write_latency{60, sc_core::SC_NS};
         sc_core::sc_time training_time{200, sc_core::SC_US};
         sc_core::sc_time repair_time{1, sc_core::SC_MS};
-        bool needs_training = false;  ///< memory returns errors until firmware has trained the PHY
-        bool shared = false;          ///< a file descriptor backs it, for a guest's BAR4
+        bool needs_training = false;  ///< accesses return errors until firmware has trained the PHY
+        bool shared = false;          ///< backed by a file descriptor, for a guest's BAR4
     };
     enum class repair_state : std::uint8_t { none, pending, failed };
 
@@ -55,15 +55,15 @@ public:
 
     hbm(sc_core::sc_module_name name, const config& cfg);
 
-    /// In the atom at `offset`. Firmware repairs repairable errors.
+    /// Injects an error in the atom at `offset`. Firmware repairs repairable errors.
     void inject_error(memory_error error, std::uint64_t offset);
-    /// A pending repair that will not succeed.
+    /// Makes the next repair fail.
     void fail_next_repair() { repair_will_fail_ = true; }
     void set_temperature(unsigned celsius);
     bool trained() const;
     std::uint64_t bytes_moved() const override { return stack_.bytes(); }
 
-    /// Tests and tools that use it call accessed().
+    /// The memory's bytes; tests and tools that write to them must call accessed().
     backing_store& bytes() { return bytes_; }
     /// Tracks written pages; DMA from unwritten pages is a misuse.
     void accessed(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
@@ -100,7 +100,7 @@ private:
     const config cfg_;
     backing_store bytes_;
     written_pages written_;
-    bool mapped_ = false;  // another process may write it unnoticed
+    bool mapped_ = false;  // another process may write without notification
     register_bank regs_;
     bandwidth_resource stack_;
     std::vector<bandwidth_resource> channels_;

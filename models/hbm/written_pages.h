@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// Which 4 KiB pages of a memory were ever written: 32 KiB of bits per GiB, from its first write
-/// on.
+/// Tracks which 4 KiB pages of a memory have been written: 32 KiB of bits per GiB, allocated at the
+/// first write.
 class written_pages {
 public:
     explicit written_pages(std::uint64_t size) : chunks_((size >> chunk_shift) + 1) {}
@@ -22,7 +22,7 @@ public:
             return true;
         });
     }
-    /// Every page of [first, first + bytes) was marked.
+    /// Whether all pages of [first, first + bytes) have been written.
     bool cover(std::uint64_t first, std::uint64_t bytes) const {
         return each_word(first, bytes, [&](std::uint64_t word, std::uint64_t mask) {
             const auto& chunk = chunks_[word / words_per_chunk];
