@@ -254,7 +254,7 @@ private:
 
     u64 pc_ = 0;
     u64 horizon_ = 0;  // ticks() when the budget is used up
-    i64 quantum_ = 0;  // of the run; the largest number: it has no quanta
+    i64 quantum_ = 0;  // of the run; the largest number: no quanta
     i64 cut_ = 0;      // budget withheld by stop_soon()
     bool run_ends_ = false;
     privilege mode_ = privilege::machine;

@@ -21,7 +21,7 @@ constexpr bool aligned(u64 va, unsigned size) {
     return (va & (size - 1)) == 0 && (size & (size - 1)) == 0;
 }
 
-/// What the entry of an aligned access has as its tag.
+/// The TLB tag that matches an aligned access.
 constexpr u64 tag_of(u64 va, unsigned size) {
     return va & (~page_mask | (size - 1));
 }
@@ -50,8 +50,8 @@ void hart::remember(u64 va, u64 pa, access how) {
     if (exec.space->window.span == 0) open_window(pa);
 }
 
-/// Lets the next such access to this page go to the bus at once, if nothing in the page needs
-/// attention. Called before the access, which may change the mode and the translations.
+/// Enters the page as a device page, so that further accesses go directly to the bus, unless the
+/// page needs checks. Called before the access, which may change the mode and the translations.
 void hart::remember_device(u64 va, u64 pa, access how) {
     const u64 page = va & ~page_mask;
     if (log_ != nullptr || page_is_watched(page, how) ||

@@ -74,7 +74,7 @@ struct tlb_entry {
 /// A 4 KiB page that is not memory: loads or stores there go to the bus.
 struct device_entry {
     u64 tag = tlb_entry::empty;
-    u64 bus = 0;  ///< add the virtual address: the physical one
+    u64 bus = 0;  ///< physical address minus virtual address
 };
 
 /// Target of a jump to `pc`; private to a hart, because the code at an address differs between

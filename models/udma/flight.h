@@ -10,9 +10,8 @@
 
 namespace trn {
 
-/// The transfers of an engine between start and completion, oldest first. Its memory is reused and
-/// grows only to what an engine needs: the copies in between displace most of it from the caches of
-/// the host.
+/// Transfers of an engine between start and completion, oldest first. Memory is reused, and grows
+/// only to the engine's maximum, because the bytes copied displace it from the host's caches.
 class dma_flight {
 public:
     bool empty() const { return first_ == all_.size(); }
@@ -22,7 +21,7 @@ public:
     const dma_transfer& back() const { return all_.back(); }
     std::span<dma_transfer> all() { return std::span(all_).subspan(first_); }
 
-    /// References to transfers end here, and in pop_front().
+    /// Invalidates references to transfers, as does pop_front().
     void push_back(dma_transfer&& t) {
         if (all_.size() == all_.capacity() && first_ >= size()) forget_completed();
         all_.push_back(std::move(t));
@@ -38,7 +37,7 @@ private:
     }
 
     std::vector<dma_transfer> all_;
-    std::size_t first_ = 0;  // those before have completed
+    std::size_t first_ = 0;  // index of the oldest; earlier ones have completed
 };
 
 }  // namespace trn

@@ -32,7 +32,7 @@ inline const char* text(dma_side side) {
 /// Result of a step; `blocked`: repeat the step when memory has answered.
 enum class dma_progress : std::uint8_t { done, blocked, failed };
 
-/// The time of what is not due: sc_max_time().
+/// The due time of idle parts: sc_max_time().
 inline const sc_core::sc_time& never() {
     static const sc_core::sc_time latest = sc_core::sc_max_time();
     return latest;
@@ -45,7 +45,7 @@ struct dma_turn {
     bool waits_for_memory = false;
 };
 
-/// One activation of the group, and the work that it may still do. The rest waits for the next
+/// One activation of the group, and the work that it may still do. Other work waits for the next
 /// activation, so that a simulation slice stays short for any number of descriptors.
 struct dma_activation {
     const sc_core::sc_time now;

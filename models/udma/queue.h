@@ -30,7 +30,7 @@ public:
     unsigned number() const { return number_; }
     std::string describe() const override;  ///< "engine 128 queue 0"
     identity who() const override;
-    /// The queue's registers as they are now.
+    /// The current values of the queue's registers.
     const dma_queue_settings& settings() const {
         settings_.update(group().regs, number_, engine_.number);
         return settings_;

@@ -23,8 +23,8 @@ public:
     };
     static constexpr std::uint32_t burst = 8;  // descriptors per fetch
 
-    /// Sets the ring length in descriptors. Precondition: nothing is pending; indices are reduced
-    /// to it.
+    /// Sets the ring length in descriptors and reduces indices to it. Ignored while descriptors are
+    /// pending.
     void resize(std::uint32_t length);
     std::uint32_t length() const { return length_; }
     void post(std::uint32_t count);

@@ -404,7 +404,7 @@ void udma::run() {
     sc_core::sc_event* notification_ready = nullptr;
     if (notifications_.has_undelivered()) {
         notification_ready = notifications_.deliver(memory_port_);
-        next = next_due();  // a ring may lie in the group's own registers
+        next = next_due();  // again, as a ring may be in the group's own registers
     }
     wait_for_memory(notification_ready);
     if (!activation.spent()) wake_for(next);
