@@ -29,7 +29,7 @@ public:
 };
 
 /// Boots a chip.
-/// throws std::runtime_error if it does not boot
+/// \throws std::runtime_error if it does not boot
 std::unique_ptr<attached_chip> attach(const contract_board& which, door how);
 
 struct setting {
