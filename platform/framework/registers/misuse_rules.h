@@ -3,7 +3,7 @@
 
 #include "platform/framework/misuse/rule.h"
 
-/// Rules that register banks check.
+/// Misuse rules checked by register banks.
 namespace trn::misuse {
 
 inline constexpr rule write_to_read_only{"TRN-REG-001", "write-to-read-only",

@@ -25,7 +25,8 @@ std::string default_name(const register_table& table) {
     return module != nullptr ? module->name() : std::string(table.block);
 }
 
-/// 63 where a shift cannot divide: then only the first instance is found by it.
+/// Shift for division by the stride; 63 if it is not a power of two: then only the first instance
+/// takes the fast path.
 unsigned shift_of(std::uint64_t stride) {
     return std::has_single_bit(stride) ? static_cast<unsigned>(std::countr_zero(stride)) : 63;
 }
@@ -52,7 +53,7 @@ bool register_use::any() const {
     return std::ranges::any_of(by, &counts::any);
 }
 
-/// Hangs the bank on the module under construction, so that tools find it in the hierarchy.
+/// Attaches the bank to the module under construction, so that tools find it in the hierarchy.
 class register_bank::listing : public sc_core::sc_attr_base {
 public:
     listing(register_bank& bank, sc_core::sc_object& owner)
@@ -67,7 +68,7 @@ public:
     static void visit(
         sc_core::sc_object& owner,
         const std::function<void(const sc_core::sc_object&, register_bank&)>& visitor) {
-        if (owner.num_attributes() > 0)  // asking for the collection creates it
+        if (owner.num_attributes() > 0)  // the call that returns the collection creates it
             for (auto* attribute : owner.attr_cltn())
                 if (auto* listed = dynamic_cast<listing*>(attribute))
                     visitor(owner, listed->bank());
@@ -80,7 +81,7 @@ private:
 };
 
 const register_index& register_index::of(const register_table& table) {
-    // Tables are constants, so an index derived from one is constant too.
+    // Tables are constant, so an index built from one is too.
     static std::map<const register_table*, register_index> known;
     return known.try_emplace(&table, table).first->second;
 }
@@ -98,7 +99,7 @@ register_index::register_index(const register_table& table)
     }
 }
 
-/// The entry of a word, in a page of its own instead of the page of holes.
+/// The entry of a word, writable: replaces the shared page of holes by a page of its own.
 register_index::entry& register_index::writable(std::uint64_t number) {
     const entry*& begin = pages_[number >> page_shift];
     if (begin == holes_.data())
@@ -144,18 +145,18 @@ std::uint32_t register_bank::fetch_word(const tlm::tlm_generic_payload& payload)
     return value;
 }
 
-/// The value after a plain write.
+/// The stored value after a plain write.
 inline std::uint32_t register_bank::prepared_row::after_write(
     std::uint32_t old, const tlm::tlm_generic_payload& payload) const {
     return old ^ ((old ^ fetch_word(payload)) & stored);
 }
 
-/// Most banks have no latency, and stores limit the speed of accesses.
+/// Without latency, skips the store to `delay`, which would slow down most accesses.
 inline void register_bank::add_latency(sc_core::sc_time& delay) const {
     if (latency_ != sc_core::SC_ZERO_TIME) delay += latency_;
 }
 
-/// Before the first access and the first after a change of hooks.
+/// Called before the first access, and the first after a change of hooks.
 void register_bank::prepare() {
     const std::size_t count = table_.rows.size();
     if (rows_ == nullptr) rows_ = std::make_unique<prepared_row[]>(count + 1);
@@ -176,7 +177,7 @@ void register_bank::prepare() {
     prepared_ = true;
 }
 
-/// After a plain write. Inlined, because most writes that matter for speed ring doorbells.
+/// Called after a plain write. Inlined for the speed of doorbell writes.
 [[gnu::always_inline]] inline void register_bank::call_write_hook(tlm::tlm_generic_payload& payload,
                                                                   sc_core::sc_time& delay,
                                                                   const prepared_row& row,
@@ -191,10 +192,10 @@ void register_bank::prepare() {
     refuse(a.response, true, payload.get_address(), word);
 }
 
-/// Plain accesses are shorter than the calls would be that all others take.
+/// Handles plain accesses inline, which takes less time than a call; passes on all others.
 void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address(), instance = address >> stride_shift_;
-    // Rotated, an offset that is none of a register is too large.
+    // After the rotation, an unaligned offset exceeds all word numbers.
     const std::uint64_t number = std::rotr(address & offset_mask_, 2);
     if (payload.get_data_length() != word || payload.get_streaming_width() < word ||
         payload.get_byte_enable_ptr() != nullptr || number >= words_ || instance >= instances_)
@@ -203,7 +204,7 @@ void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
     const register_index::entry& at = register_index::at(pages_, number);
     prepared_row& row = rows_[at.row];
     stored& own = values_[instance];
-    auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());  // or null
+    auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());  // may be null
     if (!row.plain[payload.get_command()])
         return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
     if (payload.is_read()) {
@@ -228,7 +229,7 @@ void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
                         old);
 }
 
-/// Any access to one register, or to a hole.
+/// An access to one register or a hole, with all checks.
 void register_bank::access_by_rules(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
                                     unsigned instance, const register_index::entry& at) {
     if (at.slot == register_index::hole || payload.get_command() == tlm::TLM_IGNORE_COMMAND)
@@ -239,7 +240,7 @@ void register_bank::access_by_rules(tlm::tlm_generic_payload& payload, sc_core::
         refuse(status, payload.is_write(), payload.get_address(), width_);
 }
 
-/// Any payload: several registers, or one with byte enables, or a misfit.
+/// An access with any payload: several registers, byte enables, or a wrong width.
 void register_bank::access_any(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const unsigned length = payload.get_data_length();
@@ -282,7 +283,7 @@ bool register_bank::locate(std::uint64_t address, location& where) const {
     return where.instance < instances_ && where.offset < size_;
 }
 
-/// One register.
+/// Accesses one register.
 [[gnu::always_inline]] inline tlm::tlm_response_status register_bank::beat(
     bool is_write, unsigned instance, const register_index::entry& at, unsigned char* data,
     sc_core::sc_time& delay) {
@@ -415,7 +416,7 @@ void register_bank::poke(std::size_t r, std::uint64_t value, unsigned index, uns
     store(instance, index_.row(r).slot + index, value);
 }
 
-/// A register's bytes as a number; almost every block has four of them.
+/// The register's bytes as a number; nearly all blocks use 4 bytes.
 inline std::uint64_t register_bank::fetch(const unsigned char* bytes) const {
     std::uint32_t word;
     if (width_ == 4) return std::memcpy(&word, bytes, 4), word;

@@ -23,9 +23,10 @@ struct register_access {
     unsigned index;
     std::uint64_t old;      ///< stored value before the access
     std::uint64_t written;  ///< bus value of a write; 0 for a read
-    std::uint64_t value;  ///< write: stored value now; read: what the bus will see, may be changed
+    /// Write: value stored now; read: value for the bus, which a hook may change.
+    std::uint64_t value;
     sc_core::sc_time& delay;
-    /// Set by a hook that refuses the access.
+    /// A hook sets it to refuse the access.
     tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;
 };
 
@@ -41,41 +42,41 @@ struct register_use {
     bool any() const;
 };
 
-/// The registers at the offsets of a table: pages of entries, built once per table and shared by
-/// all its banks.
+/// Maps offsets of a table to registers: pages of entries, built once per table and shared by its
+/// banks.
 class register_index {
 public:
     static constexpr std::uint32_t hole = ~0u;
     struct entry {
         std::uint32_t slot;  ///< index of the value in an instance, or `hole`
-        std::uint32_t row;   ///< of the table; of a hole, the one after the last
+        std::uint32_t row;   ///< row in the table; for a hole, the number of rows
     };
-    /// What each access needs of a row, close together.
+    /// The constants of a row used by each access, in few cache lines.
     struct constants {
         bit_access bits;
         std::uint64_t reset;
-        std::uint32_t slot;  ///< of its first register
+        std::uint32_t slot;  ///< of the row's first register
     };
     static const register_index& of(const register_table& table);
     explicit register_index(const register_table& table);
-    register_index(const register_index&) = delete;  // it has the address of its page of holes
+    register_index(const register_index&) = delete;  // contains pointers to its own page of holes
     register_index& operator=(const register_index&) = delete;
 
     /// The entry of the register at `offset`. Precondition: `offset` is below the table's size.
     const entry& find(std::uint64_t offset) const { return at(offset >> width_shift_); }
-    /// The same by the number of the word, of the registers' size, at `offset`.
+    /// The entry of the `number`th word, counted in register widths.
     const entry& at(std::uint64_t number) const { return at(pages_.data(), number); }
-    /// The same for a bank that keeps the address of the pages.
+    /// Like at(), for a bank that has cached the address of the pages.
     static const entry& at(const entry* const* pages, std::uint64_t number) {
         return pages[number >> page_shift][number & page_mask];
     }
     const entry* const* pages() const { return pages_.data(); }
 
-    /// Zeroes for the row of a hole.
+    /// All zero for the row of a hole.
     const constants& row(std::size_t number) const { return rows_[number]; }
 
 private:
-    static constexpr unsigned page_shift = 10;  // registers of a page
+    static constexpr unsigned page_shift = 10;  // registers per page
     static constexpr std::uint64_t page_mask = (1u << page_shift) - 1;
 
     using page = std::array<entry, page_mask + 1>;
@@ -84,18 +85,18 @@ private:
     unsigned width_shift_;
     std::vector<constants> rows_;
     page holes_;
-    std::vector<std::unique_ptr<page>> own_pages_;  // those with a register
+    std::vector<std::unique_ptr<page>> own_pages_;  // pages with at least one register
     std::vector<const entry*> pages_;
 };
 
-/// The registers of one block, or of many equal instances of it at a stride. Decodes, checks width,
-/// alignment, byte enables and access kind, keeps the values, calls hooks (house style R3).
-/// An instance costs nothing until it is first written. Illegal accesses are reported as misuse.
+/// The registers of one block, or of several equal instances at a stride. Decodes; checks width,
+/// alignment, byte enables and access kind; stores values; calls hooks (house style R3). An
+/// instance takes no memory before its first write. Illegal accesses are reported as misuse.
 ///
 /// Responses: outside the aperture or a hole -> ADDRESS_ERROR; write of a register without writable
 /// bits, read of one without readable bits -> COMMAND_ERROR; narrower than a register or misaligned
 /// -> BURST_ERROR; byte enables that split a register -> BYTE_ENABLE_ERROR. A longer payload is
-/// carried out register by register and ends at the first error.
+/// executed register by register and ends at the first error.
 class register_bank {
 public:
     using hook = std::function<void(register_access&)>;
@@ -115,18 +116,19 @@ public:
     register_bank(const register_bank&) = delete;  // hooks and tools keep its address
     register_bank& operator=(const register_bank&) = delete;
 
-    /// The body of a target's b_transport.
+    /// Implements a target's b_transport.
     void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    /// The body of a target's transport_dbg: raw stored values (views are computed), no hooks, no
-    /// time. Returns the bytes transferred, whole registers only.
+    /// Implements a target's transport_dbg: raw stored values (views are computed), no hooks, no
+    /// time. Returns the number of bytes transferred, in whole registers.
     unsigned debug_access(tlm::tlm_generic_payload& payload);
 
-    /// Called after the value was stored.
+    /// Sets a hook that is called after the value has been stored.
     template <class Reg>
     void on_write(Reg reg, const hook& call) {
         hooks_of(row(reg)).on_write = call;
     }
-    /// Called before the bus sees the value; may change it. Not called by debug reads.
+    /// Sets a hook that is called before a read completes and may change its value. Not called by
+    /// debug reads.
     template <class Reg>
     void on_read(Reg reg, const hook& call) {
         hooks_of(row(reg)).on_read = call;
@@ -137,7 +139,7 @@ public:
         hooks_of(row(reg)).view = compute;
     }
 
-    /// Access of the model: any bit, no hooks, no time.
+    /// Access by the model: any bit, no hooks, no time.
     template <class Reg>
     std::uint64_t get(Reg reg, unsigned index = 0, unsigned instance = 0) const {
         return peek(row(reg), index, instance);
@@ -162,7 +164,7 @@ public:
         return peek(row(reg), 0, 0);
     }
 
-    /// Back to reset values; RAM in the holes keeps its content.
+    /// Resets all registers; RAM in the holes keeps its content.
     void reset();
     void reset(unsigned instance);
 
@@ -170,7 +172,7 @@ public:
     const std::string& name() const { return name_; }
     unsigned instances() const { return instances_; }
     std::uint64_t stride() const { return stride_; }
-    /// Bytes from the first instance's begin to the last one's end.
+    /// Bytes from the start of the first instance to the end of the last.
     std::uint64_t span() const { return stride_ * (instances_ - 1) + table_.size; }
     /// Whether the instance has stored values.
     bool allocated(unsigned instance) const { return values_[instance].bytes != nullptr; }
@@ -181,7 +183,7 @@ public:
     std::uint64_t value(std::size_t row, unsigned index = 0, unsigned instance = 0) const {
         return peek(row, index, instance);
     }
-    /// The accesses to all registers of this row.
+    /// Number of accesses to all registers of this row.
     register_use use(std::size_t row) const { return rows_ ? rows_[row].use : register_use{}; }
     bool touched(std::size_t row) const { return use(row).any(); }
     void forget_touches() {
@@ -202,7 +204,8 @@ private:
         std::uint64_t field(register_field f) const { return f.get(bank.peek(row, 0, 0)); }
     };
     struct stored {
-        std::unique_ptr<unsigned char[]> bytes;  // `width_` per slot, from the first write on
+        // `width_` bytes per slot, allocated by the first write.
+        std::unique_ptr<unsigned char[]> bytes;
         std::uint64_t changes = 1;
     };
     static constexpr unsigned word = 4;  // bytes
@@ -214,12 +217,12 @@ private:
         hook on_write, on_read;
         view_function view;
     };
-    /// What accesses to a row need, close together. Plain accesses, which move the value and do
-    /// nothing else (a write may call a hook), need no other constants of the row.
+    /// State and constants of a row used by accesses, in few cache lines. Plain accesses, which
+    /// only move the value (a write may call a hook), use nothing else of the row.
     struct prepared_row {
-        const hook* on_write;  // of plain writes; may be null
+        const hook* on_write;  // called after plain writes; may be null
         std::uint32_t readable, stored, reset;
-        std::uint32_t slot;                                   // of its first register
+        std::uint32_t slot;                                   // of the row's first register
         std::array<bool, tlm::TLM_IGNORE_COMMAND + 1> plain;  // by command
         register_use use;
 
@@ -263,7 +266,7 @@ private:
     std::uint64_t load(unsigned instance, std::uint32_t slot,
                        const register_index::constants& row) const;
     hooks& hooks_of(std::size_t row);
-    /// Null: the row has none.
+    /// nullptr if the row has no hooks.
     const hooks* find_hooks(std::size_t row) const {
         const unsigned number = hook_numbers_.empty() ? 0 : hook_numbers_[row];
         return number == 0 ? nullptr : &hooks_[number - 1];
@@ -281,12 +284,12 @@ private:
 
     const register_table& table_;
     const register_index& index_;
-    const register_index::entry* const* const pages_;  // of index_
+    const register_index::entry* const* const pages_;  // cached from index_
     const std::string name_;
     const std::uint64_t stride_;
-    const unsigned stride_shift_;      // 63: the stride is no power of two
-    const std::uint64_t offset_mask_;  // of an address: the bits below stride_shift_
-    const std::uint64_t size_;         // of the aperture
+    const unsigned stride_shift_;      // 63: the stride is not a power of two
+    const std::uint64_t offset_mask_;  // selects the bits of an address below stride_shift_
+    const std::uint64_t size_;         // of the aperture, bytes
     std::uint64_t words_ = 0;          // of the aperture; 0: no access is plain, or not prepared
     const unsigned instances_;
     const unsigned width_;
@@ -295,14 +298,15 @@ private:
     // Most rows have no hooks, and a rack has thousands of banks.
     std::vector<std::uint16_t> hook_numbers_;  // by row: 1 + index in hooks_, or 0
     std::vector<hooks> hooks_;
-    bool prepared_ = false;                 // rows_ is up to date
-    std::unique_ptr<prepared_row[]> rows_;  // from the first access on; one more, for holes
-    std::vector<stored> values_;            // by instance
+    bool prepared_ = false;  // rows_ is up to date with the hooks
+    // Allocated by the first access; the additional last one is for holes.
+    std::unique_ptr<prepared_row[]> rows_;
+    std::vector<stored> values_;                         // by instance
     std::vector<std::unique_ptr<unsigned char[]>> ram_;  // by instance, for hole_policy::ram
 };
 
-/// Calls `visit` with every bank that a module of the system owns, in the order of construction.
-/// The banks of a module are found by an attribute of the module (sc_object::add_attribute).
+/// Calls `visit` with the register banks of all modules, in construction order. A module's banks
+/// are attributes of the module (sc_object::add_attribute).
 void for_each_bank(
     const std::function<void(const sc_core::sc_object& owner, register_bank&)>& visit);
 
@@ -314,7 +318,7 @@ struct touched_register {
     trn::fidelity fidelity;
     register_use use;
 };
-/// Every touched register of the system, the least trustworthy first.
+/// All touched registers of the system, those with the lowest fidelity first.
 std::vector<touched_register> touched_registers();
 
 }  // namespace trn

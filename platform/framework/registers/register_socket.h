@@ -9,7 +9,7 @@
 
 namespace trn {
 
-/// A register bank as a target.
+/// A register bank as a TLM target.
 class bank_target : public blocking_transport {
 public:
     explicit bank_target(register_bank& bank) : bank_(bank) {}
@@ -25,8 +25,8 @@ private:
     register_bank& bank_;
 };
 
-/// A target socket whose accesses, debug accesses included, all go to one register bank. The bank
-/// may be constructed after the socket; both live as long as their module.
+/// A target socket that forwards all accesses, including debug accesses, to one register bank. The
+/// bank may be constructed after the socket; both must live as long as their module.
 using register_socket = implemented_socket<bank_target>;
 
 }  // namespace trn

@@ -8,7 +8,7 @@
 
 namespace trn {
 
-/// Source of our knowledge of a register (house style R8).
+/// Source of information about a register (house style R8).
 enum class knowledge : std::uint8_t { driver, document, inferred, invented };
 /// Fidelity of the model.
 enum class fidelity : std::uint8_t { exact, approximate, stub };
@@ -68,7 +68,7 @@ struct register_row {
     std::uint64_t offset;  ///< of the first element, bytes
     std::array<array_dimension, 3> dims;
     std::uint32_t count;  ///< elements of all dimensions
-    std::uint32_t slot;   ///< number of elements of all rows before
+    std::uint32_t slot;   ///< number of elements in all preceding rows
     std::uint64_t reset;
     bit_access bits;
     knowledge known_by;

@@ -12,8 +12,8 @@
 
 namespace trn {
 
-/// One entry of a ring in memory, up to 64 bytes of 32-bit words, by the names of a generated table
-/// (`Rows`: `<block>_regs::rows`) in which each kind of entry begins at a multiple of 64.
+/// An entry of a ring in memory: up to 64 bytes of 32-bit words, named by a generated table
+/// (`Rows`: `<block>_regs::rows`) in which each kind of entry starts at a multiple of 64.
 template <const auto& Rows>
 class table_entry {
 public:
@@ -39,7 +39,7 @@ public:
     void set(Reg reg, std::uint64_t value) {
         words_[word(reg)] = static_cast<std::uint32_t>(value);
     }
-    /// Of two consecutive words, `low` first.
+    /// The value of two consecutive words, `low` first.
     template <class Reg>
     std::uint64_t get_wide(Reg low) const {
         return words_[word(low)] | std::uint64_t{words_[word(low) + 1]} << 32;
@@ -53,7 +53,7 @@ public:
     std::array<std::uint32_t, size / 4>& words() { return words_; }
     const std::array<std::uint32_t, size / 4>& words() const { return words_; }
 
-    /// Byte of the entry at which a word begins.
+    /// Offset of a word in the entry, bytes.
     template <class Reg>
     static constexpr std::size_t byte(Reg reg) {
         return word(reg) * 4;

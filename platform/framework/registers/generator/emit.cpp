@@ -11,7 +11,7 @@ namespace trn::registers {
 
 namespace {
 
-/// A name as a C++ identifier: lower case, not a keyword or a name that the header itself uses.
+/// A name as a C++ identifier: lower case, neither a keyword nor a name used by the header.
 std::string cpp_name(std::string_view name) {
     static const std::set<std::string, std::less<>> taken{
         "alignas",  "alignof",  "and",      "asm",     "auto",      "bool",      "break",
@@ -38,7 +38,8 @@ std::string literal(std::string_view text) {
     return out + "\"";
 }
 
-/// Text inside a comment: one line, and nothing that ends it or that -Wcomment takes for a new one.
+/// Escapes text for a comment: one line, without comment ends and without starts that -Wcomment
+/// reports.
 std::string comment(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -50,7 +51,7 @@ std::string comment(std::string_view text) {
     return out;
 }
 
-/// A trailing documentation comment, unless it would be empty.
+/// A trailing documentation comment; "" if there is no text.
 std::string trailing(std::string_view desc) {
     return desc.empty() ? std::string() : "  ///< " + comment(desc);
 }
@@ -58,7 +59,7 @@ std::string trailing(std::string_view desc) {
 void emit_row(std::string& out, const register_spec& r, unsigned width, std::uint32_t slot) {
     out += fmt::format("    {{{}, {:#x}, {{{{", literal(r.name), r.offset);
     for (std::size_t d = 0; d < 3; ++d) {
-        // A single dimension is the innermost one, so that index 0..count-1 walks its stride.
+        // A single dimension becomes the innermost one, so that index 0..count-1 uses its stride.
         const std::size_t missing = 3 - r.dims.size();
         const auto dim = d < missing ? array_dimension{} : r.dims[d - missing];
         out += fmt::format("{}{{{:#x}, {}}}", d == 0 ? "" : ", ", dim.stride, dim.count);
@@ -226,7 +227,7 @@ std::string fields_text(const register_spec& r) {
     return out;
 }
 
-/// Text with "contract 7.2" as a link to that section, as seen from doc/models.
+/// Turns "contract 7.2" in the text into a link to that section, relative to doc/models.
 std::string link_citations(const std::string& text) {
     static const std::regex citation(R"(\bcontract (\d+(?:\.\d+)*))");
     return std::regex_replace(text, citation, "[contract $1](../spec/device-contract.md#s$1)");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// trn-generate-registers: a block's YAML -> C++ table, C header, register chapter of its page.
+// trn-generate-registers: generates a C++ table, a C header and a page's register chapter from a
+// block's YAML.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -34,7 +35,7 @@ std::string content_of(const fs::path& file) {
     return text.str();
 }
 
-/// Unchanged files keep their time, so that their includers are not built again.
+/// Unchanged files keep their modification time, so that including files are not rebuilt.
 void write(const fs::path& file, const std::string& text) {
     if (fs::exists(file) && content_of(file) == text) return;
     std::error_code error;
@@ -52,7 +53,7 @@ registers::block_spec load(const std::string& file) {
     return block;
 }
 
-/// The page with its generated chapter replaced; a page that does not exist yet gets a first one.
+/// The page with its generated chapter replaced; a new page with that chapter if there is none.
 std::string renewed_page(const fs::path& page, const registers::block_spec& block) {
     const auto chapter = registers::emit_markdown(block);
     if (!fs::exists(page)) {

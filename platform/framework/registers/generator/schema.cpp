@@ -54,7 +54,7 @@ constexpr std::uint64_t largest_ram = 1ull << 20;
 constexpr std::uint64_t max_elements = 1u << 16;
 constexpr std::size_t max_dims = 3;
 
-/// Properties that registers inherit from the block and from the groups around them.
+/// Properties that registers inherit from the block and its enclosing groups.
 struct context {
     std::uint64_t base = 0;
     std::vector<array_dimension> dims;
@@ -64,7 +64,7 @@ struct context {
     std::optional<trn::fidelity> fidelity;
 };
 
-/// Adds without wrapping: anything beyond every aperture is equally far outside.
+/// Adds without wrap-around: saturates beyond the largest aperture.
 void advance(std::uint64_t& offset, std::uint64_t by) {
     constexpr std::uint64_t far = 1ull << 40;
     offset = std::min(std::min(offset, far) + std::min(by, far), far);
@@ -83,7 +83,7 @@ void inherit(context& c, const config::node& map) {
 
 template <class T>
 T required(const std::optional<T>& value, const config::node& map, std::string_view key) {
-    if (!value) map.at(key);  // reports it as missing
+    if (!value) map.at(key);  // reports the missing key
     return value.value_or(T{});
 }
 
@@ -128,7 +128,7 @@ private:
             out_.width = 0;
         }
         const auto size = root_.at("size");
-        // Offsets are plain numbers, so the aperture may be one too.
+        // Offsets are plain numbers, so the aperture's size may be one too.
         out_.size = size.raw().find(' ') != std::string_view::npos ? size.as<bytes>().value
                                                                    : size.as<std::uint64_t>();
         out_.holes = root_.get("holes", hole_policy::error);
@@ -149,7 +149,7 @@ private:
         }
     }
 
-    /// `{array, prefix, access, ..., registers}`: registers that repeat together.
+    /// `{array, prefix, access, ..., registers}`: registers that are repeated as a group.
     void read_group(const config::node& group, context c, int depth) {
         group.only({"array", "prefix", "access", "known_by", "fidelity", "registers"}, "a group");
         inherit(c, group);
@@ -316,7 +316,7 @@ private:
                                   fmt::format("first on line {}", names_[r.name]));
     }
 
-    /// No two elements of any registers may share an offset.
+    /// Reports elements of registers that share an offset.
     void check_layout() {
         std::stable_sort(out_.registers.begin(), out_.registers.end(),
                          [](const auto& a, const auto& b) { return a.offset < b.offset; });
@@ -356,7 +356,7 @@ private:
     const std::string file_;
     block_spec& out_;
     std::map<std::string, int> names_;  // register -> line
-    bool placeable_ = true;             // no array is out of all bounds
+    bool placeable_ = true;             // false: an array exceeds all bounds
 };
 
 void apply(bit_access& bits, access kind, std::uint64_t mask) {

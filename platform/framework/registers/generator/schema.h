@@ -8,7 +8,7 @@
 #include "platform/framework/config/document.h"
 #include "platform/framework/registers/table.h"
 
-/// A block's register description from its YAML (doc/registers.md), checked and resolved.
+/// A block's register description, read from YAML (doc/registers.md), checked and resolved.
 namespace trn::registers {
 
 enum class access : std::uint8_t { rw, ro, wo, rw1c, rw0c, rw1s, w1c, w1s, rc };
@@ -59,8 +59,8 @@ struct block_spec {
     std::vector<register_spec> registers;  ///< ascending by offset
 };
 
-/// Reads and checks a description. Mistakes go to the document's diagnostics; the result is valid
-/// only without mistakes.
+/// Reads and checks a description. Errors are added to the document's diagnostics; the result is
+/// valid only if there are none.
 block_spec read_block(const config::document& document);
 
 std::string lower(std::string_view text);
