@@ -34,7 +34,7 @@ bool armed_errors::pass(const tlm::tlm_generic_payload& payload,
         if (payload.is_write() && whole) {
             one = armed_.erase(one);
         } else if (payload.is_write()) {
-            ++one;  // a partial write leaves the bad bits of the others
+            ++one;  // a partial write does not repair the other bytes
         } else {
             met(error, offset);
             if (error != memory_error::corrected) return false;

@@ -25,9 +25,9 @@ namespace trn {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t block = 65536;  // granularity of the blocks known to be in use
+constexpr std::uint64_t block = 65536;  // granularity of in_use_, bytes
 
-/// This process's page table; fork() gives the child its own.
+/// File descriptor of this process's page map; reopened after a fork().
 int pagemap() {
     static pid_t owner = 0;
     static int file = -1;
@@ -39,20 +39,21 @@ int pagemap() {
     return file;
 }
 
-/// Whether memory or swap holds the page that a page table entry describes.
+/// Whether the page of a page table entry is in memory or swap.
 bool held(std::uint64_t entry) {
     return (entry & 3ull << 62) != 0;
 }
 
-/// Page table entries of `pages` pages from `first`; fewer where the host does not report them.
+/// Reads page table entries of `pages` pages from `first`; returns fewer if the host does not
+/// report them.
 std::size_t read_entries(std::uint64_t first, std::span<std::uint64_t> pages) {
     const auto got =
         pread(pagemap(), pages.data(), pages.size_bytes(), static_cast<off_t>(first * 8));
     return got > 0 ? static_cast<std::size_t>(got) / 8 : 0;
 }
 
-/// Bytes of the pages of [data, data + size) that memory or swap holds; at most `enough`.
-/// All of them where the host does not report them.
+/// Bytes in [data, data + size) whose pages are in memory or swap; stops counting at `enough`. All
+/// bytes if the host does not report pages.
 std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size, std::uint64_t enough) {
     const std::uint64_t end = (reinterpret_cast<std::uint64_t>(data) + size + page - 1) / page;
     std::array<std::uint64_t, 512> entries;
@@ -68,7 +69,7 @@ std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size, std
     return pages * page;
 }
 
-/// Bytes of [offset, offset + size) that the file has pages for.
+/// Bytes of [offset, offset + size) for which the file has pages.
 std::uint64_t resident_shared(int file, std::uint64_t offset, std::uint64_t size) {
     const auto end = static_cast<off_t>(offset + size);
     std::uint64_t bytes = 0;
@@ -81,8 +82,8 @@ std::uint64_t resident_shared(int file, std::uint64_t offset, std::uint64_t size
     return bytes;
 }
 
-/// Every store of the process, in the order of their addresses. Looked up with each large copy,
-/// built and taken down once: a sorted vector.
+/// All stores of the process, sorted by address. A sorted vector, because look-ups (one per large
+/// copy) are frequent and changes are rare.
 struct store_place {
     const std::uint8_t* begin;
     const backing_store* store;
@@ -93,7 +94,7 @@ std::vector<store_place>& stores() {
 }
 
 /// The first store that begins after `at`.
-std::vector<store_place>::iterator store_behind(const std::uint8_t* at) {
+std::vector<store_place>::iterator store_after(const std::uint8_t* at) {
     return std::ranges::upper_bound(stores(), at, std::less<>(), &store_place::begin);
 }
 
@@ -106,7 +107,7 @@ struct slice {
     std::uint64_t offset;
 };
 
-/// The next part of the group's file; never given twice.
+/// Allocates the next part of the group's file; parts are not reused.
 slice take_slice(std::uint64_t size, std::string_view group) {
     struct shared_file {
         int descriptor = memfd_create("trnvp-memory", MFD_CLOEXEC);
@@ -123,8 +124,9 @@ slice take_slice(std::uint64_t size, std::string_view group) {
     return {file, offset};
 }
 
-/// Where a store of `size` bytes of a file is mapped; null: where the kernel has room. In between
-/// them, anonymous stores would not merge to one mapping, and fork() copies each mapping.
+/// Address for mapping a store of `size` bytes backed by a file; null: any address. Such mappings
+/// are kept apart, because they would prevent adjacent anonymous stores from merging into one
+/// mapping, and fork() copies each mapping.
 void* place_of_content(std::uint64_t size) {
     constexpr std::uint64_t reserved = std::uint64_t{1} << 30;
     static void* const begin =
@@ -135,7 +137,7 @@ void* place_of_content(std::uint64_t size) {
     return static_cast<std::uint8_t*>(begin) + std::exchange(used, used + length);
 }
 
-/// -1 when the host refuses it.
+/// Returns -1 if the host refuses.
 int file_of(std::span<const std::uint8_t> bytes) {
     const int file = memfd_create("trnvp-content", MFD_CLOEXEC);
     if (file < 0) return -1;
@@ -188,12 +190,12 @@ void backing_store::map(int flags, int descriptor, std::uint64_t offset) {
         mmap(place, size_, PROT_READ | PROT_WRITE, flags, descriptor, static_cast<off_t>(offset));
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::uint8_t*>(at);
-    stores().insert(store_behind(data_), {data_, this});
+    stores().insert(store_after(data_), {data_, this});
 }
 
 backing_store::~backing_store() {
-    // The slice stays in the file: after a fork() its pages may be another process's memory still.
-    stores().erase(std::prev(store_behind(data_)));
+    // The slice is not freed: after a fork() its pages may be in use by another process.
+    stores().erase(std::prev(store_after(data_)));
     munmap(data_, size_);
 }
 
@@ -235,7 +237,7 @@ bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const 
     return true;
 }
 
-/// Memory in use is contiguous: the blocks after `block_number` are queried in the same call.
+/// Memory in use tends to be contiguous: queries the following blocks in the same call.
 void backing_store::note_in_use(std::uint64_t block_number) const {
     in_use_[block_number] = true;
     if (descriptor_ < 0) {
@@ -266,14 +268,14 @@ bool backing_store::unbacked(std::uint64_t offset, std::uint64_t size) const {
 }
 
 const backing_store* backing_store::holding(const std::uint8_t* at) {
-    const auto after = store_behind(at);
+    const auto after = store_after(at);
     if (after == stores().begin()) return nullptr;
     const backing_store* store = std::prev(after)->store;
     return static_cast<std::uint64_t>(at - store->data_) < store->size_ ? store : nullptr;
 }
 
 bool copied_as_zeroes(std::uint8_t* to, const std::uint8_t* from, std::size_t size) {
-    constexpr std::size_t worth_asking = 16384;  // below, the question costs as much as the copy
+    constexpr std::size_t worth_asking = 16384;  // below, the query costs as much as the copy
     constexpr std::size_t glance = 64;
     if (size < worth_asking) return false;
     const auto fresh = [size](const std::uint8_t* at) {

@@ -10,10 +10,10 @@
 
 namespace trn {
 
-/// Bytes that any number of private stores begin with; each store copies the pages that it writes.
+/// Initial content shared by private stores; each store copies the pages that it writes.
 class initial_content {
 public:
-    /// `bytes` is not empty.
+    /// Precondition: `bytes` is not empty.
     explicit initial_content(std::span<const std::uint8_t> bytes);
     ~initial_content();
     initial_content(const initial_content&) = delete;
@@ -21,7 +21,7 @@ public:
 
     std::uint64_t size() const { return bytes_.size(); }
     const std::uint8_t* data() const { return bytes_.data(); }
-    /// A file of these bytes; -1 where the host allows none (limits of files): stores copy them.
+    /// A file of these bytes; -1 if the host's limits prevent it: then stores copy the bytes.
     int descriptor() const { return descriptor_; }
 
 private:
@@ -29,18 +29,18 @@ private:
     const int descriptor_;
 };
 
-/// Zero-filled bytes that cost nothing until touched: address space is reserved, not backed.
-/// A private store is copied on write by fork(); a shared one has a file descriptor that other
-/// processes can map (a guest's BAR window). Shared stores of one group are slices of one file,
-/// each at the next multiple of its size rounded up to a power of two, so that adjacent memories
-/// of a BAR can be mapped from one descriptor. A chip is a group, so that a mapping of its memory
-/// contains no other chip's.
+/// Zero-filled bytes that use no host memory until touched: address space is only reserved. A
+/// private store is copied on write by fork(); a shared one has a file descriptor that other
+/// processes can map (a guest's BAR window). Shared stores of a group are slices of one file, each
+/// aligned to its size rounded up to a power of two, so that adjacent memories of a BAR can be
+/// mapped from one descriptor. Each chip is a group, so that a mapping of its memory contains no
+/// other chip's.
 class backing_store {
 public:
     enum class sharing { private_pages, file_descriptor };
 
-    /// Aborts (std::bad_alloc) when the host cannot reserve `size` bytes of address space.
-    /// Private stores have no group.
+    /// Aborts (std::bad_alloc) if the host cannot reserve `size` bytes of address space. Private
+    /// stores have no group.
     explicit backing_store(std::uint64_t size, sharing how = sharing::private_pages,
                            std::string_view group = {});
     /// A private store of the content's size.
@@ -51,16 +51,16 @@ public:
 
     std::uint8_t* data() const { return data_; }
     std::uint64_t size() const { return size_; }
-    /// The memfd of a shared store's group, else -1; the store does not own it.
+    /// The memfd of a shared store's group, else -1; not owned by the store.
     int descriptor() const { return descriptor_; }
     /// Offset of the store in the memfd.
     std::uint64_t descriptor_offset() const { return descriptor_offset_; }
-    /// Host bytes that back this store now (pages touched).
+    /// Bytes of host memory in use by this store (touched pages).
     std::uint64_t resident() const;
-    /// Back to zeroes, or to its initial content; pages returned to the host.
+    /// Resets to zeroes or the initial content; returns pages to the host.
     void clear();
-    /// True: no host page backs [at, at + size), so all of it reads zero. False also when only its
-    /// surroundings (64 KiB) are in use.
+    /// True: no host page backs [at, at + size), so it reads zero. May be false if other bytes in
+    /// the same 64 KiB are in use.
     bool untouched(const std::uint8_t* at, std::uint64_t size) const;
 
     /// Whether any store of this process has a file descriptor.
@@ -78,13 +78,12 @@ private:
     int descriptor_ = -1;
     std::uint64_t descriptor_offset_ = 0;
     std::uint8_t* data_ = nullptr;
-    // Blocks once seen in use; they stay so until clear(). Spares the question to the host's
-    // kernel.
+    // Blocks found to be in use; reset by clear(). Saves queries to the host's kernel.
     mutable std::vector<bool> in_use_;
 };
 
-/// Copies large runs of zeroes between stores without backing them: a scrub of a whole HBM stack
-/// then costs no host memory. False: nothing was done, the bytes have to be copied.
+/// Copies large zero areas between stores without touching them, so that scrubbing an HBM stack
+/// takes no host memory. False: nothing was done, and the bytes must be copied.
 bool copied_as_zeroes(std::uint8_t* to, const std::uint8_t* from, std::size_t size);
 
 }  // namespace trn

@@ -32,8 +32,8 @@ void bandwidth_resource::hold_until(const sc_core::sc_time& at) {
     if (the_mode == timing_mode::contended) free_at_ = std::max(free_at_, at);
 }
 
-/// bytes / rate in the kernel's resolution (1 ps), rounded up so that no transfer is free. A
-/// multiplication instead of a division: this runs several times per transfer.
+/// bytes / rate in the kernel's resolution (1 ps), rounded up so that transfers take time.
+/// Multiplies instead of dividing, because it is called several times per transfer.
 sc_core::sc_time bandwidth_resource::occupancy(std::uint64_t bytes) const {
     const auto ps =
         static_cast<unsigned __int128>(bytes) * ps_per_byte_ + (1ull << fraction_bits) - 1;

@@ -6,16 +6,16 @@
 
 namespace trn {
 
-/// Whether crossing a resource takes simulated time. Changes times, never computed values.
+/// Whether bandwidth resources take simulated time. Affects times, not computed values.
 enum class timing_mode { contended, functional };
 
 /// The run's timing mode, set once before elaboration (as the TLM global quantum is).
 timing_mode timing();
 void set_timing(timing_mode mode);
 
-/// A resource that bytes queue for: an HBM channel group, a link direction, a DMA engine.
-/// A transfer waits until the resource is free, occupies it for bytes / rate, and arrives
-/// `latency` later. Costs a few nanoseconds of host time per transfer, whatever its length.
+/// A resource with limited bandwidth: an HBM channel group, a link direction, a DMA engine. A
+/// transfer waits until the resource is free, occupies it for bytes / rate, and arrives `latency`
+/// later. Costs a few nanoseconds of host time per transfer of any length.
 class bandwidth_resource {
 public:
     struct config {
@@ -26,15 +26,16 @@ public:
     explicit bandwidth_resource(const config& cfg);
 
     /// Reserves the resource for `bytes` from the later of `at` (absolute) and the time it is free.
-    /// Returns the time the last byte has left; `at` in functional timing.
+    /// Returns the time at which the last byte has left; `at` in functional timing.
     sc_core::sc_time reserve(std::uint64_t bytes, const sc_core::sc_time& at);
-    /// Keeps the resource reserved until `at` (absolute): its last bytes are delayed downstream.
+    /// Keeps the resource occupied until `at` (absolute), when its last bytes are delayed
+    /// downstream.
     void hold_until(const sc_core::sc_time& at);
-    /// The rate of later reservations.
+    /// Sets the rate of later reservations.
     void set_rate(std::uint64_t bytes_per_second);
-    /// Sends `bytes` at now + `delay`; on return `delay` is the arrival of the last byte.
+    /// Sends `bytes` at now + `delay`; sets `delay` to the arrival of the last byte.
     void transfer(std::uint64_t bytes, sc_core::sc_time& delay);
-    /// Time that `bytes` occupy the resource.
+    /// Time for which `bytes` occupy the resource.
     sc_core::sc_time occupancy(std::uint64_t bytes) const;
 
     std::uint64_t bytes() const { return bytes_; }
@@ -47,7 +48,7 @@ private:
     static constexpr unsigned fraction_bits = 24;
 
     config cfg_;
-    std::uint64_t ps_per_byte_ = 0;  // fixed point; holds 1 byte per second and up
+    std::uint64_t ps_per_byte_ = 0;  // fixed point; rates from 1 byte per second
     sc_core::sc_time free_at_;       // absolute
     sc_core::sc_time busy_;
     std::uint64_t bytes_ = 0;

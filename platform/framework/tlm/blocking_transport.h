@@ -7,8 +7,8 @@
 
 namespace trn {
 
-/// The interface of a target that is reached by b_transport, as every target here. Debug accesses
-/// transfer nothing and direct pointers are refused unless a target overrides them.
+/// Base of targets that implement only b_transport. By default, debug accesses transfer no bytes
+/// and DMI is refused.
 class blocking_transport : public tlm::tlm_fw_transport_if<> {
 public:
     tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&,
@@ -18,14 +18,14 @@ public:
     }
     unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
     bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) override {
-        dmi.allow_read_write();  // neither is granted
+        dmi.allow_read_write();  // the refusal covers reads and writes
         dmi.set_start_address(0);
         dmi.set_end_address(~sc_dt::uint64{0});
         return false;
     }
 };
 
-/// A target socket with its implementation, which is constructed from `arguments`.
+/// A target socket with its implementation, which is constructed from the arguments.
 template <class Implementation, sc_core::sc_port_policy Policy = sc_core::SC_ONE_OR_MORE_BOUND>
 class implemented_socket
     : public tlm::tlm_target_socket<64, tlm::tlm_base_protocol_types, 1, Policy> {

@@ -7,21 +7,22 @@
 
 namespace trn {
 
-/// "Not yet": the response of a target whose data has not arrived.
+/// Response of a target whose data has not arrived yet.
 ///
-/// b_transport never waits, but host memory that a client shares only through messages is read by
-/// a request whose response arrives some slices later. The rules:
+/// b_transport must not wait, but host memory that a client shares only by messages is read by a
+/// request whose response arrives some slices later. Rules:
 ///  1. An initiator that can retry attaches one deferral to its payload (set_extension) and keeps
-///     both; it clears the extension before it destroys the payload.
+///     both; it clears the extension before destroying the payload.
 ///  2. A target that cannot respond now sets TLM_INCOMPLETE_RESPONSE and `ready`; no byte has
-///  moved.
+///     moved.
 ///  3. The initiator waits for `*ready` (next_trigger), then sends the same payload again: same
 ///     command, address, length, and for writes the same data. It may be deferred again.
 ///  4. An initiator that gives up (queue reset) calls abandon(); the response is then dropped.
 /// Without the extension such a target returns TLM_GENERIC_ERROR_RESPONSE instead.
 struct deferral : tlm::tlm_extension<deferral> {
-    sc_core::sc_event* ready = nullptr;  ///< the target's; valid after TLM_INCOMPLETE_RESPONSE
-    std::uint64_t ticket = 0;            ///< the target's number of the request that this retries
+    /// Owned by the target; valid after TLM_INCOMPLETE_RESPONSE.
+    sc_core::sc_event* ready = nullptr;
+    std::uint64_t ticket = 0;  ///< target's number of the request being retried
 
     void abandon() {
         ready = nullptr;

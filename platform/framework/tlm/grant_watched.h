@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// Grants a pointer to memory whose writes `watcher` must see: read and write to initiators that
-/// report what they move (route), read only to others.
+/// Grants a pointer to memory whose accesses `watcher` must see: read and write for initiators that
+/// report their copies (route), read-only for others.
 inline void grant_watched(tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi,
                           traffic_watcher& watcher) {
     if (auto* way = request.get_extension<route>()) {

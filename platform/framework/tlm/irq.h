@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// Level-sensitive input lines of a block: interrupts and resets alike. Several outputs may drive
-/// one line (wired or); the block is notified only when the level of a line changes.
+/// Level-sensitive input lines of a block, for interrupts and resets. Several outputs may drive one
+/// line (wired OR); the block is notified only when the line's level changes.
 class irq_in : public sc_core::sc_object {
 public:
     using on_change = std::function<void(unsigned line, bool level)>;
@@ -21,7 +21,7 @@ public:
     unsigned lines() const { return static_cast<unsigned>(drivers_.size()); }
     bool level(unsigned line = 0) const { return drivers_.at(line) > 0; }
 
-    /// One driver of `line` rises or falls. Takes effect at once, without delay.
+    /// One driver of `line` changes its level. Takes effect immediately.
     void drive(unsigned line, bool level) {
         unsigned& drivers = drivers_.at(line);
         const bool before = drivers > 0;
@@ -31,11 +31,11 @@ public:
     }
 
 private:
-    std::vector<unsigned> drivers_;  // number of outputs that hold each line high
+    std::vector<unsigned> drivers_;  // number of outputs that drive each line high
     on_change changed_;
 };
 
-/// A level output. It may be unbound only where the netlist allows it, which checks `bound()`.
+/// A level output. May be unbound only if the netlist, which checks `bound()`, allows it.
 class irq_out : public sc_core::sc_object {
 public:
     explicit irq_out(const char* name) : sc_object(name) {}

@@ -6,12 +6,12 @@
 
 namespace trn {
 
-/// The states of a link training and status state machine (LTSSM) that a device can see. The
-/// numbers are what registers show.
+/// The states of a link training and status state machine (LTSSM) that devices can observe. Values
+/// are those of registers.
 enum class link_state : std::uint8_t {
     detect,         ///< no device at the other end, or it has not requested the link
     polling,        ///< bit and symbol lock
-    configuration,  ///< lanes become links
+    configuration,  ///< combines lanes into links
     l0,             ///< carries data
     recovery,       ///< changes speed or width
     disabled,       ///< this device or its partner switched the link off
@@ -19,17 +19,17 @@ enum class link_state : std::uint8_t {
 };
 std::string_view to_string(link_state state);
 
-/// Errors that a link corrects; a device counts and reports them.
+/// Errors corrected by a link; devices count and report them.
 enum class link_error : std::uint8_t {
     bad_packet,      ///< this end received a packet or flit with a bad CRC
-    replay_rollover  ///< this end gave up a replay: the link trains again
+    replay_rollover  ///< this end gave up a replay: the link retrains
 };
 
-/// The state and control of a link for the device at one of its ends, found by plug::link().
+/// State and control of a link for the device at one of its ends; see plug::link().
 class link_end {
 public:
     struct capability {
-        unsigned generation;  ///< the highest
+        unsigned generation;  ///< highest generation
         unsigned lanes;       ///< of each link
         unsigned links;       ///< equal links over which bytes are striped
     };
@@ -37,19 +37,19 @@ public:
         link_state state;
         bool present;         ///< there is a device at the other end
         unsigned generation;  ///< of the present speed; 0 before there is one
-        unsigned lanes;       ///< of the narrowest link that works
-        unsigned links;       ///< that work
-        unsigned all_lanes;   ///< of all links together
-        bool degraded;        ///< fewer lanes or links than it could have
+        unsigned lanes;       ///< of the narrowest working link
+        unsigned links;       ///< working links
+        unsigned all_lanes;   ///< sum over all links
+        bool degraded;        ///< fewer lanes or links than the maximum
     };
-    /// From power-on or the last clear_counters().
+    /// Counts since power-on or the last clear_counters().
     struct counters {
         std::uint64_t sent;              ///< bytes on the wire: payload, headers, coding
-        std::uint64_t received;          ///< likewise
-        std::uint64_t payload_sent;      ///< bytes that programs moved
-        std::uint64_t payload_received;  ///< likewise
+        std::uint64_t received;          ///< like sent
+        std::uint64_t payload_sent;      ///< bytes moved by programs
+        std::uint64_t payload_received;  ///< like payload_sent
         std::uint64_t replays;           ///< flits or packets received with a bad CRC, sent again
-        std::uint64_t rollovers;         ///< replays given up: the link trained again
+        std::uint64_t rollovers;         ///< replays given up: the link retrained
         std::uint64_t downs;             ///< exits from L0 without a request
     };
 
@@ -57,18 +57,18 @@ public:
     virtual status state() const = 0;
     virtual counters count() const = 0;
     virtual void clear_counters() = 0;
-    /// Whether an access that starts now reaches the other end.
+    /// Whether an access that starts now arrives at the other end.
     virtual bool up() const = 0;
-    /// Raw bytes per second of each direction, now; 0 while the link is down.
+    /// Current raw bytes per second per direction; 0 while the link is down.
     virtual std::uint64_t bytes_per_second() const = 0;
 
-    /// Requests the link at no more than this generation (0: any). Training starts once both ends
-    /// have requested it; plug::device::link_changed() reports its end to both. A link that is up
-    /// only changes its speed, if necessary.
+    /// Requests the link at this generation or lower (0: any). Training starts after both ends have
+    /// requested it; plug::device::link_changed() reports its end to both. A link that is up only
+    /// changes its speed, if necessary.
     virtual void train(unsigned highest_generation) = 0;
     /// Withdraws the request: the link is down for both ends.
     virtual void disable() = 0;
-    /// This device has lost its power or its port: down as after disable(), but unrequested.
+    /// The device loses its power or port: like disable(), but counted as unrequested.
     virtual void lose() = 0;
     /// Resets the link: it is down, and both ends train again.
     virtual void hot_reset() = 0;

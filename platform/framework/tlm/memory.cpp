@@ -7,7 +7,7 @@ namespace trn {
 
 namespace {
 
-/// The uncommon payloads: byte enables or a streaming width below the length.
+/// Payloads with byte enables, or with a streaming width below the length.
 void copy_bytewise(tlm::tlm_generic_payload& payload, std::uint8_t* at) {
     const std::uint8_t* enables = payload.get_byte_enable_ptr();
     const unsigned enable_length = payload.get_byte_enable_length();

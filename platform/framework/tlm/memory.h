@@ -10,19 +10,20 @@
 
 namespace trn {
 
-/// Copies between a payload and plain bytes: byte enables, streaming width and bounds as TLM-2.0
-/// (IEEE 1666 section 14.7) asks. Sets the response; returns the bytes transferred.
+/// Copies between a payload and plain bytes, with byte enables, streaming width and bounds as
+/// defined by TLM-2.0 (IEEE 1666 section 14.7). Sets the response; returns the number of bytes
+/// transferred.
 unsigned copy_payload(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, std::uint64_t size);
 
-/// Rides on a DMI request that asks for the file behind the memory, so that another process can map
-/// it for good: byte `bytes` of this process is at `offset` of `descriptor`. Passing states (a link
-/// that is down, a memory not yet trained) do not refuse such a request.
+/// Extension of a DMI request for the file that backs the memory, so that another process can map
+/// it permanently: byte `bytes` of this process is at `offset` of `descriptor`. Temporary states (a
+/// link is down, a memory is untrained) do not cause a refusal.
 struct memory_descriptor : tlm::tlm_extension<memory_descriptor> {
-    int descriptor = -1;  ///< the memory's; -1 = private memory
+    int descriptor = -1;  ///< of the memory; -1: private memory
     std::uint64_t offset = 0;
     const std::uint8_t* bytes = nullptr;
 
-    /// Whether the request has this extension; a target with its bytes in `store` then answers it.
+    /// Whether the request has this extension; a target whose bytes are in `store` then sets it.
     static bool asked(const tlm::tlm_generic_payload& request) {
         return request.get_extension<memory_descriptor>() != nullptr;
     }
@@ -39,23 +40,22 @@ struct memory_descriptor : tlm::tlm_extension<memory_descriptor> {
     }
 };
 
-/// A RAM or ROM of `size` bytes with one access latency and DMI.
-/// Errors: outside the memory -> TLM_ADDRESS_ERROR_RESPONSE, write to a ROM ->
-/// TLM_COMMAND_ERROR_RESPONSE.
+/// A RAM or ROM of `size` bytes with one access latency and DMI. Errors: out of range ->
+/// TLM_ADDRESS_ERROR_RESPONSE, write to a ROM -> TLM_COMMAND_ERROR_RESPONSE.
 class memory : public sc_core::sc_module {
 public:
     struct config {
         std::uint64_t size = 0;                                   ///< bytes
         sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;  ///< added to each transaction
-        bool read_only = false;  ///< guests cannot write; load() can
-        bool shared = false;     ///< has a descriptor to map elsewhere
+        bool read_only = false;  ///< write accesses fail; load() works
+        bool shared = false;     ///< has a descriptor that other processes can map
     };
 
     target_socket<memory> in{"in"};
 
     memory(sc_core::sc_module_name name, const config& cfg);
 
-    /// Puts an image at `offset`, as a programmer or a debugger would; false when it does not fit.
+    /// Writes an image at `offset`, as a programmer or debugger would; false if it does not fit.
     bool load(std::uint64_t offset, std::span<const std::uint8_t> image);
     backing_store& bytes() { return bytes_; }
     const config& settings() const { return cfg_; }

@@ -13,7 +13,7 @@ namespace trn {
 
 namespace {
 
-constexpr std::size_t max_windows = 1024;  // memories of a chip and its peers, and host regions
+constexpr std::size_t max_windows = 1024;  // memories of a chip and its peers, and host ranges
 
 }  // namespace
 
@@ -24,20 +24,21 @@ sc_core::sc_time memory_port::window::reserve_and_trace(tlm::tlm_command command
     const auto through =
         reserve_hops(command, address, bytes, start,
                      [&left](std::size_t at, const sc_core::sc_time& when) { left[at] = when; });
-    for (std::size_t n = 0; n < left.size(); ++n) {  // in the direction of the bytes
+    for (std::size_t n = 0; n < left.size(); ++n) {  // in the direction of the data
         const auto at = command == tlm::TLM_WRITE_COMMAND ? n : hops.size() - 1 - n;
         hops[at].what->crossed(command, bytes, start, left[at]);
     }
     return through;
 }
 
-std::ptrdiff_t memory_port::behind(std::uint64_t address) const {
+std::ptrdiff_t memory_port::after(std::uint64_t address) const {
     return std::ranges::upper_bound(spans_, address, {}, &span::first) - spans_.begin();
 }
 
 const memory_port::window* memory_port::search(tlm::tlm_command command,
                                                std::uint64_t address) const {
-    const auto found = static_cast<std::size_t>(behind(address));  // one after it
+    // The window before it may contain the address.
+    const auto found = static_cast<std::size_t>(after(address));
     if (found == 0 || !spans_[found - 1].holds(address)) return nullptr;
     latest_[command == tlm::TLM_WRITE_COMMAND ? 1 : 0] = found - 1;
     const window& holding = windows_[found - 1];
@@ -81,13 +82,13 @@ const memory_port::window* memory_port::request(tlm::tlm_command command, std::u
 }
 
 const memory_port::window& memory_port::keep(window added) {
-    invalidate(added.first, added.last);  // a new window replaces older ones that it overlaps
+    invalidate(added.first, added.last);  // a new window replaces overlapping older ones
     if (windows_.size() == max_windows) {
         const auto victim = static_cast<std::ptrdiff_t>(next_victim_++ % max_windows);
         spans_.erase(spans_.begin() + victim);
         windows_.erase(windows_.begin() + victim);
     }
-    const auto place = behind(added.first);
+    const auto place = after(added.first);
     spans_.insert(spans_.begin() + place, {added.first, added.last});
     return *windows_.insert(windows_.begin() + place, std::move(added));
 }
@@ -95,7 +96,7 @@ const memory_port::window& memory_port::keep(window added) {
 memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t address,
                                          void* bytes, unsigned length, deferral& later,
                                          sc_core::sc_time& delay) {
-    // A question already asked must be repeated where it was asked.
+    // A retry of a deferred access must use the same path.
     const window* direct = later.ready == nullptr ? known(command, address) : nullptr;
     if (direct == nullptr || direct->room(address, length) < length)
         return transport(command, address, bytes, length, later, delay);
@@ -124,11 +125,11 @@ memory_port::outcome memory_port::transport(tlm::tlm_command command, std::uint6
     switch (payload_.get_response_status()) {
     case tlm::TLM_OK_RESPONSE:
         later.abandon();
-        if (payload_.is_dmi_allowed()) find(command, address);  // the next one is faster
+        if (payload_.is_dmi_allowed()) find(command, address);  // for the next access
         return outcome::done;
     case tlm::TLM_INCOMPLETE_RESPONSE:
         if (later.ready != nullptr) return outcome::deferred;
-        [[fallthrough]];  // a target that set no response
+        [[fallthrough]];  // the target set no response
     default:
         later.abandon();
         return outcome::failed;

@@ -15,8 +15,8 @@
 
 namespace trn {
 
-/// Reads and writes memory through a block's initiator socket: plain memory by cached DMI
-/// windows, everything else by b_transport. One access at a time; not for use inside b_transport.
+/// Memory accesses through a block's initiator socket: plain memory through cached DMI windows,
+/// otherwise b_transport. One access at a time; not for use inside b_transport.
 class memory_port {
 public:
     /// The watcher to notify after a copy through a window's pointer.
@@ -31,19 +31,19 @@ public:
             if (by != nullptr) by->has_written(address, {copied, length});
         }
     };
-    /// Plain memory that the initiator may access by pointer.
+    /// Plain memory that the initiator may access through a pointer.
     struct window {
         std::uint64_t first, last;  ///< addresses, inclusive
-        std::uint8_t* bytes;        ///< of `first`
+        std::uint8_t* bytes;        ///< pointer to the byte at `first`
         bool readable, writable;
         sc_core::sc_time read_latency, write_latency;
-        std::vector<route::hop> hops;  ///< with addresses as if the request had been for `first`
-        watch watched;                 ///< of the byte at `first`
+        std::vector<route::hop> hops;  ///< addresses are those of a request for `first`
+        watch watched;                 ///< for the byte at `first`
 
         bool allows(tlm::tlm_command command) const {
             return command == tlm::TLM_WRITE_COMMAND ? writable : readable;
         }
-        /// Bytes from `address` to the end of the window, at most `wanted`.
+        /// Number of bytes from `address` to the end of the window, at most `wanted`.
         std::uint64_t room(std::uint64_t address, std::uint64_t wanted) const {
             return last - address < wanted ? last - address + 1 : wanted;
         }
@@ -54,8 +54,8 @@ public:
         watch watched_at(std::uint64_t address) const {
             return {watched.by, watched.address + (address - first)};
         }
-        /// Reserves every resource of the route from `start` (absolute); returns the time the last
-        /// byte has left the slowest, without latency.
+        /// Reserves every resource of the route from `start` (absolute); returns when the last byte
+        /// has left the slowest one, without latency.
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes, const sc_core::sc_time& start) const {
             if (!trace::on()) return reserve_hops(command, address, bytes, start, [](auto&&...) {});
@@ -63,10 +63,10 @@ public:
         }
 
     private:
-        /// Reserves hop after hop from `start`, and calls `left` with each hop's index and when the
-        /// last byte has left it. From the destination of the bytes back to their source, so that
-        /// each hop gets the delay of the hops after it: a write ends at the memory, a read at the
-        /// initiator.
+        /// Reserves the hops in turn from `start`, and calls `left` with each hop's index and the
+        /// time at which the last byte has left it. Starts at the data's destination, so that each
+        /// hop gets the delay of the later hops: the destination is the memory of a write, the
+        /// initiator of a read.
         template <class Left>
         sc_core::sc_time reserve_hops(tlm::tlm_command command, std::uint64_t address,
                                       std::uint64_t bytes, const sc_core::sc_time& start,
@@ -90,31 +90,31 @@ public:
     };
     enum class outcome {
         done,
-        failed,    ///< an error response; response() says which
-        deferred,  ///< no byte has moved: the same access again after `*later.ready`
+        failed,    ///< an error response; see response()
+        deferred,  ///< no byte has moved: repeat the access after `*later.ready`
     };
 
     explicit memory_port(tlm::tlm_initiator_socket<64>& socket) : socket_(socket) {}
 
-    /// The window that holds `address`, requested from the target when none is cached; nullptr when
-    /// the bytes there are not plain memory. Valid until the next call of this port.
+    /// The window that contains `address`, requested from the target if it is not cached; nullptr
+    /// if it is not plain memory. Valid until the next call of this port.
     const window* find(tlm::tlm_command command, std::uint64_t address) {
         const window* hit = known(command, address);
         return hit != nullptr ? hit : request(command, address);
     }
-    /// As find(), without a request: for accesses too short to pay for one.
+    /// Like find() without a request, for accesses too short for one.
     const window* known(tlm::tlm_command command, std::uint64_t address) const {
         const std::size_t at = latest_[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
         if (at >= spans_.size() || !spans_[at].holds(address)) return search(command, address);
         return windows_[at].allows(command) ? &windows_[at] : nullptr;
     }
 
-    /// Moves `length` bytes (the caller keeps it <= 4 KiB) and adds the access time to `delay`.
+    /// Transfers `length` bytes and adds the access time to `delay`. Precondition: length <= 4 KiB.
     outcome access(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
                    deferral& later, sc_core::sc_time& delay);
     tlm::tlm_response_status response() const { return payload_.get_response_status(); }
 
-    /// From the socket's invalidate_direct_mem_ptr.
+    /// To be called by the socket's invalidate_direct_mem_ptr.
     void invalidate(std::uint64_t first, std::uint64_t last);
     std::size_t windows() const { return windows_.size(); }
 
@@ -123,22 +123,22 @@ private:
                       deferral& later, sc_core::sc_time& delay);
     const window* search(tlm::tlm_command command, std::uint64_t address) const;
     const window* request(tlm::tlm_command command, std::uint64_t address);
-    /// The index of the first window that begins after `address`.
-    std::ptrdiff_t behind(std::uint64_t address) const;
+    /// Index of the first window that begins after `address`.
+    std::ptrdiff_t after(std::uint64_t address) const;
     const window& keep(window added);
     void prepare(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length);
 
     tlm::tlm_initiator_socket<64>& socket_;
     tlm::tlm_generic_payload payload_;
-    /// The part of a window that is searched, in as few cache lines as possible.
+    /// The searched part of a window, to use few cache lines.
     struct span {
         std::uint64_t first, last;
         bool holds(std::uint64_t address) const { return first <= address && address <= last; }
     };
-    std::vector<span> spans_;      // of windows_, one to one
-    std::vector<window> windows_;  // in the order of their addresses; none overlaps another
+    std::vector<span> spans_;      // one per element of windows_
+    std::vector<window> windows_;  // sorted by address, without overlaps
     std::size_t next_victim_ = 0;
-    // Index of the window of the latest read and of the latest write: the next ones are near.
+    // Indices of the windows of the latest read and write: later accesses are often nearby.
     mutable std::array<std::size_t, 2> latest_{};
 };
 

@@ -9,34 +9,34 @@
 
 namespace trn {
 
-/// One end of a full-duplex connection: transactions go out of it and come in through it. Two plugs
-/// are joined (`a.port <-> b.port` in a board), each at most once; a link
-/// between two devices is a module with two plugs. Costs nothing while unused, joined or not.
+/// One end of a full-duplex connection for transactions. Two plugs are joined (`a.port <-> b.port`
+/// in a board), each at most once; a link between two devices is a module with two plugs. Unused
+/// plugs cost nothing.
 ///
-/// The transport calls are TLM-2.0's (no waiting, annotated delay, DMI with revocation), without a
-/// socket, because either side may start.
+/// Uses TLM-2.0's transport calls (no waiting, annotated delay, DMI with revocation), without
+/// sockets, because both sides may initiate.
 class plug : public sc_core::sc_object {
 public:
-    /// A module with plugs. `at` is the device's own plug; at.index() distinguishes several.
+    /// A module with plugs. `at` is the device's plug; at.index() distinguishes several.
     class device {
     public:
-        /// Executes a transaction from the other side and sets the response before it returns.
+        /// Executes a transaction from the peer; sets the response before it returns.
         virtual void received(plug& at, tlm::tlm_generic_payload& payload,
                               sc_core::sc_time& delay) = 0;
-        /// The same without time or side effects; returns the number of bytes transferred.
+        /// Like received(), without time or side effects; returns the number of bytes transferred.
         virtual unsigned peeked(plug&, tlm::tlm_generic_payload&) { return 0; }
-        /// The other side requests a direct pointer.
+        /// The peer requests a direct pointer.
         virtual bool asked_for_pointer(plug&, tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
             dmi.allow_none();
             return false;
         }
-        /// Pointers that were given through `at` for these addresses are void.
+        /// Pointers granted through `at` for these addresses are invalid.
         virtual void pointers_revoked(plug&, std::uint64_t /*first*/, std::uint64_t /*last*/) {}
-        /// The link in this plug has come up, gone down, or changed speed or width.
+        /// The link at this plug is up, down, or has changed speed or width.
         virtual void link_changed(plug&) {}
-        /// The link in this plug has corrected an error.
+        /// The link at this plug has corrected an error.
         virtual void link_erred(plug&, link_error) {}
-        /// For links: the link end of the partner of `at`.
+        /// Implemented by links: the link end for the peer of `at`.
         virtual link_end* link_seen_from(plug&) { return nullptr; }
 
     protected:
@@ -49,27 +49,27 @@ public:
     const char* kind() const override { return "plug"; }
     unsigned index() const { return index_; }
 
-    /// Joins two different plugs, neither of which is joined.
+    /// Joins two different plugs. Precondition: neither is joined.
     void join(plug& other) {
         sc_assert(this != &other && peer_ == nullptr && other.peer_ == nullptr);
         peer_ = &other;
         other.peer_ = this;
     }
     bool joined() const { return peer_ != nullptr; }
-    /// The plug that this one is joined to, or nullptr.
+    /// The plug joined to this one, or nullptr.
     plug* peer() const { return peer_; }
-    /// The link in this plug; nullptr when the plug is unjoined or joined to a device directly.
+    /// The link at this plug; nullptr if it is unjoined or joined to a device directly.
     link_end* link() const {
         return peer_ == nullptr ? nullptr : peer_->owner_.link_seen_from(*peer_);
     }
-    /// Whether an access that is sent now reaches a device.
+    /// Whether an access sent now arrives at a device.
     bool up() const {
         if (peer_ == nullptr) return false;
         const auto* wire = link();
         return wire == nullptr || wire->up();
     }
 
-    /// Sends a transaction. Without a partner: TLM_ADDRESS_ERROR_RESPONSE, as PCIe's Unsupported
+    /// Sends a transaction. Without a peer: TLM_ADDRESS_ERROR_RESPONSE, like PCIe's Unsupported
     /// Request.
     void send(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
         if (peer_ == nullptr) return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -83,11 +83,11 @@ public:
         dmi.allow_none();
         return false;
     }
-    /// Invalidates the direct pointers of the other side.
+    /// Invalidates direct pointers granted to the peer.
     void revoke_pointers(std::uint64_t first = 0, std::uint64_t last = ~std::uint64_t{0}) {
         if (peer_ != nullptr) peer_->owner_.pointers_revoked(*peer_, first, last);
     }
-    /// For links: notifies the device in this plug.
+    /// Called by links: notifies the device joined to this plug.
     void report_link_change() {
         if (peer_ != nullptr) peer_->owner_.link_changed(*peer_);
     }

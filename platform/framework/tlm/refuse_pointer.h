@@ -5,8 +5,8 @@
 
 namespace trn {
 
-/// Refuses a DMI request for its address alone: the initiator may request another address.
-/// Returns false, for get_direct_mem_ptr() to return.
+/// Refuses a DMI request only for its address: the initiator may request another one. Returns
+/// false, as the result for get_direct_mem_ptr().
 inline bool refuse_pointer(const tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) {
     dmi.allow_none();
     dmi.set_start_address(request.get_address());

@@ -13,31 +13,31 @@
 
 namespace trn {
 
-/// A resource that bytes occupy on their way to a memory: a link direction, a memory stack.
+/// A resource on the path to a memory: a link direction, a memory stack.
 class crossing {
 public:
-    /// `bytes` at `address` (as this hop sees it) start at `at` (absolute). Returns when the last
-    /// of them has left; latency is not part of it.
+    /// Reserves the resource for `bytes` at `address` (in this hop's address space) from `at`
+    /// (absolute). Returns when the last byte has left, without latency.
     virtual sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                      std::uint64_t bytes, const sc_core::sc_time& at) = 0;
-    /// The next hop accepts the last of the bytes just reserved at `taken` (absolute). A hop with a
-    /// bounded buffer stays occupied until they fit into it.
+    /// The next hop accepts the last of the reserved bytes at `taken` (absolute). A hop with a
+    /// bounded buffer stays occupied until the rest fits into it.
     virtual void held_until(tlm::tlm_command, const sc_core::sc_time& /*taken*/) {}
-    /// reserve() and, while tracing, crossed().
+    /// Calls reserve() and, while tracing, crossed().
     sc_core::sc_time pass(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes,
                           const sc_core::sc_time& at) {
         const auto through = reserve(command, address, bytes, at);
         if (trace::on()) crossed(command, bytes, at, through);
         return through;
     }
-    /// Traces that bytes of an operation were reserved from `at` and have left at `until`
-    /// (absolute). Called while tracing only.
+    /// Traces that an operation's bytes were reserved from `at` and have left at `until`
+    /// (absolute). Called only while tracing.
     virtual void crossed(tlm::tlm_command, std::uint64_t /*bytes*/, const sc_core::sc_time& /*at*/,
                          const sc_core::sc_time& /*until*/) {}
 
 protected:
     ~crossing() = default;
-    /// The body of crossed(): they occupied `module` for the last `occupancy` before `until`.
+    /// Implements crossed(): the bytes occupied `module` for the last `occupancy` before `until`.
     static void report_transfer(std::string_view module, std::string_view what, std::uint64_t bytes,
                                 const sc_core::sc_time& at, const sc_core::sc_time& until,
                                 const sc_core::sc_time& occupancy) {
@@ -53,24 +53,24 @@ protected:
     }
 };
 
-/// Rides on a DMI request and collects the hops between the initiator and the memory, so that an
-/// initiator that copies through the pointer can charge the same resources as a transaction would.
-/// A hop with a bandwidth calls add() when it forwards a DMI request; latencies are in the tlm_dmi.
-/// A watched memory gives its pointer only to an initiator that requests the route and reports its
-/// copies to `watcher`.
+/// Extension of a DMI request that collects the hops between initiator and memory, so that an
+/// initiator that copies through the pointer reserves the same resources as a transaction. A hop
+/// with a bandwidth calls add() when it forwards a DMI request; latencies are in the tlm_dmi. A
+/// watched memory grants pointers only to initiators that request the route and report their copies
+/// to `watcher`.
 struct route : tlm::tlm_extension<route> {
     struct hop {
         crossing* what;
-        std::uint64_t address;  ///< of the request, as the hop saw it
+        std::uint64_t address;  ///< of the request, in this hop's address space
     };
-    static constexpr unsigned capacity = 24;  // across a fabric, hop by hop
+    static constexpr unsigned capacity = 24;  // enough for a path across a fabric
 
     std::array<hop, capacity> hops{};
     unsigned count = 0;
     traffic_watcher* watcher = nullptr;
     std::uint64_t watched_address = 0;  ///< of the request, in the watcher's address space
 
-    /// For targets and interconnects: adds `what` when the initiator requested the route.
+    /// Called by targets and interconnects: adds `what` if the initiator requested the route.
     static void add(tlm::tlm_generic_payload& request, crossing& what) {
         if (auto* mine = request.get_extension<route>(); mine != nullptr && mine->count < capacity)
             mine->hops[mine->count++] = {&what, request.get_address()};
@@ -81,10 +81,10 @@ struct route : tlm::tlm_extension<route> {
     }
 };
 
-/// The crossing of a plain bandwidth resource.
+/// The crossing of a bandwidth resource without a buffer.
 class bandwidth_crossing final : public crossing {
 public:
-    /// `owner` is named in the trace.
+    /// The trace names `owner`.
     bandwidth_crossing(const sc_core::sc_object& owner, bandwidth_resource& resource)
         : owner_(owner), resource_(resource) {}
     sc_core::sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t bytes,

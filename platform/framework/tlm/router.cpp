@@ -8,7 +8,8 @@ namespace trn {
 namespace {
 
 bool contains(const router::range& range, std::uint64_t address, std::uint64_t length) {
-    const std::uint64_t offset = address - range.base;  // below the base: larger than any size
+    // Below the base: wraps to more than any size.
+    const std::uint64_t offset = address - range.base;
     return offset < range.size && length <= range.size - offset;
 }
 
@@ -97,7 +98,7 @@ bool router::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
     const bool granted = initiator[static_cast<int>(hit->port)]->get_direct_mem_ptr(payload, dmi);
     payload.set_address(address);
 
-    // Clip what the target grants to the part of it that this range shows, then translate back.
+    // Clip the granted range to this range's part of the target, then translate it back.
     const std::uint64_t first = std::max<std::uint64_t>(dmi.get_start_address(), hit->target_base);
     const std::uint64_t last =
         std::min<std::uint64_t>(dmi.get_end_address(), hit->target_base + (hit->size - 1));

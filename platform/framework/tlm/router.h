@@ -13,20 +13,19 @@
 
 namespace trn {
 
-/// Decodes addresses to targets: an interconnect, a set of BAR windows, a local bus.
-/// Any number of initiators bind `target`; each target binds `initiator` and gets its ranges by
-/// map(). Addresses outside every range, and bursts across the end of one, return
-/// TLM_ADDRESS_ERROR_RESPONSE. Reset values and timing are the targets' own; a hop adds
-/// `hop_latency`.
+/// Decodes addresses to targets: an interconnect, a set of BAR windows, a local bus. Any number of
+/// initiators bind `target`; each target binds `initiator`, and map() assigns ranges to it.
+/// Addresses outside all ranges, and bursts across the end of a range, return
+/// TLM_ADDRESS_ERROR_RESPONSE. A hop adds `hop_latency`.
 class router : public sc_core::sc_module, private blocking_transport {
 public:
     struct config {
         sc_core::sc_time hop_latency = sc_core::SC_ZERO_TIME;
     };
     struct range {
-        std::uint64_t base;         ///< first address as initiators see it
+        std::uint64_t base;         ///< first address, for initiators
         std::uint64_t size;         ///< bytes
-        std::uint64_t target_base;  ///< what `base` becomes on the way out
+        std::uint64_t target_base;  ///< address at the target that corresponds to `base`
         unsigned port;              ///< index of the binding on `initiator`
     };
 
@@ -35,10 +34,10 @@ public:
 
     router(sc_core::sc_module_name name, const config& cfg);
 
-    /// Sends [base, base + size) to binding `port`, where it begins at `target_base`.
-    /// Returns the range that it would overlap, or nullptr when it was added.
+    /// Maps [base, base + size) to binding `port` at `target_base`. Returns an overlapping range,
+    /// or nullptr if the range was added.
     const range* map(const range& added);
-    /// The ranges in ascending order of address.
+    /// The ranges, ascending by address.
     const std::vector<range>& ranges() const { return ranges_; }
 
 private:

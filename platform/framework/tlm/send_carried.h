@@ -11,8 +11,8 @@
 
 namespace trn {
 
-/// A payload without extensions. Making one allocates, so that those that carried something are
-/// used again; more than one when a packet starts another.
+/// A payload without extensions. Allocating one is slow, so payloads are reused; several exist if a
+/// packet triggers another.
 class carrier_payload {
 public:
     carrier_payload() : used_(take()) {}
@@ -41,8 +41,8 @@ private:
     payload used_;
 };
 
-/// Sends a payload that has nothing but the extension `carrier`, whose content the receiver takes.
-/// `delay`: from now until it arrives at the partner of `from`. Returns the partner's response.
+/// Sends a payload whose only content is the extension `carrier`, which the receiver takes over.
+/// `delay`: time until it arrives at the peer of `from`. Returns the peer's response.
 template <class Carrier>
 tlm::tlm_response_status send_carried(plug& from, Carrier carrier,
                                       sc_core::sc_time delay = sc_core::SC_ZERO_TIME) {

@@ -9,9 +9,9 @@
 
 namespace trn {
 
-/// The RAM of one server for programs in the platform's own process, at the bus addresses of the
-/// server's functions, with its allocations. Reserved, not backed, until touched; a fork() copies
-/// it.
+/// The RAM of one server for programs in the platform's process, at the bus addresses of the
+/// server's functions, with its allocator. Host memory is used only for touched pages; fork()
+/// copies it.
 class server_memory {
 public:
     static constexpr std::uint64_t page = 4096;
@@ -21,19 +21,18 @@ public:
 
     std::uint64_t size() const { return bytes_.size(); }
     std::uint8_t* data() const { return bytes_.data(); }
-    /// Allocates whole zeroed pages; returns the offset of the first, or nothing when memory is
-    /// full. Takes the first hole that fits, else unused memory, so equal calls get equal
-    /// addresses.
+    /// Allocates zeroed whole pages; returns the offset of the first, or nullopt if memory is full.
+    /// Takes the first hole that fits, else unused memory, so that addresses are reproducible.
     std::optional<std::uint64_t> allocate(std::uint64_t size);
-    /// `size` as requested. Memory that was not allocated is ignored.
+    /// Frees memory of the requested `size`. Ignores memory that is not allocated.
     void free(std::uint64_t offset, std::uint64_t size);
 
 private:
     static std::uint64_t whole_pages(std::uint64_t size) { return (size + page - 1) / page * page; }
 
     backing_store bytes_;
-    std::map<std::uint64_t, std::uint64_t> holes_;  // offset -> size, bytes, freed and not in use
-    std::uint64_t top_ = 0;                         // nothing above was ever allocated
+    std::map<std::uint64_t, std::uint64_t> holes_;  // offset -> size in bytes of freed ranges
+    std::uint64_t top_ = 0;                         // end of the memory allocated so far
 };
 
 }  // namespace trn

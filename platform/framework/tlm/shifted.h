@@ -6,8 +6,8 @@
 
 namespace trn {
 
-/// Lowers the address of a payload by `offset` during its lifetime: the address within a part of
-/// a block that begins at `offset`.
+/// Subtracts `offset` from a payload's address during its lifetime, for a part of a block that
+/// begins at `offset`.
 class shifted {
 public:
     shifted(tlm::tlm_generic_payload& payload, std::uint64_t offset)

@@ -8,7 +8,7 @@
 
 namespace trn {
 
-/// Functions of a module as a target.
+/// Functions of a module, as a TLM target.
 template <class Module>
 class module_functions final : public blocking_transport {
 public:
@@ -34,8 +34,8 @@ public:
     }
 };
 
-/// A target socket that calls functions of its module. It has none of the events, processes and
-/// calls by which tlm_utils' sockets convert to non-blocking transport.
+/// A target socket that calls functions of its module. Unlike tlm_utils' sockets, it has no events,
+/// processes and calls for non-blocking transport.
 template <class Module, sc_core::sc_port_policy Policy = sc_core::SC_ONE_OR_MORE_BOUND>
 class target_socket : public implemented_socket<module_functions<Module>, Policy> {
     using functions = module_functions<Module>;
@@ -58,7 +58,7 @@ public:
     }
 };
 
-/// One that may stay unbound.
+/// A target socket that may be unbound.
 template <class Module>
 using optional_target_socket = target_socket<Module, sc_core::SC_ZERO_OR_MORE_BOUND>;
 

@@ -12,9 +12,10 @@
 namespace trn {
 
 /// A target socket that decodes addresses to parts of its module. The window [first, first + size),
-/// in bytes, is served by a register_bank, or by other objects with such functions; they see
-/// addresses from `part_first`. The first byte of an access decides; the part refuses an access
-/// beyond its end. Outside the windows: TLM_ADDRESS_ERROR_RESPONSE; no bytes in debug accesses.
+/// in bytes, is served by a register_bank or another object with the same functions; its addresses
+/// start at `part_first`. The first byte of an access selects the part, which refuses accesses
+/// beyond its end. Outside the windows: TLM_ADDRESS_ERROR_RESPONSE; debug accesses transfer no
+/// bytes.
 class window_socket : public target_socket<window_socket> {
 public:
     explicit window_socket(const char* name) : target_socket(name) {
@@ -22,13 +23,13 @@ public:
         register_transport_dbg(this, &window_socket::debug_access);
     }
 
-    /// `part` lives as long as the socket and has the functions access() and debug_access() of a
-    /// register_bank. Where windows overlap, the one that was mapped first serves.
+    /// Maps a window. `part` must live as long as the socket and have functions access() and
+    /// debug_access() like register_bank's. Of overlapping windows, the first mapped one applies.
     template <class Part>
     void map(std::uint64_t first, std::uint64_t size, Part& part, std::uint64_t part_first = 0) {
         map<&Part::access, &Part::debug_access>(first, size, part, part_first);
     }
-    /// The same with functions of other names.
+    /// Like map(), with other function names.
     template <auto Access, auto DebugAccess, class Part>
     void map(std::uint64_t first, std::uint64_t size, Part& part, std::uint64_t part_first = 0) {
         windows_.push_back({first, size, first - part_first, &part,
@@ -39,7 +40,7 @@ public:
                                 return (static_cast<Part*>(target)->*DebugAccess)(request);
                             }});
     }
-    /// Requests for pointers go to `part`, with the addresses of the socket; otherwise all are
+    /// Forwards DMI requests to `part`, with addresses of the socket; without this call they are
     /// refused.
     template <auto GetDirectMemPtr, class Part>
     void grant_pointers(Part& part) {
@@ -54,7 +55,7 @@ private:
     using payload = tlm::tlm_generic_payload;
     struct window {
         std::uint64_t first, size;
-        std::uint64_t shift;  ///< what addresses are lowered by
+        std::uint64_t shift;  ///< subtracted from addresses
         void* part;
         void (*access)(void* part, payload& request, sc_core::sc_time& delay);
         unsigned (*debug_access)(void* part, payload& request);
