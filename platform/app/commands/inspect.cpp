@@ -57,7 +57,7 @@ std::vector<std::string> notes(const port& p, const kind& k) {
     if (p.ranged) list.push_back("with ranges");
     if (p.many && (p.role == port_role::initiator || p.role == port_role::target))
         list.push_back("any number of bindings");
-    if (p.may_stay) list.push_back("may stay unbound");
+    if (p.may_be_unbound) list.push_back("may stay unbound");
     return list;
 }
 
@@ -88,7 +88,7 @@ ordered_json kind_json(const kind& k) {
         out["ports"].push_back({{"name", p.name},
                                 {"role", to_string(p.role)},
                                 {"doc", p.doc},
-                                {"optional", p.may_stay}});
+                                {"optional", p.may_be_unbound}});
     return out;
 }
 

@@ -21,8 +21,8 @@ class flattener {
 public:
     explicit flattener(const address_maps& maps) : maps_(maps), board_(maps.board_) {}
 
-    /// Rows of `router` that show in `seen`, a window of its addresses, moved to where the window
-    /// stands.
+    /// Writes out the rows of `router` visible in `seen`, a window of its addresses, at the
+    /// window's addresses.
     void write_out(std::uint32_t router, const plan::range& seen,
                    const std::vector<config::node>& through) {
         inside_.push_back(router);
@@ -53,14 +53,15 @@ private:
             write_out(target.module, shown, path);
     }
 
-    /// Where an access ends that blocks pass on unchanged. Bounded: links could form a ring.
+    /// The endpoint of accesses forwarded unchanged by blocks such as links. Bounded: links could
+    /// form a ring.
     plan::endpoint through_links(plan::endpoint target) const {
         for (int hops = 0; hops < 16; ++hops) {
             const auto& type = *board_.modules[target.module].built_as;
             const auto& name = type.ports[target.port].leads_to;
             if (name.empty()) break;
-            const auto next = maps_.behind_.find({target.module, *type.find_port(name)});
-            if (next == maps_.behind_.end()) break;
+            const auto next = maps_.leads_to_.find({target.module, *type.find_port(name)});
+            if (next == maps_.leads_to_.end()) break;
             target = next->second;
         }
         return target;
@@ -76,7 +77,7 @@ address_maps::address_maps(const plan& board) : board_(board) {
         if (b.window)
             windows_[b.from.module].push_back(&b);
         else
-            behind_.emplace(port_of{b.from.module, b.from.port}, b.to);
+            leads_to_.emplace(port_of{b.from.module, b.from.port}, b.to);
 }
 
 std::vector<std::uint32_t> address_maps::routers() const {

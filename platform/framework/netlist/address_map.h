@@ -11,14 +11,14 @@
 
 namespace trn {
 
-/// One row of a router's map: what an initiator finds at [base, base + size).
+/// One row of a router's map: the target of accesses to [base, base + size).
 struct map_row {
     plan::range window;                 ///< target_base is the address at `target`
-    plan::endpoint target;              ///< where the access ends
+    plan::endpoint target;              ///< endpoint of the access
     std::vector<config::node> through;  ///< the bind line of each hop, outermost first
 };
 
-/// The maps of a plan's routers. The plan must outlive it.
+/// The address maps of a plan's routers. The plan must outlive this object.
 class address_maps {
 public:
     explicit address_maps(const plan& board);
@@ -27,10 +27,10 @@ public:
     std::vector<std::uint32_t> routers() const;
     /// The ranges a router itself decodes, ascending.
     std::vector<map_row> own(std::uint32_t router) const;
-    /// The same with every router behind it written out, through links that pass addresses
-    /// unchanged, so that each row ends at a block. A window onto a router that is already being
-    /// written out (a loop of routers) is left out: what is there is in the map already, or
-    /// nowhere.
+    /// Like own(), but with nested routers written out, through links that forward addresses
+    /// unchanged, so that each row ends at a block. A window to a router that is already being
+    /// written out (a loop of routers) is left out: its targets are already in the map, or
+    /// unreachable.
     std::vector<map_row> flattened(std::uint32_t router) const;
 
 private:
@@ -39,7 +39,7 @@ private:
 
     const plan& board_;
     std::map<std::uint32_t, std::vector<const plan::binding*>> windows_;  // by router
-    std::map<port_of, plan::endpoint> behind_;  // what an initiator without ranges leads to
+    std::map<port_of, plan::endpoint> leads_to_;  // targets of initiators without ranges
 };
 
 }  // namespace trn

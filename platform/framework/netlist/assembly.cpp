@@ -31,7 +31,7 @@ std::optional<refusal> refused_as_boolean(std::string_view text) {
     return refusal{mistake::not_a_boolean, fmt::format("'{}' is neither true nor false", text), ""};
 }
 
-/// The first form that a default fits is its parameter's type.
+/// The first form that accepts a default determines its parameter's type.
 constexpr std::array forms{
     value_form{"number", refused_by<config::parse_unsigned>},
     value_form{"true or false", refused_as_boolean},
@@ -43,7 +43,7 @@ constexpr std::array forms{
     value_form{"real number", refused_by<config::parse_real>},
 };
 
-/// ${i} and ${j} count; nothing else may be called so.
+/// ${i} and ${j} are counters; other names must differ from them.
 bool counts(std::string_view name) {
     return name == "i" || name == "j";
 }

@@ -15,20 +15,20 @@
 
 namespace trn {
 
-/// Values of `${...}`: parameters of the file, and `i` where something repeats.
+/// Values of `${...}`: parameters of the file, and the counter `i` of repetitions.
 using variables = std::vector<std::pair<std::string, std::string>>;
 
-/// One board or assembly file: its text with places, and its declared parameters.
+/// A board or assembly file: its text with source locations, and its declared parameters.
 struct assembly {
     struct declared {
         std::string name;
-        std::string value;  ///< the default, as written; its form is the parameter's type
+        std::string value;  ///< default, as written; its form determines the parameter's type
         config::node where;
-        bool by_variant = false;  ///< a variant said so: no preset says otherwise
+        bool by_variant = false;  ///< set by a variant; presets do not override it
     };
-    /// Values of other parameters that one parameter chooses.
+    /// Sets of values for other parameters, selected by one parameter.
     struct presets {
-        std::string chooser;  ///< the parameter whose value is the name of one of `choices`
+        std::string chooser;  ///< parameter whose value names one of `choices`
         std::vector<std::pair<std::string, std::vector<declared>>> choices;
     };
     std::string name;
@@ -37,29 +37,30 @@ struct assembly {
     std::shared_ptr<config::document> document;
     std::vector<declared> parameters;
     std::vector<presets> preset_tables;
-    /// The file whose modules, bindings and ports these are, with other defaults; "" when its own.
+    /// The file that defines the modules, bindings and ports of a variant; "" if it is not a
+    /// variant.
     std::string variant_of;
 
     config::node root() const { return document->root(); }
 };
 
-/// A board may be an assembly that is alone: `either` reads both.
+/// `either`: a board, or an assembly used as a board.
 enum class file_role { board, assembly, either };
 
-/// Reads what stands at the top of a file; its modules and bindings are the planner's.
+/// Reads the header of a file; the planners read its modules and bindings.
 assembly read_assembly(config::document text, std::filesystem::path folder, file_role role);
 
-/// Sets what the presets chosen in `values` say, except the parameters that are `given`. Tells a
-/// value that chooses none by its parameter's index.
+/// Sets values from the presets chosen in `values`, except for `given` parameters. Reports invalid
+/// choices by the parameter's index.
 void apply_presets(
     const assembly& file, variables& values, std::vector<bool> given,
     const std::function<void(std::size_t parameter, const config::refusal&)>& refuse);
 
-/// What kind of value a default is ("size", "number", "text", ...), and why `text` is none of it.
+/// The type of a default ("size", "number", "text", ...), and why `text` is not of that type.
 std::string_view value_type(std::string_view text);
 std::optional<config::refusal> not_of_type(std::string_view type, std::string_view text);
 
-/// `text` with every ${name} replaced, or what is wrong with it.
+/// Returns `text` with each ${name} replaced, or an error.
 config::parsed<std::string> substitute(std::string_view text, const variables& known);
 
 }  // namespace trn

@@ -52,12 +52,13 @@ std::optional<assembly> assembly_files::read_whole(const std::filesystem::path& 
         all_.result.documents.push_back(read.document);
         return whole(std::move(read), role);
     } catch (const config_error& error) {
-        // The file's own mistakes are in all_.result.problems; nothing in it can be used.
+        // The file's errors are in all_.result.problems; its content is unusable.
         return std::nullopt;
     }
 }
 
-/// A variant is the file it names with its own name and defaults; any other file is itself.
+/// A variant becomes the file that it names with its own name and defaults; other files are
+/// unchanged.
 std::optional<assembly> assembly_files::whole(assembly file, file_role role) {
     if (file.variant_of.empty()) return file;
     const auto where = file.root().at("variant_of");

@@ -11,19 +11,19 @@
 
 namespace trn {
 
-/// Finds and reads the assemblies that a board names; each file once. Mistakes are reported to the
-/// planning.
+/// Finds and reads the assemblies named by a board, each file once. Errors are reported to the
+/// planning object.
 class assembly_files {
 public:
-    /// `boards`: searched after the folders of the naming file and of the board.
+    /// `boards`: folder searched after those of the naming file and of the board.
     assembly_files(planning& all, const std::filesystem::path& boards)
         : all_(all), boards_(boards) {}
 
-    /// The assembly that a file names; null after a mistake. Valid as long as this.
+    /// The assembly named in a file; nullptr after an error. Valid during this object's lifetime.
     const assembly* load(const assembly& named_in, const config::node& where,
                          const std::string& name);
-    /// A variant becomes the file that it names with its own name and defaults; any other file is
-    /// returned unchanged. Nothing after a mistake.
+    /// Turns a variant into the file that it names with its own name and defaults; other files are
+    /// returned unchanged. nullopt after an error.
     std::optional<assembly> whole(assembly file, file_role role);
 
 private:
@@ -36,7 +36,7 @@ private:
     planning& all_;
     const std::filesystem::path& boards_;
     std::map<std::filesystem::path, assembly> files_;
-    std::vector<std::filesystem::path> variants_;  ///< the files a variant leads to, in order
+    std::vector<std::filesystem::path> variants_;  ///< the chain of files that a variant refers to
 };
 
 }  // namespace trn

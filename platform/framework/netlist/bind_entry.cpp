@@ -94,7 +94,7 @@ std::optional<std::uint64_t> bind_entry::read_counters(const config::node& given
     return *outer * *inner;
 }
 
-/// `count`, or the length of the lists beside it; all must agree.
+/// `count`, or the length of the lists in the entry; all must agree.
 std::optional<std::uint64_t> bind_entry::read_count(const config::node& node) {
     std::optional<std::uint64_t> count;
     if (const auto given = node.find("count")) {
@@ -129,12 +129,13 @@ bool bind_entry::check_keys(const config::node& node) const {
            needs(to_.stride, "to_stride", to, "to");
 }
 
-/// Which item is the `k`th time's: lists have one per repetition, or one per ${i} of two counters.
+/// Index of the item for repetition `k`: lists have one item per repetition, or one per ${i} of two
+/// counters.
 std::uint64_t bind_entry::index_in(const series& s, std::uint64_t k) const {
     return s.is_list() ? k * s.items.size() / count_ : k;
 }
 
-/// The values that hold in repetition `k`.
+/// The variables of repetition `k`.
 const variables* bind_entry::known_in(std::uint64_t k) {
     if (!repeated_) return &here_.values;
     const std::uint64_t inner = std::max<std::uint64_t>(inner_, 1);

@@ -15,24 +15,24 @@ namespace trn {
 /// One entry of `bind:`, or a port of `ports:`, with the keys that repeat it.
 class bind_entry {
 public:
-    /// An entry as one of its repetitions has it.
+    /// One repetition of an entry.
     struct repetition {
-        const variables* known;  ///< of the entry, until it reads another repetition
+        const variables* known;  ///< owned by the entry; valid until it reads another repetition
         bind_line line;
     };
 
     bind_entry(planning& all, const scope& here) : all_(all), here_(here) {}
 
-    /// False after a mistake, which is reported; so all that follows.
+    /// Returns false after an error, which is reported; so do the following functions.
     bool read(const config::node& node);
     bool read_port(const config::node& text, const config::node& count);
 
     const config::node& where() const { return text_; }
     std::uint64_t count() const { return count_; }
-    /// The text of repetition `k`, with its ${...} replaced by values.
+    /// The text of repetition `k`, with each ${...} replaced by its value.
     std::optional<std::string> text(std::uint64_t k);
     std::optional<repetition> line(std::uint64_t k);
-    /// Adds what the keys beside `bind` say to the line: its window, its interrupt line.
+    /// Adds the values of the keys next to `bind`: address window, interrupt line.
     bool place(std::uint64_t k, repetition& one) const;
 
 private:
@@ -51,9 +51,9 @@ private:
     series at_, to_, line_;
     std::vector<std::pair<std::string, series>> with_;  ///< further variables
     std::uint64_t first_ = 0, count_ = 1;
-    std::uint64_t inner_ = 0;  ///< of `count: [outer, inner]`: how often ${j} counts; else 0
+    std::uint64_t inner_ = 0;  ///< range of ${j} in `count: [outer, inner]`; else 0
     bool repeated_ = false;
-    variables known_;  ///< in a repetition; else those of the scope hold, which need no copy
+    variables known_;  ///< variables of a repetition; otherwise the scope's are used without a copy
 };
 
 }  // namespace trn

@@ -25,7 +25,7 @@ std::string_view trim(std::string_view text) {
     return text;
 }
 
-/// What stands before and after `separator`; the second is empty when it does not occur.
+/// Splits text at `separator`; the second part is nullopt if it does not occur.
 std::pair<std::string_view, std::optional<std::string_view>> cut(std::string_view text,
                                                                  std::string_view separator) {
     const auto at = text.find(separator);
@@ -40,7 +40,7 @@ bool is_word(std::string_view text) {
     });
 }
 
-/// Stores a parsed value; nothing when it went well.
+/// Stores a parsed value; returns the error, if any.
 template <class T, class U>
 std::optional<refusal> get(const parsed<T>& value, U& into) {
     if (const auto* why = std::get_if<refusal>(&value)) return *why;

@@ -20,7 +20,7 @@ struct bind_line {
         std::optional<std::uint64_t> index;
     };
     end from;
-    std::optional<end> to;   ///< nothing: `none`
+    std::optional<end> to;   ///< nullopt: `none`
     bool both_ways = false;  ///< `<->`
     std::optional<plan::range> window;
 };
@@ -30,7 +30,7 @@ config::parsed<bind_line> parse_bind_line(std::string_view text);
 /// "hbm0.in" or "plic.lines[5]".
 config::parsed<bind_line::end> parse_end(std::string_view text);
 
-/// An address: a number, or a size ("64 GiB") measured from 0.
+/// Parses an address: a number, or a size ("64 GiB") relative to 0.
 config::parsed<std::uint64_t> parse_address(std::string_view text);
 
 }  // namespace trn

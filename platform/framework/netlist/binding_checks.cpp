@@ -24,8 +24,8 @@ std::string with_article(port_role role) {
     return fmt::format("{} {}", word[0] == 'i' ? "an" : "a", word);
 }
 
-/// A link lies within one block of lanes. Blocks are filled in the order of the device's ports:
-/// what is left over in several of them makes no link.
+/// Checks that each link fits into one block of lanes. Blocks are filled in the order of the
+/// device's ports; remaining lanes of several blocks cannot form a link.
 void check_blocks(planning& all) {
     struct cable {
         const plan::binding* binding;
@@ -39,7 +39,7 @@ void check_blocks(planning& all) {
             if (!all.result.port_of(*here).block || !far.lanes) continue;
             const auto& config = all.result.module_of(*there).config;
             const auto links = far.links ? far.links(config) : 1;
-            if (links == 0 || far.lanes(config) < links) continue;  // the model says so (E54)
+            if (links == 0 || far.lanes(config) < links) continue;  // the model reports it (E54)
             devices[{here->module, here->port}].push_back(
                 {&b, here, links, far.lanes(config) / links});
         }
@@ -48,11 +48,11 @@ void check_blocks(planning& all) {
         const port& plug = all.result.port_of(*cables.front().here);
         const auto& config = all.result.module_of(*cables.front().here).config;
         const auto block = plug.block(config), room = plug.room(config);
-        if (block == 0) continue;  // likewise
+        if (block == 0) continue;  // the model reports it (E54)
         std::uint64_t used = 0, sum = 0;
         for (const auto& [binding, here, links, width] : cables) {
             sum += links * width;
-            if (sum > room) break;  // E57
+            if (sum > room) break;  // reported as E57
             for (std::uint64_t n = 0; n < links; ++n) {
                 const auto left = block - used % block;
                 used += width <= left ? width : left + width;

@@ -5,10 +5,10 @@
 
 #include "platform/framework/netlist/planning.h"
 
-/// What may be bound to what. Mistakes are reported to the planning.
+/// Checks of bindings. Errors are reported to the planning object.
 namespace trn {
 
-/// '<->' joins two plugs, everything else has a direction. No `to`: nothing is bound.
+/// Checks that '<->' joins two plugs and other arrows have a valid direction. No `to`: unbound.
 bool arrow_fits(planning& all, const plan::endpoint& from, const std::optional<plan::endpoint>& to,
                 bool both_ways, const config::node& where);
 bool directions_fit(planning& all, const plan::endpoint& from, const plan::endpoint& to,
@@ -16,9 +16,9 @@ bool directions_fit(planning& all, const plan::endpoint& from, const plan::endpo
 bool window_fits(planning& all, const plan::endpoint& from, const plan::endpoint& to,
                  const std::optional<plan::range>& window, const config::node& where);
 
-// Of all bindings together.
+// Checks over all bindings.
 void check_overlaps(planning& all);
-/// Both ends of a wire have as many lanes, and a device has lanes for all of its links.
+/// Checks that both ends of a wire have the same lanes, and that devices have lanes for all links.
 void check_lanes(planning& all);
 
 }  // namespace trn

@@ -43,9 +43,9 @@ bool binding_planner::bind_once(const scope& here, bind_entry& e, std::uint64_t 
     return true;
 }
 
-// --- What lines with mistakes would have bound.
+// --- Ends of lines with errors, which are not reported as unbound
 
-/// Excuses the ends of the entry's line from repetition `k` on.
+/// Excuses the ends of the entry's line, from repetition `k` on, from the unbound check.
 void binding_planner::excuse(const scope& here, bind_entry& e, std::uint64_t k) {
     constexpr std::uint64_t max_excused = 10'000;  // more costs time, and reports nothing
     all_.quiet = true;
@@ -62,7 +62,7 @@ void binding_planner::excuse(const scope& here, bind_entry& e, std::uint64_t k) 
     all_.quiet = false;
 }
 
-/// An end that cannot be found may have meant any port of the module, or of that name.
+/// An end that is not found may refer to any port of the module, or to any port of that name.
 void binding_planner::excuse_end(const scope& here, const bind_line::end& end,
                                  const config::node& where) {
     const bool quiet = std::exchange(all_.quiet, true);
@@ -75,13 +75,13 @@ void binding_planner::excuse_end(const scope& here, const bind_line::end& end,
     all_.quiet = quiet;
 }
 
-/// The number of plugs of a module whose parameters are wrong is not known.
+/// A module with invalid parameters has an unknown number of plugs.
 void binding_planner::excuse_broken(const scope& here) {
     for (const auto& [name, module] : here.modules)
         if (here.is_broken(name)) unbound_.excuse_module(module);
 }
 
-// --- Binding two ends.
+// --- Binding of two ends
 
 void binding_planner::add(const plan::endpoint& from, const plan::endpoint& to,
                           const std::optional<plan::range>& window, const config::node& where) {
@@ -112,18 +112,17 @@ bool binding_planner::may_bind(const plan::endpoint& end, const config::node& wh
     return false;
 }
 
-/// `udma0.irq -> none` says that the line is open, `link.a <-> none` that nothing is plugged in,
-/// and that this is meant.
+/// Explicitly unbound ends: `udma0.irq -> none` leaves the line open, `link.a <-> none` the plug.
 void binding_planner::leave_unbound(const plan::endpoint& from, const config::node& where) {
     const port_role role = all_.result.port_of(from).role;
     if (role != port_role::irq_out && role != port_role::plug &&
-        !all_.result.port_of(from).may_stay)
+        !all_.result.port_of(from).may_be_unbound)
         return all_.report(where, mistake::unbound,
                            fmt::format("'{}' cannot stay unbound", all_.result.local_text(from)));
     if (may_bind(from, where)) unbound_.bind(from, where);
 }
 
-// --- Ports of assemblies.
+// --- Ports of assemblies
 
 void binding_planner::export_ports(const scope& here) {
     const auto list = here.file->root().find("ports");
@@ -162,12 +161,12 @@ void binding_planner::export_one(const scope& here, const std::string& name, std
     unbound_.show(*end, here.container, name);
 }
 
-// --- The whole.
+// --- Whole board
 
 void binding_planner::check_whole() {
     check_overlaps(all_);
     check_lanes(all_);
-    if (!all_.full) unbound_.report();  // else the rest of the board might have bound them
+    if (!all_.full) unbound_.report();  // otherwise lines not read may bind the reported ends
 }
 
 }  // namespace trn

@@ -13,15 +13,15 @@
 
 namespace trn {
 
-/// Reads the `bind:` and `ports:` of each instantiated file and checks that every end exists, fits,
-/// and is bound as often as it may be.
+/// Reads the `bind:` and `ports:` sections of each instantiated file; checks that each end exists,
+/// is of a suitable type, and is not bound more often than permitted.
 class binding_planner {
 public:
     explicit binding_planner(planning& all) : all_(all), ends_(all), unbound_(all) {}
 
     void bind(const scope& here);
     void export_ports(const scope& here);
-    /// Reports what only the whole board shows: overlaps, lanes, and ends that are not bound.
+    /// Reports errors that need the whole board: overlaps, lanes, and unbound ends.
     void check_whole();
 
 private:
@@ -40,8 +40,9 @@ private:
     planning& all_;
     end_resolver ends_;
     unbound_ends unbound_;
-    std::unordered_map<std::uint64_t, std::uint32_t> router_ports_;  ///< used so far, by end
-    /// Router port that joins two ends already.
+    /// Number of router ports in use, by end.
+    std::unordered_map<std::uint64_t, std::uint32_t> router_ports_;
+    /// Router ports that already connect two ends.
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> pairs_;
 };
 

@@ -26,10 +26,10 @@ std::string describe(const fs::path& file) {
     }
 }
 
-/// Diagnostics show paths as a person in this folder would type them.
+/// The shortest path from the working folder, as a user would type it.
 fs::path shortest(const fs::path& absolute) {
     std::error_code error;
-    const auto here = fs::current_path(error);  // it may have been removed
+    const auto here = fs::current_path(error);  // the folder may have been removed
     const auto relative = error ? fs::path() : fs::relative(absolute, here, error);
     return !error && relative.string().size() < absolute.string().size() ? relative : absolute;
 }

@@ -71,7 +71,7 @@ std::optional<plan::endpoint> end_resolver::resolve_shown(const scope& here, std
     return std::nullopt;
 }
 
-/// The interrupt line or the element of a vector that `end` names.
+/// Selects the interrupt line or vector element named by `end`.
 std::optional<plan::endpoint> end_resolver::pick(plan::endpoint found, const bind_line::end& end,
                                                  const config::node& where) {
     const port& p = all_.result.port_of(found);

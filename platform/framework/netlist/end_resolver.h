@@ -11,18 +11,18 @@
 
 namespace trn {
 
-/// How many elements a vector of sockets has; bounded, as all that a file sizes.
+/// The number of elements in a vector of sockets; bounded, like all sizes read from files.
 std::uint64_t sockets_of(const port& p, const std::any& config);
 
-/// Finds the ends that lines of `bind:` name, in modules and in the ports of assemblies.
+/// Finds the ends named in `bind:` lines, in modules and in ports of assemblies.
 class end_resolver {
 public:
     explicit end_resolver(planning& all) : all_(all) {}
 
-    /// Nothing after a mistake, which is reported.
+    /// nullopt after an error, which is reported.
     std::optional<plan::endpoint> find(const scope& here, const bind_line::end& end,
                                        const config::node& where);
-    /// Shows an inner end as a port of its assembly; false when it has one of that name.
+    /// Exports an inner end as a port of its assembly; false if the name is taken.
     bool show(std::uint32_t assembly, const std::string& port, const plan::endpoint& inner) {
         return ports_[assembly].try_emplace(port, inner).second;
     }

@@ -58,7 +58,7 @@ port port::plug(std::string name, std::string doc) {
 }
 
 port port::optional() && {
-    may_stay = true;
+    may_be_unbound = true;
     return std::move(*this);
 }
 port port::unlimited() && {

@@ -17,48 +17,48 @@
 
 namespace trn {
 
-/// One parameter of a kind: a field of its `config`, read from YAML and shown with its unit.
-/// Tables of these are written with platform/framework/netlist/kind_table.h.
+/// One parameter of a kind: a field of its `config`, with conversion from YAML and to text with its
+/// unit. Tables are written with platform/framework/netlist/kind_table.h.
 struct parameter {
-    /// Tells which of the texts was refused and why.
+    /// Reports which of the texts was refused, and why.
     using on_refusal = std::function<void(std::size_t index, const config::refusal& why)>;
 
     std::string name;
-    std::string type;  ///< as a person reads it: "size", "time", "list of numbers"
+    std::string type;  ///< for users: "size", "time", "list of numbers"
     std::string doc;
     bool required = false;
-    bool list = false;  ///< takes any number of texts; others take exactly one
+    bool list = false;  ///< accepts any number of texts; otherwise exactly one
     std::function<void(std::any& config, std::span<const std::string> texts, const on_refusal&)>
         assign;
     std::function<std::string(const std::any& config)> show;
 };
 
-/// `uses` and `provides` are the two ends of a C++ interface (an sc_port, or a setter); a plug is
-/// one end of a wire and meets another plug.
+/// `uses` and `provides` are the ends of a C++ interface (an sc_port, or a setter); a plug is
+/// joined to another plug.
 enum class port_role : std::uint8_t { initiator, target, irq_out, irq_in, uses, provides, plug };
 std::string_view to_string(port_role role);
 
-/// One socket or interrupt line of a kind, by the name of its sc_object. Said in the table so that
-/// mistakes in bind lines are found before any module exists.
+/// One socket or interrupt line of a kind, with the name of its sc_object. Declared in a table, so
+/// that errors in bind lines are found before modules exist.
 struct port {
     using from_config = std::function<std::uint64_t(const std::any& config)>;
 
     std::string name;
     port_role role{};
     std::string doc;
-    bool many = false;       ///< any number of bindings
-    bool may_stay = false;   ///< legal without a binding
-    bool ranged = false;     ///< each binding needs an address range: a router's initiator
-    from_config size = {};   ///< target: bytes it decodes from 0; none = any address
-    from_config lines = {};  ///< irq_in: how many lines; none = 1
-    from_config count = {};  ///< an sc_vector of this many sockets, `name[3]`; none = one socket
-    from_config lanes = {};  ///< plug: of its link; none = those of whatever is plugged in
-    from_config links = {};  ///< plug: equal links that its lanes are in; none = 1
-    from_config room = {};   ///< plug: lanes that all elements have together; none = any number
-    from_config block = {};  ///< plug: lanes of a block, of which `room` is made; none = one block
-    std::string leads_to = {};   ///< target: the initiator where accesses leave again, unchanged
-    std::string interface = {};  ///< uses, provides: which one
-    /// uses: hands the provider to the user; false when either is not what the table says.
+    bool many = false;            ///< may be bound more than once
+    bool may_be_unbound = false;  ///< may be unbound
+    bool ranged = false;          ///< each binding needs an address range: a router's initiator
+    from_config size = {};        ///< target: bytes it decodes from 0; none = any address
+    from_config lines = {};       ///< irq_in: number of lines; none = 1
+    from_config count = {};     ///< an sc_vector of this many sockets, `name[3]`; none = one socket
+    from_config lanes = {};     ///< plug: lanes of its link; none = those of the joined plug
+    from_config links = {};     ///< plug: number of equal links formed by its lanes; none = 1
+    from_config room = {};      ///< plug: total lanes of all elements; none = unlimited
+    from_config block = {};     ///< plug: lanes per block of `room`; none = one block
+    std::string leads_to = {};  ///< target: initiator that forwards accesses unchanged
+    std::string interface = {};  ///< uses, provides: name of the interface
+    /// uses: passes the provider to the user; false if a class does not match the table.
     std::function<bool(sc_core::sc_module& user, sc_core::sc_module& provider)> join = {};
 
     static port initiator(std::string name, std::string doc);
@@ -66,7 +66,7 @@ struct port {
     static port irq_out(std::string name, std::string doc);
     static port irq_in(std::string name, std::string doc);
     static port plug(std::string name, std::string doc);
-    /// The user has an sc_port<I> of this name; or is told by `set`.
+    /// The user has an sc_port<I> of this name, or a function `set`.
     template <class I>
     static port uses(std::string name, std::string doc);
     template <class I, class User>
@@ -82,7 +82,7 @@ struct port {
     port of_lines(std::uint64_t lines) &&;
     port times(std::uint64_t elements) &&;
     port with_lanes(std::uint64_t number) &&;
-    /// The same, computed from the kind's configuration: a member pointer or a function of it.
+    /// Size computed from the kind's configuration: a member pointer or a function.
     template <class F>
     requires(!std::is_convertible_v<F, std::uint64_t>) port of_size(F from) &&;
     template <class F>
@@ -95,25 +95,25 @@ struct port {
     requires(!std::is_convertible_v<F, std::uint64_t>) port in_links(F from) &&;
     template <class F>
     requires(!std::is_convertible_v<F, std::uint64_t>) port within_lanes(F from) &&;
-    /// A link is within one block.
+    /// Each link must fit into one block.
     template <class F>
     requires(!std::is_convertible_v<F, std::uint64_t>) port in_blocks_of(F from) &&;
 };
 
-/// Something a board may name: how to configure and build one class of module.
+/// A type of module that boards can name: how to configure and construct it.
 struct kind {
     std::string name;
     std::string doc;  ///< one sentence
     std::vector<parameter> parameters;
     std::vector<port> ports;
     std::function<std::any()> defaults;
-    /// Why a configuration makes no sense ("size must be a power of two"), or nothing.
+    /// Returns why a configuration is invalid ("size must be a power of two"), or nullopt.
     std::function<std::optional<std::string>(const std::any& config)> check = {};
     std::function<std::unique_ptr<sc_core::sc_module>(const char* name, const std::any& config)>
         make;
 
     const parameter* find_parameter(std::string_view wanted) const;
-    /// Index in `ports`, or nothing.
+    /// Index in `ports`, or nullopt.
     std::optional<std::size_t> find_port(std::string_view wanted) const;
 };
 

@@ -8,7 +8,7 @@
 ///                      {"access_latency", &memory::config::access_latency, "per transaction"}},
 ///                     {port::target("in", "the bytes").of_size(&memory::config::size)})
 ///
-/// A parameter's name is the field's name; its default is the one that `config` itself has.
+/// A parameter has the name of its field; its default is the field's initial value in `config`.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,7 +28,7 @@
 
 namespace trn {
 
-/// What an integer counts. sc_time, bool, strings and enumerations need no unit.
+/// Unit of an integer. sc_time, bool, strings and enumerations need none.
 enum class unit : std::uint8_t {
     none,
     address,  ///< a plain number, shown in hexadecimal
@@ -41,7 +41,7 @@ enum class unit : std::uint8_t {
 struct required_t {};
 inline constexpr required_t required{};
 
-/// The path to a field of a structure inside `config`: in(&udma::config::link, &link::rate).
+/// Path to a field of a structure inside `config`: in(&udma::config::link, &link::rate).
 template <class C, class Inner, class T>
 auto in(Inner C::*outer, T Inner::*inner) {
     return [outer, inner](auto& config) -> decltype(auto) { return (config.*outer.*inner); };
@@ -144,7 +144,7 @@ inline picoseconds to_picoseconds(const sc_core::sc_time& time) {
     return {static_cast<std::uint64_t>(time / sc_core::sc_time(1, sc_core::SC_PS))};
 }
 
-/// Reads, shows and names one type of field.
+/// Conversions of one type of field, and its name.
 template <class T>
 struct field_type {
     static std::optional<config::refusal> read(std::string_view text, unit what, T& field) {
@@ -257,8 +257,8 @@ parameter make_parameter(std::string name, auto field, unit what, bool needed, s
     return made;
 }
 
-/// A row of a kind's table: a parameter that belongs to configuration type C. The field is a member
-/// pointer or in(...).
+/// A row of a kind's table: a parameter in configuration type C. The field is a member pointer or
+/// in(...).
 template <class C>
 struct row {
     template <std::invocable<C&> F>
@@ -284,7 +284,7 @@ private:
     }
 };
 
-/// Makes a function of the type-erased configuration out of a member pointer or a lambda.
+/// Converts a member pointer or lambda to a function of the type-erased configuration.
 template <class C, class T>
 port::from_config erase(T C::*field) {
     return [field](const std::any& config) {
@@ -404,7 +404,7 @@ kind kind_of(const char* name, const char* doc,
     return made;
 }
 
-/// As above, with a check of the whole configuration.
+/// Like above, with a check of the whole configuration.
 template <class M>
 kind kind_of(const char* name, const char* doc,
              std::initializer_list<kind_detail::row<typename M::config>> parameters,

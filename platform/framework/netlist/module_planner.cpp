@@ -28,13 +28,13 @@ void module_planner::plan_all(const assembly& file) {
     top.values = board_values(*board);
     plan_.parameters = top.values;
     const bool refused = plan_.problems->list().size() != before;
-    if (refused && !set_.empty()) return;  // with other values it is another board
+    if (refused && !set_.empty()) return;  // the errors may be due to the values set
     inside_.push_back(&*board);
     expand(top);
     bindings_.check_whole();
 }
 
-/// The board's parameters, some of them set from the command line.
+/// The board's parameters, some set on the command line.
 variables module_planner::board_values(const assembly& board) {
     variables values;
     std::vector<bool> given(board.parameters.size());
@@ -85,14 +85,14 @@ void module_planner::expand(scope& here) {
             if (!add(here, *what, i)) return;
             if (all_.mistakes() == before) continue;
             here.broken.push_back(what->name);
-            break;  // the other instances have the same mistakes
+            break;  // the other instances have the same errors
         }
     }
     bindings_.bind(here);
     bindings_.export_ports(here);
 }
 
-// --- Reading one declaration.
+// --- Reading of one declaration
 
 std::optional<module_planner::declaration> module_planner::read(const scope& here, const entry& e) {
     declaration out;
@@ -149,7 +149,8 @@ bool module_planner::read_each(const config::node& each, declaration& out) {
     return true;
 }
 
-/// `inherit: true`: parameters that are not given have the values of this file's of the same name.
+/// `inherit: true`: parameters not given take the values of this file's parameters of the same
+/// name.
 bool module_planner::read_inherit(const scope& here, const config::node& inherit,
                                   declaration& out) {
     if (inherit.raw() != "true") {
@@ -204,7 +205,7 @@ bool module_planner::is_cycle(const assembly* next, const config::node& where) {
     return true;
 }
 
-// --- Adding one instance.
+// --- Adding one instance
 
 bool module_planner::add(scope& here, const declaration& what, std::uint64_t i) {
     if (plan_.modules.size() >= planning::max_modules || all_.full) {
@@ -303,7 +304,7 @@ void module_planner::assign(const parameter& p, const setting& given, const vari
              [&](std::size_t at, const config::refusal& why) { all_.report(items[at], why); });
 }
 
-/// The values of an assembly's parameters in this instance.
+/// Sets the values of an assembly's parameters for this instance.
 void module_planner::fill(const declaration& what, const std::vector<setting>& settings,
                           const variables& known, variables& inner) {
     const auto& declared = what.assembled->parameters;

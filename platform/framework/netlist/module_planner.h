@@ -12,7 +12,7 @@
 
 namespace trn {
 
-/// Writes out the `modules:` of a board and of every assembly it names, with their parameters.
+/// Instantiates the `modules:` of a board and of all its assemblies, with their parameters.
 class module_planner {
 public:
     /// `boards` and `set` as in plan_options.
@@ -31,10 +31,10 @@ private:
     using entry = config::node::entry;
     /// `parameter: value`.
     struct setting : entry {
-        std::optional<std::string> written_out;  ///< the value, when no node says it
+        std::optional<std::string> written_out;  ///< value not given by a YAML node
     };
 
-    /// One `modules:` entry, ready to be repeated.
+    /// One `modules:` entry, parsed before its repetition.
     struct declaration {
         std::string name, type;
         config::node where;             ///< its key
@@ -42,7 +42,7 @@ private:
         std::vector<std::pair<entry, series>> each;
         bool counted = false;
         std::uint64_t count = 1;
-        const kind* built_as = nullptr;  // one of these two
+        const kind* built_as = nullptr;  // a kind, or else an assembly
         const assembly* assembled = nullptr;
     };
 

@@ -17,13 +17,13 @@
 
 namespace trn {
 
-/// A whole board, checked, before any module exists: what `system` builds and `trnvp inspect`
-/// shows. See doc/boards.md for the YAML.
+/// A checked board, before modules exist: input for `system` and `trnvp inspect`. doc/boards.md
+/// describes the YAML.
 struct plan {
     struct module {
         std::string path;                ///< "chip0.hbm1", the module's full SystemC name
         std::string name;                ///< "hbm1"
-        std::string type;                ///< a kind's name or an assembly's, as the board says it
+        std::string type;                ///< name of a kind or assembly, as in the board
         const kind* built_as = nullptr;  ///< nullptr: an assembly, which only contains modules
         std::any config;                 ///< of the kind
         std::vector<std::pair<std::string, std::string>> parameters;  ///< of an assembly
@@ -36,22 +36,22 @@ struct plan {
         std::uint32_t port = 0;   ///< index in the kind's table
         std::uint32_t index = 0;  ///< interrupt line, or element of a vector of sockets
 
-        /// One number per end. Kinds have fewer than 256 ports.
+        /// A unique number of the endpoint. Kinds have fewer than 256 ports.
         std::uint64_t key() const {
             return std::uint64_t{module} << 32 | std::uint64_t{port} << 24 | index;
         }
     };
     struct range {
-        std::uint64_t base = 0;         ///< as initiators see it
+        std::uint64_t base = 0;         ///< for initiators
         std::uint64_t size = 0;         ///< bytes
-        std::uint64_t target_base = 0;  ///< what `base` becomes at the target
+        std::uint64_t target_base = 0;  ///< address at the target that corresponds to `base`
     };
     struct binding {
         endpoint from;
         endpoint to;
         std::optional<range> window;    ///< when `from` is a router's initiator
-        std::uint32_t router_port = 0;  ///< which binding of that socket carries the window
-        bool repeated = false;          ///< these two are bound already: only the window is new
+        std::uint32_t router_port = 0;  ///< binding of that socket that has the window
+        bool repeated = false;          ///< already bound: only the window is new
         config::node where;
     };
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -60,9 +60,9 @@ struct plan {
     std::string description;
     std::filesystem::path file;
     std::vector<std::pair<std::string, std::string>> parameters;  ///< of the board
-    std::vector<module> modules;    ///< a container stands before what it contains
+    std::vector<module> modules;    ///< containers precede their content
     std::vector<binding> bindings;  ///< in file order
-    std::uint64_t digest = 0;       ///< of everything that is built; the same on every host
+    std::uint64_t digest = 0;       ///< of all that is built; the same on every host
 
     const module* find(std::string_view path) const;
     std::uint32_t index_of(std::string_view path) const;  ///< or none
@@ -72,12 +72,12 @@ struct plan {
     }
     /// "chip0.hbm1.in", "chip0.plic.lines[3]".
     std::string text(const endpoint& end) const;
-    /// "hbm1.in": as the file that binds it has it.
+    /// "hbm1.in": the text in the file that binds it.
     std::string local_text(const endpoint& end) const;
-    /// The parameters of a module with their units, as a board would say them.
+    /// The parameters of a module with their units, in board syntax.
     std::vector<std::pair<std::string, std::string>> parameters_of(const module& m) const;
 
-    // What the places in `where` refer to.
+    // Owners of the nodes in `where`.
     std::unique_ptr<diagnostics> problems;
     std::vector<std::shared_ptr<config::document>> documents;
     std::unordered_map<std::string_view, std::uint32_t> by_path;

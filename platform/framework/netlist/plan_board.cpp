@@ -13,7 +13,7 @@ namespace trn {
 
 namespace {
 
-/// FNV-1a over text, so that a board has one digest on every host.
+/// FNV-1a over text, so that a board has the same digest on every host.
 class hash {
 public:
     void add(std::string_view text) {

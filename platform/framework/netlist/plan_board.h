@@ -9,18 +9,18 @@
 
 namespace trn {
 
-/// Where assemblies are looked for, besides the folder of the file that names them; and values for
-/// the board's own parameters ("name=value").
+/// The folder of assemblies, searched after that of the naming file; and values for the board's
+/// parameters ("name=value").
 struct plan_options {
     std::filesystem::path boards;
     std::vector<std::string> set;
 };
 
-/// Reads a board and everything it names.
-/// \throws config_error with all mistakes, in the order of their places.
+/// Reads a board and all files that it names.
+/// \throws config_error with all errors, sorted by location
 plan plan_board(const std::filesystem::path& file, const kind_list& kinds,
                 const plan_options& options);
-/// The same for text that is not in a file; `name` stands in diagnostics.
+/// Like plan_board() for text without a file; diagnostics use `name`.
 plan plan_text(std::string text, std::string name, const kind_list& kinds,
                const plan_options& options);
 

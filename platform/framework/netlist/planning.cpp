@@ -27,7 +27,7 @@ void planning::too_many(const config::node& where, std::string_view what, std::u
     report(where, mistake::too_many_modules, fmt::format("more than {} {}", most, what));
 }
 
-/// Names grow with each level, and so does the work: a few thousand levels take a minute.
+/// Names, and planning time, grow with each level: a few thousand levels would take a minute.
 bool planning::is_too_deep(std::size_t levels, const config::node& where) {
     constexpr std::size_t deepest = 32;
     if (levels <= deepest) return false;

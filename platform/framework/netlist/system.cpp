@@ -21,7 +21,7 @@ using any_target = tlm::tlm_base_target_socket_b<64, fw_if, bw_if>;
 template <int N, sc_core::sc_port_policy Policy>
 using initiator = tlm::tlm_base_initiator_socket<64, fw_if, bw_if, N, Policy>;
 
-/// The table of a kind and its class disagree: our mistake, not the user's.
+/// Aborts because a kind's table does not match its class: an internal error.
 [[noreturn]] void broken_table(const std::string& what) {
     std::cerr << "kind table: " << what << std::endl;
     std::abort();
@@ -34,7 +34,7 @@ bool bind_as(sc_core::sc_object& from, any_target& to) {
     return socket != nullptr;
 }
 
-/// A socket's class depends on how often it may be bound, and bind() is virtual below that class.
+/// A socket's class depends on its binding policy, and bind() is virtual only in derived classes.
 bool bind_sockets(sc_core::sc_object& from, sc_core::sc_object& to) {
     auto* target = dynamic_cast<any_target*>(&to);
     if (target == nullptr) return false;
@@ -63,8 +63,8 @@ bool join_plugs(sc_core::sc_object& one, sc_core::sc_object& other) {
 
 }  // namespace
 
-/// What an assembly becomes: a module that only gives its parts a place in the hierarchy. Modules
-/// are children of the module whose constructor is running.
+/// The module of an assembly, which only groups its parts in the hierarchy. Modules are children of
+/// the module whose constructor is running.
 class system::container : public sc_core::sc_module {
 public:
     container(sc_core::sc_module_name name, const std::function<void()>& build_parts)
@@ -79,7 +79,7 @@ system::system(plan board) : board_(std::move(board)), modules_(board_.modules.s
 }
 
 system::~system() {
-    while (!modules_.empty()) modules_.pop_back();  // parts before what contains them
+    while (!modules_.empty()) modules_.pop_back();  // parts before their container
 }
 
 void system::refuse(const plan::module& m, std::string_view why) {
@@ -103,7 +103,7 @@ void system::build_one(std::uint32_t index) {
     } catch (const std::bad_alloc&) {
         refuse(m, "the host has not enough memory or address space");
     } catch (const sc_core::sc_report&) {
-        throw;  // SystemC's own complaints are about us
+        throw;  // SystemC's errors are internal errors
     } catch (const std::exception& why) {
         refuse(m, why.what());  // a file that cannot be read, ...
     }

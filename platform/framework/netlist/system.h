@@ -14,13 +14,13 @@
 
 namespace trn {
 
-/// A built board: owns every module, in construction order; modules know each other only through
-/// their sockets. One per process, because SystemC elaborates once.
+/// A built board: owns all modules, in construction order; modules are connected only through their
+/// sockets. One per process, because SystemC elaborates once.
 class system {
 public:
-    /// Builds and binds everything in `board`.
-    /// \throws config_error (E54) when a model cannot be built: no address space, an image file
-    /// that cannot be read.
+    /// Constructs and binds all modules of `board`.
+    /// \throws config_error (E54) if a model cannot be built: no address space, an image file that
+    /// is not readable
     explicit system(plan board);
     ~system();
     system(const system&) = delete;
@@ -28,14 +28,14 @@ public:
 
     const plan& board() const { return board_; }
 
-    /// The module with this full name, or nullptr; also when it is not a T.
+    /// The module with this full name; nullptr if there is none, or if it is not a T.
     template <class T = sc_core::sc_module>
     T* find(std::string_view path) const {
         const auto index = board_.index_of(path);
         return index == plan::none ? nullptr : dynamic_cast<T*>(modules_[index].get());
     }
-    /// Calls visit(T&) for every module that is a T, in construction order: a model's class or an
-    /// interface.
+    /// Calls visit(T&) for each module that is a T (a model's class or an interface), in
+    /// construction order.
     template <class T, class Visit>
     void for_each(Visit visit) const {
         for (const auto& module : modules_)
@@ -47,7 +47,7 @@ public:
         for_each<T>([&](T& one) { list.push_back(&one); });
         return list;
     }
-    /// The module built from board().modules[index]; containers of assemblies included.
+    /// The module built from board().modules[index], including containers of assemblies.
     sc_core::sc_module& module(std::uint32_t index) const { return *modules_[index]; }
 
 private:
@@ -60,7 +60,7 @@ private:
     void bind(const plan::binding& what);
 
     plan board_;
-    std::vector<std::unique_ptr<sc_core::sc_module>> modules_;  // as in board_.modules
+    std::vector<std::unique_ptr<sc_core::sc_module>> modules_;  // indexed like board_.modules
 };
 
 }  // namespace trn

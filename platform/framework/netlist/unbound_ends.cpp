@@ -32,7 +32,7 @@ void unbound_ends::report() const {
         if (module.built_as == nullptr) continue;
         const auto& ports = module.built_as->ports;
         for (std::uint32_t p = 0; p < ports.size(); ++p) {
-            if (ports[p].may_stay) continue;
+            if (ports[p].may_be_unbound) continue;
             const auto count = static_cast<std::uint32_t>(sockets_of(ports[p], module.config));
             for (std::uint32_t i = 0; i < count; ++i) check({m, p, i});
         }
