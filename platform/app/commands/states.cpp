@@ -130,7 +130,7 @@ void states::resume(const std::string& name, snapshots::handover_state carried) 
     auto& loop = methods_.loop();
     if (trace::on())
         trace::event("platform", "restored",
-                     {{"snapshot", name}, trace::hex("after", carried.behind.digest)});
+                     {{"snapshot", name}, trace::hex("after", carried.traced.digest)});
     loop.resume();  // so that all clients are notified of the pause
     clients_.take_over({std::move(carried.what["clients"]), std::move(carried.descriptors)});
     loop.pause(fmt::format("{} restored '{}'", carried.what["by"].get<std::string>(), name));

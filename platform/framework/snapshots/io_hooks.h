@@ -9,7 +9,8 @@
 
 namespace trn {
 
-/// Of a process that has this io_context, which stays. `waits`: see snapshots::hooks.
+/// Hooks for a process with this io_context, which must outlive them. `waits`: see
+/// snapshots::hooks.
 inline snapshots::hooks hooks_of(boost::asio::io_context& io, std::function<void()> waits = {}) {
     using boost::asio::execution_context;
     return {.before = [&io] { io.notify_fork(execution_context::fork_prepare); },

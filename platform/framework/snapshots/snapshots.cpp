@@ -32,9 +32,9 @@ namespace {
 
 using nlohmann::json;
 
-/// How a process ends whose place another state took.
+/// Exit status of a process replaced by another state.
 constexpr int superseded = 121;
-/// Descriptors that one message takes (SCM_MAX_FD in Linux is 253).
+/// Maximum number of descriptors in a message (SCM_MAX_FD in Linux is 253).
 constexpr std::size_t per_message = 250;
 
 [[noreturn]] void cannot(const char* what) {
@@ -45,7 +45,7 @@ void call(const std::function<void()>& hook) {
     if (hook) hook();
 }
 
-/// As long as it lives, requests to end wait for the process that goes on.
+/// While it exists, termination signals stay pending for the process that continues.
 class requests_held {
 public:
     requests_held() {
@@ -60,7 +60,7 @@ private:
     sigset_t earlier_;
 };
 
-/// As its successor ended: the parent of this process watches that one.
+/// Ends with the successor's status, for the parent of this process.
 [[noreturn]] void end_like(int status) {
     if (WIFSIGNALED(status)) {
         sigset_t it;
@@ -73,7 +73,7 @@ private:
     _exit(WEXITSTATUS(status));
 }
 
-/// Tells `text` and descriptors through a SOCK_SEQPACKET socket.
+/// Sends `text` and descriptors through a SOCK_SEQPACKET socket.
 void send_message(int socket, std::span<const std::byte> text, std::span<const int> descriptors) {
     iovec bytes{const_cast<std::byte*>(text.data()), text.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(per_message * sizeof(int))> control{};
@@ -90,7 +90,7 @@ void send_message(int socket, std::span<const std::byte> text, std::span<const i
     if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) cannot("snapshot");
 }
 
-/// False when no sender is left.
+/// False if no sender is left.
 bool receive_message(int socket, std::span<std::byte> text, std::vector<int>& descriptors) {
     iovec bytes{text.data(), text.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(per_message * sizeof(int))> control{};
@@ -119,15 +119,15 @@ sigset_t snapshots::requests_to_end() {
     return set;
 }
 
-/// What a process says to the one that shall go on in its place: the names of all snapshots with
-/// the sockets that lead there, and its handover_state. The words are in a file in memory, the
-/// first of the descriptors: they may be as long as what clients have not read yet.
+/// Message to the process that continues: the names of all snapshots with the sockets of their
+/// processes, and the handover_state. The text is in a memfd, the first of the descriptors, because
+/// clients' unread data may be long.
 struct snapshots::order {
     std::map<std::string, kept, std::less<>> all;
     handover_state carry;
 
     void send(int socket) const;
-    /// Nothing when no sender is left.
+    /// nullopt if no sender is left.
     static std::optional<order> receive(int socket);
 };
 
@@ -141,9 +141,9 @@ void snapshots::order::send(int socket) const {
     descriptors.insert(descriptors.end(), carry.descriptors.begin(), carry.descriptors.end());
     const auto words = json::to_cbor({{"names", names},
                                       {"carry", carry.what},
-                                      {"digest", carry.behind.digest},
-                                      {"operations", carry.behind.operations},
-                                      {"returns", carry.behind.returns}});
+                                      {"digest", carry.traced.digest},
+                                      {"operations", carry.traced.operations},
+                                      {"returns", carry.traced.returns}});
     descriptors.front() = memfd_create("order to a snapshot", MFD_CLOEXEC);
     if (descriptors.front() < 0) cannot("snapshot");
     for (std::size_t at = 0; at < words.size();) {
@@ -186,7 +186,7 @@ std::optional<snapshots::order> snapshots::order::receive(int socket) {
     return result;
 }
 
-/// A copy of this process, which ends with it; 0 in the copy.
+/// Forks a copy that is killed with this process; returns 0 in the copy.
 pid_t snapshots::copy_of_this() {
     trace::flush();
     call(around_.before);
@@ -206,7 +206,7 @@ std::optional<snapshots::handover_state> snapshots::keep(const std::string& name
                                                          const json& about) {
     if (kept_.size() >= most && !has(name))
         throw std::runtime_error(fmt::format("there are {} snapshots already", most));
-    int ends[2];  // of the process that goes on, and of this one
+    int ends[2];  // for the process that continues, and for this one
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) cannot("snapshot");
     const requests_held for_the_copy;
     pid_t successor = -1;
@@ -228,17 +228,17 @@ std::optional<snapshots::handover_state> snapshots::keep(const std::string& name
     return std::nullopt;
 }
 
-/// Ends as the successor whose place no other state took; its copies return.
+/// Waits; ends with the status of the last successor. Returns in copies that continue.
 std::optional<snapshots::handover_state> snapshots::wait(int socket, pid_t successor) {
-    for (const auto& [name, one] : kept_) close(one.socket);  // an order brings them
+    for (const auto& [name, one] : kept_) close(one.socket);  // an order contains new ones
     kept_.clear();
     std::vector<pid_t> successors{successor};
-    bool ordered = true;  // another process can order it to go on
-    int request = 0;      // to end, also for a copy that is made when it has come
+    bool ordered = true;  // another process may send an order to continue
+    int request = 0;      // pending termination signal; copies made later get it too
     const auto requests = requests_to_end();
     const int asked_to_end = signalfd(-1, &requests, SFD_CLOEXEC | SFD_NONBLOCK);
     if (asked_to_end < 0) cannot("snapshot");
-    // An unreachable snapshot, whose copies have all been left.
+    // Ends when the snapshot is unreachable and all its copies have ended.
     while (ordered || !successors.empty()) {
         std::vector<pollfd> all{{asked_to_end, POLLIN, 0}};
         for (const auto one : successors) {
@@ -253,7 +253,7 @@ std::optional<snapshots::handover_state> snapshots::wait(int socket, pid_t succe
         signalfd_siginfo received{};
         while (read(asked_to_end, &received, sizeof received) == sizeof received) {
             request = static_cast<int>(received.ssi_signo);
-            // A terminal tells all of its processes by itself.
+            // A terminal signals all of its processes itself.
             if (received.ssi_code != SI_KERNEL)
                 for (const auto one : successors) kill(one, request);
         }
@@ -279,7 +279,7 @@ std::optional<snapshots::handover_state> snapshots::wait(int socket, pid_t succe
         close(asked_to_end);
         close(socket);
         kept_ = std::move(given->all);
-        trace::resume_after(given->carry.behind);
+        trace::resume_after(given->carry.traced);
         return std::move(given->carry);
     }
     _exit(superseded);
@@ -290,7 +290,7 @@ void snapshots::restore(std::string_view name, handover_state carry) {
     assert(to != kept_.end());
     std::fflush(nullptr);
     trace::flush();
-    carry.behind = trace::where();
+    carry.traced = trace::where();
     const requests_held for_the_other;
     order{kept_, std::move(carry)}.send(to->second.socket);
     _exit(superseded);

@@ -17,53 +17,53 @@
 
 namespace trn {
 
-/// States of this process by name, kept in memory (doc/decisions/0013): a snapshot is this process,
-/// which waits from then on; a copy of it, made by fork(), goes on. So taking one costs a fork, and
-/// keeping one costs what changes afterwards.
+/// Named states of this process, kept in memory (doc/decisions/0013): a snapshot is this process,
+/// which waits; a copy made by fork() continues. Taking one costs a fork; keeping one costs the
+/// pages that change later.
 ///
-/// Files are not kept: what one state wrote stays written when another goes on. A process that
-/// waits passes SIGINT and SIGTERM on to the one that acts, and ends as that one ends.
+/// Files are not restored: data written by one state stay written after a restore of another. A
+/// waiting process forwards SIGINT and SIGTERM to the running one, and ends with its status.
 class snapshots {
 public:
     static constexpr std::size_t most = 64;
 
-    /// What else has to know that this process is copied.
+    /// Callbacks for components that must handle the copy of this process.
     struct hooks {
-        std::function<void()> before = {};       ///< each fork()
-        std::function<void()> in_original = {};  ///< after it
+        std::function<void()> before = {};       ///< before each fork()
+        std::function<void()> in_original = {};  ///< after each fork(), in the original process
         std::function<void()> in_copy = {};
-        /// Once in the process that waits from now on: it lets go of what the copy goes on with.
+        /// Called once in a process when it starts to wait: must release resources that the copy
+        /// uses.
         std::function<void()> waits = {};
     };
-    /// What a state that is left gives to the one that goes on.
+    /// State passed from the replaced process to the one that continues.
     struct handover_state {
         nlohmann::json what;
-        std::vector<int> descriptors = {};  ///< of the one who is given it, to close
-        trace::position behind = {};        ///< filled in by restore()
+        std::vector<int> descriptors = {};  ///< owned by the receiver, which must close them
+        trace::position traced = {};        ///< filled in by restore()
     };
-    /// The signals that ask for an end: while a process waits they are for the one that acts.
+    /// Termination signals: while a process waits, they are forwarded to the running one.
     static sigset_t requests_to_end();
 
     snapshots() = default;
     explicit snapshots(hooks around) : around_(std::move(around)) {}
 
-    /// Keeps the state of this process, instead of an older one of that name. Returns nothing now,
-    /// and what restore() was given each time that it goes on from here again: what the other state
-    /// traced is part of this one's history then.
-    /// `about`: for all().
+    /// Keeps the state of this process under `name`, replacing an older one. Returns nullopt now,
+    /// and the argument of restore() each time that execution resumes here; traces of the replaced
+    /// state are then part of this state's history. `about`: shown by all().
     /// \throws std::runtime_error when there are `most` already
     /// \throws std::system_error when the machine has no process or socket left
     std::optional<handover_state> keep(const std::string& name, const nlohmann::json& about = {});
 
     struct kept {
-        int socket;  // the other end is held by the process that waits
+        int socket;  // the other end belongs to the waiting process
         nlohmann::json about;
     };
-    /// Also those that are younger than this state: who restored it passed them on.
+    /// Includes snapshots younger than this state, passed on by restore().
     const std::map<std::string, kept, std::less<>>& all() const { return kept_; }
     bool has(std::string_view name) const { return kept_.find(name) != kept_.end(); }
-    /// Ends this process; the state called `name` goes on and is given `carry`. Has it before.
-    /// \throws std::system_error when that cannot be told: this process goes on
+    /// Ends this process; the state `name` continues and receives `carry`. Precondition: has(name).
+    /// \throws std::system_error if the state cannot be notified: this process continues
     [[noreturn]] void restore(std::string_view name, handover_state carry);
 
 private:
