@@ -14,9 +14,9 @@ using test::dma_bench;
 constexpr std::uint64_t from = 0x1000'0000, to = 0x2000'0000, other = 0x3000'0000;
 constexpr std::uint32_t ring_length = 8192;
 
-/// A queue with its rings and sources in memory that has been written: of memory that has not,
-/// every page is one and the same of the host, which no cache lets go. Its descriptors are stored
-/// without transactions, as a driver does that has mapped its rings.
+/// Configures a queue, and writes its rings and sources: all unwritten pages are the host's zero
+/// page, which would stay in its caches. Descriptors are stored without transactions, as by a
+/// driver that has mapped its rings.
 void prepare(dma_bench& bench) {
     bench.init_queue(0, ring_length);
     bench.rings_are_mapped = true;

@@ -188,7 +188,7 @@ echo "I am $(wget -q -O - http://169.254.169.254/latest/meta-data/local-hostname
     EXPECT_THAT(how.output, HasSubstr("I am ip-172-31-0-5.ec2.internal"));
 }
 
-/// 30 % in each direction: about half of the answers come, by chance neither all nor none.
+/// Drops 30 % of packets in each direction: about half of the replies arrive.
 TEST_F(EnaGuest, PingsAreLostAtTheRateOfTheNetwork) {
     const auto start =
         guests("--servers all --listen " + (folder / ""), R"sh(n=${TRNVP_SERVER#server}

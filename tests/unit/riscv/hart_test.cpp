@@ -86,7 +86,7 @@ TEST_F(RiscvTest, MisalignedAccessToAKnownDeviceIsAnAccessFaultToo) {
 TEST_F(RiscvTest, ProtectionThatForbidsAKnownDeviceIsObeyed) {
     put(base,
         {lui(6, 0x10000), lw(7, 6, 0), csrrw(0, 0x3b0, 28), csrrw(0, 0x3a0, 29), lw(8, 6, 0)});
-    h->write_x(28, flat_bus::device_base >> 2 | 0x1ff);  // the page
+    h->write_x(28, flat_bus::device_base >> 2 | 0x1ff);  // the device page
     h->write_x(29, 0x98);                                // locked, NAPOT, no access
     memory.device_value = 41;
     step(5);
@@ -109,7 +109,7 @@ TEST_F(RiscvTest, KnownDeviceThatBecomesMemoryIsReadAsMemory) {
 }
 
 TEST_F(RiscvTest, DeviceAccessThatResetsTheHartLeavesNoTranslationBehind) {
-    const u64 table = base + 0x4000;  // of Sv39: the second gigabyte is physically the first
+    const u64 table = base + 0x4000;  // Sv39: maps the second gigabyte to the first
     poke<u64>(table + 8, V | R | W | U | A | D);
     h->write_csr(0x3b0, ~u64{0} >> 10);
     h->write_csr(0x3a0, 0x1f);

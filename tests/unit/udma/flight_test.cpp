@@ -23,7 +23,7 @@ TEST(DmaFlightTest, TransfersLeaveInTheOrderInWhichTheyCame) {
     dma_flight flight;
     std::deque<std::uint64_t> expected;
     for (std::uint64_t number = 0; number < 10'000; ++number) {
-        // Fills and drains again and again, to different numbers of transfers.
+        // Fills and drains repeatedly, with different numbers of transfers.
         if (expected.empty() || random() % 64 < 32 + number / 8 % 2 * 8) {
             flight.push_back(numbered(number));
             expected.push_back(number);
@@ -47,7 +47,7 @@ TEST(DmaFlightTest, AStreamReusesAFewPlaces) {
     for (std::uint64_t number = 0; number < 10'000; ++number) {
         flight.push_back(numbered(number));
         if (flight.size() <= 3) continue;
-        if (number > 100) {  // it has grown to its size
+        if (number > 100) {  // the memory has its final size
             const auto place = reinterpret_cast<std::uintptr_t>(&flight.back());
             first = std::min(first, place);
             last = std::max(last, place);

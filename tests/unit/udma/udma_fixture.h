@@ -199,7 +199,7 @@ public:
         return read(side == m2s ? reg::m2s_q_head : reg::s2m_q_head, q, engine);
     }
 
-    /// Rings are in memory that software has mapped: put() stores, without transactions.
+    /// true: software has mapped the rings, so put() stores descriptors without transactions.
     bool rings_are_mapped = false;
 
     tlm_driver cpu{"cpu"}, control{"control"};
