@@ -45,21 +45,21 @@ core_engines::core_engines(const parts& p)
                              .stride = stride,
                              .latency = p.register_latency}),
       lines_(control_, p.peek),
-      posters_(p.peek, p.who.semaphores, &lines_),
+      posters_(p.peek, p.id.semaphores, &lines_),
       checks_(
           p.owner,
           {p.memory.partition_bytes(isa::space::sbuf), p.memory.partition_bytes(isa::space::psum)},
           p.contents, &lines_),
       environment_{
           p.owner,
-          p.who,
+          p.id,
           {p.memory.partition_bytes(isa::space::sbuf), p.memory.partition_bytes(isa::space::psum)},
           p.sync,
           p.memory,
           p.port,
           control_,
           p.notify,
-          [&memory = p.memory, g = p.who.generation, nan = p.outside_is_nan](isa::engine e) {
+          [&memory = p.memory, g = p.id.generation, nan = p.outside_is_nan](isa::engine e) {
               return make_data_path(e, memory, g, nan);
           }} {
     environment_.lines = &lines_;

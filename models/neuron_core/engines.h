@@ -27,7 +27,7 @@ public:
 
     struct parts {
         const sc_core::sc_object& owner;
-        sequencer_environment::identity who;
+        sequencer_environment::identity id;
         semaphores& sync;
         isa::core_memory& memory;
         memory_port& port;

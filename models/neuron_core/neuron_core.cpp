@@ -220,7 +220,7 @@ core_engines& neuron_core::engines() {
     if (engines_) return *engines_;
     engines_ = std::make_unique<core_engines>(core_engines::parts{
         .owner = *this,
-        .who = {.generation = static_cast<isa::generation>(cfg_.generation),
+        .id = {.generation = static_cast<isa::generation>(cfg_.generation),
                 .core = cfg_.number,
                 .chip = cfg_.chip,
                 .dma_base = cfg_.dma_base,
