@@ -34,7 +34,7 @@ def interrupted() -> bool:
         return False
 
 
-heard = []
+received = []
 for number in range(int(sys.argv[2])):
     struct.pack_into("<HBB", memory, COMMANDS + number * ENTRY, number, UNKNOWN_OPCODE, 1)
     card.write(BAR0, AQ_PROD_DB, number + 1)
@@ -45,5 +45,5 @@ for number in range(int(sys.argv[2])):
     card.wait(10_000)
     assert struct.unpack_from("<HB", memory, at) == (number, BAD_OPCODE), memory[at:at + ENTRY]
     if interrupted():
-        heard.append(str(number))
-print("interrupted of", ", ".join(heard))
+        received.append(str(number))
+print("interrupted of", ", ".join(received))

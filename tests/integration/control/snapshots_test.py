@@ -60,8 +60,8 @@ class SnapshotsTest(unittest.TestCase):
                 self.assertEqual(state["why"], "trnvp_control.py restored 'booted'")
                 self.assertEqual(state["attached"], 2)
                 self.assertEqual(other.peek(SPACE, 0x1000, 6), b"before")
-                told = [e for topic, e in other.events(timeout=1) if topic == "state"]
-                self.assertEqual([e["time_ps"] for e in told], [taken["time_ps"]], round)
+                reported = [e for topic, e in other.events(timeout=1) if topic == "state"]
+                self.assertEqual([e["time_ps"] for e in reported], [taken["time_ps"]], round)
             # A later state can be restored from an earlier one.
             p.run(**{"for": "1 ms"})
             p.snapshot(name="later")

@@ -75,10 +75,10 @@ class Waveforms(unittest.TestCase):
     def test_change_times_match_the_trace(self):
         self.record("a.vcd", *SIGNALS)
         changes = self.changes("a.vcd")
-        told = [(int(time), int(value)) for time, value in
+        reported = [(int(time), int(value)) for time, value in
                 re.findall(r"^(\d+) chip0\.nc0 semaphore index=3 value=(\d+)", self.content("a.vcd.trace").decode(), re.M)]
-        self.assertEqual([value for _, value in told], [5, 7, 0])
-        self.assertEqual(changes["chip0.nc0.SEMAPHORE_READ_3"], [(0, 0), *told])
+        self.assertEqual([value for _, value in reported], [5, 7, 0])
+        self.assertEqual(changes["chip0.nc0.SEMAPHORE_READ_3"], [(0, 0), *reported])
         self.assertEqual({bool(v & 1 << 5) for _, v in changes["chip0.management.uart.LSR"]}, {True, False})
         self.assertEqual(changes["chip0.management.uart.LSR_TX_IDLE"][-1][1], 1)
         self.assertEqual([v for _, v in changes["chip0.management.misc_ram.booting"]], [1, 0])

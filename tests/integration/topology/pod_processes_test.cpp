@@ -71,8 +71,8 @@ public:
             return;
         }
         const auto mine = elect(sockets, node);
-        const bool told = write(ends_[1], &mine, sizeof mine) == sizeof mine;
-        _exit(told ? 0 : 1);
+        const bool reported = write(ends_[1], &mine, sizeof mine) == sizeof mine;
+        _exit(reported ? 0 : 1);
     }
     ~host() {
         kill(pid_, SIGKILL);

@@ -424,7 +424,7 @@ TEST_F(VfioUserTest, PlatformSurvivesAClientKilledDuringACopy) {
             trn_dma_memory from{}, to{};
             trn_vfio_user_dma_alloc(client, 16 << 20, 0x100'0000, &from);
             trn_vfio_user_dma_alloc(client, 16 << 20, 0x200'0000, &to);
-            [[maybe_unused]] auto told = write(report[1], "r", 1);
+            [[maybe_unused]] auto reported = write(report[1], "r", 1);
             for (;;) trn_vfio_user_serve(client, 1000);
         }
         serve([&] {

@@ -50,9 +50,9 @@ class listener : public trn::rpc::caller {
 public:
     listener() { who = "test"; }
     void notify(std::string_view method, const json& params) override {
-        heard.emplace_back(method, params);
+        received.emplace_back(method, params);
     }
-    std::vector<std::pair<std::string, json>> heard;
+    std::vector<std::pair<std::string, json>> received;
 };
 
 class ControlTest : public testing::Test {
@@ -216,8 +216,8 @@ TEST_F(ControlTest, WaitReturnsOnChipReadyOrMatchingConsoleOutput) {
     EXPECT_EQ(replies[1]["result"]["time_ps"], 500'000'000u);
     EXPECT_EQ(replies[2]["id"], 1);
     EXPECT_EQ(replies[2]["result"]["reason"], "condition");
-    ASSERT_EQ(client.heard.size(), 1u);
-    EXPECT_EQ(client.heard[0].first, "uart");
+    ASSERT_EQ(client.received.size(), 1u);
+    EXPECT_EQ(client.received[0].first, "uart");
     EXPECT_EQ(result("console", {{"module", "gadget"}})["printed"], 16);
 }
 

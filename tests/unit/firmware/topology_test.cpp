@@ -234,14 +234,14 @@ struct machine {
     }
     /// Reports the claims of the other chips at the same switch.
     void claims_beside(const chip& c, unsigned p,
-                       const std::function<void(const chip& by, claim, unsigned rack)>& heard) {
+                       const std::function<void(const chip& by, claim, unsigned rack)>& received) {
         for (auto& [where, other] : chips) {
             const auto [r, s, n] = where;
             if (&other == &c || r != c.t.own.rack || (p == PORT_SLED && s != c.t.own.server))
                 continue;
             const auto claims = routes_claims(&other.t, other.ports.data(), p);
-            if (claims & CLAIM_RACK) heard(other, CLAIM_RACK, r);
-            if (claims & CLAIM_OTHER_RACK) heard(other, CLAIM_OTHER_RACK, r ^ 1);
+            if (claims & CLAIM_RACK) received(other, CLAIM_RACK, r);
+            if (claims & CLAIM_OTHER_RACK) received(other, CLAIM_OTHER_RACK, r ^ 1);
         }
     }
     std::uint32_t racks_beside(const chip& c, unsigned p) {

@@ -88,12 +88,12 @@ TEST(GuestMachine, RefusesMoreFunctionsThanTheRootBusHolds) {
 
 TEST(GuestMachine, PassesTheCounterRateToTheGuest) {
     guest_machine m;
-    const auto told = m.clock_arguments();
-    EXPECT_THAT(told, HasSubstr("no_timer_check"));
+    const auto reported = m.clock_arguments();
+    EXPECT_THAT(reported, HasSubstr("no_timer_check"));
 #ifdef __x86_64__
-    const auto at = told.find("tsc_early_khz=");
-    ASSERT_NE(at, std::string::npos) << told;
-    const double first = std::stod(told.substr(at + 14));
+    const auto at = reported.find("tsc_early_khz=");
+    ASSERT_NE(at, std::string::npos) << reported;
+    const double first = std::stod(reported.substr(at + 14));
     EXPECT_GT(first, 500'000);  // lower than the rate of any supported machine
     const auto again = m.clock_arguments();
     EXPECT_NEAR(std::stod(again.substr(again.find("khz=") + 4)), first, first / 100);

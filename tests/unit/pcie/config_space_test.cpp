@@ -55,14 +55,14 @@ TEST(ConfigSpaceTest, CapabilitiesAreLinkedInOrder) {
 
 TEST(ConfigSpaceTest, HookIsCalledForEveryWriteToItsRegister) {
     config_space space;
-    int heard = 0;
-    space.on_write(0x44, 2, [&] { ++heard; });
+    int received = 0;
+    space.on_write(0x44, 2, [&] { ++received; });
     write<std::uint16_t>(space, 0x42, 0);
-    EXPECT_EQ(heard, 0);
+    EXPECT_EQ(received, 0);
     write<std::uint32_t>(space, 0x42, 0);
     write<std::uint8_t>(space, 0x45, 0);
     write<std::uint8_t>(space, 0x46, 0);
-    EXPECT_EQ(heard, 2);
+    EXPECT_EQ(received, 2);
 }
 
 TEST(ConfigSpaceTest, ResetKeepsStickyRegisters) {

@@ -92,11 +92,11 @@ TEST_F(HostMemoryTest, RangesMayNotOverlapOrWrap) {
 /// Records traffic, and answers reads with 0xee.
 struct changing_watcher final : traffic_watcher {
     void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override {
-        heard.push_back({'r', address, {bytes.begin(), bytes.end()}});
+        received.push_back({'r', address, {bytes.begin(), bytes.end()}});
         std::ranges::fill(bytes, std::uint8_t{0xee});
     }
     void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override {
-        heard.push_back({'w', address, {bytes.begin(), bytes.end()}});
+        received.push_back({'w', address, {bytes.begin(), bytes.end()}});
     }
     struct moved {
         char direction;
@@ -104,7 +104,7 @@ struct changing_watcher final : traffic_watcher {
         std::vector<std::uint8_t> bytes;
         bool operator==(const moved&) const = default;
     };
-    std::vector<moved> heard;
+    std::vector<moved> received;
 };
 
 TEST_F(HostMemoryTest, WatcherSeesEveryAccessAndMayChangeReadData) {
@@ -113,13 +113,13 @@ TEST_F(HostMemoryTest, WatcherSeesEveryAccessAndMayChangeReadData) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
     EXPECT_EQ(engine.read(0x1004), 0xeeee'eeeeu);
     EXPECT_EQ(engine.write<std::uint32_t>(0x1008, 0x0403'0201), tlm::TLM_OK_RESPONSE);
-    EXPECT_EQ(watcher.heard, (std::vector<changing_watcher::moved>{{'r', 0x1004, {4, 5, 6, 7}},
-                                                                   {'w', 0x1008, {1, 2, 3, 4}}}));
+    EXPECT_EQ(watcher.received, (std::vector<changing_watcher::moved>{
+                                    {'r', 0x1004, {4, 5, 6, 7}}, {'w', 0x1008, {1, 2, 3, 4}}}));
     EXPECT_EQ(bytes[4], 4);  // existing ranges stay
     EXPECT_EQ(bytes[8], 1);
     root.watch_host_memory(nullptr);
     EXPECT_EQ(engine.read(0x1004), 0x0706'0504u);
-    EXPECT_EQ(watcher.heard.size(), 2u);
+    EXPECT_EQ(watcher.received.size(), 2u);
 }
 
 TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
@@ -135,8 +135,8 @@ TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
     ASSERT_EQ(port.access(tlm::TLM_READ_COMMAND, 0x1804, &word, sizeof word, later, delay),
               memory_port::outcome::done);
     EXPECT_EQ(word, 0xeeee'eeeeu);
-    ASSERT_EQ(watcher.heard.size(), 1u);
-    EXPECT_EQ(watcher.heard[0].address, 0x1804u);
+    ASSERT_EQ(watcher.received.size(), 1u);
+    EXPECT_EQ(watcher.received[0].address, 0x1804u);
     // An initiator that does not request the route cannot report its accesses to the watcher.
     tlm::tlm_generic_payload query;
     query.set_read();

@@ -205,22 +205,22 @@ TEST_F(PcieEndpointTest, FunctionLevelResetClearsSoftwareStateAndNotifiesTheChip
 }
 
 TEST_F(PcieEndpointTest, VectorReachesTheRegisteredHostCallback) {
-    std::vector<unsigned> heard;
-    root.on_interrupt(0, [&] { heard.push_back(0); });
-    root.on_interrupt(31, [&] { heard.push_back(31); });
+    std::vector<unsigned> received;
+    root.on_interrupt(0, [&] { received.push_back(0); });
+    root.on_interrupt(31, [&] { received.push_back(31); });
     EXPECT_TRUE(endpoint.interrupt(31));  // pending until the function is bus master
-    EXPECT_TRUE(heard.empty());
+    EXPECT_TRUE(received.empty());
     enable();
-    EXPECT_EQ(heard, (std::vector<unsigned>{31}));
+    EXPECT_EQ(received, (std::vector<unsigned>{31}));
     EXPECT_TRUE(endpoint.interrupt(0));
     EXPECT_TRUE(endpoint.interrupt(5));  // no callback is registered
     EXPECT_FALSE(endpoint.interrupt(32));
     endpoint.msix.drive(31, true);
     endpoint.msix.drive(31, false);
-    EXPECT_EQ(heard, (std::vector<unsigned>{31, 0, 31}));
+    EXPECT_EQ(received, (std::vector<unsigned>{31, 0, 31}));
     root.on_interrupt(0, {});
     EXPECT_TRUE(endpoint.interrupt(0));
-    EXPECT_EQ(heard.size(), 3u);
+    EXPECT_EQ(received.size(), 3u);
 }
 
 TEST_F(PcieEndpointTest, MaskedFunctionKeepsVectorsPending) {

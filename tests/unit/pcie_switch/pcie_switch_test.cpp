@@ -313,10 +313,10 @@ TEST_F(PcieSwitchTest, SourceValidationBlocksAFalseRequesterId) {
 }
 
 TEST_F(PcieSwitchTest, InterruptsPassUpstreamToTheWaitingProgram) {
-    unsigned heard = 0;
-    fc().on_interrupt(2, [&] { ++heard; });
+    unsigned observed = 0;
+    fc().on_interrupt(2, [&] { ++observed; });
     c.endpoint.interrupt(2);
-    EXPECT_EQ(heard, 1u);
+    EXPECT_EQ(observed, 1u);
 }
 
 TEST_F(PcieSwitchTest, PulledCardAffectsNoOtherAndItsReplacementWorks) {

@@ -263,8 +263,8 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     test::turn_on(fa());
     std::vector<std::uint8_t> page(4096, 0x5a);
     ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
-    unsigned heard = 0;
-    fa().on_interrupt(0, [&] { ++heard; });
+    unsigned observed = 0;
+    fa().on_interrupt(0, [&] { ++observed; });
     const auto requests = a.endpoint.counters().requests;
 
     host.inject("card_removed", {{"port", "0"}});
@@ -273,7 +273,7 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     EXPECT_EQ(a.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(page[0], 0x5a);
     a.endpoint.interrupt(0);
-    EXPECT_EQ(heard, 0u);
+    EXPECT_EQ(observed, 0u);
     EXPECT_EQ(misuse::reports(), reports);
     // No card completes an access that passes the port either.
     std::uint32_t id = 0;
@@ -285,7 +285,7 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
 
     host.inject("card_inserted", {{"port", "0"}});
     EXPECT_FALSE(reset.level());
-    EXPECT_EQ(heard, 0u);  // its pending messages are dropped
+    EXPECT_EQ(observed, 0u);  // its pending messages are dropped
     std::uint8_t command[2];
     fa().config_read(PCI_COMMAND, command);
     EXPECT_EQ(command[0], 0);
@@ -294,7 +294,7 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     EXPECT_EQ(a.engine.response, tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(page[0], 1);
     a.endpoint.interrupt(0);
-    EXPECT_EQ(heard, 1u);
+    EXPECT_EQ(observed, 1u);
 }
 
 TEST_F(RootComplexTest, UnansweredReadTimesOutAndReturnsAllOnes) {
@@ -346,7 +346,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
         set16(at + 2, value >> 16);
     };
     /// Error messages received by the root port since the last query.
-    const auto heard = [&] {
+    const auto observed = [&] {
         const auto status = root.get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS);
         std::uint8_t ones[4] = {0xff, 0xff, 0xff, 0xff};
         root.write(errors + PCI_ERR_ROOT_STATUS, ones);
@@ -356,7 +356,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     const auto bad_read = [&] { read_bar<std::uint32_t>(fa(), 4, 0); };
     constexpr std::uint32_t nonfatal = PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_NONFATAL_RCV;
     constexpr std::uint32_t fatal = PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_FATAL_RCV;
-    heard();
+    observed();
 
     constexpr std::uint16_t all =
         PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE;
@@ -364,44 +364,44 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     set16(control, 0);
     bad_write();
     EXPECT_TRUE(aer(a.endpoint.space()) & PCI_ERR_UNC_UNSUP);
-    EXPECT_EQ(heard(), 0u);
+    EXPECT_EQ(observed(), 0u);
     set16(control, PCI_EXP_DEVCTL_NFERE);  // does not enable unsupported requests
     bad_write();
-    EXPECT_EQ(heard(), 0u);
+    EXPECT_EQ(observed(), 0u);
     set16(control, PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_URRE);
     bad_write();
-    EXPECT_EQ(heard(), nonfatal);
+    EXPECT_EQ(observed(), nonfatal);
     EXPECT_EQ(root.get<std::uint16_t>(errors + PCI_ERR_ROOT_ERR_SRC + 2), fa().id());
     EXPECT_EQ(host.counters().error_messages, 1u);
     EXPECT_EQ(a.endpoint.counters().error_messages, 1u);
 
     // The requester learns of it from the completion: advisory, so a correctable error.
     bad_read();
-    EXPECT_EQ(heard(), 0u);
+    EXPECT_EQ(observed(), 0u);
     set32(errors + PCI_ERR_COR_MASK, 0);
     set16(control, PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_URRE);
     bad_read();
-    EXPECT_EQ(heard(), std::uint32_t{PCI_ERR_ROOT_COR_RCV});
+    EXPECT_EQ(observed(), std::uint32_t{PCI_ERR_ROOT_COR_RCV});
     EXPECT_TRUE(a.endpoint.space().get<std::uint32_t>(errors + PCI_ERR_COR_STATUS) &
                 PCI_ERR_COR_ADV_NFAT);
 
     // The severity selects the enable bit; a fatal error is never advisory.
     set32(errors + PCI_ERR_UNCOR_SEVER, PCI_ERR_UNC_UNSUP);
     bad_read();
-    EXPECT_EQ(heard(), 0u);
+    EXPECT_EQ(observed(), 0u);
     set16(control, PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE);
     bad_read();
-    EXPECT_EQ(heard() & fatal, fatal);
+    EXPECT_EQ(observed() & fatal, fatal);
     set32(errors + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_UNSUP);
     bad_write();
-    EXPECT_EQ(heard(), 0u);
+    EXPECT_EQ(observed(), 0u);
 
     // Legacy: SERR in the command register enables both kinds and is recorded in the status.
     set32(errors + PCI_ERR_UNCOR_MASK, 0);
     set16(control, PCI_EXP_DEVCTL_URRE);
     set16(PCI_COMMAND, PCI_COMMAND_SERR);
     bad_write();
-    EXPECT_EQ(heard() & fatal, fatal);
+    EXPECT_EQ(observed() & fatal, fatal);
     EXPECT_TRUE(a.endpoint.space().get<std::uint16_t>(PCI_STATUS) & PCI_STATUS_SIG_SYSTEM_ERROR);
 
     // A missing completion is reported by the requester.
@@ -411,7 +411,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
     host.inject("lost_completion", {});
     a.engine.read(0x1000);
-    EXPECT_EQ(heard() & nonfatal, nonfatal);
+    EXPECT_EQ(observed() & nonfatal, nonfatal);
     test::turn_on(fb());
     EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0u);  // the other port received nothing
     EXPECT_EQ(host.root_port(1).space().get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS), 0u);
@@ -509,13 +509,13 @@ TEST_F(RootComplexTest, HostPointsVectorsIntoAPeersBar) {
 }
 
 TEST_F(RootComplexTest, LostInterruptIsCountedAndTheNextOneArrives) {
-    unsigned heard = 0;
-    fa().on_interrupt(3, [&] { ++heard; });
+    unsigned observed = 0;
+    fa().on_interrupt(3, [&] { ++observed; });
     test::turn_on(fa());
     a.endpoint.inject("lost_interrupt", {{"count", "2"}});
     // The card is not aware of the target.
     for (unsigned i = 0; i < 3; ++i) EXPECT_TRUE(a.endpoint.interrupt(3));
-    EXPECT_EQ(heard, 1u);
+    EXPECT_EQ(observed, 1u);
     EXPECT_EQ(a.endpoint.counters().lost_interrupts, 2u);
     EXPECT_EQ(a.endpoint.counters().interrupts, 1u);
 }

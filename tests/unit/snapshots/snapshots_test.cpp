@@ -20,13 +20,13 @@ namespace {
 
 using nlohmann::json;
 
-struct told {
+struct reported {
     std::string text;
     int status = 0;
 };
 
 /// Runs `work` in a child process; returns its output and exit status.
-told in_a_process(const std::function<void(int out)>& work) {
+reported in_a_process(const std::function<void(int out)>& work) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
     const pid_t pid = fork();
@@ -36,7 +36,7 @@ told in_a_process(const std::function<void(int out)>& work) {
         _exit(0);
     }
     close(ends[1]);
-    told result;
+    reported result;
     std::array<char, 256> bytes;
     for (ssize_t n; (n = read(ends[0], bytes.data(), bytes.size())) > 0;)
         result.text.append(bytes.data(), static_cast<std::size_t>(n));
@@ -66,13 +66,13 @@ TEST(Snapshots, OlderStateCanRestoreALaterOne) {
     const auto result = in_a_process([](int out) {
         snapshots states;
         std::string value = "-";
-        const auto told = [](const auto& carried) {
+        const auto reported = [](const auto& carried) {
             return carried ? carried->what.template get<int>() : 0;
         };
-        auto next = told(states.keep("a"));
+        auto next = reported(states.keep("a"));
         if (next == 0) {
             value = "b";
-            next = told(states.keep("b"));
+            next = reported(states.keep("b"));
         }
         say(out, value + std::to_string(next) + ";");
         if (next < 4) states.restore(next % 2 == 0 ? "a" : "b", {next + 1});
@@ -167,11 +167,11 @@ TEST(Snapshots, UnreachableStateExits) {
 
 TEST(Snapshots, SigtermReachesTheActiveState) {
     const auto result = in_a_process([](int out) {
-        static int told;
-        told = out;
+        static int reported;
+        reported = out;
         const pid_t first = getpid();
         std::signal(SIGTERM, [](int) {
-            say(told, getpid() == getpgrp() ? "first" : "acting");
+            say(reported, getpid() == getpgrp() ? "first" : "acting");
             _exit(5);
         });
         setpgid(0, 0);  // the group id is that of the first process
@@ -207,9 +207,9 @@ TEST(Snapshots, ForkCallbacksRunInBothProcesses) {
                           .waits = [=] { say(out, "w"); }});
         if (!states.keep("a")) states.restore("a", {});
     });
-    auto told = result.text;  // from two concurrent processes
-    std::ranges::sort(told);
-    EXPECT_EQ(told, "bbccoow");
+    auto reported = result.text;  // from two concurrent processes
+    std::ranges::sort(reported);
+    EXPECT_EQ(reported, "bbccoow");
 }
 
 TEST(Snapshots, LimitsApplyToTheRestoredState) {

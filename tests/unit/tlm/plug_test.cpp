@@ -71,10 +71,10 @@ struct hop final : crossing {
                     const sc_time& at) override {
         return resource.reserve(bytes, at);
     }
-    void held_until(tlm::tlm_command, const sc_time& taken) override { told = taken; }
+    void held_until(tlm::tlm_command, const sc_time& taken) override { reported = taken; }
 
     bandwidth_resource resource;
-    sc_time told;
+    sc_time reported;
 };
 
 TEST(RouteTest, EachHopWaitsForTheSlowestLaterHop) {
@@ -90,12 +90,12 @@ TEST(RouteTest, EachHopWaitsForTheSlowestLaterHop) {
                                   .watched = {}};
     const auto us = [](double n) { return sc_time(n, sc_core::SC_US); };
     EXPECT_EQ(way.reserve(tlm::TLM_WRITE_COMMAND, 0, 1000, us(0)), us(10));
-    EXPECT_EQ(first.told, us(10));  // 1 us of its own, then waits for the middle hop
-    EXPECT_EQ(middle.told, us(0));  // later hops are faster
-    EXPECT_EQ(last.told, us(0));
+    EXPECT_EQ(first.reported, us(10));  // 1 us of its own, then waits for the middle hop
+    EXPECT_EQ(middle.reported, us(0));  // later hops are faster
+    EXPECT_EQ(last.reported, us(0));
     EXPECT_EQ(way.reserve(tlm::TLM_READ_COMMAND, 0, 1000, us(20)), us(30));
-    EXPECT_EQ(last.told, us(30));  // read data travels in the opposite direction
-    EXPECT_EQ(first.told, us(10));
+    EXPECT_EQ(last.reported, us(30));  // read data travels in the opposite direction
+    EXPECT_EQ(first.reported, us(10));
 }
 
 TEST(BandwidthResourceTest, CanBeHeldAndChangeItsRate) {

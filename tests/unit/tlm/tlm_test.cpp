@@ -276,8 +276,8 @@ TEST(BandwidthResourceTest, TakesNoTimeInFunctionalMode) {
 }
 
 TEST(IrqTest, LineIsHighWhileAnyOutputDrivesIt) {
-    std::vector<std::pair<unsigned, bool>> heard;
-    irq_in in{"in", 4, [&](unsigned line, bool level) { heard.emplace_back(line, level); }};
+    std::vector<std::pair<unsigned, bool>> received;
+    irq_in in{"in", 4, [&](unsigned line, bool level) { received.emplace_back(line, level); }};
     irq_out one{"one"}, two{"two"};
     EXPECT_FALSE(one.bound());
     one.bind(in, 2);
@@ -289,7 +289,7 @@ TEST(IrqTest, LineIsHighWhileAnyOutputDrivesIt) {
     EXPECT_TRUE(in.level(2));
     two.set(false);
     EXPECT_FALSE(in.level(2));
-    EXPECT_EQ(heard, (std::vector<std::pair<unsigned, bool>>{{2, true}, {2, false}}));
+    EXPECT_EQ(received, (std::vector<std::pair<unsigned, bool>>{{2, true}, {2, false}}));
 }
 
 }  // namespace
