@@ -19,7 +19,7 @@ action take_snapshot(const std::string& name) {
                     if (trace::on())
                         trace::event(
                             "scenario", "restored",
-                            {{"snapshot", name}, trace::hex("after", carry->behind.digest)});
+                            {{"snapshot", name}, trace::hex("after", carry->traced.digest)});
                 },
             .keeps = name,
             .drives = false};
