@@ -28,7 +28,9 @@ if(TRNVP_SANITIZE)
     target_compile_options(trn_options INTERFACE --param=asan-stack=0)
     # With instrumentation, g++ 12 reports the standard library's std::function as uninitialised.
     target_compile_options(trn_options INTERFACE -Wno-error=maybe-uninitialized)
-    target_link_options(trn_options INTERFACE -fsanitize=address,undefined)
+    # Programs that are no simulators do not define sc_main(), so they must not load SystemC. Without sanitizers
+    # the compiler passes --as-needed by itself.
+    target_link_options(trn_options INTERFACE -fsanitize=address,undefined -Wl,--as-needed)
 endif()
 
 option(TRNVP_COVERAGE "count which lines run" OFF)
