@@ -29,7 +29,11 @@ void open_standard_streams() {
 /// The C library reads its tunables before main(), so the program must be started again. The
 /// variable is removed for programs that this one starts.
 void ask_for_huge_pages(char** argv) {
-    constexpr auto name = "GLIBC_TUNABLES", ours = "glibc.malloc.hugetlb=1";
+    // Blocks below 4 MiB, such as the memories of management processors, are part of the heap,
+    // since only blocks of their own that are longer than a huge page get one. CMakePresets.json
+    // sets the same for tests.
+    constexpr auto name = "GLIBC_TUNABLES",
+                   ours = "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304";
     const char* const set = getenv(name);
     if (set == nullptr) {
         std::error_code unknown;
