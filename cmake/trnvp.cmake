@@ -106,33 +106,34 @@ function(trn_reads_headers name headers)
     target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache needs it
 endfunction()
 
-# Limits of tests are seconds of processor time of each process (prlimit), independent of the
-# machine's load. A blocked test is killed after ten times as long in wall time.
+# Limits of tests are seconds of processor time of each process, independent of the machine's load.
+# A blocked test is killed after ten times as long in wall time.
 if(TRNVP_SANITIZE OR TRNVP_COVERAGE)
     set(trn_slower 5)
 else()
     set(trn_slower 1)
 endif()
-function(trn_limits seconds limiter timeout)
+function(trn_limits seconds cpu timeout)
     if(NOT seconds)
         set(seconds 60)
     endif()
-    math(EXPR cpu "${seconds} * ${trn_slower}")
-    math(EXPR wall "${cpu} * 10")
-    set(${limiter} prlimit --cpu=${cpu} PARENT_SCOPE)
+    math(EXPR limit "${seconds} * ${trn_slower}")
+    math(EXPR wall "${limit} * 10")
+    set(${cpu} ${limit} PARENT_SCOPE)
     set(${timeout} ${wall} PARENT_SCOPE)
 endfunction()
 
 # trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its
 # own process, because SystemC elaborates once per process. Targets with the same ALONE_WITH word do
-# not run at the same time. Files are gathered unless APART, which is needed when they use the same
-# name for different things. SECONDS: processor time of each test.
+# not run at the same time; they start first, because their sum takes longest. Files are gathered
+# unless APART, which is needed when they use the same name for different things. SECONDS: processor
+# time of each test.
 function(trn_tests name)
     cmake_parse_arguments(arg "APART" "SECONDS;ALONE_WITH" "LINK;LABELS" ${ARGN})
     if(arg_ALONE_WITH)
-        set(alone RESOURCE_LOCK ${arg_ALONE_WITH})
+        set(alone RESOURCE_LOCK ${arg_ALONE_WITH} COST 1000)
     endif()
-    trn_limits("${arg_SECONDS}" limiter timeout)
+    trn_limits("${arg_SECONDS}" cpu timeout)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp)
     if(NOT sources)
         return()
@@ -144,18 +145,16 @@ function(trn_tests name)
     if(NOT arg_APART)
         trn_gather(${name})
     endif()
-    # CMake starts the tests through its cross-compiling emulator, here the limiter.
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
-        CROSSCOMPILING_EMULATOR "${limiter}")
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 600
-        PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABELS}" ${alone})
+        PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABELS}" ENVIRONMENT TRNVP_TEST_SECONDS=${cpu} ${alone})
 endfunction()
 
 # trn_program_test(name LABEL label COMMAND words... [SECONDS n] [PROPERTIES ...]): a test that runs
 # a command in the source directory. SECONDS: processor time of each process.
 function(trn_program_test name)
     cmake_parse_arguments(arg "" "LABEL;SECONDS" "COMMAND;PROPERTIES" ${ARGN})
-    trn_limits("${arg_SECONDS}" limiter timeout)
-    add_test(NAME ${name} COMMAND ${limiter} ${arg_COMMAND} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    trn_limits("${arg_SECONDS}" cpu timeout)
+    add_test(NAME ${name} COMMAND prlimit --cpu=${cpu} ${arg_COMMAND} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABEL}" ${arg_PROPERTIES})
 endfunction()

@@ -3,6 +3,7 @@
 // each TEST in its own process; started manually with several tests, this program re-executes
 // itself for each.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,16 @@ bool run_in_child(const char* self, const std::string& test) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// CTest's limit of processor time. Set here, because to start each test by prlimit takes as long
+/// as a quick test.
+void limit_processor_time() {
+    const char* const seconds = std::getenv("TRNVP_TEST_SECONDS");
+    if (seconds == nullptr) return;
+    const rlim_t limit = std::stoul(seconds);
+    const rlimit both{limit, limit};
+    setrlimit(RLIMIT_CPU, &both);
+}
+
 }  // namespace
 
 int sc_main(int argc, char** argv) {
@@ -72,6 +83,7 @@ int sc_main(int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
+    limit_processor_time();
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
     return sc_core::sc_elab_and_sim(argc, argv);
 }
