@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <systemc>
 
 #include "models/misuse_rules.h"
@@ -19,7 +18,7 @@
 int sc_main(int argc, char** argv) {
     trn::misuse::set_rules(trn::misuse::all_rules);
     int status = 0;
-    CLI::App app{"a virtual platform of AWS Trainium chips", "trnvp"};
+    trn::cli::command app{"a virtual platform of AWS Trainium chips", "trnvp"};
     app.require_subcommand(1);
     trn::add_boards(app, status);
     trn::add_inspect(app, status);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -87,7 +86,7 @@ void run(const options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"assembler of the NeuronCore engines' programs", "trn-asm"};
+    trn::cli::command app{"assembler of the NeuronCore engines' programs", "trn-asm"};
     options o;
     auto* input = app.add_option("file", o.input, "text, or with --disassemble a program");
     app.add_option("-o,--output", o.output, "file to write; standard output without it");
@@ -97,7 +96,7 @@ int main(int argc, char** argv) {
                      ->excludes(input);
     app.add_flag("--check", o.check, "report a stale page instead of writing it")->needs(page);
     app.callback([&] {
-        if (o.input.empty() && o.page.empty()) throw CLI::RequiredError("file");
+        if (o.input.empty() && o.page.empty()) trn::cli::refuse_missing("file");
     });
     if (const int mistaken = trn::parse_command_line(app, argc, argv); mistaken != 0)
         return mistaken;

@@ -5,17 +5,16 @@
 
 #include "platform/app/regression/annotations.h"
 #include "platform/app/regression/write_one.h"
-#include "platform/framework/command_line/command_line.h"
 #include "platform/framework/output.h"
 
 namespace trn {
 
-void add_annotate_option(CLI::App& command, std::string& service) {
+void add_annotate_option(cli::command& command, std::string& service) {
     command
         .add_option("--annotate", service,
                     "show failures at their lines: github prints workflow commands, gitlab writes "
                     "gl-code-quality-report.json beside the reports")
-        ->transform(one_of({"github", "gitlab"}));
+        ->transform(cli::one_of({"github", "gitlab"}));
 }
 
 std::string annotate(const std::string& service, const regression::run_record& run,

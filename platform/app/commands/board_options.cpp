@@ -10,18 +10,17 @@
 #include "models/image_store/image_store.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/vcd_options.h"
-#include "platform/framework/command_line/command_line.h"
 
 namespace trn {
 
-void board_options::add_to(CLI::App& command) {
+void board_options::add_to(cli::command& command) {
     command.add_option("board", build.board, "a name from 'trnvp boards', or a path")->required();
     command.add_option("--firmware", build.firmware,
                        "flash image or ELF to boot (default: the board's)");
     command.add_option("--set", build.set, "NAME=VALUE for a parameter of the board")
         ->allow_extra_args(false);
     command.add_option("--timing", timing, "model contention for resources (default) or not")
-        ->transform(one_of({"contended", "functional"}));
+        ->transform(cli::one_of({"contended", "functional"}));
     command.add_option("--time-policy", policy, "time policy: lockstep, free, realtime:FACTOR");
     command.add_option("--seed", build.seed, "of every random stream");
     command.add_option("--trace", build.trace,
@@ -34,7 +33,7 @@ void board_options::add_to(CLI::App& command) {
                        "report the accessed registers and their sources; .json or .md");
 }
 
-void board_options::add_software_to(CLI::App& command) {
+void board_options::add_software_to(cli::command& command) {
     command
         .add_option("--load", load,
                     "FILE@ADDRESS, or an ELF file: an image of stock software for the management "

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "platform/app/commands/guarded.h"
 #include "platform/app/platform.h"
+#include "platform/framework/command_line/options.h"
 #include "platform/framework/misuse/policy.h"
 
 namespace trn {
@@ -22,9 +22,9 @@ struct board_options {
     std::vector<std::string> load;  ///< FILE@ADDRESS: images of stock software
     std::string initrd, device_tree, bootargs;
 
-    void add_to(CLI::App& command);
+    void add_to(cli::command& command);
     /// Adds the options for stock software on the management processor; only `run` has them.
-    void add_software_to(CLI::App& command);
+    void add_software_to(cli::command& command);
     /// Checks the options. \throws user_error
     platform_options checked() const;
 

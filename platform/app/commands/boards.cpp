@@ -34,7 +34,7 @@ std::string as_json(const std::vector<board_entry>& boards) {
 
 }  // namespace
 
-void add_boards(CLI::App& app, int& status) {
+void add_boards(cli::command& app, int& status) {
     auto json = std::make_shared<bool>(false);
     auto* command = app.add_subcommand("boards", "list the boards that can be run");
     command->add_flag("--json", *json, "as JSON");

@@ -11,7 +11,7 @@
 
 namespace trn {
 
-void add_coverage_option(CLI::App& command, std::filesystem::path& file) {
+void add_coverage_option(cli::command& command, std::filesystem::path& file) {
     command.add_option("--coverage", file,
                        "write which lines and branches of the firmware ran, for LCOV");
 }

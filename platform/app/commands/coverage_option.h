@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "platform/framework/command_line/options.h"
 #include "platform/framework/loader/coverage.h"
 
 namespace trn {
 
 /// Adds --coverage FILE.
-void add_coverage_option(CLI::App& command, std::filesystem::path& file);
+void add_coverage_option(cli::command& command, std::filesystem::path& file);
 
 /// Writes the tracefile, and to standard error the programs that it does not cover.
 /// \throws config_error

@@ -230,9 +230,10 @@ int exec(const exec_options& chosen) try {
 
 }  // namespace
 
-void add_exec(CLI::App& app, int& status) {
+void add_exec(cli::command& app, int& status) {
     auto chosen = std::make_shared<exec_options>();
-    CLI::App* command = app.add_subcommand("exec", "run a bare-metal RISC-V program on one hart");
+    cli::command* command =
+        app.add_subcommand("exec", "run a bare-metal RISC-V program on one hart");
     command->add_option("program", chosen->program, "RV64 ELF executable")->required();
     command->add_option("--commit-log", chosen->commit_log,
                         "write each retired instruction, in Spike's format, to this file");
@@ -243,14 +244,14 @@ void add_exec(CLI::App& app, int& status) {
     command
         ->add_option("--signature-granularity", chosen->signature_granularity,
                      "bytes per line of the signature")
-        ->check(CLI::IsMember({1, 2, 4, 8, 16}));
+        ->check(cli::one_of_numbers({1, 2, 4, 8, 16}));
     command
         ->add_option("--max-instructions", chosen->max_instructions,
                      "fail after this number of executed instructions")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50));
+        ->check(cli::in_range(std::uint64_t{1}, std::uint64_t{1} << 50));
     command->add_option("--isa", chosen->isa, "such as rv64imac_zba_zbb_zbs");
     command->add_option("--quantum", chosen->quantum, "instructions per activation of the hart")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30));
+        ->check(cli::in_range(std::uint64_t{1}, std::uint64_t{1} << 30));
     command->add_option("--max-time", chosen->max_time,
                         "fail at this simulated time, such as '10 ms'");
     command->add_option("--ram", chosen->ram, "size of the RAM at 0x80000000")

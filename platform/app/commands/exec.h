@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "platform/framework/command_line/options.h"
 
 namespace trn {
 
 /// `trnvp exec PROGRAM`: one hart, RAM, ACLINT and PLIC at Spike's addresses, Spike's HTIF. Sets
 /// `status` to the program's exit code, 1 for a failed run, 2 for an error of the user.
-void add_exec(CLI::App& app, int& status);
+void add_exec(cli::command& app, int& status);
 
 }  // namespace trn

@@ -2,7 +2,6 @@
 #include "platform/app/commands/guest.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "platform/app/commands/guest_options.h"
 #include "platform/app/commands/guest_session.h"
+#include "platform/framework/command_line/command_line.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -33,7 +33,7 @@ int guest(const guest_options& chosen) {
 
 }  // namespace
 
-void add_guest(CLI::App& app, int& status) {
+void add_guest(cli::command& app, int& status) {
     auto chosen = std::make_shared<guest_options>();
     auto* c = app.add_subcommand("guest", "start a Linux guest in QEMU with a board's devices");
     chosen->board.add_to(*c);
@@ -46,7 +46,7 @@ void add_guest(CLI::App& app, int& status) {
         ->excludes(one);
     auto* devices = c->add_option("--devices", chosen->which.devices,
                                   "so many chips and no card (default: see --functions)")
-                        ->check(CLI::Range(1u, 64u));
+                        ->check(cli::in_range(1u, 64u));
     c->add_option("--functions", chosen->which.functions,
                   "of the server: all (default), chips, none, or NAME,... such as chip0,nic1")
         ->delimiter(',')
@@ -70,19 +70,18 @@ void add_guest(CLI::App& app, int& status) {
     c->add_option("--product", chosen->product,
                   "SMBIOS product name: the driver's platform type (default: the board's)");
     c->add_option("--memory", chosen->memory_mib, "of the guest, in MiB")
-        ->check(CLI::Range(256, 1 << 20));
+        ->check(cli::in_range(256, 1 << 20));
     c->add_option("--cpus", chosen->cpus, "of each guest (2; 1 where there are several)")
-        ->check(CLI::Range(1, 255));
+        ->check(cli::in_range(1, 255));
     c->add_option("--nodes", chosen->nodes,
                   "NUMA nodes (1), with equal parts of the processors and of the root ports")
-        ->check(CLI::Range(1u, max_nodes));
-    c->add_option(
-         "--clock", chosen->clock,
-         "source of the guest's time: host (default) or instructions, which stop while the "
-         "guest waits for the platform")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, guest_machine::clock>{
-            {"host", guest_machine::clock::host},
-            {"instructions", guest_machine::clock::instructions}}));
+        ->check(cli::in_range(1u, max_nodes));
+    add_choice<guest_machine::clock>(
+        c, "--clock", chosen->clock,
+        "source of the guest's time: host (default) or instructions, which stop while the "
+        "guest waits for the platform",
+        {{"host", guest_machine::clock::host},
+         {"instructions", guest_machine::clock::instructions}});
     c->add_option("--qemu", chosen->qemu, "a QEMU with the device vfio-user-pci (10.1 or later)");
     c->add_option("--listen", chosen->listen,
                   "folder for the sockets, so that trnctl and others can join");

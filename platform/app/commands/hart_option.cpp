@@ -8,7 +8,7 @@
 
 namespace trn {
 
-void add_hart_option(CLI::App& command) {
+void add_hart_option(cli::command& command) {
     using riscv::translate::mode;
     static const std::map<std::string, mode> modes{
         {"interpret", mode::interpret}, {"translate", mode::translate}, {"check", mode::check}};
@@ -26,7 +26,7 @@ void add_hart_option(CLI::App& command) {
             },
             "how harts execute: interpret, translate (frequent blocks become host code) or check "
             "(both, and compare)")
-        ->check(CLI::IsMember({"interpret", "translate", "check"}))
+        ->transform(cli::one_of({"interpret", "translate", "check"}))
         ->envname("TRNVP_HART");
 }
 

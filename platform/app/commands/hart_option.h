@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "platform/framework/command_line/options.h"
 
 namespace trn {
 
 /// Adds --hart interpret|translate|check. The choice takes effect during parsing, before harts
 /// exist.
-void add_hart_option(CLI::App& command);
+void add_hart_option(cli::command& command);
 
 }  // namespace trn

@@ -12,7 +12,6 @@
 #include "platform/app/commands/guarded.h"
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/drawing/board_vocabulary.h"
-#include "platform/framework/command_line/command_line.h"
 #include "platform/framework/netlist/address_map.h"
 #include "platform/framework/netlist/boards.h"
 #include "platform/framework/output.h"
@@ -248,7 +247,7 @@ std::string inspect(const arguments& given) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, int& status) {
+void add_inspect(cli::command& app, int& status) {
     auto given = std::make_shared<arguments>();
     auto* command = app.add_subcommand(
         "inspect", "show a board's tree, parameters and address maps, or explain a kind");
@@ -256,7 +255,7 @@ void add_inspect(CLI::App& app, int& status) {
     command->add_option("--map", given->map, "only this router's map, down to the blocks");
     command
         ->add_option("--graph", given->graph, "only a drawing of chips, switches, hosts and cables")
-        ->transform(one_of({"svg", "dot"}));
+        ->transform(cli::one_of({"svg", "dot"}));
     command->add_option("--set", given->set, "a parameter of the board: name=value");
     command->add_flag("--device-tree", given->device_tree,
                       "the flattened device tree of a management processor with stock software");

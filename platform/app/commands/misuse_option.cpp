@@ -11,7 +11,7 @@
 
 namespace trn {
 
-void add_misuse_option(CLI::App& command, std::vector<misuse::policy_choice>& choices) {
+void add_misuse_option(cli::command& command, std::vector<misuse::policy_choice>& choices) {
     command
         .add_option_function<std::vector<std::string>>(
             "--misuse",
@@ -19,7 +19,7 @@ void add_misuse_option(CLI::App& command, std::vector<misuse::policy_choice>& ch
                 for (const auto& text : texts) try {
                         choices.push_back(misuse::policy_choice::parse(text));
                     } catch (const std::invalid_argument& wrong) {
-                        throw CLI::ValidationError("--misuse", wrong.what());
+                        cli::refuse_value("--misuse", wrong.what());
                     }
             },
             "log, count or fail when software breaks a rule of doc/rules.md; "

@@ -16,7 +16,6 @@
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/recording/log/survey.h"
 #include "platform/app/recording/replay.h"
-#include "platform/framework/command_line/command_line.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/netlist/boards.h"
 #include "platform/framework/output.h"
@@ -132,7 +131,7 @@ int run(const replay_options& chosen) {
 
 }  // namespace
 
-void add_replay(CLI::App& app, int& status) {
+void add_replay(cli::command& app, int& status) {
     auto chosen = std::make_shared<replay_options>();
     auto* c = app.add_subcommand("replay", "repeat a recorded session with no host attached");
     c->add_option("folder", chosen->folder, "folder written by 'trnvp run --record'")->required();
@@ -142,7 +141,8 @@ void add_replay(CLI::App& app, int& status) {
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
-    c->add_option("--uart", chosen->uart, "stdout or none")->transform(one_of({"stdout", "none"}));
+    c->add_option("--uart", chosen->uart, "stdout or none")
+        ->transform(cli::one_of({"stdout", "none"}));
     c->add_flag("--strict", chosen->strict,
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");

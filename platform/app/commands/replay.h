@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "platform/framework/command_line/options.h"
 
 namespace trn {
 
 /// `trnvp replay`: repeats a recorded session with no host attached (doc/recording.md).
-void add_replay(CLI::App& app, int& status);
+void add_replay(cli::command& app, int& status);
 
 }  // namespace trn

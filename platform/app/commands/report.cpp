@@ -18,7 +18,6 @@
 #include "platform/app/regression/record_file.h"
 #include "platform/app/regression/report_folder.h"
 #include "platform/app/report_file.h"
-#include "platform/framework/command_line/command_line.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/output.h"
 
@@ -80,7 +79,7 @@ int compare_records(const compare_options& chosen) {
                : 0;
 }
 
-void add_merge(CLI::App& to, int& status) {
+void add_merge(cli::command& to, int& status) {
     auto chosen = std::make_shared<merge_options>();
     auto* c = to.add_subcommand("merge", "one set of reports from those of shards or machines");
     c->add_option("from", chosen->from, "folders that trnvp test --report wrote")->required();
@@ -92,29 +91,29 @@ void add_merge(CLI::App& to, int& status) {
     c->callback([chosen, &status] { status = merge_records(*chosen); });
 }
 
-void add_compare(CLI::App& to, int& status) {
+void add_compare(cli::command& to, int& status) {
     auto chosen = std::make_shared<compare_options>();
     auto* c = to.add_subcommand("compare", "what differs between two runs");
     c->add_option("old", chosen->before, "folder of the earlier run")->required();
     c->add_option("new", chosen->now, "folder of the later run")->required();
     c->add_option("--noise", chosen->limits.noise_percent,
                   "percent by which a figure may leave the range of its earlier values (5)")
-        ->check(CLI::Range(0.0, 1000.0));
+        ->check(cli::in_range(0.0, 1000.0));
     c->add_option("--slower", chosen->limits.slower_percent,
                   "percent by which a duration may grow (50)")
-        ->check(CLI::Range(0.0, 100'000.0));
+        ->check(cli::in_range(0.0, 100'000.0));
     c->add_option("--fail-on", chosen->fail_on,
                   "what makes the status 1: failing, missing, digests, figures (these four by "
                   "default), durations")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->transform(one_of({"failing", "missing", "digests", "figures", "durations"}));
+        ->transform(cli::one_of({"failing", "missing", "digests", "figures", "durations"}));
     c->callback([chosen, &status] { status = compare_records(*chosen); });
 }
 
 }  // namespace
 
-void add_report(CLI::App& app, int& status) {
+void add_report(cli::command& app, int& status) {
     auto* c = app.add_subcommand("report", "merge and compare runs of trnvp test");
     c->require_subcommand(1);
     add_merge(*c, status);

@@ -290,7 +290,7 @@ private:
 
 }  // namespace
 
-void add_run(CLI::App& app, int& status) {
+void add_run(cli::command& app, int& status) {
     auto chosen = std::make_shared<run_options>();
     auto* c = app.add_subcommand("run", "build a board, boot it and serve it");
     chosen->board.add_to(*c);

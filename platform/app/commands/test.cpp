@@ -35,7 +35,6 @@
 #include "platform/app/scenario/schema.h"
 #include "platform/app/scenario/selection.h"
 #include "platform/app/scenario/steps.h"
-#include "platform/framework/command_line/command_line.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/output.h"
 
@@ -116,22 +115,6 @@ int run_cluster(const test_options& chosen, const test_scenarios& all) {
     return run.passed() ? 0 : 1;
 }
 
-/// The options of `command` as words of a command line, except those in `without`.
-std::vector<std::string> words_of(const CLI::App& command, const std::set<std::string>& without) {
-    std::vector<std::string> words, options;
-    for (const auto* option : command.get_options()) {
-        if (option->count() == 0 || without.contains(option->get_name())) continue;
-        const bool positional = !option->nonpositional();
-        for (const auto& value : option->results())
-            if (positional)
-                words.push_back(value);
-            else
-                options.push_back(fmt::format("--{}={}", option->get_lnames().front(), value));
-    }
-    words.insert(words.end(), options.begin(), options.end());
-    return words;
-}
-
 /// Options that --slurm applies to the whole run and does not pass to shards.
 const std::set<std::string> of_the_whole{
     "--junit",     "--html",    "--json",   "--jobs",     "--report",          "--slurm",
@@ -190,13 +173,13 @@ int run(const test_options& chosen) {
     return passed ? 0 : 1;
 }
 
-/// Adds an option whose text `parse` converts. \throws CLI::ValidationError for
-/// std::invalid_argument of `parse`
-void add_parsed(CLI::App& to, const std::string& name, const std::string& form,
+/// Adds an option whose text `parse` converts. An std::invalid_argument of
+/// `parse` is reported as an error of the option.
+void add_parsed(cli::command& to, const std::string& name, const std::string& form,
                 const std::string& about, const std::function<void(const std::string&)>& parse) {
     to.add_option_function<std::string>(name, parse, about)
-        ->check(CLI::Validator(
-            [parse](const std::string& text) -> std::string {
+        ->check(cli::validator(
+            [parse](std::string& text) -> std::string {
                 try {
                     parse(text);
                 } catch (const std::invalid_argument& wrong) {
@@ -209,7 +192,7 @@ void add_parsed(CLI::App& to, const std::string& name, const std::string& form,
 
 }  // namespace
 
-void add_test(CLI::App& app, int& status) {
+void add_test(cli::command& app, int& status) {
     auto chosen = std::make_shared<test_options>();
     auto* c = app.add_subcommand("test", "run scenarios (doc/scenarios.md)");
     auto* files =
@@ -226,7 +209,7 @@ void add_test(CLI::App& app, int& status) {
                   "add this run to the folder, and show the last 30 runs in the HTML reports");
     c->add_option("-j,--jobs", chosen->jobs,
                   "runs at a time, or jobs of --slurm (number of processors)")
-        ->check(CLI::Range(1u, 1024u));
+        ->check(cli::in_range(1u, 1024u));
     c->add_option("--trace", chosen->trace,
                   "write the event trace of each run here; .perfetto-trace for Perfetto");
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
@@ -237,7 +220,7 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--fidelity-report", chosen->fidelity_report,
                   "report the registers that each run accessed; .json or .md");
     c->add_option("--timing", chosen->timing, "model contention for resources (default) or not")
-        ->transform(one_of({"contended", "functional"}));
+        ->transform(cli::one_of({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
     c->add_option("--name", chosen->which.names,
                   "only the scenario of this name, as --list has it");
@@ -253,7 +236,7 @@ void add_test(CLI::App& app, int& status) {
         "run each with all these seeds instead of its own, as one row of the reports",
         [chosen](const auto& text) { chosen->which.seeds = scenario::seed_range::parse(text); });
     c->add_option("--repeat", chosen->which.repeat, "run each so often")
-        ->check(CLI::Range(1u, 10'000u));
+        ->check(cli::in_range(1u, 10'000u));
     c->add_option("--shuffle", chosen->which.shuffle, "in an order drawn with this seed");
     c->add_flag("--rerun-failed", chosen->rerun_failed,
                 "only the scenarios that failed in the last run");
@@ -268,10 +251,10 @@ void add_test(CLI::App& app, int& status) {
     c->callback([chosen, c, &status] {
         // The history compares runs of one build and scenario by their trace digests.
         chosen->digest = chosen->digest || !chosen->history.empty();
-        chosen->forwarded = words_of(*c, of_the_whole);
+        chosen->forwarded = c->words(of_the_whole);
         if (chosen->digest) chosen->forwarded.emplace_back("--digest");
         if (chosen->scenarios.empty() && !chosen->schema && !chosen->steps)
-            throw CLI::RequiredError("scenario");
+            cli::refuse_missing("scenario");
         status = run(*chosen);
     });
 }

@@ -5,7 +5,7 @@
 
 namespace trn {
 
-void add_vcd_options(CLI::App& command, std::filesystem::path& file,
+void add_vcd_options(cli::command& command, std::filesystem::path& file,
                      std::vector<std::string>& signals) {
     command.add_option("--vcd", file, "write signal changes to this file, for GTKWave");
     command

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <functional>
 #include <iterator>
@@ -108,7 +107,7 @@ public:
                 "--timing",
                 [this](const std::string& how) { session_.functional = how == "functional"; },
                 "whether resources of --board are contended")
-            ->transform(one_of({"contended", "functional"}))
+            ->transform(cli::one_of({"contended", "functional"}))
             ->needs("--board");
         app_.add_option("--seed", session_.seed, "of --board's random streams")->needs("--board");
         app_.add_option("--misuse", session_.misuse,
@@ -168,7 +167,7 @@ private:
         return trace::failure().empty() ? 0 : 1;
     }
 
-    CLI::App* add(const std::string& name, const std::string& what, command does) {
+    cli::command* add(const std::string& name, const std::string& what, command does) {
         auto* sub = app_.add_subcommand(name, what);
         sub->fallthrough();
         sub->callback([this, does = std::move(does)] { chosen_ = does; });
@@ -176,14 +175,14 @@ private:
     }
 
     /// Locations and sizes are parsed with the command line, before a board is built.
-    static void add_place(CLI::App* to, const std::string& name, location& place,
+    static void add_place(cli::command* to, const std::string& name, location& place,
                           const std::string& what) {
         to->add_option_function<std::string>(
               name, [&place](const std::string& text) { place = place_of(text); }, what)
             ->required();
     }
     /// Adds an option for a memory that holds buffers of a collective.
-    static void add_memory(CLI::App* to, const std::string& name, location& place,
+    static void add_memory(cli::command* to, const std::string& name, location& place,
                            const std::string& what) {
         const auto read = [name, &place](const std::string& text) {
             place = place_of(text);
@@ -192,7 +191,7 @@ private:
         };
         to->add_option_function<std::string>(name, read, what);
     }
-    static CLI::Option* add_size(CLI::App* to, const std::string& name, std::uint64_t& size,
+    static cli::option* add_size(cli::command* to, const std::string& name, std::uint64_t& size,
                                  const std::string& what) {
         return to->add_option_function<std::string>(
             name, [&size](const std::string& text) { size = size_of(text); }, what);
@@ -213,7 +212,7 @@ private:
         });
         add_place(fills, "at", copy_.to, "hbm0@16MiB, sbuf3");
         add_size(fills, "size", copy_.size, "64MiB")->required();
-        fills->add_option("value", value_, "0..255")->required()->check(CLI::Range(0, 255));
+        fills->add_option("value", value_, "0..255")->required()->check(cli::in_range(0, 255));
 
         auto* rates =
             add("bench", "copy speed by size and direction, or between chips", [this](session& s) {
@@ -227,7 +226,7 @@ private:
         add_size(show, "--size", run_size_, "of each copy (64MiB)");
     }
 
-    void add_matrix(CLI::App* rates) {
+    void add_matrix(cli::command* rates) {
         auto* between = rates->add_flag("--matrix", between_chips_,
                                         "bandwidth and latency between the chips, HBM to HBM");
         add_choice<traffic_pattern>(rates, "--pattern", matrix_.pattern,
@@ -282,14 +281,14 @@ private:
         add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "algorithm (auto)",
                                        algorithms);
         sub->add_option("--table", table_, "file with a table of algorithms")
-            ->check(CLI::ExistingFile);
+            ->check(cli::existing_file());
         sub->add_option("--ranks", coll_.ranks, "chips that take part, such as 0-3,7 (all)");
         sub->add_option("--root", asked.root, "of a broadcast")->capture_default_str();
         sub->add_option("--channels", asked.channels, "cores of a rank (by size)");
         sub->add_option("--lanes", asked.lanes, "DMA engines of a core (by size)");
         sub->add_option("--iterations", asked.iterations, "the time is their mean")
             ->capture_default_str()
-            ->check(CLI::Range(1, 1000));
+            ->check(cli::in_range(1, 1000));
         sub->add_option("--limit", asked.limit_ns, "ns that a rank waits for another")
             ->capture_default_str();
         sub->add_option("--image", image_, "firmware of the collective cores")
@@ -298,7 +297,7 @@ private:
         sub->add_flag("--steps{12}", coll_.steps,
                       "when each step of each rank began and ended: at most so many of as many "
                       "ranks, the slowest (12); --json has all")
-            ->check(CLI::Range(1, 1'000'000));
+            ->check(cli::in_range(1, 1'000'000));
     }
 
     void run_coll(session& where) {
@@ -364,7 +363,7 @@ private:
     }
 
     /// Adds NAME=TEXT options to the command `program run`.
-    static void add_tensors(CLI::App& run, const std::string& name, tensor_texts& texts,
+    static void add_tensors(cli::command& run, const std::string& name, tensor_texts& texts,
                             const std::string& what, const std::string& key = "TENSOR") {
         run.add_option_function<std::vector<std::string>>(
                name,
@@ -380,10 +379,10 @@ private:
                what)
             ->type_name(key.substr(0, 1) + "=VALUE")
             ->allow_extra_args(false)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+            ->take_all();
     }
 
-    void add_run(CLI::App& run) {
+    void add_run(cli::command& run) {
         run.add_option_function<std::string>(
                "file", [this](const std::string& file) { program_file_ = file; },
                "a program set, or its text form")
@@ -399,7 +398,7 @@ private:
                "over all chips, which the program starts: 'all_reduce product -> sum S[30]'")
             ->type_name("TEXT")
             ->allow_extra_args(false)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+            ->take_all();
         run.add_option("--image", image_, "firmware of the collective cores")
             ->capture_default_str();
         add_tensors(run, "--in", program_.what.in,
@@ -409,10 +408,10 @@ private:
                     "expected output, as --in; exit status 1 when it differs");
         run.add_option("--rtol", program_.expected.allowed.relative,
                        "relative tolerance of --check (0)")
-            ->check(CLI::NonNegativeNumber);
+            ->check(cli::non_negative_number());
         run.add_option("--atol", program_.expected.allowed.absolute,
                        "absolute tolerance of --check (0)")
-            ->check(CLI::NonNegativeNumber);
+            ->check(cli::non_negative_number());
         run.add_option("--limit", program_.expected.limit_ns, "ns of simulated time (100 ms)");
         run.add_flag("--counters", program_.counters, "print counters of the engines afterwards");
         run.add_option("--values", program_.seed, "seed of random inputs (1)");
@@ -435,14 +434,14 @@ private:
         put->add_option("value", value_, "the value")->required();
         put->add_option("--width", width_, "bytes")
             ->capture_default_str()
-            ->check(CLI::IsMember({1, 2, 4, 8}));
+            ->check(cli::one_of_numbers({1, 2, 4, 8}));
     }
 
     void add_sync(const std::string& name, const std::string& what,
                   const std::vector<std::string>& verbs,
                   void (*does)(session&, const sync_options&, const output&)) {
         auto* sub = add(name, what, [this, does](session& s) { does(s, sync_, out_); });
-        sub->add_option("verb", sync_.what, "operation")->required()->transform(one_of(verbs));
+        sub->add_option("verb", sync_.what, "operation")->required()->transform(cli::one_of(verbs));
         sub->add_option("index", sync_.index, "0..255")->required();
         sub->add_option("value", sync_.value, "for set, inc and dec");
         sub->add_option("--core", sync_.core, "0..7");
@@ -490,10 +489,10 @@ private:
         resets->add_option("--cores", cores_, "map of cores, such as 0x3");
         auto* watch = add("monitor", "UART, power and DMA counters, until the platform ends",
                           [this](session& s) { monitor(s, seconds_, out_); });
-        watch->add_option("--for", seconds_, "seconds")->check(CLI::NonNegativeNumber);
+        watch->add_option("--for", seconds_, "seconds")->check(cli::non_negative_number());
     }
 
-    CLI::App app_{"works on a trnvp platform as a host would", "trnctl"};
+    cli::command app_{"works on a trnvp platform as a host would", "trnctl"};
     session_options session_;
     output out_;
     command chosen_;

@@ -2,8 +2,9 @@
 #include "platform/framework/command_line/command_line.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <string_view>
@@ -92,20 +93,8 @@ std::string unknown_word(const CLI::App& app) {
 
 }  // namespace
 
-CLI::Validator one_of(std::vector<std::string> words) {
-    const auto shown = fmt::format("{{{}}}", fmt::join(words, ","));
-    const auto check = [words = std::move(words)](std::string& text) -> std::string {
-        const auto known = std::ranges::find_if(
-            words, [&](const std::string& word) { return same_word(word, text); });
-        if (known == words.end())
-            return fmt::format("'{}' is not a valid choice  {}", text, suggest(text, words));
-        text = *known;
-        return {};
-    };
-    return {check, shown};
-}
-
-int parse_command_line(CLI::App& app, int argc, char** argv) {
+int parse_command_line(cli::command& command, int argc, char** argv) {
+    auto& app = command.wrapped();
     app.set_version_flag("--version", version_of(app), "print the version and the commit");
     check_values_of(app);
     try {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "platform/framework/command_line/options.h"
 #include "platform/framework/config/document.h"
 
 namespace trn {
@@ -15,14 +15,12 @@ namespace trn {
 /// the chosen ones. Adds --version. Improves on CLI11: for an unknown word the nearest option or
 /// subcommand is suggested, empty values are refused, and numbers out of range are refused (CLI11
 /// wraps them). \returns 0, also after --help; 2 after an error, which is printed
-int parse_command_line(CLI::App& app, int argc, char** argv);
-
-/// Accepts these words only; '-' and '_' are equal.
-CLI::Validator one_of(std::vector<std::string> words);
+int parse_command_line(cli::command& app, int argc, char** argv);
 
 /// Adds an option whose value is an enumerator's name, spelled as in board and scenario files.
 template <class E, class T>
-CLI::Option* add_choice(CLI::App* to, const std::string& name, T& value, const std::string& what,
+cli::option* add_choice(cli::command* to, const std::string& name, T& value,
+                        const std::string& what,
                         std::vector<config::choice<E>> choices = {
                             std::begin(config::choices<E>::list),
                             std::end(config::choices<E>::list)}) {
@@ -31,7 +29,7 @@ CLI::Option* add_choice(CLI::App* to, const std::string& name, T& value, const s
     const auto set = [&value, choices](const std::string& word) {
         value = std::ranges::find(choices, word, &config::choice<E>::name)->value;
     };
-    return to->add_option_function<std::string>(name, set, what)->transform(one_of(words));
+    return to->add_option_function<std::string>(name, set, what)->transform(cli::one_of(words));
 }
 
 }  // namespace trn
