@@ -3,10 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,24 +46,6 @@ double nanoseconds_each(std::size_t repetitions, Body body) {
 }
 
 /// Writes the rows to the file given by `--json FILE`, or else prints them.
-inline int report(const std::vector<bench_row>& rows, int argc, char** argv) {
-    auto list = nlohmann::json::array();
-    for (const auto& r : rows) {
-        nlohmann::json row{{"name", r.name},
-                           {"value", r.value},
-                           {"unit", r.unit},
-                           {"goal", r.goal},
-                           {"peer", r.peer}};
-        row["met"] = r.met ? nlohmann::json(*r.met) : nlohmann::json();
-        row["peer_value"] = r.peer_value ? nlohmann::json(*r.peer_value) : nlohmann::json();
-        row["ratio"] = r.peer_value ? nlohmann::json(r.value / *r.peer_value) : nlohmann::json();
-        list.push_back(row);
-    }
-    if (argc == 3 && std::strcmp(argv[1], "--json") == 0)
-        std::ofstream(argv[2]) << list.dump(1) << "\n";
-    else
-        std::printf("%s\n", list.dump(1).c_str());
-    return 0;
-}
+int report(const std::vector<bench_row>& rows, int argc, char** argv);
 
 }  // namespace trn::test

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Throughput of copies through a descriptor ring, compared with memcpy of the same blocks.
+#include <cstring>
+
 #include "models/misuse_rules.h"
 #include "models/udma/dma_descriptor_regs.h"
 #include "platform/framework/misuse/misuse.h"

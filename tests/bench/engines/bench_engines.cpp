@@ -4,6 +4,8 @@
 // number of bytes.
 #include <dlfcn.h>
 
+#include <cstdio>
+#include <cstring>
 #include <random>
 
 #include "models/engines/scalar_engine.h"
