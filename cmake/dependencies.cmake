@@ -23,6 +23,9 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 # RE2's -pthread would define _REENTRANT, which makes precompiled headers of other targets unusable.
 set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 
-add_library(trn_boost INTERFACE)
-target_link_libraries(trn_boost INTERFACE Boost::headers Threads::Threads)
-target_compile_definitions(trn_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ERROR_CODE_HEADER_ONLY)
+# Asio's functions are compiled once, here.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/asio.cpp CONTENT "#include <boost/asio/impl/src.hpp>\n")
+add_library(trn_boost STATIC ${CMAKE_BINARY_DIR}/asio.cpp)
+target_link_libraries(trn_boost PUBLIC trn_options Boost::headers Threads::Threads)
+target_compile_definitions(trn_boost PUBLIC BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
+    BOOST_ERROR_CODE_HEADER_ONLY)

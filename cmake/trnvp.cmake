@@ -70,13 +70,13 @@ function(trn_build_fast name level)
     endif()
 endfunction()
 
-# trn_gather(name [count]): compiles the files of a target in groups of eight (or `count`), because
+# trn_gather(name [count]): compiles the files of a target in groups of ten (or `count`), because
 # their common includes take most of the time. Files of a group share an anonymous namespace; files
 # with conflicting names are excluded by `trn_apart`. Sanitizer and lint builds compile each file by
 # itself: TRNVP_GATHER is off.
 option(TRNVP_GATHER "compile files of a target together where that is faster" ON)
 function(trn_gather name)
-    set(counts 8 ${ARGN})
+    set(counts 10 ${ARGN})
     list(GET counts -1 count)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ${TRNVP_GATHER} UNITY_BUILD_BATCH_SIZE ${count})
 endfunction()
