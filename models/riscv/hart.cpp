@@ -38,6 +38,7 @@ void hart::reset() {
     horizon_ = unretired_ = 0;
     exec.budget = cut_ = 0;
     run_ends_ = false;
+    was_reset_ = true;
     exec.at = nullptr;
     reservation_ = {};
     timer_line_ = false;
@@ -56,6 +57,7 @@ u64 hart::run(u64 instructions, u64 quantum) {
     const u64 start = ticks();
     constexpr auto unlimited = static_cast<u64>(std::numeric_limits<i64>::max());
     quantum_ = static_cast<i64>(quantum == 0 ? unlimited : std::min(quantum, unlimited));
+    was_reset_ = false;
     cut_ = 0;  // left by an earlier run that was interrupted or halted at its end
     exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
     horizon_ = start + static_cast<u64>(exec.budget);
@@ -67,6 +69,7 @@ u64 hart::run(u64 instructions, u64 quantum) {
             run_operations(nullptr, pc_, 0);
         exec.budget += cut_;
         horizon_ += static_cast<u64>(std::exchange(cut_, 0));
+        if (was_reset_) return ticks();
         if (std::exchange(run_ends_, false)) break;
     }
     return ticks() - start;
@@ -100,6 +103,7 @@ void hart::execute_alone(u64 pc) {
     const privilege mode = mode_;
     u32 bits = 0;
     exec.raised = fetch(pc, bits);
+    if (was_reset_) return;
     if (exec.raised) {
         --exec.budget;
         enter_fault(pc);
@@ -112,7 +116,8 @@ void hart::execute_alone(u64 pc) {
     execute_one(d);
     end_with_quantum();  // the instruction may have accessed the bus
 
-    if (debug_.has_hit()) return;  // stopped before the access: nothing was executed
+    // Stopped before the access: nothing was executed.
+    if (debug_.has_hit() || was_reset_) return;
     if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
     if (coverage::active() != nullptr) record(pc, d);
 }
@@ -165,7 +170,8 @@ const op* hart::find_code(u64 pc) {
     if (e.tag != page) {
         careful_ = true;  // cleared if the whole page can be executed as blocks
         u64 pa = 0;
-        if (page_is_watched(page, access::fetch) || mmu_.translate(page, access::fetch, mode_, pa))
+        if (page_is_watched(page, access::fetch) ||
+            mmu_.translate(page, access::fetch, mode_, pa) || was_reset_)
             return nullptr;
         if (!protection.uniform(pa, 4096) || !protection.allows(pa, 4096, access::fetch, mode_))
             return nullptr;
@@ -225,6 +231,7 @@ void hart::end_run() {
 }
 
 void hart::stall(u64 instructions) {
+    if (was_reset_) return;
     exec.budget -= static_cast<i64>(instructions);
     unretired_ += instructions;
 }

@@ -53,12 +53,15 @@ public:
     hart(const hart&) = delete;
     hart& operator=(const hart&) = delete;
 
+    /// From within a bus access: the run ends at once, before any other effect of the instruction.
     void reset();
+    /// Whether the hart was reset during its last run, or after it.
+    bool was_reset() const { return was_reset_; }
 
     /// Executes at least `instructions` (including trapping ones) up to the end of a basic block,
-    /// or until the hart waits or halts. Returns the number executed. If `quantum` is not 0, they
-    /// form quanta of that size, and after a bus access the run ends with the current quantum,
-    /// because other modules may have to act.
+    /// or until the hart waits, halts or is reset. Returns the number executed, since the reset if
+    /// there was one. If `quantum` is not 0, they form quanta of that size, and after a bus access
+    /// the run ends with the current quantum, because other modules may have to act.
     u64 run(u64 instructions, u64 quantum = 0);
     /// ticks() at which the last run was due to end.
     u64 run_end() const { return horizon_; }
@@ -209,13 +212,14 @@ private:
         if (exec.budget > quantum_) withhold_other_quanta();
     }
     void withhold_other_quanta();
+    /// False: an access fault, or the access has reset the hart; failed() returns which.
     bool bus_read(u64 pa, std::span<u8> data) {
         end_with_quantum();
-        return bus_.read(pa, data);
+        return bus_.read(pa, data) && !was_reset_;
     }
     bool bus_write(u64 pa, std::span<const u8> data) {
         end_with_quantum();
-        return bus_.write(pa, data);
+        return bus_.write(pa, data) && !was_reset_;
     }
     void run_operations(const op* first, u64 acc, u64 page);
     void step();
@@ -226,6 +230,9 @@ private:
     void halt(const stop& why);
 
     privilege data_mode() const;
+    fault failed(access how, u64 va) const {
+        return was_reset_ ? fault{cause::reset, 0} : access_fault(how, va);
+    }
     fault physical(u64 va, u64 size, access how, u64& pa);
     fault load_anywhere(u64 va, unsigned size, u64& value);
     fault store_anywhere(u64 va, unsigned size, u64 value);
@@ -257,6 +264,7 @@ private:
     i64 quantum_ = 0;  // of the run; the largest number: no quanta
     i64 cut_ = 0;      // budget withheld by stop_soon()
     bool run_ends_ = false;
+    bool was_reset_ = false;
     privilege mode_ = privilege::machine;
     u64 lines_ = 0;            // interrupt inputs, as mip bits
     bool timer_line_ = false;  // time >= stimecmp, while menvcfg.STCE is set

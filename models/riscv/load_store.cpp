@@ -34,7 +34,8 @@ privilege hart::data_mode() const {
 }
 
 fault hart::physical(u64 va, u64 size, access how, u64& pa) {
-    return mmu_.physical(va, size, how, how == access::fetch ? mode_ : data_mode(), pa);
+    const fault f = mmu_.physical(va, size, how, how == access::fetch ? mode_ : data_mode(), pa);
+    return was_reset_ ? fault{cause::reset, 0} : f;
 }
 
 /// Enters the page into the TLB, so that further accesses take the fast path, unless the page needs
@@ -85,7 +86,7 @@ fault hart::load(u64 va, unsigned size, u64& value) {
     const device_entry& e = exec.space->device_load_entry(va);
     if (e.tag != tag_of(va, size)) return load_anywhere(va, size, value);
     const bool done = bus_read(va + e.bus, {reinterpret_cast<u8*>(&value), size});
-    return done ? fault{} : access_fault(access::load, va);
+    return done ? fault{} : failed(access::load, va);
 }
 
 /// Precondition: `value` is 0.
@@ -113,7 +114,7 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
         // software should not emulate them by several smaller accesses (Priv. 3.6.3.3).
         if (!aligned(va, size)) return access_fault(access::load, va);
         remember_device(va, pa, access::load);
-        if (!bus_read(pa, {raw, size})) return access_fault(access::load, va);
+        if (!bus_read(pa, {raw, size})) return failed(access::load, va);
     }
     if (log_ != nullptr) log_->load(va);
     return {};
@@ -123,7 +124,7 @@ fault hart::store(u64 va, unsigned size, u64 value) {
     const device_entry& e = exec.space->device_store_entry(va);
     if (e.tag != tag_of(va, size)) return store_anywhere(va, size, value);
     const bool done = bus_write(va + e.bus, {reinterpret_cast<const u8*>(&value), size});
-    return done ? fault{} : access_fault(access::store, va);
+    return done ? fault{} : failed(access::store, va);
 }
 
 fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
@@ -151,7 +152,7 @@ fault hart::store_in_page(u64 va, unsigned size, u64 value) {
         if (!aligned(va, size)) return access_fault(access::store, va);
         remember_device(va, pa, access::store);
         if (!bus_write(pa, {reinterpret_cast<const u8*>(&value), size}))
-            return access_fault(access::store, va);
+            return failed(access::store, va);
     }
     if (log_ != nullptr) log_->store(va, size, value);
     return {};
@@ -214,14 +215,14 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     if (host != nullptr)
         std::memcpy(raw.data(), host, size);
     else if (!bus_read(pa, {raw.data(), size}))
-        return access_fault(access::store, va);
+        return failed(access::store, va);
     std::memcpy(&old, raw.data(), 8);
     const u64 result = f(old, operand);
     std::memcpy(raw.data(), &result, 8);
     if (host != nullptr)
         std::memcpy(host, raw.data(), size);
     else if (!bus_write(pa, {raw.data(), size}))
-        return access_fault(access::store, va);
+        return failed(access::store, va);
     if (log_ != nullptr) {
         log_->load(va);
         log_->store(va, size, result);
@@ -275,7 +276,7 @@ fault hart::fetch_half(u64 pc, u16& half) {
     if (const u8* const host = mmu_.direct(pa, 2, access::fetch))
         std::memcpy(&raw, host, 2);
     else if (!bus_read(pa, raw))
-        return access_fault(access::fetch, pc);
+        return failed(access::fetch, pc);
     std::memcpy(&half, raw.data(), 2);
     return {};
 }

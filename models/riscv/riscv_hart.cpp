@@ -93,6 +93,7 @@ void riscv_hart::execute() {
     const bool was_halted = core.halted();
     const std::uint64_t done = run_quanta(core);
     if (core.halted() && !was_halted && stopped_) stopped_();
+    if (core.was_reset()) return;  // by its own access: the end of the reset wakes it
     if (core.waiting()) {
         stop_serving();
         say_parked();
@@ -111,7 +112,7 @@ void riscv_hart::say_parked() {
 }
 
 /// Executes one quantum, or several if no other event is due in their time, since the kernel would
-/// only resume this process. Returns the instructions executed since ticks_start_.
+/// only resume this process. Returns the instructions executed since ticks_start_; ends at a reset.
 std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
     const std::uint64_t quantum = cfg_.quantum_instructions;
     const std::uint64_t limit = cfg_.instruction_limit - ticks_start_;
@@ -121,6 +122,7 @@ std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
         const std::uint64_t end = std::min(quantum_end_, limit);
         if (done < end) {
             done += core.run(end - done, quantum);
+            if (core.was_reset()) return 0;
             if (end < limit) quantum_end_ = core.run_end() - ticks_start_;
         }
         if (done >= limit) core.request_halt();

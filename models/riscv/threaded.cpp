@@ -93,6 +93,7 @@ void illegal(TRN_FLOW) {
 }
 
 void take_fault(TRN_FLOW) {
+    if (h.exec.raised.why == cause::reset) return;
     const op* const at = h.exec.at;
     const u64 pc = h.pc_of(at);
     if (h.exec.raised.why == cause::alone) {

@@ -23,6 +23,9 @@ enum class cause : u8 {
     /// Not an exception: the instruction is left before its access, which a debugger watches, and
     /// is executed again alone.
     alone = 254,
+    /// Not an exception: the hart was reset by its own access. The instruction is left, and the
+    /// hart's state is that after reset.
+    reset = 253,
 };
 
 /// The result of an instruction: empty, or the exception raised instead of taking effect.

@@ -126,6 +126,36 @@ TEST_F(RiscvTest, DeviceAccessThatResetsTheHartLeavesNoTranslationBehind) {
     EXPECT_EQ(memory.device_writes.size(), 1u);
 }
 
+TEST_F(RiscvTest, DeviceAccessThatResetsTheHartIsTheLastEffectOfItsRun) {
+    constexpr u32 amoadd_x8_x7_x6 = 0x0073242f;
+    memory.on_device_access = [&] { h->reset(); };
+    for (const u32 access : {sw(7, 6, 0), lw(8, 6, 0), amoadd_x8_x7_x6}) {
+        put(base,
+            {lui(6, 0x10000), addi(7, 0, 1), access, addi(7, 7, 1), addi(8, 8, 1), jal(0, 0)});
+        h->set_pc(base);
+        EXPECT_EQ(h->run(1000), 0u);
+        EXPECT_TRUE(h->was_reset());
+        EXPECT_EQ(h->pc(), base);
+        EXPECT_EQ(h->ticks(), 0u);
+        EXPECT_EQ(h->read_x(7), 0u);
+        EXPECT_EQ(h->read_x(8), 0u);
+        h->fence_i();
+    }
+}
+
+TEST_F(RiscvTest, SteppedDeviceAccessThatResetsTheHartStopsAtTheResetVector) {
+    put(base, {lui(6, 0x10000), sw(0, 6, 0)});
+    memory.on_device_access = [&] { h->reset(); };
+    for (int step = 0; step < 2; ++step) {
+        h->resume(true);
+        h->run(1000);
+    }
+    EXPECT_EQ(memory.device_writes.size(), 1u);
+    EXPECT_EQ(h->pc(), base);
+    EXPECT_EQ(h->read_x(6), 0u);
+    EXPECT_TRUE(h->halted());
+}
+
 TEST_F(RiscvTest, DeviceReadsOfARunTakeNoStack) {
     put(base, {lui(6, 0x10000), lw(7, 6, 0), jal(0, -4)});
     std::uintptr_t first = 0, last = 0;

@@ -10,7 +10,9 @@
 
 #include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/blocking_transport.h"
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/unit/riscv/machine.h"
 
 namespace trn::riscv::test {
@@ -183,6 +185,55 @@ TEST_F(RiscvHartTest, HartInResetHasNoStateAndNoEvents) {
     reset.set(false);
     EXPECT_EQ(dut.core().read_x(5), 0u);
     EXPECT_EQ(dut.core().pc(), 0u);
+}
+
+/// A register that pulses the hart's reset at each of the first `pulses` writes.
+class reset_register : public sc_core::sc_module, private blocking_transport {
+public:
+    tlm::tlm_target_socket<64> in{"in"};
+    irq_out reset{"reset"};
+    unsigned pulses = 1000;
+
+    explicit reset_register(const sc_core::sc_module_name&) { in.bind(*this); }
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) override {
+        delay += sc_time(100, sc_core::SC_NS);
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+        if (pulses == 0) return;
+        --pulses;
+        reset.set(true);
+        reset.set(false);
+    }
+};
+
+TEST(RiscvHartResetTest, HartThatResetsItselfBeginsAtTheResetVectorEachTime) {
+    constexpr u32 boots = 0x100;  // counted by the program at this address
+    trn::memory ram("ram", {.size = 0x10000});
+    reset_register device("device");
+    const unsigned pulses = device.pulses;
+    router bus("bus", {});
+    riscv_hart dut("dut", {.reset_vector = 0});
+    dut.bus.bind(bus.target);
+    bus.initiator.bind(ram.in);
+    bus.initiator.bind(device.in);
+    bus.map({0, 0x10000, 0, 0});
+    bus.map({0x10000, 4, 0, 1});
+    device.reset.bind(dut.reset);
+    const u32 program[] = {lw(7, 0, boots),
+                           addi(7, 7, 1),
+                           sw(7, 0, boots),
+                           lui(6, 0x10),
+                           sw(0, 6, 0),
+                           addi(8, 8, 1),
+                           wfi};
+    std::memcpy(ram.bytes().data(), program, sizeof program);
+    sc_start(sc_time(1, sc_core::SC_MS));
+    u32 booted = 0;
+    std::memcpy(&booted, ram.bytes().data() + boots, sizeof booted);
+    EXPECT_EQ(booted, pulses + 1);
+    EXPECT_EQ(dut.core().read_x(8), 1u);
+    EXPECT_TRUE(dut.core().waiting());
 }
 
 TEST_F(RiscvHartTest, HungHartResumesOnlyOnReset) {
