@@ -471,7 +471,11 @@ bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& d
     if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up())
         return refuse_pointer(request, dmi);
     const auto to = peer_of(at.index(), *function, request.get_address(), 1);
-    if (!to) return function->memory().get_direct_mem_ptr(request, dmi);
+    if (!to) {
+        const bool granted = function->memory().get_direct_mem_ptr(request, dmi);
+        dmi.set_read_latency(dmi.get_read_latency() + cfg_.memory_latency);
+        return granted;
+    }
     // Revocations use bus addresses, which differ here.
     if (to->translated) return refuse_pointer(request, dmi);
     const bool granted = direct_pointer(request, dmi);

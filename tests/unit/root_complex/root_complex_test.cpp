@@ -83,6 +83,16 @@ TEST_F(RootComplexTest, FunctionSeesTheMemoryMappedByItsProgram) {
     EXPECT_EQ(b.engine.read<std::uint8_t>(0x1000), 0xbb);
 }
 
+/// A read through a pointer takes as long as one without.
+TEST_F(RootComplexTest, PointersToHostMemoryHaveItsLatency) {
+    std::vector<std::uint8_t> page(4096);
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
+    test::turn_on(fa());
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(a.engine.request_dmi(0x1000, dmi));
+    EXPECT_EQ(dmi.get_read_latency() - dmi.get_write_latency() * 2, host.settings().memory_latency);
+}
+
 TEST_F(RootComplexTest, HostsInOneProcessShareTheServersMemory) {
     host_cpu first(fa(), {}), second(fb(), {});
     const auto ta = first.transport(), tb = second.transport();
