@@ -179,6 +179,8 @@ packet_receiver::progress packet_receiver::flush() {
 /// Writes the data of the present packet to now_.to.
 packet_receiver::progress packet_receiver::store(srd_packet& packet) {
     const auto size = static_cast<std::uint32_t>(packet.data.size());
+    // The payload of a write is not modified; TLM-2.0 has only non-const pointers.
+    auto* const content = const_cast<std::uint8_t*>(packet.content());
     now_.ready = std::max(now_.ready, now_.taken.ready);
     while (now_.stored < size) {
         const std::uint32_t left = size - now_.stored;
@@ -189,7 +191,7 @@ packet_receiver::progress packet_receiver::store(srd_packet& packet) {
         const auto count = std::min({static_cast<std::uint32_t>(to->bytes), left, room});
         sc_time delay;
         const auto how = memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address,
-                                        &packet.data[now_.stored], count, later_, delay);
+                                        &content[now_.stored], count, later_, delay);
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) return progress::failed;
         now_.stored += count;

@@ -69,6 +69,7 @@ void packet_sender::wake() {
 
 void packet_sender::forget() {
     for (auto& [message, each] : requests_) {
+        keep_lent(each);
         const trace::on_behalf_of it(each.slice.of);
         if (trace::on()) trace::end(each.slice, name(), "dropped");
     }
@@ -113,6 +114,7 @@ void packet_sender::stop(std::uint32_t handle, bool flushes) {
             complete(message, status::flushed, sc_core::sc_time_stamp());
             continue;
         }
+        keep_lent(requests_.at(message));
         unacknowledged_ -= requests_.at(message).flying;
         packets_ -= requests_.at(message).packets.size();
         const trace::on_behalf_of it(requests_.at(message).slice.of);
@@ -417,6 +419,7 @@ void packet_sender::complete(std::uint64_t message, status how, const sc_time& w
     const auto found = requests_.find(message);
     request& of = found->second;
     const trace::on_behalf_of it(of.slice.of);
+    keep_lent(of);
     unacknowledged_ -= of.flying;
     packets_ -= of.packets.size();
     count(of, how);
@@ -480,8 +483,7 @@ packet_sender::progress packet_sender::fill() {
             const auto room =
                 max_access_bytes - static_cast<std::uint32_t>(from->bus_address % max_access_bytes);
             count = std::min({static_cast<std::uint32_t>(from->bytes), left, room});
-            how = memory_.access(tlm::TLM_READ_COMMAND, from->bus_address,
-                                 &what.data[outgoing_->filled], count, later_, delay);
+            how = read(from->bus_address, count, delay);
         }
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) {
@@ -496,7 +498,6 @@ packet_sender::progress packet_sender::fill() {
             outgoing_.reset();
             return progress::moved;
         }
-        outgoing_->filled += count;
         outgoing_->ready = std::max(outgoing_->ready, sc_core::sc_time_stamp() + delay);
     }
     ++counters_.packets;
@@ -504,12 +505,71 @@ packet_sender::progress packet_sender::fill() {
         ++to.basic.tx_packets;
         to.basic.tx_bytes += what.data.size();
     });
+    if (outgoing_->lent != nullptr) lend();
     const std::uint64_t message = what.message;
     const bool ends = what.type == srd_packet::kind::send && what.datagram;
     port_.send(std::move(outgoing_->what), outgoing_->ready + cfg_.processing);
     outgoing_.reset();
     if (ends && find(message) != nullptr) complete(message, status::ok, port_.free());
     return progress::moved;
+}
+
+/// Reads the next bytes of the selected packet.
+memory_port::outcome packet_sender::read(std::uint64_t address, std::uint32_t count,
+                                         sc_time& delay) {
+    outgoing& to = *outgoing_;
+    auto* const place = &to.what->data[to.filled];
+    if (!to.may_lend) {
+        const auto how =
+            memory_.access(tlm::TLM_READ_COMMAND, address, place, count, later_, delay);
+        if (how == memory_port::outcome::done) to.filled += count;
+        return how;
+    }
+    const std::uint8_t* lent = nullptr;
+    const auto how = memory_.borrow(address, place, count, later_, delay, lent);
+    if (how == memory_port::outcome::done) to.add(lent, count);
+    return how;
+}
+
+/// Adds bytes that memory has lent (null: they are copied already). Lends only bytes that are
+/// together.
+void packet_sender::outgoing::add(const std::uint8_t* bytes, std::uint32_t count) {
+    if (filled == 0) lent = bytes;
+    if (bytes == nullptr || bytes != lent + filled) {
+        keep_lent();
+        if (bytes != nullptr) std::memcpy(&what->data[filled], bytes, count);
+    }
+    filled += count;
+}
+
+void packet_sender::outgoing::keep_lent() {
+    if (lent != nullptr) std::memcpy(what->data.data(), lent, filled);
+    lent = nullptr;
+    may_lend = false;
+}
+
+/// Sends the selected packet with data in the server's memory, which its program must not change
+/// until the request ends.
+void packet_sender::lend() {
+    request* const of = lookup(outgoing_->what->message);
+    if (of == nullptr) return outgoing_->keep_lent();
+    if (of->lent.size() >= 2 * of->packets.size())  // packets were repeated
+        std::erase_if(of->lent, [](const auto& each) { return each.expired(); });
+    outgoing_->what->lend(outgoing_->lent);
+    of->lent.emplace_back(outgoing_->what->lent);
+}
+
+/// Copies the data of packets in flight: the program may change its memory from now on.
+void packet_sender::keep_lent(request& of) {
+    for (const auto& each : of.lent)
+        if (const auto still = each.lock()) still->by.keep_lent();
+    of.lent.clear();
+}
+
+void packet_sender::invalidate(std::uint64_t first, std::uint64_t last) {
+    memory_.invalidate(first, last);
+    if (outgoing_) outgoing_->keep_lent();
+    for (auto& [message, each] : requests_) keep_lent(each);
 }
 
 /// Selects the next packet: lost packets first, then responses to other cards and the queue pairs'
@@ -614,6 +674,7 @@ void packet_sender::prepare(request& of, std::uint32_t number) {
         if (of.inlined.empty()) {
             outgoing_->from = of.local;
             outgoing_->offset = what->offset;
+            outgoing_->may_lend = !of.datagram;
         } else {
             what->data = of.inlined;
             outgoing_->filled = what->bytes;

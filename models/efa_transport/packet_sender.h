@@ -66,6 +66,7 @@ public:
             bool done = false;
         };
         std::vector<packet_state> packets;
+        std::vector<std::weak_ptr<srd_packet::lent_data>> lent;  // of packets that may be in flight
         std::uint32_t next = 0;      // next packet to send for the first time
         std::uint32_t left = 0;      // packets not done
         std::uint32_t flying = 0;    // packets sent, but not done
@@ -97,7 +98,7 @@ public:
     const request* find(std::uint64_t message) const;
 
     void forget();
-    void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
+    void invalidate(std::uint64_t first, std::uint64_t last);
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
     unsigned unacknowledged() const { return unacknowledged_; }
@@ -128,6 +129,11 @@ private:
         std::uint64_t offset = 0;  // of the data in `from`
         std::uint32_t filled = 0;  // bytes
         sc_core::sc_time ready;    // absolute
+        bool may_lend = false;     // the server's program keeps the data until the request ends
+        const std::uint8_t* lent = nullptr;  // the filled bytes, if lent
+
+        void add(const std::uint8_t* bytes, std::uint32_t count);
+        void keep_lent();
     };
     struct packet_name {
         std::uint64_t message;
@@ -158,6 +164,9 @@ private:
     status withdraw(const entry& words, const efa_objects::queue_pair& qp);
     efa_objects::memory_region* fast_region(const entry& words, const efa_objects::queue_pair& qp);
     progress fill();
+    memory_port::outcome read(std::uint64_t address, std::uint32_t count, sc_core::sc_time& delay);
+    void lend();
+    static void keep_lent(request& of);
     progress choose();
     progress choose_own();
     void prepare(request& of, std::uint32_t packet);

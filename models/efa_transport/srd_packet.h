@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -67,12 +69,30 @@ struct srd_packet : ethernet::frame {
     /// Spare memory for data, which stays with the packet; not part of its content.
     std::vector<std::uint8_t> spare;
 
+    /// Data in the memory of the sender's server, in place of the content of `data`.
+    struct lent_data {
+        const std::uint8_t* bytes;
+        srd_packet& by;  ///< the packet that has the data
+    };
+    std::shared_ptr<lent_data> lent;
+
+    const std::uint8_t* content() const { return lent ? lent->bytes : data.data(); }
+    void lend(const std::uint8_t* bytes) {
+        lent = std::make_shared<lent_data>(lent_data{bytes, *this});
+    }
+    /// Copies lent data, because the sender's memory may change from now on.
+    void keep_lent() {
+        std::memcpy(data.data(), lent->bytes, data.size());
+        lent.reset();
+    }
+
     /// Resizes the data to `size` bytes with undefined content.
     void make_room(std::uint32_t size) {
         data.swap(spare);
         data.resize(size);
     }
     void drop_data() {
+        lent.reset();
         if (data.size() > spare.size()) spare.swap(data);
         data.clear();
     }

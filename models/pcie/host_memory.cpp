@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "platform/framework/tlm/loan.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/route.h"
 
@@ -94,7 +95,7 @@ void host_memory::transport(tlm::tlm_generic_payload& payload) {
     switch (span(address, length, payload.is_write())) {
     case reach::direct:
         if (simple) {
-            move(payload);
+            if (!lend(payload)) move(payload);
         } else {
             payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
         }
@@ -111,6 +112,17 @@ void host_memory::transport(tlm::tlm_generic_payload& payload) {
         ++unmapped_accesses_;
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
+}
+
+/// A watcher needs a copy, because it stores the bytes at the time of the access.
+bool host_memory::lend(tlm::tlm_generic_payload& payload) const {
+    auto* const asked = payload.get_extension<loan>();
+    if (asked == nullptr || watcher_ != nullptr || !payload.is_read()) return false;
+    const range& at = find(payload.get_address())->second;
+    const std::uint64_t offset = payload.get_address() - at.iova;
+    if (payload.get_data_length() > at.size - offset) return false;
+    asked->bytes = at.bytes + offset;
+    return true;
 }
 
 void host_memory::move(tlm::tlm_generic_payload& payload) {

@@ -62,6 +62,7 @@ private:
     reach span(std::uint64_t address, std::uint64_t length, bool write) const;
     void copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length, bool write) const;
     void move(tlm::tlm_generic_payload& payload);
+    bool lend(tlm::tlm_generic_payload& payload) const;
     void exchange(tlm::tlm_generic_payload& payload);
     void ask(tlm::tlm_generic_payload& payload, deferral& later);
     void take_answer(tlm::tlm_generic_payload& payload, deferral& later, question& asked);

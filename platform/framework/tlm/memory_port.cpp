@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/loan.h"
 
 namespace trn {
 
@@ -113,6 +114,17 @@ memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t
     delay = std::max(delay, direct->reserve(command, address, length, now) - now);
     payload_.set_response_status(tlm::TLM_OK_RESPONSE);
     return outcome::done;
+}
+
+memory_port::outcome memory_port::borrow(std::uint64_t address, void* bytes, unsigned length,
+                                         deferral& later, sc_core::sc_time& delay,
+                                         const std::uint8_t*& lent) {
+    loan asked;
+    payload_.set_extension(&asked);
+    const outcome how = access(tlm::TLM_READ_COMMAND, address, bytes, length, later, delay);
+    payload_.clear_extension(&asked);
+    lent = asked.bytes;
+    return how;
 }
 
 memory_port::outcome memory_port::transport(tlm::tlm_command command, std::uint64_t address,

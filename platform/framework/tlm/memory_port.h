@@ -112,6 +112,10 @@ public:
     /// Transfers `length` bytes and adds the access time to `delay`. Precondition: length <= 4 KiB.
     outcome access(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
                    deferral& later, sc_core::sc_time& delay);
+    /// Like access() of a read, but may set `lent` to the bytes in the target's memory instead of
+    /// copying them. That pointer is valid until invalidate() for the address.
+    outcome borrow(std::uint64_t address, void* bytes, unsigned length, deferral& later,
+                   sc_core::sc_time& delay, const std::uint8_t*& lent);
     tlm::tlm_response_status response() const { return payload_.get_response_status(); }
 
     /// To be called by the socket's invalidate_direct_mem_ptr.

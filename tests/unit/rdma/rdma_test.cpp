@@ -159,6 +159,56 @@ TEST_F(RdmaTest, WritesFromOneServersHbmIntoAnothers) {
     EXPECT_EQ(*b.bytes(4'321 + 3 * MiB + 17), 0);
 }
 
+struct RdmaFromHostMemoryTest : RdmaTest {
+    static constexpr std::uint32_t size = 1 * MiB;
+
+    RdmaFromHostMemoryTest() {
+        on(a, [&] {
+            ASSERT_EQ(a.door.dma_alloc(a.door.context, 2 * MiB, &memory), 0);
+            ASSERT_EQ(trn_rdma_register(a.card, a.domain, memory.iova, 2 * MiB,
+                                        TRN_RDMA_LOCAL_WRITE, &key),
+                      0);
+        });
+    }
+    std::uint8_t* source(std::uint64_t offset) {
+        return static_cast<std::uint8_t*>(memory.host) + offset;
+    }
+    trn_rdma_request from_host(std::uint64_t offset, std::uint32_t length) {
+        auto r = request(TRN_RDMA_WRITE, 3, 0, 0, length);
+        r.local = memory.iova + offset;
+        r.local_key = key;
+        return r;
+    }
+
+    trn_dma_memory memory{};
+    std::uint32_t key = 0;
+};
+
+TEST_F(RdmaFromHostMemoryTest, WritesArriveFromAnyOffset) {
+    std::copy_n(a.bytes(0), 2 * MiB, source(0));
+    for (const std::uint32_t offset : {0, 4096, 777}) {
+        on(a,
+           [&] { EXPECT_EQ(status_of(from_host(offset, size + 17)), std::uint32_t{TRN_RDMA_OK}); });
+        EXPECT_TRUE(std::equal(source(offset), source(offset) + size + 17, b.bytes(0))) << offset;
+    }
+}
+
+/// A program may reuse its memory after a reset, while packets are still on their way.
+TEST_F(RdmaFromHostMemoryTest, PacketsInFlightKeepTheirDataWhenTheCardIsReset) {
+    std::memset(source(0), 0x11, size);
+    a.cpu->run([&] {
+        const auto r = from_host(0, size);
+        EXPECT_EQ(trn_rdma_post(a.queue, &r), 0);
+    });
+    while (a.nic.sender().counters().packets < 20) sc_core::sc_start(1, sc_core::SC_US);
+    EXPECT_EQ(*b.bytes(0), 0);
+    a.host.function(1).reset();
+    std::memset(source(0), 0x22, size);
+    sc_core::sc_start(1, sc_core::SC_MS);
+    EXPECT_EQ(*b.bytes(0), 0x11);
+    EXPECT_EQ(std::count(b.bytes(0), b.bytes(size), 0x22), 0);
+}
+
 /// The rings wrap many times.
 TEST_F(RdmaTest, RequestsBeyondTheRingCompleteEachOnce) {
     constexpr std::uint32_t count = 1000, bytes = 4096;
