@@ -92,6 +92,7 @@ TEST_F(EfaGuest, ChipAndCardOfOneServerAreRecordedTogether) {
 }
 
 /// The driver does not reset the card after a lost command: it closes its admin queue after 30 s.
+/// It does not reset the card after a fatal error either.
 TEST_F(EfaGuest, LostAdminCommandClosesTheQueueUntilTheDriverIsLoadedAgain) {
     const auto how =
         with_faults("--listen " + (folder / ""), seen + std::string(R"sh(
@@ -103,7 +104,7 @@ seen 'send any completion for admin cmd GET_STATS'
 read after <$count/tx_pkts && exit 4
 seen 'Admin queue is closed'
 echo ready for a fatal error
-sleep 1
+seen 'efa_0: Unknown event was received'
 rmmod efa
 insmod /modules/efa.ko || exit 3
 read after <$count/tx_pkts && echo counts again
@@ -112,6 +113,24 @@ read after <$count/tx_pkts && echo counts again
                      {"ready for a fatal error", "server0.nic.engine", "fatal_error"}});
     ASSERT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("counts again"));
+}
+
+TEST_F(EfaGuest, LinkLostWithoutWarningRemovesTheCardUntilItIsUpAgain) {
+    const auto how =
+        with_faults("--append loglevel=7 --listen " + (folder / ""), seen + std::string(R"sh(
+card=/sys/class/infiniband/efa_0
+[ -e $card ] || exit 2
+echo ready for a lost link
+seen 'efa_0: Unregister ib device'
+for try in $(seq 100); do [ -e $card ] || break; sleep 0.3; done
+[ -e $card ] && exit 3
+echo ready for a link
+for try in $(seq 200); do [ -e $card ] && exit 0; sleep 0.3; done
+exit 4
+)sh"),
+                    {{"ready for a lost link", "server0.host", "surprise_down"},
+                     {"ready for a link", "server0.host", "link_up"}});
+    EXPECT_EQ(how.status, 0) << how.output;
 }
 
 TEST_F(EfaGuest, TwoGuestsSendAndReadByRdma) {
