@@ -145,8 +145,19 @@ public:
     execution exec;
 
     fault illegal() const;
-    fault load(u64 va, unsigned size, u64& value);
-    fault store(u64 va, unsigned size, u64 value);
+    fault load(u64 va, unsigned size, u64& value) {
+        value = 0;
+        const device_entry& e = exec.space->device_load_entry(va);
+        if (e.tag != tag_of(va, size)) return load_anywhere(va, size, value);
+        const bool done = bus_read(va + e.bus, {reinterpret_cast<u8*>(&value), size});
+        return done ? fault{} : failed(access::load, va);
+    }
+    fault store(u64 va, unsigned size, u64 value) {
+        const device_entry& e = exec.space->device_store_entry(va);
+        if (e.tag != tag_of(va, size)) return store_anywhere(va, size, value);
+        const bool done = bus_write(va + e.bus, {reinterpret_cast<const u8*>(&value), size});
+        return done ? fault{} : failed(access::store, va);
+    }
     /// Load-reserved, store-conditional and atomic read-modify-write: aligned, 4 or 8 bytes.
     fault load_reserved(u64 va, unsigned size, u64& value);
     fault store_conditional(u64 va, unsigned size, u64 value, bool& stored);

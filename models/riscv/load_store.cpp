@@ -21,11 +21,6 @@ constexpr bool aligned(u64 va, unsigned size) {
     return (va & (size - 1)) == 0 && (size & (size - 1)) == 0;
 }
 
-/// The TLB tag that matches an aligned access.
-constexpr u64 tag_of(u64 va, unsigned size) {
-    return va & (~page_mask | (size - 1));
-}
-
 }  // namespace
 
 privilege hart::data_mode() const {
@@ -81,14 +76,6 @@ void hart::open_window(u64 pa) {
 
 // --- Loads and stores outside the fast path
 
-fault hart::load(u64 va, unsigned size, u64& value) {
-    value = 0;
-    const device_entry& e = exec.space->device_load_entry(va);
-    if (e.tag != tag_of(va, size)) return load_anywhere(va, size, value);
-    const bool done = bus_read(va + e.bus, {reinterpret_cast<u8*>(&value), size});
-    return done ? fault{} : failed(access::load, va);
-}
-
 /// Precondition: `value` is 0.
 fault hart::load_anywhere(u64 va, unsigned size, u64& value) {
     if (const fault f = watch_data(va, size, access::load)) return f;
@@ -118,13 +105,6 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
     }
     if (log_ != nullptr) log_->load(va);
     return {};
-}
-
-fault hart::store(u64 va, unsigned size, u64 value) {
-    const device_entry& e = exec.space->device_store_entry(va);
-    if (e.tag != tag_of(va, size)) return store_anywhere(va, size, value);
-    const bool done = bus_write(va + e.bus, {reinterpret_cast<const u8*>(&value), size});
-    return done ? fault{} : failed(access::store, va);
 }
 
 fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
@@ -199,8 +179,7 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
 }
 
 fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64& old) {
-    if (const tlb_entry& e = exec.space->store_entry(va);
-        e.tag == (va & (~page_mask | (size - 1)))) {
+    if (const tlb_entry& e = exec.space->store_entry(va); e.tag == tag_of(va, size)) {
         auto* const host = reinterpret_cast<u8*>(va + e.host);
         std::memcpy(&old, host, size);
         const u64 result = f(old, operand);

@@ -99,6 +99,11 @@ struct data_window {
     u64 host = 0;  ///< host address minus virtual address
 };
 
+/// The tag of an entry that an aligned access matches.
+constexpr u64 tag_of(u64 va, unsigned size) {
+    return va & (~u64{4095} | (size - 1));
+}
+
 /// The caches of one privilege mode, created when the mode is first entered.
 struct address_space {
     static constexpr u64 tlb_size = 256, jump_size = 512, fetch_size = 64, device_size = 8;

@@ -53,6 +53,7 @@ riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg,
 riscv_hart::~riscv_hart() = default;
 
 void riscv_hart::start_of_simulation() {
+    target_ = bus.operator->();
     if (!reset.level()) wake();
 }
 
@@ -214,7 +215,6 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
     payload_.set_data_ptr(data);
     payload_.set_data_length(length);
     payload_.set_streaming_width(length);
-    payload_.set_byte_enable_ptr(nullptr);
     payload_.set_dmi_allowed(false);
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 
@@ -224,7 +224,6 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
     {
         const acting as(*this);
         const trace::on_behalf_of it(serves_.of);
-        if (target_ == nullptr) target_ = bus.operator->();
         target_->b_transport(payload_, delay);
         if (!payload_.is_response_ok() && misuse::reports() == reports)
             misuse::report(misuse::firmware_bus_error, *this, describe_failed(command, pa, size));

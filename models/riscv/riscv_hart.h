@@ -141,7 +141,7 @@ private:
     std::unique_ptr<riscv::hart> core_;
     const riscv::mtime_source* time_source_ = nullptr;
     tlm::tlm_generic_payload payload_;
-    tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of the bus; set by the first access
+    tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of the bus
     sc_core::sc_event wake_;
     // With Sstc: notified when the time reaches stimecmp.
     std::unique_ptr<sc_core::sc_event> alarm_;

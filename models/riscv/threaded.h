@@ -113,7 +113,7 @@ struct load {
     [[gnu::always_inline]] static bool run(hart& h, const op* o, u64& acc, address_space* space) {
         const u64 va = operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm});
         const tlb_entry& e = space->load_entry(va);
-        if (e.tag != (va & (~u64{4095} | (sizeof(T) - 1)))) [[unlikely]]
+        if (e.tag != tag_of(va, sizeof(T))) [[unlikely]]
             return false;
         T value;
         std::memcpy(&value, reinterpret_cast<const void*>(va + e.host), sizeof(T));
@@ -139,7 +139,7 @@ struct store {
     [[gnu::always_inline]] static bool run(hart& h, const op* o, u64& acc, address_space* space) {
         const u64 va = operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm});
         const tlb_entry& e = space->store_entry(va);
-        if (e.tag != (va & (~u64{4095} | (sizeof(T) - 1)))) [[unlikely]]
+        if (e.tag != tag_of(va, sizeof(T))) [[unlikely]]
             return false;
         const T value = static_cast<T>(operand<B>(h, o->rs2, acc));
         std::memcpy(reinterpret_cast<void*>(va + e.host), &value, sizeof(T));

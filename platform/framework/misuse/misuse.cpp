@@ -33,7 +33,7 @@ struct record {
     std::string last_module;
     tally* last = nullptr;
     policy everywhere = policy::log;
-    std::uint64_t reports = 0, revision = 0;
+    std::uint64_t revision = 0;
     source_lookup lookup;
 };
 
@@ -88,9 +88,8 @@ std::span<const rule> rules() {
 }
 
 void report(const rule& broken, std::string_view module, std::string_view detail) {
-    record& all = the_record();
     tally& mine = tally_of(broken, module);
-    ++all.reports;
+    ++detail::reports;
     ++mine.count;
     const bool logged = mine.count <= lines_per_module && policy_of(broken) != policy::count;
     if (!logged && mine.count > 1) return;
@@ -105,10 +104,6 @@ void report(const rule& broken, std::string_view module, std::string_view detail
         module, fmt::format("misuse {} {}: {} ({}){}{}{}", broken.id, broken.name, broken.text,
                             detail, by.empty() ? "" : ", by ", by,
                             mine.count == lines_per_module ? "; more are only counted" : ""));
-}
-
-std::uint64_t reports() {
-    return the_record().reports;
 }
 
 void set_policy(const rule& which, policy what) {
@@ -172,7 +167,7 @@ std::vector<entry> summary() {
 void clear() {
     the_record().tallies.clear();
     the_record().last_rule = nullptr;
-    the_record().reports = 0;
+    detail::reports = 0;
 }
 
 void set_source_lookup(source_lookup lookup) {

@@ -18,6 +18,10 @@
 /// simulated time; fork() copies it.
 namespace trn::misuse {
 
+namespace detail {
+inline std::uint64_t reports = 0;
+}
+
 /// Installs the rules of this program's models, in the order of summary(). Call it before the first
 /// report and before names of rules are looked up: both abort otherwise. `all` must live as long as
 /// the program.
@@ -38,7 +42,9 @@ inline void report(const rule& broken, const sc_core::sc_object& where, std::str
 }
 /// Total number of reports. An error must be reported once: a model that forwards an access
 /// compares this number before and after, and does not report if the target has done so.
-std::uint64_t reports();
+inline std::uint64_t reports() {
+    return detail::reports;
+}
 
 void set_policy(const rule& which, policy what);
 void set_policy_of_all(policy what);
