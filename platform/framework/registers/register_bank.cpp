@@ -139,18 +139,6 @@ register_bank::hooks& register_bank::hooks_of(std::size_t row) {
     return hooks_[number - 1];
 }
 
-std::uint32_t register_bank::fetch_word(const tlm::tlm_generic_payload& payload) {
-    std::uint32_t value;
-    std::memcpy(&value, payload.get_data_ptr(), word);
-    return value;
-}
-
-/// The stored value after a plain write.
-inline std::uint32_t register_bank::prepared_row::after_write(
-    std::uint32_t old, const tlm::tlm_generic_payload& payload) const {
-    return old ^ ((old ^ fetch_word(payload)) & stored);
-}
-
 /// Without latency, skips the store to `delay`, which would slow down most accesses.
 inline void register_bank::add_latency(sc_core::sc_time& delay) const {
     if (latency_ != sc_core::SC_ZERO_TIME) delay += latency_;
@@ -177,14 +165,30 @@ void register_bank::prepare() {
     prepared_ = true;
 }
 
-/// Called after a plain write. Inlined for the speed of doorbell writes.
-[[gnu::always_inline]] inline void register_bank::call_write_hook(tlm::tlm_generic_payload& payload,
-                                                                  sc_core::sc_time& delay,
-                                                                  const prepared_row& row,
-                                                                  element which,
-                                                                  std::uint32_t old) {
-    const std::uint64_t written = fetch_word(payload), value = row.after_write(old, payload);
-    register_access a{which.instance, which.index, old, written, value, delay};
+/// Stores the value of a plain write. Precondition: the instance has stored values.
+[[gnu::always_inline]] inline register_bank::plain_write register_bank::write_plainly(
+    tlm::tlm_generic_payload& payload, sc_core::sc_time& delay, prepared_row& row, stored& own,
+    std::uint32_t slot) {
+    std::uint32_t written;
+    std::memcpy(&written, payload.get_data_ptr(), word);
+    auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());
+    const std::uint64_t old = values[slot], value = old ^ ((old ^ written) & row.stored);
+    if (value != old) {
+        values[slot] = static_cast<std::uint32_t>(value);
+        ++own.changes;
+    }
+    ++count(row).writes;
+    add_latency(delay);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    return {old, written, value};
+}
+
+/// A function of its own, so that accesses without a hook need no stack frame.
+[[gnu::noinline]] void register_bank::write_with_hook(tlm::tlm_generic_payload& payload,
+                                                      sc_core::sc_time& delay, prepared_row& row,
+                                                      unsigned instance, std::uint32_t slot) {
+    const auto [old, written, value] = write_plainly(payload, delay, row, values_[instance], slot);
+    register_access a{instance, slot - row.slot, old, written, value, delay};
     (*row.on_write)(a);
     if (a.response == tlm::TLM_OK_RESPONSE) [[likely]]
         return;
@@ -216,17 +220,9 @@ void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& 
     }
     if (values == nullptr) [[unlikely]]
         return access_by_rules(payload, delay, static_cast<unsigned>(instance), at);
-    const std::uint32_t old = values[at.slot], value = row.after_write(old, payload);
-    if (value != old) {
-        values[at.slot] = value;
-        ++own.changes;
-    }
-    ++count(row).writes;
-    add_latency(delay);
-    payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (row.on_write != nullptr)
-        call_write_hook(payload, delay, row, {static_cast<unsigned>(instance), at.slot - row.slot},
-                        old);
+        return write_with_hook(payload, delay, row, static_cast<unsigned>(instance), at.slot);
+    write_plainly(payload, delay, row, own, at.slot);
 }
 
 /// An access to one register or a hole, with all checks.

@@ -225,8 +225,6 @@ private:
         std::uint32_t slot;                                   // of the row's first register
         std::array<bool, tlm::TLM_IGNORE_COMMAND + 1> plain;  // by command
         register_use use;
-
-        std::uint32_t after_write(std::uint32_t old, const tlm::tlm_generic_payload& payload) const;
     };
 
     friend void for_each_bank(
@@ -241,12 +239,13 @@ private:
     bool locate(std::uint64_t address, location& where) const;
     void access_by_rules(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
                          unsigned instance, const register_index::entry& at);
-    struct element {
-        unsigned instance, index;
+    void write_with_hook(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
+                         prepared_row& row, unsigned instance, std::uint32_t slot);
+    struct plain_write {
+        std::uint64_t old, written, value;  // stored before, on the bus, stored after
     };
-    void call_write_hook(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
-                         const prepared_row& row, element which, std::uint32_t old);
-    static std::uint32_t fetch_word(const tlm::tlm_generic_payload& payload);
+    plain_write write_plainly(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
+                              prepared_row& row, stored& own, std::uint32_t slot);
     void add_latency(sc_core::sc_time& delay) const;
     void access_any(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     tlm::tlm_response_status beat(bool write, unsigned instance, const register_index::entry& at,
