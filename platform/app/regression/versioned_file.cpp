@@ -13,7 +13,7 @@ namespace trn::regression {
 
 namespace {
 
-constexpr std::uint64_t max_file = std::uint64_t{64} << 20;
+constexpr std::uint64_t max_versioned_bytes = std::uint64_t{64} << 20;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ nlohmann::json read_versioned(const std::filesystem::path& file, const file_form
     const auto name = file.string();
     std::vector<std::uint8_t> bytes;
     try {
-        bytes = read_file(file, max_file);
+        bytes = read_file(file, max_versioned_bytes);
     } catch (const file_error& why) {
         throw file_error(fmt::format("{}: {}", name, why.what()));
     }
