@@ -81,9 +81,9 @@ unsigned program_names::read_queue(cursor& in, unsigned max) {
     return queue;
 }
 
-std::string program_names::new_name(cursor& in, std::string_view what) const {
+std::string program_names::new_name(cursor& in, std::string_view expected) const {
     const std::size_t at = in.position();
-    const std::string_view name = in.name(what);
+    const std::string_view name = in.name(expected);
     if (name.size() > max_name)
         in.fail(mistake::bad_name, at, fmt::format("a name has at most {} letters", max_name));
     if (std::ranges::find(reserved, name) != std::end(reserved) ||

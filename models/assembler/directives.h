@@ -59,7 +59,7 @@ private:
     void read_options(cursor& in, transfer& t, rows_of_blocks (&sides)[2]);
     static bool split_evenly(unsigned engines, rows_of_blocks (&sides)[2]);
     static void lay_out(cursor& in, std::size_t at, transfer& t, rows_of_blocks (&sides)[2]);
-    std::string new_name(cursor& in, std::string_view what) const;
+    std::string new_name(cursor& in, std::string_view expected) const;
     std::uint32_t find_tensor(cursor& in, std::size_t at, std::string_view name) const;
 
     program_set& set_;

@@ -124,15 +124,16 @@ void add_fields(std::string& text, const row& kind, const register_fields& f) {
         if (one.name.empty()) continue;
         if (one.when == field::use::with_flag && f.immediate != 1) continue;
         if (one.when == field::use::without_flag && f.immediate == 1) continue;
-        const bool where = one.what == field::kind::where;
+        const bool where = one.content == field::kind::where;
         if (where && f.where == location{}) continue;
-        if (one.what == field::kind::address && f.address == 0 && f.where != location{}) continue;
-        if (kind.opcode == opcode::branch && f.selector == 0 && one.what != field::kind::number &&
-            one.name != "target")
+        if (one.content == field::kind::address && f.address == 0 && f.where != location{})
+            continue;
+        if (kind.opcode == opcode::branch && f.selector == 0 &&
+            one.content != field::kind::number && one.name != "target")
             continue;
         add(text, " {}=", one.name);
         const std::uint64_t value = where ? 0 : f.*one.member;
-        switch (one.what) {
+        switch (one.content) {
         case field::kind::reg:
             add(text, "R{}", value);
             break;
@@ -384,7 +385,7 @@ std::string stream_text(std::span<const std::uint8_t> given, const address_texts
         line one{pc, raw_word(given.subspan(pc * word_bytes, word_bytes)), {}};
         const std::size_t size = kind != nullptr && kind->is_long() ? 2 : 1;
         if (kind != nullptr && size * word_bytes <= rest.size()) {
-            const instruction i = decode(rest).what;
+            const instruction i = decode(rest).value;
             const std::string text = text_of(i);
             if (reads_back(text, rest.first(size * word_bytes))) {
                 one = {pc, text, target_of(*kind, i, static_cast<std::int64_t>(pc))};

@@ -88,7 +88,7 @@ void instruction_reader::registers(const row& kind) {
     for (std::size_t n = 0; n < kind.fields.size(); ++n) {
         const field& one = kind.fields[n];
         const bool needed = one.name == "target" ||
-                            (one.what == field::kind::reg && one.when == field::use::always &&
+                            (one.content == field::kind::reg && one.when == field::use::always &&
                              kind.opcode != opcode::branch);
         if (needed && (given >> n & 1) == 0)
             in_.fail(mistake::missing_key, in_.position(),
@@ -110,7 +110,7 @@ void instruction_reader::unknown_key(std::size_t start, std::string_view key,
 }
 
 void instruction_reader::value(const row& kind, const field& one, register_fields& f) {
-    switch (one.what) {
+    switch (one.content) {
     case field::kind::reg:
         f.*one.member = in_.reg();
         return;

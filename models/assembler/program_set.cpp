@@ -299,10 +299,10 @@ private:
     std::uint32_t field(std::size_t i, reg r) const {
         return static_cast<std::uint32_t>(number(place(i, r)));
     }
-    std::uint32_t below(std::size_t i, reg r, std::uint64_t bound, std::string_view what) const {
+    std::uint32_t below(std::size_t i, reg r, std::uint64_t bound, std::string_view noun) const {
         const std::uint32_t value = field(i, r);
         if (value >= bound)
-            fail("{} {}: {} is {}, expected less than {}", kind_of(now_).name, i, what, value,
+            fail("{} {}: {} is {}, expected less than {}", kind_of(now_).name, i, noun, value,
                  bound);
         return value;
     }

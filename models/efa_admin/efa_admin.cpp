@@ -412,8 +412,8 @@ step efa_admin::create_qp(const entry& command) {
 
     const auto handle = objects_.queue_pairs.add({});
     if (!handle) return refuse(status::no_resources);
-    const auto bell = [&](doorbells::purpose what) {
-        return objects_.bells.add(static_cast<std::uint16_t>(uar), {what, *handle});
+    const auto bell = [&](doorbells::purpose purpose) {
+        return objects_.bells.add(static_cast<std::uint16_t>(uar), {purpose, *handle});
     };
     const auto send_bell = bell(doorbells::purpose::send);
     const auto receive_bell = bell(doorbells::purpose::receive);

@@ -121,7 +121,7 @@ void efa_card::ring_doorbell(payload& request, sc_time&) {
     const auto* const bell = objects_.bells.find(address);
     if (bell == nullptr) return;
     const auto count = static_cast<std::uint16_t>(efa_io_regs::queue_doorbell::count.get(value));
-    switch (bell->what) {
+    switch (bell->use) {
     case doorbells::purpose::send:
         return sender_.posted(bell->number, count);
     case doorbells::purpose::receive:

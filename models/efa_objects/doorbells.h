@@ -14,7 +14,7 @@ class doorbells {
 public:
     enum class purpose : std::uint8_t { send, receive, completion };
     struct doorbell {
-        purpose what;
+        purpose use;
         std::uint32_t number;  ///< handle of the queue pair, or number of the completion queue
     };
     static constexpr std::uint64_t page_bytes = 4096;

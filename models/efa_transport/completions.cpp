@@ -22,35 +22,35 @@ std::span<const std::uint8_t> bytes_of(const table_entry<io::rows>& entry, std::
 
 }  // namespace
 
-void completions::post(const queue_pair& of, const send_done& what, const sc_time& when) {
+void completions::post(const queue_pair& of, const send_done& completed, const sc_time& when) {
     entry done;
-    done.set(io::completion::id, what.id);
-    done.set(io::completion::status, static_cast<std::uint64_t>(what.how));
+    done.set(io::completion::id, completed.id);
+    done.set(io::completion::status, static_cast<std::uint64_t>(completed.how));
     done.set(io::completion::queue, io::completion::queue_send);
-    done.set(io::completion::operation, static_cast<std::uint64_t>(what.what));
+    done.set(io::completion::operation, static_cast<std::uint64_t>(completed.op));
     done.set(io::completion_qp::number, of.number);
     write(of.send_cq, done, when);
 }
 
-void completions::post(const queue_pair& of, const receive_done& what, const srd_packet& from,
+void completions::post(const queue_pair& of, const receive_done& completed, const srd_packet& from,
                        const sc_time& when) {
     const completion_queue* const queue = objects_.completion_queues.find(of.receive_cq);
     const efa_objects::gid sender = efa_objects::gid_of(from.source);
     const auto handle = objects_.handle_of(sender);
     entry done;
-    done.set(io::completion::id, what.id);
-    done.set(io::completion::status, static_cast<std::uint64_t>(what.how));
+    done.set(io::completion::id, completed.id);
+    done.set(io::completion::status, static_cast<std::uint64_t>(completed.how));
     done.set(io::completion::queue, io::completion::queue_receive);
     done.set(io::completion::has_immediate, from.has_immediate);
-    done.set(io::completion::operation, static_cast<std::uint64_t>(what.what));
-    done.set(io::completion::unsolicited, what.unsolicited);
+    done.set(io::completion::operation, static_cast<std::uint64_t>(completed.op));
+    done.set(io::completion::unsolicited, completed.unsolicited);
     done.set(io::completion_qp::number, of.number);
-    done.set(io::completion_qp::length, what.length & 0xffff);
+    done.set(io::completion_qp::length, completed.length & 0xffff);
     done.set(io::completion_source::ah, handle.value_or(io::completion_source::ah_unknown));
     done.set(io::completion_source::qp, from.source_qp);
     done.set(reg::completion_immediate, from.immediate);
-    if (what.what == operation::rdma_write)
-        done.set(reg::completion_gid_0, what.length >> 16);
+    if (completed.op == operation::rdma_write)
+        done.set(reg::completion_gid_0, completed.length >> 16);
     else if (queue != nullptr && queue->source_gid && !handle)
         std::memcpy(&done.words()[entry::byte(reg::completion_gid_0) / 4], sender.data(),
                     sender.size());
@@ -68,15 +68,15 @@ void completions::post_flushed_receive(const queue_pair& of, std::uint16_t id,
     write(of.receive_cq, done, when);
 }
 
-void completions::write(std::uint16_t number, entry& what, const sc_time& when) {
+void completions::write(std::uint16_t number, entry& record, const sc_time& when) {
     completion_queue* const queue = objects_.completion_queues.find(number);
     if (queue == nullptr) return;
     const auto slot = queue->ring.next();
-    what.set(io::completion::phase, slot.phase);
+    record.set(io::completion::phase, slot.phase);
     ++count_;
     // Entries become visible in ring order.
     queue->last = std::max(queue->last, when);
-    writer_.post(queue->last, slot.address, bytes_of(what, queue->ring.entry_size()),
+    writer_.post(queue->last, slot.address, bytes_of(record, queue->ring.entry_size()),
                  [this, number](bool) { is_written(number); });
 }
 

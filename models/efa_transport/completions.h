@@ -25,20 +25,20 @@ public:
     struct send_done {
         std::uint16_t id = 0;
         status how = status::ok;
-        operation what = operation::send;
+        operation op = operation::send;
     };
-    void post(const efa_objects::queue_pair& of, const send_done& what,
+    void post(const efa_objects::queue_pair& of, const send_done& completed,
               const sc_core::sc_time& when);
     struct receive_done {
         std::uint16_t id = 0;
         status how = status::ok;
-        operation what = operation::send;
+        operation op = operation::send;
         bool unsolicited = false;
         std::uint32_t length = 0;
     };
     /// `from`: the packet that completed the receive.
-    void post(const efa_objects::queue_pair& of, const receive_done& what, const srd_packet& from,
-              const sc_core::sc_time& when);
+    void post(const efa_objects::queue_pair& of, const receive_done& completed,
+              const srd_packet& from, const sc_core::sc_time& when);
 
     void post_flushed_receive(const efa_objects::queue_pair& of, std::uint16_t id,
                               const sc_core::sc_time& when);
@@ -52,7 +52,7 @@ public:
 private:
     using entry = table_entry<efa_io_regs::rows>;
 
-    void write(std::uint16_t queue, entry& what, const sc_core::sc_time& when);
+    void write(std::uint16_t queue, entry& record, const sc_core::sc_time& when);
     void is_written(std::uint16_t queue);
     void send_event(std::uint16_t queue);
 

@@ -323,7 +323,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
         if (completes)
             completions_.post(*qp,
                               completions::receive_done{.id = now_.taken.id,
-                                                        .what = operation::rdma_write,
+                                                        .op = operation::rdma_write,
                                                         .unsolicited = !now_.takes_receive,
                                                         .length = packet.total},
                               packet, latest_);

@@ -29,8 +29,8 @@ constexpr std::size_t fetched_ahead = 256;  // work requests per queue pair
 constexpr std::uint64_t max_packets = 1 << 20;
 const sc_time read_ahead(4, sc_core::SC_US);  // lead time of a packet's reads
 
-std::string_view text(operation what) {
-    switch (what) {
+std::string_view text(operation op) {
+    switch (op) {
     case operation::send:
         return "send";
     case operation::rdma_read:
@@ -231,15 +231,15 @@ packet_sender::progress packet_sender::fetch_one(std::uint32_t handle, queue_pai
     std::optional<status> ends;
     if (qp.state == efa_objects::qp_state::error)
         ends = status::flushed;
-    else if (added.what == operation::fast_register)
+    else if (added.op == operation::fast_register)
         ends = enroll(words, qp);
-    else if (added.what == operation::fast_invalidate)
+    else if (added.op == operation::fast_invalidate)
         ends = withdraw(words, qp);
     else
         ends = decode_remote(from, qp, added);
     list_.reset();
     if (trace::on())
-        added.slice = trace::begin(name(), text(added.what),
+        added.slice = trace::begin(name(), text(added.op),
                                    {{"queue", qp.number},
                                     {"id", added.id},
                                     {"bytes", added.length},
@@ -248,7 +248,7 @@ packet_sender::progress packet_sender::fetch_one(std::uint32_t handle, queue_pai
         complete(message, *ends, sc_core::sc_time_stamp());
         return progress::moved;
     }
-    const std::uint32_t per_packet = added.what == operation::send ? cfg_.mtu : cfg_.packet;
+    const std::uint32_t per_packet = added.op == operation::send ? cfg_.mtu : cfg_.packet;
     added.left = std::max(1u, (added.length + per_packet - 1) / per_packet);
     added.packets.resize(added.left);
     packets_ += added.left;
@@ -268,18 +268,18 @@ void packet_sender::decode(const entry& words, const queue_pair& qp, request& to
     to.destination_qp = static_cast<std::uint16_t>(words.get(io::destination::qp));
     to.qkey = words.get(reg::qkey);
     to.address_handle = static_cast<std::uint16_t>(words.get(io::address_handle::number));
-    to.what = static_cast<operation>(words.get(wr::operation));
+    to.op = static_cast<operation>(words.get(wr::operation));
 }
 
 /// Returns the status if the request fails at once, otherwise nothing.
 std::optional<status> packet_sender::decode_remote(const work_request& from, const queue_pair& qp,
                                                    request& to) const {
-    if (to.what > operation::rdma_write) return status::local_unsupported;
+    if (to.op > operation::rdma_write) return status::local_unsupported;
     const auto* const handle = objects_.address_handles.find(to.address_handle);
     if (handle == nullptr || handle->domain != qp.domain) return status::local_bad_ah;
     // Packets to a GID that no card has are lost: no port has the last number.
     to.card = efa_objects::port_of(handle->destination).value_or(0xffff);
-    return to.what == operation::send ? decode_send(from, qp, to) : decode_rdma(from, qp, to);
+    return to.op == operation::send ? decode_send(from, qp, to) : decode_rdma(from, qp, to);
 }
 
 /// Inline data begins at byte `at` of the work request.
@@ -317,7 +317,7 @@ std::optional<status> packet_sender::decode_send(const work_request& from, const
 std::optional<status> packet_sender::decode_rdma(const work_request& from, const queue_pair& qp,
                                                  request& to) const {
     const entry& words = from.words;
-    const bool reads = to.what == operation::rdma_read;
+    const bool reads = to.op == operation::rdma_read;
     // Only work requests of 128 bytes have room for inline data of a write.
     const bool has_data = words.get(io::work_request::is_inline) != 0;
     const bool may_have_data = !reads && qp.work_request_bytes == limits::long_work_request_bytes;
@@ -426,8 +426,7 @@ void packet_sender::complete(std::uint64_t message, status how, const sc_time& w
     const queue_pair* const qp = objects_.queue_pairs.find(of.queue_pair);
     // Like verbs, reports a failed request even if it is unsignalled.
     if (qp != nullptr && (of.wants_completion || how != status::ok))
-        completions_.post(*qp, completions::send_done{.id = of.id, .how = how, .what = of.what},
-                          when);
+        completions_.post(*qp, completions::send_done{.id = of.id, .how = how, .op = of.op}, when);
     if (trace::on())
         trace::end(of.slice, name(), "completed", {{"status", static_cast<unsigned>(how)}});
     if (const auto queue = queues_.find(of.queue_pair); queue != queues_.end()) {
@@ -443,7 +442,7 @@ void packet_sender::count(const request& of, status how) {
     counters_.failed += how != status::ok;
     const bool good = how == status::ok;
     objects_.count(objects_.queue_pairs.find(of.queue_pair), [&](traffic_counters& to) {
-        switch (of.what) {
+        switch (of.op) {
         case operation::send:
             ++to.messages.sends;
             if (good) to.messages.send_bytes += of.length;
@@ -470,10 +469,10 @@ void packet_sender::count(const request& of, status how) {
 /// Reads the data of the selected packet, and sends it.
 packet_sender::progress packet_sender::fill() {
     if (!outgoing_) return progress::idle;
-    srd_packet& what = *outgoing_->what;
-    const trace::on_behalf_of it(what.of);
-    while (outgoing_->filled < what.data.size()) {
-        const auto left = static_cast<std::uint32_t>(what.data.size()) - outgoing_->filled;
+    srd_packet& packet = *outgoing_->packet;
+    const trace::on_behalf_of it(packet.of);
+    while (outgoing_->filled < packet.data.size()) {
+        const auto left = static_cast<std::uint32_t>(packet.data.size()) - outgoing_->filled;
         const auto from = outgoing_->from.at(objects_, outgoing_->offset + outgoing_->filled, left);
         auto how = memory_port::outcome::failed;
         std::uint32_t count = 0;
@@ -488,12 +487,12 @@ packet_sender::progress packet_sender::fill() {
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) {
             // Undo the swap of prepare_response(), because respond() swaps the ends too.
-            if (what.type == srd_packet::kind::read_response) {
-                what.swap_ends();
-                respond(std::move(outgoing_->what), status::remote_bad_address,
+            if (packet.type == srd_packet::kind::read_response) {
+                packet.swap_ends();
+                respond(std::move(outgoing_->packet), status::remote_bad_address,
                         sc_core::sc_time_stamp());
-            } else if (find(what.message) != nullptr) {
-                complete(what.message, status::local_bad_lkey, sc_core::sc_time_stamp());
+            } else if (find(packet.message) != nullptr) {
+                complete(packet.message, status::local_bad_lkey, sc_core::sc_time_stamp());
             }
             outgoing_.reset();
             return progress::moved;
@@ -501,14 +500,14 @@ packet_sender::progress packet_sender::fill() {
         outgoing_->ready = std::max(outgoing_->ready, sc_core::sc_time_stamp() + delay);
     }
     ++counters_.packets;
-    objects_.count(objects_.by_number(what.source_qp), [&what](traffic_counters& to) {
+    objects_.count(objects_.by_number(packet.source_qp), [&packet](traffic_counters& to) {
         ++to.basic.tx_packets;
-        to.basic.tx_bytes += what.data.size();
+        to.basic.tx_bytes += packet.data.size();
     });
     if (outgoing_->lent != nullptr) lend();
-    const std::uint64_t message = what.message;
-    const bool ends = what.type == srd_packet::kind::send && what.datagram;
-    port_.send(std::move(outgoing_->what), outgoing_->ready + cfg_.processing);
+    const std::uint64_t message = packet.message;
+    const bool ends = packet.type == srd_packet::kind::send && packet.datagram;
+    port_.send(std::move(outgoing_->packet), outgoing_->ready + cfg_.processing);
     outgoing_.reset();
     if (ends && find(message) != nullptr) complete(message, status::ok, port_.free());
     return progress::moved;
@@ -518,7 +517,7 @@ packet_sender::progress packet_sender::fill() {
 memory_port::outcome packet_sender::read(std::uint64_t address, std::uint32_t count,
                                          sc_time& delay) {
     outgoing& to = *outgoing_;
-    auto* const place = &to.what->data[to.filled];
+    auto* const place = &to.packet->data[to.filled];
     if (!to.may_lend) {
         const auto how =
             memory_.access(tlm::TLM_READ_COMMAND, address, place, count, later_, delay);
@@ -537,13 +536,13 @@ void packet_sender::outgoing::add(const std::uint8_t* bytes, std::uint32_t count
     if (filled == 0) lent = bytes;
     if (bytes == nullptr || bytes != lent + filled) {
         keep_lent();
-        if (bytes != nullptr) std::memcpy(&what->data[filled], bytes, count);
+        if (bytes != nullptr) std::memcpy(&packet->data[filled], bytes, count);
     }
     filled += count;
 }
 
 void packet_sender::outgoing::keep_lent() {
-    if (lent != nullptr) std::memcpy(what->data.data(), lent, filled);
+    if (lent != nullptr) std::memcpy(packet->data.data(), lent, filled);
     lent = nullptr;
     may_lend = false;
 }
@@ -551,12 +550,12 @@ void packet_sender::outgoing::keep_lent() {
 /// Sends the selected packet with data in the server's memory, which its program must not change
 /// until the request ends.
 void packet_sender::lend() {
-    request* const of = lookup(outgoing_->what->message);
+    request* const of = lookup(outgoing_->packet->message);
     if (of == nullptr) return outgoing_->keep_lent();
     if (of->lent.size() >= 2 * of->packets.size())  // packets were repeated
         std::erase_if(of->lent, [](const auto& each) { return each.expired(); });
-    outgoing_->what->lend(outgoing_->lent);
-    of->lent.emplace_back(outgoing_->what->lent);
+    outgoing_->packet->lend(outgoing_->lent);
+    of->lent.emplace_back(outgoing_->packet->lent);
 }
 
 /// Copies the data of packets in flight: the program may change its memory from now on.
@@ -585,7 +584,7 @@ packet_sender::progress packet_sender::choose() {
             objects_.count(objects_.queue_pairs.find(of->queue_pair), [&](traffic_counters& to) {
                 ++to.network.retransmitted_packets;
                 to.network.retransmitted_bytes +=
-                    of->what == operation::rdma_read ? 0 : std::min(of->length, cfg_.packet);
+                    of->op == operation::rdma_read ? 0 : std::min(of->length, cfg_.packet);
             });
         }
         prepare(*of, name.packet);
@@ -622,46 +621,46 @@ packet_sender::progress packet_sender::choose_own() {
 }
 
 /// Adds a time-out at `deadline` (absolute). Deadlines are nearly in ascending order.
-void packet_sender::expect(const sc_time& deadline, const packet_name& what) {
+void packet_sender::expect(const sc_time& deadline, const packet_name& packet) {
     const auto at = deadlines_.empty() || deadlines_.back().deadline <= deadline
                         ? deadlines_.end()
                         : std::ranges::upper_bound(deadlines_, deadline, {}, &expected::deadline);
-    deadlines_.insert(at, {deadline, what});
+    deadlines_.insert(at, {deadline, packet});
 }
 
 /// Makes packet `number` of a request; fill() sends it.
 void packet_sender::prepare(request& of, std::uint32_t number) {
     const queue_pair& qp = *objects_.queue_pairs.find(of.queue_pair);
-    const std::uint32_t per_packet = of.what == operation::send ? cfg_.mtu : cfg_.packet;
-    auto what = packet_pool::take();
-    what->type = of.what == operation::send        ? srd_packet::kind::send
-                 : of.what == operation::rdma_read ? srd_packet::kind::read_request
+    const std::uint32_t per_packet = of.op == operation::send ? cfg_.mtu : cfg_.packet;
+    auto packet = packet_pool::take();
+    packet->type = of.op == operation::send        ? srd_packet::kind::send
+                   : of.op == operation::rdma_read ? srd_packet::kind::read_request
                                                    : srd_packet::kind::write;
-    what->source = port_.address();
-    what->destination = of.card;
-    what->of = of.slice.of;
-    what->datagram = of.datagram;
-    what->has_immediate = of.has_immediate;
-    what->immediate = of.has_immediate ? of.immediate : 0;
-    what->source_qp = qp.number;
-    what->destination_qp = of.destination_qp;
-    what->qkey = of.qkey;
-    what->message = of.message;
-    what->oldest = *queues_.at(of.queue_pair).messages.begin();
-    what->number = number;
-    what->packets = static_cast<std::uint32_t>(of.packets.size());
-    what->rkey = of.rkey;
-    what->offset = number * per_packet;
-    what->address = of.remote + what->offset;
-    what->bytes = std::min(per_packet, of.length - what->offset);
-    what->total = of.length;
+    packet->source = port_.address();
+    packet->destination = of.card;
+    packet->of = of.slice.of;
+    packet->datagram = of.datagram;
+    packet->has_immediate = of.has_immediate;
+    packet->immediate = of.has_immediate ? of.immediate : 0;
+    packet->source_qp = qp.number;
+    packet->destination_qp = of.destination_qp;
+    packet->qkey = of.qkey;
+    packet->message = of.message;
+    packet->oldest = *queues_.at(of.queue_pair).messages.begin();
+    packet->number = number;
+    packet->packets = static_cast<std::uint32_t>(of.packets.size());
+    packet->rkey = of.rkey;
+    packet->offset = number * per_packet;
+    packet->address = of.remote + packet->offset;
+    packet->bytes = std::min(per_packet, of.length - packet->offset);
+    packet->total = of.length;
 
     auto& state = of.packets[number];
     ++state.tries;
     state.sent = sc_core::sc_time_stamp();
     // Responses to earlier requests arrive first.
     state.deadline = std::max(state.sent, port_.free()) + timeout();
-    if (of.what == operation::rdma_read)
+    if (of.op == operation::rdma_read)
         state.deadline += sc_time(static_cast<double>(unacknowledged_) * cfg_.packet /
                                       static_cast<double>(port_.bytes_per_second()),
                                   sc_core::SC_SEC);
@@ -669,18 +668,18 @@ void packet_sender::prepare(request& of, std::uint32_t number) {
 
     outgoing_ = outgoing();
     outgoing_->ready = state.sent;
-    if (of.what != operation::rdma_read) {
-        what->make_room(what->bytes);
+    if (of.op != operation::rdma_read) {
+        packet->make_room(packet->bytes);
         if (of.inlined.empty()) {
             outgoing_->from = of.local;
-            outgoing_->offset = what->offset;
+            outgoing_->offset = packet->offset;
             outgoing_->may_lend = !of.datagram;
         } else {
-            what->data = of.inlined;
-            outgoing_->filled = what->bytes;
+            packet->data = of.inlined;
+            outgoing_->filled = packet->bytes;
         }
     }
-    outgoing_->what = std::move(what);
+    outgoing_->packet = std::move(packet);
 }
 
 // --- for other cards ---
@@ -691,20 +690,20 @@ void packet_sender::answer_read(std::unique_ptr<srd_packet> asked) {
 }
 
 void packet_sender::prepare_response() {
-    auto what = std::move(peer_reads_.front());
+    auto packet = std::move(peer_reads_.front());
     peer_reads_.pop_front();
-    queue_pair* const qp = objects_.by_number(what->destination_qp);
+    queue_pair* const qp = objects_.by_number(packet->destination_qp);
     outgoing_ = outgoing();
     outgoing_->ready = sc_core::sc_time_stamp();
-    const memory_walk::element asked{what->rkey, what->address, what->bytes};
+    const memory_walk::element asked{packet->rkey, packet->address, packet->bytes};
     outgoing_->from = memory_walk(qp == nullptr ? std::uint16_t{0} : qp->domain,
                                   memory_access::remote_read, {&asked, 1});
-    what->type = srd_packet::kind::read_response;
-    what->make_room(what->bytes);
-    what->swap_ends();
-    objects_.count(qp,
-                   [&what](traffic_counters& to) { to.rdma_read.response_bytes += what->bytes; });
-    outgoing_->what = std::move(what);
+    packet->type = srd_packet::kind::read_response;
+    packet->make_room(packet->bytes);
+    packet->swap_ends();
+    objects_.count(
+        qp, [&packet](traffic_counters& to) { to.rdma_read.response_bytes += packet->bytes; });
+    outgoing_->packet = std::move(packet);
 }
 
 void packet_sender::respond(std::unique_ptr<srd_packet> to, status how, const sc_time& ready) {

@@ -48,7 +48,7 @@ public:
         std::uint32_t queue_pair = 0;  // handle
         std::uint64_t message = 0;
         std::uint16_t id = 0;
-        operation what = operation::send;
+        operation op = operation::send;
         bool datagram = false, has_immediate = false, wants_completion = true;
         std::uint32_t immediate = 0;
         std::uint16_t address_handle = 0, destination_qp = 0;
@@ -124,7 +124,7 @@ private:
     };
     /// The packet that is being read from memory.
     struct outgoing {
-        std::unique_ptr<srd_packet> what;
+        std::unique_ptr<srd_packet> packet;
         efa_objects::memory_walk from;
         std::uint64_t offset = 0;  // of the data in `from`
         std::uint32_t filled = 0;  // bytes
@@ -172,7 +172,7 @@ private:
     void prepare(request& of, std::uint32_t packet);
     void prepare_response();
     void take_response(const srd_packet& response);
-    void expect(const sc_core::sc_time& deadline, const packet_name& what);
+    void expect(const sc_core::sc_time& deadline, const packet_name& packet);
     void complete(std::uint64_t message, status how, const sc_core::sc_time& when);
     void count(const request& of, status how);
     request* lookup(std::uint64_t message);

@@ -25,7 +25,7 @@ public:
     ethernet::address address() const { return address_; }
     void set_address(ethernet::address mine) { address_ = mine; }
     /// Sends a packet whose data is complete at `ready` (absolute).
-    void send(std::unique_ptr<srd_packet> what, const sc_core::sc_time& ready);
+    void send(std::unique_ptr<srd_packet> packet, const sc_core::sc_time& ready);
     /// Time at which the last packet has left (absolute).
     const sc_core::sc_time& free() const { return free_; }
     /// Delays later packets until `when` (absolute).

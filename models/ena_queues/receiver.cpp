@@ -21,8 +21,8 @@ receiver::receiver(sc_core::sc_module_name name, const sc_time& processing,
                    tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to)
     : work_loop(name, bus), processing_(processing), queues_(of), completions_(to) {}
 
-void receiver::arrived(std::unique_ptr<ethernet::packet> what) {
-    const auto bytes = what->bytes.size();
+void receiver::arrived(std::unique_ptr<ethernet::packet> packet) {
+    const auto bytes = packet->bytes.size();
     if (bytes > queues_.mtu + limits::link_header_bytes || waiting_bytes_ + bytes > max_waiting) {
         ++queues_.counters.rx_drops;
         return;
@@ -30,7 +30,7 @@ void receiver::arrived(std::unique_ptr<ethernet::packet> what) {
     waiting_bytes_ += bytes;
     const bool timed = timing() == timing_mode::contended;
     packets_.push_back({sc_core::sc_time_stamp() + (timed ? processing_ : sc_core::SC_ZERO_TIME),
-                        std::move(what)});
+                        std::move(packet)});
     if (packets_.size() == 1) wake();
 }
 
@@ -65,7 +65,7 @@ receiver::progress receiver::advance() {
         return progress::moved;
     }
     auto& of = *find(queues_.submissions, job_->queue);
-    const auto bytes = packets_.front().what->bytes.size();
+    const auto bytes = packets_.front().packet->bytes.size();
     if (job_->room < bytes) return describe(of);
     if (job_->written < bytes) return write(of);
     finish(of);
@@ -77,7 +77,7 @@ bool receiver::choose() {
     const auto receives = [](const auto& each) { return each.second.way == direction::receive; };
     const auto& all = queues_.submissions;
     const auto& rss = queues_.rss;
-    const io_entry report = report_on(packets_.front().what->bytes, rss.key);
+    const io_entry report = report_on(packets_.front().packet->bytes, rss.key);
     auto chosen = all.end();
     if (!rss.table.empty())
         chosen = all.find(rss.table[report.get(regs::reg::rx_done_hash) & (rss.table.size() - 1)]);
@@ -117,7 +117,7 @@ receiver::progress receiver::describe(submission_queue& of) {
 
 receiver::progress receiver::write(submission_queue& of) {
     job& to = *job_;
-    auto& bytes = packets_.front().what->bytes;
+    auto& bytes = packets_.front().packet->bytes;
     const buffer& into = to.buffers[to.buffer_now];
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(
         {limits::max_access, into.bytes - to.in_buffer, bytes.size() - to.written}));
@@ -141,7 +141,7 @@ receiver::progress receiver::write(submission_queue& of) {
 }
 
 void receiver::finish(submission_queue& of) {
-    const auto bytes = packets_.front().what->bytes.size();
+    const auto bytes = packets_.front().packet->bytes.size();
     ++queues_.counters.rx_packets;
     queues_.counters.rx_bytes += bytes;
     if (trace::on()) trace::event(name(), "receive", {{"queue", job_->queue}, {"bytes", bytes}});
@@ -156,7 +156,7 @@ void receiver::drop() {
 }
 
 void receiver::remove_first() {
-    waiting_bytes_ -= packets_.front().what->bytes.size();
+    waiting_bytes_ -= packets_.front().packet->bytes.size();
     packets_.pop_front();
     job_.reset();
 }

@@ -27,7 +27,7 @@ public:
              tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to);
 
     /// Takes a packet from the network. Precondition: it is for this card.
-    void arrived(std::unique_ptr<ethernet::packet> what);
+    void arrived(std::unique_ptr<ethernet::packet> packet);
     /// Doorbell write of a submission queue.
     void posted(std::uint16_t queue, std::uint16_t count);
     /// The queue was destroyed; drops the present packet if it is for this queue.
@@ -37,7 +37,7 @@ public:
 private:
     struct waiting_packet {
         sc_core::sc_time due;
-        std::unique_ptr<ethernet::packet> what;
+        std::unique_ptr<ethernet::packet> packet;
     };
     struct buffer {
         std::uint64_t address;

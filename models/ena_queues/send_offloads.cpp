@@ -25,9 +25,9 @@ bool has_checksum(const ip::headers& of) {
            (of.carries(protocols::udp) && of.has(ip::header_bytes::udp));
 }
 
-void write_checksums(const send_offloads& wanted, packet& what) {
-    const auto of = ip::find_headers(what.bytes);
-    const std::span<std::uint8_t> bytes(what.bytes);
+void write_checksums(const send_offloads& wanted, packet& packet) {
+    const auto of = ip::find_headers(packet.bytes);
+    const std::span<std::uint8_t> bytes(packet.bytes);
     if (wanted.header_checksum && of.version == ip::network::ipv4)
         ip::write_header_checksum(bytes, of);
     if (!wanted.payload_checksum || !has_checksum(of)) return;

@@ -157,11 +157,11 @@ std::uint64_t transmitter::max_bytes() const {
 
 transmitter::progress transmitter::fill() {
     job& of = *job_;
-    if (!of.what) {
-        of.what = std::make_unique<ethernet::packet>();
+    if (!of.packet) {
+        of.packet = std::make_unique<ethernet::packet>();
         if (!of.refused) {
-            of.what->bytes.reserve(of.length);
-            of.what->bytes = std::move(of.header);
+            of.packet->bytes.reserve(of.length);
+            of.packet->bytes = std::move(of.header);
         }
     }
     if (of.refused || of.buffer_now == of.buffers.size()) {
@@ -170,7 +170,7 @@ transmitter::progress transmitter::fill() {
     }
     const buffer& from = of.buffers[of.buffer_now];
     const std::uint32_t length = std::min(from.bytes - of.done, limits::max_access);
-    auto& bytes = of.what->bytes;
+    auto& bytes = of.packet->bytes;
     const auto filled = bytes.size();
     bytes.resize(filled + length);
     sc_time delay;
@@ -194,9 +194,9 @@ void transmitter::send() {
     job& of = *job_;
     auto& counters = queues_.counters;
     const bool whole =
-        !of.refused && of.what->bytes.size() >= ethernet::packet::min_bytes && port_.up();
+        !of.refused && of.packet->bytes.size() >= ethernet::packet::min_bytes && port_.up();
     std::vector<std::unique_ptr<ethernet::packet>> packets;
-    if (whole) packets = apply_offloads(of.wanted, std::move(of.what));
+    if (whole) packets = apply_offloads(of.wanted, std::move(of.packet));
     of.leaves = sc_core::sc_time_stamp();
     if (packets.empty() ||
         packets.front()->bytes.size() > queues_.mtu + limits::link_header_bytes) {

@@ -51,7 +51,7 @@ private:
         std::vector<buffer> buffers;
         std::uint64_t length = 0;
         bool described = false, refused = false;
-        std::unique_ptr<ethernet::packet> what;
+        std::unique_ptr<ethernet::packet> packet;
         std::size_t buffer_now = 0;
         std::uint32_t done = 0;  // bytes read from the present buffer
         sc_core::sc_time ready;  // absolute

@@ -14,13 +14,13 @@ wire::wire(plug& net, std::uint64_t bytes_per_second)
       bytes_per_second_(bytes_per_second),
       lane_({bytes_per_second, sc_core::SC_ZERO_TIME}) {}
 
-sc_time wire::send(std::unique_ptr<ethernet::packet> what, const sc_time& ready) {
+sc_time wire::send(std::unique_ptr<ethernet::packet> sent, const sc_time& ready) {
     const sc_time now = sc_core::sc_time_stamp();
     const bool timed = timing() == timing_mode::contended;
     const sc_time left =
-        lane_.reserve(what->bytes.size() + ethernet::packet::overhead, timed ? ready : now);
+        lane_.reserve(sent->bytes.size() + ethernet::packet::overhead, timed ? ready : now);
     if (!up_ || !net_.joined()) return left;
-    send_carried(net_, ethernet::packet_carrier(std::move(what)), left - now);
+    send_carried(net_, ethernet::packet_carrier(std::move(sent)), left - now);
     return left;
 }
 

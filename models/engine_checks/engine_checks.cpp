@@ -124,7 +124,8 @@ race_checker* engine_checks::races() {
 }
 
 void engine_checks::report(const misuse::rule& broken, const place& at, std::string_view detail) {
-    const std::string text = at.what != nullptr ? isa::text_of(*at.what) : "register access";
+    const std::string text =
+        at.instruction != nullptr ? isa::text_of(*at.instruction) : "register access";
     misuse::report(broken, owner_,
                    fmt::format("{} engine at {}: {}{}{}", name_of(at.engine),
                                describe_pc(lines_, at.engine, at.pc), text,
@@ -183,7 +184,7 @@ bool engine_checks::check_races(const place& at, std::vector<race_checker::acces
     if (checker == nullptr) return false;
     const auto found = checker->issued(at.engine, at.pc, std::move(accesses), complete);
     if (!found) return false;
-    const bool collision = found->what == race_checker::conflict::kind::collision;
+    const bool collision = found->nature == race_checker::conflict::kind::collision;
     const auto& rule = collision ? misuse::psum_collision : misuse::tile_race;
     if (misuse::wanted(rule))
         report(rule, at,

@@ -52,7 +52,7 @@ private:
     struct place {
         isa::engine engine;
         std::uint32_t pc;
-        const isa::instruction* what = nullptr;  ///< null: REG_LOAD or REG_STORE
+        const isa::instruction* instruction = nullptr;  ///< null: REG_LOAD or REG_STORE
     };
     race_checker* races();
     std::string describe(const race_checker::conflict& c) const;

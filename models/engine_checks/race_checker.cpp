@@ -191,11 +191,11 @@ std::optional<isa::location> race_checker::same_bank(const access& x, const acce
 }
 
 race_checker::conflict race_checker::conflict_with(const agent& other, const flight& f,
-                                                   conflict::kind what,
+                                                   conflict::kind nature,
                                                    const isa::location& first) const {
     const auto engine =
         static_cast<isa::engine>(other.kind == agent_kind::engine ? &other - agents_.data() : 0);
-    return {what, other.kind, other.queue, engine, f.pc, first};
+    return {nature, other.kind, other.queue, engine, f.pc, first};
 }
 
 std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::uint32_t pc,
@@ -213,7 +213,7 @@ std::optional<race_checker::conflict> race_checker::issued(isa::engine e, std::u
         for (const flight& f : after(other, at(of(e).known, a)))
             for (const access& mine : accesses)
                 for (const access& theirs : f.accesses) {
-                    if (found && found->what == conflict::kind::race) break;
+                    if (found && found->nature == conflict::kind::race) break;
                     if (const auto byte = common(mine, theirs))
                         found = conflict_with(other, f, conflict::kind::race, *byte);
                     else if (!found && tensor && f.complete > now)

@@ -33,7 +33,7 @@ public:
     enum class agent_kind : std::uint8_t { engine, queue, other_dma };
     struct conflict {
         enum class kind : std::uint8_t { race, collision };
-        kind what = kind::race;
+        kind nature = kind::race;
         agent_kind with = agent_kind::engine;  ///< the other agent
         unsigned queue = 0;                    ///< if `with` is agent_kind::queue
         isa::engine other{};                   ///< if `with` is agent_kind::engine
@@ -127,7 +127,7 @@ private:
     void add_flight(std::size_t agent, flight f);
     void forget_ordered();
     static isa::footprint hull_of(const std::vector<access>& accesses);
-    conflict conflict_with(const agent& other, const flight& f, conflict::kind what,
+    conflict conflict_with(const agent& other, const flight& f, conflict::kind nature,
                            const isa::location& first) const;
     std::vector<access> rows_of(const transfer& t) const;
     std::optional<isa::location> common(const access& x, const access& y) const;

@@ -41,24 +41,24 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (carried == nullptr || carried->carried == nullptr)
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    auto what = std::move(carried->carried);
-    const std::uint64_t bytes = what->data.size() + frame::overhead;
+    auto arriving = std::move(carried->carried);
+    const std::uint64_t bytes = arriving->data.size() + frame::overhead;
     ++counters_.packets;
-    counters_.bytes += what->data.size();
+    counters_.bytes += arriving->data.size();
     const sc_time now = sc_core::sc_time_stamp();
     sc_time through = ports_[at.index()].in.reserve(bytes, now + delay);
-    if (what->destination >= ports_.size()) {
+    if (arriving->destination >= ports_.size()) {
         ++counters_.misaddressed;
         return;
     }
-    if (ports_[at.index()].down || ports_[what->destination].down || ports_.lose()) {
+    if (ports_[at.index()].down || ports_[arriving->destination].down || ports_.lose()) {
         ++counters_.lost;
         return;
     }
     if (core_) through = std::max(through, core_->reserve(bytes, now + delay));
     // The output port is reserved in the order of sending. The delay of the chosen path is added
     // afterwards, so that it does not delay packets that overtake.
-    sc_time arrival = ports_[what->destination].out.reserve(bytes, through);
+    sc_time arrival = ports_[arriving->destination].out.reserve(bytes, through);
     if (timing() == timing_mode::contended) {
         arrival += cfg_.latency;
         const auto path = ports_.draw() % cfg_.paths;
@@ -66,26 +66,26 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
             arrival +=
                 cfg_.spread * (static_cast<double>(path) / static_cast<double>(cfg_.paths - 1));
     }
-    if (what->of != 0) {
-        const trace::on_behalf_of it(what->of);
+    if (arriving->of != 0) {
+        const trace::on_behalf_of it(arriving->of);
         trace::span(name(), "packet", now + delay, arrival - now - delay,
-                    {{"from", what->source}, {"to", what->destination}, {"bytes", bytes}});
+                    {{"from", arriving->source}, {"to", arriving->destination}, {"bytes", bytes}});
     }
-    in_flight_.add(arrival, std::move(what));
+    in_flight_.add(arrival, std::move(arriving));
 }
 
 void ethernet_fabric::deliver() {
-    in_flight_.take([this](std::unique_ptr<frame> what) {
-        if (ports_[what->destination].down)
+    in_flight_.take([this](std::unique_ptr<frame> frame) {
+        if (ports_[frame->destination].down)
             ++counters_.lost;
         else
-            hand_over(std::move(what));
+            hand_over(std::move(frame));
     });
 }
 
-void ethernet_fabric::hand_over(std::unique_ptr<frame> what) {
-    plug& to = port[what->destination];
-    send_carried(to, ethernet::carrier(std::move(what)));
+void ethernet_fabric::hand_over(std::unique_ptr<frame> frame) {
+    plug& to = port[frame->destination];
+    send_carried(to, ethernet::carrier(std::move(frame)));
 }
 
 std::vector<accepts_faults::fault> ethernet_fabric::faults() {

@@ -53,7 +53,7 @@ private:
     void start_of_simulation() override;
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     void deliver();
-    void hand_over(std::unique_ptr<ethernet::frame> what);
+    void hand_over(std::unique_ptr<ethernet::frame> frame);
 
     const config cfg_;
     ethernet_ports ports_;

@@ -16,8 +16,8 @@ public:
     const sc_core::sc_event& due() const { return due_; }
 
     /// `when`: absolute arrival time, not in the past.
-    void add(const sc_core::sc_time& when, Packet what) {
-        in_flight_.push({when, ++sent_, std::move(what)});
+    void add(const sc_core::sc_time& when, Packet packet) {
+        in_flight_.push({when, ++sent_, std::move(packet)});
         due_.notify(in_flight_.top().when - sc_core::sc_time_stamp());
     }
     /// Calls deliver(Packet) for each packet that has arrived.
@@ -25,7 +25,7 @@ public:
     void take(const Deliver& deliver) {
         const sc_core::sc_time now = sc_core::sc_time_stamp();
         while (!in_flight_.empty() && in_flight_.top().when <= now) {
-            Packet arrived = std::move(in_flight_.top().what);
+            Packet arrived = std::move(in_flight_.top().packet);
             in_flight_.pop();
             deliver(std::move(arrived));
         }
@@ -36,7 +36,7 @@ private:
     struct item {
         sc_core::sc_time when;
         std::uint64_t number;                      // order of sending
-        mutable Packet what;                       // mutable: moved out of the queue's top
+        mutable Packet packet;                     // mutable: moved out of the queue's top
         bool operator<(const item& other) const {  // the earliest arrival is on top
             return when != other.when ? when > other.when : number > other.number;
         }

@@ -30,26 +30,26 @@ void ethernet_switch::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
         carrier->carried->bytes.size() < packet::min_bytes)
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    auto what = std::move(carrier->carried);
+    auto received = std::move(carrier->carried);
     auto& from = ports_[at.index()];
     ++counters_.packets;
-    counters_.bytes += what->bytes.size();
-    const sc_time arrived =
-        from.in.reserve(what->bytes.size() + packet::overhead, sc_core::sc_time_stamp() + delay);
+    counters_.bytes += received->bytes.size();
+    const sc_time arrived = from.in.reserve(received->bytes.size() + packet::overhead,
+                                            sc_core::sc_time_stamp() + delay);
     if (from.down || ports_.lose()) {
         ++counters_.lost;
         return;
     }
-    learn(what->source(), at.index());
-    const auto known = learned_.find(what->destination());
+    learn(received->source(), at.index());
+    const auto known = learned_.find(received->destination());
     if (known != learned_.end()) {
-        if (known->second != at.index()) forward(std::move(what), known->second, arrived);
+        if (known->second != at.index()) forward(std::move(received), known->second, arrived);
         return;
     }
     ++counters_.flooded;
     for (unsigned to = 0; to < ports_.size(); ++to)
         if (to != at.index() && port[to].joined())
-            forward(std::make_unique<packet>(*what), to, arrived);
+            forward(std::make_unique<packet>(*received), to, arrived);
 }
 
 void ethernet_switch::learn(const ethernet::mac_address& address, unsigned from) {
@@ -61,9 +61,9 @@ void ethernet_switch::learn(const ethernet::mac_address& address, unsigned from)
         learned_.emplace(address, from);
 }
 
-void ethernet_switch::forward(std::unique_ptr<packet> what, unsigned to, const sc_time& arrived) {
+void ethernet_switch::forward(std::unique_ptr<packet> sent, unsigned to, const sc_time& arrived) {
     auto& out = ports_[to];
-    const auto bytes = what->bytes.size();
+    const auto bytes = sent->bytes.size();
     if (out.down || waiting_[to] + bytes > cfg_.buffer) {
         ++counters_.lost;
         return;
@@ -71,16 +71,16 @@ void ethernet_switch::forward(std::unique_ptr<packet> what, unsigned to, const s
     waiting_[to] += bytes;
     sc_time arrival = out.out.reserve(bytes + packet::overhead, arrived);
     if (timing() == timing_mode::contended) arrival += cfg_.latency;
-    in_flight_.add(arrival, {to, std::move(what)});
+    in_flight_.add(arrival, {to, std::move(sent)});
 }
 
 void ethernet_switch::deliver() {
     in_flight_.take([this](leaving one) {
-        waiting_[one.to] -= one.what->bytes.size();
+        waiting_[one.to] -= one.packet->bytes.size();
         if (ports_[one.to].down)
             ++counters_.lost;
         else
-            send_carried(port[one.to], ethernet::packet_carrier(std::move(one.what)));
+            send_carried(port[one.to], ethernet::packet_carrier(std::move(one.packet)));
     });
 }
 

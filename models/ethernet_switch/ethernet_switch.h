@@ -48,12 +48,12 @@ public:
 private:
     struct leaving {
         unsigned to;  // output port
-        std::unique_ptr<ethernet::packet> what;
+        std::unique_ptr<ethernet::packet> packet;
     };
 
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     void learn(const ethernet::mac_address& address, unsigned from);
-    void forward(std::unique_ptr<ethernet::packet> what, unsigned to,
+    void forward(std::unique_ptr<ethernet::packet> packet, unsigned to,
                  const sc_core::sc_time& arrived);
     void deliver();
 

@@ -29,7 +29,7 @@ public:
     finisher(sc_core::sc_module_name name, const config&);
 
     /// Sets a function that is called at the write, before the lines change.
-    void on_request(std::function<void(action what, int code)> requested) {
+    void on_request(std::function<void(action action, int code)> requested) {
         requested_ = std::move(requested);
     }
     bool is_off() const override { return power_off.level(); }

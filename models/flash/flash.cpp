@@ -76,7 +76,7 @@ flash::flash(sc_core::sc_module_name name, const config& cfg)
     window.register_get_direct_mem_ptr(this, &flash::get_direct_mem_ptr);
 
     regs_.view(reg::status, [this](unsigned, unsigned) {
-        return running_.what == opcode::none ? 0 : status::busy.mask();
+        return running_.operation == opcode::none ? 0 : status::busy.mask();
     });
     regs_.view(reg::size_, [this](unsigned, unsigned) { return cfg_.size; });
     regs_.view(reg::identification, [this](unsigned, unsigned) {
@@ -100,7 +100,7 @@ bool flash::load(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
 
 /// Chip reset: aborts a running command; bytes that it has changed stay changed.
 void flash::clear() {
-    running_.what = opcode::none;
+    running_.operation = opcode::none;
     finished_.cancel();
     regs_.reset();
     update_irq();
@@ -114,7 +114,7 @@ void flash::read_window(tlm::tlm_generic_payload& payload, sc_time& delay) {
         return;
     }
     // the flash does not answer reads while it erases or programs
-    if (running_.what != opcode::none) {
+    if (running_.operation != opcode::none) {
         log::guest_warn(this->name(), "read at {:#x} while a command runs", payload.get_address());
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
@@ -132,7 +132,7 @@ bool flash::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
     dmi.set_start_address(0);
     dmi.set_end_address(cfg_.size - 1);
     dmi.allow_none();
-    if (running_.what != opcode::none) return false;
+    if (running_.operation != opcode::none) return false;
     dmi.allow_read();
     dmi.set_dmi_ptr(bytes_.data());
     dmi.set_read_latency(cfg_.read_latency);
@@ -143,7 +143,7 @@ bool flash::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
 
 bool flash::acceptable(opcode wanted) const {
     const std::uint64_t address = regs_[reg::address], length = regs_[reg::length];
-    if (wanted == opcode::none || running_.what != opcode::none || address >= cfg_.size ||
+    if (wanted == opcode::none || running_.operation != opcode::none || address >= cfg_.size ||
         control::write_enable.get(regs_[reg::control]) == 0)
         return false;
     return wanted == opcode::erase || (length >= 1 && address % page + length <= page);
@@ -169,11 +169,11 @@ void flash::command(std::uint64_t written, const sc_time& delay) {
 }
 
 void flash::finish() {
-    if (running_.what == opcode::erase)
+    if (running_.operation == opcode::erase)
         std::memset(bytes_.data() + running_.address / sector * sector, 0xff, sector);
     else
         program();
-    running_.what = opcode::none;
+    running_.operation = opcode::none;
     raise(events::done.mask());
 }
 

@@ -56,7 +56,7 @@ private:
     enum class opcode : std::uint8_t { none, program, erase };
     /// The running command, with the registers at its start.
     struct job {
-        opcode what = opcode::none;
+        opcode operation = opcode::none;
         std::uint64_t address = 0, length = 0;
         std::array<std::uint8_t, page> bytes{};
     };

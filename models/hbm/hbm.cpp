@@ -230,9 +230,9 @@ void hbm::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> hbm::faults() {
-    const auto error = [this](memory_error what) {
-        return [this, what](const fault_arguments& arguments) {
-            inject_error(what, fault_number(arguments, "offset", 0, cfg_.size - 1));
+    const auto error = [this](memory_error error) {
+        return [this, error](const fault_arguments& arguments) {
+            inject_error(error, fault_number(arguments, "offset", 0, cfg_.size - 1));
         };
     };
     return {{"hbm_corrected", "offset: byte in the stack; the next read there is corrected",

@@ -52,14 +52,15 @@ void host_writer::run() {
     if (!writes_.empty()) due_.notify(writes_.begin()->first - sc_core::sc_time_stamp());
 }
 
-host_writer::progress host_writer::put(write& what) {
-    const std::uint32_t head = std::min(what.length, head_bytes);
-    if (what.length > head && !what.tail_written) {
-        const auto how = put(what.address + head, what.bytes.data() + head, what.length - head);
+host_writer::progress host_writer::put(write& request) {
+    const std::uint32_t head = std::min(request.length, head_bytes);
+    if (request.length > head && !request.tail_written) {
+        const auto how =
+            put(request.address + head, request.bytes.data() + head, request.length - head);
         if (how != progress::moved) return how;
-        what.tail_written = true;
+        request.tail_written = true;
     }
-    return put(what.address, what.bytes.data(), head);
+    return put(request.address, request.bytes.data(), head);
 }
 
 host_writer::progress host_writer::put(std::uint64_t address, std::uint8_t* bytes,

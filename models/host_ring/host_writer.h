@@ -48,7 +48,7 @@ private:
     enum class progress { moved, blocked, failed };
 
     void run();
-    progress put(write& what);
+    progress put(write& request);
     progress put(std::uint64_t address, std::uint8_t* bytes, std::uint32_t length);
 
     memory_port memory_;

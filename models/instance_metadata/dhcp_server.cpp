@@ -97,7 +97,7 @@ std::optional<dhcp_server::options> dhcp_server::options_in(std::span<const std:
         }
         if (bytes.size() < 2 || bytes.size() - 2 < bytes[1]) return std::nullopt;
         const auto value = bytes.subspan(2, bytes[1]);
-        if (bytes[0] == option::kind && value.size() == 1) found.what = value[0];
+        if (bytes[0] == option::kind && value.size() == 1) found.message_kind = value[0];
         if (bytes[0] == option::address && value.size() == 4) found.wanted = get32(value, 0);
         if (bytes[0] == option::server && value.size() == 4) found.server = get32(value, 0);
         bytes = bytes.subspan(2 + value.size());
@@ -108,7 +108,7 @@ std::optional<dhcp_server::options> dhcp_server::options_in(std::span<const std:
 /// Answers as in RFC 2131 4.3.
 void dhcp_server::answer(std::span<const std::uint8_t> message, const options& asked) {
     if (asked.server && *asked.server != cfg_.router) return;  // meant for another server
-    switch (static_cast<kind>(asked.what)) {
+    switch (static_cast<kind>(asked.message_kind)) {
     case kind::discover:
         return reply(message, kind::offer);
     case kind::request: {
@@ -124,11 +124,11 @@ void dhcp_server::answer(std::span<const std::uint8_t> message, const options& a
     }
 }
 
-std::vector<std::uint8_t> dhcp_server::options_of(kind what, bool with_address) const {
+std::vector<std::uint8_t> dhcp_server::options_of(kind message_kind, bool with_address) const {
     std::vector<std::uint8_t> made;
-    add(made, option::kind, static_cast<std::uint32_t>(what), 1);
+    add(made, option::kind, static_cast<std::uint32_t>(message_kind), 1);
     add(made, option::server, cfg_.router, 4);
-    if (what != kind::refuse) {
+    if (message_kind != kind::refuse) {
         if (with_address) add(made, option::lease, cfg_.lease, 4);
         add(made, option::mask, everyone << (32 - cfg_.prefix), 4);
         add(made, option::router, cfg_.router, 4);
@@ -141,12 +141,13 @@ std::vector<std::uint8_t> dhcp_server::options_of(kind what, bool with_address) 
 }
 
 /// Replies to a client without an address, or at the address that it already uses.
-void dhcp_server::reply(std::span<const std::uint8_t> message, kind what) {
+void dhcp_server::reply(std::span<const std::uint8_t> message, kind message_kind) {
     constexpr std::size_t mac_bytes = 16, copied = 4;
     const std::uint32_t own = get32(message, place::own);
-    const bool informs = what == kind::acknowledge && own != 0 && own != cfg_.address;
-    const bool to_all = what == kind::refuse || (get16(message, place::flags) & broadcast) != 0;
-    const auto options = options_of(what, !informs);
+    const bool informs = message_kind == kind::acknowledge && own != 0 && own != cfg_.address;
+    const bool to_all =
+        message_kind == kind::refuse || (get16(message, place::flags) & broadcast) != 0;
+    const auto options = options_of(message_kind, !informs);
     ethernet::mac_address to;
     std::copy_n(message.begin() + place::mac, to.size(), to.begin());
     if (to_all) to.fill(0xff);
@@ -168,8 +169,8 @@ void dhcp_server::reply(std::span<const std::uint8_t> message, kind what) {
     put32(answer, 0, ethernet_kind | std::uint32_t{boot_reply} << 24);
     std::copy_n(message.begin() + place::id, copied, answer.begin() + place::id);
     std::copy_n(message.begin() + place::flags, 2, answer.begin() + place::flags);
-    if (what != kind::refuse) put32(answer, place::own, own);
-    if (what != kind::refuse && !informs) put32(answer, place::yours, cfg_.address);
+    if (message_kind != kind::refuse) put32(answer, place::own, own);
+    if (message_kind != kind::refuse && !informs) put32(answer, place::yours, cfg_.address);
     std::copy_n(message.begin() + place::mac, mac_bytes, answer.begin() + place::mac);
     put32(answer, place::cookie, cookie);
     std::ranges::copy(options, answer.begin() + place::options);

@@ -51,14 +51,14 @@ private:
     };
     /// Options of a message that affect the reply (RFC 2132).
     struct options {
-        std::uint8_t what = 0;
+        std::uint8_t message_kind = 0;
         std::optional<std::uint32_t> wanted, server;  // addresses
     };
 
     static std::optional<options> options_in(std::span<const std::uint8_t> bytes);
     void answer(std::span<const std::uint8_t> message, const options& asked);
-    void reply(std::span<const std::uint8_t> message, kind what);
-    std::vector<std::uint8_t> options_of(kind what, bool with_address) const;
+    void reply(std::span<const std::uint8_t> message, kind message_kind);
+    std::vector<std::uint8_t> options_of(kind message_kind, bool with_address) const;
 
     const config cfg_;
     const sender sends_;

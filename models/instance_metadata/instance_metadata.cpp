@@ -54,14 +54,14 @@ instance_metadata::instance_metadata(sc_core::sc_module_name name, const config&
           [this](const tcp_service::client& from, std::string_view request) {
               return server_.answer(from, request);
           },
-          [this](std::unique_ptr<packet> what) { send(std::move(what)); }),
+          [this](std::unique_ptr<packet> packet) { send(std::move(packet)); }),
       dhcp_({.mac = router_mac,
              .router = subnet + 1,
              .address = card_address(),
              .prefix = subnet_bits,
              .domain = metadata::domain_of(cfg.region),
              .host = metadata::host_label_of(text_of(card_address()))},
-            [this](std::unique_ptr<packet> what) { send(std::move(what)); }) {
+            [this](std::unique_ptr<packet> packet) { send(std::move(packet)); }) {
     SC_METHOD(run);
     sensitive << due_;
     dont_initialize();

@@ -79,9 +79,9 @@ void tcp_service::receive(const packet& packet) {
     receive_segment(from, got);
 }
 
-void tcp_service::send(const peer& to, const segment& what, std::uint8_t hops) {
+void tcp_service::send(const peer& to, const segment& segment, std::uint8_t hops) {
     constexpr std::size_t option = 4;
-    const std::size_t header = header_bytes::tcp + (what.max_segment != 0 ? option : 0);
+    const std::size_t header = header_bytes::tcp + (segment.max_segment != 0 ? option : 0);
     auto made = new_ipv4_packet({.to = to.host.mac,
                                  .from = cfg_.mac,
                                  .destination = to.host.address,
@@ -89,18 +89,19 @@ void tcp_service::send(const peer& to, const segment& what, std::uint8_t hops) {
                                  .protocol = protocols::tcp,
                                  .hops = hops,
                                  .may_be_fragmented = false},
-                                header + what.text.size());
+                                header + segment.text.size());
     const auto tcp = std::span(made->bytes).subspan(ipv4_payload);
     put16(tcp, 0, cfg_.port);
     put16(tcp, 2, to.port);
-    put32(tcp, 4, what.sequence);
-    put32(tcp, 8, what.acknowledged);
+    put32(tcp, 4, segment.sequence);
+    put32(tcp, 8, segment.acknowledged);
     tcp[12] = static_cast<std::uint8_t>(header / 4 << 4);
-    tcp[13] = what.flags;
+    tcp[13] = segment.flags;
     put16(tcp, 14, window);
-    if (what.max_segment != 0)
-        put32(tcp, header_bytes::tcp, static_cast<std::uint32_t>(0x0204'0000 | what.max_segment));
-    std::ranges::copy(what.text, tcp.begin() + static_cast<std::ptrdiff_t>(header));
+    if (segment.max_segment != 0)
+        put32(tcp, header_bytes::tcp,
+              static_cast<std::uint32_t>(0x0204'0000 | segment.max_segment));
+    std::ranges::copy(segment.text, tcp.begin() + static_cast<std::ptrdiff_t>(header));
     write_checksums(*made);
     sends_(std::move(made));
 }

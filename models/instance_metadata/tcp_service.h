@@ -97,7 +97,7 @@ private:
     void take_text(const peer& from, connection& of, const segment& got);
     void transmit(const peer& to, connection& of);
     std::uint32_t transmit_text(const peer& to, connection& of);
-    void send(const peer& to, const segment& what, std::uint8_t hops = hop_limit);
+    void send(const peer& to, const segment& segment, std::uint8_t hops = hop_limit);
     void refuse(const peer& to, const segment& got);
     void drop_oldest();
 

@@ -48,7 +48,7 @@ private:
             break;
         }
         for (const field& one : kind_.fields)
-            if (one.what == field::kind::reg && f.*one.member >= register_count)
+            if (one.content == field::kind::reg && f.*one.member >= register_count)
                 return no_register();
         if (is(opcode::reg_load) || is(opcode::reg_store)) return element_access(f);
         if (is(opcode::loop) && static_cast<std::int32_t>(f.step) <= 0) return bad(reason::value);

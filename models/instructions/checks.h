@@ -68,7 +68,7 @@ inline bool may_start(unsigned partition, unsigned partitions) {
 class instruction_checks {
 protected:
     instruction_checks(decoded& d, const core_traits& core)
-        : i_(d.what), kind_(*d.kind), unused_(d.unused_bits_set), core_(core) {}
+        : i_(d.value), kind_(*d.kind), unused_(d.unused_bits_set), core_(core) {}
 
     static finding illegal(reason why, operand which = operand::none) {
         return fault_of(error::illegal_instruction, why, which);

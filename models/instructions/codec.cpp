@@ -127,14 +127,14 @@ bool uses_op1(operators o) {
 template <typename Io, typename Fields>
 void registers(const Io& io, const row& kind, Fields& f) {
     for (const field& one : kind.fields)
-        if (one.what == field::kind::number && one.member == &register_fields::immediate)
+        if (one.content == field::kind::number && one.member == &register_fields::immediate)
             io.integer(one.byte, f.immediate, 1);
     for (const field& one : kind.fields) {
         if (one.when == field::use::with_flag && f.immediate != 1) continue;
         if (one.when == field::use::without_flag && f.immediate == 1) continue;
-        if (one.what == field::kind::where)
+        if (one.content == field::kind::where)
             io.where(one.byte, f.where);
-        else if (one.what == field::kind::i32)
+        else if (one.content == field::kind::i32)
             io.sign_extended(one.byte, f.*one.member);
         else
             io.integer(one.byte, f.*one.member, one.bytes());
@@ -337,8 +337,8 @@ std::optional<fault> check_header(input header, engine e, generation g) {
 decoded decode(input word) {
     decoded d;
     d.kind = find(static_cast<opcode>(value_of(word, 0, 2)));
-    all_fields(reader(word), *d.kind, d.what);
-    const bytes again = encode(d.what);
+    all_fields(reader(word), *d.kind, d.value);
+    const bytes again = encode(d.value);
     const std::size_t size = d.kind->is_long() ? 2 * word_bytes : word_bytes;
     for (std::size_t at = 16; at < size; ++at)
         if (word[at] != again[at]) d.unused_bits_set |= operand_bit(*d.kind, at);

@@ -29,7 +29,7 @@ struct core_traits {
 std::optional<fault> check_header(std::span<const std::uint8_t> header, engine e, generation g);
 
 struct decoded {
-    instruction what;
+    instruction value;
     const row* kind = nullptr;
     /// Bit per operand, bit 7 for other fields: set when unused bits are not zero.
     std::uint8_t unused_bits_set = 0;

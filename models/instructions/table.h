@@ -32,13 +32,13 @@ struct field {
     enum class use : std::uint8_t { always, with_flag, without_flag };
     std::string_view name;
     std::uint8_t byte;
-    kind what;
+    kind content;
     std::uint64_t register_fields::*member = nullptr;  ///< null: `where`
     use when = use::always;
 
     constexpr unsigned bytes() const {
-        if (what == kind::address) return 8;
-        return what == kind::u32 || what == kind::i32 || what == kind::where ? 4 : 1;
+        if (content == kind::address) return 8;
+        return content == kind::u32 || content == kind::i32 || content == kind::where ? 4 : 1;
     }
 };
 

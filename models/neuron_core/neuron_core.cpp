@@ -164,7 +164,7 @@ void neuron_core::outside_access(tlm::tlm_command command, std::uint64_t address
 std::optional<unsigned> neuron_core::own_queue() const {
     const auto* const queue = dynamic_cast<const dma_queue_initiator*>(initiator::current());
     if (queue == nullptr) return std::nullopt;
-    const auto [module, engine, number] = queue->who();
+    const auto [module, engine, number] = queue->identify();
     const std::string_view core = name();
     const auto chip = [](std::string_view part) { return part.substr(0, part.rfind('.') + 1); };
     const bool is_own = engine / dma_access::engines == cfg_.number && chip(module) == chip(core);
@@ -340,13 +340,13 @@ void neuron_core::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> neuron_core::faults() {
-    const auto arm = [this](memory_error what) {
-        return [this, what](const fault_arguments& arguments) {
+    const auto arm = [this](memory_error error) {
+        return [this, error](const fault_arguments& arguments) {
             const auto offset =
                 fault_number(arguments, "offset", 0, psum_offset + cfg_.psum_size - 1);
             if (!is_memory(offset))
                 throw fault_error(fmt::format("no SBUF or PSUM at offset {:#x}", offset));
-            const auto page = armed_.arm(what, offset);
+            const auto page = armed_.arm(error, offset);
             aperture->invalidate_direct_mem_ptr(page.first, page.last);
         };
     };

@@ -99,7 +99,7 @@ public:
     program_state inspect(unsigned engine) const override;
     std::uint32_t state_number(unsigned engine) const override;
     std::uint32_t pc(unsigned engine) const override;
-    void order(unsigned engine, command what) override;
+    void order(unsigned engine, command ordered) override;
     bool set_register(unsigned engine, unsigned number, std::uint32_t value) override;
     void add_break(unsigned engine, std::uint32_t pc) override;
     void remove_break(unsigned engine, std::uint32_t pc) override;

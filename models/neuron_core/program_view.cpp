@@ -59,11 +59,11 @@ std::uint32_t neuron_core::pc(unsigned engine) const {
     return std::as_const(*engines_).of(static_cast<isa::engine>(engine)).pc();
 }
 
-void neuron_core::order(unsigned engine, command what) {
+void neuron_core::order(unsigned engine, command ordered) {
     namespace control = sequencer_regs::control;
-    const std::uint64_t bits = what == command::stop     ? control::stop.mask()
-                               : what == command::resume ? control::continue_.mask()
-                                                         : control::step.mask();
+    const std::uint64_t bits = ordered == command::stop     ? control::stop.mask()
+                               : ordered == command::resume ? control::continue_.mask()
+                                                            : control::step.mask();
     started(engine).command(static_cast<std::uint32_t>(bits));
 }
 

@@ -72,7 +72,7 @@ std::string semaphore_posters::of(const isa::wait_condition& wait,
                     isa::word_bytes)
                     break;
             }
-            if (!posts(isa::decode(bytes).what, event, wait.index)) continue;
+            if (!posts(isa::decode(bytes).value, event, wait.index)) continue;
             all += fmt::format("{}{} at {} ({})", all.empty() ? "posted by " : ", ",
                                isa::name_of(p.engine), describe_pc(lines_, p.engine, pc), p.state);
             break;

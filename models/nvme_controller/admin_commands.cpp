@@ -13,14 +13,14 @@ namespace {
 constexpr std::uint64_t page = 4096;
 
 std::uint16_t queue_of(const job& of) {
-    return static_cast<std::uint16_t>(of.what.words.get(queue_words::id));
+    return static_cast<std::uint16_t>(of.request.words.get(queue_words::id));
 }
 
 }  // namespace
 
 void admin_commands::begin(job& of) {
     if (timing() == timing_mode::contended) of.after = command_time_;
-    switch (of.what.opcode()) {
+    switch (of.request.opcode()) {
     case words::admin::opcode_create_cq:
         return create_completions(of);
     case words::admin::opcode_create_sq:
@@ -35,10 +35,10 @@ void admin_commands::begin(job& of) {
     case words::admin::opcode_get_log_page:
         return log_page(of);
     case words::admin::opcode_set_features:
-        of.how = of_.settings.set(of.what.words, of.result);
+        of.how = of_.settings.set(of.request.words, of.result);
         return check_temperature();
     case words::admin::opcode_get_features:
-        of.how = of_.settings.get(of.what.words, of.result);
+        of.how = of_.settings.get(of.request.words, of.result);
         return;
     case words::admin::opcode_abort:
         return abort(of);
@@ -52,7 +52,7 @@ void admin_commands::begin(job& of) {
 // --- queues ---
 
 void admin_commands::create_completions(job& of) {
-    const entry& w = of.what.words;
+    const entry& w = of.request.words;
     const std::uint64_t base = w.get_wide(words::reg::prp1_lo);
     const std::uint32_t vector = w.get(words::create_cq::vector);
     if (w.get(words::create_cq::contiguous) == 0 || base % page != 0) {
@@ -71,7 +71,7 @@ void admin_commands::create_completions(job& of) {
 }
 
 void admin_commands::create_submission(job& of) {
-    const entry& w = of.what.words;
+    const entry& w = of.request.words;
     const std::uint64_t base = w.get_wide(words::reg::prp1_lo);
     if (w.get(words::create_sq::contiguous) == 0 || base % page != 0) {
         of.how = base % page != 0 ? status::invalid_prp_offset : status::invalid_field;
@@ -100,8 +100,8 @@ void admin_commands::answer(job& of, std::vector<std::uint8_t> bytes) {
 }
 
 void admin_commands::identify(job& of) {
-    const std::uint32_t name = of.what.words.get(words::reg::namespace_);
-    switch (of.what.words.get(words::identify::cns)) {
+    const std::uint32_t name = of.request.words.get(words::reg::namespace_);
+    switch (of.request.words.get(words::identify::cns)) {
     case words::identify::cns_controller:
         return answer(of, identity_.controller_page());
     case words::identify::cns_namespace:
@@ -121,7 +121,7 @@ void admin_commands::identify(job& of) {
 }
 
 void admin_commands::log_page(job& of) {
-    const entry& w = of.what.words;
+    const entry& w = of.request.words;
     const auto number = static_cast<std::uint8_t>(w.get(words::log::page));
     const std::uint64_t count =
         (std::uint64_t{w.get(words::log_length::dwords_hi)} << 16 | w.get(words::log::dwords_lo)) +
@@ -156,8 +156,8 @@ void admin_commands::log_page(job& of) {
 
 /// Aborts a command. Bit 0 of the result: not aborted.
 void admin_commands::abort(job& of) {
-    const auto queue = static_cast<std::uint16_t>(of.what.words.get(words::abort::queue));
-    const auto id = static_cast<std::uint16_t>(of.what.words.get(words::abort::id));
+    const auto queue = static_cast<std::uint16_t>(of.request.words.get(words::abort::queue));
+    const auto id = static_cast<std::uint16_t>(of.request.words.get(words::abort::id));
     if (queue == 0 && of_.events.withdraw(id))
         engine_().complete({.queue = 0, .id = id, .how = status::abort_requested});
     else
@@ -165,7 +165,7 @@ void admin_commands::abort(job& of) {
 }
 
 void admin_commands::request_event(job& of) {
-    of.is_held = of_.events.request(of.what.id());
+    of.is_held = of_.events.request(of.request.id());
     if (!of.is_held) of.how = status::event_limit;
     check_temperature();
 }

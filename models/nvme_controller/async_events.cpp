@@ -30,8 +30,8 @@ bool async_events::withdraw(std::uint16_t id) {
     return true;
 }
 
-void async_events::report(type what, std::uint8_t detail) {
-    state& of = events_[static_cast<std::size_t>(what)];
+void async_events::report(type event, std::uint8_t detail) {
+    state& of = events_[static_cast<std::size_t>(event)];
     if (of.is_reported) return;
     of.pending = detail;
     deliver();

@@ -32,7 +32,7 @@ public:
     bool request(std::uint16_t id);
     /// Removes an aborted request; false if there is none with this id.
     bool withdraw(std::uint16_t id);
-    void report(type what, std::uint8_t detail);
+    void report(type event, std::uint8_t detail);
     /// Software has read the log page: unmasks its event type.
     void has_read(std::uint8_t log_page);
     void reset();

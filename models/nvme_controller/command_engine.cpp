@@ -70,8 +70,8 @@ command_engine::progress command_engine::advance() {
             finish(due);
             return progress::moved;
         }
-        prps_ = prp_list(due.what.words.get_wide(words::reg::prp1_lo),
-                         due.what.words.get_wide(words::reg::prp2_lo), due.length);
+        prps_ = prp_list(due.request.words.get_wide(words::reg::prp1_lo),
+                         due.request.words.get_wide(words::reg::prp2_lo), due.length);
         moved_ = 0;
         arrival_ = sc_core::sc_time_stamp();
         moving_ = std::move(due);
@@ -111,13 +111,14 @@ command_engine::progress command_engine::fetch() {
     return progress::moved;
 }
 
-void command_engine::begin(const command& what) {
-    job of{.what = what};
-    ++(what.is_admin() ? counters_.admin_commands : counters_.commands);
+void command_engine::begin(const command& request) {
+    job of{.request = request};
+    ++(request.is_admin() ? counters_.admin_commands : counters_.commands);
     if (trace::on())
-        trace::event(name(), "command",
-                     {{"queue", what.queue}, {"id", what.id()}, {"opcode", what.opcode()}});
-    if (!what.is_admin() && (lose_ > 0 || stick_ > 0)) {
+        trace::event(
+            name(), "command",
+            {{"queue", request.queue}, {"id", request.id()}, {"opcode", request.opcode()}});
+    if (!request.is_admin() && (lose_ > 0 || stick_ > 0)) {
         ++counters_.lost;
         if (stick_ > 0) {
             --stick_;
@@ -127,7 +128,8 @@ void command_engine::begin(const command& what) {
         }
         return;
     }
-    if (what.words.get(words::command::psdt) != 0 || what.words.get(words::command::fuse) != 0)
+    if (request.words.get(words::command::psdt) != 0 ||
+        request.words.get(words::command::fuse) != 0)
         of.how = status::invalid_field;
     else
         set_of(of).begin(of);
@@ -137,7 +139,9 @@ void command_engine::begin(const command& what) {
 }
 
 bool command_engine::abort(std::uint16_t queue, std::uint16_t id) {
-    const auto is_it = [&](const job& j) { return j.what.queue == queue && j.what.id() == id; };
+    const auto is_it = [&](const job& j) {
+        return j.request.queue == queue && j.request.id() == id;
+    };
     const auto end = [&](job of) {
         of.how = status::abort_requested;
         finish(of);
@@ -157,7 +161,7 @@ bool command_engine::abort(std::uint16_t queue, std::uint16_t id) {
 void command_engine::abort_all(std::uint16_t queue) {
     std::vector<job> gone;
     const auto take = [&](job& of) {
-        const bool is_its = of.what.queue == queue;
+        const bool is_its = of.request.queue == queue;
         if (is_its) gone.push_back(std::move(of));
         return is_its;
     };
@@ -275,15 +279,15 @@ void command_engine::end_move() {
 // --- completions ---
 
 void command_engine::finish(const job& done) {
-    if (!done.what.is_admin() && lose_completions_ > 0) {
+    if (!done.request.is_admin() && lose_completions_ > 0) {
         --lose_completions_;
         ++counters_.lost;
         return;
     }
-    const completion how{done.what.queue, done.what.id(), done.how, done.result};
+    const completion how{done.request.queue, done.request.id(), done.how, done.result};
     if (done.how != status::success) {
         ++counters_.failed;
-        owner_.failed(how, done.what);
+        owner_.failed(how, done.request);
     }
     complete(how);
 }

@@ -24,7 +24,7 @@ namespace trn::nvme {
 struct job {
     enum class data : std::uint8_t { none, to_host, from_host };
 
-    command what;
+    command request;
     status how = status::success;
     std::uint32_t result = 0;
     data moves = data::none;
@@ -58,7 +58,7 @@ public:
         virtual void raise(unsigned vector) = 0;
         /// A submission queue cannot be read: the controller recovers only by a reset.
         virtual void fail() = 0;
-        virtual void failed(const completion& what, const command& of) = 0;
+        virtual void failed(const completion& result, const command& of) = 0;
 
     protected:
         ~listener() = default;
@@ -104,7 +104,7 @@ private:
     void run();
     progress advance();
     progress fetch();
-    void begin(const command& what);
+    void begin(const command& request);
     progress move();
     progress move_part(prp_list::piece part);
     progress read_list(prp_list::piece part);
@@ -112,7 +112,7 @@ private:
     void end_move();
     void finish(const job& done);
     void write(completion_queue& to, const completion& done);
-    command_set& set_of(const job& of) { return of.what.is_admin() ? admin_ : io_; }
+    command_set& set_of(const job& of) { return of.request.is_admin() ? admin_ : io_; }
 
     queue_set& queues_;
     medium& content_;

@@ -19,10 +19,11 @@ std::uint64_t data_units(std::uint64_t bytes) {
 
 }  // namespace
 
-void health::note_error(const completion& what, const command& of) {
+void health::note_error(const completion& result, const command& of) {
     const bool has_block = !of.is_admin() && of.opcode() != words::nvm::opcode_flush &&
                            of.opcode() != words::nvm::opcode_dataset_management;
-    errors_.push_front({++failures_, what, has_block ? of.words.get_wide(words::reg::block_lo) : 0,
+    errors_.push_front({++failures_, result,
+                        has_block ? of.words.get_wide(words::reg::block_lo) : 0,
                         of.words.get(words::reg::namespace_)});
     if (errors_.size() > max_error_entries) errors_.pop_back();
 }
@@ -39,9 +40,9 @@ std::vector<std::uint8_t> health::error_page() const {
     std::size_t at = 0;
     for (const failure& each : errors_) {
         put(page, at, each.number);
-        put(page, at + 8, each.what.queue);
-        put(page, at + 10, each.what.id);
-        put(page, at + 12, static_cast<std::uint16_t>(static_cast<unsigned>(each.what.how) << 1));
+        put(page, at + 8, each.result.queue);
+        put(page, at + 10, each.result.id);
+        put(page, at + 12, static_cast<std::uint16_t>(static_cast<unsigned>(each.result.how) << 1));
         put<std::uint16_t>(page, at + 14, 0xffff);  // parameter location: not in the command
         put(page, at + 16, each.block);
         put(page, at + 24, each.name);

@@ -27,7 +27,7 @@ public:
         ++writes_;
         bytes_written_ += bytes;
     }
-    void note_error(const completion& what, const command& of);
+    void note_error(const completion& result, const command& of);
     void forget_errors() { errors_.clear(); }
 
     /// Bits of the critical warning field.
@@ -40,7 +40,7 @@ public:
 private:
     struct failure {
         std::uint64_t number = 0;
-        completion what;
+        completion result;
         std::uint64_t block = 0;
         std::uint32_t name = 0;
     };

@@ -17,13 +17,13 @@ constexpr std::uint32_t range_bytes = 16;
 }  // namespace
 
 void io_commands::begin(job& of) {
-    const std::uint32_t name = of.what.words.get(words::reg::namespace_);
-    const bool all = of.what.opcode() == words::nvm::opcode_flush && name == all_namespaces;
+    const std::uint32_t name = of.request.words.get(words::reg::namespace_);
+    const bool all = of.request.opcode() == words::nvm::opcode_flush && name == all_namespaces;
     if (name != the_namespace && !all) {
         of.how = status::invalid_namespace;
         return;
     }
-    switch (of.what.opcode()) {
+    switch (of.request.opcode()) {
     case words::nvm::opcode_flush:
         of.after = content_.time_of_flush();
         return content_.flush();
@@ -35,7 +35,7 @@ void io_commands::begin(job& of) {
         return write_zeroes(of);
     case words::nvm::opcode_dataset_management:
         of.moves = job::data::from_host;
-        of.length = (of.what.words.get(words::ranges::count) + 1) * range_bytes;
+        of.length = (of.request.words.get(words::ranges::count) + 1) * range_bytes;
         of.bytes.resize(of.length);
         return;
     default:
@@ -44,9 +44,9 @@ void io_commands::begin(job& of) {
 }
 
 io_commands::range io_commands::blocks_of(job& of) const {
-    const std::uint64_t first = of.what.words.get_wide(words::reg::block_lo);
-    const std::uint64_t count = std::uint64_t{of.what.words.get(words::blocks::count)} + 1;
-    if (of.what.words.get(words::blocks::protection) != 0)
+    const std::uint64_t first = of.request.words.get_wide(words::reg::block_lo);
+    const std::uint64_t count = std::uint64_t{of.request.words.get(words::blocks::count)} + 1;
+    if (of.request.words.get(words::blocks::protection) != 0)
         of.how = status::invalid_field;
     else if (first >= blocks() || count > blocks() - first)
         of.how = status::block_out_of_range;
@@ -55,41 +55,41 @@ io_commands::range io_commands::blocks_of(job& of) const {
 }
 
 bool io_commands::is_durable(const job& of) const {
-    return of.what.words.get(words::blocks::force_access) != 0 || !settings_.write_cache();
+    return of.request.words.get(words::blocks::force_access) != 0 || !settings_.write_cache();
 }
 
 void io_commands::read(job& of) {
-    const range what = blocks_of(of);
-    if (of.how == status::success && what.length > max_transfer) of.how = status::invalid_field;
+    const range blocks = blocks_of(of);
+    if (of.how == status::success && blocks.length > max_transfer) of.how = status::invalid_field;
     if (of.how != status::success) return;
-    of.after = content_.time_of_read(what.length);
-    if (!content_.is_readable(what.offset, what.length)) {
+    of.after = content_.time_of_read(blocks.length);
+    if (!content_.is_readable(blocks.offset, blocks.length)) {
         ++health_.media_errors;
         of.how = status::unrecovered_read_error;
         return;
     }
-    health_.count_read(what.length);
+    health_.count_read(blocks.length);
     of.moves = job::data::to_host;
-    of.medium = what.offset;
-    of.length = static_cast<std::uint32_t>(what.length);
+    of.medium = blocks.offset;
+    of.length = static_cast<std::uint32_t>(blocks.length);
 }
 
 void io_commands::write(job& of) {
-    const range what = blocks_of(of);
-    if (of.how == status::success && what.length > max_transfer) of.how = status::invalid_field;
+    const range blocks = blocks_of(of);
+    if (of.how == status::success && blocks.length > max_transfer) of.how = status::invalid_field;
     if (of.how != status::success) return;
-    health_.count_write(what.length);
+    health_.count_write(blocks.length);
     of.moves = job::data::from_host;
-    of.medium = what.offset;
-    of.length = static_cast<std::uint32_t>(what.length);
+    of.medium = blocks.offset;
+    of.length = static_cast<std::uint32_t>(blocks.length);
 }
 
 void io_commands::write_zeroes(job& of) {
-    const range what = blocks_of(of);
+    const range blocks = blocks_of(of);
     if (of.how != status::success) return;
     of.after = content_.time_of_write(0);
-    if (!content_.clear(what.offset, what.length)) of.how = status::write_fault;
-    if (is_durable(of)) content_.flush(what.offset, what.length);
+    if (!content_.clear(blocks.offset, blocks.length)) of.how = status::write_fault;
+    if (is_durable(of)) content_.flush(blocks.offset, blocks.length);
 }
 
 void io_commands::received(job& of) {
@@ -102,7 +102,7 @@ void io_commands::received(job& of) {
 /// before the first is cleared.
 void io_commands::deallocate(job& of) {
     of.after = content_.time_of_write(0);
-    if (of.what.words.get(words::ranges_use::deallocate) == 0) return;
+    if (of.request.words.get(words::ranges_use::deallocate) == 0) return;
     const auto range_at = [&](std::size_t at) {
         std::uint32_t blocks = 0;
         std::uint64_t first = 0;

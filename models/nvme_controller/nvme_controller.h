@@ -80,8 +80,8 @@ private:
     // nvme::command_engine::listener
     void raise(unsigned vector) override;
     void fail() override;
-    void failed(const nvme::completion& what, const nvme::command& of) override {
-        health_.note_error(what, of);
+    void failed(const nvme::completion& result, const nvme::command& of) override {
+        health_.note_error(result, of);
     }
 
     void revoke(sc_dt::uint64 first, sc_dt::uint64 last) { engine_.invalidate(first, last); }

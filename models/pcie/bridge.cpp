@@ -220,16 +220,16 @@ void bridge::log(link_error error) {
     if (log_correctable(space_, aer_, pcie_, error)) report(error_class::correctable);
 }
 
-void bridge::report(error_class what) {
+void bridge::report(error_class severity) {
     if (role_ == role::root_port)
-        receive_error(id_, what);
+        receive_error(id_, severity);
     else if (hooks_.report)
-        hooks_.report(what);
+        hooks_.report(severity);
 }
 
-bool bridge::forwards(error_class what) {
+bool bridge::forwards(error_class severity) {
     const bool wanted = (space_.get<std::uint16_t>(PCI_BRIDGE_CONTROL) & PCI_BRIDGE_CTL_SERR) != 0;
-    if (what == error_class::correctable) return wanted;
+    if (severity == error_class::correctable) return wanted;
     // In the secondary status, this bit means that an error message was received (7.5.1.3.7).
     space_.raise<std::uint16_t>(PCI_SEC_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);
     if (!wanted || (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_SERR) == 0) return false;
@@ -237,12 +237,12 @@ bool bridge::forwards(error_class what) {
     return true;
 }
 
-void bridge::receive_error(function_id source, error_class what) {
-    const bool correctable = what == error_class::correctable;
+void bridge::receive_error(function_id source, error_class severity) {
+    const bool correctable = severity == error_class::correctable;
     const std::uint32_t received = correctable ? PCI_ERR_ROOT_COR_RCV : PCI_ERR_ROOT_UNCOR_RCV;
     std::uint32_t bits = received;
-    if (what == error_class::fatal) bits |= PCI_ERR_ROOT_FATAL_RCV;
-    if (what == error_class::nonfatal) bits |= PCI_ERR_ROOT_NONFATAL_RCV;
+    if (severity == error_class::fatal) bits |= PCI_ERR_ROOT_FATAL_RCV;
+    if (severity == error_class::nonfatal) bits |= PCI_ERR_ROOT_NONFATAL_RCV;
     const std::uint32_t at = aer_ + PCI_ERR_ROOT_STATUS;
     const auto status = space_.get<std::uint32_t>(at);
     if ((status & received) != 0) {
@@ -252,7 +252,7 @@ void bridge::receive_error(function_id source, error_class what) {
         space_.set(correctable ? from : from + 2, source);
     }
     space_.set(at, status | bits);
-    if (hooks_.received) hooks_.received(source, what);
+    if (hooks_.received) hooks_.received(source, severity);
 }
 
 void bridge::reset() {

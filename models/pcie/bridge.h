@@ -90,14 +90,14 @@ public:
     /// Whether an error message from below is forwarded upstream (6.2.6): if SERR is enabled in
     /// bridge control; for nonfatal and fatal errors also in the command register. Logs the message
     /// in the status registers.
-    bool forwards(error_class what);
+    bool forwards(error_class severity);
     /// Root ports only: handles an error message from `source` (6.2.4.1.2).
-    void receive_error(function_id source, error_class what);
+    void receive_error(function_id source, error_class severity);
     /// Hot reset from above: resets all registers that are not sticky.
     void reset();
 
 private:
-    void report(error_class what);
+    void report(error_class severity);
     void build(const config& cfg);
     void build_link(const config& cfg);
     void decode();

@@ -386,8 +386,8 @@ void pcie_endpoint::link_changed(plug&) {
     if (on() && !link.up()) reset_function();
 }
 
-void pcie_endpoint::link_erred(plug&, link_error what) {
-    if (pcie::log_correctable(space_, aer_, pcie_, what)) report(pcie::error_class::correctable);
+void pcie_endpoint::link_erred(plug&, link_error error) {
+    if (pcie::log_correctable(space_, aer_, pcie_, error)) report(pcie::error_class::correctable);
 }
 
 void pcie_endpoint::uncorrectable(std::uint32_t error, bool advisory) {
@@ -396,12 +396,12 @@ void pcie_endpoint::uncorrectable(std::uint32_t error, bool advisory) {
         report(*wanted);
 }
 
-void pcie_endpoint::report(pcie::error_class what) {
+void pcie_endpoint::report(pcie::error_class severity) {
     payload message;
     framed framed(message, id_);
     framed.header.to = tlp::space::error;
     message.set_write();
-    message.set_address(static_cast<std::uint64_t>(what));
+    message.set_address(static_cast<std::uint64_t>(severity));
     message.set_data_length(0);
     sc_time untimed;
     link.send(message, untimed);

@@ -111,14 +111,14 @@ private:
     bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
     void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
     void link_changed(plug& at) override;
-    void link_erred(plug& at, link_error what) override;
+    void link_erred(plug& at, link_error error) override;
     bool may_be_polled(const window& in, const payload& request) const;
     void configure(payload& request, pcie::tlp& header);
     void refuse_request(payload& request);
     /// Logs an uncorrectable error, and sends a message to the root port if software has enabled
     /// it.
     void uncorrectable(std::uint32_t error, bool advisory);
-    void report(pcie::error_class what);
+    void report(pcie::error_class severity);
     const window* decode(std::uint64_t address, std::uint64_t length) const;
 
     void b_transport_dma(payload& request, sc_core::sc_time& delay);

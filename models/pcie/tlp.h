@@ -69,11 +69,11 @@ private:
     tlm::tlm_generic_payload& payload_;
 };
 
-/// Sends `what` (hot_reset or slot_power) from a port to the device on its link.
-inline void signal(plug& link, tlp::space what, std::uint64_t level = 0) {
+/// Sends `space` (hot_reset or slot_power) from a port to the device on its link.
+inline void signal(plug& link, tlp::space space, std::uint64_t level = 0) {
     tlm::tlm_generic_payload request;
     framed framed(request, 0);
-    framed.header.to = what;
+    framed.header.to = space;
     request.set_write();
     request.set_address(level);
     sc_core::sc_time untimed;

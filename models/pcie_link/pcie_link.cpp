@@ -192,11 +192,11 @@ pcie_link::bad pcie_link::bad_units(direction& d, std::uint64_t units) {
 
 /// Delays a direction for its replays: everything after a bad flit is sent again, which takes one
 /// round trip. After too many failures of one flit, the link retrains, and both directions wait.
-sc_time pcie_link::send_again(unsigned from, const bad& what, const sc_time& through) {
+sc_time pcie_link::send_again(unsigned from, const bad& damaged, const sc_time& through) {
     direction& d = directions_[from];
-    d.replays += what.units;
-    sc_time end = through + cfg_.replay_time * static_cast<double>(what.units);
-    if (what.rollover) {
+    d.replays += damaged.units;
+    sc_time end = through + cfg_.replay_time * static_cast<double>(damaged.units);
+    if (damaged.rollover) {
         ++d.rollovers;
         if (machine_.at(sc_core::sc_time_stamp()).state == link_state::l0) recover(false);
         end = std::max(end, machine_.settled());
@@ -205,11 +205,11 @@ sc_time pcie_link::send_again(unsigned from, const bad& what, const sc_time& thr
     if (timed) d.wire.hold_until(end);
     plug &sender = from == 0 ? a : b, &receiver = from == 0 ? b : a;
     receiver.report_link_error(link_error::bad_packet);
-    if (what.rollover) sender.report_link_error(link_error::replay_rollover);
+    if (damaged.rollover) sender.report_link_error(link_error::replay_rollover);
     return timed ? end : through;
 }
 
-sc_time pcie_link::carry(unsigned from, packet_class what, std::uint64_t payload,
+sc_time pcie_link::carry(unsigned from, packet_class category, std::uint64_t payload,
                          std::uint64_t packets, const sc_time& at) {
     direction& d = directions_[from];
     const std::uint64_t wire = wire_bytes(payload, packets);
@@ -217,8 +217,8 @@ sc_time pcie_link::carry(unsigned from, packet_class what, std::uint64_t payload
     d.packets += packets;
     sc_time through = d.wire.reserve(wire, at);
     if (timing() == timing_mode::contended)
-        through = d.flows[static_cast<std::size_t>(what)].take({packets, payload}, at, through,
-                                                               d.wire.occupancy(wire));
+        through = d.flows[static_cast<std::size_t>(category)].take({packets, payload}, at, through,
+                                                                   d.wire.occupancy(wire));
     if (crc_rate_ == 0 && corrupt_next_ == 0) return through;
     const unsigned flit = speed().flit;
     const bad found = bad_units(d, flit == 0 ? packets : (wire + flit - 1) / flit);
@@ -432,8 +432,8 @@ void pcie_link::seen_end::clear_counters() {
 
 void pcie_link::publish(statistics& out) const {
     for (const unsigned d : {0u, 1u}) {
-        const auto name = [&](std::string_view what) {
-            return fmt::format("{}_{}", d == 0 ? "a_to_b" : "b_to_a", what);
+        const auto name = [&](std::string_view counter) {
+            return fmt::format("{}_{}", d == 0 ? "a_to_b" : "b_to_a", counter);
         };
         out.count(name("wire_bytes"), directions_[d].wire.bytes());
         out.count(name("payload_bytes"), directions_[d].payload);

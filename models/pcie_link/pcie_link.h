@@ -130,10 +130,10 @@ private:
 
     void settled();
     plug& other(const plug& one) { return &one == &a ? b : a; }
-    sc_core::sc_time carry(unsigned from, packet_class what, std::uint64_t payload,
+    sc_core::sc_time carry(unsigned from, packet_class category, std::uint64_t payload,
                            std::uint64_t packets, const sc_core::sc_time& at);
     bad bad_units(direction& d, std::uint64_t units);
-    sc_core::sc_time send_again(unsigned from, const bad& what, const sc_core::sc_time& through);
+    sc_core::sc_time send_again(unsigned from, const bad& damaged, const sc_core::sc_time& through);
     std::uint64_t gap();
     unsigned working_links() const;
     unsigned working_lanes() const;

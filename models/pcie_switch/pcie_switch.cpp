@@ -71,9 +71,9 @@ std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) 
     hooks.message = [this, self](std::uint64_t address, std::uint32_t value) {
         send_up(self().id(), tlp::space::memory, address, value);
     };
-    hooks.report = [this, self, upstream](pcie::error_class what) {
-        if (!upstream && !up_.as->forwards(what)) return;
-        send_up(self().id(), tlp::space::error, static_cast<std::uint64_t>(what), 0);
+    hooks.report = [this, self, upstream](pcie::error_class severity) {
+        if (!upstream && !up_.as->forwards(severity)) return;
+        send_up(self().id(), tlp::space::error, static_cast<std::uint64_t>(severity), 0);
     };
     hooks.changed = [this] {
         if (!built_) return;
@@ -113,8 +113,9 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
         return request.set_response_status(tlm::TLM_OK_RESPONSE);
     }
     if (header->to == tlp::space::error) {
-        const auto what = static_cast<pcie::error_class>(request.get_address());
-        if (!from_above && in.as->forwards(what) && up_.as->forwards(what)) up.send(request, delay);
+        const auto severity = static_cast<pcie::error_class>(request.get_address());
+        if (!from_above && in.as->forwards(severity) && up_.as->forwards(severity))
+            up.send(request, delay);
         return request.set_response_status(tlm::TLM_OK_RESPONSE);  // messages are posted
     }
     if (header->to == tlp::space::config) {
@@ -305,8 +306,8 @@ void pcie_switch::link_changed(plug& at) {
         reset_all();
 }
 
-void pcie_switch::link_erred(plug& at, link_error what) {
-    side_of(at).as->log(what);
+void pcie_switch::link_erred(plug& at, link_error error) {
+    side_of(at).as->log(error);
 }
 
 /// Hot reset on the link of a downstream port.

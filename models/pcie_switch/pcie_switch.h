@@ -103,7 +103,7 @@ private:
     bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
     void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
     void link_changed(plug& at) override;
-    void link_erred(plug& at, link_error what) override;
+    void link_erred(plug& at, link_error error) override;
 
     std::unique_ptr<pcie::bridge> make_bridge(unsigned index, bool upstream);
     side& side_of(const plug& at) { return at.index() == up_index ? up_ : *down_[at.index()]; }

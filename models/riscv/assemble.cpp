@@ -85,7 +85,7 @@ private:
         const auto slot = static_cast<u32>(b_.slots.size());
         auto& places = b_.unseen->places;
         places.push_back({slot, marks, coverage::ran});
-        if (d.what == nullptr || d.what->then != flow::branch) return;
+        if (d.definition == nullptr || d.definition->then != flow::branch) return;
         places.push_back({slot + 2, marks, coverage::taken});
         places.push_back({slot + 3, marks, coverage::passed});
     }
@@ -126,11 +126,11 @@ private:
     }
 
     bool emit(const decoded& d) {
-        if (d.what == nullptr) {
+        if (d.definition == nullptr) {
             push(illegal, 0, {});
             return false;
         }
-        switch (d.what->then) {
+        switch (d.definition->then) {
         case flow::result:
             result(d);
             return true;
@@ -138,7 +138,7 @@ private:
             push(pick(d), d.imm, {0, d.rs1, d.rs2});
             return true;
         case flow::other:
-            push(d.what->run[0], d.imm, {destination(d), d.rs1, d.rs2});
+            push(d.definition->run[0], d.imm, {destination(d), d.rs1, d.rs2});
             in_acc_ = no_register;
             return true;
         case flow::branch:
@@ -156,7 +156,7 @@ private:
             return false;
         }
         case flow::leave:
-            push(d.what->run[0], d.imm, {destination(d), d.rs1, through_here()});
+            push(d.definition->run[0], d.imm, {destination(d), d.rs1, through_here()});
             return false;
         }
         return false;
@@ -164,9 +164,9 @@ private:
 
     void result(const decoded& d) {
         const u8 rd = destination(d);
-        const bool is_load = (d.what->match & 0x7f) == 0x03;
+        const bool is_load = (d.definition->match & 0x7f) == 0x03;
         if (rd == nowhere && !is_load) return;  // a hint: no effect
-        const std::string_view name = d.what->name;
+        const std::string_view name = d.definition->name;
         if (name == "lui" || (name == "addi" && d.rs1 == 0)) {
             push(single<constant>, d.imm, {rd, 0, 0});
         } else if (name == "auipc") {
@@ -215,7 +215,7 @@ private:
     u8 through_here() const { return static_cast<u8>(count_ + 1); }
     unsigned from_acc(u8 index) const { return index == in_acc_ ? 1 : 0; }
     handler pick(const decoded& d) const {
-        return d.what->run[from_acc(d.rs1) | from_acc(d.rs2) << 1];
+        return d.definition->run[from_acc(d.rs1) | from_acc(d.rs2) << 1];
     }
 
     block& b_;

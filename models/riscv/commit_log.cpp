@@ -9,14 +9,14 @@ namespace {
 
 /// The letter of the register file that the instruction writes, or 0.
 char written_file(const decoded& d) {
-    switch (d.what->then) {
+    switch (d.definition->then) {
     case flow::store:
     case flow::branch:
         return 0;
     case flow::leave:
-        return d.what->layout == format::csr ? 'x' : '\0';
+        return d.definition->layout == format::csr ? 'x' : '\0';
     case flow::other:
-        switch (d.what->layout) {
+        switch (d.definition->layout) {
         case format::r:
         case format::fp_to_x:
             return 'x';

@@ -69,7 +69,7 @@ decoded decode(u32 bits, isa extensions) {
     for (const row* r : candidates(word)) {
         if ((word & r->mask) != r->match) continue;
         if (!extensions.has(r->needs)) return d;
-        d.what = r;
+        d.definition = r;
         d.rd = static_cast<u8>(field(word, 7, 5));
         d.rs1 = static_cast<u8>(field(word, 15, 5));
         d.rs2 = static_cast<u8>(field(word, 20, 5));

@@ -40,7 +40,7 @@ struct row {
 
 /// A decoded instruction. `what` is null if it is illegal.
 struct decoded {
-    const row* what = nullptr;
+    const row* definition = nullptr;
     u8 rd = 0, rs1 = 0, rs2 = 0;
     i32 imm = 0;
     u32 bits = 0;  ///< as fetched: 16 bits when compressed

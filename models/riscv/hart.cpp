@@ -139,7 +139,7 @@ void hart::record(u64 pc, const decoded& d) const {
     u8* const marks = coverage::active()->marks(pc, d.bits);
     if (marks == nullptr) return;
     *marks |= coverage::ran;
-    if (d.what == nullptr || d.what->then != flow::branch || trapped_) return;
+    if (d.definition == nullptr || d.definition->then != flow::branch || trapped_) return;
     *marks |= pc_ == pc + d.length() ? coverage::passed : coverage::taken;
 }
 
@@ -359,7 +359,7 @@ bool hart::leads_to(u64 pc) {
     debug_read(pc_, {reinterpret_cast<u8*>(&bits), sizeof bits});
     const decoded d = decode(bits, cfg_.extensions);
     const u64 next = pc_ + d.length(), there = pc_ + static_cast<u64>(i64{d.imm});
-    switch (d.what == nullptr ? flow::leave : d.what->then) {
+    switch (d.definition == nullptr ? flow::leave : d.definition->then) {
     case flow::branch:
         return pc == there || pc == next;
     case flow::jump:

@@ -59,8 +59,8 @@ root_complex::root_complex(sc_core::sc_module_name name, const config& cfg)
         hooks.reset_below = [this, i] { reset_below(i); };
         hooks.message = [this](std::uint64_t, std::uint32_t number) { hot_plug(number); };
         hooks.changed = [this] { forget_all_pointers(); };
-        hooks.received = [this](function_id source, pcie::error_class what) {
-            report(source, what);
+        hooks.received = [this](function_id source, pcie::error_class severity) {
+            report(source, severity);
         };
         ports_.push_back(std::make_unique<bridge>(port_config(cfg, i), std::move(hooks)));
     }
@@ -258,8 +258,8 @@ void root_complex::hot_plug(std::uint32_t number) {
     if (events_.slot) events_.slot(at.id, reachable);
 }
 
-void root_complex::report(function_id source, pcie::error_class what) {
-    if (what == pcie::error_class::correctable || !events_.uncorrectable) return;
+void root_complex::report(function_id source, pcie::error_class severity) {
+    if (severity == pcie::error_class::correctable || !events_.uncorrectable) return;
     const std::uint32_t error = first_error(source);
     if (error != 0 && error != PCI_ERR_UNC_SURPDN) events_.uncorrectable(source, error);
 }
@@ -402,8 +402,8 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
     if (header == nullptr || !above.reachable()) return;
     if (header->to == tlp::space::error) {
         ++counters_.error_messages;
-        const auto what = static_cast<pcie::error_class>(request.get_address());
-        if (above.forwards(what)) above.receive_error(header->requester, what);
+        const auto severity = static_cast<pcie::error_class>(request.get_address());
+        if (above.forwards(severity)) above.receive_error(header->requester, severity);
         return;
     }
     if (header->to == tlp::space::completion) return pass_completion(request, *header, delay);

@@ -134,7 +134,7 @@ private:
     void enable_error_messages(const node& at);
     void program_slot(const node& bridge, std::uint32_t number);
     void hot_plug(std::uint32_t number);
-    void report(pcie::function_id source, pcie::error_class what);
+    void report(pcie::function_id source, pcie::error_class severity);
     std::uint32_t first_error(pcie::function_id source);
 
     // host_bus
@@ -161,7 +161,7 @@ private:
     bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
     void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
     void link_changed(plug& at) override;
-    void link_erred(plug& at, link_error what) override { ports_[at.index()]->log(what); }
+    void link_erred(plug& at, link_error error) override { ports_[at.index()]->log(error); }
 
     const config cfg_;
     server_memory memory_;

@@ -13,7 +13,7 @@ void completion_queue::push(cycles at, const entry& e) {
 
 void completion_queue::settle(cycles at, engine_signals& signals) {
     while (!flights_.empty() && flights_.front().at <= at) {
-        const entry done = flights_.front().what;
+        const entry done = flights_.front().completion;
         flights_.pop_front();
         const trace::on_behalf_of operation(done.of);
         if (done.update.mode != 0) signals.update(done.update, done.pc);
@@ -33,7 +33,8 @@ std::optional<completion_queue::cycles> completion_queue::next() const {
 }
 
 std::optional<completion_queue::cycles> completion_queue::next_effect() const {
-    const auto found = std::ranges::find_if(flights_, [](auto& f) { return f.what.has_effect(); });
+    const auto found =
+        std::ranges::find_if(flights_, [](auto& f) { return f.completion.has_effect(); });
     return found == flights_.end() ? std::nullopt : std::optional(found->at);
 }
 

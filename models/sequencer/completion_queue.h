@@ -46,7 +46,7 @@ public:
 private:
     struct flight {
         cycles at;
-        entry what;
+        entry completion;
     };
     std::deque<flight> flights_;
     cycles last_ = 0;

@@ -48,10 +48,10 @@ trace::operation engine_timeline::begin_operation(const isa::instruction& i) con
     return trace::on() && posts(i) ? trace::new_operation() : 0;
 }
 
-void engine_timeline::span(std::string_view what, cycles from, cycles until,
+void engine_timeline::span(std::string_view name, cycles from, cycles until,
                            trace::fields with) const {
     const auto start = clock_.time_of(from);
-    trace::span(track_, what, start, clock_.time_of(std::max(from, until)) - start, with);
+    trace::span(track_, name, start, clock_.time_of(std::max(from, until)) - start, with);
 }
 
 void engine_timeline::draw_wait(std::string_view reason, cycles from, cycles until) const {

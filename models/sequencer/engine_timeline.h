@@ -27,8 +27,8 @@ public:
                     const program_lines* lines);
 
     /// Records an event of the engine at the present time.
-    void event(std::string_view what, trace::fields with) const {
-        if (trace::on()) trace::event(track_, what, with);
+    void event(std::string_view name, trace::fields with) const {
+        if (trace::on()) trace::event(track_, name, with);
     }
     /// Records that the engine was stalled from `from` until `until`.
     void waited(std::string_view reason, cycles from, cycles until) const {
@@ -83,7 +83,7 @@ private:
                       const isa::cost& cost, const isa::work& done) const;
     void draw_counted(cycles busy, const isa::work& done) const;
     void draw_control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const;
-    void span(std::string_view what, cycles from, cycles until, trace::fields with) const;
+    void span(std::string_view name, cycles from, cycles until, trace::fields with) const;
     std::string line_of(std::uint32_t pc) const;
 
     const std::string track_;  // "chip0.nc0.vector"

@@ -62,9 +62,9 @@ progress fetch_unit::decode(std::uint32_t pc, const register_unit& registers) {
                 !is_finished(p))
                 return p;
         e.d = isa::decode(words);
-        e.by_register = isa::reads_registers(e.d.what);
+        e.by_register = isa::reads_registers(e.d.value);
         if (!e.by_register) e.fault = isa::check(e.d, traits_, registers.values());
-        e.local = !e.fault && register_unit::is_local(e.d.what);
+        e.local = !e.fault && register_unit::is_local(e.d.value);
     }
     buffer_.keep(pc, std::move(e));
     return finished{};

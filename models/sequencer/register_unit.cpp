@@ -76,10 +76,10 @@ bool holds(unsigned condition, std::int32_t a, std::int32_t b) {
     }
 }
 
-std::uint64_t rank(unsigned what, const engine_clock& clock,
+std::uint64_t rank(unsigned order, const engine_clock& clock,
                    const sequencer_environment::identity& id) {
     const std::uint64_t ns = clock.time_of(clock.local()).value() / 1000;
-    switch (what) {
+    switch (order) {
     case 0:
         return id.core;
     case 1:

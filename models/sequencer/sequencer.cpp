@@ -155,7 +155,7 @@ std::uint32_t sequencer::retired() const {
 
 std::string sequencer::instruction_text() const {
     const program_buffer::entry* e = program_.decoded(pc_);
-    return e != nullptr && !e->header_fault ? isa::text_of(e->d.what) : std::string();
+    return e != nullptr && !e->header_fault ? isa::text_of(e->d.value) : std::string();
 }
 
 std::string sequencer::error_text() const {
@@ -243,7 +243,7 @@ sequencer::step sequencer::advance() {
         return sleep_until(clock_.local());
     }
     if (e->header_fault) return fail(*e->header_fault);
-    const instruction& i = e->d.what;
+    const instruction& i = e->d.value;
     if ((i.flags & isa::flag::stop) != 0 && !pass_breakpoint_) {
         stop(error::breakpoint);
         return step::ended;
@@ -269,7 +269,7 @@ void sequencer::run_ahead() {
     while (clock_.local() < horizon && program_.has_followers(pc_)) {
         const program_buffer::entry* e = program_.decoded(pc_);
         if (e == nullptr || !e->local) break;
-        pc_ = registers_.execute(e->d.what, pc_, clock_, core_.id);
+        pc_ = registers_.execute(e->d.value, pc_, clock_, core_.id);
         completions_.count();
     }
     timeline_.registers(first, completions_.issued() - before, from, clock_.local());
@@ -285,10 +285,10 @@ sequencer::step sequencer::wait_for(const isa::wait_condition& condition) {
 
 sequencer::step sequencer::issue(const program_buffer::entry& e) {
     if (e.fault) return fail(*e.fault);
-    if (!e.by_register) return e.d.kind->is_tiles() ? data_path(e.d.what) : control(e.d.what);
+    if (!e.by_register) return e.d.kind->is_tiles() ? data_path(e.d.value) : control(e.d.value);
     isa::decoded resolved = e.d;
     if (const auto fault = isa::check(resolved, traits_, registers_.values())) return fail(*fault);
-    return data_path(resolved.what);
+    return data_path(resolved.value);
 }
 
 /// Effects of issuing an instruction, once per instruction.

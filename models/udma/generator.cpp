@@ -26,10 +26,10 @@ bool dma_generator::start(dma_queue& queue, const sc_time& delay) {
                        queue.describe() + ": START while the command before is being carried out");
         return false;
     }
-    generator_command what(group.generator_regs, queue.number(), engine_.number);
-    if (const char* why = reason_to_refuse(what, queue)) return refuse(queue, why);
+    generator_command requested(group.generator_regs, queue.number(), engine_.number);
+    if (const char* why = reason_to_refuse(requested, queue)) return refuse(queue, why);
     insert({.queue = &queue,
-            .what = std::move(what),
+            .request = std::move(requested),
             .arrived_at = sc_core::sc_time_stamp() + delay,
             .of = trace::current_or_new_operation(),
             .started = started_work::current()});
@@ -38,12 +38,12 @@ bool dma_generator::start(dma_queue& queue, const sc_time& delay) {
 }
 
 /// The reason to refuse the command; null: it can be executed once its rings have room.
-const char* dma_generator::reason_to_refuse(const generator_command& what, dma_queue& queue) {
-    if (!what.is_valid()) return "no pieces, too many, or pieces of no or too many bytes";
+const char* dma_generator::reason_to_refuse(const generator_command& command, dma_queue& queue) {
+    if (!command.is_valid()) return "no pieces, too many, or pieces of no or too many bytes";
     for (const dma_side side : dma_sides) {
         queue.adopt_length(side);
         if (queue.is_aborted(side)) return "the queue is stopped";
-        if (what.descriptors(side) > queue.ring(side).length())
+        if (command.descriptors(side) > queue.ring(side).length())
             return "a ring is shorter than the command's descriptors";
     }
     return nullptr;
@@ -63,8 +63,9 @@ void dma_generator::insert(command added) {
         timing() == timing_mode::functional ? times.functional_step : times.generation_latency;
     auto at = commands_.begin();
     if (at != commands_.end()) ++at;
-    at = std::find_if(at, commands_.end(),
-                      [&](const command& c) { return c.what.priority() < added.what.priority(); });
+    at = std::find_if(at, commands_.end(), [&](const command& c) {
+        return c.request.priority() < added.request.priority();
+    });
     at = commands_.insert(at, std::move(added));
     for (; at != commands_.end(); ++at) {
         sc_time begin = at->arrived_at;
@@ -85,7 +86,7 @@ std::optional<dma_generator::written> dma_generator::step(dma_activation& activa
             --activation.transfers;
             if (result == dma_progress::done && !c.dropped) {
                 const per_side<std::uint32_t> count{
-                    {{c.what.descriptors(dma_side::m2s), c.what.descriptors(dma_side::s2m)}}};
+                    {{c.request.descriptors(dma_side::m2s), c.request.descriptors(dma_side::s2m)}}};
                 show_status(*c.queue, count[dma_side::s2m]);
                 finished.emplace(*c.queue, count, c.of, std::move(c.started));
             }
@@ -108,7 +109,7 @@ void dma_generator::show_status(const dma_queue& queue, std::uint64_t status) {
 
 /// False: refused, because software has changed the rings since START.
 bool dma_generator::begin(command& c) {
-    if (const char* why = reason_to_refuse(c.what, *c.queue)) return refuse(*c.queue, why);
+    if (const char* why = reason_to_refuse(c.request, *c.queue)) return refuse(*c.queue, why);
     for (const dma_side side : dma_sides) c.tail[side] = c.queue->ring(side).tail();
     return c.begun = true;
 }
@@ -118,7 +119,7 @@ bool dma_generator::lacks_room() const {
     const command& c = commands_.front();
     return !c.begun && !c.dropped && std::ranges::any_of(dma_sides, [&](dma_side side) {
         const dma_ring& ring = c.queue->ring(side);
-        const std::uint32_t needed = c.what.descriptors(side);
+        const std::uint32_t needed = c.request.descriptors(side);
         return needed > ring.room() && needed <= ring.length();
     });
 }
@@ -134,7 +135,7 @@ dma_progress dma_generator::write(command& c) {
 
 dma_progress dma_generator::write_side(command& c, dma_side side) {
     dma_queue& q = *c.queue;
-    const std::uint32_t count = c.what.descriptors(side), ring_length = q.ring(side).length();
+    const std::uint32_t count = c.request.descriptors(side), ring_length = q.ring(side).length();
     std::array<dma_descriptor, axi::boundary / sizeof(dma_descriptor)> burst;
     while (c.written < count) {
         dma_ring::position at = c.tail[side];
@@ -144,7 +145,7 @@ dma_progress dma_generator::write_side(command& c, dma_side side) {
         const auto fits = static_cast<std::uint32_t>(axi::to_boundary(address) / sizeof burst[0]);
         const std::uint32_t n = std::min({count - c.written, ring_length - at.index, fits});
         for (std::uint32_t i = 0; i < n; ++i)
-            burst[i] = c.what.descriptor(side, c.written + i, at.pass);
+            burst[i] = c.request.descriptor(side, c.written + i, at.pass);
         const auto reports = misuse::reports();
         sc_time delay;  // hidden by the latency of the command
         const auto result =

@@ -54,7 +54,7 @@ public:
 private:
     struct command {
         dma_queue* queue;
-        generator_command what;
+        generator_command request;
         sc_core::sc_time arrived_at, ready_at = {};
         trace::operation of;
         started_work::share started;
@@ -63,7 +63,7 @@ private:
         unsigned side = 0;
         std::uint32_t written = 0;  // descriptors of that side written so far
     };
-    static const char* reason_to_refuse(const generator_command& what, dma_queue& queue);
+    static const char* reason_to_refuse(const generator_command& command, dma_queue& queue);
     bool refuse(const dma_queue& queue, std::string_view why);
     void insert(command added);
     bool is_busy(const dma_queue& queue) const;

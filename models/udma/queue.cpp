@@ -23,7 +23,7 @@ std::string dma_queue::describe() const {
     return fmt::format("engine {} queue {}", group().first_engine + engine_.number, number_);
 }
 
-dma_queue::identity dma_queue::who() const {
+dma_queue::identity dma_queue::identify() const {
     return {group().owner.name(), group().first_engine + engine_.number, number_};
 }
 

@@ -29,7 +29,7 @@ public:
 
     unsigned number() const { return number_; }
     std::string describe() const override;  ///< "engine 128 queue 0"
-    identity who() const override;
+    identity identify() const override;
     /// The current values of the queue's registers.
     const dma_queue_settings& settings() const {
         settings_.update(group().regs, number_, engine_.number);

@@ -14,7 +14,7 @@ public:
         std::string_view module;  ///< module that contains the engine
         unsigned engine, queue;   ///< the engine's number in its chip
     };
-    virtual identity who() const = 0;
+    virtual identity identify() const = 0;
 
 protected:
     dma_queue_initiator() : initiator(kind::dma) {}

@@ -16,7 +16,7 @@
 namespace trn {
 
 using nlohmann::json;
-using who = initiator::kind;
+using source = initiator::kind;
 
 namespace {
 
@@ -71,10 +71,10 @@ json to_json(const plan& board, const std::vector<row>& rows) {
                         {"known_by", to_string(r.known_by)},
                         {"fidelity", to_string(r.fidelity)},
                         {"modules", r.modules.size()},
-                        {"host", counts(r.use.of(who::host))},
-                        {"firmware", counts(r.use.of(who::firmware))},
-                        {"dma", counts(r.use.of(who::dma))},
-                        {"tools", counts(r.use.of(who::tool))}});
+                        {"host", counts(r.use.of(source::host))},
+                        {"firmware", counts(r.use.of(source::firmware))},
+                        {"dma", counts(r.use.of(source::dma))},
+                        {"tools", counts(r.use.of(source::tool))}});
     return {{"board", board.name}, {"registers", list}};
 }
 
@@ -91,8 +91,8 @@ std::string table(const std::vector<row>& rows, Wanted&& wanted) {
                 "| {} | `{}.{}` | {} | {} | {} | {} | {} | {} |\n", r.kind, r.block, r.name,
                 r.known_by == knowledge::invented ? "**invented**" : to_string(r.known_by),
                 r.fidelity == trn::fidelity::stub ? "**stub**" : to_string(r.fidelity),
-                r.modules.size(), cell(r.use.of(who::host)), cell(r.use.of(who::firmware)),
-                cell(r.use.of(who::dma)));
+                r.modules.size(), cell(r.use.of(source::host)), cell(r.use.of(source::firmware)),
+                cell(r.use.of(source::dma)));
     if (text.empty()) return "None.\n";
     return "| Kind | Register | Known by | Fidelity | Modules | Host | Firmware | DMA |\n"
            "|---|---|---|---|---|---|---|---|\n" +
@@ -100,7 +100,7 @@ std::string table(const std::vector<row>& rows, Wanted&& wanted) {
 }
 
 std::string to_markdown(const plan& board, const std::vector<row>& rows) {
-    const auto of_host = [](const row& r) { return r.use.of(who::host).any(); };
+    const auto of_host = [](const row& r) { return r.use.of(source::host).any(); };
     const auto count = [&](auto wanted) { return std::ranges::count_if(rows, wanted); };
     return fmt::format(
         "# Registers that a run of {} touched\n\n"

@@ -53,7 +53,8 @@ std::string board_digest(const plan& board, timing_mode timing);
 ///     trn::platform p(trn::kinds(), {.board = "trn3-chip"});
 ///     const auto how = p.boot(sc_core::sc_time(1, sc_core::SC_SEC));
 ///     p.methods().call("peek", {{"space", "chip0.axi0"}, {"address", 0}});
-///     p.loop().run({.who = "test", .what = "a copy", .condition = [&] { return done; }});
+///     p.loop().run({.waiter = "test", .condition_text = "a copy", .condition = [&] { return done;
+///     }});
 class platform {
 public:
     /// Reads, builds and elaborates the board. No process runs before boot() or loop().run().

@@ -38,9 +38,10 @@ json fields_of(const element& at) {
 json uses_of(const register_use& use) {
     json all = json::object();
     constexpr std::array names{"host", "firmware", "dma", "tools"};
-    for (std::size_t who = 0; who < use.by.size(); ++who)
-        if (use.by[who].any())
-            all[names[who]] = {{"reads", use.by[who].reads}, {"writes", use.by[who].writes}};
+    for (std::size_t source = 0; source < use.by.size(); ++source)
+        if (use.by[source].any())
+            all[names[source]] = {{"reads", use.by[source].reads},
+                                  {"writes", use.by[source].writes}};
     return all;
 }
 
@@ -102,9 +103,9 @@ element element_asked(const rpc::parameters& p, const std::vector<register_bank*
         throw rpc::error(rpc::code::not_found,
                          fmt::format("no register '{}'  {}", name, suggest(name, known)));
     }
-    const auto below = [&](std::string_view what, std::uint64_t limit) {
-        const auto number = p.number(what, 0);
-        if (number >= limit) p.wrong(what, fmt::format("below {}", limit));
+    const auto below = [&](std::string_view key, std::uint64_t limit) {
+        const auto number = p.number(key, 0);
+        if (number >= limit) p.wrong(key, fmt::format("below {}", limit));
         return static_cast<unsigned>(number);
     };
     found->index = below("index", found->declared().count);

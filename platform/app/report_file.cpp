@@ -33,8 +33,8 @@ fs::path folder_of(const fs::path& file) {
 
 bool is_regular_or_new(const fs::path& file) {
     std::error_code unreadable;
-    const auto what = fs::status(file, unreadable);
-    return !fs::exists(what) || fs::is_regular_file(what);
+    const auto found = fs::status(file, unreadable);
+    return !fs::exists(found) || fs::is_regular_file(found);
 }
 
 /// Returns 0, or the errno of the failure.

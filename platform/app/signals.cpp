@@ -82,8 +82,8 @@ private:
         add_lines(sc_core::sc_get_top_level_objects());
         for_each_module<runs_programs>([&](const sc_core::sc_object& core, runs_programs& of) {
             for (const auto engine : of.engine_names())
-                for (const auto what : {"state", "pc"})
-                    names_.push_back(fmt::format("{}.{}.{}", core.name(), engine, what));
+                for (const auto noun : {"state", "pc"})
+                    names_.push_back(fmt::format("{}.{}.{}", core.name(), engine, noun));
         });
         for_each_bank([&](const sc_core::sc_object& owner, register_bank& bank) {
             const auto& table = bank.table();

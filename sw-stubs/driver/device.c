@@ -59,13 +59,14 @@ const char* trn_last_error(const trn_device* device) {
     return device->error;
 }
 
-trn_status trn_transport_failed(trn_device* device, int error, const char* what, uint64_t where) {
+trn_status trn_transport_failed(trn_device* device, int error, const char* operation,
+                                uint64_t where) {
     trn_status status = TRN_TRANSPORT_ERROR;
     if (error == -ENODEV) status = TRN_DEVICE_GONE;
     if (error == -ETIMEDOUT) status = TRN_TIMED_OUT;
     if (error == -ENOMEM) status = TRN_NO_MEMORY;
     if (error == -ENOTSUP) status = TRN_NOT_SUPPORTED;
-    return trn_fail(device, status, "%s 0x%llx over %s: %s", what, (unsigned long long)where,
+    return trn_fail(device, status, "%s 0x%llx over %s: %s", operation, (unsigned long long)where,
                     device->transport.name, strerror(-error));
 }
 
@@ -126,9 +127,9 @@ uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds) {
     return nanoseconds < UINT64_MAX / scale ? nanoseconds * scale : UINT64_MAX;
 }
 
-uint64_t trn_operation_begins(trn_device* device, const char* what, uint64_t joins) {
+uint64_t trn_operation_begins(trn_device* device, const char* operation, uint64_t joins) {
     const trn_transport* t = &device->transport;
-    return t->operation_begins ? t->operation_begins(t->context, what, joins) : 0;
+    return t->operation_begins ? t->operation_begins(t->context, operation, joins) : 0;
 }
 
 void trn_operation_posted(trn_device* device) {

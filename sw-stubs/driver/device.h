@@ -61,8 +61,10 @@ __attribute__((format(printf, 3, 4)))
 trn_status
 trn_fail(trn_device* device, trn_status status, const char* format, ...);
 
-/* As trn_fail for an errno of the transport. `what`: the failed action, `where`: its address. */
-trn_status trn_transport_failed(trn_device* device, int error, const char* what, uint64_t where);
+/* As trn_fail for an errno of the transport. `operation`: the failed action, `where`: its address.
+ */
+trn_status trn_transport_failed(trn_device* device, int error, const char* operation,
+                                uint64_t where);
 
 /* Number of the BAR that has the registers. */
 uint32_t trn_register_bar(const trn_device* device);
@@ -94,7 +96,7 @@ trn_status trn_pause(trn_device* device, uint64_t nanoseconds);
 uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds);
 
 /* Report operations to a transport that records them. */
-uint64_t trn_operation_begins(trn_device* device, const char* what, uint64_t joins);
+uint64_t trn_operation_begins(trn_device* device, const char* operation, uint64_t joins);
 void trn_operation_posted(trn_device* device);
 void trn_operation_complete(trn_device* device, uint64_t operation);
 

@@ -30,15 +30,15 @@ location before(location at, std::uint64_t bytes) {
     return at;
 }
 
-std::uint64_t rounded(const collective_request& what, std::uint64_t ranks) {
-    const std::uint64_t blocks = trn_coll_has_blocks(what.op) ? ranks : 1;
-    const std::uint64_t unit = blocks * trn_coll_type_bytes(what.type);
-    if (what.op == TRN_COLL_BARRIER || unit == 0) return 0;
-    if (what.bytes > 0 && what.bytes < unit)
+std::uint64_t rounded(const collective_request& request, std::uint64_t ranks) {
+    const std::uint64_t blocks = trn_coll_has_blocks(request.op) ? ranks : 1;
+    const std::uint64_t unit = blocks * trn_coll_type_bytes(request.type);
+    if (request.op == TRN_COLL_BARRIER || unit == 0) return 0;
+    if (request.bytes > 0 && request.bytes < unit)
         throw device_error(TRN_INVALID_ARGUMENT,
                            fmt::format("{} of {} bytes: over {} ranks it has {} or more",
-                                       trn_coll_op_text(what.op), what.bytes, ranks, unit));
-    return what.bytes / unit * unit;
+                                       trn_coll_op_text(request.op), request.bytes, ranks, unit));
+    return request.bytes / unit * unit;
 }
 
 /// Whether the operation gives all ranks the same output.
@@ -55,21 +55,21 @@ void in_chunks(std::uint64_t bytes, Work&& work) {
 
 }  // namespace
 
-std::vector<std::uint64_t> collective_counts(const collective_request& what, std::size_t ranks) {
-    auto counts = what.counts;
+std::vector<std::uint64_t> collective_counts(const collective_request& request, std::size_t ranks) {
+    auto counts = request.counts;
     const auto refuse = [&](const std::string& why) {
         throw device_error(TRN_INVALID_ARGUMENT,
-                           fmt::format("{}: {}", trn_coll_op_text(what.op), why));
+                           fmt::format("{}: {}", trn_coll_op_text(request.op), why));
     };
-    if (!trn_coll_has_counts(what.op)) {
+    if (!trn_coll_has_counts(request.op)) {
         if (!counts.empty()) refuse("its blocks are equal, so it takes no counts");
         return counts;
     }
-    const auto needed = trn_coll_count_entries(what.op, static_cast<std::uint32_t>(ranks));
+    const auto needed = trn_coll_count_entries(request.op, static_cast<std::uint32_t>(ranks));
     const bool square = needed > ranks;
     if (square && counts.size() == ranks)
         for (std::size_t n = 1; n < ranks; ++n)
-            counts.insert(counts.end(), what.counts.begin(), what.counts.end());
+            counts.insert(counts.end(), request.counts.begin(), request.counts.end());
     if (counts.size() != needed)
         refuse(fmt::format("over {} ranks it takes {}{} counts, not {}", ranks,
                            square ? fmt::format("{} or ", ranks) : "", needed, counts.size()));
@@ -174,12 +174,12 @@ void collective_group::check(const trn_coll_config& config, const rank_data& abo
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         const auto& all = about.buffers[rank];
-        const auto differs = [&](const std::string& what, std::uint64_t element) {
+        const auto differs = [&](const std::string& place_name, std::uint64_t element) {
             if (found.wrong++ == 0)
-                found.first_wrong = fmt::format("rank {}: {} {}", rank, what, element);
+                found.first_wrong = fmt::format("rank {}: {} {}", rank, place_name, element);
         };
         std::vector<std::uint8_t> bytes, expected;
-        const auto compare = [&](const location& from, std::uint64_t in, const char* what,
+        const auto compare = [&](const location& from, std::uint64_t in, const char* place_name,
                                  auto&& want) {
             in_chunks(in, [&](std::uint64_t at, std::uint64_t length) {
                 bytes.resize(length);
@@ -189,7 +189,7 @@ void collective_group::check(const trn_coll_config& config, const rank_data& abo
                 if (bytes == expected) return;
                 for (std::size_t n = 0; n < length; n += size)
                     if (!std::equal(&bytes[n], &bytes[n] + size, &expected[n]))
-                        differs(what, (at + n) / size);
+                        differs(place_name, (at + n) / size);
             });
         };
         compare(all[0].at, all[0].bytes, "input element",
@@ -218,47 +218,48 @@ void collective_group::check(const trn_coll_config& config, const rank_data& abo
     });
 }
 
-trn_coll_config collective_group::config_for(const collective_request& what, rank_data& of) const {
+trn_coll_config collective_group::config_for(const collective_request& request,
+                                             rank_data& of) const {
     auto& members = of.members;
     members.resize(ranks());
-    of.done = what.done;
+    of.done = request.done;
     trn_coll_config config{};
-    config.op = what.op;
-    config.algorithm = what.algorithm;
-    config.rules = what.rules.data();
-    config.rule_count = static_cast<std::uint32_t>(what.rules.size());
+    config.op = request.op;
+    config.algorithm = request.algorithm;
+    config.rules = request.rules.data();
+    config.rule_count = static_cast<std::uint32_t>(request.rules.size());
     config.topology = topology_;
-    config.bytes = rounded(what, ranks());
-    config.root = what.root;
-    config.type = what.type;
-    config.with = what.with;
+    config.bytes = rounded(request, ranks());
+    config.root = request.root;
+    config.type = request.type;
+    config.with = request.with;
     config.ranks = static_cast<std::uint32_t>(ranks());
     config.members = members.data();
     config.ring = ring_.data();
     config.rings = static_cast<std::uint32_t>(ring_.size() / ranks());
     config.domains = domains();
-    config.channels = what.channels;
-    config.lanes = what.lanes;
-    of.counts = collective_counts(what, ranks());
+    config.channels = request.channels;
+    config.lanes = request.lanes;
+    of.counts = collective_counts(request, ranks());
     if (!of.counts.empty()) {
         config.counts = of.counts.data();
         config.bytes = trn_coll_counted_bytes(&config);
     }
     config.algorithm = trn_coll_choose(&config);
-    config.slot = what.slot;
-    config.core = collective_core(what.core);
+    config.slot = request.slot;
+    config.core = collective_core(request.core);
     config.workspace =
-        collective_memories::workspace_at + what.slot * collective_memories::workspace_bytes;
+        collective_memories::workspace_at + request.slot * collective_memories::workspace_bytes;
     config.workspace_bytes = collective_memories::workspace_bytes - queues_bytes;
     config.queues = config.workspace + config.workspace_bytes;
-    config.limit = what.limit_ns;
+    config.limit = request.limit_ns;
     config.notify = true;
-    config.steps = what.steps;
+    config.steps = request.steps;
     of.buffers.resize(ranks());
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) members[rank].place = places_[rank];
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
         config.rank = rank;
-        const auto& all = of.buffers[rank] = memories_->place(config, what.places);
+        const auto& all = of.buffers[rank] = memories_->place(config, request.places);
         members[rank] = {places_[rank], all[0].address, all[1].address, all[2].address};
     }
     config.rank = 0;
@@ -299,7 +300,7 @@ void collective_group::take_down(handles& made, std::uint32_t slot) {
 
 struct collective_group::one_run {
     collective_group* group;
-    const collective_request& what;
+    const collective_request& request;
     rank_data about = {};
     trn_coll_config config = {};
     handles made = {};
@@ -307,20 +308,20 @@ struct collective_group::one_run {
     std::uint64_t operation = 0;  // in a trace
 };
 
-void collective_group::start_rank(const collective_request& what, std::uint32_t rank, device& on,
+void collective_group::start_rank(const collective_request& request, std::uint32_t rank, device& on,
                                   trn_coll* made) {
-    if (!what.start_by) return on.check(trn_coll_start(made));
+    if (!request.start_by) return on.check(trn_coll_start(made));
     std::array<trn_coll_trigger, TRN_COLL_CHANNELS> triggers{};
     const auto count = trn_coll_triggers(made, triggers.data());
     on.check(trn_coll_expect(made, 1));
-    what.start_by(rank, on, std::span(triggers).first(count));
+    request.start_by(rank, on, std::span(triggers).first(count));
 }
 
 void collective_group::start(one_run& run) {
     run.operation = 0;
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
-        start_rank(run.what, rank, on, run.made[rank].get());
+        start_rank(run.request, rank, on, run.made[rank].get());
     });
 }
 
@@ -351,22 +352,22 @@ void count_from_the_first(std::vector<collective_result::rank_steps>& steps) {
 }  // namespace
 
 void collective_group::finish(one_run& run) {
-    const auto& what = run.what;
-    if (what.steps) run.result.steps.assign(ranks(), {});
+    const auto& request = run.request;
+    if (request.steps) run.result.steps.assign(ranks(), {});
     run.result.started_ns = run.result.ended_ns = 0;
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         std::uint64_t first = 0, last = 0;
-        if (what.meanwhile) what.meanwhile(rank, on);
-        on.check(trn_coll_wait(run.made[rank].get(), 2 * what.limit_ns));
+        if (request.meanwhile) request.meanwhile(rank, on);
+        on.check(trn_coll_wait(run.made[rank].get(), 2 * request.limit_ns));
         on.check(trn_coll_times(run.made[rank].get(), &first, &last));
         run.result.started_ns = std::max(run.result.started_ns, first);
         run.result.ended_ns = std::max(run.result.ended_ns, last);
-        if (what.steps) run.result.steps[rank] = steps_of(run.made[rank].get(), on);
+        if (request.steps) run.result.steps[rank] = steps_of(run.made[rank].get(), on);
     });
     count_from_the_first(run.result.steps);
     run.result.ns +=
-        static_cast<double>(run.result.ended_ns - run.result.started_ns) / what.iterations;
+        static_cast<double>(run.result.ended_ns - run.result.started_ns) / request.iterations;
 }
 
 /// \throws std::invalid_argument when two jobs use the same slot of a chip, or a slot's buffers
@@ -376,21 +377,21 @@ void collective_group::check_apart(std::span<const collective_job> jobs) {
     for (auto a = jobs.begin(); a != jobs.end(); ++a)
         for (auto b = a + 1; b != jobs.end(); ++b)
             for (const auto chip : a->group.chips_)
-                if (a->what.slot == b->what.slot &&
+                if (a->request.slot == b->request.slot &&
                     std::ranges::find(b->group.chips_, chip) != b->group.chips_.end())
-                    throw std::invalid_argument(
-                        fmt::format("two collectives in slot {} of chip {}", a->what.slot, chip));
+                    throw std::invalid_argument(fmt::format("two collectives in slot {} of chip {}",
+                                                            a->request.slot, chip));
     for (const auto& job : jobs) {
         rank_data about;
-        job.group.config_for(job.what, about);
+        job.group.config_for(job.request, about);
         const auto fits = [&](const collective_memories::buffers& all) {
-            return job.group.memories_->in_share(all, job.what.slot);
+            return job.group.memories_->in_share(all, job.request.slot);
         };
         if (!std::ranges::all_of(about.buffers, fits))
             throw std::invalid_argument(
                 fmt::format("slot {}: the buffers of a collective beside others have 1 GiB of a "
                             "stack or a quarter of an SBUF",
-                            job.what.slot));
+                            job.request.slot));
     }
 }
 
@@ -400,16 +401,16 @@ std::vector<collective_result> collective_group::run_together(
     std::vector<one_run> runs;
     std::uint32_t iterations = 0;
     for (const auto& job : jobs) {
-        auto& run = runs.emplace_back(one_run{&job.group, job.what});
-        run.config = job.group.config_for(job.what, run.about);
+        auto& run = runs.emplace_back(one_run{&job.group, job.request});
+        run.config = job.group.config_for(job.request, run.about);
         run.result = {
             .bytes = run.config.bytes,
-            .elements = run.config.bytes / std::max(1u, trn_coll_type_bytes(job.what.type)),
+            .elements = run.config.bytes / std::max(1u, trn_coll_type_bytes(job.request.type)),
             .algorithm = run.config.algorithm};
-        iterations = std::max(iterations, job.what.iterations);
+        iterations = std::max(iterations, job.request.iterations);
     }
     const auto take_all_down = [&] {
-        for (auto& run : runs) run.group->take_down(run.made, run.what.slot);
+        for (auto& run : runs) run.group->take_down(run.made, run.request.slot);
     };
     try {
         for (auto& run : runs) {
@@ -421,16 +422,16 @@ std::vector<collective_result> collective_group::run_together(
         for (std::uint32_t n = 0; n < iterations; ++n) {
             const auto begin = std::chrono::steady_clock::now();
             for (auto& run : runs)
-                if (n < run.what.iterations) run.group->start(run);
+                if (n < run.request.iterations) run.group->start(run);
             for (auto& run : runs) {
-                if (n >= run.what.iterations) continue;
+                if (n >= run.request.iterations) continue;
                 run.group->finish(run);
                 const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
                 run.result.wall_s = took.count();
             }
         }
         for (auto& run : runs)
-            if (run.what.check) run.group->check(run.config, run.about, run.result);
+            if (run.request.check) run.group->check(run.config, run.about, run.result);
     } catch (...) {
         take_all_down();
         throw;
@@ -441,48 +442,48 @@ std::vector<collective_result> collective_group::run_together(
     return results;
 }
 
-collective_result collective_group::run(const collective_request& what) {
-    const collective_job only[] = {{*this, what}};
+collective_result collective_group::run(const collective_request& request) {
+    const collective_job only[] = {{*this, request}};
     return run_together(only).front();
 }
 
 std::vector<rank_outcome> collective_group::outcomes_of(const std::vector<std::size_t>& started,
-                                                        const collective_request& what) {
+                                                        const collective_request& request) {
     rank_data about;
     std::vector<rank_outcome> outcomes(ranks());
     handles made;
-    create(config_for(what, about), about, made);
+    create(config_for(request, about), about, made);
     hosts_.run_each(started, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
-        start_rank(what, rank, on, made[rank].get());
+        start_rank(request, rank, on, made[rank].get());
     });
     hosts_.run_each(started, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
-        if (what.meanwhile) what.meanwhile(rank, on);
-        outcomes[rank].status = trn_coll_wait(made[rank].get(), 2 * what.limit_ns);
+        if (request.meanwhile) request.meanwhile(rank, on);
+        outcomes[rank].status = trn_coll_wait(made[rank].get(), 2 * request.limit_ns);
         outcomes[rank].sentence = trn_last_error(on);
         outcomes[rank].failure = trn_coll_failure(made[rank].get());
     });
-    take_down(made, what.slot);
+    take_down(made, request.slot);
     return outcomes;
 }
 
-std::vector<rank_outcome> collective_group::outcomes(const collective_request& what) {
-    return outcomes_of(chips_, what);
+std::vector<rank_outcome> collective_group::outcomes(const collective_request& request) {
+    return outcomes_of(chips_, request);
 }
 
 std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
-                                                        const collective_request& what) {
+                                                        const collective_request& request) {
     auto started = chips_;
     started.erase(started.begin() + absent);
-    return outcomes_of(started, what);
+    return outcomes_of(started, request);
 }
 
-std::vector<trn_coll_trigger> collective_group::arm(const collective_request& what,
+std::vector<trn_coll_trigger> collective_group::arm(const collective_request& request,
                                                     std::span<const own_buffers> of_ranks) {
     rank_data about;
     about.fills = false;
-    trn_coll_config config = config_for(what, about);
+    trn_coll_config config = config_for(request, about);
     const auto& parts = about.buffers.front();
     for (const own_buffers& own : of_ranks)
         if (own.send_bytes != parts[0].bytes || own.receive_bytes != parts[1].bytes)
@@ -491,28 +492,28 @@ std::vector<trn_coll_trigger> collective_group::arm(const collective_request& wh
                 fmt::format(
                     "{} over {} ranks, with a larger buffer of {} bytes, reads {} bytes and "
                     "writes {}, not {} and {}",
-                    trn_coll_op_text(what.op), ranks(), config.bytes, parts[0].bytes,
+                    trn_coll_op_text(request.op), ranks(), config.bytes, parts[0].bytes,
                     parts[1].bytes, own.send_bytes, own.receive_bytes));
-    if (!memories_->in_share(parts, what.slot))
+    if (!memories_->in_share(parts, request.slot))
         throw device_error(TRN_INVALID_ARGUMENT,
                            fmt::format("{} of {} bytes: the buffers of a collective that programs "
                                        "start have 1 GiB together",
-                                       trn_coll_op_text(what.op), config.bytes));
+                                       trn_coll_op_text(request.op), config.bytes));
     for (std::size_t rank = 0; rank < ranks(); ++rank) {
         about.members[rank].send = of_ranks[rank].send;
         about.members[rank].receive = of_ranks[rank].receive;
     }
-    load_cores(what.core, std::max(1u, what.channels));
+    load_cores(request.core, std::max(1u, request.channels));
     handles made;
     try {
         create(config, about, made);
     } catch (...) {
-        take_down(made, what.slot);
+        take_down(made, request.slot);
         throw;
     }
     std::array<trn_coll_trigger, TRN_COLL_CHANNELS> triggers{};
     const auto count = trn_coll_triggers(made.front().get(), triggers.data());
-    armed_[what.slot] = std::move(made);
+    armed_[request.slot] = std::move(made);
     return {triggers.begin(), triggers.begin() + count};
 }
 

@@ -100,7 +100,7 @@ struct collective_request {
 /// trn_coll_config.counts of a request over `ranks` ranks: the request's counts; for all-to-all-v a
 /// table of one count per receiver is repeated for every sender. Empty for operations with equal
 /// blocks. \throws device_error for a table of another length
-std::vector<std::uint64_t> collective_counts(const collective_request& what, std::size_t ranks);
+std::vector<std::uint64_t> collective_counts(const collective_request& request, std::size_t ranks);
 
 struct collective_result {
     std::uint64_t bytes = 0, elements = 0;
@@ -130,7 +130,7 @@ struct rank_outcome {
 class collective_group;
 struct collective_job {
     collective_group& group;
-    collective_request what;
+    collective_request request;
 };
 
 /// Chips of a machine that execute collectives together, one rank each.
@@ -150,14 +150,14 @@ public:
     /// Number of domains: groups of ranks joined by links; EFA joins the domains.
     std::uint32_t domains() const { return network_->domains(); }
     /// \throws device_error when a rank fails, with the most specific failure
-    collective_result run(const collective_request& what);
+    collective_result run(const collective_request& request);
     /// Runs several collectives concurrently: of groups without a common chip, or in different
     /// slots. \throws device_error, std::invalid_argument when they conflict
     static std::vector<collective_result> run_together(std::span<const collective_job> jobs);
     /// Runs once and returns the result of each rank, without exceptions for failures.
-    std::vector<rank_outcome> outcomes(const collective_request& what);
+    std::vector<rank_outcome> outcomes(const collective_request& request);
     /// As outcomes(), with rank `absent` never started.
-    std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& what);
+    std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& request);
 
     /// Buffers of a rank that the caller provides.
     struct own_buffers {
@@ -167,7 +167,7 @@ public:
     /// programs of their engines (doc/collectives.md). It stays until disarm(). Buffers are neither
     /// filled nor compared. Returns a rank's triggers. \throws device_error, also when the buffers
     /// (by rank) do not have the collective's sizes
-    std::vector<trn_coll_trigger> arm(const collective_request& what,
+    std::vector<trn_coll_trigger> arm(const collective_request& request,
                                       std::span<const own_buffers> of_ranks);
     /// Most specific failure of an armed collective's run; "": none.
     std::string failure(std::uint32_t slot);
@@ -186,14 +186,14 @@ private:
     void find_rings(const trn_topology& machine);
     std::uint32_t collective_core(std::uint32_t core) const;
     void load_cores(std::uint32_t first, std::uint32_t count);
-    trn_coll_config config_for(const collective_request& what, rank_data& of) const;
+    trn_coll_config config_for(const collective_request& request, rank_data& of) const;
     void create(const trn_coll_config& config, const rank_data& about, handles& made);
     void take_down(handles& made, std::uint32_t slot);
     std::vector<rank_outcome> outcomes_of(const std::vector<std::size_t>& started,
-                                          const collective_request& what);
+                                          const collective_request& request);
     struct one_run;
     static void check_apart(std::span<const collective_job> jobs);
-    static void start_rank(const collective_request& what, std::uint32_t rank, device& on,
+    static void start_rank(const collective_request& request, std::uint32_t rank, device& on,
                            trn_coll* made);
     void start(one_run& run);
     void finish(one_run& run);

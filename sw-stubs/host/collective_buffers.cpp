@@ -19,7 +19,7 @@ constexpr std::uint64_t buffers_bytes = std::uint64_t{1} << 30;  // of a slot, i
 constexpr std::array names{"send", "receive", "scratch"};
 
 bool same_memory(const location& a, const location& b) {
-    return a.what == b.what && a.number == b.number;
+    return a.space == b.space && a.number == b.number;
 }
 
 std::uint64_t rounded_up(std::uint64_t offset) {
@@ -30,7 +30,7 @@ std::uint64_t rounded_up(std::uint64_t offset) {
 }  // namespace
 
 std::string collective_place_fault(const location& place) {
-    if (place.what != kind::hbm && place.what != kind::sbuf)
+    if (place.space != kind::hbm && place.space != kind::sbuf)
         return fmt::format("{}: buffers of a collective are in hbmN or sbufN", place.text());
     if (place.offset != 0)
         return fmt::format("{}: {} without an offset, which the collective chooses", place.text(),
@@ -45,12 +45,12 @@ collective_memories::collective_memories(const device& on) : about_(on.info()) {
 }
 
 std::uint64_t collective_memories::size_of(const location& memory) const {
-    return memory.what == kind::sbuf ? about_.state_buffer_size : about_.stack_size;
+    return memory.space == kind::sbuf ? about_.state_buffer_size : about_.stack_size;
 }
 
 collective_memories::share collective_memories::share_of(const location& memory,
                                                          std::uint32_t slot) const {
-    if (memory.what != kind::sbuf) return {buffers_at + slot * buffers_bytes, buffers_bytes};
+    if (memory.space != kind::sbuf) return {buffers_at + slot * buffers_bytes, buffers_bytes};
     const auto each = size_of(memory) / TRN_CC_SLOTS;
     return {slot * each, each};
 }
@@ -66,7 +66,7 @@ collective_memories::buffers collective_memories::place(const trn_coll_config& c
         const auto& memory = places[n];
         const auto fault = collective_place_fault(memory);
         if (!fault.empty()) throw device_error(TRN_INVALID_ARGUMENT, fault);
-        const auto& begins = memory.what == kind::sbuf ? state_buffers_ : stacks_;
+        const auto& begins = memory.space == kind::sbuf ? state_buffers_ : stacks_;
         if (memory.number >= begins.size())
             throw device_error(TRN_INVALID_ARGUMENT,
                                fmt::format("there is no {}: {} has {}", memory.name(), about_.name,
@@ -101,14 +101,14 @@ bool collective_memories::in_share(const buffers& all, std::uint32_t slot) const
 
 void read_bytes(device& on, const location& from, std::span<std::uint8_t> bytes) {
     on.check(
-        from.what == kind::sbuf
+        from.space == kind::sbuf
             ? trn_read(on, from.number, bytes.data(), from.address(on, bytes.size()), bytes.size())
             : trn_window_read(on, from.number, from.offset, bytes.data(), bytes.size()));
 }
 
 void write_bytes(device& on, const location& to, std::span<const std::uint8_t> bytes) {
     on.check(
-        to.what == kind::sbuf
+        to.space == kind::sbuf
             ? trn_write(on, to.number, to.address(on, bytes.size()), bytes.data(), bytes.size())
             : trn_window_write(on, to.number, to.offset, bytes.data(), bytes.size()));
 }

@@ -8,7 +8,7 @@
 namespace trn {
 
 std::string location::name() const {
-    switch (what) {
+    switch (space) {
     case kind::host:
         return "host";
     case kind::hbm:
@@ -22,7 +22,7 @@ std::string location::name() const {
 }
 
 std::string location::text() const {
-    return what == kind::host && offset == 0 ? name() : fmt::format("{}@{:#x}", name(), offset);
+    return space == kind::host && offset == 0 ? name() : fmt::format("{}@{:#x}", name(), offset);
 }
 
 location location::plus(std::uint64_t bytes) const {
@@ -51,7 +51,7 @@ std::uint64_t location::address(const device& on, std::uint64_t size) const {
                                fmt::format("{:#x} bytes at {} do not fit: it has {}", size, text(),
                                            size_text(memory)));
     };
-    switch (what) {
+    switch (space) {
     case kind::host:
         throw device_error(TRN_INVALID_ARGUMENT, "host memory has no fixed address");
     case kind::hbm:
@@ -64,12 +64,12 @@ std::uint64_t location::address(const device& on, std::uint64_t size) const {
         if (trn_range_wraps(offset, size)) refuse_range(size);
         return offset;
     }
-    return what == kind::hbm ? trn_hbm_address(on, number, offset)
-                             : trn_sbuf_address(on, number, offset);
+    return space == kind::hbm ? trn_hbm_address(on, number, offset)
+                              : trn_sbuf_address(on, number, offset);
 }
 
 std::uint32_t location::core(const device& on) const {
-    switch (what) {
+    switch (space) {
     case kind::hbm: {
         const auto info = on.info();
         return number * info.cores / info.stacks;

@@ -13,7 +13,7 @@ namespace trn {
 struct location {
     enum class kind { host, hbm, sbuf, axi };
 
-    kind what = kind::host;
+    kind space = kind::host;
     std::uint32_t number = 0;  ///< of the stack or the core
     std::uint64_t offset = 0;  ///< bytes; for axi: the address
 

@@ -21,20 +21,20 @@ constexpr std::uint64_t default_limit_ns = 10'000'000;
 }
 
 template <class E>
-E named_value(std::string_view text, std::string_view what) {
+E named_value(std::string_view text, std::string_view key) {
     for (const auto& one : names_of<E>::list)
         if (one.name == text) return one.value;
     std::vector<std::string_view> names;
     for (const auto& one : names_of<E>::list) names.push_back(one.name);
-    refuse(fmt::format("'{}' is not {} ({})", text, what, fmt::join(names, ", ")));
+    refuse(fmt::format("'{}' is not {} ({})", text, key, fmt::join(names, ", ")));
 }
 
-std::uint32_t number(std::string_view text, std::string_view what, std::uint32_t max) {
+std::uint32_t number(std::string_view text, std::string_view key, std::uint32_t max) {
     std::uint32_t value = 0;
     const auto end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, value);
     if (read.ec != std::errc{} || read.ptr != end || value > max)
-        refuse(fmt::format("{} is a number from 0 to {}, not '{}'", what, max, text));
+        refuse(fmt::format("{} is a number from 0 to {}, not '{}'", key, max, text));
     return value;
 }
 
@@ -67,15 +67,15 @@ bool is_semaphore(std::string_view word) {
 
 program_collective program_collective::read(const std::string& text) {
     program_collective made;
-    collective_request& what = made.request;
-    what.channels = 1;
-    what.limit_ns = default_limit_ns;
+    collective_request& request = made.request;
+    request.channels = 1;
+    request.limit_ns = default_limit_ns;
     std::istringstream words(text);
     std::string word;
     if (!(words >> word)) refuse("a collective begins with its operation, such as all_reduce");
-    what.op = named_value<trn_coll_op>(word, "a collective");
-    if (trn_coll_has_counts(what.op)) refuse(fmt::format("programs cannot start {}", word));
-    if (what.op != TRN_COLL_BARRIER) {
+    request.op = named_value<trn_coll_op>(word, "a collective");
+    if (trn_coll_has_counts(request.op)) refuse(fmt::format("programs cannot start {}", word));
+    if (request.op != TRN_COLL_BARRIER) {
         std::string arrow;
         if (!(words >> made.send >> arrow >> made.receive) || arrow != "->")
             refuse(fmt::format("{} needs two tensors: {} product -> sum S[30]", word, word));
@@ -83,21 +83,21 @@ program_collective program_collective::read(const std::string& text) {
     while (words >> word) {
         const auto equals = word.find('=');
         if (is_semaphore(word))
-            what.done = {.core = 0,
-                         .index = number(std::string_view(word).substr(2, word.size() - 3),
-                                         "a semaphore", TRN_SEMAPHORES - 1)};
+            request.done = {.core = 0,
+                            .index = number(std::string_view(word).substr(2, word.size() - 3),
+                                            "a semaphore", TRN_SEMAPHORES - 1)};
         else if (equals != word.npos)
-            read_option(what, std::string_view(word).substr(0, equals),
+            read_option(request, std::string_view(word).substr(0, equals),
                         std::string_view(word).substr(equals + 1));
         else
             refuse(
                 fmt::format("'{}' is neither a semaphore, S[30], nor an option, channels=1", word));
     }
-    if (!what.done) refuse("a collective names the semaphore that it adds to at its end: S[30]");
-    if (what.channels == 0) refuse("a collective has at least one channel");
-    if (!trn_coll_has_algorithm(what.op, what.algorithm))
-        refuse(fmt::format("{} has no algorithm {}", trn_coll_op_text(what.op),
-                           trn_coll_algorithm_text(what.algorithm)));
+    if (!request.done) refuse("a collective names the semaphore that it adds to at its end: S[30]");
+    if (request.channels == 0) refuse("a collective has at least one channel");
+    if (!trn_coll_has_algorithm(request.op, request.algorithm))
+        refuse(fmt::format("{} has no algorithm {}", trn_coll_op_text(request.op),
+                           trn_coll_algorithm_text(request.algorithm)));
     return made;
 }
 
@@ -108,10 +108,10 @@ void program_collectives::load(std::span<const loaded_program* const> programs) 
             fmt::format("a program can have {} collectives, not {}", TRN_CC_SLOTS, wanted_.size()));
     const auto core = trn_program_device_core(programs.front()->get(), 0);
     for (const program_collective& one : wanted_) {
-        collective_request what = one.request;
-        what.slot = loaded_;
-        what.core = core;
-        what.done->core = core;
+        collective_request request = one.request;
+        request.slot = loaded_;
+        request.core = core;
+        request.done->core = core;
         std::vector<collective_group::own_buffers> buffers(programs.size());
         for (std::size_t rank = 0; rank < programs.size() && !one.send.empty(); ++rank) {
             const trn_tensor from = programs[rank]->find(one.send),
@@ -120,13 +120,13 @@ void program_collectives::load(std::span<const loaded_program* const> programs) 
                 throw device_error(
                     TRN_INVALID_ARGUMENT,
                     fmt::format("{} from {} to {}: the types {} and {} differ",
-                                trn_coll_op_text(what.op), from.name, to.name,
+                                trn_coll_op_text(request.op), from.name, to.name,
                                 trn_tensor_type_name(from.type), trn_tensor_type_name(to.type)));
-            what.type = static_cast<trn_element>(from.type);
-            what.bytes = std::max(from.bytes, to.bytes);
+            request.type = static_cast<trn_element>(from.type);
+            request.bytes = std::max(from.bytes, to.bytes);
             buffers[rank] = {from.address, from.bytes, to.address, to.bytes};
         }
-        group_.arm(what, buffers);
+        group_.arm(request, buffers);
         ++loaded_;
     }
 } catch (...) {

@@ -28,8 +28,8 @@ struct named_reference {
     throw std::runtime_error(why);
 }
 
-void need_equal(std::uint64_t a, std::uint64_t b, std::string_view what) {
-    if (a != b) refuse(fmt::format("the {} do not fit: {} and {}", what, a, b));
+void need_equal(std::uint64_t a, std::uint64_t b, std::string_view noun) {
+    if (a != b) refuse(fmt::format("the {} do not fit: {} and {}", noun, a, b));
 }
 
 void need_rank(const numbers& x, std::size_t rank) {

@@ -74,11 +74,11 @@ static uint64_t wide_field(const reader* r, uint32_t table, uint32_t record, uin
 }
 /* A field that must be less than `bound`; 0 after a fault. */
 static uint32_t below(reader* r, uint32_t table, uint32_t record, uint32_t at, uint32_t bound,
-                      const char* what) {
+                      const char* noun) {
     const uint32_t value = field(r, table, record, at);
     if (value < bound) return value;
     fail(r, SET_DAMAGED, "%s, record %u: %s is %u, expected less than %u", kinds[table].name,
-         record, what, value, bound);
+         record, noun, value, bound);
     return 0;
 }
 static const char* string(reader* r, uint32_t table, uint32_t record, uint32_t at) {

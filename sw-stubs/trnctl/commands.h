@@ -61,7 +61,7 @@ void peek(session& where, const spot& at, std::uint64_t size, const output& out)
 void poke(session& where, const spot& at, std::uint64_t value, unsigned width, const output& out);
 
 struct sync_options {
-    std::string what;  ///< read, set, inc, dec; get, set for events
+    std::string verb;  ///< read, set, inc, dec; get, set for events
     std::optional<std::uint32_t> core, top_sp;
     std::uint32_t index = 0;
     std::int64_t value = 0;

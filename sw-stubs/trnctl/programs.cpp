@@ -149,7 +149,7 @@ void report_run(program_group& all, const program_options& options, const output
     const double us = static_cast<double>(all.ns()) * 1e-3;
     const auto checked = options.expected.check.size();
     std::string text = fmt::format("ran {:.3f} us of simulated time", us);
-    if (!options.what.all_chips)
+    if (!options.request.all_chips)
         all.each_instance(
             [&](const program_group::instance& one, device&) { text += codes_text(one); });
     if (checked != 0)
@@ -201,7 +201,7 @@ void core_counters(session& where, std::uint32_t core, const output& out) {
 
 void run_program(session& where, const program_options& options, const output& out) {
     where.wait_ready(std::chrono::seconds(60));
-    const bool everywhere = options.what.all_chips;
+    const bool everywhere = options.request.all_chips;
     std::vector<std::size_t> chips(everywhere ? where.chips().size() : 1);
     std::iota(chips.begin(), chips.end(), std::size_t{0});
     program_group all(
@@ -210,7 +210,7 @@ void run_program(session& where, const program_options& options, const output& o
             if (everywhere) return where.run_each(chips, work);
             where.run([&](device& chip) { work(0, chip); });
         },
-        options.seed, options.what);
+        options.seed, options.request);
     std::optional<collective_group> group;
     if (all.has_collectives()) group.emplace(where, chips, options.image);
     try {

@@ -12,7 +12,7 @@
 namespace trn {
 
 struct program_options {
-    program_request what = {};
+    program_request request = {};
     program_outcome expected = {};
     tensor_texts out = {};
     std::vector<std::uint8_t> image = {};  ///< for the collective cores

@@ -15,7 +15,7 @@ constexpr std::uint64_t max_peek = 1 << 20;
 /// Memory other than HBM is accessed by DMA, which needs rings: resets the device.
 void bring_up_for(device& chip, const location& place) {
     chip.check(trn_probe(chip));
-    if (place.what != location::kind::hbm) chip.check(trn_reset_device(chip));
+    if (place.space != location::kind::hbm) chip.check(trn_reset_device(chip));
 }
 
 std::string dump(std::uint64_t first, const std::vector<std::uint8_t>& bytes) {
@@ -64,7 +64,7 @@ void peek(session& where, const spot& at, std::uint64_t size, const output& out)
         bring_up_for(chip, from);
         std::vector<std::uint8_t> bytes(size);
         const auto address = from.address(chip, size);
-        if (from.what == location::kind::hbm)
+        if (from.space == location::kind::hbm)
             chip.check(trn_window_read(chip, from.number, from.offset, bytes.data(), size));
         else
             chip.check(trn_read(chip, from.core(chip), bytes.data(), address, size));
@@ -86,7 +86,7 @@ void poke(session& where, const spot& at, std::uint64_t value, unsigned width, c
         where.run([&](device& chip) {
             bring_up_for(chip, to);
             const auto address = to.address(chip, width);
-            if (to.what == location::kind::hbm)
+            if (to.space == location::kind::hbm)
                 chip.check(trn_window_write(chip, to.number, to.offset, &value, width));
             else
                 chip.check(trn_write(chip, to.core(chip), address, &value, width));
@@ -101,12 +101,12 @@ void semaphore(session& where, const sync_options& options, const output& out) {
     const auto by = static_cast<std::uint32_t>(options.value);
     where.run([&, block = block, number = number](device& chip) {
         chip.check(trn_probe(chip));
-        if (options.what == "set")
+        if (options.verb == "set")
             chip.check(trn_semaphore_set(chip, block, number, index,
                                          static_cast<std::int32_t>(options.value)));
-        if (options.what == "inc")
+        if (options.verb == "inc")
             chip.check(trn_semaphore_increment(chip, block, number, index, by));
-        if (options.what == "dec")
+        if (options.verb == "dec")
             chip.check(trn_semaphore_decrement(chip, block, number, index, by));
         std::int32_t value = 0;
         chip.check(trn_semaphore_read(chip, block, number, index, &value));
@@ -119,7 +119,7 @@ void event(session& where, const sync_options& options, const output& out) {
     const auto [block, number] = block_of(options);
     where.run([&, block = block, number = number](device& chip) {
         chip.check(trn_probe(chip));
-        if (options.what == "set")
+        if (options.verb == "set")
             chip.check(trn_event_set(chip, block, number, options.index,
                                      static_cast<std::uint32_t>(options.value)));
         std::uint32_t value = 0;

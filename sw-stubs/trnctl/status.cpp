@@ -38,11 +38,11 @@ void output::result(const nlohmann::json& object, const std::string& line) const
 }
 
 void list(session& where, const output& out) {
-    for (const auto* what : {"modules", "consoles", "faults"})
-        for (const auto& one : where.call("list", {{"what", what}})) {
+    for (const auto* list : {"modules", "consoles", "faults"})
+        for (const auto& one : where.call("list", {{"what", list}})) {
             const auto name = one.value("name", one.value("module", ""));
             const auto detail = one.value("type", one.value("fault", ""));
-            out.result(one, fmt::format("{:<10} {:<40} {}", what, name, detail));
+            out.result(one, fmt::format("{:<10} {:<40} {}", list, name, detail));
         }
 }
 

@@ -81,13 +81,13 @@ public:
     }
 
 private:
-    static bool is_host(const location& place) { return place.what == location::kind::host; }
+    static bool is_host(const location& place) { return place.space == location::kind::host; }
 
     std::vector<std::uint8_t> bytes_of(const location& place,
                                        const std::unique_ptr<host_buffer>& memory) const {
         if (memory) return {memory->bytes().begin(), memory->bytes().end()};
         std::vector<std::uint8_t> bytes(options_.size);
-        if (place.what == location::kind::hbm)
+        if (place.space == location::kind::hbm)
             chip_.check(
                 trn_window_read(chip_, place.number, place.offset, bytes.data(), bytes.size()));
         else
@@ -140,7 +140,7 @@ void copy(session& where, const copy_options& options, const output& out) {
 
 void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
           const output& out) {
-    if (at.what == location::kind::host) throw user_error("memset fills memory of the chip");
+    if (at.space == location::kind::host) throw user_error("memset fills memory of the chip");
     where.run([&](device& chip) {
         bring_up(chip);
         const auto address = at.address(chip, size);

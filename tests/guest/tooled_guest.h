@@ -20,9 +20,9 @@ namespace trn::test {
 class tooled_guest : public testing::Test {
 protected:
     /// `kind`: efa, ena or nvme. `needed`: a file that the script creates in the folder of the
-    /// tools. `what`: text for the reason of a skipped test.
-    tooled_guest(std::string kind, std::string needed, std::string what)
-        : kind_(std::move(kind)), needed_(std::move(needed)), what_(std::move(what)) {}
+    /// tools. `purpose`: text for the reason of a skipped test.
+    tooled_guest(std::string kind, std::string needed, std::string purpose)
+        : kind_(std::move(kind)), needed_(std::move(needed)), what_(std::move(purpose)) {}
 
     void SetUp() override {
         try {

@@ -13,7 +13,7 @@ namespace trn::test {
 /// One request of a recorded driver (tests/data/driver-traces/README.md).
 struct driver_request {
     enum class kind { read, write, map, unmap, reset };
-    kind what;
+    kind operation;
     unsigned region = 0;        // read, write
     std::uint64_t offset = 0;   // in the region, or the IOVA
     std::uint64_t size = 0;     // bytes
@@ -31,22 +31,22 @@ inline std::vector<driver_request> read_driver_trace(const std::string& path) {
     std::vector<driver_request> requests;
     char line[1024];
     while (text != nullptr && fgets(line, sizeof line, text.get()) != nullptr) {
-        driver_request at{.what = kind::read};
+        driver_request at{.operation = kind::read};
         char direction = 0;
         unsigned long long offset = 0, size = 0, value = 0, in_file = 0;
         int fds = 0;
         char reset[8] = "";
         if (sscanf(line, "%*f R%u %c %llx/%llu %*[<>-] %llx", &at.region, &direction, &offset,
                    &size, &value) == 5) {
-            at.what = direction == 'W' ? kind::write : kind::read;
+            at.operation = direction == 'W' ? kind::write : kind::read;
         } else if (sscanf(line, "%*f DMA_MAP iova %llx size %llx off %llx flags %u fd %d", &offset,
                           &size, &in_file, &at.flags, &fds) == 5) {
-            at.what = kind::map;
+            at.operation = kind::map;
             at.descriptor = fds != 0;
         } else if (sscanf(line, "%*f DMA_UNMAP iova %llx size %llx", &offset, &size) == 2) {
-            at.what = kind::unmap;
+            at.operation = kind::unmap;
         } else if (sscanf(line, "%*f %7s", reset) == 1 && std::string(reset) == "RESET") {
-            at.what = kind::reset;
+            at.operation = kind::reset;
         } else {
             continue;
         }

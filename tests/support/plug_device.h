@@ -94,7 +94,7 @@ public:
         return true;
     }
     void pointers_revoked(plug&, std::uint64_t, std::uint64_t) override { ++revocations; }
-    void link_erred(plug&, link_error what) override { errors.push_back(what); }
+    void link_erred(plug&, link_error error) override { errors.push_back(error); }
     void link_changed(plug&) override { ++changes; }
 
 private:

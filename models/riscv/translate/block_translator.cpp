@@ -95,7 +95,7 @@ unsigned block_translator::emit(unsigned slot) {
         return 0;
     }
     const decoded d = instruction(slot);
-    const flow then = d.what == nullptr ? flow::leave : d.what->then;
+    const flow then = d.definition == nullptr ? flow::leave : d.definition->then;
     if (f == add_upper_to_pc) {
         add_to_page(o.rd, o.imm);
     } else if (f != enter_function && f != step_here && then == flow::branch) {
@@ -123,8 +123,8 @@ unsigned block_translator::emit(unsigned slot) {
 }
 
 bool block_translator::emit_inline(unsigned slot, const decoded& d) {
-    if (d.what == nullptr || b_.alone[slot] == step_here) return false;
-    if (d.what->then == flow::other) return std::string_view(d.what->name) == "fence";
+    if (d.definition == nullptr || b_.alone[slot] == step_here) return false;
+    if (d.definition->then == flow::other) return std::string_view(d.definition->name) == "fence";
     if (const auto k = memory_emitter::kind_of(d); k.size != 0) {
         access(slot, d, k);
         return true;
@@ -166,7 +166,7 @@ void block_translator::add_to_page(unsigned rd, i32 offset) {
 
 void block_translator::branch(unsigned slot, const decoded& d) {
     using asmjit::x86::CondCode;
-    const std::string_view name = d.what->name;
+    const std::string_view name = d.definition->name;
     const CondCode taken = name == "beq"    ? CondCode::kEqual
                            : name == "bne"  ? CondCode::kNotEqual
                            : name == "blt"  ? CondCode::kSignedLT
@@ -260,8 +260,8 @@ std::optional<pinning> block_translator::pinning_of_loop() const {
             continue;
         }
         const decoded d = instruction(slot);
-        if (d.what == nullptr || register_emitter::is_deferred(d)) continue;
-        const format f = d.what->layout;
+        if (d.definition == nullptr || register_emitter::is_deferred(d)) continue;
+        const format f = d.definition->layout;
         if (f != format::s && f != format::b) all[d.rd] += likely;
         if (f != format::u && f != format::j) all[d.rs1] += likely;
         if (f == format::r || f == format::s || f == format::b) all[d.rs2] += likely;

@@ -93,7 +93,7 @@ private:
             u32 bits = 0;
             std::memcpy(&bits, code.data() + offset, offset + 4 <= code.size() ? 4 : 2);
             const decoded d = decode(bits, b_.owner->extensions());
-            if (d.what != nullptr && memory_emitter::kind_of(d).is_store) {
+            if (d.definition != nullptr && memory_emitter::kind_of(d).is_store) {
                 const u64 va = h_.x[d.rs1] + static_cast<u64>(i64{d.imm});
                 const u64 size = memory_emitter::kind_of(d).size;
                 if (stores == expected.size() || expected[stores].host != host_of(va) ||

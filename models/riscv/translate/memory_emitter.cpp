@@ -20,7 +20,7 @@ memory_emitter::access_kind memory_emitter::kind_of(const decoded& d) {
         {"ld", {8, false, false}},  {"lbu", {1, false, false}}, {"lhu", {2, false, false}},
         {"lwu", {4, false, false}}, {"sb", {1, true, false}},   {"sh", {2, true, false}},
         {"sw", {4, true, false}},   {"sd", {8, true, false}}};
-    const auto found = table.find(d.what->name);
+    const auto found = table.find(d.definition->name);
     return found == table.end() ? access_kind{} : found->second;
 }
 

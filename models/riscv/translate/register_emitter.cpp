@@ -176,14 +176,14 @@ unsigned register_emitter::size_of_both(unsigned rs1, unsigned rs2) {
 }
 
 bool register_emitter::is_deferred(const decoded& d) {
-    const std::string_view name = d.what->name;
+    const std::string_view name = d.definition->name;
     return (name == "slliw" || name == "srliw") && d.imm != 0 && d.rd != d.rs1 && d.rs1 != 0;
 }
 
 bool register_emitter::defer(const decoded& d) {
     if (!is_deferred(d)) return false;
     complete_low(d.rs1);
-    const bool right = std::string_view(d.what->name) == "srliw";
+    const bool right = std::string_view(d.definition->name) == "srliw";
     values_[d.rd] = {.lacks = right ? value::rest::right : value::rest::left,
                      .is_word = true,
                      .of = static_cast<u8>(d.rs1),
@@ -596,17 +596,17 @@ bool register_emitter::emit(const decoded& d) {
         {"cpopw", [](self& e, auto& d) { e.one(Inst::kIdPopcnt, d, 4); }},
     };
     const auto from = [&](const auto& functions, auto complete_operand) {
-        const auto found = functions.find(d.what->name);
+        const auto found = functions.find(d.definition->name);
         if (found == functions.end()) return false;
         (this->*complete_operand)(d.rs1);
-        if (d.what->layout == format::r) (this->*complete_operand)(d.rs2);
+        if (d.definition->layout == format::r) (this->*complete_operand)(d.rs2);
         found->second(*this, d);
         return true;
     };
     const auto all = &self::complete, half = &self::complete_low;
-    if (d.what->then != flow::result || d.rd == 0) return false;
+    if (d.definition->then != flow::result || d.rd == 0) return false;
     complete_users(d.rd);
-    if (defer(d) || (std::string_view(d.what->name) == "or" && join_shifts(d))) return true;
+    if (defer(d) || (std::string_view(d.definition->name) == "or" && join_shifts(d))) return true;
     return from(low, half) || from(whole, all) || (host().hasLZCNT() && from(with_lzcnt, all)) ||
            (host().hasBMI() && from(with_bmi, all)) ||
            (host().hasPOPCNT() && from(with_popcnt, all));

@@ -188,8 +188,8 @@ private:
 
 /// The reason why a program stopped without an exit code.
 std::string reason(const stop_reason& how, const riscv::hart& core) {
-    if (how.what == stop_reason::kind::quit) return how.text;
-    if (how.what == stop_reason::kind::time_limit) return "--max-time was reached";
+    if (how.cause == stop_reason::kind::quit) return how.text;
+    if (how.cause == stop_reason::kind::time_limit) return "--max-time was reached";
     return core.waiting() ? "it waits for an interrupt, but none is pending"
                           : "--max-instructions was reached";
 }

@@ -266,24 +266,25 @@ private:
 
     int conclude(const running_guest& guest, std::optional<child_process::end_state> ended,
                  const stop_reason& how) {
-        const auto who = chosen_.which.servers.empty() ? "the guest" : "the guest " + guest.name();
+        const auto subject =
+            chosen_.which.servers.empty() ? "the guest" : "the guest " + guest.name();
         if (!ended) {
-            print_to(stderr, "trnvp: {} ended the platform before {}\n", how.text, who);
+            print_to(stderr, "trnvp: {} ended the platform before {}\n", how.text, subject);
             return 1;
         }
-        const std::string qemu = chosen_.which.servers.empty() ? "QEMU" : "QEMU of " + who;
+        const std::string qemu = chosen_.which.servers.empty() ? "QEMU" : "QEMU of " + subject;
         if (ended->signal != 0) {
             print_to(stderr, "trnvp: {} was killed by signal {}\n", qemu, ended->signal);
             return ended->shell_status();
         }
         if (const auto status = guest_machine::guest_status(ended->status)) {
-            print_to(stderr, "trnvp: {} ended with status {}\n", who, *status);
+            print_to(stderr, "trnvp: {} ended with status {}\n", subject, *status);
             return *status;
         }
         // Powered off; guests with a user's initramfs have no status.
         if (ended->status == 0 && !image_) return 0;
         if (ended->status == 0)
-            print_to(stderr, "trnvp: {} went down without a status (a panic?)\n", who);
+            print_to(stderr, "trnvp: {} went down without a status (a panic?)\n", subject);
         else
             print_to(stderr, "trnvp: {} failed with status {}\n", qemu, ended->status);
         return 1;

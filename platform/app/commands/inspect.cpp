@@ -23,7 +23,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct arguments {
-    std::string what;  ///< name of a board or a kind
+    std::string name;  ///< name of a board or a kind
     std::string map;
     std::string graph;
     std::vector<std::string> set;
@@ -233,10 +233,10 @@ std::string device_tree(const plan& board) {
 
 std::string inspect(const arguments& given) {
     if (given.list_kinds) return all_kinds(given.as_json);
-    if (const auto* k = find_kind(kinds(), given.what))
+    if (const auto* k = find_kind(kinds(), given.name))
         return given.as_json ? dump(kind_json(*k)) : kind_text(*k);
-    if (given.what.empty() || !is_board(given.what)) refuse_name(given.what);
-    const auto board = load_board(given.what, kinds(), given.set);
+    if (given.name.empty() || !is_board(given.name)) refuse_name(given.name);
+    const auto board = load_board(given.name, kinds(), given.set);
     if (given.device_tree) return device_tree(board);
     if (!given.graph.empty()) {
         const auto topology = drawing::read_topology(board, board_vocabulary());
@@ -251,7 +251,7 @@ void add_inspect(cli::command& app, int& status) {
     auto given = std::make_shared<arguments>();
     auto* command = app.add_subcommand(
         "inspect", "show a board's tree, parameters and address maps, or explain a kind");
-    command->add_option("BOARD|KIND", given->what, "a name from `trnvp boards`, a path, or a kind");
+    command->add_option("BOARD|KIND", given->name, "a name from `trnvp boards`, a path, or a kind");
     command->add_option("--map", given->map, "only this router's map, down to the blocks");
     command
         ->add_option("--graph", given->graph, "only a drawing of chips, switches, hosts and cables")

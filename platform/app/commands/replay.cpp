@@ -43,13 +43,13 @@ std::string verdict(const recording::replay::outcome& how) {
     return fmt::format("{} difference{}", how.differences, how.differences == 1 ? "" : "s");
 }
 
-void print(const recording::replay::outcome& how, const recording::survey& what, bool same,
+void print(const recording::replay::outcome& how, const recording::survey& content, bool same,
            double wall) {
     for (const auto& [time, text] : how.first)
         print_to(stdout, "{:>14}  {}\n", to_text(sc_core::sc_time::from_value(time)), text);
     if (how.differences > how.first.size())
         print_to(stdout, "{:>14}  and {} more\n", "", how.differences - how.first.size());
-    if (!what.complete)
+    if (!content.complete)
         print_to(stdout,
                  "the recording has no end: its platform was killed, or is still running\n");
     if (!same) print_to(stdout, "the platform differs from the recorded one\n");
@@ -57,14 +57,14 @@ void print(const recording::replay::outcome& how, const recording::survey& what,
              verdict(how), how.repeated, how.compared, to_text(sc_core::sc_time_stamp()), wall);
 }
 
-void print_json(const recording::replay::outcome& how, const recording::survey& what, bool same,
+void print_json(const recording::replay::outcome& how, const recording::survey& content, bool same,
                 bool good, double wall) {
     json first = json::array();
     for (const auto& [time, text] : how.first) first.push_back({{"time_ps", time}, {"text", text}});
     std::cout << json{{"event", "replayed"},
                       {"good", good},
                       {"same_platform", same},
-                      {"complete", what.complete},
+                      {"complete", content.complete},
                       {"interrupted", how.interrupted},
                       {"repeated", how.repeated},
                       {"compared", how.compared},
@@ -98,7 +98,7 @@ int run(const replay_options& chosen) {
     const std::filesystem::path folder = chosen.folder;
     const auto about = recording::read_manifest(folder);
     recording::log_reader first_reading(folder);
-    const auto what = recording::look_over(first_reading, about);
+    const auto content = recording::look_over(first_reading, about);
 
     auto build = recording::options_of(about, folder, chosen.firmware);
     check_images(about, build, chosen.firmware);
@@ -116,16 +116,16 @@ int run(const replay_options& chosen) {
         print_to(stderr, "  {:<14} {}\n", entrance.purpose, entrance.address);
     if (chosen.uart == "stdout") show_consoles(on);
 
-    recording::replay again(on, about, what, recording::log_reader(folder));
+    recording::replay again(on, about, content, recording::log_reader(folder));
     const auto how = again.run();
     const bool tolerant = !again.same() && !chosen.strict;
     const auto lost = on.finish_records();
     const bool good = lost.empty() && !how.interrupted && (how.differences == 0 || tolerant);
     const double wall = std::chrono::duration<double>(wall_clock::now() - start).count();
     if (chosen.json)
-        print_json(how, what, again.same(), good, wall);
+        print_json(how, content, again.same(), good, wall);
     else
-        print(how, what, again.same(), wall);
+        print(how, content, again.same(), wall);
     return good ? 0 : 1;
 }
 

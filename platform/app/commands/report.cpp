@@ -42,7 +42,7 @@ int merge_records(const merge_options& chosen) {
     const auto all = regression::merge(chosen.from);
     for (const auto& problem : all.problems) print_to(stderr, "trnvp: {}\n", printable(problem));
     for (const auto& one : all.run.results)
-        if (!one.passed()) print_to(stdout, "{}", scenario::to_text(one.what, one.how));
+        if (!one.passed()) print_to(stdout, "{}", scenario::to_text(one.description, one.how));
     regression::write_record(chosen.out, all.run);
     regression::history past;
     if (!chosen.history.empty()) {

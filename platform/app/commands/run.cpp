@@ -192,13 +192,13 @@ private:
             bool any = false;
             for_each_module<reports_ready>([&](const auto&, auto&) { any = true; });
             if (!any) throw user_error("--until ready: the board has no module that reports ready");
-            g.what = "every chip to be ready (--until)";
+            g.condition_text = "every chip to be ready (--until)";
             g.condition = ready_condition();
         } else if (chosen_.until == "off" || (chosen_.until.empty() && software_powers_off())) {
             if (!software_powers_off())
                 throw user_error(
                     "--until off: no software of this board can power off (--set software=stock)");
-            g.what = "software to power every machine off";
+            g.condition_text = "software to power every machine off";
             g.condition = [] {
                 bool all_off = true;
                 for_each_module<reports_power_off>(
@@ -245,8 +245,8 @@ private:
     int conclude(const stop_reason& how) {
         using kind = stop_reason::kind;
         const bool reached =
-            how.what == kind::condition || (how.what == kind::time_limit && until_time_);
-        const bool ended = how.what == kind::quit || how.what == kind::time_limit;
+            how.cause == kind::condition || (how.cause == kind::time_limit && until_time_);
+        const bool ended = how.cause == kind::quit || how.cause == kind::time_limit;
         bool good = reached || (chosen_.until.empty() && ended);
         const double wall =
             std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count();
@@ -254,7 +254,7 @@ private:
         if (misuse::failed() || !lost_.empty() || !failures.empty()) good = false;
         if (chosen_.json) {
             std::cout << json{{"event", "ended"},
-                              {"reason", to_string(how.what)},
+                              {"reason", to_string(how.cause)},
                               {"text", how.text},
                               {"good", good},
                               {"boot_failures", failures},
@@ -263,7 +263,7 @@ private:
                               {"wall_seconds", wall}}
                       << std::endl;
         } else {
-            print_to(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(how.what),
+            print_to(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(how.cause),
                      how.text.empty() ? "" : " (" + how.text + ")",
                      to_text(sc_core::sc_time_stamp()), wall);
             for (const auto& failure : failures) print_to(stderr, "trnvp: {}\n", failure);

@@ -112,7 +112,7 @@ json states::restore(const rpc::parameters& p, const rpc::caller& from) {
                          "a misuse rule with policy 'fail' was broken, and restore would hide it; "
                          "clear it first: 'misuse' with clear: true");
     // Leave this process after the response is queued; the restored process sends unsent bytes.
-    methods_.loop().at_rest([this, name, by = from.who] { leave(name, by); });
+    methods_.loop().at_rest([this, name, by = from.name] { leave(name, by); });
     return kept_.all().at(name).about;
 }
 
@@ -120,7 +120,7 @@ void states::leave(const std::string& name, const std::string& by) {
     methods_.end_waits({stop_reason::kind::restored, fmt::format("{} restored '{}'", by, name)});
     auto clients = clients_.hand_over();
     if (cfg_.flush) cfg_.flush();
-    kept_.restore(name, {.what = {{"by", by}, {"clients", std::move(clients.clients)}},
+    kept_.restore(name, {.state = {{"by", by}, {"clients", std::move(clients.clients)}},
                          .descriptors = std::move(clients.sockets)});
 }
 
@@ -132,8 +132,8 @@ void states::resume(const std::string& name, snapshots::handover_state carried) 
         trace::event("platform", "restored",
                      {{"snapshot", name}, trace::hex("after", carried.traced.digest)});
     loop.resume();  // so that all clients are notified of the pause
-    clients_.take_over({std::move(carried.what["clients"]), std::move(carried.descriptors)});
-    loop.pause(fmt::format("{} restored '{}'", carried.what["by"].get<std::string>(), name));
+    clients_.take_over({std::move(carried.state["clients"]), std::move(carried.descriptors)});
+    loop.pause(fmt::format("{} restored '{}'", carried.state["by"].get<std::string>(), name));
 }
 
 }  // namespace trn

@@ -69,7 +69,7 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
     using regression::write_one;
     std::vector<std::string> failed;
     for (const auto& one : run.results)
-        if (!one.passed()) failed.push_back(scenario::identity(one.what));
+        if (!one.passed()) failed.push_back(scenario::identity(one.description));
     scenario::remember_failed(scenario::failed_list(), failed);
     std::string lost;
     const auto attempt = [&](const std::function<void()>& write) {

@@ -33,33 +33,34 @@ void test_output::say(const std::string& sentence) {
     std::fflush(stdout);
 }
 
-void test_output::add(const scenario::description& what, const scenario::outcome& how) {
+void test_output::add(const scenario::description& run, const scenario::outcome& how) {
     if (quiet_) return;
     clear();
-    if (what.campaign)
-        add_seed(what, how);
+    if (run.campaign)
+        add_seed(run, how);
     else
-        print_to(stdout, "{}", scenario::to_text(what, how));
+        print_to(stdout, "{}", scenario::to_text(run, how));
     std::fflush(stdout);
 }
 
-void test_output::add_seed(const scenario::description& what, const scenario::outcome& how) {
-    auto& all = campaigns_[scenario::identity(what)];
+void test_output::add_seed(const scenario::description& run, const scenario::outcome& how) {
+    auto& all = campaigns_[scenario::identity(run)];
     // Keep neither logs nor steps: a campaign may have 100,000 seeds.
     auto& result = all.results.emplace_back();
-    result.what = what;
-    result.how.what = how.what;
+    result.description = run;
+    result.how.result = how.result;
     all.seconds += how.wall_s;
     if (!how.passed() && ++all.failed <= failed_seeds_shown)
-        print_to(stdout, "{}", scenario::to_text(what, how));
+        print_to(stdout, "{}", scenario::to_text(run, how));
     if (--all.left > 0) return;
     regression::row row;
     for (const auto& one : all.results) row.runs.push_back(&one);
     const bool passed = row.failed() == 0;
     print_to(stdout, "{}  {:<56} {:>8.2f} s, {}\n", passed ? "pass" : "FAIL",
-             printable(scenario::name_of_all_runs(what)), all.seconds,
+             printable(scenario::name_of_all_runs(run)), all.seconds,
              regression::campaign_text(row));
-    if (!passed) print_to(stdout, "    again: {}\n", scenario::repeat_command(row.shown().what));
+    if (!passed)
+        print_to(stdout, "    again: {}\n", scenario::repeat_command(row.shown().description));
 }
 
 }  // namespace trn

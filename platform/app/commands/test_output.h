@@ -47,7 +47,7 @@ public:
     /// `quiet`: prints nothing.
     test_output(bool quiet, std::span<const scenario::scenario> all);
 
-    void add(const scenario::description& what, const scenario::outcome& how);
+    void add(const scenario::description& run, const scenario::outcome& how);
     void show(const scenario::run_progress& now) { progress_.show(now); }
     /// Removes the progress line.
     void clear() { progress_.clear(); }
@@ -60,7 +60,7 @@ private:
         double seconds = 0;
         std::vector<regression::result> results;
     };
-    void add_seed(const scenario::description& what, const scenario::outcome& how);
+    void add_seed(const scenario::description& run, const scenario::outcome& how);
 
     const bool quiet_;
     progress_line progress_;

@@ -88,9 +88,9 @@ scenario::execution_options local_run::options_of(std::size_t number) const {
 }
 
 void local_run::ended(std::size_t number, const scenario::outcome& how) {
-    const auto& what = all_.mine[number];
-    const auto board = record_.boards.find(regression::board_key(what));
-    auto one = regression::described(what, number,
+    const auto& run = all_.mine[number];
+    const auto board = record_.boards.find(regression::board_key(run));
+    auto one = regression::described(run, number,
                                      board == record_.boards.end() ? "" : board->second.digest);
     one.how = how;
     if (writer_ && !chosen_.fidelity_report.empty())

@@ -177,10 +177,10 @@ void slurm_run::submit(const std::vector<unsigned>& parts) {
 void slurm_run::poll_results() {
     for (auto& follower : followers_) try {
             for (const auto& one : follower.poll()) {
-                if (!known_.insert(regression::run_identity(one.what)).second) continue;
+                if (!known_.insert(regression::run_identity(one.description)).second) continue;
                 ++progress_.ended;
                 progress_.failed += !one.passed();
-                output_.add(one.what, one.how);
+                output_.add(one.description, one.how);
             }
         } catch (const file_error&) {
             // merge() reports records that cannot be read.

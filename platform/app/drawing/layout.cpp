@@ -19,8 +19,8 @@ constexpr int group_gap_y = 46;
 constexpr std::size_t max_in_row = 4;
 constexpr std::size_t max_in_bar = 8;  // cards or switches
 
-bool is_cell(symbol what) {
-    return what == symbol::chip || what == symbol::group;
+bool is_cell(symbol shape) {
+    return shape == symbol::chip || shape == symbol::group;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ void layout::gather() {
         const auto [place, fresh] = known.try_emplace({from, to, c.made_of.text}, bundles_.size());
         if (fresh) {
             of_group_[up].push_back(bundles_.size());
-            bundles_.push_back({up, from, to, t_.parts[a].what, t_.parts[b].what, c.made_of, 0});
+            bundles_.push_back({up, from, to, t_.parts[a].shape, t_.parts[b].shape, c.made_of, 0});
         }
         ++bundles_[place->second].count;
     }
@@ -86,8 +86,8 @@ bool layout::joined(std::uint32_t part, symbol to) const {
     return list != of_group_.end() &&
            std::any_of(list->second.begin(), list->second.end(), [&](std::size_t one) {
                const auto& b = bundles_[one];
-               return (b.a == part && t_.parts[b.b].what == to) ||
-                      (b.b == part && t_.parts[b.a].what == to);
+               return (b.a == part && t_.parts[b.b].shape == to) ||
+                      (b.b == part && t_.parts[b.a].shape == to);
            });
 }
 
@@ -102,11 +102,11 @@ std::pair<std::size_t, std::size_t> layout::cells::place(std::size_t i) const {
 layout::cells layout::arrange(std::uint32_t group) const {
     cells made;
     for (const auto m : t_.parts[group].members)
-        if (is_cell(t_.parts[m].what)) made.parts.push_back(m);
+        if (is_cell(t_.parts[m].shape)) made.parts.push_back(m);
     const auto n = made.parts.size();
     bool groups = false;
     for (const auto p : made.parts) {
-        groups |= t_.parts[p].what == symbol::group;
+        groups |= t_.parts[p].shape == symbol::group;
         made.w = std::max(made.w, boxes_[p].w);
         made.h = std::max(made.h, boxes_[p].h);
     }
@@ -146,7 +146,7 @@ void layout::move(std::uint32_t part, int dx, int dy) {
 void layout::size(std::uint32_t group) {
     const auto& members = t_.parts[group].members;
     for (const auto m : members) {
-        if (t_.parts[m].what == symbol::group)
+        if (t_.parts[m].shape == symbol::group)
             size(m);
         else
             boxes_[m] = {0, 0, chip_width, chip_height};
@@ -156,9 +156,9 @@ void layout::size(std::uint32_t group) {
         static_cast<int>(std::min(grid.columns, std::max<std::size_t>(1, grid.parts.size())));
     std::vector<std::uint32_t> above, below, between;
     for (const auto m : members) {
-        const auto what = t_.parts[m].what;
-        if (is_cell(what)) continue;
-        if (what != symbol::crossing)
+        const auto shape = t_.parts[m].shape;
+        if (is_cell(shape)) continue;
+        if (shape != symbol::crossing)
             above.push_back(m);
         else if (joined(m, symbol::host))
             above.push_back(m);
@@ -170,8 +170,8 @@ void layout::size(std::uint32_t group) {
     // Cards are drawn above the host, the host's switches below it.
     std::stable_sort(above.begin(), above.end(), [&](auto a, auto b) {
         const auto rank = [&](std::uint32_t p) {
-            const auto what = t_.parts[p].what;
-            return what == symbol::card ? 0 : what == symbol::host ? 1 : 2;
+            const auto shape = t_.parts[p].shape;
+            return shape == symbol::card ? 0 : shape == symbol::host ? 1 : 2;
         };
         return rank(a) < rank(b);
     });
@@ -187,7 +187,7 @@ void layout::size(std::uint32_t group) {
         // Parts with the same symbol share rows.
         std::size_t row = 1;
         while (row < max_in_bar && i + row < above.size() &&
-               t_.parts[above[i + row]].what == t_.parts[above[i]].what)
+               t_.parts[above[i + row]].shape == t_.parts[above[i]].shape)
             ++row;
         const int gap = 6, each = (width - static_cast<int>(row - 1) * gap) / static_cast<int>(row);
         for (std::size_t k = 0; k < row; ++k)

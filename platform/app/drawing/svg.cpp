@@ -17,8 +17,8 @@ constexpr int heading = 56, legend_row = 18;
 struct look {
     const char *fill, *line;
 };
-look look_of(symbol what) {
-    switch (what) {
+look look_of(symbol shape) {
+    switch (shape) {
     case symbol::chip:
         return {"#fdebd0", "#b9770e"};
     case symbol::host:
@@ -35,8 +35,8 @@ constexpr const char* colours[] = {"#2e7d43", "#c0392b", "#6c3fa0", "#b9770e",
                                    "#1a8a8a", "#555555", "#a02e6d"};
 constexpr const char* of_hosts = "#2e6da4";
 
-std::string_view word(symbol what) {
-    switch (what) {
+std::string_view word(symbol shape) {
+    switch (shape) {
     case symbol::chip:
         return "chip";
     case symbol::host:
@@ -124,15 +124,15 @@ private:
 
     std::string summary() const {
         std::string all;
-        for (const auto& [what, one] : {std::pair{symbol::chip, "chip"},
-                                        {symbol::host, "host"},
-                                        {symbol::crossing, "switch"},
-                                        {symbol::card, "card"}})
-            if (const auto n = t_.count(what); n > 0)
+        for (const auto& [shape, one] : {std::pair{symbol::chip, "chip"},
+                                         {symbol::host, "host"},
+                                         {symbol::crossing, "switch"},
+                                         {symbol::card, "card"}})
+            if (const auto n = t_.count(shape); n > 0)
                 all += fmt::format("{}{} {}{}", all.empty() ? "" : " · ", n, one,
-                                   n == 1                     ? ""
-                                   : what == symbol::crossing ? "es"
-                                                              : "s");
+                                   n == 1                      ? ""
+                                   : shape == symbol::crossing ? "es"
+                                                               : "s");
         return all;
     }
 
@@ -146,7 +146,7 @@ private:
             if (ends.first > ends.second) std::swap(ends.first, ends.second);
             auto text = fmt::format("{} to {}", ends.first, ends.second);
             const bool across =
-                t_.parts[b.a].what == symbol::group && t_.parts[b.b].what == symbol::group;
+                t_.parts[b.a].shape == symbol::group && t_.parts[b.b].shape == symbol::group;
             if (across) text += fmt::format(" of another {}", without_number(t_.parts[b.a].name));
             if (b.group != 0 && !hosts)
                 text += fmt::format(", in a {}", without_number(group.name));
@@ -180,7 +180,7 @@ private:
             if (places_.bundles()[i].group == index)
                 line(places_.bundles()[i], sorts_[sort_of_[i]]);
         for (const auto m : p.members)
-            if (t_.parts[m].what == symbol::group) groups(m);
+            if (t_.parts[m].shape == symbol::group) groups(m);
     }
     unsigned depth(std::uint32_t part) const {
         unsigned d = 0;
@@ -191,9 +191,9 @@ private:
     void devices() {
         for (std::uint32_t i = 1; i < t_.parts.size(); ++i) {
             const auto& p = t_.parts[i];
-            if (p.what == symbol::group) continue;
+            if (p.shape == symbol::group) continue;
             const auto& b = places_.of(i);
-            const auto [fill, stroke] = look_of(p.what);
+            const auto [fill, stroke] = look_of(p.shape);
             out_ += fmt::format(
                 "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\" fill=\"{}\" "
                 "stroke=\"{}\"><title>{} ({}){}{}</title></rect>\n",
@@ -235,10 +235,10 @@ private:
     void line(const bundle& b, const sort_of_line& sort) {
         const auto &one = places_.of(b.a), &other = places_.of(b.b);
         const auto is_cell = [&](std::uint32_t part) {
-            return t_.parts[part].what == symbol::chip || t_.parts[part].what == symbol::group;
+            return t_.parts[part].shape == symbol::chip || t_.parts[part].shape == symbol::group;
         };
         if (is_cell(b.a) && is_cell(b.b)) return between_cells(one, other, b, sort);
-        if (is_cell(b.b) || t_.parts[b.b].what == symbol::card)
+        if (is_cell(b.b) || t_.parts[b.b].shape == symbol::card)
             return from_bar(other, one, b, sort, places_.upright(b.a));
         from_bar(one, other, b, sort, places_.upright(b.b));
     }
@@ -270,7 +270,7 @@ private:
         const bool same_row = one.y == other.y, same_column = one.x == other.x;
         const box& first = (same_row ? one.x < other.x : one.y < other.y) ? *low : *high;
         const box& last = &first == low ? *high : *low;
-        const bool groups = t_.parts[b.a].what == symbol::group;
+        const bool groups = t_.parts[b.a].shape == symbol::group;
         const int reach = groups ? 150 : 26;
         if (same_row && last.x - first.right() <= reach) {
             const int y = first.middle().y;

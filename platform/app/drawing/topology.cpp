@@ -12,8 +12,8 @@ namespace {
 
 constexpr auto none = topology::none;
 
-bool is_whole(symbol what) {
-    return what == symbol::chip || what == symbol::card;
+bool is_whole(symbol shape) {
+    return shape == symbol::chip || shape == symbol::card;
 }
 
 /// Converts modules into parts, and remembers the part of each module.
@@ -40,19 +40,19 @@ private:
         const auto& module = board_.modules[m];
         const auto parent = parent_of(m);
         if (parent == none) return;
-        if (is_whole(out_.parts[parent].what)) {
+        if (is_whole(out_.parts[parent].shape)) {
             owner_[m] = parent;
             return;
         }
-        const auto what = words_.symbol_of(module);
-        if (what == symbol::nothing || what == symbol::cable) return;
+        const auto shape = words_.symbol_of(module);
+        if (shape == symbol::nothing || shape == symbol::cable) return;
         owner_[m] = static_cast<std::uint32_t>(out_.parts.size());
         out_.parts[parent].members.push_back(owner_[m]);
         out_.parts.push_back({module.path,
                               module.name,
                               module.type,
                               words_.note_of(board_, module),
-                              what,
+                              shape,
                               parent,
                               {}});
     }
@@ -88,7 +88,7 @@ private:
         for (auto i = out_.parts.size(); i-- > 0;) {
             auto& members = out_.parts[i].members;
             std::erase_if(members, [&](std::uint32_t m) {
-                return out_.parts[m].what == symbol::group && out_.parts[m].members.empty();
+                return out_.parts[m].shape == symbol::group && out_.parts[m].members.empty();
             });
         }
         return std::move(out_);
@@ -109,13 +109,13 @@ void write_group(const topology& t, std::uint32_t index, int depth, std::string&
     const std::string indent(static_cast<std::size_t>(2 * depth), ' ');
     for (const auto m : group.members) {
         const auto& p = t.parts[m];
-        if (p.what == symbol::group) {
+        if (p.shape == symbol::group) {
             out += fmt::format("{}subgraph \"cluster_{}\" {{\n{}  label=\"{}\";\n", indent, p.path,
                                indent, p.name);
             write_group(t, m, depth + 1, out);
             out += indent + "}\n";
         } else {
-            const auto* shape = p.what == symbol::chip ? "box" : "box, style=rounded";
+            const auto* shape = p.shape == symbol::chip ? "box" : "box, style=rounded";
             out += fmt::format("{}{} [label=\"{}{}{}\", shape={}];\n", indent, dot_id(p), p.name,
                                p.note.empty() ? "" : "\\n", p.note, shape);
         }
@@ -124,9 +124,9 @@ void write_group(const topology& t, std::uint32_t index, int depth, std::string&
 
 }  // namespace
 
-std::size_t topology::count(symbol what) const {
+std::size_t topology::count(symbol shape) const {
     return static_cast<std::size_t>(
-        std::count_if(parts.begin(), parts.end(), [&](const auto& p) { return p.what == what; }));
+        std::count_if(parts.begin(), parts.end(), [&](const auto& p) { return p.shape == shape; }));
 }
 
 topology read_topology(const plan& board, const vocabulary& words) {

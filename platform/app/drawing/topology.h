@@ -37,7 +37,7 @@ struct topology {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     struct part {
         std::string path, name, type, note;
-        symbol what = symbol::nothing;
+        symbol shape = symbol::nothing;
         std::uint32_t parent = none;
         std::vector<std::uint32_t> members;  ///< members of a group, in the order of the board
     };
@@ -49,7 +49,7 @@ struct topology {
     std::vector<part> parts;
     std::vector<connection> connections;  ///< in the order of the board
 
-    std::size_t count(symbol what) const;
+    std::size_t count(symbol shape) const;
 };
 
 topology read_topology(const plan& board, const vocabulary& words);

@@ -49,16 +49,16 @@ std::variant<location, std::string> parse_location(std::string_view text) {
     }
     if (name == "host") return result;
     if (name == "axi" && at != std::string_view::npos) {
-        result.what = location::kind::axi;
+        result.space = location::kind::axi;
         return result;
     }
     if (const auto stack = numbered(name, "hbm")) {
-        result.what = location::kind::hbm;
+        result.space = location::kind::hbm;
         result.number = *stack;
         return result;
     }
     if (const auto core = numbered(name, "sbuf")) {
-        result.what = location::kind::sbuf;
+        result.space = location::kind::sbuf;
         result.number = *core;
         return result;
     }

@@ -110,12 +110,12 @@ int host_cpu::access(sc_core::sc_time cost, Access&& perform) {
 }
 
 /// For blocks, `value` is that of the first eight bytes.
-void host_cpu::note_access(std::string_view what, std::uint32_t bar, std::uint64_t offset,
+void host_cpu::note_access(std::string_view access, std::uint32_t bar, std::uint64_t offset,
                            std::uint64_t value, std::uint64_t size) const {
     if (!trace::on()) return;
     const trace::on_behalf_of it(posting_);
     trace::event(
-        cfg_.name, what,
+        cfg_.name, access,
         {{"bar", bar}, trace::hex("offset", offset), trace::hex("value", value), {"bytes", size}});
 }
 
@@ -206,12 +206,12 @@ trn_transport host_cpu::transport() {
     t.log = [](void* c, trn_log_level level, const char* text) {
         if (self(c).log_) self(c).log_(level, text);
     };
-    t.operation_begins = [](void* c, const char* what, std::uint64_t joins) {
+    t.operation_begins = [](void* c, const char* name, std::uint64_t joins) {
         auto& cpu = self(c);
         if (!trace::on()) return joins;
         cpu.posting_ = joins != 0 ? joins : trace::new_operation();
         const trace::on_behalf_of it(cpu.posting_);
-        cpu.operations_[cpu.posting_] = trace::begin(cpu.cfg_.name, what);
+        cpu.operations_[cpu.posting_] = trace::begin(cpu.cfg_.name, name);
         return cpu.posting_;
     };
     t.operation_posted = [](void* c) { self(c).posting_ = 0; };

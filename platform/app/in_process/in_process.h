@@ -61,7 +61,7 @@ private:
     static host_cpu& self(void* context) { return *static_cast<host_cpu*>(context); }
     template <typename Access>
     int access(sc_core::sc_time cost, Access&& perform);
-    void note_access(std::string_view what, std::uint32_t bar, std::uint64_t offset,
+    void note_access(std::string_view access, std::uint32_t bar, std::uint64_t offset,
                      std::uint64_t value, std::uint64_t size) const;
     void carry_out(const std::function<void()>& work);
     int allocate(std::uint64_t size, trn_dma_memory& memory);

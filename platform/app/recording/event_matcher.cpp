@@ -24,9 +24,9 @@ std::size_t weight(const event& e) {
 }
 
 bool fits(const event& recorded, const event& seen) {
-    return recorded.what == seen.what && recorded.address == seen.address &&
+    return recorded.type == seen.type && recorded.address == seen.address &&
            recorded.size == seen.size &&
-           (seen.what != kind::raised || recorded.index == seen.index);
+           (seen.type != kind::raised || recorded.index == seen.index);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ bool event_matcher::read_ahead() {
     auto e = log_.next();
     if (!e) return false;
     held_ += weight(*e);
-    auto& to = from_outside(e->what) ? ahead_ : expected_[e->function];
+    auto& to = from_outside(e->type) ? ahead_ : expected_[e->function];
     to.push_back(std::move(*e));
     return true;
 }
@@ -66,7 +66,7 @@ std::optional<event> event_matcher::expect(const event& seen) {
         if (position < expected.size()) break;
         if (position > max_ahead || held_ > max_bytes_ahead || !read_ahead()) {
             differs(fmt::format("{}: {} of {} bytes at {:#x}: not in the recording",
-                                functions_[seen.function], to_string(seen.what), seen.size,
+                                functions_[seen.function], to_string(seen.type), seen.size,
                                 seen.address));
             return std::nullopt;
         }
@@ -78,7 +78,7 @@ std::optional<event> event_matcher::expect(const event& seen) {
     const auto now = sc_core::sc_time_stamp().value();
     if (same_ && (position != 0 || was.time != now))
         differs(fmt::format("{}: {} of {} bytes at {:#x}: recorded at {}{}",
-                            functions_[seen.function], to_string(seen.what), seen.size,
+                            functions_[seen.function], to_string(seen.type), seen.size,
                             seen.address, to_text(sc_time::from_value(was.time)),
                             position != 0 ? ", in another order" : ""));
     return was;
@@ -96,11 +96,11 @@ void event_matcher::report_missing() {
     };
     std::vector<rest> left(expected_.size());
     const auto add = [&](const event& e) {
-        if (left[e.function].count++ == 0) left[e.function].first = e.what;
+        if (left[e.function].count++ == 0) left[e.function].first = e.type;
     };
     for (const auto& all : expected_) std::ranges::for_each(all, add);
     while (const auto e = log_.next())  // counted, not kept: their number is unlimited
-        if (!from_outside(e->what)) add(*e);
+        if (!from_outside(e->type)) add(*e);
     for (std::size_t i = 0; i < left.size(); ++i)
         if (left[i].count != 0)
             differs(fmt::format("{}: {} recorded accesses to its host did not happen, first a {}",

@@ -18,7 +18,7 @@ void event_recorder::note(event e) {
 }
 
 void event_recorder::finish() {
-    note({.what = kind::end});
+    note({.type = kind::end});
     if (failed_.empty()) log_->finish();
     log_.reset();
     if (!failed_.empty()) throw write_error(failed_);

@@ -34,20 +34,20 @@ void recorded_function::note(event e) {
 
 void recorded_function::join(std::uint64_t host) {
     function_.join(host);
-    note({.what = kind::join, .address = host});
+    note({.type = kind::join, .address = host});
 }
 
 function_port::bar_info recorded_function::bar(unsigned index) {
     bar_info seen = function_.bar(index);
     seen.descriptor = -1;
     seen.areas.clear();
-    note({.what = kind::inspect_bar, .index = index, .size = seen.size});
+    note({.type = kind::inspect_bar, .index = index, .size = seen.size});
     return seen;
 }
 
 void recorded_function::config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) {
     function_.config_read(offset, bytes);
-    note({.what = kind::config_read,
+    note({.type = kind::config_read,
           .address = offset,
           .size = bytes.size(),
           .bytes = copy_of(bytes)});
@@ -55,7 +55,7 @@ void recorded_function::config_read(std::uint32_t offset, std::span<std::uint8_t
 
 void recorded_function::config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) {
     function_.config_write(offset, bytes);
-    note({.what = kind::config_write,
+    note({.type = kind::config_write,
           .address = offset,
           .size = bytes.size(),
           .bytes = copy_of(bytes)});
@@ -66,7 +66,7 @@ bool recorded_function::bar_read(unsigned index, std::uint64_t offset,
     sc_time took;
     const bool done = function_.bar_read(index, offset, bytes, took);
     delay += took;
-    note({.what = kind::bar_read,
+    note({.type = kind::bar_read,
           .flag = done,
           .index = index,
           .address = offset,
@@ -81,7 +81,7 @@ bool recorded_function::bar_write(unsigned index, std::uint64_t offset,
     sc_time took;
     const bool done = function_.bar_write(index, offset, bytes, took);
     delay += took;
-    note({.what = kind::bar_write,
+    note({.type = kind::bar_write,
           .flag = done,
           .index = index,
           .address = offset,
@@ -96,7 +96,7 @@ bool recorded_function::map_host(const host_range& range) {
     const std::uint32_t rights = (range.readable ? access::readable : 0) |
                                  (range.writable ? access::writable : 0) |
                                  (range.bytes != nullptr ? access::has_bytes : 0);
-    note({.what = kind::map,
+    note({.type = kind::map,
           .flag = done,
           .index = rights,
           .address = range.iova,
@@ -107,52 +107,52 @@ bool recorded_function::map_host(const host_range& range) {
 bool recorded_function::unmap_host(std::uint64_t iova, std::uint64_t size,
                                    const std::function<void(const host_range&)>& forgotten) {
     const bool done = function_.unmap_host(iova, size, forgotten);
-    note({.what = kind::unmap, .flag = done, .address = iova, .size = size});
+    note({.type = kind::unmap, .flag = done, .address = iova, .size = size});
     return done;
 }
 
 void recorded_function::carry_host_messages(host_messages* carrier) {
     carrier_ = carrier;
     function_.carry_host_messages(carrier == nullptr ? nullptr : this);
-    note({.what = kind::carry, .flag = carrier != nullptr});
+    note({.type = kind::carry, .flag = carrier != nullptr});
 }
 
 void recorded_function::host_messages_ready() {
     function_.host_messages_ready();
-    note({.what = kind::messages_room});
+    note({.type = kind::messages_room});
 }
 
 void recorded_function::on_interrupt(unsigned vector, std::function<void()> raised) {
     const bool enables = static_cast<bool>(raised);
     function_.on_interrupt(
         vector, !enables ? raised : [this, vector, raised] {
-            note({.what = kind::raised, .index = vector});
+            note({.type = kind::raised, .index = vector});
             raised();
         });
-    note({.what = kind::set_vector, .flag = enables, .index = vector});
+    note({.type = kind::set_vector, .flag = enables, .index = vector});
 }
 
 void recorded_function::reset() {
     function_.reset();
-    note({.what = kind::reset});
+    note({.type = kind::reset});
 }
 
 void recorded_function::detach() {
     function_.detach();
-    note({.what = kind::detach});
+    note({.type = kind::detach});
 }
 
 // --- Accesses of the function
 
 void recorded_function::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
-    note({.what = kind::has_read,
+    note({.type = kind::has_read,
           .address = address,
           .size = bytes.size(),
           .bytes = copy_of(bytes)});
 }
 
 void recorded_function::has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) {
-    note({.what = kind::has_written,
+    note({.type = kind::has_written,
           .address = address,
           .size = bytes.size(),
           .bytes = kept(bytes)});
@@ -163,12 +163,12 @@ bool recorded_function::read(std::uint64_t iova, std::uint32_t size, answer answ
     const bool accepted =
         carrier_->read(iova, size, [this, number, answered](std::span<const std::uint8_t> bytes) {
             answered(bytes);
-            note({.what = kind::answer,
+            note({.type = kind::answer,
                   .index = static_cast<std::uint32_t>(number),
                   .bytes = copy_of(bytes)});
         });
     if (accepted) ++questions_;
-    note({.what = kind::question,
+    note({.type = kind::question,
           .flag = accepted,
           .index = static_cast<std::uint32_t>(number),
           .address = iova,
@@ -178,7 +178,7 @@ bool recorded_function::read(std::uint64_t iova, std::uint32_t size, answer answ
 
 bool recorded_function::write(std::uint64_t iova, std::span<const std::uint8_t> bytes) {
     const bool accepted = carrier_->write(iova, bytes);
-    note({.what = kind::post,
+    note({.type = kind::post,
           .flag = accepted,
           .address = iova,
           .size = bytes.size(),

@@ -147,7 +147,7 @@ void recorder::record_control() {
             const auto keep = [&, answer] {
                 const auto text =
                     rpc::to_line({{"method", name}, {"params", params.all()}, {"answer", *answer}});
-                events_.note({.what = kind::control, .bytes = {text.begin(), text.end()}});
+                events_.note({.type = kind::control, .bytes = {text.begin(), text.end()}});
             };
             try {
                 call(params, from, [answer, done](const json& result) {
@@ -170,7 +170,7 @@ void recorder::record_consoles() {
     for (const auto& [name, output] : consoles.all()) about_.consoles.push_back(name);
     consoles.on_typing([this](std::string_view module, std::string_view text, std::size_t taken) {
         const auto at = std::ranges::find(about_.consoles, module);
-        events_.note({.what = kind::typed,
+        events_.note({.type = kind::typed,
                       .function = static_cast<std::uint32_t>(at - about_.consoles.begin()),
                       .size = taken,
                       .bytes = {text.begin(), text.end()}});

@@ -36,10 +36,10 @@ platform_options options_of(const manifest& about, const fs::path& folder,
             .boards = folder / boards_copy};
 }
 
-replay::replay(platform& on, const manifest& about, const survey& what, log_reader log)
+replay::replay(platform& on, const manifest& about, const survey& content, log_reader log)
     : on_(on),
       about_(about),
-      survey_(what),
+      survey_(content),
       events_(about.functions, std::move(log), on.about().digest == about.digest) {
     for (const auto& f : on.functions()) {
         const auto number = static_cast<std::uint32_t>(functions_.size());
@@ -53,7 +53,7 @@ replay::replay(platform& on, const manifest& about, const survey& what, log_read
 replay::outcome replay::run() {
     while (const auto e = events_.next()) {
         if (!reach(e->time, e->deltas)) break;
-        if (e->what == kind::end) break;
+        if (e->type == kind::end) break;
         ++repeated_;
         repeat(*e);
     }
@@ -68,9 +68,9 @@ replay::outcome replay::run() {
 bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
     const auto target = sc_time::from_value(time);
     if (target > sc_core::sc_time_stamp()) {
-        const auto how =
-            on_.loop().run({.who = "the recording", .what = "its next event", .until = target});
-        if (how.what == stop_reason::kind::quit) {
+        const auto how = on_.loop().run(
+            {.waiter = "the recording", .condition_text = "its next event", .until = target});
+        if (how.cause == stop_reason::kind::quit) {
             interrupted_ = true;
             return false;
         }
@@ -100,9 +100,9 @@ void replay::finish() {
 // --- Events from outside
 
 void replay::repeat(const event& e) {
-    if (e.what == kind::control) {
+    if (e.type == kind::control) {
         call_control(e);
-    } else if (e.what == kind::typed) {
+    } else if (e.type == kind::typed) {
         type(e);
     } else {
         functions_[e.function]->repeat(e);

@@ -28,8 +28,8 @@ public:
         bool interrupted = false;  ///< the platform was ended before the recording's end
     };
 
-    /// Precondition: `what` is the survey of `log`.
-    replay(platform& on, const manifest& about, const survey& what, log_reader log);
+    /// Precondition: `content` is the survey of `log`.
+    replay(platform& on, const manifest& about, const survey& content, log_reader log);
     replay(const replay&) = delete;
     replay& operator=(const replay&) = delete;
 

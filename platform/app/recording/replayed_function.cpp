@@ -38,18 +38,18 @@ std::pair<std::string, std::string> shown_where_they_differ(std::span<const std:
 }
 
 std::string place(const event& e) {
-    switch (e.what) {
+    switch (e.type) {
     case kind::inspect_bar:
         return fmt::format("BAR{}", e.index);
     case kind::bar_read:
     case kind::bar_write:
-        return fmt::format("{} of {} bytes at BAR{} {:#x}", to_string(e.what), e.size, e.index,
+        return fmt::format("{} of {} bytes at BAR{} {:#x}", to_string(e.type), e.size, e.index,
                            e.address);
     case kind::set_vector:
     case kind::raised:
-        return fmt::format("{} {}", to_string(e.what), e.index);
+        return fmt::format("{} {}", to_string(e.type), e.index);
     default:
-        return fmt::format("{} of {} bytes at {:#x}", to_string(e.what), e.size, e.address);
+        return fmt::format("{} of {} bytes at {:#x}", to_string(e.type), e.size, e.address);
     }
 }
 
@@ -94,7 +94,7 @@ replayed_function::~replayed_function() {
 // --- Calls of the host
 
 void replayed_function::repeat(const event& e) {
-    switch (e.what) {
+    switch (e.type) {
     case kind::inspect_bar:
         if (function_.bar(e.index).size != e.size)
             by_.differs(fmt::format("{}: BAR{} has another size", name_, e.index));
@@ -164,7 +164,7 @@ void replayed_function::read_config(const event& e) {
 
 void replayed_function::access_bar(const event& e) {
     sc_time delay;
-    if (e.what == kind::bar_read) {
+    if (e.type == kind::bar_read) {
         std::vector<std::uint8_t> bytes(e.size);
         compare(e, function_.bar_read(e.index, e.address, bytes, delay));
         compare(e, kept(bytes));
@@ -196,7 +196,7 @@ void replayed_function::unmap(const event& e) {
 void replayed_function::set_vector(const event& e) {
     if (!e.flag) return function_.on_interrupt(e.index, {});
     function_.on_interrupt(e.index, [this, vector = e.index] {
-        by_.expect({.what = kind::raised, .function = number_, .index = vector});
+        by_.expect({.type = kind::raised, .function = number_, .index = vector});
     });
 }
 
@@ -211,7 +211,7 @@ void replayed_function::answer_question(const event& e) {
 
 void replayed_function::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
     const auto was = by_.expect(
-        {.what = kind::has_read, .function = number_, .address = address, .size = bytes.size()});
+        {.type = kind::has_read, .function = number_, .address = address, .size = bytes.size()});
     if (!was) return;  // nothing was recorded: the memory keeps its content
     std::ranges::copy(was->bytes, bytes.begin());
     remember(address, bytes);
@@ -219,13 +219,13 @@ void replayed_function::has_read(std::uint64_t address, std::span<std::uint8_t> 
 
 void replayed_function::has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) {
     const auto was = by_.expect(
-        {.what = kind::has_written, .function = number_, .address = address, .size = bytes.size()});
+        {.type = kind::has_written, .function = number_, .address = address, .size = bytes.size()});
     if (was) compare(*was, kept(bytes));
 }
 
 bool replayed_function::read(std::uint64_t iova, std::uint32_t size, answer answered) {
     const auto was =
-        by_.expect({.what = kind::question, .function = number_, .address = iova, .size = size});
+        by_.expect({.type = kind::question, .function = number_, .address = iova, .size = size});
     if (!was || !was->flag) return false;
     questions_[was->index] = std::move(answered);
     return true;
@@ -233,7 +233,7 @@ bool replayed_function::read(std::uint64_t iova, std::uint32_t size, answer answ
 
 bool replayed_function::write(std::uint64_t iova, std::span<const std::uint8_t> bytes) {
     const auto was = by_.expect(
-        {.what = kind::post, .function = number_, .address = iova, .size = bytes.size()});
+        {.type = kind::post, .function = number_, .address = iova, .size = bytes.size()});
     if (was) compare(*was, kept(bytes));
     return was ? was->flag : true;
 }

@@ -27,10 +27,11 @@ annotation annotation_of(const row& runs) {
     const auto& how = one.how;
     auto message = how.step.empty() ? how.message : how.step + ": " + how.message;
     if (runs.campaign()) message = campaign_text(runs) + "; " + message;
-    return {how.file.empty() ? one.what.file : how.file, std::max(how.where.line, 1),
-            std::max(how.where.column, 1),
-            runs.campaign() ? name_of_all_runs(one.what) : one.what.name,
-            fmt::format("{}\nagain: {}", printable_lines(message), repeat_command(one.what))};
+    return {
+        how.file.empty() ? one.description.file : how.file, std::max(how.where.line, 1),
+        std::max(how.where.column, 1),
+        runs.campaign() ? name_of_all_runs(one.description) : one.description.name,
+        fmt::format("{}\nagain: {}", printable_lines(message), repeat_command(one.description))};
 }
 
 /// Escapes text for a workflow command; with `property` also ':' and ','.

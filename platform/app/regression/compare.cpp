@@ -45,14 +45,14 @@ using by_scenario = std::map<std::string, all_runs>;
 
 by_scenario scenarios_of(const run_record& run) {
     by_scenario all;
-    for (const auto& one : run.results) all[identity(one.what)].runs.push_back(&one);
+    for (const auto& one : run.results) all[identity(one.description)].runs.push_back(&one);
     return all;
 }
 
-std::string message_of(const all_runs& what) {
-    for (const auto* one : what.runs)
+std::string message_of(const all_runs& all_runs) {
+    for (const auto* one : all_runs.runs)
         if (!one->passed())
-            return fmt::format("{}: {}", place_text(one->what, one->how), one->how.message);
+            return fmt::format("{}: {}", place_text(one->description, one->how), one->how.message);
     return "";
 }
 
@@ -86,14 +86,15 @@ void compare_figures(const std::string& name, const all_runs& before, const all_
 void compare_digests(const std::string& name, const all_runs& before, const all_runs& now,
                      comparison& out) {
     std::map<std::string, std::uint64_t> known;
-    for (const auto* one : before.runs) known[one->what.name] = one->how.trace_digest;
+    for (const auto* one : before.runs) known[one->description.name] = one->how.trace_digest;
     for (const auto* one : now.runs) {
-        const auto at = known.find(one->what.name);
+        const auto at = known.find(one->description.name);
         const auto digest = one->how.trace_digest;
         if (at == known.end() || at->second == 0 || digest == 0 || at->second == digest) continue;
-        out.digests.push_back(fmt::format(
-            "{}: {:016x} became {:016x}",
-            now.runs.size() == 1 ? name : readable(run_identity(one->what)), at->second, digest));
+        out.digests.push_back(
+            fmt::format("{}: {:016x} became {:016x}",
+                        now.runs.size() == 1 ? name : readable(run_identity(one->description)),
+                        at->second, digest));
     }
 }
 

@@ -66,7 +66,7 @@ durations durations::of(const run_record& run) {
     std::map<std::string, std::pair<entry, double>> sums;
     for (const auto& one : run.results) {
         if (!one.passed()) continue;
-        auto& [sum, count] = sums[identity(one.what)];
+        auto& [sum, count] = sums[identity(one.description)];
         sum.beginning_s += one.how.beginning_s;
         sum.own_s += one.how.own_s;
         ++count;
@@ -88,8 +88,8 @@ void durations::merge(const durations& other) {
     }
 }
 
-std::optional<durations::entry> durations::find(const scenario::description& what) const {
-    const auto found = entries_.find(identity(what));
+std::optional<durations::entry> durations::find(const scenario::description& run) const {
+    const auto found = entries_.find(identity(run));
     return found == entries_.end() ? std::nullopt : std::optional(found->second);
 }
 

@@ -28,7 +28,7 @@ public:
 
     /// Adds `other`; a scenario that both have gets the average.
     void merge(const durations& other);
-    std::optional<entry> find(const scenario::description& what) const;
+    std::optional<entry> find(const scenario::description& run) const;
     /// Median of each column; nothing without entries.
     std::optional<entry> median() const;
     bool empty() const { return entries_.empty(); }

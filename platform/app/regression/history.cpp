@@ -109,7 +109,7 @@ void history::add(const fs::path& folder, const run_record& run) {
     fs::create_directories(folder, refused);
     if (refused) throw file_error(fmt::format("{}: {}", folder.string(), refused.message()));
     std::map<std::string, std::vector<const result*>> runs;
-    for (const auto& one : run.results) runs[identity(one.what)].push_back(&one);
+    for (const auto& one : run.results) runs[identity(one.description)].push_back(&one);
     json scenarios = json::object();
     for (const auto& [scenario, all] : runs) scenarios[scenario] = entry_of(all);
     const json text{{"trnvp history", history_format.version},

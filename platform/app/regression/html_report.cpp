@@ -132,8 +132,8 @@ std::vector<series> series_of(const run_record& run) {
     for (const auto& r : run.results)
         for (const auto& one : r.how.figures) {
             const auto [at, fresh] =
-                places.emplace(identity(r.what) + '\t' + one.name, found.size());
-            if (fresh) found.push_back({&r.what, one, {}});
+                places.emplace(identity(r.description) + '\t' + one.name, found.size());
+            if (fresh) found.push_back({&r.description, one, {}});
             found[at->second].values.push_back(one.value);
         }
     return found;
@@ -200,19 +200,19 @@ std::string figures(const run_record& run) {
 // --- Table
 
 std::string name_of(const row& runs) {
-    const auto& what = runs.shown().what;
-    return runs.campaign() ? name_of_all_runs(what) : what.name;
+    const auto& run = runs.shown().description;
+    return runs.campaign() ? name_of_all_runs(run) : run.name;
 }
 
 std::string status_of(const row& runs, const history& past) {
-    auto text = std::string(word(runs.shown().how.what));
+    auto text = std::string(word(runs.shown().how.result));
     if (runs.campaign()) text += fmt::format(" {}/{}", runs.failed(), runs.runs.size());
-    if (past.flaky(identity(runs.shown().what))) text += ", flaky";
+    if (past.flaky(identity(runs.shown().description))) text += ", flaky";
     return text;
 }
 
 std::string trend_cell(const row& runs, const history& past) {
-    const auto& all = past.of(identity(runs.shown().what));
+    const auto& all = past.of(identity(runs.shown().description));
     std::vector<double> seconds;
     seconds.reserve(all.size());
     for (const auto& one : all) seconds.push_back(one.wall_s);
@@ -228,22 +228,22 @@ struct row_form {
 };
 
 std::string row_text(const row& runs, const history& past, const row_form& form) {
-    const auto& [what, how] = std::tie(runs.shown().what, runs.shown().how);
+    const auto& [described, how] = std::tie(runs.shown().description, runs.shown().how);
     double seconds = 0;
     for (const auto* one : runs.runs) seconds += one->how.wall_s;
     std::string tags;
-    for (const auto& tag : what.tags) tags += (tags.empty() ? "" : " ") + tag;
+    for (const auto& tag : described.tags) tags += (tags.empty() ? "" : " ") + tag;
     const auto name = escaped(name_of(runs));
     std::string out = fmt::format(
         "<tbody id=\"{}\" class=\"{}{}\" data-about=\"{} {} {} {} {}\"><tr>"
         "<td class=\"status\">{}</td><td><a href=\"{}\">{}</a></td><td>{}</td><td>{}</td>"
         "<td class=\"number\" data-value=\"{}\">{}</td>"
         "<td class=\"number\" data-value=\"{:.3f}\">{:.2f} s</td>",
-        link_name(what), how.passed() ? "passed" : "failed",
-        past.flaky(identity(what)) ? " flaky" : "", name, escaped(what.file), escaped(what.board),
-        escaped(tags), escaped(how.message), status_of(runs, past), form.link, name,
-        escaped(what.board), escaped(tags), how.simulated_ns, milliseconds(how.simulated_ns),
-        seconds, seconds);
+        link_name(described), how.passed() ? "passed" : "failed",
+        past.flaky(identity(described)) ? " flaky" : "", name, escaped(described.file),
+        escaped(described.board), escaped(tags), escaped(how.message), status_of(runs, past),
+        form.link, name, escaped(described.board), escaped(tags), how.simulated_ns,
+        milliseconds(how.simulated_ns), seconds, seconds);
     if (!past.empty()) out += trend_cell(runs, past);
     out += "</tr>\n";
     const auto below = failure_text(runs) + form.below;
@@ -257,7 +257,7 @@ std::string row_text(const row& runs, const history& past, const row_form& form)
 std::vector<row> ordered_rows(const run_record& run, const history& past) {
     auto rows = rows_of(run);
     std::ranges::stable_sort(rows, {}, [&](const row& one) {
-        return one.failed() > 0 ? 0 : past.flaky(identity(one.shown().what)) ? 1 : 2;
+        return one.failed() > 0 ? 0 : past.flaky(identity(one.shown().description)) ? 1 : 2;
     });
     return rows;
 }
@@ -302,9 +302,9 @@ std::string scenario_page(const run_record& run, const row& runs, const history&
         "<p><a href=\"../index.html#{}\">All scenarios</a></p>\n<div class=\"{}\"><h1>{} <span "
         "class=\"status\">{}</span></h1>\n<p class=\"about\">{}, seed {}, board {}, trnvp {}, {} "
         "UTC</p>\n{}{}</div>\n",
-        link_name(one.what), one.passed() ? "passed" : "failed", escaped(name_of(runs)),
-        status_of(runs, past), escaped(one.what.file), one.what.seed, escaped(one.board_key),
-        escaped(run.build), time_text(run.started), failure_text(runs),
+        link_name(one.description), one.passed() ? "passed" : "failed", escaped(name_of(runs)),
+        status_of(runs, past), escaped(one.description.file), one.description.seed,
+        escaped(one.board_key), escaped(run.build), time_text(run.started), failure_text(runs),
         scenario_details(runs, past));
     if (run.boards.contains(one.board_key))
         body += fmt::format("<h2>{}</h2>\n<img src=\"{}\" alt=\"the board\">\n",
@@ -319,7 +319,7 @@ std::string to_html(const run_record& run, const history& past) {
     for (const auto& one : ordered_rows(run, past)) {
         const auto& shown = one.shown();
         rows += row_text(one, past,
-                         {"#" + link_name(shown.what),
+                         {"#" + link_name(shown.description),
                           fmt::format("<details{}><summary>{} steps, log</summary>\n{}</details>",
                                       shown.passed() ? "" : " open", shown.how.timeline.size(),
                                       scenario_details(one, past))});
@@ -337,7 +337,7 @@ std::string write_pages(const fs::path& folder, const run_record& run, const his
     fs::create_directories(folder / "pages", refused);
     std::string rows, lost;
     for (const auto& one : ordered_rows(run, past)) {
-        const auto link = fmt::format("pages/{}.html", link_name(one.shown().what));
+        const auto link = fmt::format("pages/{}.html", link_name(one.shown().description));
         rows += row_text(one, past, {link, ""});
         lost += write_one(folder / link, [&] { return scenario_page(run, one, past); });
     }

@@ -138,17 +138,18 @@ std::string seeds(const row& runs) {
     std::size_t shown = 0;
     for (const auto* one : runs.runs)
         if (!one->passed() && one != &runs.shown() && shown++ < max_commands)
-            out += fmt::format("<p>Seed {}: {} <code>{}</code></p>\n", one->what.seed,
-                               escaped(one->how.message), escaped(repeat_command(one->what)));
+            out +=
+                fmt::format("<p>Seed {}: {} <code>{}</code></p>\n", one->description.seed,
+                            escaped(one->how.message), escaped(repeat_command(one->description)));
     return out;
 }
 
 }  // namespace
 
-std::string link_name(const scenario::description& what) {
+std::string link_name(const scenario::description& run) {
     constexpr std::size_t longest = 60;
     std::string words;
-    for (const unsigned char c : what.campaign ? name_of_all_runs(what) : what.name) {
+    for (const unsigned char c : run.campaign ? name_of_all_runs(run) : run.name) {
         const bool plain = c < 0x80 && std::isalnum(c) != 0;
         if (plain)
             words += static_cast<char>(std::tolower(c));
@@ -157,26 +158,27 @@ std::string link_name(const scenario::description& what) {
         if (words.size() == longest) break;
     }
     while (words.ends_with('-')) words.pop_back();
-    const auto hash = mix_in(first_mix, what.campaign ? identity(what) : run_identity(what));
+    const auto hash = mix_in(first_mix, run.campaign ? identity(run) : run_identity(run));
     return fmt::format("{}-{:08x}", words, static_cast<std::uint32_t>(hash ^ hash >> 32));
 }
 
 std::string failure_text(const row& runs) {
-    const auto& [what, how] = std::tie(runs.shown().what, runs.shown().how);
+    const auto& [described, how] = std::tie(runs.shown().description, runs.shown().how);
     if (how.passed()) return {};
-    return fmt::format("<div class=\"message\">{}: {}{}{}</div>\n", escaped(place_text(what, how)),
-                       escaped(how.step), how.step.empty() ? "" : ": ", escaped(how.message));
+    return fmt::format("<div class=\"message\">{}: {}{}{}</div>\n",
+                       escaped(place_text(described, how)), escaped(how.step),
+                       how.step.empty() ? "" : ": ", escaped(how.message));
 }
 
 std::string scenario_details(const row& runs, const history& past) {
-    const auto& [what, how] = std::tie(runs.shown().what, runs.shown().how);
+    const auto& [described, how] = std::tie(runs.shown().description, runs.shown().how);
     auto out = seeds(runs);
-    out += fmt::format("<p>Again: <code>{}</code></p>\n", escaped(repeat_command(what)));
-    if (past.flaky(identity(what)))
+    out += fmt::format("<p>Again: <code>{}</code></p>\n", escaped(repeat_command(described)));
+    if (past.flaky(identity(described)))
         out +=
             "<p class=\"flaky\">Flaky: runs with the same events (trace digest) and the same build "
             "passed and failed. This is a defect of the platform: please report it.</p>\n";
-    out += trends(past.of(identity(what)));
+    out += trends(past.of(identity(described)));
     for (const auto& one : how.figures)
         out +=
             fmt::format("<p class=\"figure\">{}: {}</p>\n", escaped(one.name), escaped(one.text()));

@@ -9,7 +9,7 @@
 namespace trn::regression {
 
 /// Name of a scenario in links: "wrong-rings-1f0c22aa". It is the same in every run.
-std::string link_name(const scenario::description& what);
+std::string link_name(const scenario::description& run);
 
 /// The details of a scenario: failure, command that repeats it, figures, past runs, steps over
 /// simulated time, and the end of its log.

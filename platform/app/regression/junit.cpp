@@ -27,7 +27,7 @@ std::string failure(const result& one) {
     return fmt::format(
         "    <failure type=\"{}\" message=\"{}: {}: {}\"/>\n"
         "    <system-out>{}</system-out>\n",
-        word(one.how.what), escaped(place_text(one.what, one.how)), escaped(one.how.step),
+        word(one.how.result), escaped(place_text(one.description, one.how)), escaped(one.how.step),
         escaped(one.how.message), escaped(one.how.log));
 }
 
@@ -37,9 +37,9 @@ std::string campaign_failure(const row& all) {
     return fmt::format(
         "    <failure type=\"{}\" message=\"{}; seed {}: {}: {}: {}\"/>\n"
         "    <system-out>again: {}\n{}</system-out>\n",
-        word(one.how.what), escaped(campaign_text(all)), one.what.seed,
-        escaped(place_text(one.what, one.how)), escaped(one.how.step), escaped(one.how.message),
-        escaped(repeat_command(one.what)), escaped(one.how.log));
+        word(one.how.result), escaped(campaign_text(all)), one.description.seed,
+        escaped(place_text(one.description, one.how)), escaped(one.how.step),
+        escaped(one.how.message), escaped(repeat_command(one.description)), escaped(one.how.log));
 }
 
 std::string test_case(const row& all) {
@@ -47,8 +47,9 @@ std::string test_case(const row& all) {
     double seconds = 0;
     for (const auto* run : all.runs) seconds += run->how.wall_s;
     auto out = fmt::format(
-        "  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", escaped(one.what.file),
-        escaped(all.campaign() ? name_of_all_runs(one.what) : one.what.name), seconds);
+        "  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", escaped(one.description.file),
+        escaped(all.campaign() ? name_of_all_runs(one.description) : one.description.name),
+        seconds);
     auto body = properties(one.how.figures);
     if (!one.passed()) body += all.campaign() ? campaign_failure(all) : failure(one);
     return out + (body.empty() ? "/>\n" : ">\n" + body + "  </testcase>\n");
@@ -97,13 +98,13 @@ std::string to_junit(const run_record& run) {
 nlohmann::json to_json(const run_record& run) {
     auto list = nlohmann::json::array();
     for (const auto& one : run.results) {
-        const auto& what = one.what;
+        const auto& run = one.description;
         const auto& how = one.how;
-        list.push_back({{"name", what.name},
-                        {"file", what.file},
+        list.push_back({{"name", run.name},
+                        {"file", run.file},
                         {"line", how.where.line},
                         {"column", how.where.column},
-                        {"status", word(how.what)},
+                        {"status", word(how.result)},
                         {"step", how.step},
                         {"message", how.message},
                         {"first_step_s", how.first_step_s},
@@ -119,7 +120,8 @@ std::string to_digests(const run_record& run) {
     std::string out;
     for (const auto& one : run.results)
         if (one.how.trace_digest != 0)
-            out += fmt::format("{}  {}\n", digest_text(one.how), readable(run_identity(one.what)));
+            out += fmt::format("{}  {}\n", digest_text(one.how),
+                               readable(run_identity(one.description)));
     return out;
 }
 
@@ -127,8 +129,9 @@ std::string to_figures(const run_record& run) {
     std::string out = "file,scenario,figure,value,unit,at least,at most\n";
     for (const auto& one : run.results)
         for (const auto& f : one.how.figures)
-            out += fmt::format("{},{},{},{},{},{},{}\n", cell(one.what.file), cell(one.what.name),
-                               cell(f.name), f.value, cell(f.unit), bound(f.min), bound(f.max));
+            out += fmt::format("{},{},{},{},{},{},{}\n", cell(one.description.file),
+                               cell(one.description.name), cell(f.name), f.value, cell(f.unit),
+                               bound(f.min), bound(f.max));
     return out;
 }
 

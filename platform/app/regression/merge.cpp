@@ -201,7 +201,7 @@ void merger::add_results() {
     run.results.reserve(count);  // `known` points into it
     for (auto& one : all_)
         for (auto& r : one.run.results) {
-            const auto identity = run_identity(r.what);
+            const auto identity = run_identity(r.description);
             const auto at = known.find(identity);
             if (at == known.end()) {
                 const auto listed = place.find(identity);

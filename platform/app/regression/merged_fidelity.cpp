@@ -47,7 +47,7 @@ json merged_fidelity(const run_record& run) {
     std::set<std::string> boards;
     for (const auto& one : run.results) {
         if (one.fidelity.is_null()) continue;
-        const fields report(one.fidelity, readable(run_identity(one.what)) + ": fidelity");
+        const fields report(one.fidelity, readable(run_identity(one.description)) + ": fidelity");
         boards.insert(report.text("board"));
         for (const auto& r : report.list("registers", max_registers))
             add(fields(r, report.place()), rows);

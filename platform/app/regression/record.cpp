@@ -21,15 +21,15 @@ std::size_t run_record::failed() const {
 
 std::vector<std::string> run_record::missing() const {
     std::set<std::string> there;
-    for (const auto& one : results) there.insert(run_identity(one.what));
+    for (const auto& one : results) there.insert(run_identity(one.description));
     std::vector<std::string> none;
     for (const auto& one : whole)
         if (of == 1 && !there.contains(one)) none.push_back(one);
     return none;
 }
 
-std::string run_identity(const scenario::description& what) {
-    return what.file + '\t' + what.name;
+std::string run_identity(const scenario::description& run) {
+    return run.file + '\t' + run.name;
 }
 
 std::string readable(std::string_view identity) {
@@ -42,10 +42,10 @@ std::string this_build() {
     return fmt::format("{} {}", project_version(), built_commit());
 }
 
-std::string board_key(const scenario::scenario& what) {
-    auto key = what.board;
-    for (const auto& one : what.set) key += " " + one;
-    if (!what.firmware.empty()) key += " firmware=" + find_firmware(what);
+std::string board_key(const scenario::scenario& run) {
+    auto key = run.board;
+    for (const auto& one : run.set) key += " " + one;
+    if (!run.firmware.empty()) key += " firmware=" + find_firmware(run);
     return key;
 }
 
@@ -57,15 +57,15 @@ std::string hexadecimal(std::uint64_t hash) {
 
 }  // namespace
 
-result described(const scenario::scenario& what, std::size_t number,
+result described(const scenario::scenario& run, std::size_t number,
                  const std::string& board_digest) {
-    auto hash = mix_in(what.text_digest, board_digest);
-    hash = mix_in(hash, fmt::format("{} {}", what.seed, what.name));
-    return {.what = what,
+    auto hash = mix_in(run.text_digest, board_digest);
+    hash = mix_in(hash, fmt::format("{} {}", run.seed, run.name));
+    return {.description = run,
             .how = {},
             .number = number,
-            .board_key = board_key(what),
-            .beginning = hexadecimal(mix_in(first_mix, what.beginning)),
+            .board_key = board_key(run),
+            .beginning = hexadecimal(mix_in(first_mix, run.beginning)),
             .fingerprint = hexadecimal(hash)};
 }
 
@@ -91,8 +91,8 @@ std::vector<row> rows_of(const run_record& run) {
     std::vector<row> all;
     std::unordered_map<std::string, std::size_t> known;
     for (const auto& one : run.results) {
-        if (one.what.campaign) {
-            const auto [at, fresh] = known.emplace(identity(one.what), all.size());
+        if (one.description.campaign) {
+            const auto [at, fresh] = known.emplace(identity(one.description), all.size());
             if (!fresh) {
                 all[at->second].runs.push_back(&one);
                 continue;
@@ -107,7 +107,7 @@ std::string campaign_text(const row& campaign) {
     constexpr std::size_t max_ranges = 100;
     std::set<std::uint64_t> bad;
     for (const auto* one : campaign.runs)
-        if (!one->passed()) bad.insert(one->what.seed);
+        if (!one->passed()) bad.insert(one->description.seed);
     auto text = fmt::format("{} of {} seeds passed", campaign.runs.size() - campaign.failed(),
                             campaign.runs.size());
     std::vector<std::string> ranges;

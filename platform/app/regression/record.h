@@ -16,7 +16,7 @@ namespace trn::regression {
 
 /// The result of one run of a scenario, with everything that reports show of it.
 struct result {
-    scenario::description what;
+    scenario::description description;
     scenario::outcome how;
     std::size_t number = 0;      ///< position in the run's list
     std::string board_key = {};  ///< key in run_record::boards
@@ -57,7 +57,7 @@ struct run_record {
 };
 
 /// Identifies a run: file, name, repetition and seed.
-std::string run_identity(const scenario::description& what);
+std::string run_identity(const scenario::description& run);
 /// An identity as text for readers: "x.yaml: name".
 std::string readable(std::string_view identity);
 
@@ -65,10 +65,10 @@ std::string readable(std::string_view identity);
 std::string this_build();
 
 /// Identifies the board with its parameters: "trn3-sled lanes=8".
-std::string board_key(const scenario::scenario& what);
+std::string board_key(const scenario::scenario& run);
 
 /// A result with the values that are known before the run. \p board_digest: digest of its board.
-result described(const scenario::scenario& what, std::size_t number,
+result described(const scenario::scenario& run, std::size_t number,
                  const std::string& board_digest);
 
 /// "12 passed, 1 failed, 2 not run"
@@ -81,7 +81,7 @@ struct row {
     /// The first failed run, else the first run.
     const result& shown() const;
     std::size_t failed() const;
-    bool campaign() const { return first().what.campaign; }
+    bool campaign() const { return first().description.campaign; }
 };
 std::vector<row> rows_of(const run_record& run);
 

@@ -72,19 +72,19 @@ std::string_view shown_log(const scenario::outcome& how) {
 }
 
 json to_json(const result& one) {
-    const auto& [what, how] = std::tie(one.what, one.how);
+    const auto& [described, how] = std::tie(one.description, one.how);
     json line{{"n", one.number},
-              {"file", what.file},
-              {"name", what.name},
-              {"run", what.run},
-              {"campaign", what.campaign},
-              {"seed", what.seed},
-              {"tags", what.tags},
-              {"board", what.board},
+              {"file", described.file},
+              {"name", described.name},
+              {"run", described.run},
+              {"campaign", described.campaign},
+              {"seed", described.seed},
+              {"tags", described.tags},
+              {"board", described.board},
               {"board_key", one.board_key},
               {"beginning", one.beginning},
               {"fingerprint", one.fingerprint},
-              {"status", scenario::word(how.what)},
+              {"status", scenario::word(how.result)},
               {"message", how.message},
               {"step", how.step},
               {"at", {how.file, how.where.line, how.where.column}},
@@ -105,8 +105,8 @@ json to_json(const result& one) {
 
 scenario::outcome::verdict verdict_of(const fields& line) {
     const auto word = line.text("status");
-    for (const auto& [what, known] : verdicts)
-        if (word == known) return what;
+    for (const auto& [value, known] : verdicts)
+        if (word == known) return value;
     line.refuse("status", fmt::format("'{}' is no status", word));
 }
 
@@ -168,18 +168,18 @@ result result_of(const json& value, const std::string& place) {
     const fields line(value, place);
     result one;
     one.number = line.number("n", scenario::max_runs);
-    one.what.file = line.text("file");
-    one.what.name = line.text("name");
-    one.what.run = static_cast<unsigned>(line.number("run", scenario::max_runs));
-    one.what.campaign = line.boolean("campaign");
-    one.what.seed = line.number("seed");
-    one.what.tags = line.texts("tags", 10'000);
-    one.what.board = line.text("board");
+    one.description.file = line.text("file");
+    one.description.name = line.text("name");
+    one.description.run = static_cast<unsigned>(line.number("run", scenario::max_runs));
+    one.description.campaign = line.boolean("campaign");
+    one.description.seed = line.number("seed");
+    one.description.tags = line.texts("tags", 10'000);
+    one.description.board = line.text("board");
     one.board_key = line.text("board_key");
     one.beginning = line.text("beginning");
     one.fingerprint = line.text("fingerprint");
     auto& how = one.how;
-    how.what = verdict_of(line);
+    how.result = verdict_of(line);
     how.message = line.text("message");
     how.step = line.text("step");
     read_place(line, how);

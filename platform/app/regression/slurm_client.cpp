@@ -70,15 +70,15 @@ slurm_client::reply slurm_client::run(const std::vector<std::string>& words) {
     return how;
 }
 
-std::string slurm_client::submit(const array& what) const {
+std::string slurm_client::submit(const array& tasks) const {
     std::vector<std::string> words{"sbatch",
                                    "--parsable",
                                    "--no-requeue",
                                    "--job-name=trnvp",
-                                   fmt::format("--array={}", fmt::join(what.tasks, ",")),
-                                   "--output=" + what.log.string()};
-    if (!what.partition.empty()) words.push_back("--partition=" + what.partition);
-    words.push_back(what.script.string());
+                                   fmt::format("--array={}", fmt::join(tasks.tasks, ",")),
+                                   "--output=" + tasks.log.string()};
+    if (!tasks.partition.empty()) words.push_back("--partition=" + tasks.partition);
+    words.push_back(tasks.script.string());
     const auto how = run(words);
     if (how.status != 0)
         throw slurm_error(fmt::format("sbatch refused the job: {}", first_line(how.output)));

@@ -29,7 +29,7 @@ public:
     };
     /// Submits the array and returns the job's number. Slurm must not restart its tasks. \throws
     /// slurm_error
-    std::string submit(const array& what) const;
+    std::string submit(const array& tasks) const;
 
     using task = std::pair<std::string, unsigned>;  ///< job and task
     /// State of each task: "PENDING", "RUNNING", "COMPLETED", "NODE_FAIL", ... Tasks that ended

@@ -38,8 +38,8 @@ void write_all(int file, std::string_view text) {
 
 }  // namespace
 
-void throw_errno(const char* what) {
-    throw std::system_error(errno, std::generic_category(), what);
+void throw_errno(const char* operation) {
+    throw std::system_error(errno, std::generic_category(), operation);
 }
 
 void send_line(int pipe, const nlohmann::json& message) {

@@ -16,7 +16,7 @@
 
 namespace trn::scenario {
 
-[[noreturn]] void throw_errno(const char* what);
+[[noreturn]] void throw_errno(const char* operation);
 
 /// Writes one message as one line. Replaces bytes that are not UTF-8 (output of guests); ignores a
 /// closed pipe.

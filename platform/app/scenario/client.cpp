@@ -42,9 +42,9 @@ void set_environment(const std::string& folder) {
 
 }  // namespace
 
-client::client(platform& on, client_run& what)
+client::client(platform& on, client_run& client)
     : on_(on),
-      what_(what),
+      what_(client),
       folder_(std::in_place, "trnvp-client"),
       endpoints_(on),
       output_(memfd_create("output of a client", MFD_CLOEXEC)),

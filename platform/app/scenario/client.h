@@ -31,7 +31,7 @@ struct client_run {
 class client {
 public:
     /// \throws listen_error, std::system_error when the program cannot be started
-    client(platform& on, client_run& what);
+    client(platform& on, client_run& client);
     ~client();
     client(const client&) = delete;
     client& operator=(const client&) = delete;

@@ -17,9 +17,9 @@ namespace trn::scenario {
 namespace {
 
 /// Checks that the step has a size, or counts from which the size follows.
-void check_size(const reader& r, const collective_request& what) {
-    const auto op = trn_coll_op_text(what.op);
-    const bool counted = trn_coll_has_counts(what.op);
+void check_size(const reader& r, const collective_request& request) {
+    const auto op = trn_coll_op_text(request.op);
+    const bool counted = trn_coll_has_counts(request.op);
     const auto refuse = [&](std::string_view key, std::string why) {
         r.node().report_at(r.node().key_place(key), mistake::unused_key, std::move(why));
     };
@@ -29,19 +29,19 @@ void check_size(const reader& r, const collective_request& what) {
         refuse("size", fmt::format("{} takes its size from 'counts'", op));
     if (counted)
         r.node().at("counts");
-    else if (what.op != TRN_COLL_BARRIER)
+    else if (request.op != TRN_COLL_BARRIER)
         r.node().at("size");
 }
 
-std::string text_of(const collective_request& what) {
-    const auto op = trn_coll_op_text(what.op);
-    const auto& in = what.places;
+std::string text_of(const collective_request& request) {
+    const auto op = trn_coll_op_text(request.op);
+    const auto& in = request.places;
     const std::string usual = collective_places().send.name();
-    auto text =
-        trn_coll_has_counts(what.op)
-            ? fmt::format("{} of {} elements", op,
-                          std::accumulate(what.counts.begin(), what.counts.end(), std::uint64_t{0}))
-            : fmt::format("{} of {} bytes", op, what.bytes);
+    auto text = trn_coll_has_counts(request.op)
+                    ? fmt::format("{} of {} elements", op,
+                                  std::accumulate(request.counts.begin(), request.counts.end(),
+                                                  std::uint64_t{0}))
+                    : fmt::format("{} of {} bytes", op, request.bytes);
     if (in.send.name() != usual || in.receive.name() != usual)
         text += fmt::format(", {} to {},", in.send.name(), in.receive.name());
     return text + " over all chips";

@@ -101,8 +101,8 @@ range wanted_range(const condition_spec& c, const reader& r, std::uint64_t min) 
     return wanted;
 }
 
-condition number_condition(range wanted, const std::string& what, const number_finder& begin) {
-    return {fmt::format("{} to be {}", what, wanted.text()), [=](scenario_context& ctx) {
+condition number_condition(range wanted, const std::string& noun, const number_finder& begin) {
+    return {fmt::format("{} to be {}", noun, wanted.text()), [=](scenario_context& ctx) {
                 return std::make_unique<number_watch>(wanted, begin(ctx));
             }};
 }
@@ -317,15 +317,15 @@ condition text_condition(const std::string& module, const wanted_text& wanted) {
             }};
 }
 
-void await(scenario_context& ctx, const condition& what) {
-    const auto looks = what.begin(ctx);
-    if (ctx.wait_for(what.limit, *looks, what.text)) return;
-    if (what.limit.within == 0) throw step_failure(looks->found_text());
-    print_to(stdout, "waited for {}\n{}\n", what.text, ctx.control.loop().stall_report());
+void await(scenario_context& ctx, const condition& awaited) {
+    const auto looks = awaited.begin(ctx);
+    if (ctx.wait_for(awaited.limit, *looks, awaited.text)) return;
+    if (awaited.limit.within == 0) throw step_failure(looks->found_text());
+    print_to(stdout, "waited for {}\n{}\n", awaited.text, ctx.control.loop().stall_report());
     throw step_failure(fmt::format(
         "waited {} for {}: {}",
-        trn::to_text(sc_core::sc_time(static_cast<double>(what.limit.within), sc_core::SC_NS)),
-        what.text, looks->found_text()));
+        trn::to_text(sc_core::sc_time(static_cast<double>(awaited.limit.within), sc_core::SC_NS)),
+        awaited.text, looks->found_text()));
 }
 
 }  // namespace trn::scenario

@@ -76,6 +76,6 @@ condition text_condition(const std::string& module, const wanted_text& wanted);
 
 /// Waits for the condition. \throws step_failure at the time limit, after listing all waits in the
 /// log
-void await(scenario_context& ctx, const condition& what);
+void await(scenario_context& ctx, const condition& awaited);
 
 }  // namespace trn::scenario

@@ -12,10 +12,10 @@ namespace trn::scenario {
 namespace {
 
 /// The action of `wait` and `expect`, which differ in the default time limit.
-action look_for(std::string_view verb, const condition& what) {
-    return {.text = fmt::format("{} {}", verb, what.text),
-            .work = [what](scenario_context& ctx) { await(ctx, what); },
-            .provokes = what.provokes,
+action look_for(std::string_view verb, const condition& awaited) {
+    return {.text = fmt::format("{} {}", verb, awaited.text),
+            .work = [awaited](scenario_context& ctx) { await(ctx, awaited); },
+            .provokes = awaited.provokes,
             .drives = false};
 }
 

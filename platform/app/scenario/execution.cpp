@@ -25,17 +25,17 @@ namespace trn::scenario {
 
 namespace {
 
-platform_options build_options(const scenario& what, const execution_options& options) {
-    platform_options build{.board = what.board, .set = what.set};
-    build.firmware = find_firmware(what);
+platform_options build_options(const scenario& run, const execution_options& options) {
+    platform_options build{.board = run.board, .set = run.set};
+    build.firmware = find_firmware(run);
     build.timing = options.timing;
-    build.seed = what.seed;
+    build.seed = run.seed;
     build.trace = options.trace;
     build.vcd = options.vcd;
     build.vcd_signals = options.vcd_signals;
     // Steps wait in simulated time under any policy; with lockstep, time also advances only when a
     // client waits.
-    build.time.policy.who = time_policy::kind::lockstep;
+    build.time.policy.mode = time_policy::kind::lockstep;
     return build;
 }
 
@@ -95,14 +95,14 @@ private:
     in_process_hosts hosts_;
 };
 
-void set_misuse_policies(const scenario& what, const execution_options& options) {
-    for (const auto* list : {&what.misuse, &options.misuse})
+void set_misuse_policies(const scenario& run, const execution_options& options) {
+    for (const auto* list : {&run.misuse, &options.misuse})
         for (const auto& choice : *list) choice.apply();
 }
 
 /// Sets the policy of the rules whose violation is expected from `fail` to `log`.
-void excuse_what_is_expected(const scenario& what) {
-    for (const auto* list : {&what.steps, &what.expectations})
+void excuse_what_is_expected(const scenario& run) {
+    for (const auto* list : {&run.steps, &run.expectations})
         for (const auto& one : *list)
             for (const auto& rule : one.provokes)
                 if (misuse::policy_of(rule) == misuse::policy::fail)
@@ -134,7 +134,7 @@ public:
 
 private:
     void play(device& chip, std::uint64_t seed);
-    void receive(client_run& what);
+    void receive(client_run& client);
     stop_reason drive(const sc_core::sc_time& limit);
     stop_reason serve(const sc_core::sc_time& limit);
 
@@ -163,7 +163,7 @@ session::session(const kind_list& kinds, const platform_options& options, std::u
 
 void session::play(device& chip, std::uint64_t seed) {
     scenario_context all(chip, hosts_, board_.methods(), seed, &board_);
-    all.receive = [this](client_run& what) { receive(what); };
+    all.receive = [this](client_run& client) { receive(client); };
     on_ = &all;
     while (part_) {
         try {
@@ -180,8 +180,8 @@ void session::play(device& chip, std::uint64_t seed) {
 }
 
 /// Called in a process of the host; the client itself is served outside of the simulation.
-void session::receive(client_run& what) {
-    client_run_ = &what;
+void session::receive(client_run& client) {
+    client_run_ = &client;
     board_.loop().pause("a client comes");
     sc_core::wait(client_ended_);
 }
@@ -216,26 +216,26 @@ std::string session::run(const std::function<void(scenario_context&)>& part,
     if (std::exchange(begun_, true)) next_.notify(sc_core::SC_ZERO_TIME);
     const sc_core::sc_time limit(static_cast<double>(limit_ns), sc_core::SC_NS);
     auto how = drive(limit);
-    while (client_run_ != nullptr && how.what == stop_reason::kind::paused) {
+    while (client_run_ != nullptr && how.cause == stop_reason::kind::paused) {
         try {
             how = serve(limit);
         } catch (const std::exception& wrong) {
             return wrong.what();  // the program cannot be started, or sockets cannot be opened
         }
         client_run_ = nullptr;
-        if (how.what != stop_reason::kind::condition) break;
+        if (how.cause != stop_reason::kind::condition) break;
         client_ended_.notify(sc_core::SC_ZERO_TIME);
         how = drive(limit);
     }
-    if (!failure_ && how.what == stop_reason::kind::paused) return {};
+    if (!failure_ && how.cause == stop_reason::kind::paused) return {};
     printed_->finish();
     if (failure_) return *failure_;
     print_to(stdout, "{}\n", board_.loop().stall_report());
-    for (const auto& what : on_->waits) print_to(stdout, "  a step waits for {}\n", what);
-    return how.what == stop_reason::kind::time_limit
+    for (const auto& condition : on_->waits) print_to(stdout, "  a step waits for {}\n", condition);
+    return how.cause == stop_reason::kind::time_limit
                ? fmt::format("not done after {} simulated (time_limit)",
                              trn::to_text(sc_core::sc_time_stamp()))
-               : fmt::format("{}: {}", to_string(how.what), how.text);
+               : fmt::format("{}: {}", to_string(how.cause), how.text);
 }
 
 std::uint64_t longest(std::span<const scenario> all, std::span<const std::size_t> of) {

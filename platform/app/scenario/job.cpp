@@ -54,7 +54,7 @@ void job::take(const json& message) {
         result_.simulated_ns = message["simulated_ns"];
         result_.trace_digest = message["trace_digest"];
         result_.message = message.value("failed", "");
-        result_.what =
+        result_.result =
             message.contains("failed") ? outcome::verdict::failed : outcome::verdict::passed;
     }
 }
@@ -65,11 +65,11 @@ bool job::poll_process(bool readable) {
     process_->trim_log();
     if (branched_) return true;  // the limits apply to the members' own processes
     if (process_->seconds() >= limits_.wall_limit_s) {
-        result_.what = outcome::verdict::timed_out;
+        result_.result = outcome::verdict::timed_out;
         result_.message =
             fmt::format("still running after {} s of wall clock", limits_.wall_limit_s);
     } else if (process_->resident() > limits_.memory_limit) {
-        result_.what = outcome::verdict::memory_exceeded;
+        result_.result = outcome::verdict::memory_exceeded;
         result_.message = fmt::format("more than {} MiB of memory", limits_.memory_limit >> 20);
     } else {
         return true;
@@ -85,11 +85,11 @@ void job::finish(const std::function<void(std::size_t, const outcome&)>& report)
     const auto end = process_->wait();
     result_.log = process_->log() + backtrace_;
     if (!has_result_ || (!end.empty() && !process_->killed())) {
-        result_.what = outcome::verdict::crashed;
+        result_.result = outcome::verdict::crashed;
         result_.message =
             "the platform " + (end.empty() ? std::string("exited unexpectedly") : end);
     } else if (!damage_.empty()) {
-        result_.what = outcome::verdict::crashed;
+        result_.result = outcome::verdict::crashed;
         result_.message = "invalid response of the platform: " + damage_;
     }
     for (auto held = branched_ ? running_.size() : 1; held > 0; --held) free_.give();

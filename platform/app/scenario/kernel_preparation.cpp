@@ -63,15 +63,20 @@ nlohmann::json object_of(const kernel_request::texts& all) {
     return object;
 }
 
-nlohmann::json json_of(const kernel_request& what, std::uint32_t cores) {
-    nlohmann::json all{
-        {"kernel", what.function},  {"folder", what.folder},      {"board", what.board},
-        {"lnc", what.lnc},          {"seed", what.seed},          {"exact", what.is_exact},
-        {"in", object_of(what.in)}, {"arg", object_of(what.arg)}, {"check", object_of(what.check)}};
-    all["generation"] = what.generation ? nlohmann::json(*what.generation) : nlohmann::json();
-    for (std::uint32_t chip = 0; chip < what.chips; ++chip)
-        for (std::uint32_t n = 0; n < what.instances; ++n)
-            all["instances"].push_back({chip, what.core + n * cores});
+nlohmann::json json_of(const kernel_request& request, std::uint32_t cores) {
+    nlohmann::json all{{"kernel", request.function},
+                       {"folder", request.folder},
+                       {"board", request.board},
+                       {"lnc", request.lnc},
+                       {"seed", request.seed},
+                       {"exact", request.is_exact},
+                       {"in", object_of(request.in)},
+                       {"arg", object_of(request.arg)},
+                       {"check", object_of(request.check)}};
+    all["generation"] = request.generation ? nlohmann::json(*request.generation) : nlohmann::json();
+    for (std::uint32_t chip = 0; chip < request.chips; ++chip)
+        for (std::uint32_t n = 0; n < request.instances; ++n)
+            all["instances"].push_back({chip, request.core + n * cores});
     return all;
 }
 
@@ -142,14 +147,15 @@ instance_values values_of(const nlohmann::json& answer, array_files& files) {
 
 }  // namespace
 
-prepared_kernel prepare_kernel(const kernel_request& what) {
+prepared_kernel prepare_kernel(const kernel_request& request) {
     const work_folder folder;
     std::ofstream(folder / "request.json")
-        << json_of(what, what.lnc).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        << json_of(request, request.lnc)
+               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     run_compiler(folder.path());
     prepared_kernel made;
     try {
-        const auto set = read_named_from(what.folder, read_file(folder / "set", max_file));
+        const auto set = read_named_from(request.folder, read_file(folder / "set", max_file));
         made.set = isa::write_program_set(set);
         made.cores = set.cores;
         const auto text = read_file(folder / "answer.json", max_file);

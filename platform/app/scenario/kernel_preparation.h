@@ -42,6 +42,6 @@ struct prepared_kernel {
 
 /// Compiles the kernel with `trn-nki`, a child process, and reads its inputs and expected results.
 /// The result depends only on the files. \throws kernel_error, std::system_error
-prepared_kernel prepare_kernel(const kernel_request& what);
+prepared_kernel prepare_kernel(const kernel_request& request);
 
 }  // namespace trn::scenario

@@ -30,14 +30,14 @@ struct copy_spec {
     std::string pattern = {};
 
     void check_size(const reader& r, bool compared) const {
-        const auto of_host = [](const location& end) { return end.what == location::kind::host; };
+        const auto of_host = [](const location& end) { return end.space == location::kind::host; };
         if (compared || of_host(from) || of_host(to)) r.check_size("size", size.value, held);
     }
     std::string text() const {
         return fmt::format("{} to {}, {} bytes", from.text(), to.text(), size.value);
     }
     std::uint32_t core(const device& on) const {
-        return given_core.value_or((to.what == location::kind::host ? from : to).core(on));
+        return given_core.value_or((to.space == location::kind::host ? from : to).core(on));
     }
     copy_ends prepare(scenario_context& ctx) const;
 };
@@ -50,11 +50,11 @@ keys<copy_spec> copy_keys() {
 
 copy_ends copy_spec::prepare(scenario_context& ctx) const {
     copy_ends ends;
-    if (from.what == location::kind::host) {
+    if (from.space == location::kind::host) {
         ends.from = std::make_unique<host_buffer>(ctx.device, size.value, from.offset);
         trn::pattern(ctx.seed, pattern).fill(ends.from->bytes());
     }
-    if (to.what == location::kind::host)
+    if (to.space == location::kind::host)
         ends.to = std::make_unique<host_buffer>(ctx.device, size.value, to.offset);
     ends.source = ends.from ? ends.from->address() : from.address(ctx.device, size.value);
     ends.destination = ends.to ? ends.to->address() : to.address(ctx.device, size.value);

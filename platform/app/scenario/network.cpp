@@ -68,9 +68,9 @@ void network::use(std::size_t number, const trn_transport& transport) {
 }
 
 /// Creates the address handles of a card for its partners. RDMA needs one on both sides.
-void network::meet(std::size_t number, const pairs& who) {
+void network::meet(std::size_t number, const pairs& group) {
     card& one = cards_[number];
-    for (const auto& [from, to] : who) {
+    for (const auto& [from, to] : group) {
         if (from != number && to != number) continue;
         const auto other = from == number ? to : from;
         if (one.handles.contains(other)) continue;
@@ -89,30 +89,31 @@ std::size_t network::find(const std::string& name) const {
 }
 
 network::pairs network::all(network_pattern pattern) const {
-    pairs who;
+    pairs group;
     const auto step = pattern == network_pattern::next ? 1 : cards_.size() / 2;
-    for (std::size_t n = 0; n < cards_.size(); ++n) who.emplace_back(n, (n + step) % cards_.size());
-    return who;
+    for (std::size_t n = 0; n < cards_.size(); ++n)
+        group.emplace_back(n, (n + step) % cards_.size());
+    return group;
 }
 
-std::vector<std::size_t> network::requesters(const pairs& who) {
+std::vector<std::size_t> network::requesters(const pairs& group) {
     std::vector<std::size_t> all;
-    for (const auto& [from, to] : who) all.push_back(from);
+    for (const auto& [from, to] : group) all.push_back(from);
     return all;
 }
 
 /// All cards that take part, without duplicates.
-std::vector<std::size_t> network::members(const pairs& who) {
+std::vector<std::size_t> network::members(const pairs& group) {
     std::set<std::size_t> all;
-    for (const auto& [from, to] : who) all.insert({from, to});
+    for (const auto& [from, to] : group) all.insert({from, to});
     return {all.begin(), all.end()};
 }
 
 /// Fills the source buffer of each pair: in the requester's chip for writes, in the partner's for
 /// reads.
-void network::fill(const pairs& who, const load& how) {
-    for (const auto& [from, to] : who) {
-        const auto owner = how.what == network_operation::write ? from : to;
+void network::fill(const pairs& group, const load& how) {
+    for (const auto& [from, to] : group) {
+        const auto owner = how.operation == network_operation::write ? from : to;
         hosts_.run_each({cards_[owner].chip}, [&](std::size_t, device& on) {
             std::vector<std::uint8_t> bytes(how.block);
             pattern(seed_ + owner).fill(bytes);
@@ -125,7 +126,7 @@ void network::fill(const pairs& who, const load& how) {
 /// status, or TRN_RDMA_OK.
 std::uint32_t network::drive(std::size_t requester, std::size_t partner, const load& how) {
     const card &from = cards_[requester], &to = cards_[partner];
-    const bool write = how.what == network_operation::write;
+    const bool write = how.operation == network_operation::write;
     const auto count = static_cast<std::uint32_t>((how.bytes + how.block - 1) / how.block);
     std::uint32_t worst = TRN_RDMA_OK, posted = 0;
     for (std::uint32_t taken = 0; taken < count; ++taken) {
@@ -153,21 +154,21 @@ std::uint32_t network::drive(std::size_t requester, std::size_t partner, const l
     return worst;
 }
 
-std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& who, const load& how) {
-    fill(who, how);
+std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& group, const load& how) {
+    fill(group, how);
     const auto with_each = [&](auto&& work) {
-        hosts_.run_each_card(members(who), [&](std::size_t n, const trn_transport& transport) {
+        hosts_.run_each_card(members(group), [&](std::size_t n, const trn_transport& transport) {
             // A removed card is skipped: the request's status shows the missing partner.
             if (trn_rdma_card* const card = cards_[n].open; is_absent(card)) return;
             work(n, transport);
         });
     };
     with_each([this](std::size_t n, const trn_transport& transport) { use(n, transport); });
-    with_each([&](std::size_t n, const trn_transport&) { meet(n, who); });
-    std::map<std::size_t, std::size_t> partner(who.begin(), who.end());
+    with_each([&](std::size_t n, const trn_transport&) { meet(n, group); });
+    std::map<std::size_t, std::size_t> partner(group.begin(), group.end());
     std::uint32_t worst = TRN_RDMA_OK;
     const auto start = sc_core::sc_time_stamp();
-    hosts_.run_each_card(requesters(who), [&](std::size_t n, const trn_transport&) {
+    hosts_.run_each_card(requesters(group), [&](std::size_t n, const trn_transport&) {
         const auto status = drive(n, partner.at(n), how);
         if (worst == TRN_RDMA_OK) worst = status;
     });
@@ -175,18 +176,18 @@ std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& who, const loa
     return {taken.value() / sc_core::sc_time(1, sc_core::SC_NS).value(), worst};
 }
 
-double network::sustained(const pairs& who, load how) {
-    const auto shorter = run(who, how).first;
-    const auto bytes = how.bytes * who.size();
+double network::sustained(const pairs& group, load how) {
+    const auto shorter = run(group, how).first;
+    const auto bytes = how.bytes * group.size();
     how.bytes *= 2;
-    const auto longer = run(who, how).first;
+    const auto longer = run(group, how).first;
     return longer <= shorter ? 0
                              : static_cast<double>(bytes) / static_cast<double>(longer - shorter);
 }
 
-void network::check(const pairs& who, const load& how) {
-    for (const auto& [from, to] : who) {
-        const bool write = how.what == network_operation::write;
+void network::check(const pairs& group, const load& how) {
+    for (const auto& [from, to] : group) {
+        const bool write = how.operation == network_operation::write;
         const auto owner = write ? from : to, holder = write ? to : from;
         hosts_.run_each({cards_[holder].chip}, [&, owner = owner](std::size_t, device& on) {
             std::vector<std::uint8_t> bytes(std::min(how.block, how.bytes));

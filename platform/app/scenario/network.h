@@ -22,7 +22,7 @@ enum class network_pattern : std::uint8_t { next, half };
 class network {
 public:
     struct load {
-        network_operation what = network_operation::write;
+        network_operation operation = network_operation::write;
         std::uint64_t bytes = std::uint64_t{1} << 20;  ///< total per card
         /// size of a work request; requests use the same buffer
         std::uint64_t block = std::uint64_t{1} << 20;
@@ -40,11 +40,11 @@ public:
 
     /// Runs the work requests of all pairs in parallel. Returns the simulated ns until the last one
     /// is complete, and the first error status or TRN_RDMA_OK. \throws device_error
-    std::pair<std::uint64_t, std::uint32_t> run(const pairs& who, const load& how);
+    std::pair<std::uint64_t, std::uint32_t> run(const pairs& group, const load& how);
     /// Bytes per ns in the steady state, computed from the additional time for twice the bytes.
-    double sustained(const pairs& who, load how);
+    double sustained(const pairs& group, load how);
     /// Verifies the data of the last run through BAR4. \throws device_error
-    void check(const pairs& who, const load& how);
+    void check(const pairs& group, const load& how);
 
 private:
     struct card {
@@ -62,11 +62,11 @@ private:
     };
     /// Creates the objects of a card; again after the card was removed and inserted.
     void use(std::size_t number, const trn_transport& transport);
-    void meet(std::size_t number, const pairs& who);
-    void fill(const pairs& who, const load& how);
+    void meet(std::size_t number, const pairs& group);
+    void fill(const pairs& group, const load& how);
     std::uint32_t drive(std::size_t from, std::size_t to, const load& how);
-    static std::vector<std::size_t> requesters(const pairs& who);
-    static std::vector<std::size_t> members(const pairs& who);
+    static std::vector<std::size_t> requesters(const pairs& group);
+    static std::vector<std::size_t> members(const pairs& group);
 
     host_set& hosts_;
     const std::uint64_t seed_;

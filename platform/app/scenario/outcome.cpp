@@ -36,7 +36,7 @@ void from_json(const json& message, outcome::begun& one) {
 }
 
 void to_json(json& message, const outcome& how) {
-    message = {{"what", how.what},
+    message = {{"what", how.result},
                {"figures", how.figures},
                {"message", how.message},
                {"step", how.step},
@@ -53,7 +53,7 @@ void to_json(json& message, const outcome& how) {
 }
 
 void from_json(const json& message, outcome& how) {
-    how = {.what = message["what"],
+    how = {.result = message["what"],
            .message = message["message"],
            .step = message["step"],
            .where = {message["line"], message["column"], 1},

@@ -20,7 +20,7 @@ struct outcome {
         timed_out,        ///< at the wall-clock limit, by a hang of the platform
         memory_exceeded,  ///< at the memory limit
     };
-    verdict what = verdict::failed;
+    verdict result = verdict::failed;
     std::string message;      ///< reason of the failure; "" when passed
     std::string step;         ///< the failed step, or the step in which the process ended
     config::place where;      ///< place of that step
@@ -43,7 +43,7 @@ struct outcome {
     std::vector<begun> timeline;       ///< its steps in order, including shared ones
     std::vector<figure> figures = {};  ///< in the order of measurement
 
-    bool passed() const { return what == verdict::passed; }
+    bool passed() const { return result == verdict::passed; }
 };
 
 /// Numbers of scenarios that ended, that failed, and in total.

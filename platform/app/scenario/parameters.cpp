@@ -56,9 +56,9 @@ std::optional<std::string> substituted(const config::node& value, const paramete
 
 /// Error message if no chip generation has a memory with this number; else "".
 std::string number_fault(const location& place) {
-    const auto count = place.what == location::kind::hbm    ? TRN_MAX_STACKS
-                       : place.what == location::kind::sbuf ? max_cores
-                                                            : place.number + 1;
+    const auto count = place.space == location::kind::hbm    ? TRN_MAX_STACKS
+                       : place.space == location::kind::sbuf ? max_cores
+                                                             : place.number + 1;
     return place.number < count
                ? ""
                : fmt::format("no chip has {}: {} is the last", place.name(), count - 1);

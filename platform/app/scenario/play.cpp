@@ -60,10 +60,10 @@ void play(const step& one, scenario_context& on, const progress& to) {
                                        trn_status_text(*one.fails)));
 }
 
-void play(const scenario& what, scenario_context& on, const progress& to, std::size_t done) {
-    for (on.next_step = done; on.next_step < what.steps.size();)
-        play(what.steps[on.next_step++], on, to);
-    for (const auto& one : what.expectations) play(one, on, to);
+void play(const scenario& run, scenario_context& on, const progress& to, std::size_t done) {
+    for (on.next_step = done; on.next_step < run.steps.size();)
+        play(run.steps[on.next_step++], on, to);
+    for (const auto& one : run.expectations) play(one, on, to);
 }
 
 }  // namespace trn::scenario

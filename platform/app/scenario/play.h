@@ -12,6 +12,6 @@ void play(const step& one, scenario_context& on, const progress& to);
 
 /// Runs the steps of a scenario from number `done` on, then checks its expectations. \throws
 /// step_failure at the first failure
-void play(const scenario& what, scenario_context& on, const progress& to, std::size_t done = 0);
+void play(const scenario& run, scenario_context& on, const progress& to, std::size_t done = 0);
 
 }  // namespace trn::scenario

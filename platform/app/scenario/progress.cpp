@@ -29,8 +29,8 @@ void progress::send_step(const step& current, std::uint64_t simulated_ns, bool b
                       {"simulated_ns", simulated_ns}});
 }
 
-void progress::measured(const figure& what) const {
-    send_line(pipe_, {{"figure", what}});
+void progress::measured(const figure& measured) const {
+    send_line(pipe_, {{"figure", measured}});
 }
 
 void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {

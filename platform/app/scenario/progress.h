@@ -18,7 +18,7 @@ public:
     void at(const step& current, std::uint64_t simulated_ns) const;
     /// Reports that a step continues after the steps inside it.
     void again(const step& current, std::uint64_t simulated_ns) const;
-    void measured(const figure& what) const;
+    void measured(const figure& measured) const;
     void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
     void failed(const std::string& message, std::uint64_t simulated_ns,
                 std::uint64_t trace_digest = 0) const;

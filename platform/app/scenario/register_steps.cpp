@@ -55,8 +55,8 @@ struct sync_spec {
 
     trn_sync_block block() const { return top_sp ? TRN_SYNC_TOP_SP : TRN_SYNC_CORE; }
     std::uint32_t number() const { return top_sp.value_or(core); }
-    std::string text(std::string_view what) const {
-        return fmt::format("{} {} of {} {}", what, index, top_sp ? "top_sp" : "core", number());
+    std::string text(std::string_view noun) const {
+        return fmt::format("{} {} of {} {}", noun, index, top_sp ? "top_sp" : "core", number());
     }
 };
 

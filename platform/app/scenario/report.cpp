@@ -59,8 +59,8 @@ std::string_view last_lines(std::string_view log, std::size_t count) {
     return log.substr(begin);
 }
 
-std::string_view word(outcome::verdict what) {
-    switch (what) {
+std::string_view word(outcome::verdict result) {
+    switch (result) {
     case outcome::verdict::passed:
         return "passed";
     case outcome::verdict::failed:
@@ -75,9 +75,9 @@ std::string_view word(outcome::verdict what) {
     return "";
 }
 
-std::string place_text(const description& what, const outcome& how) {
-    if (how.where.line == 0) return what.file;
-    return fmt::format("{}:{}:{}", how.file.empty() ? what.file : how.file, how.where.line,
+std::string place_text(const description& run, const outcome& how) {
+    if (how.where.line == 0) return run.file;
+    return fmt::format("{}:{}:{}", how.file.empty() ? run.file : how.file, how.where.line,
                        how.where.column);
 }
 
@@ -98,24 +98,24 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-std::string repeat_command(const description& what) {
-    return fmt::format("trnvp test {} --name {}{}", in_quotes(what.file),
-                       in_quotes(name_of_all_runs(what)),
-                       what.campaign ? fmt::format(" --seeds {}", what.seed) : "");
+std::string repeat_command(const description& run) {
+    return fmt::format("trnvp test {} --name {}{}", in_quotes(run.file),
+                       in_quotes(name_of_all_runs(run)),
+                       run.campaign ? fmt::format(" --seeds {}", run.seed) : "");
 }
 
-std::string to_text(const description& what, const outcome& how) {
+std::string to_text(const description& run, const outcome& how) {
     std::string figures;
     for (const auto& one : how.figures)
         figures += fmt::format("      {}: {}\n", printable(one.name), printable(one.text()));
     if (how.passed())
-        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", printable(what.name),
+        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", printable(run.name),
                            how.wall_s, milliseconds(how.simulated_ns),
                            how.trace_digest == 0 ? "" : ", trace " + digest_text(how), figures);
-    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}{}    again: {}\n", printable(what.name),
-                       printable(place_text(what, how)), printable(how.step),
+    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}{}    again: {}\n", printable(run.name),
+                       printable(place_text(run, how)), printable(how.step),
                        how.step.empty() ? "" : ": ", printable_lines(how.message), figures,
-                       end_of(how.log), repeat_command(what));
+                       end_of(how.log), repeat_command(run));
 }
 
 std::string summary(std::span<const outcome> all) {

@@ -19,23 +19,23 @@ std::string milliseconds(std::uint64_t nanoseconds);
 std::string_view last_lines(std::string_view log, std::size_t count);
 
 /// The name of a verdict: "passed", "timed out".
-std::string_view word(outcome::verdict what);
+std::string_view word(outcome::verdict result);
 
 /// The place of the step that failed: "x.yaml:7:5".
-std::string place_text(const description& what, const outcome& how);
+std::string place_text(const description& run, const outcome& how);
 
 /// Escapes text for XML or HTML. Omits control characters, which XML 1.0 cannot represent, and
 /// replaces characters that are not ASCII by question marks.
 std::string escaped(std::string_view text);
 
 /// One line for a passed scenario; for a failed one the place, the message and the end of the log.
-std::string to_text(const description& what, const outcome& how);
+std::string to_text(const description& run, const outcome& how);
 
 /// Quotes a word for a shell; as $'...' if it contains characters that are not printable.
 std::string in_quotes(std::string_view text);
 
 /// The command that repeats only this scenario.
-std::string repeat_command(const description& what);
+std::string repeat_command(const description& run);
 
 /// "12 passed, 1 failed"
 std::string summary(std::span<const outcome> all);

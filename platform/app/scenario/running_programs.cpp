@@ -31,11 +31,11 @@ std::vector<double> numbers_in(const std::vector<std::uint8_t>& bytes) {
 }
 
 /// The number of chips that a step uses. \throws step_failure
-std::size_t chips_of(scenario_context& ctx, const program_request& what) {
+std::size_t chips_of(scenario_context& ctx, const program_request& request) {
     const auto there = ctx.hosts.chips().size();
-    if (!what.all_chips && what.chips > there)
-        throw step_failure(fmt::format("the board has {} chips, not {}", there, what.chips));
-    return what.all_chips ? there : what.chips;
+    if (!request.all_chips && request.chips > there)
+        throw step_failure(fmt::format("the board has {} chips, not {}", there, request.chips));
+    return request.all_chips ? there : request.chips;
 }
 
 program_group::each_device run_on(scenario_context& ctx, std::size_t chips) {

@@ -18,25 +18,25 @@ std::string beginning_of(const scenario& s) {
                        s.steps.empty() ? "" : s.steps.front().shared);
 }
 
-std::string find_firmware(const scenario& what) {
+std::string find_firmware(const scenario& run) {
     namespace fs = std::filesystem;
     std::error_code unreadable;
     // Contains a '/', because a bare name refers to the firmware folder.
-    const auto folder = fs::path(what.file).parent_path();
-    const auto beside = (folder.empty() ? "." : folder) / what.firmware;
-    return !what.firmware.empty() && fs::is_regular_file(beside, unreadable) ? beside.string()
-                                                                             : what.firmware;
+    const auto folder = fs::path(run.file).parent_path();
+    const auto beside = (folder.empty() ? "." : folder) / run.firmware;
+    return !run.firmware.empty() && fs::is_regular_file(beside, unreadable) ? beside.string()
+                                                                            : run.firmware;
 }
 
-std::string name_of_all_runs(const description& what) {
-    auto name = what.name;
-    if (what.run != 0) name.erase(std::min(name.rfind(" #"), name.size()));
-    if (what.campaign) name.erase(std::min(name.rfind(" seed "), name.size()));
+std::string name_of_all_runs(const description& run) {
+    auto name = run.name;
+    if (run.run != 0) name.erase(std::min(name.rfind(" #"), name.size()));
+    if (run.campaign) name.erase(std::min(name.rfind(" seed "), name.size()));
     return name;
 }
 
-std::string identity(const description& what) {
-    return what.file + '\t' + name_of_all_runs(what);
+std::string identity(const description& run) {
+    return run.file + '\t' + name_of_all_runs(run);
 }
 
 }  // namespace trn::scenario

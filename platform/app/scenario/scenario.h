@@ -42,15 +42,15 @@ struct scenario : description {
 
 /// Path of the image that a scenario boots: a file in the scenario's folder, else an image name or
 /// path as in boards; "": the board's default.
-std::string find_firmware(const scenario& what);
+std::string find_firmware(const scenario& run);
 
 /// Text for `beginning`: everything that determines the state at the end of the first step.
-std::string beginning_of(const scenario& what);
+std::string beginning_of(const scenario& run);
 
 /// The name without the number of the repetition and the seed.
-std::string name_of_all_runs(const description& what);
+std::string name_of_all_runs(const description& run);
 
 /// File and name, which identify the same scenario in several runs.
-std::string identity(const description& what);
+std::string identity(const description& run);
 
 }  // namespace trn::scenario

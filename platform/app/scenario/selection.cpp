@@ -21,14 +21,14 @@ bool contains(const std::vector<std::string>& list, std::string_view one) {
     return std::ranges::find(list, one) != list.end();
 }
 
-bool tagged(const scenario& what, const std::vector<std::string>& tags) {
+bool tagged(const scenario& run, const std::vector<std::string>& tags) {
     bool wanted = false, asked = false;
     for (const auto& tag : tags) {
         if (tag.starts_with('!')) {
-            if (contains(what.tags, tag.substr(1))) return false;
+            if (contains(run.tags, tag.substr(1))) return false;
         } else {
             asked = true;
-            wanted = wanted || contains(what.tags, tag);
+            wanted = wanted || contains(run.tags, tag);
         }
     }
     return wanted || !asked;
@@ -53,9 +53,9 @@ void check_words(const std::vector<scenario>& all, const selection& how) {
         if (!tag.starts_with('!')) check("tag", tag, tags);
 }
 
-bool chosen(const scenario& what, const selection& how) {
-    return (how.names.empty() || contains(how.names, what.name)) && tagged(what, how.tags) &&
-           (!how.failed || contains(*how.failed, identity(what)));
+bool chosen(const scenario& run, const selection& how) {
+    return (how.names.empty() || contains(how.names, run.name)) && tagged(run, how.tags) &&
+           (!how.failed || contains(*how.failed, identity(run)));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ action take_snapshot(const std::string& name) {
                 [name](scenario_context& ctx) {
                     const auto carry = ctx.states.keep(name);
                     if (!carry) return;
-                    ctx.next_step = carry->what["next_step"];
+                    ctx.next_step = carry->state["next_step"];
                     if (trace::on())
                         trace::event(
                             "scenario", "restored",
@@ -31,7 +31,7 @@ action go_back_to(const std::string& name) {
                 [name](scenario_context& ctx) {
                     if (misuse::failed())
                         throw step_failure("a misuse rule failed the run; restore would hide it");
-                    ctx.states.restore(name, {.what = {{"next_step", ctx.next_step}}});
+                    ctx.states.restore(name, {.state = {{"next_step", ctx.next_step}}});
                 },
             .returns_to = name,
             .drives = false};

@@ -11,7 +11,7 @@
 namespace trn::scenario {
 
 std::string address_fault(const location& place) {
-    return place.what == location::kind::host
+    return place.space == location::kind::host
                ? "memory of the host has no address before a copy takes it: name a memory of a chip"
                : "";
 }
@@ -29,7 +29,7 @@ std::vector<std::uint8_t> read_memory(scenario_context& ctx, const location& fro
     // Checks the range before memory is allocated.
     const auto address = from.address(ctx.device, size);
     std::vector<std::uint8_t> bytes(size);
-    if (from.what == location::kind::hbm)
+    if (from.space == location::kind::hbm)
         ctx.device.check(trn_window_read(ctx.device, from.number, from.offset, bytes.data(), size));
     else
         ctx.device.check(trn_read(ctx.device, from.core(ctx.device), bytes.data(), address, size));
@@ -39,7 +39,7 @@ std::vector<std::uint8_t> read_memory(scenario_context& ctx, const location& fro
 void write_memory(scenario_context& ctx, const location& to,
                   const std::vector<std::uint8_t>& bytes) {
     const auto address = to.address(ctx.device, bytes.size());
-    if (to.what == location::kind::hbm)
+    if (to.space == location::kind::hbm)
         ctx.device.check(
             trn_window_write(ctx.device, to.number, to.offset, bytes.data(), bytes.size()));
     else
@@ -71,11 +71,11 @@ void check_bounds(const reader& r, const figure& wanted) {
         r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
 }
 
-void measure(scenario_context& ctx, const figure& what) {
-    if (!std::isfinite(what.value))
+void measure(scenario_context& ctx, const figure& measured) {
+    if (!std::isfinite(measured.value))
         throw step_failure("the figure is undefined: its steps took no simulated time");
-    ctx.report->measured(what);
-    if (!what.within_bounds()) throw step_failure("it is " + what.text());
+    ctx.report->measured(measured);
+    if (!measured.within_bounds()) throw step_failure("it is " + measured.text());
 }
 
 }  // namespace trn::scenario

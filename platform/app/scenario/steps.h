@@ -43,7 +43,7 @@ struct rate_bounds {
 /// Reports at `at_most` when the bounds exclude every value.
 void check_bounds(const reader& r, const figure& wanted);
 /// Reports the figure. \throws step_failure when it is outside its bounds
-void measure(scenario_context& ctx, const figure& what);
+void measure(scenario_context& ctx, const figure& measured);
 
 /// Read and write memory; HBM through its BAR window, so that DMA engines do not check themselves.
 std::vector<std::uint8_t> read_memory(scenario_context& ctx, const location& from,

@@ -81,9 +81,9 @@ public:
         goal.condition = ready_condition();
         goal.wall_limit = limit;
         const auto how = platform_.loop().run(std::move(goal));
-        if (how.what != stop_reason::kind::condition)
+        if (how.cause != stop_reason::kind::condition)
             throw std::runtime_error(
-                fmt::format("the board did not boot: {} {}", to_string(how.what), how.text));
+                fmt::format("the board did not boot: {} {}", to_string(how.cause), how.text));
         ready_ = true;
     }
 
@@ -93,13 +93,13 @@ public:
         run_loop::goal goal{"trnctl", "the time between two lines"};
         goal.wall_limit = span;
         auto how = platform_.loop().run(goal);
-        if (how.what == stop_reason::kind::stalled) {  // an idle board must not end the wait
+        if (how.cause == stop_reason::kind::stalled) {  // an idle board must not end the wait
             goal.background = true;
             goal.wall_limit = end - std::chrono::steady_clock::now();
             how = platform_.loop().run(goal);
         }
         listener_ = nullptr;
-        return how.what != stop_reason::kind::quit;
+        return how.cause != stop_reason::kind::quit;
     }
 
 private:
@@ -121,7 +121,7 @@ private:
 void choose_misuse(const std::string& text) {
     try {
         const auto choice = misuse::policy_choice::parse(text);
-        if (choice.what == misuse::policy::fail)
+        if (choice.chosen == misuse::policy::fail)
             throw std::invalid_argument("trnctl logs or counts; trnvp test fails");
         choice.apply();
     } catch (const std::invalid_argument& wrong) {

@@ -56,7 +56,7 @@ spot spot_of(const std::string& text) {
     const auto memory = parse_location(text);
     if (const auto* wrong = std::get_if<std::string>(&memory))
         throw user_error(*wrong + ", or bar0@OFFSET");
-    if (std::get<location>(memory).what == location::kind::host)
+    if (std::get<location>(memory).space == location::kind::host)
         throw user_error("host memory is not the chip's");
     return {text, std::nullopt, std::get<location>(memory)};
 }
@@ -167,8 +167,8 @@ private:
         return trace::failure().empty() ? 0 : 1;
     }
 
-    cli::command* add(const std::string& name, const std::string& what, command does) {
-        auto* sub = app_.add_subcommand(name, what);
+    cli::command* add(const std::string& name, const std::string& help, command does) {
+        auto* sub = app_.add_subcommand(name, help);
         sub->fallthrough();
         sub->callback([this, does = std::move(does)] { chosen_ = does; });
         return sub;
@@ -176,25 +176,25 @@ private:
 
     /// Locations and sizes are parsed with the command line, before a board is built.
     static void add_place(cli::command* to, const std::string& name, location& place,
-                          const std::string& what) {
+                          const std::string& help) {
         to->add_option_function<std::string>(
-              name, [&place](const std::string& text) { place = place_of(text); }, what)
+              name, [&place](const std::string& text) { place = place_of(text); }, help)
             ->required();
     }
     /// Adds an option for a memory that holds buffers of a collective.
     static void add_memory(cli::command* to, const std::string& name, location& place,
-                           const std::string& what) {
+                           const std::string& help) {
         const auto read = [name, &place](const std::string& text) {
             place = place_of(text);
             const auto fault = collective_place_fault(place);
             if (!fault.empty()) throw user_error(name + ": " + fault);
         };
-        to->add_option_function<std::string>(name, read, what);
+        to->add_option_function<std::string>(name, read, help);
     }
     static cli::option* add_size(cli::command* to, const std::string& name, std::uint64_t& size,
-                                 const std::string& what) {
+                                 const std::string& help) {
         return to->add_option_function<std::string>(
-            name, [&size](const std::string& text) { size = size_of(text); }, what);
+            name, [&size](const std::string& text) { size = size_of(text); }, help);
     }
 
     void add_transfers() {
@@ -310,31 +310,33 @@ private:
         auto* programs = app_.add_subcommand("program", "programs of NeuronCores");
         programs->require_subcommand(1);
         programs->fallthrough();
-        const auto add_verb = [&](const std::string& name, const std::string& what, command does) {
-            auto* verb = programs->add_subcommand(name, what);
+        const auto add_verb = [&](const std::string& name, const std::string& help, command does) {
+            auto* verb = programs->add_subcommand(name, help);
             verb->fallthrough();
             verb->callback([this, does = std::move(does)] { chosen_ = does; });
-            verb->add_option("--core", program_.what.loading.core, "core of the chip, or the first")
+            verb->add_option("--core", program_.request.loading.core,
+                             "core of the chip, or the first")
                 ->capture_default_str();
             return verb;
         };
         auto* run = add_verb("run", "load a program, run it, compare its tensors", {});
         run->callback([this] {
-            program_.what.set = program_of(program_file_, constants_);
+            program_.request.set = program_of(program_file_, constants_);
             chosen_ = [this](session& s) { run_engines(s); };
         });
         add_run(*run);
-        add_verb("dump", "state of the engines of a core, and its semaphores that are not 0",
-                 [this](session& s) { dump_core(running(s), program_.what.loading.core, out_); });
+        add_verb(
+            "dump", "state of the engines of a core, and its semaphores that are not 0",
+            [this](session& s) { dump_core(running(s), program_.request.loading.core, out_); });
         add_verb("counters", "counters of the engines of a core", [this](session& s) {
-            core_counters(running(s), program_.what.loading.core, out_);
+            core_counters(running(s), program_.request.loading.core, out_);
         });
     }
 
     void run_engines(session& where) {
-        const auto& what = program_.what;
-        if (!what.collectives.empty()) {
-            if (!what.all_chips) throw user_error("--collective needs --all-chips");
+        const auto& program = program_.request;
+        if (!program.collectives.empty()) {
+            if (!program.all_chips) throw user_error("--collective needs --all-chips");
             if (where.chips().size() < 2)
                 throw user_error("a collective needs two chips: a board such as trn3-sled");
             program_.image = read_firmware(image_, max_collective_firmware);
@@ -364,7 +366,7 @@ private:
 
     /// Adds NAME=TEXT options to the command `program run`.
     static void add_tensors(cli::command& run, const std::string& name, tensor_texts& texts,
-                            const std::string& what, const std::string& key = "TENSOR") {
+                            const std::string& help, const std::string& key = "TENSOR") {
         run.add_option_function<std::vector<std::string>>(
                name,
                [name, key, &texts](const std::vector<std::string>& given) {
@@ -376,7 +378,7 @@ private:
                        texts.emplace_back(one.substr(0, sign), one.substr(sign + 1));
                    }
                },
-               what)
+               help)
             ->type_name(key.substr(0, 1) + "=VALUE")
             ->allow_extra_args(false)
             ->take_all();
@@ -388,12 +390,12 @@ private:
                "a program set, or its text form")
             ->required();
         add_tensors(run, "--define", constants_, "another value for a .set of the text", "NAME");
-        run.add_flag("--all-chips", program_.what.all_chips, "on every chip; {chip} in values");
+        run.add_flag("--all-chips", program_.request.all_chips, "on every chip; {chip} in values");
         run.add_option_function<std::vector<std::string>>(
                "--collective",
                [this](const std::vector<std::string>& texts) {
                    for (const auto& text : texts)
-                       program_.what.collectives.push_back(collective_of(text));
+                       program_.request.collectives.push_back(collective_of(text));
                },
                "over all chips, which the program starts: 'all_reduce product -> sum S[30]'")
             ->type_name("TEXT")
@@ -401,7 +403,7 @@ private:
             ->take_all();
         run.add_option("--image", image_, "firmware of the collective cores")
             ->capture_default_str();
-        add_tensors(run, "--in", program_.what.in,
+        add_tensors(run, "--in", program_.request.in,
                     "input: a number, index, random(LOW,HIGH), or a file (.npy or its bytes)");
         add_tensors(run, "--out", program_.out, "file for an output (.npy or its bytes)");
         add_tensors(run, "--check", program_.expected.check,
@@ -416,10 +418,10 @@ private:
         run.add_flag("--counters", program_.counters, "print counters of the engines afterwards");
         run.add_option("--values", program_.seed, "seed of random inputs (1)");
         run.add_flag_callback(
-            "--by-dma", [this] { program_.what.loading.control = TRN_CONTROL_BY_DMA; },
+            "--by-dma", [this] { program_.request.loading.control = TRN_CONTROL_BY_DMA; },
             "write control blocks and semaphores by DMA");
         run.add_flag_callback(
-            "--poll", [this] { program_.what.loading.completion = TRN_WAIT_BY_POLLING; },
+            "--poll", [this] { program_.request.loading.completion = TRN_WAIT_BY_POLLING; },
             "poll the engines instead of a notification queue");
     }
 
@@ -437,11 +439,11 @@ private:
             ->check(cli::one_of_numbers({1, 2, 4, 8}));
     }
 
-    void add_sync(const std::string& name, const std::string& what,
+    void add_sync(const std::string& name, const std::string& help,
                   const std::vector<std::string>& verbs,
                   void (*does)(session&, const sync_options&, const output&)) {
-        auto* sub = add(name, what, [this, does](session& s) { does(s, sync_, out_); });
-        sub->add_option("verb", sync_.what, "operation")->required()->transform(cli::one_of(verbs));
+        auto* sub = add(name, help, [this, does](session& s) { does(s, sync_, out_); });
+        sub->add_option("verb", sync_.verb, "operation")->required()->transform(cli::one_of(verbs));
         sub->add_option("index", sync_.index, "0..255")->required();
         sub->add_option("value", sync_.value, "for set, inc and dec");
         sub->add_option("--core", sync_.core, "0..7");
@@ -473,10 +475,10 @@ private:
                           [this](session& s) { misuse_rules(s, policy_, clear_, out_); });
         rules->add_option("--policy", policy_, "set first: log, count or fail, or fail:RULE,...");
         rules->add_flag("--clear", clear_, "clear the counts");
-        for (const auto& [verb, what] :
+        for (const auto& [verb, help] :
              {std::pair("snapshot", "keep the state of the platform in memory, by this name"),
               std::pair("restore", "restore it; the platform is paused")})
-            add(verb, what,
+            add(verb, help,
                 [this, verb = std::string(verb)](session& s) {
                     snapshot(running(s), verb, name_, out_);
                 })

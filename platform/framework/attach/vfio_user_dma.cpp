@@ -72,11 +72,11 @@ void dma_messages::probe(std::uint64_t iova) {
     layout_ = layout::probing;
 }
 
-std::span<std::uint8_t> dma_messages::post(command what, std::uint64_t iova, std::uint64_t count,
+std::span<std::uint8_t> dma_messages::post(command request, std::uint64_t iova, std::uint64_t count,
                                            std::size_t data) {
     const header head{
         .id = ++last_id_,
-        .command = static_cast<std::uint16_t>(what),
+        .command = static_cast<std::uint16_t>(request),
         .size = static_cast<std::uint32_t>(sizeof(header) + sizeof(dma_access) + data),
         .flags = flag_request,
         .error = 0};

@@ -58,7 +58,7 @@ private:
     void begin(const std::shared_ptr<transfer>& at);
     void ask(const std::shared_ptr<transfer>& at, std::uint32_t from, std::uint32_t size);
     void probe(std::uint64_t iova);
-    std::span<std::uint8_t> post(command what, std::uint64_t iova, std::uint64_t count,
+    std::span<std::uint8_t> post(command request, std::uint64_t iova, std::uint64_t count,
                                  std::size_t data);
     void read_answered(const question& asked, const message& reply);
 

@@ -11,19 +11,19 @@ namespace {
 
 struct attached_host {
     run_loop& loop;
-    const std::string who, host;
+    const std::string client, host;
     std::uint64_t attachment = 0;
     std::optional<run_loop::goal_id> waiting = {};
 
-    void come() { attachment = loop.attach(who, host); }
+    void come() { attachment = loop.attach(client, host); }
     void go() {
         if (waiting) loop.cancel(*waiting);
         waiting.reset();
         loop.detach(attachment);
     }
     void wait(const sc_core::sc_time& time, std::function<void()> done) {
-        waiting = loop.wait_for({.who = who,
-                                 .what = "simulated time to pass",
+        waiting = loop.wait_for({.waiter = client,
+                                 .condition_text = "simulated time to pass",
                                  .until = sc_core::sc_time_stamp() + time,
                                  .attachment = attachment},
                                 [this, done = std::move(done)](const stop_reason&) {
@@ -35,9 +35,9 @@ struct attached_host {
 
 }  // namespace
 
-vfio_user_hooks hooks_into(run_loop& loop, std::string who, std::string on) {
+vfio_user_hooks hooks_into(run_loop& loop, std::string client, std::string on) {
     const auto host =
-        std::shared_ptr<attached_host>(new attached_host{loop, std::move(who), std::move(on)});
+        std::shared_ptr<attached_host>(new attached_host{loop, std::move(client), std::move(on)});
     return {
         .before_access = [&loop] { loop.host_access(); },
         .after_access = [&loop](const sc_core::sc_time& delay) { loop.host_access_took(delay); },

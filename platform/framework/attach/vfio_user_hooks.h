@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// Hooks that connect a server to a run loop: its client is an attachment `who` on the machine
+/// Hooks that connect a server to a run loop: its client is an attachment `client` on the machine
 /// `host`; the time policy charges its accesses, and its waits advance simulated time.
-vfio_user_hooks hooks_into(run_loop& loop, std::string who, std::string host);
+vfio_user_hooks hooks_into(run_loop& loop, std::string client, std::string host);
 
 }  // namespace trn

@@ -173,8 +173,8 @@ void vfio_user_session::dispatch(message& request) {
     if (type != flag_request) {
         throw protocol_error(fmt::format("message flags {:#x}", request.head.flags));
     }
-    const auto what = static_cast<command>(request.head.command);
-    if (!negotiated_ && what != command::version) {
+    const auto received = static_cast<command>(request.head.command);
+    if (!negotiated_ && received != command::version) {
         throw protocol_error(fmt::format("command {} before the version", request.head.command));
     }
     dispatching_ = true;

@@ -20,7 +20,7 @@ int parse_command_line(cli::command& app, int argc, char** argv);
 /// Adds an option whose value is an enumerator's name, spelled as in board and scenario files.
 template <class E, class T>
 cli::option* add_choice(cli::command* to, const std::string& name, T& value,
-                        const std::string& what,
+                        const std::string& help,
                         std::vector<config::choice<E>> choices = {
                             std::begin(config::choices<E>::list),
                             std::end(config::choices<E>::list)}) {
@@ -29,7 +29,7 @@ cli::option* add_choice(cli::command* to, const std::string& name, T& value,
     const auto set = [&value, choices](const std::string& word) {
         value = std::ranges::find(choices, word, &config::choice<E>::name)->value;
     };
-    return to->add_option_function<std::string>(name, set, what)->transform(cli::one_of(words));
+    return to->add_option_function<std::string>(name, set, help)->transform(cli::one_of(words));
 }
 
 }  // namespace trn

@@ -365,14 +365,14 @@ place node::key_place(std::string_view wanted) const {
     return where();
 }
 
-void node::only(std::span<const std::string_view> known, std::string_view what) const {
+void node::only(std::span<const std::string_view> known, std::string_view noun) const {
     if (!is_map()) return;
     for (const auto& [key, value] : get().entries) {
         const tree_node& k = source_->nodes[key];
         if (std::find(known.begin(), known.end(), k.text) != known.end()) continue;
         k.used = true;  // do not report this key again
         source_->report(mistake::unknown_key, k.where,
-                        fmt::format("{} has no key '{}'", what, k.text),
+                        fmt::format("{} has no key '{}'", noun, k.text),
                         suggest(k.text, std::span(known.begin(), known.size())));
     }
 }
@@ -402,8 +402,8 @@ const std::string* node::scalar(std::string_view expected, bool must_be_plain) c
 }
 
 template <class T>
-T node::quantity(parsed<T> (*parse)(std::string_view), std::string_view what) const {
-    const std::string* text = scalar(what, false);
+T node::quantity(parsed<T> (*parse)(std::string_view), std::string_view noun) const {
+    const std::string* text = scalar(noun, false);
     if (text == nullptr) return T{};
     const auto value = parse(*text);
     if (const auto* why = std::get_if<refusal>(&value)) {

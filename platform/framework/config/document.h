@@ -98,9 +98,9 @@ public:
     config::place key_place(std::string_view key) const;
 
     /// Reports E11 for every key that is not in `known`: "<what> has no key 'x'".
-    void only(std::span<const std::string_view> known, std::string_view what) const;
-    void only(std::initializer_list<std::string_view> known, std::string_view what) const {
-        only(std::span(known.begin(), known.size()), what);
+    void only(std::span<const std::string_view> known, std::string_view noun) const;
+    void only(std::initializer_list<std::string_view> known, std::string_view noun) const {
+        only(std::span(known.begin(), known.size()), noun);
     }
 
     /// The value as a T: an integer type, bool, double, std::string, a unit type of units.h, an
@@ -139,7 +139,7 @@ private:
     bool boolean() const;
     std::string string() const;
     template <class T>
-    T quantity(parsed<T> (*parse)(std::string_view), std::string_view what) const;
+    T quantity(parsed<T> (*parse)(std::string_view), std::string_view noun) const;
     std::size_t choose(std::span<const std::string_view> names) const;
 
     const detail::source* source_ = nullptr;

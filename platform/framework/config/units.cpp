@@ -84,25 +84,25 @@ bool take_decimal(std::string_view& text, decimal& out) {
     return count > 0;
 }
 
-refusal unit_refusal(mistake code, std::string_view what, std::string_view text,
+refusal unit_refusal(mistake code, std::string_view noun, std::string_view text,
                      std::string_view wrong, std::span<const unit> units) {
     if (code == mistake::unit_missing)
         return {code, fmt::format("'{}' needs a unit", text),
-                fmt::format("write a {} like '{} {}'", what, text, units[1].name)};
+                fmt::format("write a {} like '{} {}'", noun, text, units[1].name)};
     std::vector<std::string_view> names;
     for (const auto& u : units) names.push_back(u.name);
-    return {code, fmt::format("'{}' is not a unit of {}", wrong, what), suggest(wrong, names)};
+    return {code, fmt::format("'{}' is not a unit of {}", wrong, noun), suggest(wrong, names)};
 }
 
-parsed<std::uint64_t> quantity(std::string_view text, std::string_view what,
+parsed<std::uint64_t> quantity(std::string_view text, std::string_view noun,
                                std::span<const unit> units) {
     std::string_view rest = text;
     decimal number;
     if (!take_decimal(rest, number))
-        return refusal{mistake::not_a_number, fmt::format("'{}' is not a {}", text, what),
+        return refusal{mistake::not_a_number, fmt::format("'{}' is not a {}", text, noun),
                        fmt::format("write it like '4 {}'", units[1].name)};
     while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-    if (rest.empty()) return unit_refusal(mistake::unit_missing, what, text, rest, units);
+    if (rest.empty()) return unit_refusal(mistake::unit_missing, noun, text, rest, units);
     for (const auto& u : units) {
         if (u.name != rest) continue;
         const wide scaled = wide{number.digits} * u.multiple;
@@ -115,7 +115,7 @@ parsed<std::uint64_t> quantity(std::string_view text, std::string_view what,
             return refusal{mistake::out_of_range, fmt::format("'{}' is too large", text), ""};
         return static_cast<std::uint64_t>(scaled / divisor);
     }
-    return unit_refusal(mistake::unknown_unit, what, text, rest, units);
+    return unit_refusal(mistake::unknown_unit, noun, text, rest, units);
 }
 
 template <class T>

@@ -344,8 +344,8 @@ void stub::query(std::string_view body) {
 }
 
 void stub::supported(std::string_view features) {
-    const auto offers = [&](std::string_view what) {
-        return (";" + std::string(features) + ";").find(";" + std::string(what) + ";") !=
+    const auto offers = [&](std::string_view feature) {
+        return (";" + std::string(features) + ";").find(";" + std::string(feature) + ";") !=
                std::string::npos;
     };
     multiprocess_ = offers("multiprocess+");
@@ -533,8 +533,8 @@ void stub::vcont(std::string_view text) {
     while (!text.empty()) {
         const auto [one, rest] = cut(text, ';');
         text = rest;
-        const auto [verb, who] = cut(one, ':');
-        const auto id = who.empty() ? thread_id{} : parse_id(who).value_or(thread_id{0, 0});
+        const auto [verb, thread] = cut(one, ':');
+        const auto id = thread.empty() ? thread_id{} : parse_id(thread).value_or(thread_id{0, 0});
         const char kind = verb.empty() ? '\0' : verb[0];
         if (std::string_view("cCsS").find(kind) == std::string_view::npos || kind == '\0')
             return reply(bad_request);

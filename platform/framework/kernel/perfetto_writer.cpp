@@ -69,16 +69,16 @@ public:
     std::uint32_t write(const record& r) override {
         using kind = record::kind;
         const auto start = nanoseconds(r.start);
-        if (r.what_it_is == kind::event) {
+        if (r.type == kind::event) {
             write_event(r, track_event::instant, first_track(row_of(r.module)), start);
             return 0;
         }
-        if (r.what_it_is == kind::end) {
+        if (r.type == kind::end) {
             write_event(r, track_event::instant, tracks_[r.track].uuid, start);
             write_end(r.track, start);
             return 0;
         }
-        const bool whole = r.what_it_is == kind::span;
+        const bool whole = r.type == kind::span;
         const auto track = free_track(row_of(r.module), start);
         write_event(r, track_event::slice_begin, tracks_[track].uuid, start);
         if (whole) write_end(track, nanoseconds(r.start + r.duration));
@@ -174,7 +174,7 @@ private:
         message_.clear();
         message_.number(track_event::type, type);
         message_.number(track_event::track_uuid, track);
-        message_.bytes(track_event::name, r.what);
+        message_.bytes(track_event::name, r.name);
         for (const field& f : r.with) annotate(f);
         if (r.of != 0) {
             annotate({"operation", r.of});

@@ -126,10 +126,10 @@ void run_loop::on_pause_change(std::function<void(bool, const std::string&)> obs
 
 // --- Goals
 
-run_loop::goal_id run_loop::wait_for(goal what, std::function<void(const stop_reason&)> done) {
+run_loop::goal_id run_loop::wait_for(goal awaited, std::function<void(const stop_reason&)> done) {
     std::optional<wall_clock::time_point> deadline;
-    if (what.wall_limit) deadline = wall_clock::now() + *what.wall_limit;
-    goals_.push_back({++last_goal_, std::move(what), deadline, std::move(done), true});
+    if (awaited.wall_limit) deadline = wall_clock::now() + *awaited.wall_limit;
+    goals_.push_back({++last_goal_, std::move(awaited), deadline, std::move(done), true});
     return last_goal_;
 }
 
@@ -148,15 +148,15 @@ void run_loop::finish(goal_id id, const stop_reason& why) {
 std::optional<stop_reason> run_loop::ended(const pending_goal& g, bool sample, bool stalled) const {
     using kind = stop_reason::kind;
     if (quitting_) return stop_reason{kind::quit, quit_text_};
-    if (sample && g.what.condition && g.what.condition())
-        return stop_reason{kind::condition, g.what.what};
-    if (g.what.until && sc_time_stamp() >= *g.what.until)
+    if (sample && g.awaited.condition && g.awaited.condition())
+        return stop_reason{kind::condition, g.awaited.condition_text};
+    if (g.awaited.until && sc_time_stamp() >= *g.awaited.until)
         return stop_reason{kind::time_limit, to_text(sc_time_stamp())};
     if (g.deadline && wall_clock::now() >= *g.deadline)
         return stop_reason{kind::wall_limit,
-                           fmt::format("{:.3f} s of wall clock", seconds(*g.what.wall_limit))};
-    if (paused_ && g.what.ends_on_pause) return stop_reason{kind::paused, pause_text_};
-    if (stalled && !g.what.background) return stop_reason{kind::stalled, stall_report()};
+                           fmt::format("{:.3f} s of wall clock", seconds(*g.awaited.wall_limit))};
+    if (paused_ && g.awaited.ends_on_pause) return stop_reason{kind::paused, pause_text_};
+    if (stalled && !g.awaited.background) return stop_reason{kind::stalled, stall_report()};
     return std::nullopt;
 }
 
@@ -170,7 +170,7 @@ bool run_loop::settle_goals() {
                         !sc_core::sc_pending_activity();
     std::vector<std::pair<std::function<void(const stop_reason&)>, stop_reason>> done;
     for (auto g = goals_.begin(); g != goals_.end();) {
-        const bool looks = std::exchange(g->fresh, false) || sample || g->what.background;
+        const bool looks = std::exchange(g->fresh, false) || sample || g->awaited.background;
         if (auto reason = ended(*g, looks, nothing_left)) {
             done.emplace_back(std::move(g->done), std::move(*reason));
             g = goals_.erase(g);
@@ -187,12 +187,12 @@ bool run_loop::settle_goals() {
 bool run_loop::stalled() const {
     if (!paused_) {
         if (sc_core::sc_pending_activity()) return false;
-        if (std::ranges::any_of(goals_, [](const auto& g) { return g.what.until.has_value(); }))
+        if (std::ranges::any_of(goals_, [](const auto& g) { return g.awaited.until.has_value(); }))
             return false;
     }
     return std::ranges::all_of(attachments_, [this](const auto& a) {
         return std::ranges::any_of(goals_,
-                                   [&a](const auto& g) { return g.what.attachment == a.id; });
+                                   [&a](const auto& g) { return g.awaited.attachment == a.id; });
     });
 }
 
@@ -201,7 +201,7 @@ std::string run_loop::stall_report() const {
         fmt::format("at {}: {}", to_text(sc_time_stamp()),
                     paused_ ? "paused (" + pause_text_ + ")" : "no event is pending");
     for (const auto& g : goals_)
-        report += fmt::format("\n  {} waits for {}", g.what.who, g.what.what);
+        report += fmt::format("\n  {} waits for {}", g.awaited.waiter, g.awaited.condition_text);
     for_each_module<describes_wait>([&](const auto& object, auto& module) {
         if (const auto text = module.describe_wait())
             report += fmt::format("\n  {} waits for {}", object.name(), *text);
@@ -218,10 +218,10 @@ void run_loop::elaborate() {
     driver_->restart();
 }
 
-stop_reason run_loop::run(goal what) {
+stop_reason run_loop::run(goal awaited) {
     elaborate();
     std::optional<stop_reason> result;
-    wait_for(std::move(what), [&result](const stop_reason& reason) { result = reason; });
+    wait_for(std::move(awaited), [&result](const stop_reason& reason) { result = reason; });
     while (!result) iterate();
     return *result;
 }
@@ -255,11 +255,11 @@ void run_loop::iterate() {
     if (rests_next()) return std::exchange(at_rest_, nullptr)();
     if (settle_goals() || quitting_) return;
     if (paused_) return block({});
-    const auto what = next();
-    if (what.boundary) {
-        simulate(*what.boundary);
+    const auto reason = next();
+    if (reason.boundary) {
+        simulate(*reason.boundary);
     } else {
-        block(what.wake);
+        block(reason.wake);
     }
 }
 
@@ -305,9 +305,9 @@ void run_loop::block(std::optional<wall_clock::time_point> wake) {
 sc_time run_loop::slice_end() const {
     auto end = later(sc_time_stamp(), slice_);
     for (const auto& g : goals_) {
-        if (g.what.condition)
+        if (g.awaited.condition)
             end = std::min(end, next_multiple(cfg_.sample_period, sc_time_stamp()));
-        if (g.what.until) end = std::min(end, *g.what.until);
+        if (g.awaited.until) end = std::min(end, *g.awaited.until);
     }
     return end;
 }
@@ -317,7 +317,7 @@ sc_time run_loop::slice_end() const {
 sc_time run_loop::next_sample() const {
     const bool looked = sc_time_stamp().value() % cfg_.sample_period.value() == 0;
     const bool wanted =
-        std::ranges::any_of(goals_, [](const auto& g) { return g.what.condition != nullptr; });
+        std::ranges::any_of(goals_, [](const auto& g) { return g.awaited.condition != nullptr; });
     return wanted && !looked ? next_multiple(cfg_.sample_period, sc_time_stamp())
                              : sc_core::sc_max_time();
 }
@@ -327,12 +327,12 @@ sc_time run_loop::next_sample() const {
 bool run_loop::another_host_acts() const {
     if (attachments_.empty()) return false;
     const auto host_of = [this](const pending_goal& g) -> const std::string* {
-        const auto found = std::ranges::find(attachments_, g.what.attachment, &attachment::id);
+        const auto found = std::ranges::find(attachments_, g.awaited.attachment, &attachment::id);
         return found == attachments_.end() || found->host.empty() ? nullptr : &found->host;
     };
     std::vector<const std::string*> waiting;
     for (const auto& g : goals_) {
-        if (g.what.background) continue;
+        if (g.awaited.background) continue;
         waiting.push_back(host_of(g));
         if (waiting.back() == nullptr) return false;
     }
@@ -346,9 +346,9 @@ time_driver::plan run_loop::next() const {
     const bool pending = sc_core::sc_pending_activity();
     auto limit = sc_core::sc_max_time();
     for (const auto& g : goals_)
-        if (g.what.until) limit = std::min(limit, *g.what.until);
+        if (g.awaited.until) limit = std::min(limit, *g.awaited.until);
     const bool has_waiter =
-        std::ranges::any_of(goals_, [](const auto& g) { return !g.what.background; });
+        std::ranges::any_of(goals_, [](const auto& g) { return !g.awaited.background; });
     if (!pending && (!has_waiter || limit == sc_core::sc_max_time())) return {};
     return driver_->next(
         {.event = pending ? sc_time_stamp() + sc_core::sc_time_to_pending_activity() : limit,
@@ -392,8 +392,8 @@ void run_loop::adapt(const sc_time& span, wall_clock::duration took) {
 
 // --- Attached hosts
 
-std::uint64_t run_loop::attach(std::string who, std::string host) {
-    attachments_.push_back({++last_attachment_, std::move(who), std::move(host)});
+std::uint64_t run_loop::attach(std::string client, std::string host) {
+    attachments_.push_back({++last_attachment_, std::move(client), std::move(host)});
     return last_attachment_;
 }
 

@@ -33,7 +33,7 @@ struct stop_reason {
         restored,    ///< a restored snapshot replaces this process
         quit,        ///< the platform is being ended
     };
-    kind what = kind::condition;
+    kind cause = kind::condition;
     std::string text;
 };
 std::string_view to_string(stop_reason::kind kind);
@@ -79,9 +79,9 @@ public:
     /// Called after each pause (paused = true) and resume (paused = false).
     void on_pause_change(std::function<void(bool paused, const std::string& why)> observer);
 
-    /// Calls `what` between slices, as soon as no handler is running and before the next one runs:
+    /// Calls `work` between slices, as soon as no handler is running and before the next one runs:
     /// the point at which this process can be replaced by another.
-    void at_rest(std::function<void()> what) { at_rest_ = std::move(what); }
+    void at_rest(std::function<void()> work) { at_rest_ = std::move(work); }
     /// Whether a call of at_rest() is pending: a handler with several pieces of work must stop
     /// after the current one.
     bool rests_next() const { return at_rest_ != nullptr; }
@@ -89,8 +89,8 @@ public:
     // --- Waiting: while a goal exists, simulated time advances and skips gaps.
 
     struct goal {
-        std::string who;   ///< who waits, for the stall report: "control client 3"
-        std::string what;  ///< what it waits for: "chip ready"
+        std::string waiter;          ///< who waits, for the stall report: "control client 3"
+        std::string condition_text;  ///< what it waits for: "chip ready"
         std::optional<sc_core::sc_time> until = {};  ///< ends at this absolute simulated time
         /// ends when true; evaluated every config::sample_period
         std::function<bool()> condition = {};
@@ -101,7 +101,7 @@ public:
     };
     using goal_id = std::uint64_t;
     /// `done` is called once, between slices; never inside this call.
-    goal_id wait_for(goal what, std::function<void(const stop_reason&)> done);
+    goal_id wait_for(goal awaited, std::function<void(const stop_reason&)> done);
     void cancel(goal_id id);
     /// Ends a goal now, and calls its `done`.
     void finish(goal_id id, const stop_reason& why);
@@ -111,7 +111,7 @@ public:
     /// Elaborates the modules without running a process. run() and serve() do so as well.
     void elaborate();
     /// Runs until the goal ends.
-    stop_reason run(goal what);
+    stop_reason run(goal awaited);
     /// Runs until quit().
     void serve();
     /// Runs to the time of the next event, under any policy and also while paused. Returns false
@@ -124,7 +124,7 @@ public:
 
     /// Registers a client that may access the platform at any time: slices are short while there is
     /// one. `host` names the driver's machine, which has one attachment per device.
-    std::uint64_t attach(std::string who, std::string host = {});
+    std::uint64_t attach(std::string client, std::string host = {});
     void detach(std::uint64_t attachment);
     std::size_t attached() const { return attachments_.size(); }
     /// Call first in the handler of each register access of a host. Lockstep: adds the cost of the
@@ -155,7 +155,7 @@ public:
 private:
     struct pending_goal {
         goal_id id;
-        goal what;
+        goal awaited;
         std::optional<wall_clock::time_point> deadline;
         std::function<void(const stop_reason&)> done;
         bool fresh;  ///< its condition has not been evaluated yet
@@ -194,7 +194,7 @@ private:
     goal_id last_goal_ = 0;
     struct attachment {
         std::uint64_t id;
-        std::string who, host;
+        std::string client, host;
     };
     std::vector<attachment> attachments_;
     std::uint64_t last_attachment_ = 0;

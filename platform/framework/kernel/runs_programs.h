@@ -34,7 +34,7 @@ public:
     virtual std::uint32_t pc(unsigned engine) const = 0;
 
     /// Writes the control block like software. Precondition: has_started().
-    virtual void order(unsigned engine, command what) = 0;
+    virtual void order(unsigned engine, command ordered) = 0;
     /// Returns false while the engine runs, or for a register that it does not have. Precondition:
     /// has_started().
     virtual bool set_register(unsigned engine, unsigned number, std::uint32_t value) = 0;

@@ -37,8 +37,8 @@ public:
     std::uint32_t write(const record& r) override {
         line_.clear();
         const auto out = std::back_inserter(line_);
-        fmt::format_to(out, "{} {} {}", r.start.value(), r.module, r.what);
-        if (r.what_it_is == record::kind::span) fmt::format_to(out, " for={}", r.duration.value());
+        fmt::format_to(out, "{} {} {}", r.start.value(), r.module, r.name);
+        if (r.type == record::kind::span) fmt::format_to(out, " for={}", r.duration.value());
         for (const auto& f : r.with) {
             const auto* text = std::get_if<std::string_view>(&f.value);
             fmt::format_to(out, " {}={}", f.name, text ? quoted(*text) : number(f));

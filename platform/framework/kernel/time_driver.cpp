@@ -140,7 +140,7 @@ sc_time time_driver::access_rest(const sc_time&) const {
 
 std::unique_ptr<time_driver> make_time_driver(const time_policy& policy, const sc_time& access_cost,
                                               const sc_time& shortest_gap) {
-    switch (policy.who) {
+    switch (policy.mode) {
     case time_policy::kind::lockstep:
         return std::make_unique<lockstep_driver>(access_cost);
     case time_policy::kind::free:

@@ -23,7 +23,7 @@ std::optional<time_policy> time_policy::parse(std::string_view text) {
 }
 
 std::string time_policy::text() const {
-    switch (who) {
+    switch (mode) {
     case kind::lockstep:
         return "lockstep";
     case kind::free:

@@ -15,7 +15,7 @@ struct time_policy {
         realtime,  ///< like free, but at most `factor` times wall-clock speed
     };
 
-    kind who = kind::free;
+    kind mode = kind::free;
     double factor = 1.0;  ///< simulated seconds per wall-clock second; realtime only
 
     /// Parses the form of the command line: "lockstep", "free", "realtime", "realtime:0.5". Returns

@@ -87,34 +87,34 @@ void close() {
     if (!failed.empty()) log::error("trace", "{}", failed);
 }
 
-void event(std::string_view module, std::string_view what, fields with,
+void event(std::string_view module, std::string_view name, fields with,
            const sc_core::sc_time& delay) {
     write({record::kind::event, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME, module,
-           what, detail::current, with});
+           name, detail::current, with});
 }
 
-void span(std::string_view module, std::string_view what, const sc_core::sc_time& start,
+void span(std::string_view module, std::string_view name, const sc_core::sc_time& start,
           const sc_core::sc_time& duration, fields with) {
-    write({record::kind::span, start, duration, module, what, detail::current, with});
+    write({record::kind::span, start, duration, module, name, detail::current, with});
 }
 
-slice begin(std::string_view module, std::string_view what, fields with,
+slice begin(std::string_view module, std::string_view name, fields with,
             const sc_core::sc_time& delay) {
     const record r{record::kind::begin,
                    sc_core::sc_time_stamp() + delay,
                    sc_core::SC_ZERO_TIME,
                    module,
-                   what,
+                   name,
                    detail::current,
                    with};
     return {write(r) + 1, detail::current};
 }
 
-void end(slice& which, std::string_view module, std::string_view what, fields with,
+void end(slice& which, std::string_view module, std::string_view name, fields with,
          const sc_core::sc_time& delay) {
     const auto ended = std::exchange(which, {});
     if (ended.track == 0) return;
-    write({record::kind::end, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME, module, what,
+    write({record::kind::end, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME, module, name,
            ended.of, with, ended.track - 1});
 }
 

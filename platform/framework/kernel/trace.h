@@ -80,10 +80,10 @@ void resume_after(const position& from);
 
 /// Records an event in `module` at the current time plus `delay` (the annotated delay of a
 /// b_transport).
-void event(std::string_view module, std::string_view what, fields with = {},
+void event(std::string_view module, std::string_view name, fields with = {},
            const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 /// Records an activity with known begin and duration.
-void span(std::string_view module, std::string_view what, const sc_core::sc_time& start,
+void span(std::string_view module, std::string_view name, const sc_core::sc_time& start,
           const sc_core::sc_time& duration, fields with = {});
 
 /// An activity whose end is not known when it begins; recorded as a begin and an end event. A
@@ -92,10 +92,10 @@ struct slice {
     std::uint32_t track = 0;  ///< track on which it is drawn; 0: it has not begun
     operation of = 0;
 };
-slice begin(std::string_view module, std::string_view what, fields with = {},
+slice begin(std::string_view module, std::string_view name, fields with = {},
             const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 /// Records the end; does nothing if the slice has not begun.
-void end(slice& which, std::string_view module, std::string_view what, fields with = {},
+void end(slice& which, std::string_view module, std::string_view name, fields with = {},
          const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 
 }  // namespace trn::trace

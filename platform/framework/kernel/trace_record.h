@@ -51,10 +51,10 @@ struct position {
 struct record {
     enum class kind : std::uint8_t { event, span, begin, end };
 
-    kind what_it_is;
+    kind type;
     sc_core::sc_time start;
     sc_core::sc_time duration;  ///< of a span only
-    std::string_view module, what;
+    std::string_view module, name;
     operation of;
     fields with;
     std::uint32_t track = 0;  ///< track of the slice that ends

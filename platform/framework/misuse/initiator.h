@@ -14,7 +14,7 @@ class initiator {
 public:
     enum class kind : std::uint8_t { host, firmware, dma, tool };
 
-    explicit initiator(kind what) : what_(what) {}
+    explicit initiator(kind source) : what_(source) {}
     virtual ~initiator() = default;
     kind what() const { return what_; }
     /// Name for reports: "the host", "chip0.management.cpu", "engine 128 queue 0".
@@ -36,9 +36,9 @@ private:
 /// Sets the current initiator during its lifetime, around a bus access that does not wait.
 class acting {
 public:
-    explicit acting(const initiator& who)
-        : before_(std::exchange(initiator::current_, &who)),
-          kind_before_(std::exchange(initiator::current_kind_, who.what_)) {}
+    explicit acting(const initiator& source)
+        : before_(std::exchange(initiator::current_, &source)),
+          kind_before_(std::exchange(initiator::current_kind_, source.what_)) {}
     ~acting() {
         initiator::current_ = before_;
         initiator::current_kind_ = kind_before_;

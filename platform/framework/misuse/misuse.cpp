@@ -66,14 +66,14 @@ tally& tally_of(const rule& broken, std::string_view module) {
 
 /// "chip0.management.cpu in serve_modern (firmware/mgmt/mailbox.c:220), pc 0x40001234"
 std::string present_initiator() {
-    const auto* who = initiator::current();
-    if (who == nullptr) return {};
-    const auto pc = who->instruction();
-    if (!pc) return who->describe();
+    const auto* initiated_by = initiator::current();
+    if (initiated_by == nullptr) return {};
+    const auto pc = initiated_by->instruction();
+    if (!pc) return initiated_by->describe();
     const auto& lookup = the_record().lookup;
-    const auto source = lookup ? lookup(*who, *pc) : std::string();
-    return fmt::format("{}{}{}, pc {:#x}", who->describe(), source.empty() ? "" : " in ", source,
-                       *pc);
+    const auto source = lookup ? lookup(*initiated_by, *pc) : std::string();
+    return fmt::format("{}{}{}, pc {:#x}", initiated_by->describe(), source.empty() ? "" : " in ",
+                       source, *pc);
 }
 
 }  // namespace
@@ -106,14 +106,14 @@ void report(const rule& broken, std::string_view module, std::string_view detail
                             mine.count == lines_per_module ? "; more are only counted" : ""));
 }
 
-void set_policy(const rule& which, policy what) {
-    the_record().policies[place_of(which)] = what;
+void set_policy(const rule& which, policy chosen) {
+    the_record().policies[place_of(which)] = chosen;
     ++the_record().revision;
 }
 
-void set_policy_of_all(policy what) {
+void set_policy_of_all(policy chosen) {
     the_record().policies.clear();
-    the_record().everywhere = what;
+    the_record().everywhere = chosen;
     ++the_record().revision;
 }
 

@@ -46,8 +46,8 @@ inline std::uint64_t reports() {
     return detail::reports;
 }
 
-void set_policy(const rule& which, policy what);
-void set_policy_of_all(policy what);
+void set_policy(const rule& which, policy chosen);
+void set_policy_of_all(policy chosen);
 policy policy_of(const rule& which);
 /// Whether a rule that is only checked on demand must be checked, since set_policy() named it. The
 /// result only changes with revision().

@@ -48,12 +48,12 @@ policy_choice policy_choice::parse(std::string_view text) {
 }
 
 void policy_choice::apply() const {
-    if (which.empty()) set_policy_of_all(what);
-    for (const auto& one : which) set_policy(one, what);
+    if (which.empty()) set_policy_of_all(chosen);
+    for (const auto& one : which) set_policy(one, chosen);
 }
 
-std::string_view to_string(policy what) {
-    return words[static_cast<std::size_t>(what)];
+std::string_view to_string(policy chosen) {
+    return words[static_cast<std::size_t>(chosen)];
 }
 
 }  // namespace trn::misuse

@@ -11,7 +11,7 @@ namespace trn::misuse {
 
 /// A user's policy for rules: "log", "fail:TRN-DMA-003,ring-id-mismatch".
 struct policy_choice {
-    policy what = policy::log;
+    policy chosen = policy::log;
     std::vector<rule> which = {};  ///< empty: all rules
 
     /// \throws std::invalid_argument with one sentence and a suggestion
@@ -19,6 +19,6 @@ struct policy_choice {
     void apply() const;
 };
 
-std::string_view to_string(policy what);
+std::string_view to_string(policy chosen);
 
 }  // namespace trn::misuse

@@ -72,14 +72,14 @@ std::optional<config::refusal> store_checked(std::string_view text, std::uint64_
 }
 
 template <std::integral T>
-std::optional<config::refusal> read_integer(std::string_view text, unit what, T& field) {
+std::optional<config::refusal> read_integer(std::string_view text, unit dimension, T& field) {
     std::optional<config::refusal> refused;
     const auto store = [&](std::uint64_t value) { refused = store_checked(text, value, field); };
     const auto with = [&](const auto& parsed, auto member) {
         return take(parsed, [&](const auto& value) { store(value.*member); });
     };
     std::optional<config::refusal> unread;
-    switch (what) {
+    switch (dimension) {
     case unit::bytes:
         unread = with(config::parse_bytes(text), &bytes::value);
         break;
@@ -111,9 +111,9 @@ std::optional<config::refusal> read_integer(std::string_view text, unit what, T&
 }
 
 template <std::integral T>
-std::string show_integer(T value, unit what) {
+std::string show_integer(T value, unit dimension) {
     const auto number = static_cast<std::uint64_t>(value);
-    switch (what) {
+    switch (dimension) {
     case unit::bytes:
         return to_string(bytes{number});
     case unit::bytes_per_second:
@@ -130,10 +130,10 @@ std::string show_integer(T value, unit what) {
     return fmt::format("{}", value);
 }
 
-inline std::string_view type_of(unit what) {
+inline std::string_view type_of(unit dimension) {
     constexpr std::array<std::string_view, 6> names{"number",    "address",   "size",
                                                     "data rate", "lane rate", "frequency"};
-    return names[static_cast<std::size_t>(what)];
+    return names[static_cast<std::size_t>(dimension)];
 }
 
 inline sc_core::sc_time to_sc_time(picoseconds value) {
@@ -147,7 +147,7 @@ inline picoseconds to_picoseconds(const sc_core::sc_time& time) {
 /// Conversions of one type of field, and its name.
 template <class T>
 struct field_type {
-    static std::optional<config::refusal> read(std::string_view text, unit what, T& field) {
+    static std::optional<config::refusal> read(std::string_view text, unit dimension, T& field) {
         if constexpr (std::same_as<T, bool>) {
             if (text == "true" || text == "false") {
                 field = text == "true";
@@ -176,11 +176,11 @@ struct field_type {
                                    suggest(text, names)};
         } else {
             static_assert(std::integral<T>, "a type that cannot be a parameter");
-            return read_integer(text, what, field);
+            return read_integer(text, dimension, field);
         }
     }
 
-    static std::string show(const T& field, unit what) {
+    static std::string show(const T& field, unit dimension) {
         if constexpr (std::same_as<T, bool>) {
             return field ? "true" : "false";
         } else if constexpr (std::same_as<T, std::string>) {
@@ -194,11 +194,11 @@ struct field_type {
                 if (choice.value == field) return std::string(choice.name);
             return "?";
         } else {
-            return show_integer(field, what);
+            return show_integer(field, dimension);
         }
     }
 
-    static std::string name(unit what) {
+    static std::string name(unit dimension) {
         if constexpr (std::same_as<T, bool>) return "true or false";
         if constexpr (std::same_as<T, std::string>) return "text";
         if constexpr (std::same_as<T, double>) return "real number";
@@ -208,7 +208,7 @@ struct field_type {
             for (const auto& choice : config::choices<T>::list) names.push_back(choice.name);
             return fmt::format("{}", fmt::join(names, " | "));
         }
-        return std::string(type_of(what));
+        return std::string(type_of(dimension));
     }
 };
 
@@ -218,7 +218,8 @@ template <class T>
 struct is_list<std::vector<T>> : std::true_type {};
 
 template <class T, class C>
-parameter make_parameter(std::string name, auto field, unit what, bool needed, std::string doc) {
+parameter make_parameter(std::string name, auto field, unit dimension, bool needed,
+                         std::string doc) {
     parameter made;
     made.name = std::move(name);
     made.doc = std::move(doc);
@@ -226,32 +227,33 @@ parameter make_parameter(std::string name, auto field, unit what, bool needed, s
     made.list = is_list<T>::value;
     if constexpr (is_list<T>::value) {
         using item = typename T::value_type;
-        made.type = "list of " + field_type<item>::name(what) + "s";
+        made.type = "list of " + field_type<item>::name(dimension) + "s";
         made.assign = [=](std::any& config, std::span<const std::string> texts,
                           const auto& refuse) {
             T& list = std::invoke(field, *std::any_cast<C>(&config));
             list.assign(texts.size(), item{});
             for (std::size_t i = 0; i < texts.size(); ++i) {
                 item read{};
-                if (const auto why = field_type<item>::read(texts[i], what, read)) refuse(i, *why);
+                if (const auto why = field_type<item>::read(texts[i], dimension, read))
+                    refuse(i, *why);
                 list[i] = read;
             }
         };
         made.show = [=](const std::any& config) {
             std::vector<std::string> shown;
             for (const item& one : std::invoke(field, *std::any_cast<C>(&config)))
-                shown.push_back(field_type<item>::show(one, what));
+                shown.push_back(field_type<item>::show(one, dimension));
             return fmt::format("[{}]", fmt::join(shown, ", "));
         };
     } else {
-        made.type = field_type<T>::name(what);
+        made.type = field_type<T>::name(dimension);
         made.assign = [=](std::any& config, std::span<const std::string> texts,
                           const auto& refuse) {
             T& target = std::invoke(field, *std::any_cast<C>(&config));
-            if (const auto why = field_type<T>::read(texts[0], what, target)) refuse(0, *why);
+            if (const auto why = field_type<T>::read(texts[0], dimension, target)) refuse(0, *why);
         };
         made.show = [=](const std::any& config) {
-            return field_type<T>::show(std::invoke(field, *std::any_cast<C>(&config)), what);
+            return field_type<T>::show(std::invoke(field, *std::any_cast<C>(&config)), dimension);
         };
     }
     return made;
@@ -268,19 +270,19 @@ struct row {
     row(const char* name, F field, required_t, const char* doc)
         : made(make<F>(name, field, unit::none, true, doc)) {}
     template <std::invocable<C&> F>
-    row(const char* name, F field, unit what, const char* doc)
-        : made(make<F>(name, field, what, false, doc)) {}
+    row(const char* name, F field, unit dimension, const char* doc)
+        : made(make<F>(name, field, dimension, false, doc)) {}
     template <std::invocable<C&> F>
-    row(const char* name, F field, unit what, required_t, const char* doc)
-        : made(make<F>(name, field, what, true, doc)) {}
+    row(const char* name, F field, unit dimension, required_t, const char* doc)
+        : made(make<F>(name, field, dimension, true, doc)) {}
 
     parameter made;
 
 private:
     template <class F>
-    static parameter make(const char* name, F field, unit what, bool needed, const char* doc) {
+    static parameter make(const char* name, F field, unit dimension, bool needed, const char* doc) {
         using T = std::remove_cvref_t<std::invoke_result_t<F, C&>>;
-        return make_parameter<T, C>(name, field, what, needed, doc);
+        return make_parameter<T, C>(name, field, dimension, needed, doc);
     }
 };
 

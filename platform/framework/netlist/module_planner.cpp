@@ -75,16 +75,16 @@ variables module_planner::board_values(const assembly& board) {
 void module_planner::expand(scope& here) {
     const auto list = here.file->root().at("modules");
     for (const auto& e : list.entries()) {
-        const auto what = read(here, e);
-        if (!what) {
+        const auto declared = read(here, e);
+        if (!declared) {
             here.broken.push_back(e.key);
             continue;
         }
-        for (std::uint64_t i = 0; i < what->count; ++i) {
+        for (std::uint64_t i = 0; i < declared->count; ++i) {
             const auto before = all_.mistakes();
-            if (!add(here, *what, i)) return;
+            if (!add(here, *declared, i)) return;
             if (all_.mistakes() == before) continue;
-            here.broken.push_back(what->name);
+            here.broken.push_back(declared->name);
             break;  // the other instances have the same errors
         }
     }
@@ -207,39 +207,40 @@ bool module_planner::is_cycle(const assembly* next, const config::node& where) {
 
 // --- Adding one instance
 
-bool module_planner::add(scope& here, const declaration& what, std::uint64_t i) {
+bool module_planner::add(scope& here, const declaration& declared, std::uint64_t i) {
     if (plan_.modules.size() >= planning::max_modules || all_.full) {
-        all_.too_many(what.where, "modules", planning::max_modules);
+        all_.too_many(declared.where, "modules", planning::max_modules);
         return false;
     }
     const auto index = static_cast<std::uint32_t>(plan_.modules.size());
     plan::module made;
-    made.name = what.counted ? fmt::format("{}{}", what.name, i) : what.name;
+    made.name = declared.counted ? fmt::format("{}{}", declared.name, i) : declared.name;
     made.path = here.container == plan::none ? made.name
                                              : plan_.modules[here.container].path + "." + made.name;
-    made.type = what.type;
-    made.built_as = what.built_as;
+    made.type = declared.type;
+    made.built_as = declared.built_as;
     made.parent = here.container;
-    made.where = what.where;
+    made.where = declared.where;
     if (const auto [twin, fresh] = here.modules.try_emplace(made.name, index); !fresh) {
-        all_.report(what.where, mistake::module_twice, fmt::format("two modules '{}'", made.name),
+        all_.report(declared.where, mistake::module_twice,
+                    fmt::format("two modules '{}'", made.name),
                     "first at " + place_text(plan_.modules[twin->second].where));
         return true;
     }
-    const auto known = with_i(here.values, what.counted, i);
-    const auto settings = settings_of(what, i, known);
+    const auto known = with_i(here.values, declared.counted, i);
+    const auto settings = settings_of(declared, i, known);
     if (!settings) return true;
-    if (what.built_as != nullptr) {
-        configure(what, *settings, known, made);
+    if (declared.built_as != nullptr) {
+        configure(declared, *settings, known, made);
         made.end = index + 1;
         plan_.modules.push_back(std::move(made));
         return true;
     }
-    scope inner{what.assembled, {}, index, {}, {}};
-    fill(what, *settings, known, inner.values);
+    scope inner{declared.assembled, {}, index, {}, {}};
+    fill(declared, *settings, known, inner.values);
     made.parameters = inner.values;
     plan_.modules.push_back(std::move(made));
-    inside_.push_back(what.assembled);
+    inside_.push_back(declared.assembled);
     expand(inner);
     inside_.pop_back();
     plan_.modules[index].end = static_cast<std::uint32_t>(plan_.modules.size());
@@ -247,9 +248,9 @@ bool module_planner::add(scope& here, const declaration& what, std::uint64_t i) 
 }
 
 std::optional<std::vector<module_planner::setting>> module_planner::settings_of(
-    const declaration& what, std::uint64_t i, const variables& known) {
-    auto all = what.settings;
-    for (const auto& [e, values] : what.each) {
+    const declaration& declared, std::uint64_t i, const variables& known) {
+    auto all = declared.settings;
+    for (const auto& [e, values] : declared.each) {
         setting one{{e.key, e.key_node, values.is_list() ? values.items[i] : values.value}, {}};
         if (!values.is_list()) {
             one.written_out = all_.nth_text(values, i, known);
@@ -264,9 +265,9 @@ std::optional<std::string> module_planner::value_of(const setting& s, const vari
     return s.written_out ? s.written_out : all_.text(s.value, known);
 }
 
-void module_planner::configure(const declaration& what, const std::vector<setting>& settings,
+void module_planner::configure(const declaration& declared, const std::vector<setting>& settings,
                                const variables& known, plan::module& module) {
-    const kind& type = *what.built_as;
+    const kind& type = *declared.built_as;
     module.config = type.defaults();
     const auto before = all_.mistakes();
     for (const auto& s : settings) {
@@ -279,12 +280,13 @@ void module_planner::configure(const declaration& what, const std::vector<settin
     }
     for (const auto& p : type.parameters)
         if (p.required && find_key(settings, p.name) == settings.end())
-            all_.report(what.where, mistake::missing_parameter,
+            all_.report(declared.where, mistake::missing_parameter,
                         fmt::format("{} needs '{}'", type.name, p.name),
                         fmt::format("{}: {}", p.type, p.doc));
     if (!type.check || all_.mistakes() != before) return;
     if (const auto why = type.check(module.config))
-        all_.report(what.where, mistake::refused_by_model, fmt::format("{}: {}", type.name, *why));
+        all_.report(declared.where, mistake::refused_by_model,
+                    fmt::format("{}: {}", type.name, *why));
 }
 
 void module_planner::assign(const parameter& p, const setting& given, const variables& known,
@@ -305,9 +307,9 @@ void module_planner::assign(const parameter& p, const setting& given, const vari
 }
 
 /// Sets the values of an assembly's parameters for this instance.
-void module_planner::fill(const declaration& what, const std::vector<setting>& settings,
+void module_planner::fill(const declaration& declaration, const std::vector<setting>& settings,
                           const variables& known, variables& inner) {
-    const auto& declared = what.assembled->parameters;
+    const auto& declared = declaration.assembled->parameters;
     std::vector<bool> given(declared.size());
     std::vector<config::node> where;
     for (const auto& p : declared) where.push_back(p.where);
@@ -317,7 +319,7 @@ void module_planner::fill(const declaration& what, const std::vector<setting>& s
                                         [&](const auto& p) { return p.name == s.key; });
         if (found == declared.end()) {
             all_.report(s.key_node, mistake::unknown_parameter,
-                        fmt::format("{} has no parameter '{}'", what.type, s.key),
+                        fmt::format("{} has no parameter '{}'", declaration.type, s.key),
                         suggest(s.key, names_of(declared)));
             continue;
         }
@@ -330,7 +332,7 @@ void module_planner::fill(const declaration& what, const std::vector<setting>& s
         given[index] = true;
         where[index] = s.value;
     }
-    apply_presets(*what.assembled, inner, std::move(given),
+    apply_presets(*declaration.assembled, inner, std::move(given),
                   [&](std::size_t p, const config::refusal& why) { all_.report(where[p], why); });
 }
 

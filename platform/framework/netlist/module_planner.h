@@ -54,15 +54,15 @@ private:
     bool find_type(const scope& here, const config::node& type, declaration& out);
     bool is_cycle(const assembly* next, const config::node& where);
 
-    bool add(scope& here, const declaration& what, std::uint64_t i);
-    std::optional<std::vector<setting>> settings_of(const declaration& what, std::uint64_t i,
+    bool add(scope& here, const declaration& declared, std::uint64_t i);
+    std::optional<std::vector<setting>> settings_of(const declaration& declared, std::uint64_t i,
                                                     const variables& known);
-    void configure(const declaration& what, const std::vector<setting>& settings,
+    void configure(const declaration& declared, const std::vector<setting>& settings,
                    const variables& known, plan::module& module);
     void assign(const parameter& p, const setting& value, const variables& known, std::any& config);
     std::optional<std::string> value_of(const setting& s, const variables& known);
-    void fill(const declaration& what, const std::vector<setting>& settings, const variables& known,
-              variables& inner);
+    void fill(const declaration& declared, const std::vector<setting>& settings,
+              const variables& known, variables& inner);
 
     planning& all_;
     plan& plan_;

@@ -22,9 +22,9 @@ void planning::report(const config::node& where, mistake code, std::string messa
         where.report(code, std::move(message), std::move(suggestion));
 }
 
-void planning::too_many(const config::node& where, std::string_view what, std::uint64_t most) {
+void planning::too_many(const config::node& where, std::string_view noun, std::uint64_t most) {
     full = true;
-    report(where, mistake::too_many_modules, fmt::format("more than {} {}", most, what));
+    report(where, mistake::too_many_modules, fmt::format("more than {} {}", most, noun));
 }
 
 /// Names, and planning time, grow with each level: a few thousand levels would take a minute.

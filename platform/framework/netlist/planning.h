@@ -46,7 +46,7 @@ public:
     }
     /// Number of calls of report().
     std::size_t mistakes() const { return mistakes_; }
-    void too_many(const config::node& where, std::string_view what, std::uint64_t most);
+    void too_many(const config::node& where, std::string_view noun, std::uint64_t most);
     /// Whether the nesting of files (`levels`) is too deep; reports it if so.
     bool is_too_deep(std::size_t levels, const config::node& where);
 

@@ -22,8 +22,8 @@ template <int N, sc_core::sc_port_policy Policy>
 using initiator = tlm::tlm_base_initiator_socket<64, fw_if, bw_if, N, Policy>;
 
 /// Aborts because a kind's table does not match its class: an internal error.
-[[noreturn]] void broken_table(const std::string& what) {
-    std::cerr << "kind table: " << what << std::endl;
+[[noreturn]] void broken_table(const std::string& message) {
+    std::cerr << "kind table: " << message << std::endl;
     std::abort();
 }
 
@@ -124,28 +124,30 @@ sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsig
 
 }  // namespace
 
-void system::bind(const plan::binding& what) {
+void system::bind(const plan::binding& binding) {
     const auto object = [&](const plan::endpoint& end) -> sc_core::sc_object& {
         const port& p = board_.modules[end.module].built_as->ports[end.port];
         return find_object(*modules_[end.module], p, end.index);
     };
     const auto explain = [&] {
-        return fmt::format("cannot bind {} to {}", board_.text(what.from), board_.text(what.to));
+        return fmt::format("cannot bind {} to {}", board_.text(binding.from),
+                           board_.text(binding.to));
     };
     const auto bound = [&] {
-        const port& user = board_.modules[what.from.module].built_as->ports[what.from.port];
-        if (user.join) return user.join(*modules_[what.from.module], *modules_[what.to.module]);
-        auto& from = object(what.from);
-        auto& to = object(what.to);
-        return bind_sockets(from, to) || bind_lines(from, to, what.to.index) ||
+        const port& user = board_.modules[binding.from.module].built_as->ports[binding.from.port];
+        if (user.join)
+            return user.join(*modules_[binding.from.module], *modules_[binding.to.module]);
+        auto& from = object(binding.from);
+        auto& to = object(binding.to);
+        return bind_sockets(from, to) || bind_lines(from, to, binding.to.index) ||
                join_plugs(from, to);
     };
-    if (!what.repeated && !bound()) broken_table(explain());
-    if (!what.window) return;
-    auto* decoder = dynamic_cast<router*>(modules_[what.from.module].get());
+    if (!binding.repeated && !bound()) broken_table(explain());
+    if (!binding.window) return;
+    auto* decoder = dynamic_cast<router*>(modules_[binding.from.module].get());
     if (decoder == nullptr) broken_table(explain());
-    const auto& w = *what.window;
-    if (decoder->map({w.base, w.size, w.target_base, what.router_port}) != nullptr)
+    const auto& w = *binding.window;
+    if (decoder->map({w.base, w.size, w.target_base, binding.router_port}) != nullptr)
         broken_table(explain());
 }
 

@@ -57,7 +57,7 @@ private:
     void build_one(std::uint32_t index);
     void refuse(const plan::module& m, std::string_view why);
     void bind_all();
-    void bind(const plan::binding& what);
+    void bind(const plan::binding& bound);
 
     plan board_;
     std::vector<std::unique_ptr<sc_core::sc_module>> modules_;  // indexed like board_.modules

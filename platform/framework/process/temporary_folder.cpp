@@ -12,8 +12,8 @@ namespace trn {
 
 namespace {
 
-[[noreturn]] void throw_errno(const std::string& what) {
-    throw std::system_error(errno, std::generic_category(), what);
+[[noreturn]] void throw_errno(const std::string& operation) {
+    throw std::system_error(errno, std::generic_category(), operation);
 }
 
 /// Starts a shell that leads a process group and reads `input`. The scripts ignore SIGINT and

@@ -353,22 +353,22 @@ unsigned char* register_bank::ram(std::uint64_t instance) {
 
 tlm::tlm_response_status register_bank::refuse(tlm::tlm_response_status status, bool is_write,
                                                std::uint64_t address, unsigned length) const {
-    const auto what = fmt::format("{} of {} bytes at {} offset {:#x}", is_write ? "write" : "read",
+    const auto text = fmt::format("{} of {} bytes at {} offset {:#x}", is_write ? "write" : "read",
                                   length, table_.block, address);
     switch (status) {
     case tlm::TLM_COMMAND_ERROR_RESPONSE:
         misuse::report(is_write ? misuse::write_to_read_only : misuse::read_of_write_only, name_,
-                       what);
+                       text);
         break;
     case tlm::TLM_BURST_ERROR_RESPONSE:
     case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE:
-        misuse::report(misuse::wrong_width, name_, what);
+        misuse::report(misuse::wrong_width, name_, text);
         break;
     case tlm::TLM_ADDRESS_ERROR_RESPONSE:
-        misuse::report(misuse::no_such_register, name_, what);
+        misuse::report(misuse::no_such_register, name_, text);
         break;
     default:
-        log::guest_warn(name_, "{}: refused", what);
+        log::guest_warn(name_, "{}: refused", text);
     }
     return status;
 }

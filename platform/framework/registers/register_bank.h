@@ -38,7 +38,7 @@ struct register_use {
     };
     std::array<counts, static_cast<std::size_t>(initiator::kind::tool) + 1> by{};
 
-    const counts& of(initiator::kind who) const { return by[static_cast<std::size_t>(who)]; }
+    const counts& of(initiator::kind source) const { return by[static_cast<std::size_t>(source)]; }
     bool any() const;
 };
 

@@ -37,8 +37,8 @@ constexpr int superseded = 121;
 /// Maximum number of descriptors in a message (SCM_MAX_FD in Linux is 253).
 constexpr std::size_t per_message = 250;
 
-[[noreturn]] void cannot(const char* what) {
-    throw std::system_error(errno, std::generic_category(), what);
+[[noreturn]] void cannot(const char* operation) {
+    throw std::system_error(errno, std::generic_category(), operation);
 }
 
 void call(const std::function<void()>& hook) {
@@ -140,7 +140,7 @@ void snapshots::order::send(int socket) const {
     }
     descriptors.insert(descriptors.end(), carry.descriptors.begin(), carry.descriptors.end());
     const auto words = json::to_cbor({{"names", names},
-                                      {"carry", carry.what},
+                                      {"carry", carry.state},
                                       {"digest", carry.traced.digest},
                                       {"operations", carry.traced.operations},
                                       {"returns", carry.traced.returns}});

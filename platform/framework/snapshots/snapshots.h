@@ -38,7 +38,7 @@ public:
     };
     /// State passed from the replaced process to the one that continues.
     struct handover_state {
-        nlohmann::json what;
+        nlohmann::json state;
         std::vector<int> descriptors = {};  ///< owned by the receiver, which must close them
         trace::position traced = {};        ///< filled in by restore()
     };

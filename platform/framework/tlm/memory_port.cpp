@@ -27,7 +27,7 @@ sc_core::sc_time memory_port::window::reserve_and_trace(tlm::tlm_command command
                      [&left](std::size_t at, const sc_core::sc_time& when) { left[at] = when; });
     for (std::size_t n = 0; n < left.size(); ++n) {  // in the direction of the data
         const auto at = command == tlm::TLM_WRITE_COMMAND ? n : hops.size() - 1 - n;
-        hops[at].what->crossed(command, bytes, start, left[at]);
+        hops[at].resource->crossed(command, bytes, start, left[at]);
     }
     return through;
 }

@@ -77,9 +77,9 @@ public:
                 const std::size_t at = command == tlm::TLM_WRITE_COMMAND ? count - 1 - n : n;
                 const route::hop& hop = hops[at];
                 const auto own =
-                    hop.what->reserve(command, hop.address + (address - first), bytes, start);
+                    hop.resource->reserve(command, hop.address + (address - first), bytes, start);
                 left(at, own);
-                if (through > own) hop.what->held_until(command, through);
+                if (through > own) hop.resource->held_until(command, through);
                 through = std::max(through, own);
             }
             return through;

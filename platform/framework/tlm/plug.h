@@ -91,8 +91,8 @@ public:
     void report_link_change() {
         if (peer_ != nullptr) peer_->owner_.link_changed(*peer_);
     }
-    void report_link_error(link_error what) {
-        if (peer_ != nullptr) peer_->owner_.link_erred(*peer_, what);
+    void report_link_error(link_error error) {
+        if (peer_ != nullptr) peer_->owner_.link_erred(*peer_, error);
     }
 
 private:

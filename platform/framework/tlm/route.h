@@ -38,12 +38,12 @@ public:
 protected:
     ~crossing() = default;
     /// Implements crossed(): the bytes occupied `module` for the last `occupancy` before `until`.
-    static void report_transfer(std::string_view module, std::string_view what, std::uint64_t bytes,
+    static void report_transfer(std::string_view module, std::string_view name, std::uint64_t bytes,
                                 const sc_core::sc_time& at, const sc_core::sc_time& until,
                                 const sc_core::sc_time& occupancy) {
         if (trace::current_operation() == 0) return;
         const auto start = until > at + occupancy ? until - occupancy : at;
-        trace::span(module, what, start, until - start, {{"bytes", bytes}});
+        trace::span(module, name, start, until - start, {{"bytes", bytes}});
     }
     static void report_transfer(std::string_view module, tlm::tlm_command command,
                                 std::uint64_t bytes, const sc_core::sc_time& at,
@@ -60,7 +60,7 @@ protected:
 /// to `watcher`.
 struct route : tlm::tlm_extension<route> {
     struct hop {
-        crossing* what;
+        crossing* resource;
         std::uint64_t address;  ///< of the request, in this hop's address space
     };
     static constexpr unsigned capacity = 24;  // enough for a path across a fabric
@@ -70,10 +70,10 @@ struct route : tlm::tlm_extension<route> {
     traffic_watcher* watcher = nullptr;
     std::uint64_t watched_address = 0;  ///< of the request, in the watcher's address space
 
-    /// Called by targets and interconnects: adds `what` if the initiator requested the route.
-    static void add(tlm::tlm_generic_payload& request, crossing& what) {
+    /// Called by targets and interconnects: adds `resource` if the initiator requested the route.
+    static void add(tlm::tlm_generic_payload& request, crossing& resource) {
         if (auto* mine = request.get_extension<route>(); mine != nullptr && mine->count < capacity)
-            mine->hops[mine->count++] = {&what, request.get_address()};
+            mine->hops[mine->count++] = {&resource, request.get_address()};
     }
     tlm::tlm_extension_base* clone() const override { return new route(*this); }
     void copy_from(const tlm::tlm_extension_base& other) override {

@@ -140,7 +140,7 @@ typedef struct trn_transport {
     /** Optional (NULL), for recordings: begins an operation; the accesses up to operation_posted
      * belong to it. `joins`: number of the operation that it is a part of, or 0. Returns its
      * number; 0 without a recording. */
-    uint64_t (*operation_begins)(void* context, const char* what, uint64_t joins);
+    uint64_t (*operation_begins)(void* context, const char* operation, uint64_t joins);
     void (*operation_posted)(void* context);
     /** The operation is complete. Set if operation_begins is. */
     void (*operation_complete)(void* context, uint64_t operation);

@@ -216,8 +216,9 @@ static int open_bars(struct context* at) {
     return error;
 }
 
-static int failed(struct context* at, int error, char* why, size_t why_size, const char* what) {
-    if (why_size > 0) snprintf(why, why_size, "%s: %s: %s", at->name, what, strerror(-error));
+static int failed(struct context* at, int error, char* why, size_t why_size,
+                  const char* operation) {
+    if (why_size > 0) snprintf(why, why_size, "%s: %s: %s", at->name, operation, strerror(-error));
     close_transport(at);
     return error;
 }

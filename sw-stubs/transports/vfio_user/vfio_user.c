@@ -66,9 +66,9 @@ __attribute__((format(printf, 3, 4))) static int fail(trn_vfio_user* c, int erro
 }
 
 /* The connection is lost: all later calls fail too. */
-static int lost(trn_vfio_user* c, const char* what) {
+static int lost(trn_vfio_user* c, const char* operation) {
     c->gone = -ENODEV;
-    return fail(c, c->gone, "%s", what);
+    return fail(c, c->gone, "%s", operation);
 }
 
 /* ---- receiving ---- */
@@ -278,10 +278,10 @@ static int transact(trn_vfio_user* c, const struct request* request, struct inco
 
 /* Sends a request and checks that its reply has at least `min_size` bytes. */
 static int request_reply(trn_vfio_user* c, const struct request* request, struct incoming* reply,
-                         size_t min_size, const char* what) {
+                         size_t min_size, const char* noun) {
     const int error = transact(c, request, reply);
     if (error != 0 && c->gone == 0 && error != -ETIMEDOUT)
-        return fail(c, error, "%s: error of the server: %s", what, strerror(-error));
+        return fail(c, error, "%s: error of the server: %s", noun, strerror(-error));
     if (error == 0 && reply->size < min_size)
         return lost(c, "the server sent a reply that is too short");
     return error;

@@ -66,14 +66,14 @@ ports: {{access: local.target, out: up.initiator}}
                        memories, memories);
 }
 
-/// Runs `what` in a child process with its own elaboration, and copies the `result` it left.
+/// Runs `work` in a child process with its own elaboration, and copies the `result` it left.
 /// Returns false if the child failed.
-bool in_child(void* result, std::size_t size, const std::function<void()>& what) {
+bool in_child(void* result, std::size_t size, const std::function<void()>& work) {
     int ends[2];
     if (pipe(ends) != 0) return false;
     const pid_t child = fork();
     if (child == 0) {
-        what();
+        work();
         _exit(write(ends[1], result, size) == static_cast<ssize_t>(size) ? 0 : 1);
     }
     close(ends[1]);
@@ -148,9 +148,9 @@ void empty_modules(const counts& how_many) {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
 }
 
-double seconds(const std::function<void()>& what) {
+double seconds(const std::function<void()>& work) {
     const auto start = std::chrono::steady_clock::now();
-    what();
+    work();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -190,9 +190,9 @@ void by_hand() {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
 }
 
-double measure(const std::function<void()>& what) {
+double measure(const std::function<void()>& work) {
     double took = -1;
-    return in_child(&took, sizeof took, [&] { took = seconds(what); }) ? took : -1;
+    return in_child(&took, sizeof took, [&] { took = seconds(work); }) ? took : -1;
 }
 
 struct pair_of_times {

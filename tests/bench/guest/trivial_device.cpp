@@ -149,11 +149,11 @@ private:
         add(info);
     }
 
-    void read(const region_access& what) {
-        add(what);
-        for (std::uint32_t i = 0; i < what.count && i < 4096; ++i)
-            reply_.push_back(what.region == VFIO_PCI_CONFIG_REGION_INDEX
-                                 ? config_[(what.offset + i) % config_.size()]
+    void read(const region_access& access) {
+        add(access);
+        for (std::uint32_t i = 0; i < access.count && i < 4096; ++i)
+            reply_.push_back(access.region == VFIO_PCI_CONFIG_REGION_INDEX
+                                 ? config_[(access.offset + i) % config_.size()]
                                  : 0x5a);
     }
 

@@ -92,7 +92,7 @@ private:
 /// The platform as started by `trnvp run --listen`, with a RAM in place of the chip.
 int serve(int, char**) {
     misuse::set_rules(misuse::all_rules);
-    run_loop loop({.policy = {.who = time_policy::kind::free}});
+    run_loop loop({.policy = {.mode = time_policy::kind::free}});
     root_complex root("root", {});
     pcie_endpoint endpoint("endpoint", {});
     router bar0("bar0", {}), bar4("bar4", {});
@@ -182,8 +182,8 @@ void measure(const std::string& where, int client_core, int server_core,
         post.push_back(time_each([&] { ours.post(); }));
         ours.read();  // waits until posted writes have arrived
     }
-    const auto row = [&](const char* what, double ns) {
-        rows.push_back({.name = std::string("vfio-user ") + what + ", " + where,
+    const auto row = [&](const char* name, double ns) {
+        rows.push_back({.name = std::string("vfio-user ") + name + ", " + where,
                         .value = ns / 1000,
                         .unit = "us",
                         .peer = "raw Unix socket ping-pong",

@@ -228,27 +228,27 @@ struct campaign {
 };
 
 campaign read_campaign(int argc, char** argv) {
-    campaign what;
+    campaign plan;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string_view option = argv[i];
-        if (option == "--board") what.board = argv[i + 1];
-        if (option == "--accesses") what.accesses = std::strtoull(argv[i + 1], nullptr, 0);
-        if (option == "--seed") what.seed = std::strtoull(argv[i + 1], nullptr, 0);
+        if (option == "--board") plan.board = argv[i + 1];
+        if (option == "--accesses") plan.accesses = std::strtoull(argv[i + 1], nullptr, 0);
+        if (option == "--seed") plan.seed = std::strtoull(argv[i + 1], nullptr, 0);
     }
     if (const char* more = std::getenv("TRNVP_FUZZ_ACCESSES"))
-        what.accesses = std::strtoull(more, nullptr, 0);
-    return what;
+        plan.accesses = std::strtoull(more, nullptr, 0);
+    return plan;
 }
 
-void play(const campaign& what, host_cpu& cpu) {
+void play(const campaign& plan, host_cpu& cpu) {
     std::uint64_t done = 0;
     double slowest = 0;
     device chip(cpu.transport());
     chip.check(trn_probe(chip));
     recover(chip, 0);
-    for (std::uint64_t round = 0; done < what.accesses; ++round) {
+    for (std::uint64_t round = 0; done < plan.accesses; ++round) {
         test::detail::current_input = round;
-        fuzz_random random(what.seed * 0x2545f4914f6cdd1dull + round);
+        fuzz_random random(plan.seed * 0x2545f4914f6cdd1dull + round);
         const double started = test::processor_seconds();
         guest wild(chip, cpu.transport(), random);
         while (wild.accesses() < accesses_per_round) wild.act();
@@ -280,19 +280,19 @@ int report_detected_misuse() {
 
 int sc_main(int argc, char** argv) {
     misuse::set_rules(misuse::all_rules);
-    const campaign what = read_campaign(argc, argv);
+    const campaign plan = read_campaign(argc, argv);
     log::replace_sink({});
     for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL})
         signal(s, test::detail::report_crash);
-    test::detail::current_seed = what.seed;
-    platform board(kinds(), {.board = what.board});
+    test::detail::current_seed = plan.seed;
+    platform board(kinds(), {.board = plan.board});
     misuse::set_policy_of_all(misuse::policy::count);
     function_port* function = board.functions().at(0).port;
     host_cpu cpu(*function, {});
     const guarded_memory readable(*function, readable_at, false);
     const guarded_memory writable(*function, writable_at, true);
     board.boot(sc_core::sc_time(1, sc_core::SC_SEC));
-    cpu.run([&] { play(what, cpu); });
+    cpu.run([&] { play(plan, cpu); });
     run_loop::goal goal{"the fuzzer", "its guest"};
     goal.condition = [&] { return cpu.idle(); };
     const auto how = board.loop().run(std::move(goal));
@@ -301,7 +301,7 @@ int sc_main(int argc, char** argv) {
     } catch (const std::exception& wrong) {
         return std::fprintf(stderr, "round %llu of seed %llu: %s\n",
                             static_cast<unsigned long long>(test::detail::current_input),
-                            static_cast<unsigned long long>(what.seed), wrong.what()),
+                            static_cast<unsigned long long>(plan.seed), wrong.what()),
                1;
     }
     if (!cpu.idle()) return std::fprintf(stderr, "%s\n", how.text.c_str()), 1;

@@ -61,8 +61,8 @@ again:
     halt
 )"};
 
-[[noreturn]] void wrong(const char* what) {
-    std::fprintf(stderr, "%s\n", what);
+[[noreturn]] void wrong(const char* message) {
+    std::fprintf(stderr, "%s\n", message);
     std::abort();
 }
 

@@ -44,8 +44,8 @@ constexpr unsigned partitions = 128;
 constexpr unsigned run_us = 20;
 constexpr std::uint32_t wait_limit_us = 8;
 
-[[noreturn]] void complain(const char* what, unsigned engine, std::uint64_t a, std::uint64_t b) {
-    std::fprintf(stderr, "engine %u: %s (%llx, %llx)\n", engine, what,
+[[noreturn]] void complain(const char* message, unsigned engine, std::uint64_t a, std::uint64_t b) {
+    std::fprintf(stderr, "engine %u: %s (%llx, %llx)\n", engine, message,
                  static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));
     std::abort();
 }
@@ -259,12 +259,12 @@ private:
         f.immediate = random.below(2);
         for (const isa::field& one : kind.fields) {
             std::uint64_t value = random.below(8);
-            if (one.what == isa::field::kind::number) value = random.below(40);
-            if (one.what == isa::field::kind::type) value = random.below(20);
-            if (one.what == isa::field::kind::address)
+            if (one.content == isa::field::kind::number) value = random.below(40);
+            if (one.content == isa::field::kind::type) value = random.below(20);
+            if (one.content == isa::field::kind::address)
                 value = random.below(2) == 0 ? 0 : harmless_address(random);
-            if (one.what == isa::field::kind::i32 && random.below(2) == 0) value = -value;
-            if (one.what == isa::field::kind::where) {
+            if (one.content == isa::field::kind::i32 && random.below(2) == 0) value = -value;
+            if (one.content == isa::field::kind::where) {
                 if (random.below(2) == 0) f.where = place(random);
             } else if (one.member != nullptr) {
                 f.*one.member = value;
@@ -479,8 +479,8 @@ void check_engine(bench& b, unsigned e, const words& program) {
     const unsigned state = b.state(e), error = b.error(e);
     const std::uint32_t pc = b.get(control::pc, e), retired = b.get(control::retired, e);
     const auto length = program.size() / 64;
-    const auto wrong = [&](const char* what) {
-        complain(what, e, state << 8 | error, std::uint64_t{retired} << 32 | pc);
+    const auto wrong = [&](const char* message) {
+        complain(message, e, state << 8 | error, std::uint64_t{retired} << 32 | pc);
     };
     switch (state) {
     case 1:
@@ -540,9 +540,9 @@ struct input {
     bool wild;
 };
 
-void run(bench& b, const input& what) {
+void run(bench& b, const input& input) {
     b.begin();
-    for (unsigned e = 0; e < engines; ++e) b.start(e, what.programs[e]);
+    for (unsigned e = 0; e < engines; ++e) b.start(e, input.programs[e]);
     sc_core::sc_start(sc_core::sc_time(run_us, sc_core::SC_US));
 }
 

@@ -32,17 +32,17 @@ std::string record_text() {
     run.boards["chip"] = {"00ff", "<svg></svg>"};
     for (const auto* name : {"good", "bad"}) {
         auto& one = run.results.emplace_back();
-        one.what.file = "x.yaml";
-        one.what.name = name;
-        one.what.board = one.board_key = "chip";
+        one.description.file = "x.yaml";
+        one.description.name = name;
+        one.description.board = one.board_key = "chip";
         one.number = run.whole.size();
-        one.how.what = run.whole.empty() ? scenario::outcome::verdict::passed
-                                         : scenario::outcome::verdict::failed;
+        one.how.result = run.whole.empty() ? scenario::outcome::verdict::passed
+                                           : scenario::outcome::verdict::failed;
         one.how.timeline = {{"boot", 3, 0}, {"s: copy", 4, 100, {{"s", 9}}}};
         one.how.figures = {{"rate", 57.25, "GB/s", 50.0, {}}};
         one.how.trace_digest = 1;
         one.fidelity = {{"board", "chip"}, {"registers", nlohmann::json::array()}};
-        run.whole.push_back(regression::run_identity(one.what));
+        run.whole.push_back(regression::run_identity(one.description));
     }
     run.coverage = "TN:\nSF:a.c\nFN:1,f\nFNDA:1,f\nBRDA:2,0,0,-\nDA:2,1\nend_of_record\n";
     return to_text(run);

@@ -36,16 +36,16 @@ class CollectivesOverDomains : public CollectiveTest {
 protected:
     static constexpr auto board = "tests/integration/collectives/three_sleds.yaml";
 
-    static void expect_all_right(collective_group& group, collective_request what) {
+    static void expect_all_right(collective_group& group, collective_request request) {
         for (const auto& each : every_way) {
-            what.op = each.op;
-            what.algorithm = each.algorithm;
-            what.check = true;
+            request.op = each.op;
+            request.algorithm = each.algorithm;
+            request.check = true;
             SCOPED_TRACE(fmt::format("{} {} of {} ranks in {} domains, {} bytes",
                                      trn_coll_op_text(each.op),
                                      trn_coll_algorithm_text(each.algorithm), group.ranks(),
-                                     group.domains(), what.bytes));
-            expect_right(group.run(what));
+                                     group.domains(), request.bytes));
+            expect_right(group.run(request));
         }
     }
     std::uint64_t sent_by_cards() const {

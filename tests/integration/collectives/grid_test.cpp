@@ -29,15 +29,15 @@ protected:
         chips.resize(ranks);
         return chips;
     }
-    static void expect_all_right(collective_group& group, collective_request what) {
+    static void expect_all_right(collective_group& group, collective_request request) {
         for (const auto& each : variants) {
-            what.op = each.op;
-            what.algorithm = each.algorithm;
-            what.check = true;
+            request.op = each.op;
+            request.algorithm = each.algorithm;
+            request.check = true;
             SCOPED_TRACE(fmt::format("{} {} of {} ranks, {} bytes", trn_coll_op_text(each.op),
                                      trn_coll_algorithm_text(each.algorithm), group.ranks(),
-                                     what.bytes));
-            const auto done = group.run(what);
+                                     request.bytes));
+            const auto done = group.run(request);
             expect_right(done);
             EXPECT_EQ(done.algorithm, each.algorithm);
         }

@@ -47,7 +47,7 @@ protected:
             std::make_unique<platform>(kinds(), platform_options{.board = board, .timing = timing});
         hosts_ = std::make_unique<in_process_hosts>(platform_->functions());
         for (std::size_t n = 0; n < hosts_->chips().size(); ++n) hosts_->attach(n);
-        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
+        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).cause,
                   stop_reason::kind::condition);
     }
     std::vector<std::size_t> all() const {
@@ -64,9 +64,9 @@ protected:
         EXPECT_GT(result.ns, 0);
     }
     /// The message of the exception; "" if none is thrown.
-    static std::string sentence(collective_group& group, const collective_request& what) {
+    static std::string sentence(collective_group& group, const collective_request& request) {
         try {
-            group.run(what);
+            group.run(request);
         } catch (const device_error& wrong) {
             return wrong.what();
         }

@@ -13,14 +13,14 @@ protected:
     static constexpr trn_coll_op ops[] = {TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER,
                                           TRN_COLL_ALL_REDUCE};
 
-    static void expect_all_right(collective_group& group, collective_request what) {
-        what.algorithm = TRN_COLL_KANGARING;
-        what.check = true;
+    static void expect_all_right(collective_group& group, collective_request request) {
+        request.algorithm = TRN_COLL_KANGARING;
+        request.check = true;
         for (const auto op : ops) {
             SCOPED_TRACE(fmt::format("{} of {} ranks, {} bytes", trn_coll_op_text(op),
-                                     group.ranks(), what.bytes));
-            what.op = op;
-            expect_right(group.run(what));
+                                     group.ranks(), request.bytes));
+            request.op = op;
+            expect_right(group.run(request));
         }
     }
 };
@@ -188,11 +188,11 @@ TEST_F(KangaRingHangs, MissingRankIsNamedByItsPartnerAndThePreviousPair) {
         chips.resize(ranks);
         collective_group group(*this, chips, image());
         std::uint32_t absent = 0;
-        for (const auto& what : requests(ranks)) {
+        for (const auto& wanted : requests(ranks)) {
             absent = (absent + 3) % static_cast<std::uint32_t>(ranks);
             SCOPED_TRACE(fmt::format("{} of {} ranks without {}, {} bytes",
-                                     trn_coll_op_text(what.op), ranks, absent, what.bytes));
-            const auto ends = group.run_without(absent, what);
+                                     trn_coll_op_text(wanted.op), ranks, absent, wanted.bytes));
+            const auto ends = group.run_without(absent, wanted);
             const auto named = expect_all_lead_to(absent, ends);
             EXPECT_GE(named, ranks == 2 ? 1u : 3u);
             for (std::uint32_t rank = 0; rank < ranks; ++rank)
@@ -206,8 +206,8 @@ TEST_F(KangaRingHangs, MissingRankIsNamedByItsPartnerAndThePreviousPair) {
 TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
-    for (const auto& what : requests(16)) {
-        auto noting = what;
+    for (const auto& wanted : requests(16)) {
+        auto noting = wanted;
         noting.steps = true;
         const auto steps = group.run(noting).steps;
         for (const std::uint32_t guilty : {0, 5, 11}) {
@@ -216,9 +216,9 @@ TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
             // In the second half it may have queued all transfers that others wait for.
             for (std::size_t step = guilty % 2; step < ends_ns.size() / 2; step += 2) {
                 SCOPED_TRACE(fmt::format("{}, {} bytes: rank {} stops at step {} of {}",
-                                         trn_coll_op_text(what.op), what.bytes, guilty, step,
+                                         trn_coll_op_text(wanted.op), wanted.bytes, guilty, step,
                                          ends_ns.size()));
-                auto stopping = what;
+                auto stopping = wanted;
                 stopping.meanwhile = [&](std::uint32_t rank, device& on) {
                     if (rank != guilty) return;
                     on.check(trn_sleep(on, ends_ns[step]));

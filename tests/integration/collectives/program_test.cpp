@@ -38,21 +38,21 @@ protected:
     }
     /// Vector writes the operands; Tensor starts the collective, multiplies, and waits for it.
     static void start_programs(device& on, std::span<const trn_coll_trigger> triggers,
-                               const work& what) {
+                               const work& request) {
         host_engine(on, isa::engine::vector)
             .start(fmt::format(
                 "update S[{}]+=1 memset dst=sbuf[0:128, 0] bf16 [512:1] imm=1.0\nhalt", operands));
         std::string text =
             fmt::format("wait S[{}]>=1:subtract rank rd=R{} what=ns_low\n", operands, began);
-        if (what.collective) text += writes(triggers);
-        if (what.multiplies != 0)
+        if (request.collective) text += writes(triggers);
+        if (request.multiplies != 0)
             text += fmt::format(
                 "reg_move rd=R{0} imm=0\n"
                 "load_stationary a=sbuf[0:128, 0] bf16 [128:1]\n"
                 "again: multiply dst=psum[0:128, 0] fp32 [512:1] a=sbuf[0:128, 0] bf16 [512:1]\n"
                 "loop rd=R{0} step=1 imm={1} target=again\n",
-                left, what.multiplies);
-        if (what.collective)
+                left, request.multiplies);
+        if (request.collective)
             text += fmt::format("wait S[{}]>={}:subtract nop\n", done, triggers.size());
         text += fmt::format("drain\nrank rd=R{} what=ns_low\nhalt", ended);
         host_engine(on, isa::engine::tensor).start(text);
@@ -71,22 +71,22 @@ protected:
     }
 
     collective_request engine_started(std::uint64_t bytes, unsigned multiplies) {
-        collective_request what{.op = TRN_COLL_ALL_REDUCE, .bytes = bytes, .check = true};
-        what.done = {.core = 0, .index = done};
-        what.start_by = [multiplies](std::uint32_t, device& on,
-                                     std::span<const trn_coll_trigger> triggers) {
+        collective_request request{.op = TRN_COLL_ALL_REDUCE, .bytes = bytes, .check = true};
+        request.done = {.core = 0, .index = done};
+        request.start_by = [multiplies](std::uint32_t, device& on,
+                                        std::span<const trn_coll_trigger> triggers) {
             start_programs(on, triggers, {.collective = true, .multiplies = multiplies});
         };
-        return what;
+        return request;
     }
     double run(std::uint64_t bytes, unsigned multiplies) {
-        auto what = engine_started(bytes, multiplies);
+        auto wanted = engine_started(bytes, multiplies);
         double longest = 0;
-        what.meanwhile = [&](std::uint32_t, device& on) {
+        wanted.meanwhile = [&](std::uint32_t, device& on) {
             wait_for_halt(on);
             longest = took(on, longest);
         };
-        expect_right(group_->run(what));
+        expect_right(group_->run(wanted));
         return longest;
     }
     double multiply(unsigned multiplies) {
@@ -125,16 +125,16 @@ TEST_F(ProgramCollectives, AnAllReduceOverlapsWithTheMatmulsOfTheEnginesThatStar
 }
 
 TEST_F(ProgramCollectives, EachRunNeedsItsTriggersOnly) {
-    auto what = engine_started(64 * KiB, 0);
-    what.iterations = 3;
-    what.meanwhile = [](std::uint32_t, device& on) { wait_for_halt(on); };
-    expect_right(group_->run(what));
+    auto wanted = engine_started(64 * KiB, 0);
+    wanted.iterations = 3;
+    wanted.meanwhile = [](std::uint32_t, device& on) { wait_for_halt(on); };
+    expect_right(group_->run(wanted));
 }
 
 TEST_F(ProgramCollectives, AProgramRunsACollectiveSeveralTimesWithoutItsHost) {
-    collective_request what{.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true};
-    what.done = {.core = 3, .index = 255};
-    what.start_by = [](std::uint32_t, device& on, std::span<const trn_coll_trigger> triggers) {
+    collective_request request{.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true};
+    request.done = {.core = 3, .index = 255};
+    request.start_by = [](std::uint32_t, device& on, std::span<const trn_coll_trigger> triggers) {
         // The semaphore belongs to another core, so the engine polls it: contract 3.3.
         const auto read = trn_semaphore_address(on, 3, 255) - 0x800;
         host_engine(on, isa::engine::sync)
@@ -146,25 +146,25 @@ TEST_F(ProgramCollectives, AProgramRunsACollectiveSeveralTimesWithoutItsHost) {
                                "loop rd=R1 step=1 imm=5 target=once\nhalt",
                                writes(triggers), read, triggers.size()));
     };
-    what.meanwhile = [](std::uint32_t, device& on) {
+    request.meanwhile = [](std::uint32_t, device& on) {
         wait_for_halt(on, isa::engine::sync);
         trn_cc_slot slot{};
         on.check(trn_cc_slot_state(on, 0, 0, &slot));
         EXPECT_EQ(slot.runs, 5u);
     };
-    expect_right(group_->run(what));
+    expect_right(group_->run(request));
 }
 
 TEST_F(ProgramCollectives, AMissingRankTimesOutTheEnginesThatWait) {
-    auto what = engine_started(64 * KiB, 0);
-    what.limit_ns = 200'000;
-    const auto start_by = what.start_by;
-    what.start_by = [=](std::uint32_t rank, device& on,
-                        std::span<const trn_coll_trigger> triggers) {
+    auto wanted = engine_started(64 * KiB, 0);
+    wanted.limit_ns = 200'000;
+    const auto start_by = wanted.start_by;
+    wanted.start_by = [=](std::uint32_t rank, device& on,
+                          std::span<const trn_coll_trigger> triggers) {
         host_engine(on, isa::engine::tensor).set(reg::wait_limit, 300);
         start_by(rank, on, triggers);
     };
-    const auto ends = group_->run_without(1, what);
+    const auto ends = group_->run_without(1, wanted);
     for (const std::size_t rank : {0, 2, 3}) {
         EXPECT_EQ(ends[rank].status, TRN_ABORTED);
         EXPECT_EQ(ends[rank].failure.code, TRN_CC_CODE_STUCK);
@@ -178,11 +178,11 @@ TEST_F(ProgramCollectives, AMissingRankTimesOutTheEnginesThatWait) {
 }
 
 TEST_F(ProgramCollectives, ASemaphoreThatDoesNotExistIsRefused) {
-    collective_request what{.op = TRN_COLL_BARRIER};
-    what.done = {.core = 8, .index = 0};
-    EXPECT_EQ(sentence(*group_, what), "there is no semaphore 0 of core 8");
-    what.done = {.core = 0, .index = 256};
-    EXPECT_EQ(sentence(*group_, what), "there is no semaphore 256 of core 0");
+    collective_request request{.op = TRN_COLL_BARRIER};
+    request.done = {.core = 8, .index = 0};
+    EXPECT_EQ(sentence(*group_, request), "there is no semaphore 0 of core 8");
+    request.done = {.core = 0, .index = 256};
+    EXPECT_EQ(sentence(*group_, request), "there is no semaphore 256 of core 0");
 }
 
 }  // namespace

@@ -52,22 +52,24 @@ protected:
         return chosen;
     }
     collective_request request(std::size_t ranks) {
-        collective_request what{.check = true};
-        what.op = static_cast<trn_coll_op>(random_.below(TRN_COLL_OPS));
-        do what.algorithm = static_cast<trn_coll_algorithm>(random_.below(TRN_COLL_ALGORITHMS));
-        while (what.algorithm != TRN_COLL_AUTO && !trn_coll_has_algorithm(what.op, what.algorithm));
-        what.type = any({TRN_FP32, TRN_BF16, TRN_FP16, TRN_INT32, TRN_UINT32, TRN_INT8, TRN_UINT8});
-        what.with = any({TRN_COLL_SUM, TRN_COLL_MIN, TRN_COLL_MAX});
+        collective_request request{.check = true};
+        request.op = static_cast<trn_coll_op>(random_.below(TRN_COLL_OPS));
+        do request.algorithm = static_cast<trn_coll_algorithm>(random_.below(TRN_COLL_ALGORITHMS));
+        while (request.algorithm != TRN_COLL_AUTO &&
+               !trn_coll_has_algorithm(request.op, request.algorithm));
+        request.type =
+            any({TRN_FP32, TRN_BF16, TRN_FP16, TRN_INT32, TRN_UINT32, TRN_INT8, TRN_UINT8});
+        request.with = any({TRN_COLL_SUM, TRN_COLL_MIN, TRN_COLL_MAX});
         const auto elements = any<std::uint64_t>({1, 3, 64, 65, 1000, 20'000});
-        what.bytes =
-            (trn_coll_has_blocks(what.op) ? ranks : 1) * elements * trn_coll_type_bytes(what.type);
-        for (auto n = trn_coll_count_entries(what.op, static_cast<std::uint32_t>(ranks)); n > 0;
+        request.bytes = (trn_coll_has_blocks(request.op) ? ranks : 1) * elements *
+                        trn_coll_type_bytes(request.type);
+        for (auto n = trn_coll_count_entries(request.op, static_cast<std::uint32_t>(ranks)); n > 0;
              --n)
-            what.counts.push_back(random_.below(2) != 0 ? random_.below(2 * elements) : 1);
-        what.root = static_cast<std::uint32_t>(random_.below(ranks));
-        if (random_.below(2) != 0) what.channels = static_cast<std::uint32_t>(random_.below(5));
-        if (random_.below(2) != 0) what.lanes = static_cast<std::uint32_t>(random_.below(17));
-        return what;
+            request.counts.push_back(random_.below(2) != 0 ? random_.below(2 * elements) : 1);
+        request.root = static_cast<std::uint32_t>(random_.below(ranks));
+        if (random_.below(2) != 0) request.channels = static_cast<std::uint32_t>(random_.below(5));
+        if (random_.below(2) != 0) request.lanes = static_cast<std::uint32_t>(random_.below(17));
+        return request;
     }
 
 private:
@@ -80,17 +82,17 @@ TEST_P(RandomCollectives, AreCorrectOrRefused) {
     unsigned right = 0;
     for (unsigned n = 0; n < wanted; ++n) {
         const auto chips = ranks();
-        const auto what = request(chips.size());
+        const auto wanted = request(chips.size());
         SCOPED_TRACE(fmt::format(
             "{}: {} by {} over chips {}, {} bytes or counts {}, type {}, operator {}, root {}, "
             "{} channels, {} lanes",
-            n, trn_coll_op_text(what.op), trn_coll_algorithm_text(what.algorithm),
-            fmt::join(chips, " "), what.bytes, fmt::join(what.counts, " "),
-            static_cast<int>(what.type), static_cast<int>(what.with), what.root, what.channels,
-            what.lanes));
+            n, trn_coll_op_text(wanted.op), trn_coll_algorithm_text(wanted.algorithm),
+            fmt::join(chips, " "), wanted.bytes, fmt::join(wanted.counts, " "),
+            static_cast<int>(wanted.type), static_cast<int>(wanted.with), wanted.root,
+            wanted.channels, wanted.lanes));
         collective_group group(*this, chips, image());
         try {
-            expect_right(group.run(what));
+            expect_right(group.run(wanted));
             ++right;
         } catch (const device_error& wrong) {
             EXPECT_EQ(wrong.status, TRN_INVALID_ARGUMENT) << wrong.what();

@@ -22,15 +22,15 @@ protected:
                                                TRN_COLL_REDUCE_SCATTER};
     using counts = std::vector<std::uint64_t>;
 
-    static void expect_all_right(collective_group& group, collective_request what,
+    static void expect_all_right(collective_group& group, collective_request request,
                                  std::span<const trn_coll_op> which) {
-        what.check = true;
+        request.check = true;
         for (const auto op : which) {
             SCOPED_TRACE(fmt::format("{} by {} of {} ranks, {} bytes", trn_coll_op_text(op),
-                                     trn_coll_algorithm_text(what.algorithm), group.ranks(),
-                                     what.bytes));
-            what.op = op;
-            expect_right(group.run(what));
+                                     trn_coll_algorithm_text(request.algorithm), group.ranks(),
+                                     request.bytes));
+            request.op = op;
+            expect_right(group.run(request));
         }
     }
 };
@@ -68,9 +68,9 @@ TEST_F(SeveralRings, DistributeAnyNumberOfLanesAndChannels) {
     for (const auto& [channels, lanes] :
          {shape{0, 1}, {0, 3}, {1, 5}, {1, 8}, {3, 0}, {3, 1}, {3, 3}, {8, 0}, {8, 3}}) {
         SCOPED_TRACE(fmt::format("{} channels of {} lanes", channels, lanes));
-        const collective_request what{
+        const collective_request request{
             .algorithm = TRN_COLL_RING, .bytes = 3 * MiB, .channels = channels, .lanes = lanes};
-        expect_all_right(group, what, std::span(ops).first(4));
+        expect_all_right(group, request, std::span(ops).first(4));
     }
     expect_all_right(group,
                      {.algorithm = TRN_COLL_KANGARING, .bytes = 3 * MiB, .channels = 3, .lanes = 5},

@@ -25,18 +25,18 @@ collective_places all_in(const location& memory) {
 
 class SbufCollectives : public CollectiveTest {
 protected:
-    static void expect_every_way_right(collective_group& group, collective_request what) {
-        what.check = true;
+    static void expect_every_way_right(collective_group& group, collective_request request) {
+        request.check = true;
         for (int op = TRN_COLL_ALL_REDUCE; op < TRN_COLL_BARRIER; ++op)
             for (int algorithm = TRN_COLL_RING; algorithm < TRN_COLL_ALGORITHMS; ++algorithm) {
-                what.op = static_cast<trn_coll_op>(op);
-                what.algorithm = static_cast<trn_coll_algorithm>(algorithm);
-                if (!trn_coll_has_algorithm(what.op, what.algorithm)) continue;
+                request.op = static_cast<trn_coll_op>(op);
+                request.algorithm = static_cast<trn_coll_algorithm>(algorithm);
+                if (!trn_coll_has_algorithm(request.op, request.algorithm)) continue;
                 SCOPED_TRACE(fmt::format(
-                    "{} {}, {} to {} by way of {}, {} bytes", trn_coll_op_text(what.op),
-                    trn_coll_algorithm_text(what.algorithm), what.places.send.name(),
-                    what.places.receive.name(), what.places.scratch.name(), what.bytes));
-                expect_right(group.run(what));
+                    "{} {}, {} to {} by way of {}, {} bytes", trn_coll_op_text(request.op),
+                    trn_coll_algorithm_text(request.algorithm), request.places.send.name(),
+                    request.places.receive.name(), request.places.scratch.name(), request.bytes));
+                expect_right(group.run(request));
             }
     }
     /// Bytes moved by the default HBM stack of a rank's buffers.
@@ -103,14 +103,14 @@ TEST_F(SbufCollectives, DoNotUseHbmWhenScratchIsInSbuf) {
     collective_group group(*this, all(), image());
     // Counts one iteration: a second one needs no setup.
     const auto moved = [&](const collective_places& places) {
-        collective_request what{.op = TRN_COLL_ALL_REDUCE,
-                                .algorithm = TRN_COLL_RING,
-                                .bytes = 1 * MiB,
-                                .places = places};
+        collective_request request{.op = TRN_COLL_ALL_REDUCE,
+                                   .algorithm = TRN_COLL_RING,
+                                   .bytes = 1 * MiB,
+                                   .places = places};
         const auto with = [&](std::uint32_t iterations) {
-            what.iterations = iterations;
+            request.iterations = iterations;
             const auto before = moved_by_hbm();
-            group.run(what);
+            group.run(request);
             return moved_by_hbm() - before;
         };
         const auto once = with(1);
@@ -165,8 +165,8 @@ TEST_F(SbufCollectives, ByteWrittenOutsideABufferIsDetected) {
 TEST_F(SbufCollectives, BuffersThatDoNotFitAreRefusedWithAMessage) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
-    const auto expect = [&](const collective_request& what, const std::string& part) {
-        const auto found = sentence(group, what);
+    const auto expect = [&](const collective_request& wanted, const std::string& part) {
+        const auto found = sentence(group, wanted);
         EXPECT_NE(found.find(part), std::string::npos) << found;
     };
     expect({.op = TRN_COLL_ALL_TO_ALL, .bytes = 16 * MiB, .places = all_in(sbuf(0))},
@@ -223,7 +223,7 @@ TEST_F(SbufCollectives, SlotsRunConcurrentlyEachInItsQuarter) {
                          .slot = slot,
                          .check = true}});
     for (const auto& each : collective_group::run_together(jobs)) expect_right(each);
-    jobs[1].what.bytes = 4 * MiB;
+    jobs[1].request.bytes = 4 * MiB;
     EXPECT_THROW(collective_group::run_together(jobs), std::invalid_argument)
         << "three buffers of 4 MiB are more than a quarter of 32 MiB";
 }
@@ -232,14 +232,14 @@ TEST_F(SbufCollectives, CrossDomainsThroughTheRegisterBar) {
     boot("tests/integration/collectives/three_sleds.yaml");
     collective_group group(*this, {0, 1, 4, 5}, image());
     ASSERT_EQ(group.domains(), 2u);
-    auto what = collective_request{.bytes = 100'000, .root = 3, .iterations = 2, .check = true};
+    auto wanted = collective_request{.bytes = 100'000, .root = 3, .iterations = 2, .check = true};
     for (const auto& where :
          {all_in(sbuf(0)), collective_places{sbuf(3), hbm_stack(0), hbm_stack(0)}})
         for (int op = TRN_COLL_ALL_REDUCE; op < TRN_COLL_BARRIER; ++op) {
             SCOPED_TRACE(trn_coll_op_text(static_cast<trn_coll_op>(op)));
-            what.op = static_cast<trn_coll_op>(op);
-            what.places = where;
-            expect_right(group.run(what));
+            wanted.op = static_cast<trn_coll_op>(op);
+            wanted.places = where;
+            expect_right(group.run(wanted));
         }
 }
 

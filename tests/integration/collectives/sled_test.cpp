@@ -242,9 +242,9 @@ TEST_F(SledCollectives, BroadcastAndPermuteAcceptAnyByteCount) {
 
 TEST_F(SledCollectives, InvalidRequestsAreRefusedWithAMessage) {
     collective_group group(*this, all(), image());
-    const auto refused = [&](const collective_request& what) {
+    const auto refused = [&](const collective_request& request) {
         try {
-            group.run(what);
+            group.run(request);
         } catch (const device_error& wrong) {
             return wrong.status == TRN_INVALID_ARGUMENT && std::string(wrong.what()).size() > 10;
         }

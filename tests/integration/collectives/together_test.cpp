@@ -58,12 +58,12 @@ TEST_F(CollectivesTogether, DisjointGroupsRunConcurrently) {
     collective_group even(*this, {0, 2, 4, 6, 8, 10, 12}, image());
     collective_group odd(*this, {15, 1, 3, 5, 13}, image());
     for (const auto algorithm : {TRN_COLL_RING, TRN_COLL_DOUBLING, TRN_COLL_HALVING}) {
-        const collective_request what{.op = TRN_COLL_ALL_REDUCE,
-                                      .algorithm = algorithm,
-                                      .bytes = 1 * MiB,
-                                      .iterations = 2,
-                                      .check = true};
-        expect_together({{even, what}, {odd, what}});
+        const collective_request request{.op = TRN_COLL_ALL_REDUCE,
+                                         .algorithm = algorithm,
+                                         .bytes = 1 * MiB,
+                                         .iterations = 2,
+                                         .check = true};
+        expect_together({{even, request}, {odd, request}});
     }
 }
 

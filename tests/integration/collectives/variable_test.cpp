@@ -81,8 +81,8 @@ TEST_F(VariableCollectives, RunOnManyRanks) {
 TEST_F(VariableCollectives, WrongLengthsAreRefusedWithAMessage) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
-    const auto expect = [&](const collective_request& what, const std::string& part) {
-        const auto found = sentence(group, what);
+    const auto expect = [&](const collective_request& request, const std::string& part) {
+        const auto found = sentence(group, request);
         EXPECT_NE(found.find(part), std::string::npos) << found;
     };
     expect({.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3}}, "takes 4 counts, not 3");

@@ -33,7 +33,7 @@ public:
           platform_(kinds(), {.board = which.board, .set = which.set}) {
         cpu_ = std::make_unique<host_cpu>(*platform_.functions().at(0).port, host_cpu::config{});
         const auto how = platform_.boot(sc_core::sc_time(1, sc_core::SC_SEC));
-        if (how.what != stop_reason::kind::condition) throw std::runtime_error(how.text);
+        if (how.cause != stop_reason::kind::condition) throw std::runtime_error(how.text);
     }
 
     void run(const trn_options& options, const std::function<void(device&)>& work) override {

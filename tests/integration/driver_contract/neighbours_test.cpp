@@ -37,7 +37,7 @@ protected:
                                       .set = {"position=" + position}});
         for (const auto& f : platform_->functions())
             hosts_.push_back(std::make_unique<host_cpu>(*f.port, host_cpu::config{}));
-        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
+        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).cause,
                   stop_reason::kind::condition);
     }
     /// Runs a program on both hosts at the same time.

@@ -33,13 +33,13 @@ protected:
             functions_[f.name] = f;
             hosts_[f.name] = std::make_unique<host_cpu>(*f.port, host_cpu::config{});
         }
-        EXPECT_EQ(platform_.boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
+        EXPECT_EQ(platform_.boot(sc_core::sc_time(1, sc_core::SC_SEC)).cause,
                   stop_reason::kind::condition);
     }
-    void run(const std::string& who, const std::function<void(const trn_transport&)>& work) {
-        auto& host = *hosts_.at(who);
+    void run(const std::string& host_name, const std::function<void(const trn_transport&)>& work) {
+        auto& host = *hosts_.at(host_name);
         host.run([&] { work(host.transport()); });
-        run_loop::goal goal{"the test", who};
+        run_loop::goal goal{"the test", host_name};
         goal.condition = [&] { return host.idle(); };
         platform_.loop().run(std::move(goal));
         host.rethrow();

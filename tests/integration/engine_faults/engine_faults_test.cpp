@@ -72,7 +72,7 @@ protected:
             [this](std::string_view, std::string_view text) { printed_ += text; });
         hosts_ = std::make_unique<in_process_hosts>(platform_->functions());
         for (std::size_t n = 0; n < hosts_->chips().size(); ++n) hosts_->attach(n);
-        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
+        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).cause,
                   stop_reason::kind::condition);
     }
     /// Runs `work` on a chip's host with a loaded driver.

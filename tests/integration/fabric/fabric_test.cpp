@@ -59,7 +59,7 @@ protected:
                                       .timing = timing});
         for (const auto& f : platform_->functions())
             hosts_.push_back(std::make_unique<host_cpu>(*f.port, host_cpu::config{}));
-        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
+        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).cause,
                   stop_reason::kind::condition);
         for (unsigned chip = 0; chip < 4; ++chip) {
             set(chip, reg::own_id, valid | id_of(chip));

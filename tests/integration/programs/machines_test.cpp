@@ -122,17 +122,17 @@ protected:
     }
     /// \returns ns from the last start of the all-reduce to its end on the slowest rank
     void run(unsigned matmuls) {
-        collective_request what{.op = TRN_COLL_ALL_REDUCE, .type = TRN_FP32, .bytes = bytes};
-        what.algorithm = TRN_COLL_RING;
-        what.channels = 1;
-        what.done = {.core = 0, .index = 30};
-        what.start_by = [&](std::uint32_t rank, device& on,
-                            std::span<const trn_coll_trigger> triggers) {
+        collective_request request{.op = TRN_COLL_ALL_REDUCE, .type = TRN_FP32, .bytes = bytes};
+        request.algorithm = TRN_COLL_RING;
+        request.channels = 1;
+        request.done = {.core = 0, .index = 30};
+        request.start_by = [&](std::uint32_t rank, device& on,
+                               std::span<const trn_coll_trigger> triggers) {
             ASSERT_EQ(triggers.size(), 1u);
             start(ranks_[rank], on, triggers.front(), matmuls);
         };
-        what.meanwhile = [&](std::uint32_t rank, device& on) { finish(ranks_[rank], on); };
-        group_->run(what);
+        request.meanwhile = [&](std::uint32_t rank, device& on) { finish(ranks_[rank], on); };
+        group_->run(request);
     }
     std::uint32_t longest(std::uint32_t rank_data::*time) const {
         std::uint32_t most = 0;

@@ -201,7 +201,7 @@ TEST_F(RecordedSession, ReportsAnswersThatAreNotUtf8) {
     while (auto e = log.next()) events.push_back(std::move(*e));
     // Queries the status, as in a recording with different responses.
     const auto written =
-        std::ranges::find(events, recording::kind::control, [](const auto& e) { return e.what; });
+        std::ranges::find(events, recording::kind::control, [](const auto& e) { return e.type; });
     ASSERT_NE(written, events.end());
     const std::string call =
         R"({"method":"console","params":{"module":"chip0.management.uart"},"answer":"none"})";
@@ -247,11 +247,11 @@ TEST_F(RecordedSession, FailsWhenThePlatformDiffersFromTheRecording) {
     recording::log_reader log(recording());
     while (auto e = log.next()) events.push_back(std::move(*e));
     // The same recording with one event changed.
-    const auto expect = [&](kind what, const std::function<void(event&)>& change,
+    const auto expect = [&](kind type, const std::function<void(event&)>& change,
                             const std::string& text) {
         auto changed = events;
         const auto at = std::find_if(changed.rbegin(), changed.rend(),
-                                     [&](const event& e) { return e.what == what; });
+                                     [&](const event& e) { return e.type == type; });
         ASSERT_NE(at, changed.rend()) << text;
         change(*at);
         recording::log_writer writer(recording());
@@ -274,7 +274,7 @@ TEST_F(RecordedSession, FailsWhenThePlatformDiffersFromTheRecording) {
     expect(
         kind::has_written, [](event& e) { e.address += 4096; }, "not in the recording");
     expect(
-        kind::has_read, [](event& e) { e.what = kind::raised; }, "not in the recording");
+        kind::has_read, [](event& e) { e.type = kind::raised; }, "not in the recording");
 }
 
 TEST_F(RecordedSession, DamagedRecordingIsRefusedInOneSentence) {

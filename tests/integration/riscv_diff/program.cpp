@@ -268,8 +268,8 @@ u32 random_program::compressed() {
         const auto bits = static_cast<u16>(next());
         if ((bits & 3) == 3) continue;
         const decoded d = decode(bits, isa::usual());
-        if (d.what == nullptr || d.what->then != flow::result) continue;
-        const bool load = (d.what->match & 0x7f) == 0x03;
+        if (d.definition == nullptr || d.definition->then != flow::result) continue;
+        const bool load = (d.definition->match & 0x7f) == 0x03;
         if (!load && !reserved(d.rd)) return bits;
     }
 }

@@ -32,7 +32,7 @@ protected:
         boot();
     }
     void boot() {
-        ASSERT_EQ(platform_.boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
+        ASSERT_EQ(platform_.boot(sc_core::sc_time(1, sc_core::SC_SEC)).cause,
                   stop_reason::kind::condition);
     }
     void drive(unsigned chip, const std::function<void(device&)>& work) {

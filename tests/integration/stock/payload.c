@@ -33,9 +33,9 @@ static long sbi(long extension, long a, long b) {
 static void say(const char* text) {
     for (; *text; ++text) sbi(SBI_PUTCHAR, *text, 0);
 }
-static void check(const char* what, bool good) {
+static void check(const char* text, bool good) {
     say("payload: ");
-    say(what);
+    say(text);
     say(good ? " works\n" : " FAILS\n");
 }
 

@@ -58,7 +58,7 @@ protected:
     /// Boots all chips. \param limit_ms of simulated time
     void boot(double limit_ms = 100) {
         const auto how = platform_->boot(sc_core::sc_time(limit_ms, sc_core::SC_MS));
-        ASSERT_EQ(how.what, stop_reason::kind::condition) << how.text;
+        ASSERT_EQ(how.cause, stop_reason::kind::condition) << how.text;
     }
     void inject(const std::string& module, const std::string& fault,
                 const nlohmann::json& arguments = nlohmann::json::object()) {
@@ -94,9 +94,9 @@ protected:
         const auto count = misc(chip, 0x908);
         for (unsigned n = 0; n < count && n < 64; ++n) {
             const std::uint64_t at = 0x910 + n * 16;
-            const auto what = misc(chip, at + 4);
-            if ((what & 0xffff) == code)
-                found.emplace_back(what >> 16,
+            const auto word = misc(chip, at + 4);
+            if ((word & 0xffff) == code)
+                found.emplace_back(word >> 16,
                                    std::uint64_t{misc(chip, at + 12)} << 32 | misc(chip, at + 8));
         }
         return found;

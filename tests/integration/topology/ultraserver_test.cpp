@@ -43,7 +43,7 @@ TEST(Trn2Ultraserver, FirmwareFindsTheWholeUltraserverAndHostsElectNodeIds) {
     std::ofstream(folder / "board.yaml") << ultraserver();
     platform board(kinds(), platform_options{.board = folder / "board.yaml"});
     const auto how = board.boot(sc_core::sc_time(100, sc_core::SC_MS));
-    ASSERT_EQ(how.what, stop_reason::kind::condition) << how.text;
+    ASSERT_EQ(how.cause, stop_reason::kind::condition) << how.text;
 
     const auto functions = board.chip_functions();
     ASSERT_EQ(functions.size(), nodes * chips);

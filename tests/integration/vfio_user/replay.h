@@ -28,7 +28,7 @@ inline void replay(const std::string& trace, const std::string& path, bool like_
     unsigned accesses = 0;
     for (const auto& at : read_driver_trace("tests/data/driver-traces/" + trace)) {
         const auto size = static_cast<u32>(at.size);
-        switch (at.what) {
+        switch (at.operation) {
         case kind::read: {
             const auto reply = driver.request(9, packed(at.offset, at.region, size));
             ASSERT_TRUE(reply.ok()) << "read " << at.region << ":" << at.offset;

@@ -36,8 +36,8 @@ public:
         check(trn_vfio_user_read32(client_, 0, at, &value));
         return value;
     }
-    void write_ring(std::uint64_t at, std::span<const std::uint8_t> what) override {
-        check(trn_vfio_user_post(client_, 2, at, what.data(), what.size()));
+    void write_ring(std::uint64_t at, std::span<const std::uint8_t> bytes) override {
+        check(trn_vfio_user_post(client_, 2, at, bytes.data(), bytes.size()));
     }
     std::uint8_t* bytes(std::uint64_t at) override {
         return static_cast<std::uint8_t*>(memory_.host) + at;

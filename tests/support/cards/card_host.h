@@ -11,10 +11,10 @@
 
 namespace trn::test {
 
-/// Aborts the program when `held` is false; `what` is the message.
-inline void require(bool held, const char* what) {
+/// Aborts the program when `held` is false; `message` is the message.
+inline void require(bool held, const char* message) {
     if (held) return;
-    std::fprintf(stderr, "%s\n", what);
+    std::fprintf(stderr, "%s\n", message);
     std::abort();
 }
 

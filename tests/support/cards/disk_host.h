@@ -68,11 +68,12 @@ public:
     }
 
     /// Writes a command into the submission ring without the doorbell; returns its id.
-    std::uint16_t place(unsigned queue, command what) {
+    std::uint16_t place(unsigned queue, command request) {
         auto& own = pairs[queue];
         const auto id = static_cast<std::uint16_t>(++last_id);
-        what.words[0] |= std::uint32_t{id} << 16;
-        std::memcpy(bytes((queue == 0 ? 0x1000 : 0x3000) + own.tail * 64u), what.words.data(), 64);
+        request.words[0] |= std::uint32_t{id} << 16;
+        std::memcpy(bytes((queue == 0 ? 0x1000 : 0x3000) + own.tail * 64u), request.words.data(),
+                    64);
         own.tail = (own.tail + 1) % depth;
         return id;
     }
@@ -90,8 +91,8 @@ public:
     void ring_tail(unsigned queue) { set(0x1000 + queue * 8, pairs[queue].tail); }
     void ring_head(unsigned queue) { set(0x1004 + queue * 8, pairs[queue].head); }
 
-    std::uint16_t post(unsigned queue, const command& what) {
-        const auto id = place(queue, what);
+    std::uint16_t post(unsigned queue, const command& request) {
+        const auto id = place(queue, request);
         ring_tail(queue);
         return id;
     }
@@ -108,8 +109,8 @@ public:
         ADD_FAILURE() << "no completion";
         return {};
     }
-    answer execute(unsigned queue, const command& what) {
-        post(queue, what);
+    answer execute(unsigned queue, const command& request) {
+        post(queue, request);
         return wait(queue);
     }
     /// A READ (2) or WRITE (1) of `count` blocks; the data is at `at`, in up to two pages.

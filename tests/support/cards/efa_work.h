@@ -145,17 +145,17 @@ inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_ran
         if (random.below(2) == 0) to.push_back(element(own_key()));
         return on.host.post_receive(on.qp, 5, to);
     }
-    verbs_host::work what{.id = 9,
-                          .operation = static_cast<std::uint8_t>(random.below(5)),
-                          .to_qp = wild(random.below(2) == 0 ? peer.qp.number : on.qp.number),
-                          .ah = wild(ah),
-                          .qkey = wild(qkey),
-                          .local = {element(own_key())},
-                          .remote = element(random.below(4) == 0 ? peer.fast_key : peer.key)};
-    what.remote.length = wild(what.local[0].length);
-    if (random.below(4) == 0) what.immediate = 1;
-    if (random.below(4) == 0) what.inlined.assign(1 + random.below(32), 3);
-    on.host.post(on.qp, what);
+    verbs_host::work request{.id = 9,
+                             .operation = static_cast<std::uint8_t>(random.below(5)),
+                             .to_qp = wild(random.below(2) == 0 ? peer.qp.number : on.qp.number),
+                             .ah = wild(ah),
+                             .qkey = wild(qkey),
+                             .local = {element(own_key())},
+                             .remote = element(random.below(4) == 0 ? peer.fast_key : peer.key)};
+    request.remote.length = wild(request.local[0].length);
+    if (random.below(4) == 0) request.immediate = 1;
+    if (random.below(4) == 0) request.inlined.assign(1 + random.below(32), 3);
+    on.host.post(on.qp, request);
     if (random.below(8) == 0)  // the producer index leaves the ring or steps back
         on.host.set(random.below(2) == 0 ? on.qp.send_bell : on.qp.receive_bell,
                     static_cast<std::uint32_t>(some_value(random)));

@@ -72,11 +72,11 @@ public:
         execute(command(9).put<std::uint8_t>(17, 26).put<std::uint32_t>(24, 0x1f));
         set(0x40, 16);
     }
-    std::optional<answer> execute(command what) {
+    std::optional<answer> execute(command request) {
         const auto id = static_cast<std::uint16_t>(posted_ & 0xfff);
-        std::memcpy(what.bytes.data(), &id, 2);
-        what.bytes[3] = static_cast<std::uint8_t>(what.bytes[3] | (posted_ / 32 % 2 == 0));
-        std::memcpy(bytes(aq_ + posted_ % 32 * 64), what.bytes.data(), 64);
+        std::memcpy(request.bytes.data(), &id, 2);
+        request.bytes[3] = static_cast<std::uint8_t>(request.bytes[3] | (posted_ / 32 % 2 == 0));
+        std::memcpy(bytes(aq_ + posted_ % 32 * 64), request.bytes.data(), 64);
         set(0x2c, ++posted_ & 0xffff);
         if (!expects_answers) return std::nullopt;
         advance(50);
@@ -90,7 +90,9 @@ public:
         return load<answer>(at);
     }
     answer feature(std::uint8_t id) { return execute(command(8).put(17, id)).value_or(answer()); }
-    std::uint8_t status_of(const command& what) { return execute(what).value_or(answer()).status; }
+    std::uint8_t status_of(const command& request) {
+        return execute(request).value_or(answer()).status;
+    }
 
     /// Configures low latency queues: inline headers, entries of 128 bytes, two descriptors before
     /// the header, multiple packets per burst.

@@ -33,18 +33,18 @@ inline void some_command(disk_host& disk, fuzz_random& random) {
     constexpr std::uint8_t io[] = {0, 1, 2, 8, 9};
     const auto queue = static_cast<unsigned>(random.below(2));
     const std::uint8_t known = queue == 0 ? admin[random.below(10)] : io[random.below(5)];
-    disk_host::command what(
+    disk_host::command request(
         random.below(8) == 0 ? static_cast<std::uint8_t>(random.next()) : known,
         random.below(8) == 0 ? static_cast<std::uint32_t>(some_value(random)) : 1);
-    what.prps(some_value(random), some_value(random));
+    request.prps(some_value(random), some_value(random));
     for (unsigned word = 10; word < 16; ++word)
-        if (random.below(3) != 0) what.set(word, static_cast<std::uint32_t>(some_value(random)));
-    if (random.below(2) == 0) what.set(11, 0);
+        if (random.below(3) != 0) request.set(word, static_cast<std::uint32_t>(some_value(random)));
+    if (random.below(2) == 0) request.set(11, 0);
     if (random.below(4) == 0)  // a transfer whose PRP list continues in another page
-        what.prps(data, lists + (512 - random.below(4)) % 512 * 8)
+        request.prps(data, lists + (512 - random.below(4)) % 512 * 8)
             .set(10, static_cast<std::uint32_t>(random.below(300)))
             .set(12, static_cast<std::uint32_t>(random.below(256)));
-    disk.post(queue, what);
+    disk.post(queue, request);
 }
 
 inline void some_noise(disk_host& disk, fuzz_random& random) {

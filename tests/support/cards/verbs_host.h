@@ -101,11 +101,12 @@ public:
         set(0x34, 16 | 64 << 16);
         set(0x40, 0);
     }
-    answer execute(command what) {
+    answer execute(command request) {
         const std::uint16_t id = commands_ & 0xfff;
-        what.put<std::uint16_t>(0, id);
-        what.bytes[3] = static_cast<std::uint8_t>((what.bytes[3] & ~1) | (commands_ / 32 % 2 == 0));
-        std::memcpy(bytes(aq_ + commands_ % 32 * 64), what.bytes.data(), 64);
+        request.put<std::uint16_t>(0, id);
+        request.bytes[3] =
+            static_cast<std::uint8_t>((request.bytes[3] & ~1) | (commands_ / 32 % 2 == 0));
+        std::memcpy(bytes(aq_ + commands_ % 32 * 64), request.bytes.data(), 64);
         const auto at = acq_ + commands_ % 32 * 64;
         const bool phase = commands_ / 32 % 2 == 0;
         set(0x2c, ++commands_ & 0xffff);
@@ -225,7 +226,7 @@ public:
         element remote = {};
         std::optional<std::uint32_t> immediate = {};
     };
-    void post(queue& on, const work& what) {
+    void post(queue& on, const work& request) {
         std::vector<std::uint8_t> words(on.request_bytes);
         const auto put = [&words](unsigned at, auto value) {
             std::memcpy(&words[at], &value, sizeof value);
@@ -235,23 +236,24 @@ public:
             put(at + 4, e.lkey);
             put(at + 8, e.address);
         };
-        const bool is_inline = !what.inlined.empty();
-        put(0, what.id);
-        words[2] = static_cast<std::uint8_t>(what.operation | (what.immediate ? 0x10 : 0) |
+        const bool is_inline = !request.inlined.empty();
+        put(0, request.id);
+        words[2] = static_cast<std::uint8_t>(request.operation | (request.immediate ? 0x10 : 0) |
                                              (is_inline ? 0x20 : 0));
-        put(4, what.to_qp);
-        put(6, static_cast<std::uint16_t>(is_inline ? what.inlined.size() : what.local.size()));
-        put(8, what.immediate.value_or(0));
-        put(12, what.ah);
-        put(16, what.qkey);
-        if (what.operation != 0) put_element(32, what.remote);
+        put(4, request.to_qp);
+        put(6,
+            static_cast<std::uint16_t>(is_inline ? request.inlined.size() : request.local.size()));
+        put(8, request.immediate.value_or(0));
+        put(12, request.ah);
+        put(16, request.qkey);
+        if (request.operation != 0) put_element(32, request.remote);
         if (is_inline) {
-            const unsigned begin = what.operation == 0 ? 32 : 48;
-            const auto room = std::min<std::size_t>(words.size() - begin, what.inlined.size());
-            std::memcpy(&words[begin], what.inlined.data(), room);
+            const unsigned begin = request.operation == 0 ? 32 : 48;
+            const auto room = std::min<std::size_t>(words.size() - begin, request.inlined.size());
+            std::memcpy(&words[begin], request.inlined.data(), room);
         }
-        for (unsigned i = 0; i < what.local.size(); ++i)
-            put_element(32 + 16 * (i + (what.operation != 0)), what.local[i]);
+        for (unsigned i = 0; i < request.local.size(); ++i)
+            put_element(32 + 16 * (i + (request.operation != 0)), request.local[i]);
         post_words(on, words);
     }
     /// Posts a work request; sets the bits common to all requests.

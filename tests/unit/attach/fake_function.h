@@ -57,7 +57,7 @@ struct fake_function : function_port {
         return true;
     }
     void watch_host_memory(traffic_watcher*) override {}
-    void carry_host_messages(host_messages* who) override { carrier = who; }
+    void carry_host_messages(host_messages* messages) override { carrier = messages; }
     void host_messages_ready() override { ++ready; }
     unsigned interrupt_vectors() const override { return static_cast<unsigned>(raise.size()); }
     void on_interrupt(unsigned vector, std::function<void()> raised) override {

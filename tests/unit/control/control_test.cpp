@@ -48,7 +48,7 @@ private:
 
 class listener : public trn::rpc::caller {
 public:
-    listener() { who = "test"; }
+    listener() { name = "test"; }
     void notify(std::string_view method, const json& params) override {
         received.emplace_back(method, params);
     }

@@ -410,8 +410,8 @@ TEST_F(EfaCardTest, OwnGidLeadsBackToTheCard) {
 
 TEST_F(EfaCardTest, ErrorsOfOneRequestDoNotStopOthers) {
     endpoint from = open(a, b), into = open(b, a);
-    const auto status = [&](work what) {
-        a.post(from.qp, what);
+    const auto status = [&](work request) {
+        a.post(from.qp, request);
         return a.wait(from.cq).status;
     };
     work good = rdma(2, from, into, 1, 64);

@@ -40,8 +40,8 @@ public:
         EXPECT_EQ(how, tlm::TLM_OK_RESPONSE) << at;
     }
     std::uint32_t get(std::uint64_t at) override { return bar0.read<std::uint32_t>(at); }
-    void write_ring(std::uint64_t at, std::span<const std::uint8_t> what) override {
-        EXPECT_EQ(bar2.write_bytes(at, what), tlm::TLM_OK_RESPONSE);
+    void write_ring(std::uint64_t at, std::span<const std::uint8_t> bytes) override {
+        EXPECT_EQ(bar2.write_bytes(at, bytes), tlm::TLM_OK_RESPONSE);
     }
     std::uint8_t* bytes(std::uint64_t at) override { return host.bytes().data() + at; }
     std::uint64_t memory_size() const override { return host.settings().size; }

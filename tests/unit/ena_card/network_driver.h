@@ -40,8 +40,8 @@ public:
         EXPECT_EQ(how, tlm::TLM_OK_RESPONSE) << at;
     }
     std::uint32_t get(std::uint64_t at) override { return bar0.read<std::uint32_t>(at); }
-    void write_ring(std::uint64_t at, std::span<const std::uint8_t> what) override {
-        const auto how = bar2.write_bytes(at, what);
+    void write_ring(std::uint64_t at, std::span<const std::uint8_t> bytes) override {
+        const auto how = bar2.write_bytes(at, bytes);
         if (!expects_answers) return;
         EXPECT_EQ(how, tlm::TLM_OK_RESPONSE) << at;
     }

@@ -193,7 +193,7 @@ protected:
         static constexpr std::array<std::uint32_t, isa::register_count> registers{};
         if (const auto f = isa::check(d, {which, generation, plain_memory::sbuf_pitch}, registers))
             return f;
-        last = engine.execute(d.what, numbers);
+        last = engine.execute(d.value, numbers);
         return last.fault;
     }
     void run_ok(isa::data_path& engine, const instruction& i) {

@@ -122,7 +122,7 @@ TEST_F(RandomInstructionsTest, EveryCheckedInstructionEndsOrFailsWithoutWriting)
         if (!kind.is_tiles() || kind.number < 21) continue;
         for (int attempt = 0; attempt < 3000; ++attempt) {
             // Encoding drops values that do not fit into the instruction's fields.
-            const instruction i = isa::decode(isa::encode(any(kind))).what;
+            const instruction i = isa::decode(isa::encode(any(kind))).value;
             isa::data_path* const engines[] = {&tensor, &scalar, &gpsimd, &vector};
             const auto which = static_cast<isa::engine>(below(4));
             if (!kind.runs_on(which, isa::generation::v4)) continue;

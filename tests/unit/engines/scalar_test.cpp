@@ -82,7 +82,7 @@ TEST_F(ScalarTest, OutsideItsRangeAFunctionIsNanWhenTheParameterSaysSo) {
     i.dst = row(element::fp32, 0, 64, 1, 4);
     set(i.a, 0, {9.0f, 1.0f, -4.0f, 3.0f});
     const auto f = isa::decoded{i, isa::find(i.opcode)};
-    last = strict.execute(f.what, numbers);
+    last = strict.execute(f.value, numbers);
     ASSERT_FALSE(last.fault);
     for (const std::size_t outside : {0u, 2u}) EXPECT_EQ(code(i.dst, 0, outside), canonical_nan);
     EXPECT_EQ(value(i.dst, 0, 1), static_cast<float>(std::sin(1.0L)));

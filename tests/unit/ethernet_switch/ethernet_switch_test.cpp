@@ -30,14 +30,14 @@ struct station final : plug::device {
     }
     tlm::tlm_response_status send(std::uint8_t to, std::uint8_t from, std::uint8_t mark,
                                   std::size_t bytes = 100) {
-        auto what = std::make_unique<ethernet::packet>();
-        what->bytes.assign(bytes, 0);
-        what->bytes[0] = to == 0xff ? 0xff : 2;
-        what->bytes[5] = to;
-        what->bytes[6] = 2;
-        what->bytes[11] = from;
-        what->bytes.back() = mark;
-        return send_carried(net, ethernet::packet_carrier(std::move(what)));
+        auto sent = std::make_unique<ethernet::packet>();
+        sent->bytes.assign(bytes, 0);
+        sent->bytes[0] = to == 0xff ? 0xff : 2;
+        sent->bytes[5] = to;
+        sent->bytes[6] = 2;
+        sent->bytes[11] = from;
+        sent->bytes.back() = mark;
+        return send_carried(net, ethernet::packet_carrier(std::move(sent)));
     }
     plug net;
     std::vector<int> marks;

@@ -251,9 +251,9 @@ struct machine {
     }
     std::uint16_t rack_chips_beside(const chip& c, unsigned p, unsigned of) {
         unsigned most = 0;
-        claims_beside(c, p, [&](const chip& by, claim what, unsigned rack) {
+        claims_beside(c, p, [&](const chip& by, claim claimed, unsigned rack) {
             if (rack == of)
-                most = std::max(most, routes_claimed_chips(&by.t, by.ports.data(), what));
+                most = std::max(most, routes_claimed_chips(&by.t, by.ports.data(), claimed));
         });
         return static_cast<std::uint16_t>(most);
     }

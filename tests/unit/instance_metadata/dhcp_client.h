@@ -26,16 +26,16 @@ struct dhcp_message {
 };
 
 /// A packet from a host whose card has the MAC address 02:00:00:00:00:07.
-inline web_client::bytes_type dhcp_packet_of(const dhcp_message& what) {
+inline web_client::bytes_type dhcp_packet_of(const dhcp_message& message) {
     using bytes_type = web_client::bytes_type;
     bytes_type body{1, 1, 6, 0, 0xca, 0xfe, 0xba, 0xbe, 0, 0};
-    web_client::put(body, what.flags, 2);
-    web_client::put(body, what.own, 4);
+    web_client::put(body, message.flags, 2);
+    web_client::put(body, message.own, 4);
     body.resize(28);
     body.insert(body.end(), {2, 0, 0, 0, 0, 7});
     body.resize(236);
-    body.insert(body.end(), {0x63, 0x82, 0x53, 0x63, 53, 1, what.kind});
-    for (const auto& [code, value] : what.options) {
+    body.insert(body.end(), {0x63, 0x82, 0x53, 0x63, 53, 1, message.kind});
+    for (const auto& [code, value] : message.options) {
         body.push_back(code);
         body.push_back(static_cast<std::uint8_t>(value.size()));
         body.insert(body.end(), value.begin(), value.end());
@@ -46,7 +46,7 @@ inline web_client::bytes_type dhcp_packet_of(const dhcp_message& what) {
     web_client::put(b, udp + 20, 2);
     web_client::put(b, 0, 4);
     web_client::put(b, 0x4011'0000, 4);
-    web_client::put(b, what.own, 4);
+    web_client::put(b, message.own, 4);
     web_client::put(b, 0xffff'ffff, 4);
     web_client::put(b, 68 << 16 | 67, 4);
     web_client::put(b, udp << 16, 4);

@@ -25,8 +25,8 @@ struct DhcpTest : testing::Test {
         client.send(std::move(packet));
         client.advance();
     }
-    std::optional<dhcp_message> ask(const dhcp_message& what) {
-        send(dhcp_packet_of(what));
+    std::optional<dhcp_message> ask(const dhcp_message& message) {
+        send(dhcp_packet_of(message));
         return client.packets.empty() ? std::nullopt : dhcp_message_of(client.packets.front());
     }
     static web_client::bytes_type bytes_of(std::uint32_t value) {

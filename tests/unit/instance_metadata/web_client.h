@@ -51,27 +51,29 @@ public:
         packet->bytes = std::move(bytes);
         send_carried(net, ethernet::packet_carrier(std::move(packet)));
     }
-    void send_segment(const segment& what, const shape& like = {}) { send(packet_of(what, like)); }
+    void send_segment(const segment& segment, const shape& like = {}) {
+        send(packet_of(segment, like));
+    }
 
     /// Wraps a segment from 10.0.0.7 in Ethernet, IPv4 and TCP.
-    static bytes_type packet_of(const segment& what, const shape& like = {}) {
+    static bytes_type packet_of(const segment& segment, const shape& like = {}) {
         const unsigned options = like.max_segment != 0 ? 4 : 0;
-        const auto tcp = static_cast<std::uint16_t>(20 + options + what.text.size());
+        const auto tcp = static_cast<std::uint16_t>(20 + options + segment.text.size());
         bytes_type b{0x02, 0, 0, 0, 0, 0x99, 0x02, 0, 0, 0, 0, 7, 8, 0, 0x45, 0};
         put(b, tcp + 20, 2);
         put(b, 0x0000'4000, 4);
         put(b, 0x4006'0000, 4);
         put(b, 0x0a00'0007, 4);
         put(b, 0xa9fe'a9fe, 4);
-        put(b, what.from, 2);
+        put(b, segment.from, 2);
         put(b, like.port, 2);
-        put(b, what.sequence, 4);
-        put(b, what.acknowledged, 4);
-        put(b, (20 + options) << 10 | what.flags, 2);
+        put(b, segment.sequence, 4);
+        put(b, segment.acknowledged, 4);
+        put(b, (20 + options) << 10 | segment.flags, 2);
         put(b, like.window, 2);
         put(b, 0, 4);
         if (options != 0) put(b, 0x0204'0000u | like.max_segment, 4);
-        b.insert(b.end(), what.text.begin(), what.text.end());
+        b.insert(b.end(), segment.text.begin(), segment.text.end());
         store(b, 24, ~sum(b, 14, 34, 0));
         store(b, 50, ~sum(b, 34, b.size(), sum(b, 26, 34, 6u + tcp)));
         return b;

@@ -132,7 +132,7 @@ private:
             if (one.name.empty()) continue;
             if (one.when == field::use::with_flag && f.immediate == 0) continue;
             if (one.when == field::use::without_flag && f.immediate == 1) continue;
-            switch (one.what) {
+            switch (one.content) {
             case field::kind::reg:
                 f.*one.member = below(64);
                 break;
@@ -267,7 +267,7 @@ TEST(Assembler, TextOfEveryRowReadsBackAsTheSameBytesAndTheSameText) {
             const bytes all = encode(i);
             const std::vector<std::uint8_t> words(all.begin(),
                                                   all.begin() + i.words() * word_bytes);
-            EXPECT_EQ(decode(words).what, i) << kind.mnemonic;
+            EXPECT_EQ(decode(words).value, i) << kind.mnemonic;
             EXPECT_EQ(decode(words).unused_bits_set, 0) << kind.mnemonic;
             const std::string text = disassemble(words);
             ASSERT_THAT(text, Not(HasSubstr(".word"))) << kind.mnemonic << " " << text_of(i);

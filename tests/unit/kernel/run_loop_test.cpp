@@ -75,7 +75,7 @@ TEST(RunLoopTest, RunsExactlyToTheTimeLimit) {
     heart h("heart", sc_time(7, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
     const auto reason = loop.run(until(sc_time(100, SC_NS)));
-    EXPECT_EQ(reason.what, stop_reason::kind::time_limit);
+    EXPECT_EQ(reason.cause, stop_reason::kind::time_limit);
     EXPECT_EQ(sc_time_stamp(), sc_time(100, SC_NS));
     EXPECT_EQ(h.beats.size(), 14u);
 }
@@ -94,7 +94,7 @@ TEST(RunLoopTest, ConditionEndsARunAtATimeIndependentOfTheHost) {
     run_loop::goal g{"test", "100 beats"};
     g.condition = [&] { return h.beats.size() >= 100; };
     const auto reason = loop.run(g);
-    EXPECT_EQ(reason.what, stop_reason::kind::condition);
+    EXPECT_EQ(reason.cause, stop_reason::kind::condition);
     EXPECT_EQ(sc_time_stamp(),
               // 700 us is on the grid, but checked after that instant has run.
               sc_time(710, SC_US));
@@ -110,7 +110,7 @@ TEST(RunLoopTest, ConditionIsPolledOnTheGridWhenSlicesAreShorterThanTheEventGap)
     run_loop loop(with(time_policy::kind::free));
     auto g = until(sc_time(1, SC_MS));
     g.condition = [&] { return h.beats.size() >= 20; };
-    EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
+    EXPECT_EQ(loop.run(g).cause, stop_reason::kind::condition);
     EXPECT_EQ(sc_time_stamp(), sc_time(150, SC_US));
 }
 
@@ -122,10 +122,10 @@ TEST(RunLoopTest, GoalStartedOnTheGridIsNotPolledAtSliceEnds) {
         }
     };
     run_loop loop(with(time_policy::kind::free));
-    EXPECT_EQ(loop.run(until(sc_time(30, SC_US))).what, stop_reason::kind::time_limit);
+    EXPECT_EQ(loop.run(until(sc_time(30, SC_US))).cause, stop_reason::kind::time_limit);
     auto g = until(sc_time(1, SC_MS));
     g.condition = [&, before = h.beats.size()] { return h.beats.size() > before; };
-    EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
+    EXPECT_EQ(loop.run(g).cause, stop_reason::kind::condition);
     EXPECT_EQ(sc_time_stamp(), sc_time(40, SC_US));
 }
 
@@ -140,7 +140,7 @@ TEST(RunLoopTest, BackgroundConditionIsPolledAtAnySimulatedTime) {
     g.background = true;
     g.condition = [&] { return over; };
     g.wall_limit = 10s;
-    EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
+    EXPECT_EQ(loop.run(g).cause, stop_reason::kind::condition);
     EXPECT_EQ(sc_time_stamp(), sc_time(3, SC_US));
 }
 
@@ -332,11 +332,11 @@ TEST(RunLoopTest, FreePacesTheWaitOfOneHostWhileAnotherActs) {
     const auto first = loop.attach("chip 0", "server 0");
     loop.attach("chip 1", "server 0");
     const auto second = loop.attach("chip 2", "server 1");
-    const auto waits = [&](std::uint64_t who, const sc_time& length) {
+    const auto waits = [&](std::uint64_t client, const sc_time& length) {
         const auto start = run_loop::wall_clock::now();
         auto goal = until(sc_time_stamp() + length);
-        goal.attachment = who;
-        EXPECT_EQ(loop.run(goal).what, stop_reason::kind::time_limit);
+        goal.attachment = client;
+        EXPECT_EQ(loop.run(goal).cause, stop_reason::kind::time_limit);
         return wall_since(start);
     };
     EXPECT_GE(waits(first, sc_time(50, SC_MS)), 0.045);
@@ -409,12 +409,12 @@ TEST(RunLoopTest, PauseFromAProcessStopsAtItsTimeAndResumeContinues) {
     auto goal = until(sc_time(100, SC_NS));
     goal.ends_on_pause = true;
     auto reason = loop.run(goal);
-    EXPECT_EQ(reason.what, stop_reason::kind::paused);
+    EXPECT_EQ(reason.cause, stop_reason::kind::paused);
     EXPECT_EQ(reason.text, "breakpoint");
     EXPECT_EQ(sc_time_stamp(), sc_time(30, SC_NS));
     loop.resume();
     reason = loop.run(goal);
-    EXPECT_EQ(reason.what, stop_reason::kind::time_limit);
+    EXPECT_EQ(reason.cause, stop_reason::kind::time_limit);
     EXPECT_EQ(h.beats.size(), 9u);
     EXPECT_EQ(seen, (std::vector<std::string>{"breakpoint", "resumed"}));
 }
@@ -426,7 +426,7 @@ TEST(RunLoopTest, StallNamesEveryWaiterAndItsCondition) {
     run_loop::goal g{"--until", "ready"};
     g.condition = [] { return false; };
     const auto reason = loop.run(g);
-    EXPECT_EQ(reason.what, stop_reason::kind::stalled);
+    EXPECT_EQ(reason.cause, stop_reason::kind::stalled);
     EXPECT_NE(reason.text.find("--until waits for ready"), std::string::npos) << reason.text;
     EXPECT_NE(reason.text.find("queue waits for descriptors that nobody posts"), std::string::npos);
 }
@@ -439,7 +439,7 @@ TEST(RunLoopTest, AttachedHostPreventsAStall) {
     acts.async_wait([&](auto) { h.kick(sc_time(1, SC_NS)); });
     run_loop::goal g{"test", "a beat"};
     g.condition = [&] { return !h.beats.empty(); };
-    EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
+    EXPECT_EQ(loop.run(g).cause, stop_reason::kind::condition);
 }
 
 TEST(RunLoopTest, WallClockLimitEndsASleepingRun) {
@@ -449,7 +449,7 @@ TEST(RunLoopTest, WallClockLimitEndsASleepingRun) {
     run_loop::goal g{"test", "nothing"};
     g.condition = [] { return false; };
     g.wall_limit = 10ms;
-    EXPECT_EQ(loop.run(g).what, stop_reason::kind::wall_limit);
+    EXPECT_EQ(loop.run(g).cause, stop_reason::kind::wall_limit);
 }
 
 TEST(RunLoopTest, BusyClientDoesNotStarveSimulatedTime) {
@@ -458,7 +458,7 @@ TEST(RunLoopTest, BusyClientDoesNotStarveSimulatedTime) {
     loop.attach("chatty");
     std::function<void()> again = [&] { boost::asio::post(loop.io(), again); };
     again();  // a handler is always ready to run
-    EXPECT_EQ(loop.run(until(sc_time(10, SC_MS))).what, stop_reason::kind::time_limit);
+    EXPECT_EQ(loop.run(until(sc_time(10, SC_MS))).cause, stop_reason::kind::time_limit);
 }
 
 TEST(RunLoopTest, StepRunsToTheNextEventEvenWhenPaused) {

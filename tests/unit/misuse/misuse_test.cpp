@@ -94,8 +94,8 @@ TEST_F(MisuseTest, NamesTheInitiator) {
     {
         const acting as(hart);
         misuse::report(misuse::length_mismatch, one, "here");
-        misuse::set_source_lookup([](const initiator& who, std::uint64_t pc) {
-            return who.describe() == "hart 7" && pc == 0x4000'1234 ? "serve (mailbox.c:12)" : "";
+        misuse::set_source_lookup([](const initiator& source, std::uint64_t pc) {
+            return source.describe() == "hart 7" && pc == 0x4000'1234 ? "serve (mailbox.c:12)" : "";
         });
         misuse::report(misuse::length_mismatch, two, "here");
     }
@@ -130,7 +130,7 @@ TEST(MisusePolicy, AppliesToAllRulesOrToNamedOnes) {
     using misuse::policy_choice;
     EXPECT_THAT(policy_choice::parse("count").which, IsEmpty());
     const auto some = policy_choice::parse("fail:TRN-DMA-003,length-mismatch");
-    EXPECT_EQ(some.what, misuse::policy::fail);
+    EXPECT_EQ(some.chosen, misuse::policy::fail);
     EXPECT_THAT(some.which,
                 testing::ElementsAre(misuse::ring_id_mismatch, misuse::length_mismatch));
     policy_choice::parse("fail").apply();

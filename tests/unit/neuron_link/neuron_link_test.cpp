@@ -253,11 +253,11 @@ TEST_F(Neighbours, AccessToASilentPartnerTimesOut) {
 
 /// Performs configuration accesses through the registers.
 struct Configuration : Neighbours {
-    std::uint32_t ask(identity::reg what, unsigned index = 0) {
-        return command(what, regs::config_command::go.mask(), index);
+    std::uint32_t ask(identity::reg word, unsigned index = 0) {
+        return command(word, regs::config_command::go.mask(), index);
     }
-    std::uint32_t command(identity::reg what, std::uint64_t bits, unsigned index = 0) {
-        one.set(reg::config_address, identity::offset(what, index));
+    std::uint32_t command(identity::reg word, std::uint64_t bits, unsigned index = 0) {
+        one.set(reg::config_address, identity::offset(word, index));
         one.set(reg::config_command, bits);
         EXPECT_NE(one.get(reg::config_command) & regs::config_command::busy.mask(), 0u);
         sc_core::sc_start(us(60));

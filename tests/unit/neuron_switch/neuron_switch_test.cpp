@@ -33,8 +33,8 @@ double ns(const sc_time& t) {
 unsigned id(unsigned rack, unsigned server, unsigned chip) {
     return rack << 9 | server << 4 | chip;
 }
-std::uint32_t claim(unsigned level, unsigned who, bool release = false) {
-    return static_cast<std::uint32_t>(identity::claim::level.set(who, level) |
+std::uint32_t claim(unsigned level, unsigned claimant, bool release = false) {
+    return static_cast<std::uint32_t>(identity::claim::level.set(claimant, level) |
                                       (release ? identity::claim::release.mask() : 0));
 }
 
@@ -42,11 +42,11 @@ std::uint32_t claim(unsigned level, unsigned who, bool release = false) {
 struct claimant : test::plug_device {
     using plug_device::plug_device;
 
-    tlm::tlm_response_status configure(tlm::tlm_command command, reg what, std::uint32_t& word,
+    tlm::tlm_response_status configure(tlm::tlm_command command, reg number, std::uint32_t& word,
                                        unsigned index = 0) {
         tlm::tlm_generic_payload payload;
         payload.set_command(command);
-        payload.set_address(identity::offset(what, index));
+        payload.set_address(identity::offset(number, index));
         payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
         payload.set_data_length(4);
         payload.set_streaming_width(4);
@@ -58,9 +58,9 @@ struct claimant : test::plug_device {
         payload.clear_extension(&tlp);
         return payload.get_response_status();
     }
-    std::uint32_t ask(reg what, unsigned index = 0) {
+    std::uint32_t ask(reg number, unsigned index = 0) {
         std::uint32_t word = ~0u;
-        configure(tlm::TLM_READ_COMMAND, what, word, index);
+        configure(tlm::TLM_READ_COMMAND, number, word, index);
         return word;
     }
     std::uint32_t claim_it(std::uint32_t word) {

@@ -81,8 +81,8 @@ TEST_F(NvmeTest, ListOfPagesMayGoOnInTheNextList) {
     std::memcpy(host.bytes(list), pages.data(), 16);
     std::memcpy(host.bytes(list + 16), &more, 8);
     std::memcpy(host.bytes(more), &pages[2], 29 * 8);
-    auto what = disk_driver::io(1, 0, 256, data + 31 * 4096).prps(data + 31 * 4096, list);
-    EXPECT_EQ(host.execute(1, what).status(), 0u);
+    auto request = disk_driver::io(1, 0, 256, data + 31 * 4096).prps(data + 31 * 4096, list);
+    EXPECT_EQ(host.execute(1, request).status(), 0u);
     for (unsigned i = 0; i < 32; ++i) {
         EXPECT_EQ(read(i * 8, 8), 0u);
         EXPECT_TRUE(same(data + (31 - i) * 4096u, other, 4096)) << i;

@@ -555,17 +555,17 @@ TEST(PcieLinkBackPressure, FastLinkWaitsForASlowOneWhenTheBufferIsFull) {
     // Writes of another requester to the middle hop wait until all but 64 KiB have been forwarded.
     const auto first = whole.hops[0];
     const double own = 16 * 272 * 256 / 236.0 / 64;
-    EXPECT_NEAR(ns(first.what->reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)),
+    EXPECT_NEAR(ns(first.resource->reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)),
                 slow_time - 65536 / 64.0 + own, 1);
     // A read bypasses them: its request needs only the wire, which they do not occupy.
     const double on_the_wire = (4096 + 16) * 272 * 256 / 236.0 / 64;
-    EXPECT_LT(ns(first.what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), on_the_wire + 10);
+    EXPECT_LT(ns(first.resource->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), on_the_wire + 10);
 }
 
 TEST_F(PcieLinkBundle, PostedWritesPassReadsWithBlockedData) {
     const auto way = left.way_to(0), back = right.way_to(0);
-    way.hops[0].what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME);
-    way.hops[0].what->held_until(reads, us(500));
+    way.hops[0].resource->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME);
+    way.hops[0].resource->held_until(reads, us(500));
     EXPECT_GT(ns(way.reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), 490'000);
     // In parallel with the data.
     EXPECT_LT(ns(back.reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)), 500);

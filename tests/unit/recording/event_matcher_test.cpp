@@ -17,13 +17,13 @@ struct EventMatcher : testing::Test {
     const test::scratch_folder folder;
 
     static event read_of(std::uint64_t address) {
-        return {.what = kind::has_read, .address = address, .size = 4};
+        return {.type = kind::has_read, .address = address, .size = 4};
     }
     /// A recording of one function: a reset by its host, and the given reads of its memory.
     event_matcher recorded(std::initializer_list<std::uint64_t> reads, bool same) const {
         log_writer log(folder);
         for (const auto address : reads) log.write(read_of(address));
-        log.write({.what = kind::reset});
+        log.write({.type = kind::reset});
         log.finish();
         return {{"chip0"}, log_reader(folder), same};
     }
@@ -31,7 +31,7 @@ struct EventMatcher : testing::Test {
 
 TEST_F(EventMatcher, ReturnsEventsFromOutsideAndKeepsTheOthers) {
     auto events = recorded({0x10}, true);
-    EXPECT_EQ(events.next()->what, kind::reset);
+    EXPECT_EQ(events.next()->type, kind::reset);
     EXPECT_FALSE(events.next());
     EXPECT_EQ(events.expect(read_of(0x10)), read_of(0x10));
     EXPECT_EQ(events.found().differences, 0);

@@ -41,7 +41,7 @@ struct RecordingLog : testing::Test {
     static void write_reads(log_writer& log, unsigned count, std::size_t size) {
         std::uint32_t noise = 1;
         for (unsigned i = 0; i < count; ++i) {
-            event e{.what = kind::has_read, .time = i, .address = i * size, .size = size};
+            event e{.type = kind::has_read, .time = i, .address = i * size, .size = size};
             e.bytes.resize(size);
             for (auto& byte : e.bytes)
                 byte = static_cast<std::uint8_t>((noise = noise * 1664525 + 1013904223) >> 24);
@@ -62,7 +62,7 @@ TEST_F(RecordingLog, AcceptsEventsLargerThanAFrame) {
     log_writer log(folder);
     for (const std::size_t size : {std::size_t{5}, log_writer::frame_size - 1,
                                    log_writer::frame_size + 1, event::largest, std::size_t{7}})
-        log.write({.what = kind::has_read, .size = size, .bytes = std::vector<std::uint8_t>(size)});
+        log.write({.type = kind::has_read, .size = size, .bytes = std::vector<std::uint8_t>(size)});
     log.finish();
     std::vector<std::size_t> sizes;
     for (const auto& e : read()) sizes.push_back(e.bytes.size());
@@ -178,12 +178,12 @@ TEST_F(RecordingLog, IsCheckedBeforeAReplay) {
     const auto refused = [&](std::vector<event> events, const std::string& why) {
         EXPECT_THAT([&] { look(events); }, ThrowsMessage<recording_error>(HasSubstr(why)));
     };
-    refused({{.what = kind::reset, .function = 1}}, "unknown function or console number");
-    refused({{.what = kind::typed, .function = 1}}, "unknown function or console number");
-    refused({{.what = kind::bar_write, .size = 4, .bytes = {1}}}, "its size is not");
-    refused({{.what = kind::bar_read, .size = event::largest + 1}}, "so much at once");
-    refused({{.what = kind::control, .bytes = {'{', '}'}}}, "not a call");
-    refused({{.what = kind::end}, {.what = kind::reset}}, "after the end");
+    refused({{.type = kind::reset, .function = 1}}, "unknown function or console number");
+    refused({{.type = kind::typed, .function = 1}}, "unknown function or console number");
+    refused({{.type = kind::bar_write, .size = 4, .bytes = {1}}}, "its size is not");
+    refused({{.type = kind::bar_read, .size = event::largest + 1}}, "so much at once");
+    refused({{.type = kind::control, .bytes = {'{', '}'}}}, "not a call");
+    refused({{.type = kind::end}, {.type = kind::reset}}, "after the end");
 }
 
 TEST(RecordingManifest, ManifestAndEventsMustBeRegularFiles) {

@@ -136,7 +136,7 @@ TEST_F(Durations, FileIsMergedAndFailuresDoNotCount) {
         one.how.own_s = own_s;
         one.how.beginning_s = 0.25;
         update_durations(file, shard(1, 1, {}, {one}));
-        return durations::read(file).find(one.what).value_or(durations::entry{});
+        return durations::read(file).find(one.description).value_or(durations::entry{});
     };
     EXPECT_EQ(run(99, false), durations::entry{});
     EXPECT_EQ(run(2, true), (durations::entry{0.25, 2}));

@@ -62,11 +62,11 @@ TEST_F(HtmlReport, HasARowForEachScenarioWithItsStepsOverSimulatedTime) {
     std::vector all{named("good"), named("bad")};
     all[0].tags = {"dma", "quick"};
     std::vector<outcome> how(2);
-    how[0].what = outcome::verdict::passed;
+    how[0].result = outcome::verdict::passed;
     how[0].simulated_ns = 4'000'000;
     how[0].wall_s = 1.5;
     how[0].timeline = {{"boot", 3, 0}, {"copy", 4, 3'000'000}};
-    how[1].what = outcome::verdict::timed_out;
+    how[1].result = outcome::verdict::timed_out;
     how[1].message = "still running";
     how[1].step = "wait";
     how[1].where = {7, 5, 1};
@@ -99,7 +99,7 @@ TEST_F(HtmlReport, HasARowForEachScenarioWithItsStepsOverSimulatedTime) {
 
 TEST_F(HtmlReport, StepsAreNestedUnderTheirSequenceBranchOrStep) {
     std::vector<outcome> how(1);
-    how[0].what = outcome::verdict::passed;
+    how[0].result = outcome::verdict::passed;
     how[0].simulated_ns = 4'000'000;
     how[0].timeline = {{"boot", 3, 0},
                        {"flap: inject x", 30, 1'000'000, {{"flap", 5}}},
@@ -121,7 +121,7 @@ TEST_F(HtmlReport, StepsAreNestedUnderTheirSequenceBranchOrStep) {
 
 TEST_F(HtmlReport, FailedStepIsMarkedWhenAnotherBranchStartedALaterOne) {
     std::vector<outcome> how(1);
-    how[0].what = outcome::verdict::failed;
+    how[0].result = outcome::verdict::failed;
     how[0].step = "a: flap: copy";
     how[0].where = {7, 5, 1};
     how[0].timeline = {{"flap: together a, b", 6, 0, {{"flap", 3}}},

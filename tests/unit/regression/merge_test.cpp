@@ -36,7 +36,7 @@ struct Merge : testing::Test {
     static std::vector<std::string> names(const run_record& run) {
         std::vector<std::string> all;
         for (const auto& one : run.results)
-            all.push_back(one.what.name + (one.passed() ? "" : "!"));
+            all.push_back(one.description.name + (one.passed() ? "" : "!"));
         return all;
     }
 };
@@ -180,8 +180,8 @@ TEST_F(Merge, CampaignIsOneTestCaseWithItsFailingSeeds) {
     std::vector<result> seeds;
     for (unsigned seed = 1; seed <= 20; ++seed) {
         auto one = named("a seed " + std::to_string(seed), seed != 3 && (seed < 7 || seed > 9));
-        one.what.campaign = true;
-        one.what.seed = seed;
+        one.description.campaign = true;
+        one.description.seed = seed;
         seeds.push_back(one);
     }
     const auto run = shard(1, 1, {}, seeds);
@@ -222,7 +222,7 @@ TEST(Compare, NoiseOfAFigureIsTheRangeOfItsEarlierRuns) {
         std::vector<result> all;
         for (const auto value : values) {
             auto one = named("a #" + std::to_string(all.size() + 1));
-            one.what.run = static_cast<unsigned>(all.size() + 1);
+            one.description.run = static_cast<unsigned>(all.size() + 1);
             one.how.figures = {{"rate", value, "GB/s"}};
             all.push_back(one);
         }

@@ -40,9 +40,9 @@ struct RecordFile : testing::Test {
 run_record full() {
     auto bad = named("bad", false);
     bad.number = 1;
-    bad.what.tags = {"a", "b"};
-    bad.what.seed = 7;
-    bad.what.campaign = true;
+    bad.description.tags = {"a", "b"};
+    bad.description.seed = 7;
+    bad.description.campaign = true;
     bad.how.log = "line\n\x1b[31m\xff\n";
     bad.how.file = "included.yaml";
     bad.how.trace_digest = 0xfedcba9876543210;
@@ -67,7 +67,7 @@ TEST_F(RecordFile, KeepsEverythingThatReportsShow) {
     EXPECT_EQ(to_text(read), to_text(run));
     ASSERT_EQ(read.results.size(), 2u);
     const auto& bad = read.results[1];
-    EXPECT_EQ(bad.how.what, scenario::outcome::verdict::failed);
+    EXPECT_EQ(bad.how.result, scenario::outcome::verdict::failed);
     EXPECT_EQ(bad.how.trace_digest, 0xfedcba9876543210);
     EXPECT_EQ(bad.how.timeline[1].inside[0].name, "s");
     EXPECT_EQ(bad.how.figures[0].min, 50.0);
@@ -180,10 +180,10 @@ TEST_F(RecordFile, FollowerReturnsEachResultOnce) {
     record_writer writer(folder, run);
     EXPECT_EQ(follower.poll().size(), 0u);
     writer.add(run.results[0]);
-    EXPECT_EQ(follower.poll().at(0).what.name, "good");
+    EXPECT_EQ(follower.poll().at(0).description.name, "good");
     writer.add(run.results[1]);
     writer.finish(run);
-    EXPECT_EQ(follower.poll().at(0).what.name, "bad");
+    EXPECT_EQ(follower.poll().at(0).description.name, "bad");
     EXPECT_EQ(follower.poll().size(), 0u);
 }
 

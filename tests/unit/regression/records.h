@@ -9,10 +9,11 @@ namespace trn::regression::sample {
 
 inline result named(const std::string& name, bool passed = true, double seconds = 1) {
     result one;
-    one.what.file = "x.yaml";
-    one.what.name = name;
-    one.what.board = one.board_key = "chip";
-    one.how.what = passed ? scenario::outcome::verdict::passed : scenario::outcome::verdict::failed;
+    one.description.file = "x.yaml";
+    one.description.name = name;
+    one.description.board = one.board_key = "chip";
+    one.how.result =
+        passed ? scenario::outcome::verdict::passed : scenario::outcome::verdict::failed;
     one.how.wall_s = seconds;
     if (passed) return one;
     one.how.message = "wrong byte";

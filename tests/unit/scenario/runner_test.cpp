@@ -80,26 +80,26 @@ std::vector<outcome> run(const std::vector<scenario>& all, const run_options& ho
 TEST(ScenarioRunner, IsolatesACrash) {
     const auto how =
         run({named("pass"), named("crash"), named("leave"), named("throw"), named("fail")});
-    EXPECT_EQ(how[0].what, verdict::passed);
+    EXPECT_EQ(how[0].result, verdict::passed);
     EXPECT_EQ(how[0].simulated_ns, 1'500'000u);
-    EXPECT_EQ(how[1].what, verdict::crashed);
+    EXPECT_EQ(how[1].result, verdict::crashed);
     EXPECT_THAT(how[1].message, HasSubstr("SEGV"));
     EXPECT_EQ(how[1].where.line, 7);
     EXPECT_EQ(how[1].step, "copy");
     EXPECT_THAT(how[1].log, HasSubstr("log of crash"));
-    EXPECT_EQ(how[2].what, verdict::crashed);
+    EXPECT_EQ(how[2].result, verdict::crashed);
     EXPECT_THAT(how[2].message, HasSubstr("status 3"));
-    EXPECT_EQ(how[3].what, verdict::failed);
+    EXPECT_EQ(how[3].result, verdict::failed);
     EXPECT_EQ(how[3].message, "no board");
-    EXPECT_EQ(how[4].what, verdict::failed);
+    EXPECT_EQ(how[4].result, verdict::failed);
     EXPECT_EQ(summary(how), "1 passed, 4 failed");
 }
 
 TEST(ScenarioRunner, EndsAHangAtItsWallClockLimit) {
     const auto how = run({named("hang", "", 1), named("pass")});
-    EXPECT_EQ(how[0].what, verdict::timed_out);
+    EXPECT_EQ(how[0].result, verdict::timed_out);
     EXPECT_EQ(how[0].where.line, 7);
-    EXPECT_EQ(how[1].what, verdict::passed);
+    EXPECT_EQ(how[1].result, verdict::passed);
 }
 
 TEST(ScenarioRunner, ReportsResultsInListOrder) {
@@ -138,9 +138,9 @@ TEST(ScenarioRunner, EndsAScenarioAboveItsMemoryLimit) {
     auto all = std::vector{named("grow"), named("pass")};
     all[0].memory_limit = 64 << 20;
     const auto how = run(all);
-    EXPECT_EQ(how[0].what, verdict::memory_exceeded);
+    EXPECT_EQ(how[0].result, verdict::memory_exceeded);
     EXPECT_EQ(how[0].message, "more than 64 MiB of memory");
-    EXPECT_EQ(how[1].what, verdict::passed);
+    EXPECT_EQ(how[1].result, verdict::passed);
 }
 
 TEST(ScenarioRunner, RunsASharedStartOnceAndIsolatesScenariosAfterwards) {
@@ -149,18 +149,18 @@ TEST(ScenarioRunner, RunsASharedStartOnceAndIsolatesScenariosAfterwards) {
                           named("fail", "alike"), named("hang", "alike", 1)};
     for (const unsigned jobs : {1u, 2u, 9u}) {
         const auto how = run(all, {.jobs = jobs});
-        EXPECT_EQ(how[0].what, verdict::passed);
+        EXPECT_EQ(how[0].result, verdict::passed);
         ASSERT_EQ(how[0].timeline.size(), 2u);  // including the shared part
         EXPECT_EQ(how[0].timeline[0].at_ns, 100u);
         EXPECT_EQ(how[0].timeline[1].at_ns, 500u);
         EXPECT_EQ(how[0].log, "beginning alike\nlog of pass\n");
-        EXPECT_EQ(how[1].what, verdict::crashed);
+        EXPECT_EQ(how[1].result, verdict::crashed);
         EXPECT_EQ(how[1].step, "copy");
         EXPECT_THAT(how[1].log, StartsWith("beginning alike\nlog of crash\n"));
         EXPECT_EQ(how[2].log, "log of pass\n");
         EXPECT_EQ(how[3].message, "no board");
         EXPECT_EQ(how[4].message, "byte 3 is <wrong>");
-        EXPECT_EQ(how[5].what, verdict::timed_out);
+        EXPECT_EQ(how[5].result, verdict::timed_out);
     }
 }
 
@@ -175,10 +175,10 @@ TEST(ScenarioRunner, FailedSharedStartFailsItsScenarios) {
                               named("pass")};
         const auto how = run(all);
         for (const auto& one : {how[0], how[1]}) {
-            EXPECT_NE(one.what, verdict::passed) << beginning;
+            EXPECT_NE(one.result, verdict::passed) << beginning;
             EXPECT_THAT(one.log, StartsWith("beginning " + beginning + "\nlog of " + beginning));
         }
-        EXPECT_EQ(how[2].what, verdict::passed);
+        EXPECT_EQ(how[2].result, verdict::passed);
     }
 }
 

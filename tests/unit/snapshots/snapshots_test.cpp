@@ -54,7 +54,7 @@ TEST(Snapshots, RestoredStateResumesWhereItWasSaved) {
         snapshots states;
         int value = 1;
         const auto carry = states.keep("a");
-        say(out, std::to_string(value) + (carry ? carry->what.dump() : " ") + ";");
+        say(out, std::to_string(value) + (carry ? carry->state.dump() : " ") + ";");
         value = 2;
         if (!carry) states.restore("a", {{{"n", 7}}});
     });
@@ -67,7 +67,7 @@ TEST(Snapshots, OlderStateCanRestoreALaterOne) {
         snapshots states;
         std::string value = "-";
         const auto reported = [](const auto& carried) {
-            return carried ? carried->what.template get<int>() : 0;
+            return carried ? carried->state.template get<int>() : 0;
         };
         auto next = reported(states.keep("a"));
         if (next == 0) {
@@ -131,7 +131,7 @@ TEST(Snapshots, HandoverStateMayBeLongAndHoldManyDescriptors) {
             for (std::size_t n = 0; n < many; ++n) all.descriptors.push_back(dup(out));
             states.restore("a", all);
         }
-        const std::string text = carried->what["text"];
+        const std::string text = carried->state["text"];
         say(out, std::to_string(text.size()) + (text.back() == '\xff' ? " " : "?"));
         say(out, std::to_string(carried->descriptors.size()));
         say(carried->descriptors.back(), " written");
@@ -154,7 +154,7 @@ TEST(Snapshots, UnreachableStateExits) {
         setpgid(0, 0);
         snapshots states;
         const auto carried = states.keep("a");
-        const int round = carried ? carried->what.get<int>() : 0;
+        const int round = carried ? carried->state.get<int>() : 0;
         if (round < 20) {
             states.keep("b");  // replaces the snapshot of the previous round
             states.restore("a", {round + 1});
@@ -234,8 +234,8 @@ TEST(Snapshots, LimitsApplyToTheRestoredState) {
             for (std::vector<std::vector<char>> much;;) much.emplace_back(1 << 20, 'x');
         },
         [](std::size_t, const scenario::outcome&) {});
-    EXPECT_EQ(results[0].what, scenario::outcome::verdict::timed_out);
-    EXPECT_EQ(results[1].what, scenario::outcome::verdict::memory_exceeded);
+    EXPECT_EQ(results[0].result, scenario::outcome::verdict::timed_out);
+    EXPECT_EQ(results[1].result, scenario::outcome::verdict::memory_exceeded);
 }
 
 }  // namespace

@@ -106,18 +106,18 @@ public:
         return t;
     }
 
-    /// Calls `what` after `delay` nanoseconds.
-    void at(std::uint64_t delay, std::function<void()> what) {
-        events.emplace(time + delay, std::move(what));
+    /// Calls `work` after `delay` nanoseconds.
+    void at(std::uint64_t delay, std::function<void()> work) {
+        events.emplace(time + delay, std::move(work));
     }
     void advance(std::uint64_t ns) {
         const std::uint64_t end = time + ns;
         while (!events.empty() && events.begin()->first <= end) {
             const auto first = events.begin();
             time = std::max(time, first->first);
-            const auto what = std::move(first->second);
+            const auto work = std::move(first->second);
             events.erase(first);
-            what();
+            work();
         }
         time = end;
     }

@@ -43,10 +43,11 @@ protected:
         init_queue();
     }
     /// Writes one packet: operation, scales, sources; destinations.
-    void put_packet(std::uint64_t what, std::uint32_t parameter, const std::vector<piece>& sources,
-                    const std::vector<piece>& destinations, const std::vector<float>& scales = {}) {
-        put(m2s, what | std::uint64_t{parameter} << 32, 0, first | (sources.empty() ? last : 0), 0,
-            0, compute_meta);
+    void put_packet(std::uint64_t operation, std::uint32_t parameter,
+                    const std::vector<piece>& sources, const std::vector<piece>& destinations,
+                    const std::vector<float>& scales = {}) {
+        put(m2s, operation | std::uint64_t{parameter} << 32, 0,
+            first | (sources.empty() ? last : 0), 0, 0, compute_meta);
         for (std::size_t i = 0; i < scales.size(); i += 2) {
             const auto pair = std::bit_cast<std::uint32_t>(scales[i]) |
                               std::uint64_t{std::bit_cast<std::uint32_t>(scales[i + 1])} << 32;
@@ -62,9 +63,10 @@ protected:
         doorbell(s2m, posted_s2m);
         doorbell(m2s, posted_m2s);
     }
-    void compute(std::uint64_t what, std::uint32_t parameter, const std::vector<piece>& sources,
-                 const std::vector<piece>& destinations, const std::vector<float>& scales = {}) {
-        put_packet(what, parameter, sources, destinations, scales);
+    void compute(std::uint64_t operation, std::uint32_t parameter,
+                 const std::vector<piece>& sources, const std::vector<piece>& destinations,
+                 const std::vector<float>& scales = {}) {
+        put_packet(operation, parameter, sources, destinations, scales);
         post();
         run(200'000);
     }
@@ -327,12 +329,12 @@ TEST_F(DmaComputeTest, ResetDropsAPartialPacketAndOneInFlight) {
 // ---- Timing
 
 TEST_F(DmaComputeTest, ReadsAndWritesOverlapAndTheLongerDecides) {
-    const auto time_of = [&](std::uint64_t what, std::uint32_t parameter,
+    const auto time_of = [&](std::uint64_t operation, std::uint32_t parameter,
                              const std::vector<piece>& sources,
                              const std::vector<piece>& destinations) {
         fill(a_at, 65536, 1);
         fill(b_at, 65536, 1);
-        put_packet(what, parameter, sources, destinations);
+        put_packet(operation, parameter, sources, destinations);
         const double time = nanoseconds() - 1300;
         EXPECT_EQ(dma.count(0).aborts, 0u);
         return time;
@@ -359,16 +361,16 @@ class DmaComputeRefusal : public DmaComputeTest {
 protected:
     /// Checks that the packet stops the queue with `cause`, writes nothing, and that the queue
     /// works after a reset.
-    void expect_refused(std::uint64_t what, std::uint32_t parameter,
+    void expect_refused(std::uint64_t operation, std::uint32_t parameter,
                         const std::vector<piece>& sources, const std::vector<piece>& destinations,
                         const misuse::rule& rule, unsigned cause,
                         const std::vector<float>& scales = {}) {
-        SCOPED_TRACE(testing::Message() << "operation " << std::hex << what);
+        SCOPED_TRACE(testing::Message() << "operation " << std::hex << operation);
         init_queue();
         write(reg::secondary_cause, 0, m2s);
         fill(dst, 0x2000, 9);
         const auto counted = misuse::count(rule);
-        compute(what, parameter, sources, destinations, scales);
+        compute(operation, parameter, sources, destinations, scales);
         EXPECT_EQ(misuse::count(rule), counted + 1);
         EXPECT_EQ(read(reg::secondary_cause, m2s), 1u << cause);
         EXPECT_TRUE(dma.aborted.level());
@@ -388,9 +390,9 @@ protected:
 };
 
 TEST_F(DmaComputeRefusal, RefusesUnknownOperations) {
-    const auto impossible = [&](std::uint64_t what, std::uint32_t parameter = 0,
+    const auto impossible = [&](std::uint64_t operation, std::uint32_t parameter = 0,
                                 const std::vector<float>& scales = {}) {
-        expect_refused(what, parameter, {{a_at, 64}, {b_at, 64}}, {{dst, 64}},
+        expect_refused(operation, parameter, {{a_at, 64}, {b_at, 64}}, {{dst, 64}},
                        misuse::impossible_operation, 0, scales);
     };
     impossible(word(9, 0));
@@ -411,8 +413,8 @@ TEST_F(DmaComputeRefusal, RefusesUnknownOperations) {
 }
 
 TEST_F(DmaComputeRefusal, RefusesIncompatibleTypes) {
-    const auto wrong_type = [&](std::uint64_t what, std::uint32_t parameter = 0) {
-        expect_refused(what, parameter, {{a_at, 64}}, {{dst, 64}}, misuse::impossible_type, 0);
+    const auto wrong_type = [&](std::uint64_t operation, std::uint32_t parameter = 0) {
+        expect_refused(operation, parameter, {{a_at, 64}}, {{dst, 64}}, misuse::impossible_type, 0);
     };
     wrong_type(cast(14, op::from_fp32));
     wrong_type(cast(op::from_fp32, 15));
@@ -427,10 +429,10 @@ TEST_F(DmaComputeRefusal, RefusesIncompatibleTypes) {
 }
 
 TEST_F(DmaComputeRefusal, RefusesMismatchedLengths) {
-    const auto wrong_length = [&](std::uint64_t what, const std::vector<piece>& sources,
+    const auto wrong_length = [&](std::uint64_t operation, const std::vector<piece>& sources,
                                   const std::vector<piece>& destinations,
                                   std::uint32_t parameter = 0) {
-        expect_refused(what, parameter, sources, destinations, misuse::operand_length, 1);
+        expect_refused(operation, parameter, sources, destinations, misuse::operand_length, 1);
     };
     wrong_length(bf16_add, {}, {{dst, 64}});
     wrong_length(bf16_add, {{a_at, 64}, {b_at, 62}}, {{dst, 64}});
@@ -467,10 +469,10 @@ TEST_F(DmaComputeRefusal, RefusesZeroLengthWhereItIsInvalid) {
 }
 
 TEST_F(DmaComputeRefusal, RefusesOverlappingDestinations) {
-    const auto overlapping = [&](std::uint64_t what, const std::vector<piece>& sources,
+    const auto overlapping = [&](std::uint64_t operation, const std::vector<piece>& sources,
                                  const std::vector<piece>& destinations,
                                  std::uint32_t parameter = 0) {
-        expect_refused(what, parameter, sources, destinations, misuse::operand_overlap, 1);
+        expect_refused(operation, parameter, sources, destinations, misuse::operand_overlap, 1);
     };
     overlapping(bf16_add, {{a_at, 64}, {dst + 32, 64}}, {{dst, 64}});
     overlapping(bf16_add, {{a_at, 64}, {b_at, 64}}, {{dst, 34}, {dst + 32, 30}});

@@ -79,9 +79,9 @@ void cannot_write(const std::string& file, int error) {
     throw recording_error(text);
 }
 
-std::string_view to_string(kind what) {
+std::string_view to_string(kind type) {
     for (const auto& [known, name] : names)
-        if (known == what) return name;
+        if (known == type) return name;
     return {};
 }
 
@@ -102,7 +102,7 @@ std::vector<std::uint8_t> kept(std::span<const std::uint8_t> bytes) {
 }
 
 void encoder::encode(const event& e, std::vector<std::uint8_t>& to) {
-    to.push_back(static_cast<std::uint8_t>(e.what));
+    to.push_back(static_cast<std::uint8_t>(e.type));
     to.push_back(e.flag ? 1 : 0);
     for (const std::uint64_t number :
          {std::uint64_t{e.function}, std::uint64_t{e.index}, e.time - time_, e.deltas - deltas_,
@@ -116,11 +116,11 @@ void encoder::encode(const event& e, std::vector<std::uint8_t>& to) {
 std::optional<event> decoder::decode(std::span<const std::uint8_t>& from) {
     auto rest = from;
     if (rest.size() < 2) return std::nullopt;
-    const auto what = static_cast<kind>(rest[0]);
-    if (to_string(what).empty() || rest[1] > 1)
+    const auto type = static_cast<kind>(rest[0]);
+    if (to_string(type).empty() || rest[1] > 1)
         throw recording_error(
             fmt::format("the recording is damaged: there is no event {}", rest[0]));
-    event e{.what = what, .flag = rest[1] == 1};
+    event e{.type = type, .flag = rest[1] == 1};
     rest = rest.subspan(2);
     std::array<std::uint64_t, 8> numbers{};
     for (auto& number : numbers) {

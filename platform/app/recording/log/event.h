@@ -52,11 +52,11 @@ enum class kind : std::uint8_t {
     raised = 36,    ///< an interrupt
 };
 constexpr kind first_from_inside = kind::has_read;
-inline bool from_outside(kind what) {
-    return what < first_from_inside;
+inline bool from_outside(kind type) {
+    return type < first_from_inside;
 }
 /// Name for messages: "BAR read", "DMA read". Empty for an unknown kind.
-std::string_view to_string(kind what);
+std::string_view to_string(kind type);
 
 /// One event of a recording. Fields that its kind does not use are zero.
 struct event {
@@ -64,7 +64,7 @@ struct event {
     /// socket are limited to 4 MiB.
     static constexpr std::size_t largest = 8 << 20;
 
-    kind what{};
+    kind type{};
     bool flag = false;           ///< result of the call, or whether it enables
     std::uint32_t function = 0;  ///< index in the manifest's list of functions or consoles
     std::uint32_t index = 0;     ///< BAR, vector, access rights of a map, or number of a question

@@ -45,12 +45,12 @@ json parse(std::string_view text) {
     return read;
 }
 
-/// The value of `key`. Throws recording_error unless it has the type `what`.
+/// The value of `key`. Throws recording_error unless it has the type `expected`.
 const json& field(const json& from, const char* key, bool (json::*is)() const noexcept,
-                  std::string_view what) {
+                  std::string_view expected) {
     const auto found = from.find(key);
     if (found != from.end() && ((*found).*is)()) return *found;
-    throw recording_error(fmt::format("{}: '{}' must be {}", manifest_file, key, what));
+    throw recording_error(fmt::format("{}: '{}' must be {}", manifest_file, key, expected));
 }
 
 std::string text(const json& from, const char* key) {
@@ -58,11 +58,11 @@ std::string text(const json& from, const char* key) {
 }
 
 std::vector<std::string> texts(const json& from, const char* key) {
-    constexpr auto what = "a list of texts";
+    constexpr auto expected = "a list of texts";
     std::vector<std::string> all;
-    for (const auto& one : field(from, key, &json::is_array, what)) {
+    for (const auto& one : field(from, key, &json::is_array, expected)) {
         if (!one.is_string())
-            throw recording_error(fmt::format("{}: '{}' must be {}", manifest_file, key, what));
+            throw recording_error(fmt::format("{}: '{}' must be {}", manifest_file, key, expected));
         all.push_back(one);
     }
     return all;

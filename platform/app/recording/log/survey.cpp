@@ -16,7 +16,7 @@ constexpr std::uint64_t max_bytes_between = 2ull << 30;
 
 [[noreturn]] void wrong(const event& e, std::string_view why) {
     throw recording_error(
-        fmt::format("the recording is damaged: {} at {} ps: {}", to_string(e.what), e.time, why));
+        fmt::format("the recording is damaged: {} at {} ps: {}", to_string(e.type), e.time, why));
 }
 
 void check_call(const event& e) {
@@ -27,10 +27,10 @@ void check_call(const event& e) {
 }
 
 void check(const event& e, const manifest& about) {
-    const auto known = e.what == kind::typed ? about.consoles.size() : about.functions.size();
-    const bool of_the_platform = e.what == kind::control || e.what == kind::end;
+    const auto known = e.type == kind::typed ? about.consoles.size() : about.functions.size();
+    const bool of_the_platform = e.type == kind::control || e.type == kind::end;
     if (!of_the_platform && e.function >= known) wrong(e, "unknown function or console number");
-    switch (e.what) {
+    switch (e.type) {
     case kind::config_read:
     case kind::config_write:
     case kind::bar_write:
@@ -56,14 +56,14 @@ survey look_over(log_reader& log, const manifest& about) {
     while (const auto e = log.next()) {
         if (all.complete) wrong(*e, "it comes after the end");
         check(*e, about);
-        between = from_outside(e->what) ? 0 : between + sizeof(event) + e->bytes.size();
+        between = from_outside(e->type) ? 0 : between + sizeof(event) + e->bytes.size();
         if (between > max_bytes_between) wrong(*e, "no replay holds so much at once");
-        (from_outside(e->what) ? all.from_outside : all.from_inside) += 1;
-        if (e->what == kind::has_read) all.bytes_read += e->size;
-        if (e->what == kind::answer) all.bytes_read += e->bytes.size();
+        (from_outside(e->type) ? all.from_outside : all.from_inside) += 1;
+        if (e->type == kind::has_read) all.bytes_read += e->size;
+        if (e->type == kind::answer) all.bytes_read += e->bytes.size();
         all.last_time = e->time;
-        all.last_deltas = e->deltas + (from_outside(e->what) ? 0 : 1);
-        all.complete = e->what == kind::end;
+        all.last_deltas = e->deltas + (from_outside(e->type) ? 0 : 1);
+        all.complete = e->type == kind::end;
     }
     return all;
 }

@@ -24,7 +24,7 @@ using rpc::parameters;
 namespace {
 
 json ended(const stop_reason& reason) {
-    return {{"reason", to_string(reason.what)},
+    return {{"reason", to_string(reason.cause)},
             {"text", reason.text},
             {"time_ps", sc_core::sc_time_stamp().value()},
             {"time", to_text(sc_core::sc_time_stamp())}};
@@ -37,17 +37,18 @@ std::string type_of(const sc_core::sc_object& object) {
 }
 
 template <typename interface>
-interface& module_named(std::string_view name, std::string_view what) {
+interface& module_named(std::string_view name, std::string_view feature) {
     auto* object = sc_core::sc_find_object(std::string(name).c_str());
     if (!object) throw rpc::error(code::not_found, fmt::format("there is no module '{}'", name));
     auto* found = dynamic_cast<interface*>(object);
-    if (!found) throw rpc::error(code::not_found, fmt::format("module '{}' has no {}", name, what));
+    if (!found)
+        throw rpc::error(code::not_found, fmt::format("module '{}' has no {}", name, feature));
     return *found;
 }
 
 class inside_caller final : public caller {
 public:
-    explicit inside_caller(std::string_view name) { who = name; }
+    explicit inside_caller(std::string_view name) { this->name = name; }
     void notify(std::string_view, const json&) override {}
 };
 
@@ -74,11 +75,11 @@ control::control(run_loop& loop, identity about) : loop_(loop), about_(std::move
     });
 }
 
-json control::call(std::string_view name, const json& params, std::string_view who) {
+json control::call(std::string_view name, const json& params, std::string_view caller_name) {
     const auto* method = methods_.find(name);
     if (!method)
         throw rpc::error(code::method_not_found, fmt::format("there is no method '{}'", name));
-    inside_caller inside(who);
+    inside_caller inside(caller_name);
     const auto store = std::make_shared<std::optional<json>>();
     method->call({method->name, params}, inside,
                  [store](json value) { *store = std::move(value); });
@@ -97,19 +98,19 @@ void control::forget(caller& gone) {
 
 void control::end_waits(const stop_reason& why) {
     std::set<run_loop::goal_id> all;
-    for (const auto& [who, goals] : waits_) all.insert(goals.begin(), goals.end());
+    for (const auto& [client, goals] : waits_) all.insert(goals.begin(), goals.end());
     for (const auto id : all) loop_.finish(id, why);
 }
 
-void control::subscribe(caller& who, const json& topics) {
-    for (auto& [topic, callers] : subscribers_) callers.erase(&who);
-    for (const auto& topic : topics) subscribers_[topic.get<std::string>()].insert(&who);
+void control::subscribe(caller& client, const json& topics) {
+    for (auto& [topic, callers] : subscribers_) callers.erase(&client);
+    for (const auto& topic : topics) subscribers_[topic.get<std::string>()].insert(&client);
 }
 
-json control::topics(caller& who) const {
+json control::topics(caller& client) const {
     json all = json::array();
     for (const auto& [topic, callers] : subscribers_)
-        if (callers.contains(&who)) all.push_back(topic);
+        if (callers.contains(&client)) all.push_back(topic);
     return all;
 }
 
@@ -124,18 +125,18 @@ void control::publish(std::string_view topic, const json& params) {
     for (auto* to : found->second) to->notify(topic, params);
 }
 
-void control::add_list(std::string what, std::function<json()> list) {
-    lists_[std::move(what)] = std::move(list);
+void control::add_list(std::string name, std::function<json()> list) {
+    lists_[std::move(name)] = std::move(list);
 }
 
 // --- Sessions
 
 json control::hello(const parameters& p, caller& from) {
-    const auto expect = [&](std::string_view what, const std::string& ours) {
-        const auto theirs = p.text(what, ours);
+    const auto expect = [&](std::string_view key, const std::string& ours) {
+        const auto theirs = p.text(key, ours);
         if (theirs != ours)
             throw rpc::error(code::refused,
-                             fmt::format("the client expects {} '{}', this platform is '{}'", what,
+                             fmt::format("the client expects {} '{}', this platform is '{}'", key,
                                          theirs, ours));
     };
     if (const auto theirs = p.number("protocol"); theirs != protocol)
@@ -147,7 +148,7 @@ json control::hello(const parameters& p, caller& from) {
     expect("board", about_.board);
     expect("digest", about_.digest);
     expect("endianness", "little");
-    from.who = printable(p.text("client", from.who).substr(0, 64));
+    from.name = printable(p.text("client", from.name).substr(0, 64));
     from.greeted = true;
     return {{"protocol", protocol},   {"version", about_.version},
             {"board", about_.board},  {"digest", about_.digest},
@@ -186,7 +187,7 @@ void control::add_session_methods() {
                  });
     methods_.add("quit", "", "Ends the platform.", [this](const auto& p, auto& from) {
         p.only({});
-        loop_.quit(from.who + " said quit");
+        loop_.quit(from.name + " said quit");
         return json::object();
     });
 }
@@ -207,10 +208,10 @@ json control::status() {
     return result;
 }
 
-std::function<bool()> control::condition_of(const parameters& p, std::string& what) {
+std::function<bool()> control::condition_of(const parameters& p, std::string& description) {
     if (p.has("condition")) {
         if (p.text("condition") != "ready") p.wrong("condition", "\"ready\"");
-        what = "every chip to be ready";
+        description = "every chip to be ready";
         return ready_condition();
     }
     if (p.has("uart")) {
@@ -221,7 +222,7 @@ std::function<bool()> control::condition_of(const parameters& p, std::string& wh
         if (!consoles_.find(module))
             throw rpc::error(code::not_found, fmt::format("there is no console '{}'", module));
         if (text.size() > console_log::kept / 2) uart.wrong("text", "at most 32 KiB long");
-        what = fmt::format("'{}' on {}", text, module);
+        description = fmt::format("'{}' on {}", text, module);
         return consoles_.printed(module, text, uart.number("since", 0));
     }
     if (p.has("memory")) {
@@ -233,7 +234,7 @@ std::function<bool()> control::condition_of(const parameters& p, std::string& wh
         if (width > 8 || !std::has_single_bit(width)) m.wrong("width", "1, 2, 4 or 8");
         const auto mask = m.number("mask", ~std::uint64_t{0});
         const auto equals = m.number("equals");
-        what = fmt::format("{:#x} at {} {:#x}", equals, m.text("space"), address);
+        description = fmt::format("{:#x} at {} {:#x}", equals, m.text("space"), address);
         return [&where, address, width, mask, equals] {
             std::uint64_t value = 0;  // little endian, like every supported host
             const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(width);
@@ -245,14 +246,14 @@ std::function<bool()> control::condition_of(const parameters& p, std::string& wh
 
 run_loop::goal control::goal_of(const parameters& p, const caller& from) {
     p.only({"for", "until", "condition", "uart", "memory", "wall_limit"});
-    run_loop::goal g{from.who, "simulated time"};
+    run_loop::goal g{from.name, "simulated time"};
     g.attachment = from.attachment;
     if (const auto span = p.time("for")) {
         const auto left = sc_core::sc_max_time() - sc_core::sc_time_stamp();
         g.until = sc_core::sc_time_stamp() + std::min(*span, left);
     }
     if (const auto end = p.time("until")) g.until = g.until ? std::min(*g.until, *end) : *end;
-    g.condition = condition_of(p, g.what);
+    g.condition = condition_of(p, g.condition_text);
     if (const auto limit = p.seconds("wall_limit"))
         g.wall_limit = std::chrono::duration_cast<run_loop::wall_clock::duration>(
             std::chrono::duration<double>(*limit));
@@ -271,7 +272,7 @@ void control::wait(const parameters& p, caller& from, const rpc::answer& done, b
                          [this, &from, done, id, then_pause](const stop_reason& reason) {
                              if (const auto waits = waits_.find(&from); waits != waits_.end())
                                  waits->second.erase(*id);
-                             if (then_pause && reason.what != stop_reason::kind::restored)
+                             if (then_pause && reason.cause != stop_reason::kind::restored)
                                  loop_.pause(reason.text);
                              done(ended(reason));
                          });
@@ -302,13 +303,13 @@ void control::add_run_methods() {
          [this](const auto& p, auto& from, const auto& done) { wait(p, from, done, false); }});
     methods_.add("pause", "", "Stops simulated time.", [this](const auto& p, auto& from) {
         p.only({});
-        loop_.pause(from.who + " paused");
+        loop_.pause(from.name + " paused");
         return status();
     });
     methods_.add("step", "", "Pauses, and executes all events of the next simulated time.",
                  [this](const auto& p, auto& from) {
                      p.only({});
-                     loop_.pause(from.who + " steps");
+                     loop_.pause(from.name + " steps");
                      const bool moved = loop_.step();
                      auto result = status();
                      result["moved"] = moved;

@@ -37,7 +37,7 @@ public:
     rpc::method_table& methods() { return methods_; }
     const rpc::method_table& methods() const { return methods_; }
     /// Adds a list to the method `list`.
-    void add_list(std::string what, std::function<rpc::json()> list);
+    void add_list(std::string name, std::function<rpc::json()> list);
 
     /// Sets the functions that execute `peek` and `poke` with a parameter `register`, since this
     /// folder does not depend on registers.
@@ -50,15 +50,15 @@ public:
     /// A call from inside the process, between two slices. Throws rpc::error. Refuses methods that
     /// wait (run and wait with a condition): use the run_loop instead.
     rpc::json call(std::string_view method, const rpc::json& params = rpc::json::object(),
-                   std::string_view who = "the platform itself");
+                   std::string_view caller_name = "the platform itself");
 
     /// Call when a caller disconnects: ends its waits and subscriptions.
     void forget(rpc::caller& gone);
     /// Ends the waits of all callers with this reason.
     void end_waits(const stop_reason& why);
-    void subscribe(rpc::caller& who, const rpc::json& topics);
+    void subscribe(rpc::caller& client, const rpc::json& topics);
     /// Subscriptions of a caller.
-    rpc::json topics(rpc::caller& who) const;
+    rpc::json topics(rpc::caller& client) const;
     /// Sends a notification to every caller that subscribed to `topic`.
     void publish(std::string_view topic, const rpc::json& params);
     /// Whether `topic` has subscribers, so that costly notifications can be skipped.
@@ -80,7 +80,7 @@ private:
     void wait(const rpc::parameters& p, rpc::caller& from, const rpc::answer& done,
               bool then_pause);
     run_loop::goal goal_of(const rpc::parameters& p, const rpc::caller& from);
-    std::function<bool()> condition_of(const rpc::parameters& p, std::string& what);
+    std::function<bool()> condition_of(const rpc::parameters& p, std::string& description);
     address_space& space(const rpc::parameters& p);
     rpc::json peek(const rpc::parameters& p);
     rpc::json poke(const rpc::parameters& p);

@@ -73,7 +73,7 @@ public:
     /// Sends a notification; may do nothing.
     virtual void notify(std::string_view method, const json& params) = 0;
 
-    std::string who;               ///< for logs and stall reports
+    std::string name;              ///< for logs and stall reports
     std::uint64_t attachment = 0;  ///< attachment of the run_loop; 0: none
     bool greeted = false;
 };

@@ -36,8 +36,8 @@ public:
           token_(std::move(token)),
           clients_(server.clients_) {
         static unsigned count = 0;
-        who = fmt::format("control client {}", ++count);
-        attachment = methods_.loop().attach(who);
+        name = fmt::format("control client {}", ++count);
+        attachment = methods_.loop().attach(name);
     }
     ~session() override { close(); }
 
@@ -46,7 +46,7 @@ public:
     }
 
     rpc::json hand_over() {
-        return {{"who", who},
+        return {{"who", name},
                 {"greeted", greeted},
                 {"token", token_ ? rpc::json(*token_) : rpc::json()},
                 {"input", input_},
@@ -56,7 +56,7 @@ public:
                 {"topics", methods_.topics(*this)}};
     }
     void take_over(const rpc::json& state) {
-        who = state["who"];
+        name = state["who"];
         if (state["greeted"]) introduced();
         input_ = state["input"];
         overlong_ = state["overlong"];

@@ -5,7 +5,7 @@
 enum { ring_size = 512, table_size = 256 };
 
 struct command {
-    uint8_t what;
+    uint8_t opcode;
     uint8_t to;
     uint16_t a, b;
 };
@@ -38,8 +38,8 @@ static uint32_t hash(const uint8_t* bytes, unsigned length) {
 static void execute(const struct command* c) {
     uint64_t* const to = &value[c->to];
     const uint64_t a = value[c->a % table_size], b = value[c->b % table_size];
-    ++counts[c->what];
-    switch (c->what) {
+    ++counts[c->opcode];
+    switch (c->opcode) {
     case 0:
         *to = a + b;
         break;
