@@ -77,7 +77,8 @@ void host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t
         const range& at = find(address)->second;
         const std::uint64_t here = std::min(length, at.size - (address - at.iova));
         std::uint8_t* host = at.bytes + (address - at.iova);
-        std::memcpy(write ? host : bytes, write ? bytes : host, here);
+        // Data that this memory has lent may be stored at an overlapping place.
+        std::memmove(write ? host : bytes, write ? bytes : host, here);
         address += here;
         bytes += here;
         length -= here;

@@ -103,7 +103,7 @@ memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t
         return transport(command, address, bytes, length, later, delay);
     auto* const here = static_cast<std::uint8_t*>(bytes);
     if (command == tlm::TLM_WRITE_COMMAND) {
-        std::memcpy(direct->at(address), here, length);
+        std::memmove(direct->at(address), here, length);  // lent bytes may overlap
         direct->watched_at(address).report_write(here, length);
     } else {
         std::memcpy(here, direct->at(address), length);
