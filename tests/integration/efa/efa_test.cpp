@@ -3,9 +3,11 @@
 #include <linux/pci_regs.h>
 
 #include <array>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,9 +16,17 @@
 #include "models/pcie_switch/pcie_switch.h"
 #include "platform/app/in_process/in_process.h"
 #include "platform/app/platform.h"
+#include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/log.h"
+#include "sw-stubs/collectives/include/trn_coll.h"
+#include "sw-stubs/driver/crc32c.h"
 #include "sw-stubs/driver/include/trn_rdma.h"
 #include "sw-stubs/host/device.h"
+#include "trn/cc_program_regs.h"
+#include "trn/semaphores_regs.h"
+
+// Of sw-stubs/collectives/cc_core.h, which only C can include.
+extern "C" std::uint64_t trn_cc_bar_offset(const trn_device* device, std::uint32_t core);
 
 namespace trn {
 namespace {
@@ -92,6 +102,10 @@ protected:
     }
     /// Copies from server0's chip to server1's; returns the completion status.
     std::uint32_t send(const card& from, const card& to, std::uint64_t bytes) {
+        return send(from, to, bytes, hbm("server1.chip", 96 * MiB), to.key);
+    }
+    std::uint32_t send(const card& from, const card& to, std::uint64_t bytes, std::uint64_t remote,
+                       std::uint32_t remote_key) {
         trn_rdma_completion done{};
         run("server0.nic", [&](const trn_transport&) {
             const trn_rdma_request request{.operation = TRN_RDMA_WRITE,
@@ -101,9 +115,9 @@ protected:
                                            .qkey = qkey,
                                            .length = static_cast<std::uint32_t>(bytes),
                                            .local = hbm("server0.chip", 64 * MiB),
-                                           .remote = hbm("server1.chip", 96 * MiB),
+                                           .remote = remote,
                                            .local_key = from.key,
-                                           .remote_key = to.key,
+                                           .remote_key = remote_key,
                                            .has_immediate = 0,
                                            .immediate = 0};
             ASSERT_EQ(trn_rdma_post(from.queue, &request), 0);
@@ -157,6 +171,77 @@ TEST_F(EfaBetweenServersTest, MovesBytesFromAChipsHbmToAChipOfAnotherServer) {
     // No data passed a host: the server's switch routed them peer to peer.
     for (const char* name : {"server0.switch", "server1.switch"})
         EXPECT_LT(platform_.modules().find<pcie_switch>(name)->counters().up, 200u);
+}
+
+/// A collective program that waits until a semaphore is `value`, and ends.
+std::vector<std::uint8_t> program_that_waits(std::uint32_t semaphore, std::uint32_t value) {
+    std::vector<std::uint8_t> bytes(TRN_CC_PROGRAM_STEP_OP_OFFSET(2));
+    const auto put = [&](std::size_t at, std::uint32_t word) { std::memcpy(&bytes[at], &word, 4); };
+    put(TRN_CC_PROGRAM_MAGIC_OFFSET, TRN_CC_PROGRAM_MAGIC_WORD_VALUE);
+    put(TRN_CC_PROGRAM_FORMAT_OFFSET, TRN_CC_PROGRAM_FORMAT_NUMBER_VALUE);
+    put(TRN_CC_PROGRAM_LENGTH_OFFSET, static_cast<std::uint32_t>(bytes.size()));
+    put(TRN_CC_PROGRAM_RANKS_OFFSET, 1);
+    put(TRN_CC_PROGRAM_STEPS_OFFSET, 2);
+    put(TRN_CC_PROGRAM_SEMAPHORES_OFFSET,
+        TRN_CC_PROGRAM_SEMAPHORES_FIRST_SET(semaphore) | TRN_CC_PROGRAM_SEMAPHORES_COUNT_SET(1));
+    put(TRN_CC_PROGRAM_STEP_OP_OFFSET(0),
+        TRN_CC_PROGRAM_STEP_OP_CODE_SET(TRN_CC_PROGRAM_STEP_OP_CODE_WAIT) |
+            TRN_CC_PROGRAM_STEP_OP_WHICH_SET(semaphore));
+    put(TRN_CC_PROGRAM_STEP_COUNT_OFFSET(0), value);
+    put(TRN_CC_PROGRAM_STEP_OP_OFFSET(1),
+        TRN_CC_PROGRAM_STEP_OP_CODE_SET(TRN_CC_PROGRAM_STEP_OP_CODE_END));
+    put(TRN_CC_PROGRAM_CRC_OFFSET, ~trn_crc32c(0xffff'ffff, bytes.data(), bytes.size()));
+    return bytes;
+}
+
+TEST_F(EfaBetweenServersTest, FirmwareOfAChipContinuesAfterACardOfAnotherServerWroteItsSemaphore) {
+    constexpr std::uint32_t semaphore = 5, value = 3, core = 0, slot = 0, page = 4096;
+    trn_cc_slot state{};
+    std::uint64_t registers = 0, size = 0;
+    std::optional<device> chip;
+    run("server1.chip", [&](const trn_transport& door) {
+        device& d = chip.emplace(door);
+        d.check(trn_probe(d));
+        d.check(trn_reset_device(d));
+        const auto image = read_firmware("cc_core.img", MiB);
+        const auto program = program_that_waits(semaphore, value);
+        d.check(trn_cc_load(d, 1u << core, image.data(), image.size()));
+        d.check(trn_cc_program(d, core, slot, program.data(),
+                               static_cast<std::uint32_t>(program.size())));
+        d.check(trn_cc_trigger(d, core, slot));
+        d.check(trn_sleep(d, 100'000));
+        d.check(trn_cc_slot_state(d, core, slot, &state));
+        EXPECT_EQ(state.state, TRN_CC_RUNNING);
+        d.check(trn_bar_address(d, d.info().register_bar, &registers, &size));
+        registers += trn_cc_bar_offset(d, core);
+    });
+    drive("server0.chip", [&](device& d) {
+        d.check(trn_write(d, 0, trn_hbm_address(d, 0, 64 * MiB), &value, sizeof value));
+    });
+    card near, far;
+    use("server0", near);
+    use("server1", far);
+    meet("server0", near, far);
+    meet("server1", far, near);
+    const std::uint64_t increment =
+        registers + TRN_SEMAPHORES_SEMAPHORE_INCREMENT_OFFSET(semaphore);
+    std::uint32_t key = 0;
+    run("server1.nic", [&](const trn_transport&) {
+        ASSERT_EQ(trn_rdma_register(far.open, far.domain, increment & ~std::uint64_t{page - 1},
+                                    page, TRN_RDMA_REMOTE_WRITE, &key),
+                  0);
+    });
+    EXPECT_EQ(send(near, far, sizeof value, increment, key), std::uint32_t{TRN_RDMA_OK});
+    run("server1.chip", [&](const trn_transport&) {
+        chip->check(trn_sleep(*chip, 100'000));
+        chip->check(trn_cc_slot_state(*chip, core, slot, &state));
+        chip.reset();
+    });
+    EXPECT_EQ(state.state, TRN_CC_LOADED);
+    EXPECT_EQ(state.error, TRN_CC_NO_ERROR);
+    EXPECT_EQ(state.runs, 1u);
+    close("server0", near);
+    close("server1", far);
 }
 
 /// Removes the card of one server during a transfer, and reinserts it.
