@@ -21,7 +21,7 @@
 
 #include "tests/bench/cards/memory.h"
 #include "tests/bench/cards/rdma.h"
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 #include "tests/support/cards/attached.h"
 #include "tests/support/cards/disk_host.h"
 #include "tests/support/cards/network_host.h"

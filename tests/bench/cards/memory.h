@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 
 namespace trn::test {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 
 namespace trn::test {
 

@@ -5,7 +5,7 @@
 #include "models/misuse_rules.h"
 #include "models/udma/dma_descriptor_regs.h"
 #include "platform/framework/misuse/misuse.h"
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 #include "tests/unit/udma/udma_fixture.h"
 
 namespace {

@@ -12,7 +12,7 @@
 #include "models/engines/tensor_engine.h"
 #include "models/engines/vector_engine.h"
 #include "models/numerics/activation.h"
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 
 namespace {
 

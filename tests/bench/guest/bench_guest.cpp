@@ -22,7 +22,7 @@
 #include <sstream>
 
 #include "tests/bench/guest/trivial_device.h"
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 #include "tests/support/scratch_folder.h"
 
 namespace {

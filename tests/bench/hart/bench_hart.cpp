@@ -34,7 +34,7 @@
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 
 namespace {
 

@@ -25,8 +25,8 @@
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
+#include "tests/bench/rows.h"
 #include "tests/support/bar0.h"
-#include "tests/support/bench.h"
 #include "tests/support/scratch_folder.h"
 
 namespace {

@@ -16,7 +16,7 @@
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 #include "tests/support/engine_program.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "platform/framework/registers/register_bank.h"
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 #include "tests/unit/registers/example_regs.h"
 
 namespace {

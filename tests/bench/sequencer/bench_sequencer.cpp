@@ -10,7 +10,7 @@
 #include "models/sequencer/sequencer_regs.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {

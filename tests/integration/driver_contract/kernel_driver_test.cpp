@@ -144,7 +144,7 @@ private:
     std::map<std::uint64_t, trn_notification_ring> open_;
 };
 
-const auto sums = isa::write_program_set(isa::assemble_set(R"(
+const auto set_of_sums = isa::write_program_set(isa::assemble_set(R"(
 .tensor x int32 [64, 8] in
 .tensor y int32 [64, 8] out align=65536
 .transfer load x -> sbuf[0:64, 0] queue=3 S[4]
@@ -157,7 +157,7 @@ const auto sums = isa::write_program_set(isa::assemble_set(R"(
     wait S[4]>=16 update S[6]+=1 tensor_tensor op0=add dst=sbuf[0:64, 512] int32 [8:1] a=sbuf[0:64, 0] int32 [8:1] b=sbuf[0:64, 0] int32 [8:1]
     halt
 )",
-                                                           "test.trn"));
+                                                                  "test.trn"));
 
 std::vector<std::uint8_t> numbers(std::int32_t factor) {
     std::vector<std::uint8_t> bytes(64 * 8 * 4);
@@ -184,7 +184,7 @@ TEST_P(DriverContract, RunsAProgramOfAProcessInMemoryOfTheKernelDriver) {
             trn_program_options options{};
             options.core = 1;
             {
-                const loaded_program program(process, sums, options);
+                const loaded_program program(process, set_of_sums, options);
                 EXPECT_EQ(kernel.allocated, 1);
                 EXPECT_EQ(program.find("y").address % 65536, 0u);
                 for (int run = 1; run <= 2; ++run) {

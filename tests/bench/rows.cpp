@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/bench.h"
+#include "tests/bench/rows.h"
 
 #include <cstdio>
 #include <cstring>
