@@ -38,7 +38,7 @@ struct row {
     variants run;
 };
 
-/// A decoded instruction. `what` is null if it is illegal.
+/// A decoded instruction. `definition` is null if it is illegal.
 struct decoded {
     const row* definition = nullptr;
     u8 rd = 0, rs1 = 0, rs2 = 0;

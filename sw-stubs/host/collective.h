@@ -163,7 +163,7 @@ public:
     struct own_buffers {
         std::uint64_t send = 0, send_bytes = 0, receive = 0, receive_bytes = 0;  ///< AXI
     };
-    /// Loads a collective into slot what.slot, to be started by agents of the chips, such as
+    /// Loads a collective into slot request.slot, to be started by agents of the chips, such as
     /// programs of their engines (doc/collectives.md). It stays until disarm(). Buffers are neither
     /// filled nor compared. Returns a rank's triggers. \throws device_error, also when the buffers
     /// (by rank) do not have the collective's sizes
