@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 BUILD = os.environ["TRNVP_BUILD"] = os.path.abspath(sys.argv.pop(1))
@@ -27,18 +26,16 @@ class Attached(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.sockets = folder.name
-        cls.trnvp = subprocess.Popen([f"{BUILD}/trnvp", "run", "trn2-chip", "--listen", cls.sockets, "--uart", "none"],
-                                     stdout=subprocess.DEVNULL)
+        cls.trnvp = subprocess.Popen([f"{BUILD}/trnvp", "run", "trn2-chip", "--listen", cls.sockets, "--uart", "none",
+                                      "--json"], stdout=subprocess.PIPE, text=True)
         cls.addClassCleanup(cls.end)
-        while not os.path.exists(f"{cls.sockets}/control.sock"):
-            if cls.trnvp.poll() is not None:
-                raise AssertionError(f"trnvp ended with status {cls.trnvp.returncode}")
-            time.sleep(0.05)
+        if not cls.trnvp.stdout.readline():  # a line of its sockets, once they listen
+            raise AssertionError(f"trnvp ended with status {cls.trnvp.wait(30)}")
 
     @classmethod
     def end(cls):
         cls.trnvp.send_signal(signal.SIGTERM)
-        cls.trnvp.wait(30)
+        cls.trnvp.communicate(timeout=30)
 
     def command(self, *words):
         command = [f"{BUILD}/trn-nki", "run", *words, "--connect", self.sockets, "--generation", "trn2"]
