@@ -88,16 +88,18 @@ static int find_chips(struct subject* subjects) {
 }
 
 static int usage(void) {
-    fprintf(stderr,
-            "usage: trn-guest [check]   capabilities, reset, firmware, DMA of every device\n"
-            "       trn-guest bench     measure the first device\n"
-            "       trn-guest elect     find this machine's node id in its pod\n"
-            "       trn-guest program [--via sysfs|neuron] CORE SET [TENSOR=FILE ...]\n"
-            "                           run a program set on a core of every device: inputs from\n"
-            "                           files, outputs compared with files; `neuron` is the\n"
-            "                           public driver, which must be loaded\n"
-            "       trn-guest count N   nothing but whether there are N devices\n"
-            "       trn-guest end STATUS PORT   end QEMU through its debug exit device\n");
+    fprintf(
+        stderr,
+        "usage: trn-guest [check]   capabilities, reset, firmware, DMA of every device\n"
+        "       trn-guest bench     measure the first device\n"
+        "       trn-guest elect     find this machine's node id in its pod\n"
+        "       trn-guest program [--via sysfs|neuron] CORE SET [TENSOR=FILE ...]\n"
+        "                           run a program set on a core of every device: inputs from\n"
+        "                           files, outputs compared with files; `neuron` is the\n"
+        "                           public driver, which must be loaded\n"
+        "       trn-guest count N   nothing but whether there are N devices\n"
+        "       trn-guest errors    let PCI functions and bridges report errors, as firmware does\n"
+        "       trn-guest end STATUS PORT   end QEMU through its debug exit device\n");
     return 2;
 }
 
@@ -121,6 +123,7 @@ int main(int argc, char** argv) {
         if (!via_driver && strcmp(argv[3], "sysfs") != 0) return usage();
         argv += 2, argc -= 2;
     }
+    if (argc == 2 && strcmp(command, "errors") == 0) return enable_error_messages() ? 0 : 1;
     const int count = via_driver ? find_devices(subjects) : find_chips(subjects);
 
     if (argc == 3 && strcmp(command, "count") == 0) {

@@ -29,6 +29,10 @@ bool wrong(const struct subject* at, const char* step, const char* format, ...)
 /* Whether a call of the driver stub succeeded; prints the error otherwise. */
 bool good(const struct subject* at, const char* step, trn_status status);
 
+/* SERR# Enable of every PCI function and bridge, which firmware of a machine sets: without it no
+ * error message reaches a root port (errors.c). False if a function's registers cannot be written.
+ */
+bool enable_error_messages(void);
 /* PCI capabilities, as lspci -vv walks them (capabilities.c). */
 bool walk_capabilities(const struct subject* at);
 /* Probe, reset, firmware, copies through the host-transfer rings (check.c). */

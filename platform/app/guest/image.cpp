@@ -61,6 +61,7 @@ constexpr const char* head = R"sh(#!/bin/busybox sh
 /bin/busybox mount -t devtmpfs devtmpfs /dev 2>/dev/null
 /bin/busybox --install -s /bin
 export PATH=/bin HOME=/root
+trn-guest errors
 end() {
     trn-guest end $(($1 > 126 ? 126 : $1)) $exit_port
     poweroff -f

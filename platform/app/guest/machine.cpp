@@ -52,6 +52,10 @@ unsigned time_stamp_khz() {
 #endif
 }
 
+/// Address space for BARs of 64 bits: half of 46 address bits, more than 64 chips with 384 GiB each
+/// need.
+constexpr std::string_view window_for_bars = "32T";
+
 /// Nanoseconds per instruction as a power of two; close to TCG's real speed.
 constexpr unsigned instruction_shift = 2;
 // Frequency of the guest's time stamp counter then.
@@ -107,6 +111,9 @@ std::vector<std::string> guest_machine::command() const {
         "-append",
         append,
     };
+    if (minimal_firmware)
+        line.insert(line.end(), {"-bios", "qboot.rom", "-global",
+                                 "q35-pcihost.pci-hole64-size=" + std::string(window_for_bars)});
     if (runs_by == clock::instructions)
         line.insert(line.end(), {"-icount", fmt::format("shift={},sleep=on", instruction_shift)});
     if (!product.empty()) {

@@ -24,6 +24,14 @@ TEST(GuestMachine, CommandLineIsQuotedForAShell) {
     EXPECT_EQ(shell_text({"-append", "console=ttyS0"}), "-append console=ttyS0");
 }
 
+TEST(GuestMachine, HasRoomForLargeBarsWhenTheKernelPlacesThem) {
+    guest_machine m;
+    EXPECT_THAT(shell_text(m.command()), testing::Not(HasSubstr("-bios")));
+    m.minimal_firmware = true;
+    EXPECT_THAT(shell_text(m.command()),
+                HasSubstr("-bios qboot.rom -global q35-pcihost.pci-hole64-size=32T"));
+}
+
 TEST(GuestMachine, HasFunctionsInOrderAndTheStringsOfAnInstance) {
     const guest_machine m{.qemu = "q",
                           .kernel = "k",
