@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
+#include <linux/pci_regs.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sw-stubs/guest/program.h"
+#include "sw-stubs/transports/sysfs/linux_host.h"
 
-static const char functions[] = "/sys/bus/pci/devices";
-
-/* Sets bits of a little-endian register of 16 bits. */
-static bool set_bits(int config, off_t at, unsigned bits) {
-    uint8_t value[2];
-    if (pread(config, value, sizeof value, at) != sizeof value) return false;
-    value[0] |= (uint8_t)bits, value[1] |= (uint8_t)(bits >> 8);
-    return pwrite(config, value, sizeof value, at) == sizeof value;
+static int set_bit(int config, uint32_t offset, uint32_t bit) {
+    uint32_t value = 0;
+    const int error = trn_linux_config_read(config, offset, 2, &value);
+    return error != 0 ? error : trn_linux_config_write(config, offset, 2, value | bit);
 }
 
-static bool enable_errors(int config) {
-    enum { COMMAND = 0x04, HEADER_TYPE = 0x0e, BRIDGE_CONTROL = 0x3e };
-    enum { COMMAND_SERR = 1 << 8, BRIDGE_SERR = 1 << 1 };
-    uint8_t type = 0;
-    return pread(config, &type, 1, HEADER_TYPE) == 1 && set_bits(config, COMMAND, COMMAND_SERR) &&
-           ((type & 0x7f) != 1 || set_bits(config, BRIDGE_CONTROL, BRIDGE_SERR));
+static int enable_errors(int config) {
+    uint32_t type = 0;
+    int error = trn_linux_config_read(config, PCI_HEADER_TYPE, 1, &type);
+    if (error == 0) error = set_bit(config, PCI_COMMAND, PCI_COMMAND_SERR);
+    if (error == 0 && (type & 0x7f) == PCI_HEADER_TYPE_BRIDGE)
+        error = set_bit(config, PCI_BRIDGE_CONTROL, PCI_BRIDGE_CTL_SERR);
+    return error;
+}
+
+static bool enable_errors_of(const char* function) {
+    char path[320];
+    snprintf(path, sizeof path, TRN_SYSFS_DEVICES "/%s/config", function);
+    const int config = open(path, O_RDWR | O_CLOEXEC);
+    const int error = config < 0 ? -errno : enable_errors(config);
+    if (config >= 0) close(config);
+    if (error != 0) fprintf(stderr, "trn-guest: %s: %s\n", path, strerror(-error));
+    return error == 0;
 }
 
 bool enable_error_messages(void) {
-    DIR* const all = opendir(functions);
-    if (!all) return false;
+    DIR* const functions = opendir(TRN_SYSFS_DEVICES);
+    if (functions == NULL) return true; /* a machine without PCI */
     bool ok = true;
-    for (struct dirent* one; (one = readdir(all));) {
-        if (one->d_name[0] == '.') continue;
-        char path[320];
-        snprintf(path, sizeof path, "%s/%s/config", functions, one->d_name);
-        const int config = open(path, O_RDWR);
-        ok = config >= 0 && enable_errors(config) && ok;
-        if (config >= 0) close(config);
-    }
-    closedir(all);
+    for (struct dirent* one; (one = readdir(functions)) != NULL;)
+        if (one->d_name[0] != '.') ok = enable_errors_of(one->d_name) && ok;
+    closedir(functions);
     return ok;
 }

@@ -29,9 +29,8 @@ bool wrong(const struct subject* at, const char* step, const char* format, ...)
 /* Whether a call of the driver stub succeeded; prints the error otherwise. */
 bool good(const struct subject* at, const char* step, trn_status status);
 
-/* SERR# Enable of every PCI function and bridge, which firmware of a machine sets: without it no
- * error message reaches a root port (errors.c). False if a function's registers cannot be written.
- */
+/* Sets SERR# Enable of every PCI function and bridge, as a machine's firmware does: without it no
+ * error message reaches a root port. Prints each function that cannot be written (errors.c). */
 bool enable_error_messages(void);
 /* PCI capabilities, as lspci -vv walks them (capabilities.c). */
 bool walk_capabilities(const struct subject* at);

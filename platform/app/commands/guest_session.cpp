@@ -149,10 +149,10 @@ private:
         m.instance_id = instance_id_of(any.server);
         // The kernel's tests of its own cryptography take a tenth of a boot under TCG.
         m.append = "console=ttyS0 quiet panic=-1 cryptomgr.notests " + m.clock_arguments();
-        // The other root buses of NUMA nodes, and kernels with an init that is not ours, need
-        // SeaBIOS.
+        // SeaBIOS: qboot does not find the root buses of other NUMA nodes, and an init that is not
+        // ours does not enable error messages.
         m.minimal_firmware = image_ && m.nodes == 1;
-        if (m.minimal_firmware) m.append += " pci=assign-busses";  // in order
+        if (m.minimal_firmware) m.append += " pci=assign-busses";  // qboot's are in reverse order
         // Huge pages of 2 MiB for DMA of programs, 16 MiB per device, made when a program asks.
         if (image_ && image_->modules.empty() && count != 0)
             m.append += fmt::format(" sysctl.vm.nr_overcommit_hugepages={}", 8 * count);

@@ -34,9 +34,8 @@ struct guest_machine {
     /// Number of NUMA nodes, at most max_nodes. Processors and root ports are divided equally; all
     /// memory is on the first node.
     unsigned nodes = 1;
-    /// qboot instead of SeaBIOS, for one node: leaves bus numbers, BARs and the forwarding of
-    /// errors to the guest. SeaBIOS enables BARs, and then each access of the kernel to size one
-    /// maps and unmaps all windows above it.
+    /// qboot instead of SeaBIOS, for one node: leaves BARs and SERR# Enable to the guest
+    /// (doc/decisions/0030-the-kernel-of-a-guest-places-bars.md).
     bool minimal_firmware = false;
     std::string product = {};      ///< SMBIOS product name, as on an EC2 instance type; "": QEMU's
     std::string instance_id = {};  ///< SMBIOS board asset tag, used with a product; "": none

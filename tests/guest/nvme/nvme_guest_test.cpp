@@ -129,8 +129,9 @@ TEST_F(NvmeGuest, BusErrorIsRecoveredAndAPulledDiskReturns) {
                 R"sh(good() { dd if=/dev/nvme0n1 of=/dev/null bs=4096 count=1 iflag=direct 2>/dev/null; }
 good || exit 2
 echo ready for a lost completion
-for try in $(seq 200); do dmesg | grep -q 'PCIe Bus Error' && break; good; sleep 0.3; done
-seen 'nvme 0000:01:00.0: PCIe Bus Error'
+error='nvme 0000:01:00.0: PCIe Bus Error'
+for try in $(seq 200); do dmesg | grep -q "$error" && break; good; sleep 0.3; done
+seen "$error"
 seen 'CmpltTO'
 seen 'device recovery successful'
 good || exit 3
