@@ -91,8 +91,12 @@ memory_region::piece memory_region::translate(std::uint64_t address, std::uint64
     if (pages_.empty()) return {address, length};
     const std::uint64_t page_bytes = std::uint64_t{1} << shift_;
     const std::uint64_t offset = address & (page_bytes - 1);
-    const std::uint64_t page = (address >> shift_) - (start_ >> shift_);
-    return {pages_[page] + offset, std::min(length, page_bytes - offset)};
+    std::uint64_t page = (address >> shift_) - (start_ >> shift_);
+    const std::uint64_t first = pages_[page] + offset;
+    std::uint64_t bytes = page_bytes - offset;
+    for (; bytes < length && pages_[page + 1] == pages_[page] + page_bytes; ++page)
+        bytes += page_bytes;
+    return {first, std::min(length, bytes)};
 }
 
 }  // namespace trn::efa_objects

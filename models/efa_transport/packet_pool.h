@@ -14,7 +14,7 @@ namespace trn::efa_transport {
 /// per card would hold as much memory for each card that was ever busy.
 class packet_pool {
 public:
-    static constexpr std::size_t max_idle = 512;  ///< packets: 4 MiB of data
+    static constexpr std::size_t max_idle = 128;  ///< trains: 8 MiB if none lends its data
 
     /// Returns an empty packet.
     static std::unique_ptr<srd_packet> take() {

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "models/efa_transport/access_size.h"
 #include "models/efa_transport/packet_pool.h"
 #include "platform/framework/kernel/trace.h"
 
@@ -113,7 +114,7 @@ queue_pair* packet_receiver::admitted_to(const srd_packet& packet) {
     if (key) return qp;
     objects_.count(qp, [&](traffic_counters& to) {
         to.basic.qkey_violations += takes;
-        ++to.basic.rx_drops;
+        to.basic.rx_drops += packet.present();
     });
     refuse(packet, status::remote_bad_qp);
     return nullptr;
@@ -176,27 +177,42 @@ packet_receiver::progress packet_receiver::flush() {
     return how;
 }
 
-/// Writes the data of the present packet to now_.to.
-packet_receiver::progress packet_receiver::store(srd_packet& packet) {
-    const auto size = static_cast<std::uint32_t>(packet.data.size());
-    // The payload of a write is not modified; TLM-2.0 has only non-const pointers.
-    auto* const content = const_cast<std::uint8_t*>(packet.content());
+/// Writes the data of the present train to now_.to, except that of lost packets.
+packet_receiver::progress packet_receiver::store(srd_packet& train) {
     now_.ready = std::max(now_.ready, now_.taken.ready);
-    while (now_.stored < size) {
-        const std::uint32_t left = size - now_.stored;
-        const auto to = now_.to.at(objects_, now_.first + now_.stored, left);
-        if (!to) return progress::failed;
-        const auto room =
-            max_access_bytes - static_cast<std::uint32_t>(to->bus_address % max_access_bytes);
-        const auto count = std::min({static_cast<std::uint32_t>(to->bytes), left, room});
-        sc_time delay;
-        const auto how = memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address,
-                                        &content[now_.stored], count, later_, delay);
-        if (how == memory_port::outcome::deferred) return progress::blocked;
-        if (how == memory_port::outcome::failed) return progress::failed;
-        now_.stored += count;
-        now_.ready = std::max(now_.ready, sc_core::sc_time_stamp() + delay);
+    for (unsigned& i = now_.storing; i < train.train; ++i) {
+        const std::uint64_t end = train.end(i, train.data.size());
+        if (!train.has(i)) now_.stored = end;
+        while (now_.stored < end) {
+            const auto how =
+                store(train, train.at[i], static_cast<std::uint32_t>(end - now_.stored));
+            if (how != progress::done) return how;
+        }
     }
+    return progress::done;
+}
+
+/// Writes at most `left` of the next bytes, which arrive at `arrival` (absolute).
+packet_receiver::progress packet_receiver::store(srd_packet& train, const sc_time& arrival,
+                                                 std::uint32_t left) {
+    const auto to = now_.to.at(objects_, now_.first + now_.stored, left);
+    if (!to) return progress::failed;
+    const auto count = access_size(memory_, tlm::TLM_WRITE_COMMAND, to->bus_address,
+                                   static_cast<std::uint32_t>(to->bytes), later_);
+    // The payload of a write is not modified; TLM-2.0 has only non-const pointers.
+    auto* const bytes = const_cast<std::uint8_t*>(train.content()) + now_.stored;
+    const sc_time now = sc_core::sc_time_stamp();
+    sc_time delay = std::max(arrival, now) - now;
+    switch (memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address, bytes, count, later_, delay)) {
+    case memory_port::outcome::deferred:
+        return progress::blocked;
+    case memory_port::outcome::failed:
+        return progress::failed;
+    case memory_port::outcome::done:
+        break;
+    }
+    now_.stored += count;
+    now_.ready = std::max(now_.ready, now + delay);
     return progress::done;
 }
 
@@ -309,9 +325,10 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
         return progress::done;
     }
     objects_.count(qp, [&packet](traffic_counters& to) {
-        ++to.basic.rx_packets;
-        to.basic.rx_bytes += packet.bytes;
-        to.rdma_write.received_bytes += packet.bytes;
+        const std::uint64_t bytes = packet.present_share(packet.bytes);
+        to.basic.rx_packets += packet.present();
+        to.basic.rx_bytes += bytes;
+        to.rdma_write.received_bytes += bytes;
     });
     if (packet.has_immediate) {
         const bool completes = arrivals_.completes(packet);
@@ -350,8 +367,7 @@ packet_receiver::progress packet_receiver::take_read(srd_packet& packet) {
 /// Writes data that this card has read. Repeated data is written again: the bytes are the same.
 packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
     const auto* const of = sender_.find(packet.message);
-    if (of == nullptr || packet.number >= of->packets.size() || of->packets[packet.number].done)
-        return progress::done;
+    if (of == nullptr || packet.number + packet.train > of->packets.size()) return progress::done;
     if (!now_.admitted) {
         now_.admitted = true;
         now_.to = of->local;
@@ -360,13 +376,13 @@ packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
     const auto stored = store(packet);
     if (stored == progress::blocked) return stored;
     objects_.count(objects_.queue_pairs.find(of->queue_pair), [&packet](traffic_counters& to) {
-        ++to.basic.rx_packets;
-        to.basic.rx_bytes += packet.bytes;
+        to.basic.rx_packets += packet.present();
+        to.basic.rx_bytes += packet.present_share(packet.bytes);
     });
     if (stored == progress::failed)
         sender_.fail(packet.message, status::local_bad_lkey);
     else
-        sender_.finished(packet.message, packet.number, now_.ready);
+        sender_.finished(packet.message, packet.number, packet.train, packet.lost, now_.ready);
     packet_pool::give(std::move(queue_.front()));
     return progress::done;
 }

@@ -23,8 +23,9 @@
 namespace trn::efa_transport {
 
 /// The responder of an EFA card: checks packets of other cards, writes their data to memory, takes
-/// posted receives, and acknowledges. Also writes the data of this card's reads. Handles packets
-/// one at a time, in the order of arrival. Spec: doc/models/efa_card.md.
+/// posted receives, and acknowledges. Also writes the data of this card's reads. Handles trains of
+/// packets one at a time, in the order of arrival of their first packets. Spec:
+/// doc/models/efa_card.md.
 class packet_receiver : public sc_core::sc_module {
 public:
     static constexpr std::uint32_t global_header = 40;  ///< bytes before the data of a datagram
@@ -53,14 +54,15 @@ private:
             elements = {};
         sc_core::sc_time ready = {};  // absolute: when the descriptors are read
     };
-    /// The present packet; kept while memory defers accesses.
+    /// The present train; kept while memory defers accesses.
     struct reception {
         bool admitted = false;
         bool takes_receive = false;  // consumes an entry of the receive queue
         receive taken;
         efa_objects::memory_walk to;
         std::uint32_t first = 0;   // byte of `to` at which the data begins
-        std::uint32_t stored = 0;  // bytes
+        unsigned storing = 0;      // packet of the train
+        std::uint64_t stored = 0;  // bytes
         sc_core::sc_time ready;    // absolute: when the data is in memory
     };
     enum class progress { done, blocked, failed };
@@ -77,7 +79,8 @@ private:
     bool peer_is_known(const srd_packet& packet);
     progress fetch(efa_objects::queue_pair& qp, receive& to);
     progress flush();
-    progress store(srd_packet& packet);
+    progress store(srd_packet& train);
+    progress store(srd_packet& train, const sc_core::sc_time& arrival, std::uint32_t left);
     void finish_send(const srd_packet& packet, efa_objects::queue_pair& qp);
     void respond(status how, const sc_core::sc_time& ready);
     void refuse(const srd_packet& packet, status why);

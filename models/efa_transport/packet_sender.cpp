@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/efa_transport/access_size.h"
 #include "models/efa_transport/packet_pool.h"
 
 namespace trn::efa_transport {
@@ -27,7 +28,9 @@ namespace {
 constexpr std::size_t fetched_ahead = 256;  // work requests per queue pair
 // Limit over all fetched requests; at the limit, the card fetches none until requests end.
 constexpr std::uint64_t max_packets = 1 << 20;
-const sc_time read_ahead(4, sc_core::SC_US);  // lead time of a packet's reads
+const sc_time read_ahead(4, sc_core::SC_US);  // lead time of a train's reads
+// Sending time of a train: bytes may be in the receiver's memory that much before their arrival.
+constexpr double max_train_seconds = 1.5e-6;
 
 std::string_view text(operation op) {
     switch (op) {
@@ -57,7 +60,11 @@ packet_sender::packet_sender(sc_core::sc_module_name name, const config& cfg,
       rings_(rings),
       objects_(objects),
       port_(port),
-      completions_(to) {
+      completions_(to),
+      max_train_(std::clamp(
+          static_cast<std::uint32_t>(max_train_seconds *
+                                     static_cast<double>(port.bytes_per_second()) / cfg.packet),
+          1u, ethernet::frame::max_train)) {
     SC_METHOD(run);
     sensitive << work_;
     dont_initialize();
@@ -173,25 +180,34 @@ sc_time packet_sender::timeout() const {
 void packet_sender::expire() {
     const sc_time now = sc_core::sc_time_stamp();
     for (; !deadlines_.empty(); deadlines_.pop_front()) {
-        const auto [at, late] = deadlines_.front();
-        const request* const of = find(late.message);
+        const expected due = deadlines_.front();
+        const request* const of = find(due.message);
         if (of == nullptr) continue;
-        const auto& state = of->packets[late.packet];
-        if (state.done || state.deadline != at) continue;
-        if (at > now) return;
-        queue_pair* const qp = objects_.queue_pairs.find(of->queue_pair);
-        if (state.tries > 0)
-            objects_.count(qp, [](traffic_counters& to) { ++to.network.timeouts; });
-        if (state.tries <= cfg_.retries) {
-            resend_.push_back(late);
-            continue;
+        for (std::uint32_t n = due.first; n < due.first + due.count; ++n) {
+            const auto& state = of->packets[n];
+            if (state.done || state.deadline != due.deadline) continue;
+            if (due.deadline > now) return;
+            if (!repeat(*of, n)) break;
         }
-        objects_.count(qp, [](traffic_counters& to) { ++to.network.unresponsive_remotes; });
-        complete(late.message,
-                 responsive_.contains(of->card) ? status::local_unresponsive_remote
-                                                : status::local_unreachable_remote,
-                 now);
     }
+}
+
+/// Repeats a packet that has missed its deadline. False: this was its last try, and its request has
+/// ended.
+bool packet_sender::repeat(const request& of, std::uint32_t packet) {
+    queue_pair* const qp = objects_.queue_pairs.find(of.queue_pair);
+    const unsigned tries = of.packets[packet].tries;
+    if (tries > 0) objects_.count(qp, [](traffic_counters& to) { ++to.network.timeouts; });
+    if (tries <= cfg_.retries) {
+        resend_.push_back({of.message, packet});
+        return true;
+    }
+    objects_.count(qp, [](traffic_counters& to) { ++to.network.unresponsive_remotes; });
+    complete(of.message,
+             responsive_.contains(of.card) ? status::local_unresponsive_remote
+                                           : status::local_unreachable_remote,
+             sc_core::sc_time_stamp());
+    return false;
 }
 
 // --- work requests ---
@@ -466,68 +482,77 @@ void packet_sender::count(const request& of, status how) {
 
 // --- packets ---
 
-/// Reads the data of the selected packet, and sends it.
+/// Reads the data of the selected train, and sends it.
 packet_sender::progress packet_sender::fill() {
     if (!outgoing_) return progress::idle;
-    srd_packet& packet = *outgoing_->packet;
-    const trace::on_behalf_of it(packet.of);
-    while (outgoing_->filled < packet.data.size()) {
-        const auto left = static_cast<std::uint32_t>(packet.data.size()) - outgoing_->filled;
-        const auto from = outgoing_->from.at(objects_, outgoing_->offset + outgoing_->filled, left);
-        auto how = memory_port::outcome::failed;
-        std::uint32_t count = 0;
-        sc_time delay;
-        if (from) {
-            // An access must not cross a page of the bus.
-            const auto room =
-                max_access_bytes - static_cast<std::uint32_t>(from->bus_address % max_access_bytes);
-            count = std::min({static_cast<std::uint32_t>(from->bytes), left, room});
-            how = read(from->bus_address, count, delay);
-        }
-        if (how == memory_port::outcome::deferred) return progress::blocked;
-        if (how == memory_port::outcome::failed) {
-            // Undo the swap of prepare_response(), because respond() swaps the ends too.
-            if (packet.type == srd_packet::kind::read_response) {
-                packet.swap_ends();
-                respond(std::move(outgoing_->packet), status::remote_bad_address,
-                        sc_core::sc_time_stamp());
-            } else if (find(packet.message) != nullptr) {
-                complete(packet.message, status::local_bad_lkey, sc_core::sc_time_stamp());
+    srd_packet& train = *outgoing_->packet;
+    const trace::on_behalf_of it(train.of);
+    for (unsigned& i = outgoing_->reading; i < train.train; ++i) {
+        const std::uint64_t end = train.end(i, train.data.size());
+        if (!train.has(i)) outgoing_->filled = end;
+        while (outgoing_->filled < end) {
+            switch (read(static_cast<std::uint32_t>(end - outgoing_->filled))) {
+            case memory_port::outcome::deferred:
+                return progress::blocked;
+            case memory_port::outcome::failed:
+                give_up();
+                return progress::moved;
+            case memory_port::outcome::done:
+                break;
             }
-            outgoing_.reset();
-            return progress::moved;
         }
-        outgoing_->ready = std::max(outgoing_->ready, sc_core::sc_time_stamp() + delay);
+        train.at[i] = outgoing_->ready + cfg_.processing;
     }
-    ++counters_.packets;
-    objects_.count(objects_.by_number(packet.source_qp), [&packet](traffic_counters& to) {
-        ++to.basic.tx_packets;
-        to.basic.tx_bytes += packet.data.size();
-    });
-    if (outgoing_->lent != nullptr) lend();
-    const std::uint64_t message = packet.message;
-    const bool ends = packet.type == srd_packet::kind::send && packet.datagram;
-    port_.send(std::move(outgoing_->packet), outgoing_->ready + cfg_.processing);
-    outgoing_.reset();
-    if (ends && find(message) != nullptr) complete(message, status::ok, port_.free());
+    dispatch();
     return progress::moved;
 }
 
-/// Reads the next bytes of the selected packet.
-memory_port::outcome packet_sender::read(std::uint64_t address, std::uint32_t count,
-                                         sc_time& delay) {
+/// Reads at most `left` of the next bytes of the selected train.
+memory_port::outcome packet_sender::read(std::uint32_t left) {
     outgoing& to = *outgoing_;
+    const auto from = to.from.at(objects_, to.offset + to.filled, left);
+    if (!from) return memory_port::outcome::failed;
+    const auto count = access_size(memory_, tlm::TLM_READ_COMMAND, from->bus_address,
+                                   static_cast<std::uint32_t>(from->bytes), later_);
     auto* const place = &to.packet->data[to.filled];
-    if (!to.may_lend) {
-        const auto how =
-            memory_.access(tlm::TLM_READ_COMMAND, address, place, count, later_, delay);
-        if (how == memory_port::outcome::done) to.filled += count;
-        return how;
-    }
     const std::uint8_t* lent = nullptr;
-    const auto how = memory_.borrow(address, place, count, later_, delay, lent);
-    if (how == memory_port::outcome::done) to.add(lent, count);
+    sc_time delay;
+    const auto how =
+        to.may_lend
+            ? memory_.borrow(from->bus_address, place, count, later_, delay, lent)
+            : memory_.access(tlm::TLM_READ_COMMAND, from->bus_address, place, count, later_, delay);
+    if (how != memory_port::outcome::done) return how;
+    to.add(lent, count);
+    to.ready = std::max(to.ready, sc_core::sc_time_stamp() + delay);
     return how;
+}
+
+/// Ends the selected train, whose data cannot be read.
+void packet_sender::give_up() {
+    auto train = std::move(outgoing_->packet);
+    outgoing_.reset();
+    if (train->type == srd_packet::kind::read_response) {
+        train->swap_ends();  // undoes that of prepare_response(): respond() swaps the ends too
+        respond(std::move(train), status::remote_bad_address, sc_core::sc_time_stamp());
+    } else if (find(train->message) != nullptr) {
+        complete(train->message, status::local_bad_lkey, sc_core::sc_time_stamp());
+    }
+}
+
+/// Sends the selected train.
+void packet_sender::dispatch() {
+    auto& train = *outgoing_->packet;
+    counters_.packets += train.present();
+    objects_.count(objects_.by_number(train.source_qp), [&train](traffic_counters& to) {
+        to.basic.tx_packets += train.present();
+        to.basic.tx_bytes += train.present_share(train.data.size());
+    });
+    if (outgoing_->lent != nullptr) lend();
+    const std::uint64_t message = train.message;
+    const bool ends = train.type == srd_packet::kind::send && train.datagram;
+    port_.send(std::move(outgoing_->packet));
+    outgoing_.reset();
+    if (ends && find(message) != nullptr) complete(message, status::ok, port_.free());
 }
 
 /// Adds bytes that memory has lent (null: they are copied already). Lends only bytes that are
@@ -547,7 +572,7 @@ void packet_sender::outgoing::keep_lent() {
     may_lend = false;
 }
 
-/// Sends the selected packet with data in the server's memory, which its program must not change
+/// Sends the selected train with data in the server's memory, which its program must not change
 /// until the request ends.
 void packet_sender::lend() {
     request* const of = lookup(outgoing_->packet->message);
@@ -571,7 +596,7 @@ void packet_sender::invalidate(std::uint64_t first, std::uint64_t last) {
     for (auto& [message, each] : requests_) keep_lent(each);
 }
 
-/// Selects the next packet: lost packets first, then responses to other cards and the queue pairs'
+/// Selects the next train: lost packets first, then responses to other cards and the queue pairs'
 /// own packets in turn, so that cards that read from each other can still send requests.
 packet_sender::progress packet_sender::choose() {
     while (!resend_.empty()) {
@@ -587,7 +612,7 @@ packet_sender::progress packet_sender::choose() {
                     of->op == operation::rdma_read ? 0 : std::min(of->length, cfg_.packet);
             });
         }
-        prepare(*of, name.packet);
+        prepare(*of, name.packet, 1);
         return progress::moved;
     }
     const bool own_turn = std::exchange(answered_, false);
@@ -600,7 +625,7 @@ packet_sender::progress packet_sender::choose() {
     return own_turn ? progress::idle : choose_own();
 }
 
-/// Selects a packet of the next queue pair in round-robin order.
+/// Selects packets of the next queue pair in round-robin order.
 packet_sender::progress packet_sender::choose_own() {
     if (unacknowledged_ >= cfg_.window || queues_.empty()) return progress::idle;
     auto at = queues_.upper_bound(turn_);
@@ -610,26 +635,36 @@ packet_sender::progress packet_sender::choose_own() {
         if (unsent.empty()) continue;
         turn_ = at->first;
         request& of = requests_.at(unsent.front());
-        const std::uint32_t packet = of.next++;
+        const std::uint32_t first = of.next, count = next_train(of);
+        of.next += count;
         if (of.next == of.packets.size()) unsent.pop_front();
-        ++of.flying;
-        ++unacknowledged_;
-        prepare(of, packet);
+        of.flying += count;
+        unacknowledged_ += count;
+        prepare(of, first, count);
         return progress::moved;
     }
     return progress::idle;
 }
 
-/// Adds a time-out at `deadline` (absolute). Deadlines are nearly in ascending order.
-void packet_sender::expect(const sc_time& deadline, const packet_name& packet) {
-    const auto at = deadlines_.empty() || deadlines_.back().deadline <= deadline
-                        ? deadlines_.end()
-                        : std::ranges::upper_bound(deadlines_, deadline, {}, &expected::deadline);
-    deadlines_.insert(at, {deadline, packet});
+/// Number of packets in the next train of a request. Packets with immediate data go alone, because
+/// they take effect once.
+std::uint32_t packet_sender::next_train(const request& of) const {
+    if (of.op == operation::send || of.has_immediate) return 1;
+    const auto left = static_cast<std::uint32_t>(of.packets.size()) - of.next;
+    return std::min({max_train_, left, cfg_.window - unacknowledged_});
 }
 
-/// Makes packet `number` of a request; fill() sends it.
-void packet_sender::prepare(request& of, std::uint32_t number) {
+/// Adds a time-out. Deadlines are nearly in ascending order.
+void packet_sender::expect(const expected& added) {
+    const auto at =
+        deadlines_.empty() || deadlines_.back().deadline <= added.deadline
+            ? deadlines_.end()
+            : std::ranges::upper_bound(deadlines_, added.deadline, {}, &expected::deadline);
+    deadlines_.insert(at, added);
+}
+
+/// Makes a train of `count` packets of a request from packet `first` on; fill() sends it.
+void packet_sender::prepare(request& of, std::uint32_t first, std::uint32_t count) {
     const queue_pair& qp = *objects_.queue_pairs.find(of.queue_pair);
     const std::uint32_t per_packet = of.op == operation::send ? cfg_.mtu : cfg_.packet;
     auto packet = packet_pool::take();
@@ -647,27 +682,32 @@ void packet_sender::prepare(request& of, std::uint32_t number) {
     packet->qkey = of.qkey;
     packet->message = of.message;
     packet->oldest = *queues_.at(of.queue_pair).messages.begin();
-    packet->number = number;
+    packet->train = count;
+    packet->packet_bytes = per_packet;
+    packet->number = first;
     packet->packets = static_cast<std::uint32_t>(of.packets.size());
     packet->rkey = of.rkey;
-    packet->offset = number * per_packet;
+    packet->offset = first * per_packet;
     packet->address = of.remote + packet->offset;
-    packet->bytes = std::min(per_packet, of.length - packet->offset);
+    packet->bytes = std::min(count * per_packet, of.length - packet->offset);
     packet->total = of.length;
 
-    auto& state = of.packets[number];
-    ++state.tries;
-    state.sent = sc_core::sc_time_stamp();
+    const sc_time now = sc_core::sc_time_stamp();
     // Responses to earlier requests arrive first.
-    state.deadline = std::max(state.sent, port_.free()) + timeout();
+    sc_time deadline = std::max(now, port_.free()) + timeout();
     if (of.op == operation::rdma_read)
-        state.deadline += sc_time(static_cast<double>(unacknowledged_) * cfg_.packet /
-                                      static_cast<double>(port_.bytes_per_second()),
-                                  sc_core::SC_SEC);
-    if (!of.datagram) expect(state.deadline, {of.message, number});
+        deadline += sc_time(static_cast<double>(unacknowledged_) * cfg_.packet /
+                                static_cast<double>(port_.bytes_per_second()),
+                            sc_core::SC_SEC);
+    for (auto& state : std::span(of.packets).subspan(first, count)) {
+        ++state.tries;
+        state.sent = now;
+        state.deadline = deadline;
+    }
+    if (!of.datagram) expect({deadline, of.message, first, count});
 
     outgoing_ = outgoing();
-    outgoing_->ready = state.sent;
+    outgoing_->ready = now;
     if (of.op != operation::rdma_read) {
         packet->make_room(packet->bytes);
         if (of.inlined.empty()) {
@@ -675,7 +715,7 @@ void packet_sender::prepare(request& of, std::uint32_t number) {
             outgoing_->offset = packet->offset;
             outgoing_->may_lend = !of.datagram;
         } else {
-            packet->data = of.inlined;
+            packet->data.assign(of.inlined.begin(), of.inlined.end());
             outgoing_->filled = packet->bytes;
         }
     }
@@ -701,8 +741,9 @@ void packet_sender::prepare_response() {
     packet->type = srd_packet::kind::read_response;
     packet->make_room(packet->bytes);
     packet->swap_ends();
-    objects_.count(
-        qp, [&packet](traffic_counters& to) { to.rdma_read.response_bytes += packet->bytes; });
+    objects_.count(qp, [&packet](traffic_counters& to) {
+        to.rdma_read.response_bytes += packet->present_share(packet->bytes);
+    });
     outgoing_->packet = std::move(packet);
 }
 
@@ -711,7 +752,8 @@ void packet_sender::respond(std::unique_ptr<srd_packet> to, status how, const sc
     const trace::on_behalf_of it(to->of);
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time busy = port_.free();
-    port_.send(std::move(to), std::max(now, ready) + cfg_.processing);
+    to->at[0] = std::max(now, ready) + cfg_.processing;
+    port_.send(std::move(to));
     port_.hold_until(std::max(busy, now));  // responses are short: they do not delay data
 }
 
@@ -725,7 +767,8 @@ void packet_sender::take_response(const srd_packet& response) {
     request* const of = lookup(response.message);
     if (of == nullptr || response.number >= of->next) return;
     if (response.result == status::ok)
-        return finished(response.message, response.number, sc_core::sc_time_stamp());
+        return finished(response.message, response.number, response.answered, response.missing,
+                        sc_core::sc_time_stamp());
     if (response.result != status::remote_not_ready) return fail(response.message, response.result);
     const queue_pair& qp = *objects_.queue_pairs.find(of->queue_pair);
     auto& state = of->packets[response.number];
@@ -734,7 +777,7 @@ void packet_sender::take_response(const srd_packet& response) {
         return fail(response.message, status::remote_not_ready);
     state.tries = 0;
     state.deadline = sc_core::sc_time_stamp() + cfg_.not_ready;
-    expect(state.deadline, {response.message, response.number});
+    expect({state.deadline, response.message, response.number, 1});
     wake();
 }
 
@@ -742,26 +785,32 @@ void packet_sender::fail(std::uint64_t message, status why) {
     if (find(message) != nullptr) complete(message, why, sc_core::sc_time_stamp());
 }
 
-void packet_sender::finished(std::uint64_t message, std::uint32_t number, const sc_time& when) {
+void packet_sender::finished(std::uint64_t message, std::uint32_t first, std::uint32_t count,
+                             std::uint8_t missing, const sc_time& when) {
     request* const of = lookup(message);
-    if (of == nullptr || number >= of->next) return;
-    auto& state = of->packets[number];
-    if (state.done) return;
-    state.done = true;
-    --of->left;
-    --of->flying;
-    --unacknowledged_;
-    if (number < of->furthest) ++counters_.out_of_order;
-    of->furthest = std::max(of->furthest, number);
-    if (state.tries == 1) {
-        const sc_time taken = sc_core::sc_time_stamp() - state.sent;
-        round_trip_ =
-            round_trip_ == sc_core::SC_ZERO_TIME ? taken : round_trip_ * 0.875 + taken * 0.125;
-    }
+    if (of == nullptr) return;
+    const bool was_full = unacknowledged_ >= cfg_.window;
+    for (std::uint32_t i = 0; i < count && first + i < of->next; ++i)
+        if ((missing >> i & 1) == 0) finish_packet(*of, first + i);
     if (of->left == 0)
         complete(message, status::ok, when);
-    else if (unacknowledged_ + 1 == cfg_.window)  // otherwise the process waits for another event
+    else if (was_full)  // otherwise the process waits for another event
         wake();
+}
+
+void packet_sender::finish_packet(request& of, std::uint32_t number) {
+    auto& state = of.packets[number];
+    if (state.done) return;
+    state.done = true;
+    --of.left;
+    --of.flying;
+    --unacknowledged_;
+    if (number < of.furthest) ++counters_.out_of_order;
+    of.furthest = std::max(of.furthest, number);
+    if (state.tries != 1) return;
+    const sc_time taken = sc_core::sc_time_stamp() - state.sent;
+    round_trip_ =
+        round_trip_ == sc_core::SC_ZERO_TIME ? taken : round_trip_ * 0.875 + taken * 0.125;
 }
 
 }  // namespace trn::efa_transport

@@ -26,7 +26,8 @@ namespace trn::efa_transport {
 
 /// The requester of an EFA card: fetches work requests, sends their packets, repeats unacknowledged
 /// ones, and completes requests in the order in which they end. Also sends the data that other
-/// cards read. Spec: doc/models/efa_card.md.
+/// cards read. Packets of an RDMA request leave in trains, repeated ones alone. Spec:
+/// doc/models/efa_card.md.
 class packet_sender : public sc_core::sc_module {
 public:
     struct config {
@@ -91,8 +92,10 @@ public:
     void respond(std::unique_ptr<srd_packet> to, status how, const sc_core::sc_time& ready);
     /// Handles another card's response.
     void responded(std::unique_ptr<srd_packet> response);
-    /// The data of packet `number` is in memory at `when` (absolute).
-    void finished(std::uint64_t message, std::uint32_t number, const sc_core::sc_time& when);
+    /// `count` packets from `first` on are done, except packet `first` + i for each bit i of
+    /// `missing`. The last of their data is in memory at `when` (absolute).
+    void finished(std::uint64_t message, std::uint32_t first, std::uint32_t count,
+                  std::uint8_t missing, const sc_core::sc_time& when);
     void fail(std::uint64_t message, status why);
     /// Null if the request has ended.
     const request* find(std::uint64_t message) const;
@@ -122,12 +125,13 @@ private:
         std::deque<std::uint64_t> unsent;  // with packets that were never sent
         std::deque<std::pair<trace::operation, unsigned>> posted;
     };
-    /// The packet that is being read from memory.
+    /// The train whose data is being read from memory.
     struct outgoing {
         std::unique_ptr<srd_packet> packet;
         efa_objects::memory_walk from;
         std::uint64_t offset = 0;  // of the data in `from`
-        std::uint32_t filled = 0;  // bytes
+        unsigned reading = 0;      // packet of the train
+        std::uint64_t filled = 0;  // bytes
         sc_core::sc_time ready;    // absolute
         bool may_lend = false;     // the server's program keeps the data until the request ends
         const std::uint8_t* lent = nullptr;  // the filled bytes, if lent
@@ -139,14 +143,17 @@ private:
         std::uint64_t message;
         std::uint32_t packet;
     };
+    /// Packets of a message that are done at `deadline`, or repeated.
     struct expected {
         sc_core::sc_time deadline;
-        packet_name packet;
+        std::uint64_t message;
+        std::uint32_t first, count;
     };
     enum class progress { idle, moved, blocked };
 
     void run();
     void expire();
+    bool repeat(const request& of, std::uint32_t packet);
     progress fetch();
     progress fetch_one(std::uint32_t handle, efa_objects::queue_pair& qp, send_queue& queue);
     static void decode(const entry& words, const efa_objects::queue_pair& qp, request& to);
@@ -164,16 +171,20 @@ private:
     status withdraw(const entry& words, const efa_objects::queue_pair& qp);
     efa_objects::memory_region* fast_region(const entry& words, const efa_objects::queue_pair& qp);
     progress fill();
-    memory_port::outcome read(std::uint64_t address, std::uint32_t count, sc_core::sc_time& delay);
+    memory_port::outcome read(std::uint32_t left);
+    void give_up();
+    void dispatch();
     void lend();
     static void keep_lent(request& of);
     progress choose();
     progress choose_own();
-    void prepare(request& of, std::uint32_t packet);
+    std::uint32_t next_train(const request& of) const;
+    void prepare(request& of, std::uint32_t first, std::uint32_t count);
     void prepare_response();
     void take_response(const srd_packet& response);
-    void expect(const sc_core::sc_time& deadline, const packet_name& packet);
+    void expect(const expected& added);
     void complete(std::uint64_t message, status how, const sc_core::sc_time& when);
+    void finish_packet(request& of, std::uint32_t number);
     void count(const request& of, status how);
     request* lookup(std::uint64_t message);
     sc_core::sc_time timeout() const;
@@ -186,6 +197,7 @@ private:
     efa_objects::objects& objects_;
     wire& port_;
     completions& completions_;
+    const std::uint32_t max_train_;  // packets
     std::uint64_t next_message_ = 1;
     std::map<std::uint64_t, request> requests_;
     std::map<std::uint32_t, send_queue> queues_;  // by handle, from the first doorbell on

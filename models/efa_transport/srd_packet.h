@@ -5,14 +5,11 @@
 #include <cstring>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "models/efa_objects/efa_io_regs.h"
 #include "models/ethernet_fabric/frame.h"
 
 namespace trn::efa_transport {
-
-constexpr std::uint32_t max_access_bytes = 4096;  ///< per access to memory
 
 /// Status of a work request in its completion (EFA contract 12).
 enum class status : std::uint8_t {
@@ -40,14 +37,15 @@ enum class operation : std::uint8_t {
     fast_invalidate = efa_io_regs::work_request::operation_fast_invalidate,
 };
 
-/// One packet between EFA cards. The layout on the wire is not published and not modelled.
+/// A packet between EFA cards, or a train of consecutive packets of an RDMA request. The layout on
+/// the wire is not published and not modelled.
 struct srd_packet : ethernet::frame {
     enum class kind : std::uint8_t {
         send,           ///< data of a send; SRD acknowledges it, UD does not
         write,          ///< data for memory of the receiver
         read_request,   ///< requests data of the receiver's memory
         read_response,  ///< the requested data
-        response,       ///< acknowledges the first three kinds; `result` is their status
+        response,       ///< acknowledges packets of the first three kinds; `result`: their status
     };
 
     kind type = kind::send;
@@ -57,17 +55,16 @@ struct srd_packet : ethernet::frame {
     std::uint32_t qkey = 0;
     std::uint64_t message = 0;              ///< number of the card's work request; never reused
     std::uint64_t oldest = 0;               ///< oldest incomplete message of the queue pair
-    std::uint32_t number = 0, packets = 1;  ///< index and count of packets in the message
+    std::uint32_t number = 0, packets = 1;  ///< index of the first packet; count in the message
+    std::uint32_t answered = 0;  ///< of a response: packets from `number` on that it acknowledges
+    std::uint8_t missing = 0;    ///< bit i: except packet `number` + i
     std::uint32_t immediate = 0;
     std::uint32_t rkey = 0;
-    std::uint64_t address = 0;  ///< virtual address of this packet's data at the receiver
-    std::uint32_t offset = 0;   ///< offset of this packet's data in the message
-    std::uint32_t bytes = 0;    ///< size of this packet's data, sent or requested
+    std::uint64_t address = 0;  ///< virtual address of this train's data at the receiver
+    std::uint32_t offset = 0;   ///< offset of this train's data in the message
+    std::uint32_t bytes = 0;    ///< size of this train's data, sent or requested
     std::uint32_t total = 0;    ///< bytes of the message
     status result = status::ok;
-
-    /// Spare memory for data, which stays with the packet; not part of its content.
-    std::vector<std::uint8_t> spare;
 
     /// Data in the memory of the sender's server, in place of the content of `data`.
     struct lent_data {
@@ -87,32 +84,27 @@ struct srd_packet : ethernet::frame {
     }
 
     /// Resizes the data to `size` bytes with undefined content.
-    void make_room(std::uint32_t size) {
-        data.swap(spare);
-        data.resize(size);
-    }
-    void drop_data() {
-        lent.reset();
-        if (data.size() > spare.size()) spare.swap(data);
-        data.clear();
-    }
+    void make_room(std::uint32_t size) { data.resize(size, boost::container::default_init); }
     /// Empties the packet, but keeps its memory.
     void clear() {
-        drop_data();
-        auto kept = std::move(spare);
+        auto kept = std::move(data);
+        kept.clear();
         *this = srd_packet();
-        spare = std::move(kept);
+        data = std::move(kept);
     }
     void swap_ends() {
         std::swap(source, destination);
         std::swap(source_qp, destination_qp);
     }
-    /// Turns a received packet into its response.
+    /// Turns a received train into its response, which is one packet.
     void answer(status how) {
         swap_ends();
-        drop_data();
+        lent.reset();
+        data.clear();
         type = kind::response;
         result = how;
+        answered = std::exchange(train, 1);
+        missing = std::exchange(lost, std::uint8_t{0});
     }
 };
 

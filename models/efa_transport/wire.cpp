@@ -15,13 +15,16 @@ wire::wire(plug& net, std::uint64_t bytes_per_second, arrival loop)
       bytes_per_second_(bytes_per_second),
       lane_({bytes_per_second, sc_core::SC_ZERO_TIME}) {}
 
-void wire::send(std::unique_ptr<srd_packet> packet, const sc_time& ready) {
+void wire::send(std::unique_ptr<srd_packet> packet) {
     const sc_time now = sc_core::sc_time_stamp();
     const bool timed = timing() == timing_mode::contended;
-    free_ = lane_.reserve(packet->data.size() + ethernet::frame::overhead, timed ? ready : now);
+    for (unsigned i = 0; i < packet->train; ++i) {
+        if (!packet->has(i)) continue;
+        const auto bytes = packet->share(i, packet->data.size()) + ethernet::frame::overhead;
+        packet->at[i] = free_ = lane_.reserve(bytes, timed ? packet->at[i] : now);
+    }
     if (packet->destination == address_) return loop_(std::move(packet));
-    if (!net_.joined()) return;
-    send_carried(net_, ethernet::carrier(std::move(packet)), free_ - now);
+    if (net_.joined()) send_carried(net_, ethernet::carrier(std::move(packet)));
 }
 
 }  // namespace trn::efa_transport

@@ -24,8 +24,8 @@ public:
     std::uint64_t bytes_per_second() const { return bytes_per_second_; }
     ethernet::address address() const { return address_; }
     void set_address(ethernet::address mine) { address_ = mine; }
-    /// Sends a packet whose data is complete at `ready` (absolute).
-    void send(std::unique_ptr<srd_packet> packet, const sc_core::sc_time& ready);
+    /// Sends a packet, or the packets of a train that are not lost, each complete at its `at`.
+    void send(std::unique_ptr<srd_packet> packet);
     /// Time at which the last packet has left (absolute).
     const sc_core::sc_time& free() const { return free_; }
     /// Delays later packets until `when` (absolute).

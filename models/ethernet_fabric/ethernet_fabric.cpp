@@ -36,29 +36,42 @@ void ethernet_fabric::start_of_simulation() {
     }
 }
 
-void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_time&) {
     auto* carried = payload.get_extension<ethernet::carrier>();
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (carried == nullptr || carried->carried == nullptr)
         return payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     auto arriving = std::move(carried->carried);
-    const std::uint64_t bytes = arriving->data.size() + frame::overhead;
+    std::optional<sc_time> first;
+    for (unsigned i = 0; i < arriving->train; ++i) {
+        if (arriving->has(i)) pass(at, *arriving, i);
+        if (arriving->has(i)) first = std::min(first.value_or(arriving->at[i]), arriving->at[i]);
+    }
+    if (first) in_flight_.add(*first, std::move(arriving));
+}
+
+/// Passes one packet of a train: decides whether it is lost, or when it arrives.
+void ethernet_fabric::pass(plug& from, frame& train, unsigned packet) {
+    const std::uint64_t data = train.share(packet, train.data.size());
+    const std::uint64_t bytes = data + frame::overhead;
+    const sc_time sent = train.at[packet];
     ++counters_.packets;
-    counters_.bytes += arriving->data.size();
-    const sc_time now = sc_core::sc_time_stamp();
-    sc_time through = ports_[at.index()].in.reserve(bytes, now + delay);
-    if (arriving->destination >= ports_.size()) {
+    counters_.bytes += data;
+    auto& source = ports_[from.index()];
+    sc_time through = source.in.reserve(bytes, sent);
+    if (train.destination >= ports_.size()) {
         ++counters_.misaddressed;
-        return;
+        return train.lose(packet);
     }
-    if (ports_[at.index()].down || ports_[arriving->destination].down || ports_.lose()) {
+    auto& destination = ports_[train.destination];
+    if (source.down || destination.down || ports_.lose()) {
         ++counters_.lost;
-        return;
+        return train.lose(packet);
     }
-    if (core_) through = std::max(through, core_->reserve(bytes, now + delay));
+    if (core_) through = std::max(through, core_->reserve(bytes, sent));
     // The output port is reserved in the order of sending. The delay of the chosen path is added
     // afterwards, so that it does not delay packets that overtake.
-    sc_time arrival = ports_[arriving->destination].out.reserve(bytes, through);
+    sc_time arrival = destination.out.reserve(bytes, through);
     if (timing() == timing_mode::contended) {
         arrival += cfg_.latency;
         const auto path = ports_.draw() % cfg_.paths;
@@ -66,18 +79,17 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
             arrival +=
                 cfg_.spread * (static_cast<double>(path) / static_cast<double>(cfg_.paths - 1));
     }
-    if (arriving->of != 0) {
-        const trace::on_behalf_of it(arriving->of);
-        trace::span(name(), "packet", now + delay, arrival - now - delay,
-                    {{"from", arriving->source}, {"to", arriving->destination}, {"bytes", bytes}});
-    }
-    in_flight_.add(arrival, std::move(arriving));
+    train.at[packet] = arrival;
+    if (train.of == 0) return;
+    const trace::on_behalf_of it(train.of);
+    trace::span(name(), "packet", sent, arrival - sent,
+                {{"from", train.source}, {"to", train.destination}, {"bytes", bytes}});
 }
 
 void ethernet_fabric::deliver() {
     in_flight_.take([this](std::unique_ptr<frame> frame) {
         if (ports_[frame->destination].down)
-            ++counters_.lost;
+            counters_.lost += frame->present();
         else
             hand_over(std::move(frame));
     });

@@ -19,6 +19,7 @@ namespace trn {
 
 /// The Ethernet between servers: a set of equal paths, with a bandwidth per port and in total, a
 /// latency and a loss rate. Each packet takes a random path, so packets may arrive out of order.
+/// A train of packets is handed over when its first packet arrives (frame.h).
 /// Spec: doc/models/ethernet_fabric.md.
 class ethernet_fabric : public sc_core::sc_module,
                         public plug::device,
@@ -52,6 +53,7 @@ public:
 private:
     void start_of_simulation() override;
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    void pass(plug& from, ethernet::frame& train, unsigned packet);
     void deliver();
     void hand_over(std::unique_ptr<ethernet::frame> frame);
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <boost/container/vector.hpp>
 #include <cstdint>
 #include <memory>
+#include <systemc>
 #include <tlm>
 #include <utility>
-#include <vector>
 
 #include "platform/framework/kernel/trace.h"
 
@@ -13,17 +17,51 @@ namespace trn::ethernet {
 
 using address = std::uint16_t;  ///< address of a card: the number of its port
 
-/// Base of the packets between cards, which derive their own packets from it. The real format is
-/// not published and not modelled.
+/// Base of what cards send, which derive their own packets from it. The real format is not
+/// published and not modelled.
+///
+/// A frame is one packet, or a train of packets of the same request that leave one after another.
+/// In the fabric, each packet of a train takes its own path and may be lost. The receiver gets the
+/// whole train when its first packet arrives, with the times at which the others will (annotated
+/// delays of TLM-2.0), so that a train costs as much wall time as one packet.
 struct frame {
     static constexpr std::uint64_t overhead = 90;  ///< bytes of Ethernet, IP, UDP and SRD headers
+    static constexpr unsigned max_train = 8;       ///< packets
 
     bool is_hello = false;  ///< from the fabric at the start: `destination` is the receiver
     address source = 0, destination = 0;
-    std::vector<std::uint8_t> data;
-    trace::operation of = 0;  ///< operation of the requester's work request
+    boost::container::vector<std::uint8_t> data;  ///< of all packets
+    trace::operation of = 0;                      ///< operation of the requester's work request
+
+    std::uint32_t train = 1;         ///< packets, at most max_train
+    std::uint32_t packet_bytes = 0;  ///< data of each packet of a train, except the last
+    std::uint8_t lost = 0;           ///< bit i: packet i is lost
+    /// Absolute, of each packet: when it is complete; in the fabric, when it has left the card; for
+    /// the receiver, when it arrives.
+    std::array<sc_core::sc_time, max_train> at;
 
     virtual ~frame() = default;
+
+    bool has(unsigned packet) const { return (lost >> packet & 1) == 0; }
+    void lose(unsigned packet) { lost = static_cast<std::uint8_t>(lost | 1u << packet); }
+    /// Number of packets that are not lost.
+    unsigned present() const { return train - static_cast<unsigned>(std::popcount(lost)); }
+    /// Where a packet's share of `bytes` ends: the share is all up to there from the end of the
+    /// packet before it.
+    std::uint64_t end(unsigned packet, std::uint64_t bytes) const {
+        return packet + 1 == train ? bytes
+                                   : std::min(bytes, (packet + std::uint64_t{1}) * packet_bytes);
+    }
+    std::uint64_t share(unsigned packet, std::uint64_t bytes) const {
+        return end(packet, bytes) - (packet == 0 ? 0 : end(packet - 1, bytes));
+    }
+    /// The share of all packets that are not lost.
+    std::uint64_t present_share(std::uint64_t bytes) const {
+        std::uint64_t sum = bytes;
+        for (unsigned i = 0; lost != 0 && i < train; ++i)
+            if (!has(i)) sum -= share(i, bytes);
+        return sum;
+    }
 };
 
 /// Payload extension that carries a frame between plugs; the receiver takes ownership of it.

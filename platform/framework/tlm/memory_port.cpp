@@ -109,16 +109,30 @@ memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t
         std::memcpy(here, direct->at(address), length);
         direct->watched_at(address).report_read(here, length);
     }
-    const auto now = sc_core::sc_time_stamp();
-    delay += direct->latency(command);
-    delay = std::max(delay, direct->reserve(command, address, length, now) - now);
-    payload_.set_response_status(tlm::TLM_OK_RESPONSE);
+    take_time(*direct, command, address, length, delay);
     return outcome::done;
+}
+
+/// Adds the time of an access through a window's pointer to `delay`.
+void memory_port::take_time(const window& through, tlm::tlm_command command, std::uint64_t address,
+                            unsigned length, sc_core::sc_time& delay) {
+    const auto now = sc_core::sc_time_stamp();
+    const auto left = through.reserve(command, address, length, now + delay) - now;
+    delay = std::max(delay + through.latency(command), left);
+    payload_.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 memory_port::outcome memory_port::borrow(std::uint64_t address, void* bytes, unsigned length,
                                          deferral& later, sc_core::sc_time& delay,
                                          const std::uint8_t*& lent) {
+    const window* direct = later.ready == nullptr ? known(tlm::TLM_READ_COMMAND, address) : nullptr;
+    // A watcher needs a copy, because it stores the bytes at the time of the access.
+    if (direct != nullptr && direct->watched.by == nullptr &&
+        direct->room(address, length) == length) {
+        lent = direct->at(address);
+        take_time(*direct, tlm::TLM_READ_COMMAND, address, length, delay);
+        return outcome::done;
+    }
     loan asked;
     payload_.set_extension(&asked);
     const outcome how = access(tlm::TLM_READ_COMMAND, address, bytes, length, later, delay);

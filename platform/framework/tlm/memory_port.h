@@ -109,7 +109,8 @@ public:
         return windows_[at].allows(command) ? &windows_[at] : nullptr;
     }
 
-    /// Transfers `length` bytes and adds the access time to `delay`. Precondition: length <= 4 KiB.
+    /// Transfers `length` bytes from now + `delay` on and adds the access time to `delay`.
+    /// Precondition: length <= 4 KiB, or the bytes are in one cached window.
     outcome access(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
                    deferral& later, sc_core::sc_time& delay);
     /// Like access() of a read, but may set `lent` to the bytes in the target's memory instead of
@@ -125,6 +126,8 @@ public:
 private:
     outcome transport(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
                       deferral& later, sc_core::sc_time& delay);
+    void take_time(const window& through, tlm::tlm_command command, std::uint64_t address,
+                   unsigned length, sc_core::sc_time& delay);
     const window* search(tlm::tlm_command command, std::uint64_t address) const;
     const window* request(tlm::tlm_command command, std::uint64_t address);
     /// Index of the first window that begins after `address`.

@@ -753,6 +753,21 @@ TEST_F(EfaCardTest, ResetForgetsAllObjectsAndWork) {
     open(a, b);
 }
 
+TEST_F(EfaCardTest, CountersCountThePacketsOfTrains) {
+    endpoint from = open(a, b), into = open(b, a);
+    const auto basic = [](verbs_driver& on) {  // statistics of the card: basic
+        return on.execute(command(13).put<std::uint8_t>(16, 0));
+    };
+    const auto sent = basic(a), received = basic(b);
+    a.post(from.qp, rdma(2, from, into, 1, 1'000'000));
+    EXPECT_EQ(a.wait(from.cq).status, 0);
+    constexpr unsigned packets = (1'000'000 + 8191) / 8192;
+    EXPECT_EQ(basic(a).u64(8) - sent.u64(8), 1'000'000u);
+    EXPECT_EQ(basic(a).u64(16) - sent.u64(16), packets);
+    EXPECT_EQ(basic(b).u64(24) - received.u64(24), 1'000'000u);
+    EXPECT_EQ(basic(b).u64(32) - received.u64(32), packets);
+}
+
 TEST_F(EfaCardTest, LatencyOfAWriteAndRateOfAStream) {
     endpoint from = open(a, b), into = open(b, a);
     fill(a, from, 1);
@@ -774,7 +789,42 @@ TEST_F(EfaCardTest, LatencyOfAWriteAndRateOfAStream) {
 
 struct LossyEfaCardTest : EfaCardTest {
     void lose(const char* ppm) { net.inject("loss", {{"ppm", ppm}}); }
+    void lose_next(const char* count) { net.inject("lose", {{"count", count}}); }
 };
+
+TEST_F(LossyEfaCardTest, OnlyTheLostPacketsOfATrainAreSentAgain) {
+    endpoint from = open(a, b), into = open(b, a);
+    fill(a, from, 3);
+    constexpr unsigned size = 1 << 20, packets = size / 8192, lost = 3;
+    const auto& of = a.card.sender().counters();
+    const auto at_first = net.counters();
+    lose_next("3");
+    a.post(from.qp, rdma(2, from, into, 1, size));
+    EXPECT_EQ(a.wait(from.cq, 10'000).status, 0);
+    EXPECT_TRUE(same(a, from.buffer, b, into.buffer, size));
+    EXPECT_EQ(net.counters().lost - at_first.lost, lost);
+    EXPECT_EQ(of.retransmits, lost);
+    EXPECT_EQ(of.packets, packets + lost);
+    EXPECT_EQ(net.counters().bytes - at_first.bytes, size + lost * 8192);
+    fill(b, into, 9);
+    lose_next("3");  // of the requests
+    a.post(from.qp, rdma(1, from, into, 2, size));
+    EXPECT_EQ(a.wait(from.cq, 10'000).status, 0);
+    EXPECT_TRUE(same(a, from.buffer, b, into.buffer, size));
+    EXPECT_EQ(of.retransmits, 2 * lost);
+}
+
+TEST_F(LossyEfaCardTest, ReadsOfALossyNetworkBringAllBytes) {
+    endpoint from = open(a, b), into = open(b, a);
+    for (std::uint8_t round = 0; round < 4; ++round) {
+        fill(b, into, round);
+        lose("100000");  // of requests and of data
+        a.post(from.qp, rdma(1, from, into, round, (1 << 20) + 5, 0, 9));
+        EXPECT_EQ(a.wait(from.cq, 400'000).status, 0);
+        EXPECT_TRUE(same(a, from.buffer, b, into.buffer + 9, (1 << 20) + 5));
+        lose("0");
+    }
+}
 
 TEST_F(LossyEfaCardTest, LostPacketsAreSentAgainAndArriveOnce) {
     endpoint from = open(a, b), into = open(b, a);
