@@ -15,6 +15,7 @@ namespace trn::test {
 namespace {
 
 constexpr std::uint64_t buffers = 8, buffer_bytes = 1 << 20;
+constexpr std::uint64_t outstanding = 16;  // writes, which take about 340 us of simulated time
 constexpr std::uint64_t va = 0x10'0000'0000;
 constexpr std::uint32_t qkey = 7;
 
@@ -91,10 +92,10 @@ public:
             std::memset(from_.host.bytes(from_.memory + i * buffer_bytes), static_cast<int>(i + 1),
                         buffer_bytes);
         const double ns = nanoseconds_each(writes * buffer_bytes, [&] {
-            for (std::uint64_t i = 0; i < writes; i += buffers) {
-                for (std::uint64_t n = 0; n < buffers; ++n) post(n, buffer_bytes);
-                finish(buffers, 100);
-            }
+            std::uint64_t posted = 0;
+            for (std::uint64_t done = 0; done < writes; done += finished(100))
+                for (; posted < std::min(writes, done + outstanding); ++posted)
+                    post(posted % buffers, buffer_bytes);
         });
         require(std::memcmp(from_.host.bytes(from_.memory), to_.host.bytes(to_.memory),
                             buffers * buffer_bytes) == 0,
@@ -113,15 +114,19 @@ private:
                                    .local = {{from_.key, at, length}},
                                    .remote = {to_.key, at, length}});
     }
+    /// Number of completions after `microseconds` of simulated time.
+    std::uint64_t finished(double microseconds) {
+        std::uint64_t count = 0;
+        from_.host.advance(microseconds);
+        while (const auto done = from_.host.poll(from_.cq)) {
+            require(done->status == 0, "a write has failed");
+            ++count;
+        }
+        return count;
+    }
     /// Polls for completions every `microseconds` of simulated time.
     void finish(std::uint64_t count, double microseconds) {
-        while (count > 0) {
-            from_.host.advance(microseconds);
-            while (const auto done = from_.host.poll(from_.cq)) {
-                require(done->status == 0, "a write has failed");
-                --count;
-            }
-        }
+        while (count > 0) count -= finished(microseconds);
     }
 
     side from_, to_;
