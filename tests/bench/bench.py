@@ -116,15 +116,20 @@ def rack(trnvp):
              "met": rack_copy < 1.1 * chip_copy}]
 
 
+def listening_chip(trnvp, sockets, *options):
+    """Starts a platform of one chip, whose sockets listen when this returns."""
+    chip = subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none", "--json", *options],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    chip.stdout.readline()
+    return chip
+
+
 def copies_beside_one_chip(trnvp, rack_sockets, chip):
     """Seconds of the fastest copy inside a chip of the rack, and inside the only chip of another
     process. The measurements alternate, so that the load of the machine affects both."""
     with tempfile.TemporaryDirectory() as alone:
-        with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", alone, "--uart", "none"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        with listening_chip(trnvp, alone) as running:
             try:
-                while not os.path.exists(os.path.join(alone, "control.sock")):
-                    time.sleep(0.01)
                 ctl = [[trnvp.with_name("trnctl"), "--connect", sockets, "--chip", name, "--json"]
                        for sockets, name in ((rack_sockets, chip), (alone, "chip0"))]
                 for one in ctl:  # touches the memory before the copies are timed
@@ -267,11 +272,8 @@ def recording(trnvp):
         with tempfile.TemporaryDirectory() as folder:
             sockets = os.path.join(folder, "sockets")
             record = [word if word != "DIR" else os.path.join(folder, "recording") for word in options]
-            with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none", *record],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as chip:
+            with listening_chip(trnvp, sockets, *record) as chip:
                 try:
-                    while not os.path.exists(os.path.join(sockets, "control.sock")):
-                        time.sleep(0.01)
                     copy = [trnvp.with_name("trnctl"), "--connect", sockets, "--json", "copy", "host", "hbm0@16MiB",
                             "64MiB"]
                     rates = []
