@@ -109,8 +109,8 @@ bool one_guest(std::vector<bench_row>& rows, int& status) {
         _exit(0);
     }
     const auto how = run_guest(
-        {"trn3-chip", "--append", "hugepagesz=1G hugepages=1", "--run", TRN_GUEST " bench", "--",
-         "-device",
+        {"trn3-chip", "--memory", "4096", "--append", "hugepagesz=1G hugepages=1", "--run",
+         TRN_GUEST " bench", "--", "-device",
          R"({"driver":"vfio-user-pci","socket":{"path":")" + socket + R"(","type":"unix"}})"});
     kill(peer, SIGKILL);
     waitpid(peer, nullptr, 0);
