@@ -20,6 +20,15 @@ using sc_core::sc_time;
 namespace io = efa_io_regs;
 using io::reg;
 
+namespace {
+
+void count_arrival(const srd_packet& train, traffic_counters& to) {
+    to.basic.rx_packets += train.present();
+    to.basic.rx_bytes += train.present_share(train.bytes);
+}
+
+}  // namespace
+
 packet_receiver::packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
                                  efa_objects::objects& objects, packet_sender& sender,
                                  completions& to)
@@ -203,14 +212,10 @@ packet_receiver::progress packet_receiver::store(srd_packet& train, const sc_tim
     auto* const bytes = const_cast<std::uint8_t*>(train.content()) + now_.stored;
     const sc_time now = sc_core::sc_time_stamp();
     sc_time delay = std::max(arrival, now) - now;
-    switch (memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address, bytes, count, later_, delay)) {
-    case memory_port::outcome::deferred:
-        return progress::blocked;
-    case memory_port::outcome::failed:
-        return progress::failed;
-    case memory_port::outcome::done:
-        break;
-    }
+    const auto how =
+        memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address, bytes, count, later_, delay);
+    if (how == memory_port::outcome::deferred) return progress::blocked;
+    if (how == memory_port::outcome::failed) return progress::failed;
     now_.stored += count;
     now_.ready = std::max(now_.ready, now + delay);
     return progress::done;
@@ -273,8 +278,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
 void packet_receiver::finish_send(const srd_packet& packet, queue_pair& qp) {
     const auto size = static_cast<std::uint32_t>(packet.data.size());
     objects_.count(&qp, [&packet](traffic_counters& to) {
-        ++to.basic.rx_packets;
-        to.basic.rx_bytes += packet.bytes;
+        count_arrival(packet, to);
         ++to.messages.receives;
         to.messages.receive_bytes += packet.bytes;
     });
@@ -325,10 +329,8 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
         return progress::done;
     }
     objects_.count(qp, [&packet](traffic_counters& to) {
-        const std::uint64_t bytes = packet.present_share(packet.bytes);
-        to.basic.rx_packets += packet.present();
-        to.basic.rx_bytes += bytes;
-        to.rdma_write.received_bytes += bytes;
+        count_arrival(packet, to);
+        to.rdma_write.received_bytes += packet.present_share(packet.bytes);
     });
     if (packet.has_immediate) {
         const bool completes = arrivals_.completes(packet);
@@ -375,10 +377,8 @@ packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
     }
     const auto stored = store(packet);
     if (stored == progress::blocked) return stored;
-    objects_.count(objects_.queue_pairs.find(of->queue_pair), [&packet](traffic_counters& to) {
-        to.basic.rx_packets += packet.present();
-        to.basic.rx_bytes += packet.present_share(packet.bytes);
-    });
+    objects_.count(objects_.queue_pairs.find(of->queue_pair),
+                   [&packet](traffic_counters& to) { count_arrival(packet, to); });
     if (stored == progress::failed)
         sender_.fail(packet.message, status::local_bad_lkey);
     else

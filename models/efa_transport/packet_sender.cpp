@@ -29,7 +29,8 @@ constexpr std::size_t fetched_ahead = 256;  // work requests per queue pair
 // Limit over all fetched requests; at the limit, the card fetches none until requests end.
 constexpr std::uint64_t max_packets = 1 << 20;
 const sc_time read_ahead(4, sc_core::SC_US);  // lead time of a train's reads
-// Sending time of a train: bytes may be in the receiver's memory that much before their arrival.
+// Sending time of a train. Bytes are in the receiver's memory before their arrival by at most this
+// and the difference between paths.
 constexpr double max_train_seconds = 1.5e-6;
 
 std::string_view text(operation op) {
