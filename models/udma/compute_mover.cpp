@@ -8,6 +8,7 @@
 
 #include "models/udma/axi.h"
 #include "models/udma/queue.h"
+#include "platform/framework/tlm/backing_store.h"
 
 namespace trn {
 
@@ -71,6 +72,7 @@ bool dma_compute_mover::reduce_in_place(const dma_operation& operation) {
     }
     for (const run& operand : std::span(from).first(operands))
         operand.watched.report_read(operand.bytes, operand.length);
+    for (const run& each : std::span(to).first(results)) provide_pages(each.bytes, each.length);
     operation.reduce(std::span(starts).first(operands), result.bytes);
     for (const run& each : std::span(to).first(results)) {
         if (&each != &result) std::memmove(each.bytes, result.bytes, result.length);

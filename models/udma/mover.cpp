@@ -164,8 +164,10 @@ bool dma_mover::copy_directly(dma_transfer& t) {
         std::memcpy(to->at(destination), few.data(), length);
         written.report_write(few.data(), length);
     } else {
-        if (!copied_as_zeroes(to->at(destination), bytes, length))
+        if (!copied_as_zeroes(to->at(destination), bytes, length)) {
+            provide_pages(to->at(destination), length);
             copy(to->at(destination), bytes, length);
+        }
         read.report_read(to->at(destination), length);
         written.report_write(to->at(destination), length);
     }

@@ -102,6 +102,14 @@ bool all_zero(const std::uint8_t* bytes, std::size_t size) {
     return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
+constexpr std::size_t worth_asking = 16384;  // bytes; below, the query costs as much as the copy
+
+/// Whether [at, at + size) belongs to a store and no host page backs it.
+bool fresh(const std::uint8_t* at, std::size_t size) {
+    const auto* store = backing_store::holding(at);
+    return store != nullptr && store->untouched(at, size);
+}
+
 struct slice {
     int file;
     std::uint64_t offset;
@@ -237,6 +245,19 @@ bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const 
     return true;
 }
 
+void backing_store::provide(const std::uint8_t* at, std::uint64_t size) const {
+    const auto offset = static_cast<std::uint64_t>(at - data_);
+    assert(at >= data_ && size > 0 && size <= size_ - offset);
+    if (in_use_.empty()) in_use_.resize((size_ + block - 1) / block);
+    const std::uint64_t last = (offset + size - 1) / block;
+    for (std::uint64_t i = offset / block; i <= last; ++i) {
+        if (in_use_[i]) continue;
+        in_use_[i] = true;
+        // Where the host refuses (Linux before 5.14), the write takes the faults.
+        madvise(data_ + i * block, std::min(block, size_ - i * block), MADV_POPULATE_WRITE);
+    }
+}
+
 /// Memory in use tends to be contiguous: queries the following blocks in the same call.
 void backing_store::note_in_use(std::uint64_t block_number) const {
     in_use_[block_number] = true;
@@ -274,19 +295,19 @@ const backing_store* backing_store::holding(const std::uint8_t* at) {
     return static_cast<std::uint64_t>(at - store->data_) < store->size_ ? store : nullptr;
 }
 
+void provide_pages(std::uint8_t* to, std::size_t size) {
+    if (size < worth_asking) return;
+    if (const auto* store = backing_store::holding(to)) store->provide(to, size);
+}
+
 bool copied_as_zeroes(std::uint8_t* to, const std::uint8_t* from, std::size_t size) {
-    constexpr std::size_t worth_asking = 16384;  // below, the query costs as much as the copy
     constexpr std::size_t glance = 64;
     if (size < worth_asking) return false;
-    const auto fresh = [size](const std::uint8_t* at) {
-        const auto* store = backing_store::holding(at);
-        return store != nullptr && store->untouched(at, size);
-    };
-    if (fresh(from)) {
-        if (!fresh(to)) std::memset(to, 0, size);
+    if (fresh(from, size)) {
+        if (!fresh(to, size)) std::memset(to, 0, size);
         return true;
     }
-    return all_zero(from, glance) && fresh(to) && all_zero(from, size);
+    return all_zero(from, glance) && fresh(to, size) && all_zero(from, size);
 }
 
 }  // namespace trn

@@ -46,6 +46,7 @@ unsigned copy_payload(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, st
         if (payload.get_command() != tlm::TLM_IGNORE_COMMAND)
             copy_bytewise(payload, bytes + address);
     } else if (payload.is_write()) {
+        provide_pages(bytes + address, length);
         std::memcpy(bytes + address, payload.get_data_ptr(), length);
     } else if (payload.is_read()) {
         std::memcpy(payload.get_data_ptr(), bytes + address, length);
