@@ -20,11 +20,6 @@ target_compile_options(trn_options INTERFACE -Wall -Wextra -Wconversion -Werror
     # (KiB).
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 target_include_directories(trn_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
-# Links a hundred test programs in a third of the time; `./dev setup` installs it.
-find_program(TRNVP_MOLD mold)
-if(TRNVP_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
-    target_link_options(trn_options INTERFACE -fuse-ld=mold)
-endif()
 if(TRNVP_SANITIZE)
     target_compile_options(trn_options INTERFACE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
         -fno-omit-frame-pointer)
