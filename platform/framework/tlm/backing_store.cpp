@@ -248,6 +248,7 @@ bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const 
 void backing_store::provide(const std::uint8_t* at, std::uint64_t size) const {
     const auto offset = static_cast<std::uint64_t>(at - data_);
     assert(at >= data_ && size > 0 && size <= size_ - offset);
+    if (descriptor_ >= 0) return;
     if (in_use_.empty()) in_use_.resize((size_ + block - 1) / block);
     const std::uint64_t last = (offset + size - 1) / block;
     for (std::uint64_t i = offset / block; i <= last; ++i) {

@@ -63,8 +63,8 @@ public:
     /// the same 64 KiB are in use.
     bool untouched(const std::uint8_t* at, std::uint64_t size) const;
 
-    /// Has the host provide the pages of each 64 KiB that [at, at + size) overlaps and that is not
-    /// known to be in use: one call takes a third of the time of a page fault for each.
+    /// Has the host provide, in one call, each 64 KiB that [at, at + size) overlaps and that is not
+    /// known to be in use. Not for shared stores, whose pages show what other processes touched.
     void provide(const std::uint8_t* at, std::uint64_t size) const;
 
     /// Whether any store of this process has a file descriptor.
