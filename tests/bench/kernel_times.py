@@ -10,6 +10,7 @@ doc/fidelity.md (published) or doc/guide-kernel.md (steps). Times are simulated,
 same on every machine. Each result is compared with NumPy in binary64; a difference ends this
 script. Source of the published times: doc/spec/neuron-core.md, 16.3.
 """
+import functools
 import os
 import pathlib
 import sys
@@ -47,14 +48,20 @@ def run(kernel, arguments, chip, expected=None, tolerance=0.0):
     return outcome.simulated_us
 
 
-def product(chip, depth, rows, columns, steps):
-    """Times of the steps for a product in BF16."""
+@functools.cache
+def factors(depth, rows, columns):
+    """Arguments in BF16 and their product in binary64."""
     numbers = numpy.random.default_rng(2)
     at, b = (formats.from_float32(numbers.uniform(-1, 1, shape).astype(numpy.float32), data_types.bfloat16)
              for shape in ((depth, rows), (depth, columns)))
     exact = [formats.to_float32(raw, data_types.bfloat16).astype(float) for raw in (at, b)]
-    arguments = {name: HostArray(raw, data_types.bfloat16) for name, raw in (("at", at), ("b", b))}
-    return [run(getattr(matmul_steps, step), arguments, chip, exact[0].T @ exact[1], 2 ** -8) for step in steps]
+    return {name: HostArray(raw, data_types.bfloat16) for name, raw in (("at", at), ("b", b))}, exact[0].T @ exact[1]
+
+
+def product(chip, depth, rows, columns, steps):
+    """Times of the steps for a product in BF16."""
+    arguments, exact = factors(depth, rows, columns)
+    return [run(getattr(matmul_steps, step), arguments, chip, exact, 2 ** -8) for step in steps]
 
 
 def mamba(kernel, channels, steps):
