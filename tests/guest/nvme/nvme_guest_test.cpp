@@ -145,7 +145,7 @@ seen 'Link Up'
 for try in $(seq 100); do [ -b /dev/nvme0n1 ] && good && exit 0; sleep 0.3; done
 exit 5
 )sh"),
-        "--listen " + (folder / "") + " --append loglevel=7");
+        "--listen " + (folder / "") + " --append 'loglevel=7 nvme_core.io_timeout=2'");
     const auto how =
         run_with_faults(start, {{"ready for a lost completion", "host", "lost_completion"},
                                 {"ready without a disk", "host", "card_removed"},
