@@ -20,6 +20,12 @@ target_compile_options(trn_options INTERFACE -Wall -Wextra -Wconversion -Werror
     # (KiB).
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 target_include_directories(trn_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+# Links in a third of the time. Programs that are no simulators do not define sc_main(), to which the
+# library of SystemC refers.
+find_program(TRNVP_LLD ld.lld)
+if(TRNVP_LLD)
+    target_link_options(trn_options INTERFACE -fuse-ld=lld -Wl,--as-needed -Wl,--allow-shlib-undefined)
+endif()
 if(TRNVP_SANITIZE)
     target_compile_options(trn_options INTERFACE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
         -fno-omit-frame-pointer)
