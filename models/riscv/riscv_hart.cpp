@@ -84,7 +84,7 @@ void riscv_hart::execute() {
     const bool goes_on_within = !idle && now < local && now == local_start_;
     if (!goes_on_within) {
         // It is ahead of the kernel's time.
-        if (now < local) return next_trigger(duration(local - now));
+        if (now < local) return wake_.notify(duration(local - now));
         core.pass_cycles((now - local) / clock_);  // it was waiting or halted
         local_start_ = now;
         ticks_start_ = core.ticks();
@@ -101,7 +101,7 @@ void riscv_hart::execute() {
     }
     awake.set(!core.waiting());
     const bool goes_on = !core.waiting() && !core.halted();
-    if (goes_on) next_trigger(duration(std::max<std::uint64_t>(done, 1) * clock_));
+    if (goes_on) wake_.notify(duration(std::max<std::uint64_t>(done, 1) * clock_));
 }
 
 void riscv_hart::say_parked() {

@@ -142,7 +142,7 @@ private:
     const riscv::mtime_source* time_source_ = nullptr;
     tlm::tlm_generic_payload payload_;
     tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of the bus
-    sc_core::sc_event wake_;
+    sc_core::sc_event wake_;  // activates execute(), also at the end of each quantum
     // With Sstc: notified when the time reaches stimecmp.
     std::unique_ptr<sc_core::sc_event> alarm_;
     view view_{*this};

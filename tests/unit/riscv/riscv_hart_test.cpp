@@ -67,6 +67,25 @@ TEST_F(RiscvHartTest, EventWithinManyQuantaFindsTheHartAtItsQuantum) {
     EXPECT_LT(ticks, 3'400u);
 }
 
+TEST_F(RiscvHartTest, ExecutesFromTheEndOfAResetWithinItsQuantum) {
+    program({addi(5, 5, 1), jal(0, -4)});
+    sc_core::sc_event due("due");
+    sc_core::sc_spawn_options on_event;
+    on_event.spawn_method();
+    on_event.set_sensitivity(&due);
+    on_event.dont_initialize();
+    sc_core::sc_spawn(
+        [&] {
+            reset.set(true);
+            reset.set(false);
+        },
+        "pulse", &on_event);
+    due.notify(sc_time(3'250, sc_core::SC_NS));
+    sc_start(sc_time(3'251, sc_core::SC_NS));
+    EXPECT_GE(dut.core().ticks(), 100u);  // the quantum from 3,250 ns on
+    EXPECT_EQ(dut.core().read_csr(0xb00), dut.core().ticks());  // mcycle: it did not wait
+}
+
 TEST_F(RiscvHartTest, UnansweredAccessIsReportedWithItsLocation) {
     constexpr u32 lui_t0_0x20 = 0x000202b7, lw_t1_t0 = 0x0002a303;
     program({lui_t0_0x20, addi(5, 5, 4), lw_t1_t0, wfi});
