@@ -15,6 +15,7 @@ import mmap
 import os
 import pathlib
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -419,6 +420,8 @@ def main() -> int:
     except history.RecordError as why:
         parser.error(str(why))
 
+    # `with` blocks remove their folders and end their programs.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench.py: terminated"))
     runs, failed = [], []
     for _ in range(args.runs):
         rows, failures = run_all(args.build, args.only)
