@@ -82,7 +82,7 @@ TEST_F(RiscvHartTest, ExecutesFromTheEndOfAResetWithinItsQuantum) {
         "pulse", &on_event);
     due.notify(sc_time(3'250, sc_core::SC_NS));
     sc_start(sc_time(3'251, sc_core::SC_NS));
-    EXPECT_GE(dut.core().ticks(), 100u);  // the quantum from 3,250 ns on
+    EXPECT_GE(dut.core().ticks(), 100u);                        // the quantum from 3,250 ns on
     EXPECT_EQ(dut.core().read_csr(0xb00), dut.core().ticks());  // mcycle: it did not wait
 }
 
