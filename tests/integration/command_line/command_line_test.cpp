@@ -23,12 +23,6 @@ const std::string trnvp = TRNVP, trnctl = TRNCTL;
 const std::string chip = trnvp + " run trn3-chip --max-time '1 us' --uart none ";
 const std::string own_chip = trnctl + " --board trn3-chip ";
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
 /// Checks that a command prints one message with `text` and exits with this status, without an
 /// uncaught exception or a signal.
 void expect(const std::string& command, int status, const std::string& text) {
@@ -188,7 +182,7 @@ TEST_F(CommandLine, ProcessLimitsAreReportedInOneSentence) {
     expect("ulimit -f 0; " + trnctl + " --help > " + log, 1, "File too large");
     expect("ulimit -s 32; " + chip, 1, "trnvp: a stack of 32 KiB is too small: ulimit -s 512");
     expect("ulimit -s 32; " + own_chip + "info", 1, "trnctl: a stack of 32 KiB");
-    if (sanitized) GTEST_SKIP() << "sanitizers need descriptors and address space themselves";
+    if (sanitized) GTEST_SKIP() << "the other limits are too low for sanitizers";
     expect("ulimit -n 6; " + chip, 1, "Too many open files");
     expect("ulimit -v 2000000; " + chip, 2, "not enough memory");
     expect("ulimit -v 2000000; " + own_chip + "info", 2, "not enough memory");
@@ -237,7 +231,7 @@ TEST_F(CommandLine, InputFileIsNotOverwritten) {
 
 TEST_F(CommandLine, TwoLineMessageStaysOneMessage) {
     expect(trnctl + " --connect /no/such/folder info", 1, "directory\n  is it running?");
-    if (sanitized) GTEST_SKIP() << "sanitizers need descriptors themselves";
+    if (sanitized) GTEST_SKIP() << "the limit is too low for sanitizers";
     expect("ulimit -n 7; " + chip, 1, "trnvp: signal_set_service pipe: Too many open files\n");
 }
 
