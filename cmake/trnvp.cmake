@@ -20,11 +20,12 @@ target_compile_options(trn_options INTERFACE -Wall -Wextra -Wconversion -Werror
     # (KiB).
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 target_include_directories(trn_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
-# Links in a third of the time. Programs that are no simulators do not define sc_main(), to which the
-# library of SystemC refers.
+# Programs that are no simulators do not define sc_main(), so they must not load SystemC.
+target_link_options(trn_options INTERFACE -Wl,--as-needed)
+# Links in a third of the time, but refuses the missing sc_main() of a library that is not loaded.
 find_program(TRNVP_LLD ld.lld)
 if(TRNVP_LLD)
-    target_link_options(trn_options INTERFACE -fuse-ld=lld -Wl,--as-needed -Wl,--allow-shlib-undefined)
+    target_link_options(trn_options INTERFACE -fuse-ld=lld -Wl,--allow-shlib-undefined)
 endif()
 if(TRNVP_SANITIZE)
     target_compile_options(trn_options INTERFACE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -34,9 +35,7 @@ if(TRNVP_SANITIZE)
     target_compile_options(trn_options INTERFACE --param=asan-stack=0)
     # With instrumentation, g++ 12 reports the standard library's std::function as uninitialised.
     target_compile_options(trn_options INTERFACE -Wno-error=maybe-uninitialized)
-    # Programs that are no simulators do not define sc_main(), so they must not load SystemC. Without sanitizers
-    # the compiler passes --as-needed by itself.
-    target_link_options(trn_options INTERFACE -fsanitize=address,undefined -Wl,--as-needed)
+    target_link_options(trn_options INTERFACE -fsanitize=address,undefined)
 endif()
 
 option(TRNVP_COVERAGE "count which lines run" OFF)
