@@ -18,13 +18,6 @@
 
 namespace trn::test {
 
-/// Whether programs are built with sanitizers, which need descriptors and address space themselves.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-
 struct ended {
     int status = -1;
     std::string output;  ///< stdout and stderr

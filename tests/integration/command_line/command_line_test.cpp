@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/framework/sanitized.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 

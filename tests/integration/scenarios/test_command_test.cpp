@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "platform/framework/sanitized.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
