@@ -35,6 +35,18 @@ protected:
     void program(std::initializer_list<u32> words) {
         std::memcpy(ram.bytes().data(), words.begin(), words.size() * 4);
     }
+    /// Runs `action` at this simulated time, as another process.
+    void at(const sc_time& time, std::function<void()> action) {
+        sc_core::sc_spawn_options on_event;
+        on_event.spawn_method();
+        on_event.set_sensitivity(&due);
+        on_event.dont_initialize();
+        sc_core::sc_spawn(std::move(action), "other", &on_event);
+        due.notify(time);
+    }
+
+private:
+    sc_core::sc_event due{"due"};
 };
 
 TEST_F(RiscvHartTest, ExecutesOneInstructionPerClock) {
@@ -54,14 +66,8 @@ TEST_F(RiscvHartTest, KernelIsNotAskedAtEveryQuantumWhileNothingElseIsDue) {
 
 TEST_F(RiscvHartTest, EventWithinManyQuantaFindsTheHartAtItsQuantum) {
     program({addi(5, 5, 1), jal(0, -4)});
-    sc_core::sc_event due("due");
     std::uint64_t ticks = 0;
-    sc_core::sc_spawn_options on_event;
-    on_event.spawn_method();
-    on_event.set_sensitivity(&due);
-    on_event.dont_initialize();
-    sc_core::sc_spawn([&] { ticks = dut.core().ticks(); }, "observer", &on_event);
-    due.notify(sc_time(3'250, sc_core::SC_NS));
+    at(sc_time(3'250, sc_core::SC_NS), [&] { ticks = dut.core().ticks(); });
     sc_start(sc_time(10, sc_core::SC_US));
     EXPECT_GE(ticks, 3'250u);
     EXPECT_LT(ticks, 3'400u);
@@ -69,18 +75,10 @@ TEST_F(RiscvHartTest, EventWithinManyQuantaFindsTheHartAtItsQuantum) {
 
 TEST_F(RiscvHartTest, ExecutesFromTheEndOfAResetWithinItsQuantum) {
     program({addi(5, 5, 1), jal(0, -4)});
-    sc_core::sc_event due("due");
-    sc_core::sc_spawn_options on_event;
-    on_event.spawn_method();
-    on_event.set_sensitivity(&due);
-    on_event.dont_initialize();
-    sc_core::sc_spawn(
-        [&] {
-            reset.set(true);
-            reset.set(false);
-        },
-        "pulse", &on_event);
-    due.notify(sc_time(3'250, sc_core::SC_NS));
+    at(sc_time(3'250, sc_core::SC_NS), [&] {
+        reset.set(true);
+        reset.set(false);
+    });
     sc_start(sc_time(3'251, sc_core::SC_NS));
     EXPECT_GE(dut.core().ticks(), 100u);                        // the quantum from 3,250 ns on
     EXPECT_EQ(dut.core().read_csr(0xb00), dut.core().ticks());  // mcycle: it did not wait
