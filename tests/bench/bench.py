@@ -382,16 +382,17 @@ WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": a
 
 
 def run_all(build, only):
-    """Returns the rows, and the names of failed programs. Programs have their heap in huge pages, as
-    trnvp and trnctl ask for it (platform/framework/command_line/program.cpp)."""
+    """Returns the rows, and the names of failed programs, which run in the environment of tests: with
+    their heap in huge pages, as trnvp and trnctl ask for it."""
     rows, failed = [], []
-    huge_pages = os.environ | {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=4194304"}
+    presets = json.loads(pathlib.Path(__file__).resolve().parents[2].joinpath("CMakePresets.json").read_text(encoding="utf-8"))
+    environment = os.environ | presets["testPresets"][0]["environment"]
     for program in sorted((build / "tests").glob("bench_*")):
         if only not in program.name:
             continue
         print(f"==> {program.name}", file=sys.stderr)
         with tempfile.NamedTemporaryFile(suffix=".json") as out:
-            done = subprocess.run([program, "--json", out.name], stdout=sys.stderr, check=False, env=huge_pages)
+            done = subprocess.run([program, "--json", out.name], stdout=sys.stderr, check=False, env=environment)
             if done.returncode != 0:
                 failed.append(program.name)
                 continue
