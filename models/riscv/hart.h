@@ -30,6 +30,7 @@ struct execution {
     const op* at = nullptr;  ///< the operation in a slow path
     i64 budget = 0;          ///< instructions that may still be executed
     u64 page = 0;            ///< virtual address of the page that is being executed
+    u64 loaded = 0;          ///< value of a load that goes to the bus
     fault raised;            ///< exception raised by the operation
     address_space* space = nullptr;
     u64 next_pc = 0;  ///< next pc, set by a system instruction

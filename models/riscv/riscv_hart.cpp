@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/misuse_rules.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 
@@ -19,10 +20,6 @@ riscv::interrupt interrupt_of(unsigned line) {
     constexpr riscv::interrupt of[] = {machine_software,    machine_timer,    machine_external,
                                        supervisor_software, supervisor_timer, supervisor_external};
     return of[line];
-}
-
-sc_core::sc_time duration(std::uint64_t value) {
-    return sc_core::sc_time::from_value(value);
 }
 
 }  // namespace
@@ -84,7 +81,7 @@ void riscv_hart::execute() {
     const bool goes_on_within = !idle && now < local && now == local_start_;
     if (!goes_on_within) {
         // It is ahead of the kernel's time.
-        if (now < local) return wake_.notify(duration(local - now));
+        if (now < local) return wake_.notify(time_of_value(local - now));
         core.pass_cycles((now - local) / clock_);  // it was waiting or halted
         local_start_ = now;
         ticks_start_ = core.ticks();
@@ -101,7 +98,7 @@ void riscv_hart::execute() {
     }
     awake.set(!core.waiting());
     const bool goes_on = !core.waiting() && !core.halted();
-    if (goes_on) wake_.notify(duration(std::max<std::uint64_t>(done, 1) * clock_));
+    if (goes_on) wake_.notify(time_of_value(std::max<std::uint64_t>(done, 1) * clock_));
 }
 
 void riscv_hart::say_parked() {
@@ -156,7 +153,7 @@ std::uint64_t riscv_hart::local_time() const {
 /// The local time's offset from the kernel's.
 sc_core::sc_time riscv_hart::ahead() const {
     const auto now = sc_core::sc_time_stamp().value();
-    return duration(core_ == nullptr ? 0 : std::max<std::uint64_t>(local_time(), now) - now);
+    return time_of_value(core_ == nullptr ? 0 : std::max<std::uint64_t>(local_time(), now) - now);
 }
 
 void riscv_hart::end_quantum() {
@@ -207,8 +204,9 @@ void riscv_hart::on_reset(bool level) {
 
 // --- Bus
 
-bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
-                           std::size_t size) {
+/// Inlined into read() and write(), because each call costs accesses to device registers time.
+[[gnu::always_inline]] inline bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa,
+                                                         std::uint8_t* data, std::size_t size) {
     const auto length = static_cast<unsigned>(size);
     payload_.set_command(command);
     payload_.set_address(pa);
@@ -219,25 +217,31 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 
     const std::uint64_t before = (core_->ticks() - ticks_start_) * clock_;
-    sc_core::sc_time delay = duration(before);
+    sc_core::sc_time delay = time_of_value(before);
     const auto reports = misuse::reports();
     {
         const acting as(*this);
         const trace::on_behalf_of it(serves_.of);
         target_->b_transport(payload_, delay);
         if (!payload_.is_response_ok() && misuse::reports() == reports)
-            misuse::report(misuse::firmware_bus_error, *this, describe_failed(command, pa, size));
+            misuse::report(misuse::firmware_bus_error, *this, describe_failed());
     }
-    if (const std::uint64_t after = delay.value(); after > before) {
-        unpaid_ += after - before;
-        core_->stall(unpaid_ / clock_);
-        unpaid_ %= clock_;
-    }
+    if (const std::uint64_t after = delay.value(); after > before) stall(after - before);
     return payload_.is_response_ok();
 }
 
-const std::string& riscv_hart::describe_failed(tlm::tlm_command command, std::uint64_t pa,
-                                               std::size_t size) {
+/// Spends the annotated delay of an access, in whole instructions.
+[[gnu::noinline]] void riscv_hart::stall(std::uint64_t delay) {
+    delay += unpaid_;
+    const std::uint64_t instructions = delay / clock_;
+    unpaid_ = delay % clock_;
+    core_->stall(instructions);
+}
+
+const std::string& riscv_hart::describe_failed() {
+    const auto command = payload_.get_command();
+    const std::uint64_t pa = payload_.get_address();
+    const unsigned size = payload_.get_data_length();
     if (failed_.command != command || failed_.address != pa || failed_.size != size)
         failed_ = {command, pa, size,
                    fmt::format("{} of {} bytes at {:#x}",
@@ -284,7 +288,7 @@ std::uint64_t riscv_hart::time() {
     if (time_source_ == nullptr) return 0;
     // A waiting hart's local time is behind the kernel's.
     return time_source_->mtime(
-        duration(std::max<std::uint64_t>(local_time(), sc_core::sc_time_stamp().value())));
+        time_of_value(std::max<std::uint64_t>(local_time(), sc_core::sc_time_stamp().value())));
 }
 
 void riscv_hart::wake_at(std::uint64_t time) {

@@ -118,10 +118,10 @@ private:
     std::uint64_t local_time() const;
     sc_core::sc_time ahead() const;
 
-    const std::string& describe_failed(tlm::tlm_command command, std::uint64_t pa,
-                                       std::size_t size);
+    const std::string& describe_failed();
     bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                    std::size_t size);
+    void stall(std::uint64_t delay);
     bool debug_transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                          std::size_t size);
     bool read(std::uint64_t pa, std::span<std::uint8_t> data) override;

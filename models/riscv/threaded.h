@@ -85,23 +85,21 @@ struct constant {
     }
 };
 
-/// Not inlined: a handler that takes the address of a local variable cannot end in a tail call, and
-/// the stack would grow with each such load until the quantum ends.
-template <typename T>
-[[gnu::noinline]] u64 slowly_loaded(hart& h, const op* o) {
-    u64 value = 0;
-    h.exec.raised = h.load(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), value);
-    return static_cast<u64>(static_cast<T>(value));
-}
-
+/// The value is loaded into the hart: a handler that takes the address of a local variable cannot
+/// end in a tail call, and the stack would grow with each such load until the quantum ends.
 template <typename T>
 void load_slowly(TRN_FLOW) {
     h.suspend(o, budget, page);
-    const u64 value = slowly_loaded<T>(h, o);
-    if (h.exec.raised) TRN_GO_TO(take_fault);
+    const u64 va = h.x[o->rs1] + static_cast<u64>(i64{o->imm});
+    const fault f = h.load(va, sizeof(T), h.exec.loaded);
     budget = h.exec.budget;
     page = h.exec.page;
-    acc = value;
+    if (f) {
+        h.exec.raised = f;
+        acc = 0;
+        TRN_GO_TO(take_fault);
+    }
+    acc = static_cast<u64>(static_cast<T>(h.exec.loaded));
     h.x[o->rd] = acc;
     TRN_CONTINUE(o + 1);
 }
@@ -126,10 +124,14 @@ struct load {
 template <typename T>
 void store_slowly(TRN_FLOW) {
     h.suspend(o, budget, page);
-    h.exec.raised = h.store(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), h.x[o->rs2]);
-    if (h.exec.raised) TRN_GO_TO(take_fault);
+    const u64 va = h.x[o->rs1] + static_cast<u64>(i64{o->imm});
+    const fault f = h.store(va, sizeof(T), h.x[o->rs2]);
     budget = h.exec.budget;
     page = h.exec.page;
+    if (f) {
+        h.exec.raised = f;
+        TRN_GO_TO(take_fault);
+    }
     TRN_CONTINUE(o + 1);
 }
 

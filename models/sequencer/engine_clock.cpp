@@ -12,8 +12,8 @@ sc_time engine_clock::time_of(cycles at) const {
         return static_cast<std::uint64_t>(
             (static_cast<unsigned __int128>(duration) * ps_per_second + hertz_ - 1) / hertz_);
     };
-    if (at >= base_cycle_) return sc_time::from_value(base_ps_ + ps(at - base_cycle_));
-    return sc_time::from_value(base_ps_ - std::min(base_ps_, ps(base_cycle_ - at)));
+    if (at >= base_cycle_) return time_of_value(base_ps_ + ps(at - base_cycle_));
+    return time_of_value(base_ps_ - std::min(base_ps_, ps(base_cycle_ - at)));
 }
 
 engine_clock::cycles engine_clock::after(cycles from, const sc_time& duration) const {

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <systemc>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn {
 
 /// Simulated time in cycles of one engine, and its local time, which may be ahead.
@@ -25,7 +27,7 @@ public:
     sc_core::sc_time time_of(cycles at) const;
     /// First cycle that begins at or after `at`. Precondition: `at` is not in the past.
     cycles cycle_at(const sc_core::sc_time& at) const {
-        return after(base_cycle_, at - sc_core::sc_time::from_value(base_ps_));
+        return after(base_cycle_, at - time_of_value(base_ps_));
     }
     cycles after(cycles from, const sc_core::sc_time& duration) const;
     cycles of_ns(std::uint64_t ns) const;

@@ -24,12 +24,11 @@ public:
 
     /// The initiator of the current access; nullptr: a model's own process or a tool.
     static const initiator* current() { return current_; }
-    static kind current_kind() { return current_kind_; }
+    static kind current_kind() { return current_ == nullptr ? kind::tool : current_->what_; }
 
 private:
     friend class acting;
     static inline const initiator* current_ = nullptr;
-    static inline kind current_kind_ = kind::tool;
     const kind what_;
 };
 
@@ -37,18 +36,13 @@ private:
 class acting {
 public:
     explicit acting(const initiator& source)
-        : before_(std::exchange(initiator::current_, &source)),
-          kind_before_(std::exchange(initiator::current_kind_, source.what_)) {}
-    ~acting() {
-        initiator::current_ = before_;
-        initiator::current_kind_ = kind_before_;
-    }
+        : before_(std::exchange(initiator::current_, &source)) {}
+    ~acting() { initiator::current_ = before_; }
     acting(const acting&) = delete;
     acting& operator=(const acting&) = delete;
 
 private:
     const initiator* const before_;
-    const initiator::kind kind_before_;
 };
 
 }  // namespace trn

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn {
 
 namespace {
@@ -37,7 +39,7 @@ void bandwidth_resource::hold_until(const sc_core::sc_time& at) {
 sc_core::sc_time bandwidth_resource::occupancy(std::uint64_t bytes) const {
     const auto ps =
         static_cast<unsigned __int128>(bytes) * ps_per_byte_ + (1ull << fraction_bits) - 1;
-    return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(ps >> fraction_bits));
+    return time_of_value(static_cast<std::uint64_t>(ps >> fraction_bits));
 }
 
 sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core::sc_time& at) {
