@@ -207,7 +207,8 @@ TEST_F(TestCommand, HtmlReportIsValidAndComplete) {
 
 TEST_F(TestCommand, ProgressIsShownOnATerminalAndNotInAPipe) {
     if (run("command -v script").status != 0) GTEST_SKIP() << "script(1) is not installed";
-    const auto file = scenario("  - wait: 10 us\n");
+    // Long enough that no two scenarios end between two looks at them.
+    const auto file = scenario("  - client: {command: [sleep, '0.2']}\n");
     const std::string arguments = file + " -j 1 --repeat 3";
     const auto terminal =
         run("script -qec \"" + std::string(TRNVP) + " test " + arguments + "\" /dev/null");
