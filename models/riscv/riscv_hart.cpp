@@ -24,15 +24,15 @@ riscv::interrupt interrupt_of(unsigned line) {
 
 }  // namespace
 
-riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg,
-                       std::shared_ptr<riscv::code_cache> code)
+riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg, const hart_common& shared)
     : sc_module(name),
       initiator(kind::firmware),
+      client(shared.quanta),
       irq("irq", line_count, [this](unsigned line, bool level) { on_irq(line, level); }),
       reset("reset", 1, [this](unsigned, bool level) { on_reset(level); }),
       cfg_(cfg),
       clock_(cfg.clock.value()),
-      code_(std::move(code)),
+      code_(shared.code),
       wake_("wake") {
     sc_assert(clock_ > 0);
     bus.register_invalidate_direct_mem_ptr(this, &riscv_hart::on_invalidate);
@@ -72,6 +72,7 @@ void riscv_hart::wake() {
 }
 
 void riscv_hart::execute() {
+    quanta().cancel(*this);  // when it is woken before the end of its quantum
     if (reset.level() || hangs_) return;
     riscv::hart& core = this->core();
     const std::uint64_t now = sc_core::sc_time_stamp().value(), local = local_time();
@@ -81,7 +82,7 @@ void riscv_hart::execute() {
     const bool goes_on_within = !idle && now < local && now == local_start_;
     if (!goes_on_within) {
         // It is ahead of the kernel's time.
-        if (now < local) return wake_.notify(time_of_value(local - now));
+        if (now < local) return quanta().schedule(*this, local);
         core.pass_cycles((now - local) / clock_);  // it was waiting or halted
         local_start_ = now;
         ticks_start_ = core.ticks();
@@ -98,7 +99,7 @@ void riscv_hart::execute() {
     }
     awake.set(!core.waiting());
     const bool goes_on = !core.waiting() && !core.halted();
-    if (goes_on) wake_.notify(time_of_value(std::max<std::uint64_t>(done, 1) * clock_));
+    if (goes_on) quanta().schedule(*this, now + std::max<std::uint64_t>(done, 1) * clock_);
 }
 
 void riscv_hart::say_parked() {
@@ -139,9 +140,11 @@ std::uint64_t riscv_hart::undisturbed_quanta(std::uint64_t limit) const {
     const std::uint64_t quantum = cfg_.quantum_instructions;
     const std::uint64_t longest = std::min(max_instructions, limit);
     std::uint64_t end = std::min(max_quanta * std::min(quantum, longest), longest);
+    std::uint64_t quiet = quanta().until_next();
+    if (quiet == 0) return 0;
     if (sc_core::sc_pending_activity_at_future_time())
-        end = std::min<std::uint64_t>(
-            end, (sc_core::sc_time_to_pending_activity().value() - 1) / clock_);
+        quiet = std::min<std::uint64_t>(quiet, sc_core::sc_time_to_pending_activity().value());
+    end = std::min(end, (quiet - 1) / clock_);
     return end <= quantum_end_ ? 0 : (end - quantum_end_) / quantum;
 }
 

@@ -10,6 +10,7 @@
 #include "models/riscv/assemble.h"
 #include "models/riscv/hart.h"
 #include "models/riscv/mtime_source.h"
+#include "models/riscv/quantum_queue.h"
 #include "platform/framework/kernel/debug_target.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/trace.h"
@@ -17,6 +18,12 @@
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
+
+/// What the harts of a simulation can share.
+struct hart_common {
+    std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache();  ///< predecoded code
+    std::shared_ptr<quantum_queue> quanta = std::make_shared<quantum_queue>();
+};
 
 /// A RISC-V hart on a TLM bus: executes one quantum per activation; accesses memory through DMI,
 /// and devices through b_transport with annotated delay. It schedules no events in WFI and reset,
@@ -26,7 +33,8 @@ class riscv_hart : public sc_core::sc_module,
                    public caches_code,
                    public initiator,
                    public accepts_faults,
-                   private riscv::hart_bus {
+                   private riscv::hart_bus,
+                   private quantum_queue::client {
 public:
     struct config {
         std::uint64_t hart_id = 0;
@@ -53,9 +61,7 @@ public:
     irq_in reset;            ///< held in reset while high
     irq_out awake{"awake"};  ///< neither in WFI nor in reset
 
-    /// Harts with the same code cache share predecoded code.
-    riscv_hart(sc_core::sc_module_name name, const config& cfg,
-               std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache());
+    riscv_hart(sc_core::sc_module_name name, const config& cfg, const hart_common& shared = {});
     ~riscv_hart() override;
 
     /// The source of the time CSR; without one it reads 0.
@@ -108,6 +114,7 @@ private:
     void start_of_simulation() override;
     void execute();
     void wake();
+    void quantum_ended() override { execute(); }
     void on_irq(unsigned line, bool level);
     void on_reset(bool level);
     void serve(trace::operation asked);
@@ -142,7 +149,7 @@ private:
     const riscv::mtime_source* time_source_ = nullptr;
     tlm::tlm_generic_payload payload_;
     tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of the bus
-    sc_core::sc_event wake_;  // activates execute(), also at the end of each quantum
+    sc_core::sc_event wake_;                              // starts a quantum
     // With Sstc: notified when the time reaches stimecmp.
     std::unique_ptr<sc_core::sc_event> alarm_;
     view view_{*this};

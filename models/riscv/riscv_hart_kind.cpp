@@ -47,9 +47,8 @@ kind riscv_hart_kind() {
          port::irq_in("reset", "held in reset while high"),
          port::irq_out("awake", "neither in WFI nor in reset").optional(),
          port::uses("time", "source of the time CSR", &riscv_hart::set_time_source).optional()});
-    // Harts that execute the same code share decoded code.
-    made.make = [code = riscv::make_code_cache()](const char* name, const std::any& config) {
-        return std::make_unique<riscv_hart>(name, *std::any_cast<c>(&config), code);
+    made.make = [shared = hart_common()](const char* name, const std::any& config) {
+        return std::make_unique<riscv_hart>(name, *std::any_cast<c>(&config), shared);
     };
     return made;
 }

@@ -22,12 +22,11 @@ const sc_core::sc_time& tick() {
 
 }  // namespace
 
-top_sp::top_sp(sc_core::sc_module_name name, const config& cfg,
-               std::shared_ptr<riscv::code_cache> code)
+top_sp::top_sp(sc_core::sc_module_name name, const config& cfg, const hart_common& shared)
     : notifying_module(name, cfg.register_latency),
       reset("reset", 1, [this](unsigned, bool level) { reset_changed(level); }),
       hart("hart", {.hart_id = cfg.number, .clock = cfg.clock, .reset_vector = instruction_offset},
-           std::move(code)),
+           shared),
       cfg_(cfg),
       bytes_(aperture_size),
       semaphores_(*this, cfg.access_latency),

@@ -47,9 +47,7 @@ public:
     irq_in reset;
     riscv_hart hart;
 
-    /// Harts with the same code cache share decoded code.
-    top_sp(sc_core::sc_module_name name, const config& cfg,
-           std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache());
+    top_sp(sc_core::sc_module_name name, const config& cfg, const hart_common& shared = {});
 
     semaphores& sync() { return semaphores_; }
     backing_store& bytes() { return bytes_; }

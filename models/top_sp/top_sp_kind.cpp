@@ -22,9 +22,8 @@ kind top_sp_kind() {
          port::target("registers", "its notification queues").of_size(top_sp::registers_size),
          port::initiator("memory", "the hart, and entries of its notification queues"),
          port::irq_in("reset", "held in reset while high")});
-    // Cores with the same firmware share decoded code.
-    made.make = [code = riscv::make_code_cache()](const char* name, const std::any& config) {
-        return std::make_unique<top_sp>(name, *std::any_cast<c>(&config), code);
+    made.make = [shared = hart_common()](const char* name, const std::any& config) {
+        return std::make_unique<top_sp>(name, *std::any_cast<c>(&config), shared);
     };
     return made;
 }

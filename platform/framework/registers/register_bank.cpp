@@ -141,7 +141,7 @@ register_bank::hooks& register_bank::hooks_of(std::size_t row) {
 
 /// Without latency, skips the store to `delay`, which would slow down most accesses.
 inline void register_bank::add_latency(sc_core::sc_time& delay) const {
-    if (latency_ != sc_core::SC_ZERO_TIME) delay += latency_;
+    if (latency_.value() != 0) delay += latency_;
 }
 
 /// Called before the first access, and the first after a change of hooks.

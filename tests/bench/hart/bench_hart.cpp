@@ -421,7 +421,7 @@ public:
         for (unsigned i = 0; i < count; ++i) {
             const std::string name = "hart" + std::to_string(i);
             harts_.push_back(std::make_unique<trn::riscv_hart>(
-                name.c_str(), trn::riscv_hart::config{.hart_id = i}, code_));
+                name.c_str(), trn::riscv_hart::config{.hart_id = i}, shared_));
             resets_.push_back(std::make_unique<trn::irq_out>((name + "_reset").c_str()));
             harts_.back()->bus.bind(bus_.target);
             resets_.back()->bind(harts_.back()->reset);
@@ -451,7 +451,7 @@ private:
 
     trn::memory ram_{"ram", {.size = 1 << 20}};
     trn::router bus_{"bus", {}};
-    std::shared_ptr<trn::riscv::code_cache> code_ = trn::riscv::make_code_cache();
+    trn::hart_common shared_;
     std::vector<std::unique_ptr<trn::riscv_hart>> harts_;
     std::vector<std::unique_ptr<trn::irq_out>> resets_;
 };

@@ -20,13 +20,13 @@ info threads
 delete
 inferior 1
 set var *(unsigned long*)($sp - 64) = 0x1111
-set $a5 = 0x1111
+set $t6 = 0x1111
 inferior 2
 set var *(unsigned long*)($sp - 64) = 0x2222
 inferior 1
-printf "chip0 has %#lx %#lx\\n", *(unsigned long*)($sp - 64), $a5
+printf "chip0 has %#lx %#lx\\n", *(unsigned long*)($sp - 64), $t6
 inferior 2
-printf "chip1 has %#lx %#lx\\n", *(unsigned long*)($sp - 64), $a5 == 0x1111
+printf "chip1 has %#lx %#lx\\n", *(unsigned long*)($sp - 64), $t6 == 0x1111
 set scheduler-locking on
 stepi
 printf "stepped inferior %d\\n", $_inferior
@@ -89,7 +89,7 @@ class TwoChipsTest(unittest.TestCase):
     def test_two_inferiors_are_detached_by_one_command(self):
         output = self.debug(DETACH)
         for wanted in ("hit Breakpoint 1", "[Inferior 1 (process 1) detached]", "[Inferior 2 (process 2) detached]",
-                       "  1    <null>", "* 2    <null>"):
+                       "* 1    <null>", "  2    <null>"):
             self.assertIn(wanted, output)
 
     def test_sleeping_hart_of_the_second_inferior_can_be_stepped(self):
