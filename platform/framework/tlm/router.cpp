@@ -7,18 +7,16 @@ namespace trn {
 
 namespace {
 
-bool contains(const router::range& range, std::uint64_t address, std::uint64_t length) {
+template <class Range>
+bool contains(const Range& range, std::uint64_t address, std::uint64_t length) {
     // Below the base: wraps to more than any size.
     const std::uint64_t offset = address - range.base;
     return offset < range.size && length <= range.size - offset;
 }
 
-constexpr router::range nothing{};  // contains no address
-
 }  // namespace
 
-router::router(sc_core::sc_module_name name, const config& cfg)
-    : sc_module(name), cfg_(cfg), last_hit_(&nothing) {
+router::router(sc_core::sc_module_name name, const config& cfg) : sc_module(name), cfg_(cfg) {
     target.bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
     initiator.register_invalidate_direct_mem_ptr(this, &router::invalidate_direct_mem_ptr);
 }
@@ -38,36 +36,37 @@ const router::range* router::map(const range& added) {
         const range& previous = *std::prev(next);
         if (added.base - previous.base < previous.size) return &previous;
     }
-    last_hit_ = &nothing;
+    last_ = {};
     ranges_.insert(next, added);
     return nullptr;
 }
 
-inline const router::range* router::decode(std::uint64_t address, std::uint64_t length) {
-    if (contains(*last_hit_, address, length)) [[likely]]
-        return last_hit_;
-    return search(address, length);
-}
-
-const router::range* router::search(std::uint64_t address, std::uint64_t length) {
+const router::range* router::decode(std::uint64_t address, std::uint64_t length) const {
     const auto next =
         std::upper_bound(ranges_.begin(), ranges_.end(), address,
                          [](std::uint64_t at, const range& other) { return at < other.base; });
     if (next == ranges_.begin() || !contains(*std::prev(next), address, length)) return nullptr;
-    last_hit_ = &*std::prev(next);
-    return last_hit_;
+    return &*std::prev(next);
+}
+
+/// Makes the range of the access the last one. False: there is none.
+bool router::find(std::uint64_t address, std::uint64_t length) {
+    const range* hit = decode(address, length);
+    if (hit == nullptr) return false;
+    last_ = {hit->base, hit->size, hit->target_base, targets_[hit->port], cfg_.hop_latency};
+    return true;
 }
 
 void router::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    const range* hit = decode(address, payload.get_data_length());
-    if (hit == nullptr) {
+    const unsigned length = payload.get_data_length();
+    if (!contains(last_, address, length) && !find(address, length)) [[unlikely]] {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
-    delay += cfg_.hop_latency;
-    payload.set_address(address - hit->base + hit->target_base);
-    targets_[hit->port]->b_transport(payload, delay);
+    delay += last_.latency;
+    payload.set_address(address - last_.base + last_.target_base);
+    last_.target->b_transport(payload, delay);
     payload.set_address(address);  // so that initiators can reuse their payload
 }
 

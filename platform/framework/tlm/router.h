@@ -42,16 +42,25 @@ public:
 
 private:
     void end_of_elaboration() override;
-    const range* decode(std::uint64_t address, std::uint64_t length);
-    const range* search(std::uint64_t address, std::uint64_t length);
+    const range* decode(std::uint64_t address, std::uint64_t length) const;
+    bool find(std::uint64_t address, std::uint64_t length);
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
     void invalidate_direct_mem_ptr(int port, sc_dt::uint64 first, sc_dt::uint64 last);
 
+    /// The range of the last access. Accesses cluster, so most need nothing else of a router: one
+    /// cache line, which counts where thousands of routers take turns.
+    struct alignas(64) recent {
+        std::uint64_t base = 0, size = 0;  // initially contains no address
+        std::uint64_t target_base = 0;
+        tlm::tlm_blocking_transport_if<>* target = nullptr;
+        sc_core::sc_time latency = {};
+    };
+
     const config cfg_;
     std::vector<range> ranges_;
-    const range* last_hit_;  // accesses cluster: most decode in one comparison
+    recent last_;
     std::vector<tlm::tlm_blocking_transport_if<>*> targets_;  // by port; found once
 };
 
