@@ -32,8 +32,8 @@ public:
 
     std::uint64_t mtime(sc_core::sc_time at) const override;
     sc_core::sc_time when(std::uint64_t value) const override;
-    void on_write(std::function<void()> written) const override {
-        written_.push_back(std::move(written));
+    void on_write(const std::function<void()>& written) const override {
+        written_.push_back(written);
     }
     const config& settings() const { return cfg_; }
 

@@ -16,7 +16,7 @@ public:
     /// sc_max_time() if never. Required by harts with Sstc.
     virtual sc_core::sc_time when(std::uint64_t /*value*/) const { return sc_core::sc_max_time(); }
     /// Registers `written`, which is called after software has written mtime.
-    virtual void on_write(std::function<void()> /*written*/) const {}
+    virtual void on_write(const std::function<void()>& /*written*/) const {}
 
 protected:
     ~mtime_source() = default;

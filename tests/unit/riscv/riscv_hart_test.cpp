@@ -101,7 +101,7 @@ struct test_clock final : mtime_source {
 
     u64 mtime(sc_time at) const override { return at.value() / tick + offset; }
     sc_time when(u64 value) const override { return sc_time::from_value((value - offset) * tick); }
-    void on_write(std::function<void()> call) const override { written = std::move(call); }
+    void on_write(const std::function<void()>& call) const override { written = call; }
 
 private:
     const u64 tick = sc_time(100, sc_core::SC_NS).value();
