@@ -110,6 +110,15 @@ double median(std::vector<double> values) {
     return values[runs / 2];
 }
 
+/// Loss of speed in percent. Runs are compared in pairs, made one after the other, because other
+/// work of the machine lasts longer than a pair.
+double loss(const std::vector<double>& times, const std::vector<double>& slower) {
+    std::vector<double> losses;
+    for (std::size_t run = 0; run < times.size(); ++run)
+        losses.push_back(100 * (1 - times[run] / slower[run]));
+    return median(std::move(losses));
+}
+
 void speed(std::vector<bench_row>& rows) {
     constexpr std::array<std::pair<const char*, const char*>, 3> workloads{
         {{"integer", "integer and branches"},
@@ -128,7 +137,7 @@ void speed(std::vector<bench_row>& rows) {
         rows.push_back({std::string("hart, ") + title, mine, "MIPS", ">= 0.45 x",
                         mine >= 0.45 * peer, "qemu-system-riscv64", peer});
         product *= mine / peer;
-        worst_loss = std::max(worst_loss, 100 * (1 - median(here) / median(small_quantum)));
+        worst_loss = std::max(worst_loss, loss(here, small_quantum));
     }
     const double mean = std::cbrt(product);
     rows.push_back(
@@ -136,8 +145,8 @@ void speed(std::vector<bench_row>& rows) {
     rows.push_back({"hart, worst loss with a quantum of 1,000 instructions",
                     worst_loss,
                     "%",
-                    "<= 10",
-                    worst_loss <= 10,
+                    "<= 5",
+                    worst_loss <= 5,
                     "",
                     {}});
 }
@@ -177,12 +186,12 @@ void translated_quantum(std::vector<bench_row>& rows) {
         large.push_back(net_time(ours("100000", "translate"), "integer"));
         small.push_back(net_time(ours("1000", "translate"), "integer"));
     }
-    const double loss = 100 * (1 - median(large) / median(small));
+    const double lost = loss(large, small);
     rows.push_back({"translated hart, loss with a quantum of 1,000 instructions",
-                    loss,
+                    lost,
                     "%",
                     "<= 5",
-                    loss <= 5,
+                    lost <= 5,
                     "",
                     {}});
 }
