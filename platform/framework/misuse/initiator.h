@@ -14,7 +14,7 @@ class initiator {
 public:
     enum class kind : std::uint8_t { host, firmware, dma, tool };
 
-    explicit initiator(kind source) : what_(source) {}
+    constexpr explicit initiator(kind source) : what_(source) {}
     virtual ~initiator() = default;
     kind what() const { return what_; }
     /// Name for reports: "the host", "chip0.management.cpu", "engine 128 queue 0".
@@ -23,14 +23,26 @@ public:
     virtual std::optional<std::uint64_t> instruction() const { return std::nullopt; }
 
     /// The initiator of the current access; nullptr: a model's own process or a tool.
-    static const initiator* current() { return current_; }
-    static kind current_kind() { return current_ == nullptr ? kind::tool : current_->what_; }
+    static const initiator* current() { return current_kind() == kind::tool ? nullptr : current_; }
+    static kind current_kind() { return current_->what_; }
 
 private:
     friend class acting;
-    static inline const initiator* current_ = nullptr;
+    class none;
+    static const none nobody;
+    static const initiator* current_;  // never null, so that each access costs no branch
     const kind what_;
 };
+
+/// Stands for a tool, or a model's own process.
+class initiator::none final : public initiator {
+public:
+    constexpr none() : initiator(kind::tool) {}
+    std::string describe() const override { return "nobody"; }
+};
+
+inline constinit const initiator::none initiator::nobody{};
+inline constinit const initiator* initiator::current_ = &initiator::nobody;
 
 /// Sets the current initiator during its lifetime, around a bus access that does not wait.
 class acting {

@@ -169,17 +169,17 @@ void register_bank::prepare() {
 [[gnu::always_inline]] inline register_bank::plain_write register_bank::write_plainly(
     tlm::tlm_generic_payload& payload, sc_core::sc_time& delay, prepared_row& row, stored& own,
     std::uint32_t slot) {
-    std::uint32_t written;
-    std::memcpy(&written, payload.get_data_ptr(), word);
-    auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());
-    const std::uint64_t old = values[slot], value = old ^ ((old ^ written) & row.stored);
-    if (value != old) {
-        values[slot] = static_cast<std::uint32_t>(value);
-        ++own.changes;
-    }
     ++count(row).writes;
     add_latency(delay);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    std::uint32_t written;
+    std::memcpy(&written, payload.get_data_ptr(), word);
+    auto* const values = reinterpret_cast<std::uint32_t*>(own.bytes.get());
+    const std::uint32_t old = values[slot], value = old ^ ((old ^ written) & row.stored);
+    if (value != old) {
+        values[slot] = value;
+        ++own.changes;
+    }
     return {old, written, value};
 }
 

@@ -242,7 +242,7 @@ private:
     void write_with_hook(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
                          prepared_row& row, unsigned instance, std::uint32_t slot);
     struct plain_write {
-        std::uint64_t old, written, value;  // stored before, on the bus, stored after
+        std::uint32_t old, written, value;  // stored before, on the bus, stored after
     };
     plain_write write_plainly(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay,
                               prepared_row& row, stored& own, std::uint32_t slot);
