@@ -2,6 +2,7 @@
 #include "models/riscv/quantum_queue.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "platform/framework/kernel/time_value.h"
@@ -19,36 +20,25 @@ std::uint64_t now() {
 void quantum_queue::schedule(client& of, std::uint64_t at) {
     sc_assert(of.due_ == never && at > now());
     of.due_ = at;
-    group_at(at).push_back(&of);
-    if (active_.empty() && groups_.begin()->first == at) notify();
-}
-
-/// Reuses the group of an earlier time, and its memory.
-quantum_queue::group& quantum_queue::group_at(std::uint64_t time) {
-    const auto next = groups_.lower_bound(time);
-    if (next != groups_.end() && next->first == time) return next->second;
-    if (spare_.empty()) return groups_.emplace_hint(next, time, group{})->second;
-    spare_.key() = time;
-    return groups_.insert(next, std::move(spare_))->second;
+    groups_[at].push_back(&of);
+    if (groups_.begin()->first == at) notify();
 }
 
 void quantum_queue::cancel(client& of) {
     const std::uint64_t due = std::exchange(of.due_, never);
     if (due == never) return;
-    if (!active_.empty() && active_.key() == due) {
-        std::ranges::replace(active_.mapped(), &of, nullptr);
-        return;
-    }
     const auto found = groups_.find(due);
     std::erase(found->second, &of);
-    if (!found->second.empty()) return;
+    if (!found->second.empty() || due == now()) return;  // activate() removes the current group
+    const bool was_first = found == groups_.begin();
     groups_.erase(found);
-    if (active_.empty()) notify();
+    if (was_first) notify();
 }
 
 std::uint64_t quantum_queue::until_next() const {
-    if (!active_.empty() && turn_ + 1 < active_.mapped().size()) return 0;
-    return groups_.empty() ? never : groups_.begin()->first - now();
+    for (const auto& [time, waiting] : groups_)
+        if (!waiting.empty()) return time - now();
+    return never;
 }
 
 /// Notifies the event for the earliest group.
@@ -65,23 +55,19 @@ void quantum_queue::notify() {
     if (!groups_.empty()) due_->notify(time_of_value(groups_.begin()->first - now()));
 }
 
+/// The group stays the first one meanwhile, so that its clients can still be withdrawn.
 void quantum_queue::activate() {
-    active_ = groups_.extract(groups_.begin());
-    activate_all(active_.mapped());
-    spare_ = std::move(active_);
-    spare_.mapped().clear();
-    notify();
-}
-
-void quantum_queue::activate_all(group& due) {
-    const auto number = [](const client* of) { return of->number_; };
-    if (!std::ranges::is_sorted(due, {}, number)) std::ranges::sort(due, {}, number);
-    for (turn_ = 0; turn_ < due.size(); ++turn_) {
-        client* const turn = due[turn_];
-        if (turn == nullptr) continue;
-        turn->due_ = never;
-        turn->quantum_ended();
+    group& waiting = groups_.begin()->second;
+    // From the last one constructed to the first, which is then at the end.
+    std::ranges::sort(waiting, std::ranges::greater{}, &client::number_);
+    while (!waiting.empty()) {
+        client& turn = *waiting.back();
+        waiting.pop_back();
+        turn.due_ = never;
+        turn.quantum_ended();
     }
+    groups_.erase(groups_.begin());
+    notify();
 }
 
 }  // namespace trn

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -14,13 +13,13 @@ namespace trn {
 
 /// Activates processors at the ends of their quanta. In a rack, thousands of quanta end at the same
 /// time: one kernel event for all of them costs a fraction of one for each. Processors whose quanta
-/// end at the same time are activated in the order of their construction, whoever was scheduled
-/// first. Without clients that execute, it has no event and no process.
+/// end at the same time are activated in the order of their construction, not of their scheduling.
+/// The event and the process exist from the first schedule() on.
 class quantum_queue {
 public:
     static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-    /// Something with quanta.
+    /// A processor.
     class client {
     public:
         client(const client&) = delete;
@@ -56,18 +55,13 @@ public:
     std::uint64_t until_next() const;
 
 private:
-    using group = std::vector<client*>;  // nullptr: withdrawn during its activation
-    using groups = std::map<std::uint64_t, group>;
+    using group = std::vector<client*>;
 
-    group& group_at(std::uint64_t time);
     void activate();
-    void activate_all(group& due);
     void notify();
 
     std::uint64_t clients_ = 0;
-    groups groups_;                           // by time
-    groups::node_type active_, spare_;        // being activated; the last one that was
-    std::size_t turn_ = 0;                    // index in active_
+    std::map<std::uint64_t, group> groups_;   // by time
     std::unique_ptr<sc_core::sc_event> due_;  // of the earliest group
 };
 
