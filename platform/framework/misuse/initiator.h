@@ -28,21 +28,21 @@ public:
 
 private:
     friend class acting;
-    class none;
-    static const none nobody;
-    static const initiator* current_;  // never null, so that each access costs no branch
+    class tool_initiator;
+    static const tool_initiator tool;
+    static const initiator* current_;  // never null, so that counting an access has no branch
     const kind what_;
 };
 
-/// Stands for a tool, or a model's own process.
-class initiator::none final : public initiator {
+/// The initiator of accesses by tools and by a model's own process.
+class initiator::tool_initiator final : public initiator {
 public:
-    constexpr none() : initiator(kind::tool) {}
-    std::string describe() const override { return "nobody"; }
+    constexpr tool_initiator() : initiator(kind::tool) {}
+    std::string describe() const override { return "a tool"; }
 };
 
-inline constinit const initiator::none initiator::nobody{};
-inline constinit const initiator* initiator::current_ = &initiator::nobody;
+inline constinit const initiator::tool_initiator initiator::tool{};
+inline constinit const initiator* initiator::current_ = &initiator::tool;
 
 /// Sets the current initiator during its lifetime, around a bus access that does not wait.
 class acting {
