@@ -7,8 +7,7 @@ namespace trn {
 
 namespace {
 
-template <class Range>
-bool contains(const Range& range, std::uint64_t address, std::uint64_t length) {
+bool contains(const router::range& range, std::uint64_t address, std::uint64_t length) {
     // Below the base: wraps to more than any size.
     const std::uint64_t offset = address - range.base;
     return offset < range.size && length <= range.size - offset;
@@ -53,19 +52,19 @@ const router::range* router::decode(std::uint64_t address, std::uint64_t length)
 bool router::find(std::uint64_t address, std::uint64_t length) {
     const range* hit = decode(address, length);
     if (hit == nullptr) return false;
-    last_ = {hit->base, hit->size, hit->target_base, targets_[hit->port], cfg_.hop_latency};
+    last_ = {*hit, targets_[hit->port], cfg_.hop_latency};
     return true;
 }
 
 void router::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     const unsigned length = payload.get_data_length();
-    if (!contains(last_, address, length) && !find(address, length)) [[unlikely]] {
+    if (!contains(last_.of, address, length) && !find(address, length)) [[unlikely]] {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
     delay += last_.latency;
-    payload.set_address(address - last_.base + last_.target_base);
+    payload.set_address(address - last_.of.base + last_.of.target_base);
     last_.target->b_transport(payload, delay);
     payload.set_address(address);  // so that initiators can reuse their payload
 }

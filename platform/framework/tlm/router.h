@@ -52,8 +52,7 @@ private:
     /// The range of the last access. Accesses cluster, so most need nothing else of a router: one
     /// cache line, which counts where thousands of routers take turns.
     struct alignas(64) recent {
-        std::uint64_t base = 0, size = 0;  // initially contains no address
-        std::uint64_t target_base = 0;
+        range of{};  // initially contains no address
         tlm::tlm_blocking_transport_if<>* target = nullptr;
         sc_core::sc_time latency = {};
     };
