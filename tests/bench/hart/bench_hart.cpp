@@ -39,6 +39,7 @@
 namespace {
 
 using trn::test::bench_row;
+using trn::test::median;
 using words = std::vector<std::string>;
 
 constexpr int runs = 5;
@@ -103,11 +104,6 @@ double instructions(const std::string& name, const std::string& length) {
     in >> word >> count;  // "executed N instructions in …"
     if (word != "executed") throw std::runtime_error("no statistics from trnvp exec");
     return count;
-}
-
-double median(std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + runs / 2, values.end());
-    return values[runs / 2];
 }
 
 /// Of the runs made in turns, the pair with the median ratio: other work of the machine lasts
