@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/register_view.h"
@@ -80,8 +81,8 @@ std::vector<std::string> chips_of(const plan& board) {
 std::set<std::string> images_of(const plan& board) {
     std::set<std::string> names;
     for (const auto& m : board.modules)
-        for (const auto& [name, value] : board.parameters_of(m))
-            if (name == "image" && !value.empty()) names.insert(value);
+        if (auto image = board.parameter_of(m, "image"); !image.empty())
+            names.insert(std::move(image));
     for (const std::uint32_t store : image_stores(board)) {
         const auto stored = boot_files_of(board, store);
         names.insert(stored.begin(), stored.end());

@@ -73,10 +73,10 @@ void read_choice(assembly& out, const config::node& values, assembly::presets& t
                               suggest(e.key, parameter_names(out)));
         } else if (!e.value.is_scalar()) {
             e.value.report(mistake::wrong_shape, "a parameter is a single value");
-        } else if (const auto why = not_of_type(value_type(known->value), e.value.raw())) {
+        } else if (const auto why = not_of_type(known->type, e.value.raw())) {
             e.value.report(why->code, why->message, why->suggestion);
         } else {
-            settings.push_back({e.key, std::string(e.value.raw()), e.key_node});
+            settings.push_back({e.key, std::string(e.value.raw()), e.key_node, known->type});
         }
     }
 }
@@ -108,7 +108,8 @@ void read_parameters(assembly& out) {
         if (!entry.value.is_scalar())
             entry.value.report(mistake::wrong_shape,
                                "a parameter's default is a single value; its form is its type");
-        out.parameters.push_back({name, std::string(entry.value.raw()), entry.key_node});
+        const auto value = entry.value.raw();
+        out.parameters.push_back({name, std::string(value), entry.key_node, value_type(value)});
     }
 }
 

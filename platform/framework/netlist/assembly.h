@@ -24,6 +24,7 @@ struct assembly {
         std::string name;
         std::string value;  ///< default, as written; its form determines the parameter's type
         config::node where;
+        std::string_view type;    ///< value_type(value)
         bool by_variant = false;  ///< set by a variant; presets do not override it
     };
     /// Sets of values for other parameters, selected by one parameter.

@@ -87,8 +87,7 @@ void assembly_files::set_defaults(assembly& base, const assembly& variant) {
                         suggest(p.name, names_of(base.parameters)));
             continue;
         }
-        if (const auto why = not_of_type(value_type(found->value), p.value))
-            all_.report(p.where, *why);
+        if (const auto why = not_of_type(found->type, p.value)) all_.report(p.where, *why);
         found->value = p.value;
         found->by_variant = true;
     }

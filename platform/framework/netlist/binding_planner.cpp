@@ -7,6 +7,45 @@
 
 namespace trn {
 
+namespace {
+
+/// An end with its module counted from `container`, and the end that it stands for.
+plan::endpoint relative(plan::endpoint end, std::uint32_t container) {
+    end.module -= container;
+    return end;
+}
+plan::endpoint absolute(plan::endpoint end, std::uint32_t container) {
+    end.module += container;
+    return end;
+}
+
+}  // namespace
+
+void binding_planner::connect(const scope& here) {
+    const bool is_whole = here.container != plan::none && here.broken.empty();
+    if (const auto* known = is_whole ? wirings_.find(here) : nullptr) return repeat(here, *known);
+    made_ = {};
+    const auto before = all_.mistakes();
+    bind(here);
+    export_ports(here);
+    if (is_whole && !all_.full && all_.mistakes() == before) wirings_.keep(here, std::move(made_));
+}
+
+/// Connects an instance like an earlier one; only parameters of modules can make it fail.
+void binding_planner::repeat(const scope& here, const wiring& known) {
+    const auto before = all_.mistakes();
+    for (const auto& l : known.lines) {
+        const auto from = absolute(l.from, here.container);
+        if (l.to)
+            add(from, absolute(*l.to, here.container), l.window, l.where);
+        else
+            leave_unbound(from, l.where);
+    }
+    if (all_.mistakes() != before) unbound_.excuse_module(here.container);
+    for (const auto& p : known.ports)
+        show(here, p.name, absolute(p.inner, here.container), p.where);
+}
+
 void binding_planner::bind(const scope& here) {
     excuse_broken(here);
     const auto list = here.file->root().find("bind");
@@ -36,6 +75,9 @@ bool binding_planner::bind_once(const scope& here, bind_entry& e, std::uint64_t 
     const auto to = line.to ? ends_.find(here, *line.to, e.where()) : std::nullopt;
     if (!from || line.to.has_value() != to.has_value()) return false;
     if (!arrow_fits(all_, *from, to, line.both_ways, e.where())) return false;
+    made_.lines.push_back({relative(*from, here.container),
+                           to ? std::optional(relative(*to, here.container)) : std::nullopt,
+                           line.window, e.where()});
     if (to)
         add(*from, *to, line.window, e.where());
     else
@@ -156,9 +198,15 @@ void binding_planner::export_one(const scope& here, const std::string& name, std
     if (const auto* why = std::get_if<config::refusal>(&parsed)) return all_.report(where, *why);
     const auto end = ends_.find(here, std::get<bind_line::end>(parsed), where);
     if (!end) return excuse_end(here, std::get<bind_line::end>(parsed), where);
-    if (!ends_.show(here.container, name, *end))
+    made_.ports.push_back({name, relative(*end, here.container), where});
+    show(here, name, *end, where);
+}
+
+void binding_planner::show(const scope& here, const std::string& name, const plan::endpoint& inner,
+                           const config::node& where) {
+    if (!ends_.show(here.container, name, inner))
         return all_.report(where, mistake::module_twice, fmt::format("two ports '{}'", name));
-    unbound_.show(*end, here.container, name);
+    unbound_.show(inner, here.container, name);
 }
 
 // --- Whole board

@@ -10,6 +10,7 @@
 #include "platform/framework/netlist/bind_entry.h"
 #include "platform/framework/netlist/end_resolver.h"
 #include "platform/framework/netlist/unbound_ends.h"
+#include "platform/framework/netlist/wirings.h"
 
 namespace trn {
 
@@ -17,14 +18,17 @@ namespace trn {
 /// is of a suitable type, and is not bound more often than permitted.
 class binding_planner {
 public:
-    explicit binding_planner(planning& all) : all_(all), ends_(all), unbound_(all) {}
+    explicit binding_planner(planning& all) : all_(all), ends_(all), unbound_(all), wirings_(all) {}
 
-    void bind(const scope& here);
-    void export_ports(const scope& here);
+    /// Plans the bindings and exported ports of an instance, whose modules are planned.
+    void connect(const scope& here);
     /// Reports errors that need the whole board: overlaps, lanes, and unbound ends.
     void check_whole();
 
 private:
+    void repeat(const scope& here, const wiring& known);
+    void bind(const scope& here);
+    void export_ports(const scope& here);
     bool bind_once(const scope& here, bind_entry& e, std::uint64_t k);
     void add(const plan::endpoint& from, const plan::endpoint& to,
              const std::optional<plan::range>& window, const config::node& where);
@@ -32,6 +36,8 @@ private:
     void leave_unbound(const plan::endpoint& from, const config::node& where);
     void export_one(const scope& here, const std::string& name, std::string_view inner,
                     const config::node& where);
+    void show(const scope& here, const std::string& name, const plan::endpoint& inner,
+              const config::node& where);
 
     void excuse(const scope& here, bind_entry& e, std::uint64_t k);
     void excuse_end(const scope& here, const bind_line::end& end, const config::node& where);
@@ -40,6 +46,8 @@ private:
     planning& all_;
     end_resolver ends_;
     unbound_ends unbound_;
+    wirings wirings_;
+    wiring made_;  // of the instance being connected
     /// Number of router ports in use, by end.
     std::unordered_map<std::uint64_t, std::uint32_t> router_ports_;
     /// Router ports that already connect two ends.

@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::uint64_t max_sockets = 1u << 20;
 
+bool has_lines(const port& p) {
+    return p.role == port_role::irq_in && !p.count;
+}
+
 std::string end_text(const bind_line::end& end) {
     return end.module + "." + end.port + (end.index ? fmt::format("[{}]", *end.index) : "");
 }
@@ -20,6 +24,10 @@ std::string end_text(const bind_line::end& end) {
 
 std::uint64_t sockets_of(const port& p, const std::any& config) {
     return p.count ? std::min(p.count(config), max_sockets) : 1;
+}
+
+std::uint64_t elements_of(const port& p, const std::any& config) {
+    return has_lines(p) && p.lines ? std::min(p.lines(config), max_sockets) : sockets_of(p, config);
 }
 
 std::optional<plan::endpoint> end_resolver::find(const scope& here, const bind_line::end& end,
@@ -75,19 +83,17 @@ std::optional<plan::endpoint> end_resolver::resolve_shown(const scope& here, std
 std::optional<plan::endpoint> end_resolver::pick(plan::endpoint found, const bind_line::end& end,
                                                  const config::node& where) {
     const port& p = all_.result.port_of(found);
-    const auto& config = all_.result.module_of(found).config;
-    const bool lines = p.role == port_role::irq_in && !p.count;
-    const auto size = lines && p.lines ? p.lines(config) : sockets_of(p, config);
+    const auto size = elements_of(p, all_.result.module_of(found).config);
     const auto index = end.index.value_or(0);
     if (!end.index && p.count)
         all_.report(where, mistake::line_outside,
                     fmt::format("'{}' has {} sockets: give an index, '{}[0]'", end_text(end), size,
                                 end_text(end)));
-    else if (end.index && !p.count && !lines)
+    else if (end.index && !p.count && !has_lines(p))
         all_.report(where, mistake::line_outside,
                     fmt::format("'{}.{}' is one {}, without [..]", end.module, end.port,
                                 to_string(p.role)));
-    else if (index >= std::min(size, max_sockets))
+    else if (index >= size)
         all_.report(where, mistake::line_outside,
                     fmt::format("'{}': there are {}, counted from 0", end_text(end), size));
     else {

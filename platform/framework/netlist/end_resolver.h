@@ -13,6 +13,8 @@ namespace trn {
 
 /// The number of elements in a vector of sockets; bounded, like all sizes read from files.
 std::uint64_t sockets_of(const port& p, const std::any& config);
+/// The number of valid values of endpoint::index: sockets, or interrupt lines.
+std::uint64_t elements_of(const port& p, const std::any& config);
 
 /// Finds the ends named in `bind:` lines, in modules and in ports of assemblies.
 class end_resolver {

@@ -57,7 +57,7 @@ variables module_planner::board_values(const assembly& board) {
                    suggest(name, names_of(board.parameters)));
             continue;
         }
-        if (const auto why = not_of_type(value_type(found->value), text))
+        if (const auto why = not_of_type(found->type, text))
             refuse(why->code, fmt::format("{}: {}", name, why->message), why->suggestion);
         const auto index = static_cast<std::size_t>(found - board.parameters.begin());
         values[index].second = text;
@@ -88,8 +88,7 @@ void module_planner::expand(scope& here) {
             break;  // the other instances have the same errors
         }
     }
-    bindings_.bind(here);
-    bindings_.export_ports(here);
+    bindings_.connect(here);
 }
 
 // --- Reading of one declaration
@@ -227,7 +226,8 @@ bool module_planner::add(scope& here, const declaration& declared, std::uint64_t
                     "first at " + place_text(plan_.modules[twin->second].where));
         return true;
     }
-    const auto known = with_i(here.values, declared.counted, i);
+    const auto own = declared.counted ? std::optional(with_i(here.values, i)) : std::nullopt;
+    const variables& known = own ? *own : here.values;
     const auto settings = settings_of(declared, i, known);
     if (!settings) return true;
     if (declared.built_as != nullptr) {
@@ -325,8 +325,7 @@ void module_planner::fill(const declaration& declaration, const std::vector<sett
         }
         const auto text = value_of(s, known);
         if (!text) continue;
-        if (const auto why = not_of_type(value_type(found->value), *text))
-            all_.report(s.value, *why);
+        if (const auto why = not_of_type(found->type, *text)) all_.report(s.value, *why);
         const auto index = static_cast<std::size_t>(found - declared.begin());
         inner[index].second = *text;
         given[index] = true;

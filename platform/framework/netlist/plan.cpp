@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace trn {
 
 std::string place_text(const config::node& where) {
@@ -36,6 +38,16 @@ std::vector<std::pair<std::string, std::string>> plan::parameters_of(const modul
     std::vector<std::pair<std::string, std::string>> list;
     for (const auto& p : m.built_as->parameters) list.emplace_back(p.name, p.show(m.config));
     return list;
+}
+
+std::string plan::parameter_of(const module& m, std::string_view name) const {
+    if (m.built_as != nullptr) {
+        const auto* const p = m.built_as->find_parameter(name);
+        return p == nullptr ? "" : p->show(m.config);
+    }
+    const auto found =
+        std::ranges::find(m.parameters, name, &decltype(m.parameters)::value_type::first);
+    return found == m.parameters.end() ? "" : found->second;
 }
 
 }  // namespace trn

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "platform/framework/config/mix_in.h"
 #include "platform/framework/netlist/module_planner.h"
 
 namespace trn {
@@ -17,15 +18,24 @@ namespace {
 class hash {
 public:
     void add(std::string_view text) {
-        for (const char c : text) byte(static_cast<unsigned char>(c));
-        byte(0);
+        mix(text);
+        mix({"", 1});
     }
     void add(std::uint64_t number) { add(fmt::format("{:x}", number)); }
+    /// plan::text() of the end.
+    void add(const plan& board, const plan::endpoint& end) {
+        const port& p = board.port_of(end);
+        mix(board.module_of(end).path);
+        mix(".");
+        mix(p.name);
+        if (p.count || p.lines) mix(fmt::format("[{}]", end.index));
+        mix({"", 1});
+    }
     std::uint64_t value() const { return value_; }
 
 private:
-    void byte(unsigned char b) { value_ = (value_ ^ b) * 0x100000001b3; }
-    std::uint64_t value_ = 0xcbf29ce484222325;
+    void mix(std::string_view text) { value_ = mix_in(value_, text); }
+    std::uint64_t value_ = first_mix;
 };
 
 std::uint64_t digest_of(const plan& board) {
@@ -34,11 +44,11 @@ std::uint64_t digest_of(const plan& board) {
         all.add(m.path);
         if (m.built_as == nullptr) continue;
         all.add(m.built_as->name);
-        for (const auto& [name, value] : board.parameters_of(m)) all.add(name), all.add(value);
+        for (const auto& p : m.built_as->parameters) all.add(p.name), all.add(p.show(m.config));
     }
     for (const auto& b : board.bindings) {
-        all.add(board.text(b.from));
-        all.add(board.text(b.to));
+        all.add(board, b.from);
+        all.add(board, b.to);
         if (!b.window) continue;
         all.add(b.window->base);
         all.add(b.window->size);

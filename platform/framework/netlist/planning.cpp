@@ -129,9 +129,11 @@ bool scope::is_broken(std::string_view module) const {
     });
 }
 
-variables with_i(const variables& values, bool repeated, std::uint64_t i) {
-    variables out = values;
-    if (repeated) out.emplace_back("i", std::to_string(i));
+variables with_i(const variables& values, std::uint64_t i) {
+    variables out;
+    out.reserve(values.size() + 1);
+    out = values;
+    out.emplace_back("i", std::to_string(i));
     return out;
 }
 

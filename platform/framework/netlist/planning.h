@@ -100,6 +100,6 @@ std::vector<std::string> names_of(const std::vector<Named>& list) {
 }
 
 /// The variables inside repetition `i`.
-variables with_i(const variables& values, bool repeated, std::uint64_t i);
+variables with_i(const variables& values, std::uint64_t i);
 
 }  // namespace trn

@@ -742,6 +742,31 @@ bind:
     EXPECT_EQ(list[2].code, mistake::unknown_module);                // nok
 }
 
+TEST_F(Assemblies, E46AndE49AreFoundInLaterInstancesToo) {
+    write("chips/big.yaml",
+          "assembly: big\nparameters: {outlets: 3, room: 8 KiB}\nmodules:\n"
+          "  a: {type: socket_strip, outlets: \"${outlets}\"}\n  b: {type: socket_strip}\n"
+          "  noc: {type: router}\n  ram: {type: memory, size: \"${room}\"}\nbind:\n"
+          "  - a.feed <-> none\n  - a.outlet[2] <-> b.feed\n"
+          "  - noc.initiator -> ram.in @ 0x0 + 8 KiB\n"
+          "ports: {in: noc.target}\n");
+    const auto found = [this](const std::string& parameters) {
+        const auto list = mistakes(
+            "board: b\nmodules:\n  noc: {type: router}\n  d: {type: gadget}\n"
+            "  one: {type: chips/big, count: 2}\n  other: {type: chips/big" +
+            parameters + "}\nbind:\n  - d.mem -> noc.target\n  - d.irq -> none\n" +
+            "  - noc.initiator -> d.regs @ 0x0 + 4 KiB\n"
+            "  - {bind: \"noc.initiator -> ${x}.in\", with: {x: [one0, one1, other]}, "
+            "at: [0x1_0000, 0x2_0000, 0x3_0000], size: 4 KiB}\n");
+        std::vector<finding> all;
+        for (const auto& one : list) all.push_back({one.code, one.line, one.column});
+        return all;
+    };
+    EXPECT_EQ(found(""), std::vector<finding>{});
+    EXPECT_EQ(found(", outlets: 2"), (std::vector<finding>{{mistake::line_outside, 10, 5}}));
+    EXPECT_EQ(found(", room: 4 KiB"), (std::vector<finding>{{mistake::range_too_large, 11, 5}}));
+}
+
 TEST_F(Assemblies, MistakeIsReportedOncePerFile) {
     write("chips/a.yaml", "assembly: a\nmodules:\n  r: {type: memory, size: 5}\n");
     EXPECT_EQ(mistakes(with_modules("  a: {type: chips/a, count: 100}\n")).size(), 1u);

@@ -289,6 +289,41 @@ bind:
     EXPECT_EQ(other.feed.peer(), &one.outlet[1]);
 }
 
+TEST_F(Nested, InstancesOfAFileAreBoundByTheirOwnVariables) {
+    std::ofstream(folder / "chips/inner.yaml") << R"(assembly: inner
+parameters: {used: 0}
+modules: {strip: {type: socket_strip}}
+bind: [strip.feed <-> none]
+ports: {out: "strip.outlet[${used}]"}
+)";
+    std::ofstream(folder / "chips/outer.yaml") << R"(assembly: outer
+parameters: {used: 0, parts: 1, start: 7}
+modules:
+  part: {type: chips/inner, count: "${parts}", used: "${used}"}
+  sink: {type: socket_strip, count: "${parts}"}
+  pace: {type: beat, start: "${start}"}
+bind:
+  - {bind: "part${i}.out <-> sink${i}.feed", count: "${parts}"}
+)";
+    const auto planned = board(R"(board: b
+modules:
+  plain: {type: chips/outer, count: 2}
+  other: {type: chips/outer, used: 2}
+  large: {type: chips/outer, parts: 2}
+  slow: {type: chips/outer, start: 9}
+)",
+                               {folder, {}});
+    std::vector<std::string> bound;
+    for (const auto& b : planned.bindings)
+        bound.push_back(planned.text(b.from) + " " + planned.text(b.to));
+    EXPECT_THAT(bound, ElementsAre("plain0.part0.strip.outlet[0] plain0.sink0.feed",
+                                   "plain1.part0.strip.outlet[0] plain1.sink0.feed",
+                                   "other.part0.strip.outlet[2] other.sink0.feed",
+                                   "large.part0.strip.outlet[0] large.sink0.feed",
+                                   "large.part1.strip.outlet[0] large.sink1.feed",
+                                   "slow.part0.strip.outlet[0] slow.sink0.feed"));
+}
+
 TEST_F(Nested, VariantIsAFileWithOtherDefaults) {
     std::ofstream(folder / "chips/large.yaml")
         << "assembly: large\nvariant_of: chips/chip\nparameters: {room: 8 KiB}\n";
