@@ -156,23 +156,29 @@ bool host_function::sends_messages() const {
 
 /// Programs all table entries and the enable bit according to the host's settings.
 void host_function::program_interrupts() {
-    for (std::uint32_t vector = 0; vector < raised_.size(); ++vector) program_vector(vector);
+    with_memory_space([this] {
+        for (std::uint32_t vector = 0; vector < raised_.size(); ++vector) write_vector(vector);
+    });
     const auto control = static_cast<std::uint16_t>(config_word(msix_) >> 16);
     const auto off = static_cast<std::uint16_t>(control & ~PCI_MSIX_FLAGS_ENABLE);
     set_config_half(msix_ + PCI_MSIX_FLAGS, sends_messages() ? off | PCI_MSIX_FLAGS_ENABLE : off);
 }
 
-/// Enables memory space meanwhile, since the table is in a BAR.
-void host_function::program_vector(std::uint32_t vector) {
+/// Enables memory space during the call: the table is in a BAR.
+void host_function::with_memory_space(const std::function<void()>& call) {
+    const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
+    set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
+    call();
+    set_config_half(PCI_COMMAND, command);
+}
+
+void host_function::write_vector(std::uint32_t vector) {
     table_entry entry{{static_cast<std::uint32_t>(message_address), message_address >> 32, vector,
                        raised_[vector] ? 0u : PCI_MSIX_ENTRY_CTRL_MASKBIT}};
     if (!raised_[vector] && written_[vector].is_for_peer()) entry = written_[vector];
-    const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
-    set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
     const std::uint64_t at = msix_table_ + vector * PCI_MSIX_ENTRY_SIZE;
     for (std::uint32_t word = 0; word < entry.words.size(); ++word)
         write_table(at + 4 * word, entry.words[word]);
-    set_config_half(PCI_COMMAND, command);
 }
 
 /// Handles a write of the host to the BAR with the table.
@@ -192,7 +198,7 @@ void host_function::table_written(std::uint64_t offset, std::span<const std::uin
             if (was != entry.is_for_peer())
                 program_interrupts();
             else if (was)
-                program_vector(vector);
+                with_memory_space([&] { write_vector(vector); });
         }
         done += count;
     }

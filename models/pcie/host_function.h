@@ -107,7 +107,8 @@ private:
     void size_bars();
     void find_msix();
     void program_interrupts();
-    void program_vector(std::uint32_t vector);
+    void with_memory_space(const std::function<void()>& call);
+    void write_vector(std::uint32_t vector);
     bool sends_messages() const;
     void table_written(std::uint64_t offset, std::span<const std::uint8_t> bytes);
     void forget_table();
