@@ -112,13 +112,25 @@ void collective_reference::input(std::uint32_t rank, std::uint64_t first,
                 all[n] = round(value_of<T>(n, has_fraction(config_.type)));
             return all;
         }();
-        const std::uint64_t count = bytes.size() / sizeof(T);
-        for (std::uint64_t n = 0; n < count;) {
-            const auto skip = (first + n) % 4;
-            auto word = mix(key + (first + n) / 4) >> (16 * skip);
-            for (const auto end = std::min(count, n + 4 - skip); n < end; ++n, word >>= 16)
-                std::memcpy(&bytes[n * sizeof(T)], &values[(word & 0xffff) * value_count >> 16],
-                            sizeof(T));
+        const auto element_of = [](std::uint64_t word) {
+            return values[(word & 0xffff) * value_count >> 16];
+        };
+        std::uint8_t* to = bytes.data();
+        const std::uint64_t last = first + bytes.size() / sizeof(T);
+        for (std::uint64_t n = first; n < last;) {
+            const auto word = mix(key + n / 4);
+            if (n % 4 == 0 && last - n >= 4) {
+                const T four[] = {element_of(word), element_of(word >> 16), element_of(word >> 32),
+                                  element_of(word >> 48)};
+                std::memcpy(to, four, sizeof four);
+                n += 4;
+                to += sizeof four;
+            } else {
+                const T one = element_of(word >> 16 * (n % 4));
+                std::memcpy(to, &one, sizeof one);
+                n += 1;
+                to += sizeof one;
+            }
         }
     });
 }
