@@ -179,19 +179,14 @@ private:
             print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
     }
 
-    static bool software_powers_off() {
-        bool any = false;
-        for_each_module<reports_power_off>([&](const auto&, auto&) { any = true; });
-        return any;
-    }
+    static bool software_powers_off() { return any_module<reports_power_off>(); }
 
     run_loop::goal goal() {
         run_loop::goal g{"the command line", "the end"};
         if (!chosen_.max_time.empty()) g.until = time_option("--max-time", chosen_.max_time);
         if (chosen_.until == "ready") {
-            bool any = false;
-            for_each_module<reports_ready>([&](const auto&, auto&) { any = true; });
-            if (!any) throw user_error("--until ready: the board has no module that reports ready");
+            if (!any_module<reports_ready>())
+                throw user_error("--until ready: the board has no module that reports ready");
             g.condition_text = "every chip to be ready (--until)";
             g.condition = ready_condition();
         } else if (chosen_.until == "off" || (chosen_.until.empty() && software_powers_off())) {

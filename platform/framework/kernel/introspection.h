@@ -135,18 +135,34 @@ private:
     std::unordered_map<const std::type_info*, std::optional<std::ptrdiff_t>> offsets_;
 };
 
-/// Calls `visit` with every module that implements `interface`, depth first in construction order.
-/// `visit` must not create modules.
+/// Returns the first module that implements `interface` and for which `accept` returns true, depth
+/// first in construction order; nullptr if none does. `accept` must not create modules.
+template <typename interface>
+interface* find_module(const std::function<bool(const sc_core::sc_object&, interface&)>& accept) {
+    interface_finder<interface> interfaces;
+    const auto walk = [&](const auto& self, const auto& level) -> interface* {
+        for (auto* object : level) {
+            auto* const found = interfaces.find(*object);
+            if (found != nullptr && accept(*object, *found)) return found;
+            if (auto* inside = self(self, object->get_child_objects())) return inside;
+        }
+        return nullptr;
+    };
+    return walk(walk, sc_core::sc_get_top_level_objects());
+}
+
+/// Calls `visit` with every module that implements `interface`, in the same order.
 template <typename interface>
 void for_each_module(const std::function<void(const sc_core::sc_object&, interface&)>& visit) {
-    interface_finder<interface> interfaces;
-    const auto walk = [&](const auto& self, const auto& level) -> void {
-        for (auto* object : level) {
-            if (auto* found = interfaces.find(*object)) visit(*object, *found);
-            self(self, object->get_child_objects());
-        }
-    };
-    walk(walk, sc_core::sc_get_top_level_objects());
+    find_module<interface>([&](const auto& object, auto& module) {
+        visit(object, module);
+        return false;
+    });
+}
+
+template <typename interface>
+bool any_module() {
+    return find_module<interface>([](const auto&, auto&) { return true; }) != nullptr;
 }
 
 /// Name of the module that contains `object`, or of `object` if it is a module. An interface may be

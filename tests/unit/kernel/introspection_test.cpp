@@ -42,5 +42,20 @@ TEST(ForEachModule, VisitsImplementersOfEachClassInConstructionOrder) {
     EXPECT_EQ(ready, (std::vector<bool>{false, true, false, true, true}));
 }
 
+TEST(FindModule, LooksAtNoModuleAfterTheFirstAccepted) {
+    const ready_last a{"a"};
+    const never_ready b{"b"};
+    std::vector<std::string> seen;
+    const auto* const found =
+        find_module<reports_ready>([&](const auto& object, const reports_ready& module) {
+            seen.emplace_back(object.name());
+            return module.ready();
+        });
+    EXPECT_EQ(found, &a.inside);
+    EXPECT_EQ(seen, (std::vector<std::string>{"a", "a.inside"}));
+    EXPECT_TRUE(any_module<reports_ready>());
+    EXPECT_FALSE(any_module<console>());
+}
+
 }  // namespace
 }  // namespace trn
