@@ -31,8 +31,10 @@ bool displaces(bool better, float a, float b) {
     return better | ((b != b) & (a == a));
 }
 
-void add_operand(const reduction& r, const std::uint8_t* from, std::size_t which, float* sum,
-                 std::size_t count) {
+/// A function of its own, so that its loops are not compiled into each caller.
+TRN_WIDE_VECTORS [[gnu::noinline]] void add_operand(const reduction& r, const std::uint8_t* from,
+                                                    std::size_t which, float* sum,
+                                                    std::size_t count) {
     switch (r.op) {
     case operation::cast:
         return;
