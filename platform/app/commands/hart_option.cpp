@@ -14,7 +14,7 @@ void add_hart_option(cli::command& command) {
         {"interpret", mode::interpret}, {"translate", mode::translate}, {"check", mode::check}};
     static bool perf_map = false;
     command.add_flag("--perf-map", perf_map,
-                     "with --hart translate: /tmp/perf-PID.map names translated code for perf");
+                     "/tmp/perf-PID.map names translated code for perf");
     command
         .add_option_function<std::string>(
             "--hart",
@@ -27,7 +27,8 @@ void add_hart_option(cli::command& command) {
             "how harts execute: interpret, translate (frequent blocks become host code) or check "
             "(both, and compare)")
         ->transform(cli::one_of({"interpret", "translate", "check"}))
-        ->envname("TRNVP_HART");
+        ->envname("TRNVP_HART")
+        ->default_value("translate");
 }
 
 }  // namespace trn
