@@ -13,8 +13,7 @@ void add_hart_option(cli::command& command) {
     static const std::map<std::string, mode> modes{
         {"interpret", mode::interpret}, {"translate", mode::translate}, {"check", mode::check}};
     static bool perf_map = false;
-    command.add_flag("--perf-map", perf_map,
-                     "/tmp/perf-PID.map names translated code for perf");
+    command.add_flag("--perf-map", perf_map, "/tmp/perf-PID.map names translated code for perf");
     command
         .add_option_function<std::string>(
             "--hart",

@@ -164,13 +164,14 @@ bool module_planner::read_inherit(const scope& here, const config::node& inherit
         return p != nullptr && !p->list;
     };
     bool found = false;
-    for (const auto& [name, value] : here.values) {
+    for (const auto& variable : here.values) {
+        const std::string& name = variable.first;
         if (!takes(name)) continue;
         found = true;
         const bool given =
             find_key(out.settings, name) != out.settings.end() ||
             std::ranges::any_of(out.each, [&](const auto& one) { return one.first.key == name; });
-        if (!given) out.settings.push_back({{name, inherit, inherit}, value});
+        if (!given) out.settings.push_back({{name, inherit, inherit}, variable.second});
     }
     if (!found)
         all_.report(

@@ -19,7 +19,7 @@ class hash {
 public:
     void add(std::string_view text) {
         mix(text);
-        mix({"", 1});
+        mix(end_of_text);
     }
     void add(std::uint64_t number) { add(fmt::format("{:x}", number)); }
     /// plan::text() of the end.
@@ -29,11 +29,13 @@ public:
         mix(".");
         mix(p.name);
         if (p.count || p.lines) mix(fmt::format("[{}]", end.index));
-        mix({"", 1});
+        mix(end_of_text);
     }
     std::uint64_t value() const { return value_; }
 
 private:
+    static constexpr std::string_view end_of_text{"\0", 1};
+
     void mix(std::string_view text) { value_ = mix_in(value_, text); }
     std::uint64_t value_ = first_mix;
 };
