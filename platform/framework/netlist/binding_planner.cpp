@@ -9,11 +9,12 @@ namespace trn {
 
 namespace {
 
-/// An end with its module counted from `container`, and the end that it stands for.
+/// The end with its module counted from `container`.
 plan::endpoint relative(plan::endpoint end, std::uint32_t container) {
     end.module -= container;
     return end;
 }
+/// The end that relative() gave.
 plan::endpoint absolute(plan::endpoint end, std::uint32_t container) {
     end.module += container;
     return end;

@@ -63,7 +63,8 @@ std::optional<std::string> wirings::description_of(const scope& here) {
     }
     for (const auto& name : variables_of(*here.file)) {
         const auto value = std::ranges::find(here.values, name, &variables::value_type::first);
-        if (value != here.values.end()) (text += '\n') += value->second;
+        if (value != here.values.end())  // with its length: it may contain anything
+            text += fmt::format(" {}:{}", value->second.size(), value->second);
     }
     return text;
 }
