@@ -185,11 +185,13 @@ void block_translator::branch(unsigned slot, const decoded& d) {
 }
 
 /// Emits a branch to the start of the block. If values are still deferred here, the rounds after
-/// the first get separate code in which they stay deferred.
+/// the first get separate code in which they stay deferred. An earlier branch to the start begins
+/// anew, since other values are known there.
 void block_translator::close_loop(unsigned slot, const decoded& d, asmjit::x86::CondCode taken) {
     const bool repeats =
         !repeating_ && !leaves_ && !holder_.isLabelBound(round_) && !registers_.is_complete();
-    if (repeating_)
+    const bool ends_round = repeating_ && slot == round_end_;
+    if (ends_round)
         registers_.match(round_known_);
     else if (!repeats)
         registers_.complete_all();
@@ -204,7 +206,7 @@ void block_translator::close_loop(unsigned slot, const decoded& d, asmjit::x86::
         repeat_until(slot);
         a_.jmp(joined);
     } else {
-        a_.jg(repeating_ ? round_ : body_);
+        a_.jg(ends_round ? round_ : body_);
         a_.jmp(spent);
     }
     a_.bind(passed);
@@ -218,6 +220,7 @@ void block_translator::close_loop(unsigned slot, const decoded& d, asmjit::x86::
 void block_translator::repeat_until(unsigned slot) {
     a_.bind(round_);
     round_known_ = registers_.known();
+    round_end_ = slot;
     repeating_ = true;
     for (unsigned i = 0; i <= slot;) i += emit(i);
     repeating_ = false;

@@ -88,6 +88,7 @@ private:
     // Label of loop rounds after the first, with the register knowledge valid there.
     asmjit::Label round_;
     register_emitter::values round_known_{};
+    unsigned round_end_ = 0;  // slot of the branch that repeats it
     bool repeating_ = false;
 };
 

@@ -139,12 +139,20 @@ std::vector<u8> random_loop(trn::test::fuzz_random& random) {
     const std::size_t inner = words.size();
     // Few registers make instructions depend on each other.
     const bool few_registers = random.below(2) != 0;
+    const auto back = [&](std::size_t to) {
+        return (static_cast<i32>(to) - static_cast<i32>(words.size())) * 4;
+    };
     for (auto n = 2 + random.below(58); n > 0; --n) {
         if (random.below(16) == 0) add_rotation(words, random);
         if (random.below(16) == 0) {  // branch over the next instruction
             words.push_back(branch(random.below(2) == 0 ? 1 : 6, static_cast<u32>(random.below(32)),
                                    static_cast<u32>(random.below(32)), 8));
             words.push_back(0x00000013);
+            continue;
+        }
+        if (random.below(24) == 0) {  // branch to the start of the loop
+            words.push_back(branch(random.below(2) == 0 ? 0 : 6, static_cast<u32>(random.below(12)),
+                                   static_cast<u32>(random.below(12)), back(inner)));
             continue;
         }
         const auto parts = {rv64i_rows(), rv64i_rows(), rv64m_rows(), zb_rows()};
@@ -163,9 +171,6 @@ std::vector<u8> random_loop(trn::test::fuzz_random& random) {
         words.push_back(word);
     }
     words.push_back(0xfff08093);  // addi x1, x1, -1
-    const auto back = [&](std::size_t to) {
-        return (static_cast<i32>(to) - static_cast<i32>(words.size())) * 4;
-    };
     words.push_back(branch(1, 1, 0, back(inner)));
     words.push_back(branch(0, 0, 0, back(outer)));
     std::vector<u8> image(words.size() * 4);

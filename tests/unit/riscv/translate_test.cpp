@@ -139,6 +139,26 @@ TEST_F(TranslatedHart, QuantumThatEndsInALoopOfWordsFindsThemExtended) {
     }
 }
 
+TEST_F(TranslatedHart, EachBranchToTheStartOfALoopKnowsItsOwnWords) {
+    // x5 is a word at the last branch to the start; at the first one it has 64 bits. The sum of
+    // both values is in x7.
+    put(base, {add(7, 7, 5), add(5, 6, 9), addi(9, 9, 1), andi(8, 9, 3), bne(8, 0, -16),
+               addw(5, 5, 9), addi(10, 10, -1), bne(10, 0, -28), jal(0, 0)});
+    const u64 wide = 0x1234'5678'9abc'def0;
+    h->write_x(6, wide);
+    h->write_x(10, 20);
+    h->run(20 * (3 * 5 + 8));
+    u64 sum = 0, x5 = 0;
+    for (u64 n = 0; n < 80; ++n) {
+        sum += x5;
+        x5 = wide + n;
+        if (n % 4 == 3) x5 = static_cast<u64>(i64{static_cast<i32>(static_cast<u32>(x5 + n + 1))});
+    }
+    EXPECT_EQ(h->read_x(10), 0u);
+    EXPECT_EQ(h->read_x(9), 80u);
+    EXPECT_EQ(h->read_x(7), sum);
+}
+
 TEST_F(TranslatedHart, BlockThatIsTranslatedLaterIsReachedFromEarlierOnes) {
     // Leaves for the block at 0x40 in every second round; that block returns.
     put(base, {addi(5, 5, 1), andi(6, 5, 1), bne(6, 0, 0x38), jal(0, -12)});
