@@ -12,6 +12,8 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "models/kinds.h"
 #include "platform/app/commands/board_options.h"
@@ -194,11 +196,11 @@ private:
                 throw user_error(
                     "--until off: no software of this board can power off (--set software=stock)");
             g.condition_text = "software to power every machine off";
-            g.condition = [] {
-                bool all_off = true;
-                for_each_module<reports_power_off>(
-                    [&](const auto&, auto& module) { all_off = all_off && module.is_off(); });
-                return all_off;
+            std::vector<const reports_power_off*> machines;
+            for_each_module<reports_power_off>(
+                [&](const auto&, auto& module) { machines.push_back(&module); });
+            g.condition = [machines = std::move(machines)] {
+                return std::ranges::all_of(machines, &reports_power_off::is_off);
             };
         } else if (!chosen_.until.empty()) {
             const auto end = time_option("--until", chosen_.until);
