@@ -11,6 +11,7 @@
 #include "models/udma/axi.h"
 #include "models/udma/queue.h"
 #include "platform/framework/tlm/backing_store.h"
+#include "platform/framework/tlm/streaming_copy.h"
 
 namespace trn {
 
@@ -18,11 +19,22 @@ using sc_core::sc_time;
 
 namespace {
 
+/// Whether a copy of `size` bytes is evicted from the host's caches before anything reads it:
+/// likely if the simulation uses more memory than they hold.
+bool exceeds_caches(std::size_t size) {
+    constexpr std::size_t least = 16384;  // bytes
+    constexpr std::uint64_t caches = std::uint64_t{256} << 20;
+    return size >= least && backing_store::known_in_use() > caches;
+}
+
 /// Copies in ascending bursts, each read before it is written: defines the result of overlapping
 /// copies.
 void copy(std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
     if (to + length <= from || from + length <= to) {
-        std::memcpy(to, from, length);
+        if (exceeds_caches(length))
+            streaming_copy(to, from, length);
+        else
+            std::memcpy(to, from, length);
         return;
     }
     for (std::size_t done = 0; done < length; done += axi::boundary)

@@ -27,6 +27,8 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t block = 65536;  // granularity of in_use_, bytes
 
+std::uint64_t blocks_in_use = 0;  // of all stores
+
 /// File descriptor of this process's page map; reopened after a fork().
 int pagemap() {
     static pid_t owner = 0;
@@ -202,6 +204,7 @@ void backing_store::map(int flags, int descriptor, std::uint64_t offset) {
 }
 
 backing_store::~backing_store() {
+    forget_in_use();
     // The slice is not freed: after a fork() its pages may be in use by another process.
     stores().erase(std::prev(store_after(data_)));
     munmap(data_, size_);
@@ -217,7 +220,7 @@ std::uint64_t backing_store::resident() const {
 }
 
 void backing_store::clear() {
-    in_use_.clear();
+    forget_in_use();
     if (content_ && content_->descriptor() < 0) {
         std::memcpy(data_, content_->data(), size_);
     } else if (descriptor_ < 0) {
@@ -253,7 +256,7 @@ void backing_store::provide(const std::uint8_t* at, std::uint64_t size) const {
     const std::uint64_t last = (offset + size - 1) / block;
     for (std::uint64_t i = offset / block; i <= last; ++i) {
         if (in_use_[i]) continue;
-        in_use_[i] = true;
+        set_in_use(i);
         // Where the host refuses (Linux before 5.14), the write takes the faults.
         madvise(data_ + i * block, std::min(block, size_ - i * block), MADV_POPULATE_WRITE);
     }
@@ -261,7 +264,7 @@ void backing_store::provide(const std::uint8_t* at, std::uint64_t size) const {
 
 /// Memory in use tends to be contiguous: queries the following blocks in the same call.
 void backing_store::note_in_use(std::uint64_t block_number) const {
-    in_use_[block_number] = true;
+    set_in_use(block_number);
     if (descriptor_ < 0) {
         constexpr std::uint64_t pages_per_block = block / page;
         std::array<std::uint64_t, 32 * pages_per_block> entries;
@@ -271,15 +274,29 @@ void backing_store::note_in_use(std::uint64_t block_number) const {
         const auto got =
             read_entries(first + block_number * pages_per_block, std::span(entries).first(wanted));
         for (std::size_t i = 0; i < got; ++i)
-            if (held(entries[i])) in_use_[block_number + i / pages_per_block] = true;
+            if (held(entries[i])) set_in_use(block_number + i / pages_per_block);
     } else {
         const auto at = static_cast<off_t>(descriptor_offset_ + block_number * block);
         const off_t hole =
             lseek(descriptor_, std::max<off_t>(lseek(descriptor_, at, SEEK_DATA), at), SEEK_HOLE);
         const auto end =
             std::min(static_cast<std::uint64_t>(std::max(hole, at)) - descriptor_offset_, size_);
-        for (std::uint64_t i = block_number; i * block < end; ++i) in_use_[i] = true;
+        for (std::uint64_t i = block_number; i * block < end; ++i) set_in_use(i);
     }
+}
+
+void backing_store::set_in_use(std::uint64_t block_number) const {
+    blocks_in_use += in_use_[block_number] ? 0 : 1;
+    in_use_[block_number] = true;
+}
+
+void backing_store::forget_in_use() {
+    blocks_in_use -= static_cast<std::uint64_t>(std::ranges::count(in_use_, true));
+    in_use_.clear();
+}
+
+std::uint64_t backing_store::known_in_use() {
+    return blocks_in_use * block;
 }
 
 bool backing_store::unbacked(std::uint64_t offset, std::uint64_t size) const {

@@ -67,6 +67,9 @@ public:
     /// known to be in use. Not for shared stores, whose pages show what other processes touched.
     void provide(const std::uint8_t* at, std::uint64_t size) const;
 
+    /// Bytes of all stores of this process that are known to be in use: a lower limit, in steps of
+    /// 64 KiB.
+    static std::uint64_t known_in_use();
     /// Whether any store of this process has a file descriptor.
     static bool any_shared();
     /// The store that contains `at`; nullptr for other memory.
@@ -76,6 +79,8 @@ private:
     void map(int flags, int descriptor, std::uint64_t offset);
     bool unbacked(std::uint64_t offset, std::uint64_t size) const;
     void note_in_use(std::uint64_t block) const;
+    void set_in_use(std::uint64_t block) const;
+    void forget_in_use();
 
     const std::uint64_t size_;
     const std::shared_ptr<const initial_content> content_;

@@ -14,6 +14,7 @@
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
+#include "platform/framework/tlm/streaming_copy.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {
@@ -219,6 +220,36 @@ TEST(BackingStoreTest, ProvidedPagesEndWithTheStoreAndLeaveWithItsContent) {
     EXPECT_EQ(store.resident(), 0u);
     provide_pages(store.data() + 40'000, 29'000);  // needed again
     EXPECT_EQ(store.resident(), 65536u + 4096);
+}
+
+TEST(BackingStoreTest, BlocksKnownToBeInUseAreCountedUntilTheyAreCleared) {
+    const auto before = backing_store::known_in_use();
+    {
+        backing_store store{1 << 20}, other{1 << 20};
+        EXPECT_EQ(backing_store::known_in_use(), before);
+        provide_pages(store.data() + 65536 + 100, 65536);
+        provide_pages(store.data() + 65536, 65536);  // counted already
+        other.data()[0] = 1;
+        EXPECT_FALSE(other.untouched(other.data(), 65536));
+        EXPECT_EQ(backing_store::known_in_use(), before + 3 * 65536);
+        store.clear();
+        EXPECT_EQ(backing_store::known_in_use(), before + 65536);
+    }
+    EXPECT_EQ(backing_store::known_in_use(), before);
+}
+
+TEST(StreamingCopy, CopiesExactlyTheBytesOfAnyAlignment) {
+    constexpr std::size_t most = 4096, margin = 64;
+    std::vector<std::uint8_t> from(most + 2 * margin);
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint8_t>(i * 7 + 1);
+    for (const std::size_t size : {0, 1, 63, 64, 65, 127, 128, 191, 1000, 4095, 4096})
+        for (std::size_t shift = 0; shift < margin; shift += 7)
+            for (const std::size_t skew : {0, 1, 32, 63}) {
+                std::vector<std::uint8_t> to(most + 3 * margin, 0xee), expected = to;
+                std::copy_n(from.data() + skew, size, expected.data() + margin + shift);
+                streaming_copy(to.data() + margin + shift, from.data() + skew, size);
+                EXPECT_EQ(to, expected) << size << " bytes, offsets " << shift << ", " << skew;
+            }
 }
 
 TEST_P(BackingStoreZeroes, ZeroesOverwriteOldContent) {
