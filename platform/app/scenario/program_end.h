@@ -63,10 +63,4 @@ keys<S> end_keys() {
             key("as", &S::as, "name for the simulated time in us")};
 }
 
-template <class S>
-keys<S> joined(keys<S> all, const keys<S>& more) {
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-}
-
 }  // namespace trn::scenario
