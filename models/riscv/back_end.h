@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -21,6 +22,8 @@ public:
     virtual ~back_end() = default;
     /// Called for a block that is assembled and not yet executed.
     virtual void adopt(block& b) = 0;
+    /// Blocks that have host code now.
+    virtual std::size_t blocks() const = 0;
 
     /// The back end for code caches that are still empty; nullptr: none.
     static const std::shared_ptr<back_end>& chosen() { return chosen_; }

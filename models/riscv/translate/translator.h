@@ -45,6 +45,7 @@ public:
     /// Whether this host allows processes to create code.
     bool usable() const { return region_.usable() && shared_.leave != 0; }
     void adopt(block& b) override;
+    std::size_t blocks() const override { return translated_.size(); }
 
     /// Translates a block that is executed in the page at virtual address `page`.
     void translate(hot_block& hot, u64 page);
@@ -56,7 +57,6 @@ public:
 
     // For tests.
     std::size_t code_size() const { return region_.used(); }
-    std::size_t blocks() const { return translated_.size(); }
     u64 drops() const { return drops_; }
 
 private:

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/riscv/back_end.h"
 #include "models/riscv/commit_log.h"
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/growing_file.h"
@@ -56,6 +57,7 @@ struct exec_options {
     std::string ram = "128 MiB", device_tree, input, gdb, max_time;
     bool statistics = false;
     std::vector<misuse::policy_choice> misuse;
+    hart_choice hart;
 };
 
 /// Writes the bytes between begin_signature and end_signature as hexadecimal lines of `granularity`
@@ -83,8 +85,12 @@ bool write_signature(const exec_options& chosen, const elf_program& program, mem
 void print_statistics(exec_machine& m, std::clock_t took) {
     const double seconds = static_cast<double>(took) / CLOCKS_PER_SEC;
     const std::uint64_t executed = m.hart().core().ticks();
-    print_to(stderr, "executed {} instructions in {:.3f} s of processor time: {:.1f} MIPS\n",
-             executed, seconds, static_cast<double>(executed) / seconds * 1e-6);
+    const auto& translator = riscv::back_end::chosen();
+    print_to(stderr,
+             "executed {} instructions in {:.3f} s of processor time: {:.1f} MIPS, {} blocks "
+             "translated\n",
+             executed, seconds, static_cast<double>(executed) / seconds * 1e-6,
+             translator ? translator->blocks() : 0);
 }
 
 template <typename T>
@@ -238,7 +244,7 @@ void add_exec(cli::command& app, int& status) {
     command->add_option("--commit-log", chosen->commit_log,
                         "write each retired instruction, in Spike's format, to this file");
     add_coverage_option(*command, chosen->coverage);
-    add_hart_option(*command);
+    add_hart_option(*command, chosen->hart);
     command->add_option("--signature", chosen->signature,
                         "write the memory between begin_signature and end_signature to this file");
     command
@@ -266,7 +272,10 @@ void add_exec(cli::command& app, int& status) {
     add_misuse_option(*command, chosen->misuse);
     command->add_flag("--statistics", chosen->statistics,
                       "print the number of instructions and the speed");
-    command->callback([chosen, &status] { status = exec(*chosen); });
+    command->callback([chosen, &status] {
+        chosen->hart.apply();
+        status = exec(*chosen);
+    });
 }
 
 }  // namespace trn

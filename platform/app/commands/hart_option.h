@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "platform/framework/command_line/options.h"
 
 namespace trn {
 
-/// Adds --hart interpret|translate|check. The choice takes effect during parsing, before harts
-/// exist.
-void add_hart_option(cli::command& command);
+/// How harts execute.
+struct hart_choice {
+    std::string mode = "translate";
+    bool perf_map = false;
+
+    /// Call before harts exist.
+    void apply() const;
+};
+
+/// Adds --hart interpret|translate|check and --perf-map.
+void add_hart_option(cli::command& command, hart_choice& choice);
 
 }  // namespace trn

@@ -47,6 +47,7 @@ struct run_options {
     std::string until, max_time;
     std::string listen, gdb, uart, control_tcp, token_file;
     std::filesystem::path coverage;
+    hart_choice hart;
     bool allow_remote = false;
     bool paused = false;
     bool json = false;
@@ -302,7 +303,7 @@ void add_run(cli::command& app, int& status) {
     c->add_option("--token-file", chosen->token_file,
                   "file with the token of clients of --control-tcp");
     add_coverage_option(*c, chosen->coverage);
-    add_hart_option(*c);
+    add_hart_option(*c, chosen->hart);
     c->add_option("--until", chosen->until,
                   "end with status 0 when: 'ready', 'off', or a simulated time like '10 ms'");
     c->add_option("--max-time", chosen->max_time, "end at this simulated time");
@@ -313,6 +314,7 @@ void add_run(cli::command& app, int& status) {
     c->add_flag("--json", chosen->json, "one JSON line at the start and one at the end");
     c->callback([chosen, &status] {
         if (chosen->uart.empty()) chosen->uart = chosen->json ? "none" : "stdout";
+        chosen->hart.apply();
         status = session(*chosen).run();
     });
 }

@@ -16,7 +16,6 @@
 #include "platform/app/commands/annotate_option.h"
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/guarded.h"
-#include "platform/app/commands/hart_option.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/test_options.h"
 #include "platform/app/commands/test_run.h"
@@ -216,7 +215,7 @@ void add_test(cli::command& app, int& status) {
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     add_misuse_option(*c, chosen->misuse);
     add_coverage_option(*c, chosen->coverage);
-    add_hart_option(*c);
+    add_hart_option(*c, chosen->hart);
     c->add_option("--fidelity-report", chosen->fidelity_report,
                   "report the registers that each run accessed; .json or .md");
     c->add_option("--timing", chosen->timing, "model contention for resources (default) or not")
@@ -255,6 +254,7 @@ void add_test(cli::command& app, int& status) {
         if (chosen->digest) chosen->forwarded.emplace_back("--digest");
         if (chosen->scenarios.empty() && !chosen->schema && !chosen->steps)
             cli::refuse_missing("scenario");
+        chosen->hart.apply();
         status = run(*chosen);
     });
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/commands/hart_option.h"
 #include "platform/app/scenario/selection.h"
 #include "platform/framework/misuse/policy.h"
 
@@ -19,6 +20,7 @@ struct test_options {
     std::string timing = "contended";
     unsigned jobs = 0;
     std::vector<misuse::policy_choice> misuse;
+    hart_choice hart;
     scenario::selection which;
     bool json = false, list = false, digest = false, share = true;
     bool slurm = false;

@@ -118,11 +118,6 @@ option* option::envname(const std::string& variable) {
     return this;
 }
 
-option* option::default_value(const std::string& text) {
-    wrapped_.default_str(text)->force_callback();
-    return this;
-}
-
 // --- Commands
 
 command::command(const std::string& description, const std::string& name)

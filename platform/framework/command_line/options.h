@@ -59,8 +59,6 @@ public:
     /// Shows the variable's present value as the default in --help.
     option* capture_default_str();
     option* envname(const std::string& variable);
-    /// The option's function is called with this text if the option is not given.
-    option* default_value(const std::string& text);
 
 private:
     CLI::Option& wrapped_;
@@ -96,8 +94,7 @@ public:
     option* add_flag_callback(const std::string& name, std::function<void()> runs,
                               const std::string& description);
 
-    /// The options given on the command line, and default values of functions, as words of another
-    /// command line; except those in `without`.
+    /// The options given on the command line as words of another one, except those in `without`.
     std::vector<std::string> words(const std::set<std::string>& without) const;
 
     CLI::App& wrapped() { return wrapped_; }

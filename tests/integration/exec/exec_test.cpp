@@ -73,6 +73,25 @@ TEST_F(Exec, EndlessProgramFailsTheRun) {
     EXPECT_THAT(r.output, HasSubstr("--max-instructions was reached"));
 }
 
+/// Only hosts that let programs make code count translated blocks.
+TEST_F(Exec, HartsExecuteInTheGivenMode) {
+    const auto translated = [](const std::string& how) {
+        const result r =
+            trn::test::run(how + " --statistics --max-instructions 100000 " + guests + "spin.elf");
+        const std::string before = "MIPS, ", after = " blocks translated";
+        const auto begin = r.output.find(before), end = r.output.find(after);
+        EXPECT_NE(end, std::string::npos) << r.output;
+        return std::stoul(r.output.substr(begin + before.size()));
+    };
+    const std::string exec = TRNVP " exec";
+    if (translated(exec) == 0) GTEST_SKIP() << "this host does not let programs make code";
+    EXPECT_GT(translated(exec + " --hart translate"), 0u);
+    EXPECT_GT(translated(exec + " --hart check"), 0u);
+    EXPECT_EQ(translated(exec + " --hart interpret"), 0u);
+    EXPECT_EQ(translated("TRNVP_HART=interpret " + exec), 0u);
+    EXPECT_GT(translated("TRNVP_HART=interpret " + exec + " --hart translate"), 0u);
+}
+
 TEST_F(Exec, ProgramThatWaitsForeverFailsTheRun) {
     const result r = exec(guests + "wait.elf");
     EXPECT_EQ(r.status, 1);
