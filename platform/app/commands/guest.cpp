@@ -85,10 +85,14 @@ void add_guest(cli::command& app, int& status) {
     c->add_option("--qemu", chosen->qemu, "a QEMU with the device vfio-user-pci (10.1 or later)");
     c->add_option("--listen", chosen->listen,
                   "folder for the sockets, so that trnctl and others can join");
+    add_hart_option(*c, chosen->hart);
     c->add_option("--gdb", chosen->gdb, "serve GDB for the firmware on this port or Unix socket");
     c->add_option("--uart", chosen->uart, "write the chips' consoles to this file");
     c->add_option("qemu-arguments", chosen->extra, "after '--': more arguments of QEMU");
-    c->callback([chosen, &status] { status = guest(*chosen); });
+    c->callback([chosen, &status] {
+        chosen->hart.apply();
+        status = guest(*chosen);
+    });
 }
 
 }  // namespace trn

@@ -9,6 +9,7 @@
 #include "platform/app/commands/board_options.h"
 #include "platform/app/commands/guest_choice.h"
 #include "platform/app/guest/machine.h"
+#include "platform/app/hart_option.h"
 
 namespace trn {
 
@@ -20,6 +21,7 @@ struct guest_options {
     std::filesystem::path listen;
     std::filesystem::path qemu, kernel, initrd;
     std::string gdb, product, append, uart;
+    hart_choice hart;
     std::vector<std::string> modules;
     std::vector<std::string> programs;
     std::uint64_t memory_mib = 0;

@@ -14,6 +14,7 @@
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/vcd_options.h"
 #include "platform/app/endpoints/endpoints.h"
+#include "platform/app/hart_option.h"
 #include "platform/app/recording/log/survey.h"
 #include "platform/app/recording/replay.h"
 #include "platform/framework/kernel/time_text.h"
@@ -32,6 +33,7 @@ struct replay_options {
     std::filesystem::path trace, vcd;
     std::vector<std::string> vcd_signals;
     std::string uart = "none";
+    hart_choice hart;
     bool strict = false;
     bool json = false;
 };
@@ -141,12 +143,16 @@ void add_replay(cli::command& app, int& status) {
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
+    add_hart_option(*c, chosen->hart);
     c->add_option("--uart", chosen->uart, "stdout or none")
         ->transform(cli::one_of({"stdout", "none"}));
     c->add_flag("--strict", chosen->strict,
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");
-    c->callback([chosen, &status] { status = run(*chosen); });
+    c->callback([chosen, &status] {
+        chosen->hart.apply();
+        status = run(*chosen);
+    });
 }
 
 }  // namespace trn

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/app/commands/hart_option.h"
+#include "platform/app/hart_option.h"
 #include "platform/app/scenario/selection.h"
 #include "platform/framework/misuse/policy.h"
 

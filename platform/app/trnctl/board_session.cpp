@@ -132,6 +132,7 @@ void choose_misuse(const std::string& text) {
 }  // namespace
 
 std::unique_ptr<session> board_session(const session_options& options) {
+    options.hart.apply();
     misuse::set_rules(misuse::all_rules);
     for (const std::string& text : options.misuse) choose_misuse(text);
     return std::make_unique<own_platform>(options);

@@ -110,6 +110,7 @@ public:
             ->transform(cli::one_of({"contended", "functional"}))
             ->needs("--board");
         app_.add_option("--seed", session_.seed, "of --board's random streams")->needs("--board");
+        add_hart_option(app_, session_.hart);
         app_.add_option("--misuse", session_.misuse,
                         "log or count when software breaks a rule of doc/rules.md; "
                         "log:tile-race,... also checks rules that are checked on demand")

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/hart_option.h"
 #include "sw-stubs/trnctl/session.h"
 
 namespace trn {
@@ -16,6 +17,7 @@ struct session_options {
     std::string firmware;
     std::vector<std::string> set;  ///< "name=value" for the board's parameters
     bool functional = false;       ///< starts `board` without contention for resources
+    hart_choice hart;              ///< how harts of `board` execute
     std::uint64_t seed = 0;        ///< seed of the board's random streams
     std::string trace;             ///< file of the board's event trace
     std::vector<std::string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/app/commands/hart_option.h"
+#include "platform/app/hart_option.h"
 
 #include <map>
 
