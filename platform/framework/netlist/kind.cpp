@@ -21,6 +21,16 @@ port make_port(std::string name, port_role role, std::string doc) {
 
 }  // namespace
 
+void parameter::assign(std::any& config, std::span<const std::string> texts,
+                       const on_refusal& refuse) const {
+    auto* const field = static_cast<const char*>(object(config)) + offset;
+    converts->assign(const_cast<char*>(field), dimension, texts, refuse);
+}
+
+std::string parameter::show(const std::any& config) const {
+    return converts->show(static_cast<const char*>(object(config)) + offset, dimension);
+}
+
 std::string_view to_string(port_role role) {
     switch (role) {
     case port_role::initiator:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <any>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,20 +18,44 @@
 
 namespace trn {
 
+/// Unit of an integer. sc_time, bool, strings and enumerations need none.
+enum class unit : std::uint8_t {
+    none,
+    address,  ///< a plain number, shown in hexadecimal
+    bytes,
+    bytes_per_second,
+    transfers_per_second,
+    hertz
+};
+
 /// One parameter of a kind: a field of its `config`, with conversion from YAML and to text with its
 /// unit. Tables are written with platform/framework/netlist/kind_table.h.
 struct parameter {
     /// Reports which of the texts was refused, and why.
     using on_refusal = std::function<void(std::size_t index, const config::refusal& why)>;
 
+    /// Conversions of a type of fields. Parameters refer to these instead of having code of their
+    /// own.
+    struct conversion {
+        void (*assign)(void* field, unit dimension, std::span<const std::string> texts,
+                       const on_refusal&);
+        std::string (*show)(const void* field, unit dimension);
+        bool list;  ///< accepts any number of texts; otherwise exactly one
+    };
+
     std::string name;
     std::string type;  ///< for users: "size", "time", "list of numbers"
     std::string doc;
     bool required = false;
-    bool list = false;  ///< accepts any number of texts; otherwise exactly one
-    std::function<void(std::any& config, std::span<const std::string> texts, const on_refusal&)>
-        assign;
-    std::function<std::string(const std::any& config)> show;
+    unit dimension = unit::none;
+    const conversion* converts = nullptr;
+    const void* (*object)(const std::any& config) = nullptr;  ///< the configuration inside
+    std::ptrdiff_t offset = 0;                                ///< of the field
+
+    bool list() const { return converts->list; }
+    void assign(std::any& config, std::span<const std::string> texts,
+                const on_refusal& refuse) const;
+    std::string show(const std::any& config) const;
 };
 
 /// `uses` and `provides` are the ends of a C++ interface (an sc_port, or a setter); a plug is

@@ -28,16 +28,6 @@
 
 namespace trn {
 
-/// Unit of an integer. sc_time, bool, strings and enumerations need none.
-enum class unit : std::uint8_t {
-    none,
-    address,  ///< a plain number, shown in hexadecimal
-    bytes,
-    bytes_per_second,
-    transfers_per_second,
-    hertz
-};
-
 struct required_t {};
 inline constexpr required_t required{};
 
@@ -213,76 +203,93 @@ struct field_type {
 };
 
 template <class T>
-struct is_list : std::false_type {};
-template <class T>
-struct is_list<std::vector<T>> : std::true_type {};
-
-template <class T, class C>
-parameter make_parameter(std::string name, auto field, unit dimension, bool needed,
-                         std::string doc) {
-    parameter made;
-    made.name = std::move(name);
-    made.doc = std::move(doc);
-    made.required = needed;
-    made.list = is_list<T>::value;
-    if constexpr (is_list<T>::value) {
-        using item = typename T::value_type;
-        made.type = "list of " + field_type<item>::name(dimension) + "s";
-        made.assign = [=](std::any& config, std::span<const std::string> texts,
-                          const auto& refuse) {
-            T& list = std::invoke(field, *std::any_cast<C>(&config));
-            list.assign(texts.size(), item{});
-            for (std::size_t i = 0; i < texts.size(); ++i) {
-                item read{};
-                if (const auto why = field_type<item>::read(texts[i], dimension, read))
-                    refuse(i, *why);
-                list[i] = read;
-            }
-        };
-        made.show = [=](const std::any& config) {
-            std::vector<std::string> shown;
-            for (const item& one : std::invoke(field, *std::any_cast<C>(&config)))
-                shown.push_back(field_type<item>::show(one, dimension));
-            return fmt::format("[{}]", fmt::join(shown, ", "));
-        };
-    } else {
-        made.type = field_type<T>::name(dimension);
-        made.assign = [=](std::any& config, std::span<const std::string> texts,
-                          const auto& refuse) {
-            T& target = std::invoke(field, *std::any_cast<C>(&config));
-            if (const auto why = field_type<T>::read(texts[0], dimension, target)) refuse(0, *why);
-        };
-        made.show = [=](const std::any& config) {
-            return field_type<T>::show(std::invoke(field, *std::any_cast<C>(&config)), dimension);
-        };
+struct field_type<std::vector<T>> {
+    static void assign(std::vector<T>& list, unit dimension, std::span<const std::string> texts,
+                       const parameter::on_refusal& refuse) {
+        list.assign(texts.size(), T{});
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            T read{};
+            if (const auto why = field_type<T>::read(texts[i], dimension, read)) refuse(i, *why);
+            list[i] = read;
+        }
     }
-    return made;
+
+    static std::string show(const std::vector<T>& list, unit dimension) {
+        std::vector<std::string> shown;
+        for (const T& one : list) shown.push_back(field_type<T>::show(one, dimension));
+        return fmt::format("[{}]", fmt::join(shown, ", "));
+    }
+
+    static std::string name(unit dimension) {
+        return "list of " + field_type<T>::name(dimension) + "s";
+    }
+};
+
+template <class T>
+inline constexpr bool is_list = false;
+template <class T>
+inline constexpr bool is_list<std::vector<T>> = true;
+
+template <class T>
+void assign(void* field, unit dimension, std::span<const std::string> texts,
+            const parameter::on_refusal& refuse) {
+    auto& target = *static_cast<T*>(field);
+    if constexpr (is_list<T>)
+        field_type<T>::assign(target, dimension, texts, refuse);
+    else if (const auto why = field_type<T>::read(texts[0], dimension, target))
+        refuse(0, *why);
 }
+
+template <class T>
+std::string show(const void* field, unit dimension) {
+    return field_type<T>::show(*static_cast<const T*>(field), dimension);
+}
+
+template <class T>
+inline constexpr parameter::conversion conversion_of{&assign<T>, &show<T>, is_list<T>};
 
 /// A row of a kind's table: a parameter in configuration type C. The field is a member pointer or
 /// in(...).
 template <class C>
 struct row {
     template <std::invocable<C&> F>
-    row(const char* name, F field, const char* doc)
-        : made(make<F>(name, field, unit::none, false, doc)) {}
+    row(const char* name, F field, const char* doc) : row(name, field, unit::none, false, doc) {}
     template <std::invocable<C&> F>
     row(const char* name, F field, required_t, const char* doc)
-        : made(make<F>(name, field, unit::none, true, doc)) {}
+        : row(name, field, unit::none, true, doc) {}
     template <std::invocable<C&> F>
     row(const char* name, F field, unit dimension, const char* doc)
-        : made(make<F>(name, field, dimension, false, doc)) {}
+        : row(name, field, dimension, false, doc) {}
     template <std::invocable<C&> F>
     row(const char* name, F field, unit dimension, required_t, const char* doc)
-        : made(make<F>(name, field, dimension, true, doc)) {}
+        : row(name, field, dimension, true, doc) {}
 
     parameter made;
 
 private:
-    template <class F>
-    static parameter make(const char* name, F field, unit dimension, bool needed, const char* doc) {
-        using T = std::remove_cvref_t<std::invoke_result_t<F, C&>>;
-        return make_parameter<T, C>(name, field, dimension, needed, doc);
+    template <std::invocable<C&> F>
+    row(const char* name, F field, unit dimension, bool needed, const char* doc)
+        : made(make<std::remove_cvref_t<std::invoke_result_t<F, C&>>>(
+              name, &std::invoke(field, example()), dimension, needed, doc)) {}
+
+    /// A configuration in which offsets of fields are measured.
+    static const C& example() {
+        static const C it{};
+        return it;
+    }
+    static const void* object(const std::any& config) { return std::any_cast<C>(&config); }
+
+    template <class T>
+    static parameter make(const char* name, const T* field, unit dimension, bool needed,
+                          const char* doc) {
+        return {name,
+                field_type<T>::name(dimension),
+                doc,
+                needed,
+                dimension,
+                &conversion_of<T>,
+                &object,
+                reinterpret_cast<const char*>(field) - reinterpret_cast<const char*>(&example())};
     }
 };
 

@@ -161,7 +161,7 @@ bool module_planner::read_inherit(const scope& here, const config::node& inherit
             return std::ranges::any_of(out.assembled->parameters,
                                        [&](const auto& p) { return p.name == name; });
         const auto* p = out.built_as->find_parameter(name);
-        return p != nullptr && !p->list;
+        return p != nullptr && !p->list();
     };
     bool found = false;
     for (const auto& variable : here.values) {
@@ -293,13 +293,13 @@ void module_planner::configure(const declaration& declared, const std::vector<se
 void module_planner::assign(const parameter& p, const setting& given, const variables& known,
                             std::any& config) {
     const auto& value = given.value;
-    if (p.list != value.is_list())
+    if (p.list() != value.is_list())
         return all_.report(value, mistake::wrong_shape,
                            fmt::format("'{}' is a {}", p.name, p.type));
-    const auto items = p.list ? value.items() : std::vector{value};
+    const auto items = p.list() ? value.items() : std::vector{value};
     std::vector<std::string> texts;
     for (const auto& item : items) {
-        auto text = p.list ? all_.text(item, known) : value_of(given, known);
+        auto text = p.list() ? all_.text(item, known) : value_of(given, known);
         if (!text) return;
         texts.push_back(std::move(*text));
     }

@@ -464,7 +464,7 @@ TEST(Kinds, AcceptTheirOwnDefaults) {
             EXPECT_EQ(k.check(config), std::nullopt) << k.name;
         }
         for (const auto& p : k.parameters) {
-            if (p.list) continue;
+            if (p.list()) continue;
             auto copy = k.defaults();
             p.assign(copy, std::vector{p.show(config)}, [&](auto, const config::refusal& why) {
                 ADD_FAILURE() << k.name << "." << p.name << ": " << why.message;
