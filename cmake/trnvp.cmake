@@ -132,11 +132,14 @@ endfunction()
 # own process, because SystemC elaborates once per process. Targets with the same ALONE_WITH word do
 # not run at the same time; they start first, because their sum takes longest. Files are gathered
 # unless APART, which is needed when they use the same name for different things. SECONDS: processor
-# time of each test.
+# time of each test. LABELS: `unit` if none are given.
 function(trn_tests name)
     cmake_parse_arguments(arg "APART" "SECONDS;ALONE_WITH" "LINK;LABELS" ${ARGN})
     if(arg_ALONE_WITH)
         set(alone RESOURCE_LOCK ${arg_ALONE_WITH} COST 1000)
+    endif()
+    if(NOT arg_LABELS)
+        set(arg_LABELS unit)
     endif()
     trn_limits("${arg_SECONDS}" cpu timeout)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp)
