@@ -22,7 +22,7 @@ key_row::key_row(const key_row&) = default;
 key_row::key_row(key_row&&) noexcept = default;
 key_row::~key_row() = default;
 
-key_row key_row::moved(std::ptrdiff_t by) const {
+key_row key_row::shifted(std::ptrdiff_t by) const {
     auto row = *this;
     row.offset_ += by;
     return row;

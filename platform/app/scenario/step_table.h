@@ -63,7 +63,7 @@ public:
     step_key shown(const void* defaults) const;
     void read(const reader& r, void* step) const;
     /// For a structure that contains this one at an offset.
-    key_row moved(std::ptrdiff_t by) const;
+    key_row shifted(std::ptrdiff_t by) const;
 
 protected:
     step_key shown_;
@@ -118,15 +118,15 @@ public:
     /// A row of a base structure's table.
     template <class Base>
     requires(std::derived_from<S, Base> && !std::same_as<S, Base>) key(const key<Base>& of)
-        : key_row(of.moved(step_detail::offset_of_base<S, Base>())) {}
+        : key_row(of.shifted(step_detail::offset_of_base<S, Base>())) {}
 
     key required() && {
         shown_.needed = true;
         return std::move(*this);
     }
-    key required_without(std::vector<std::string_view> others) && {
+    key required_without(const std::vector<std::string_view>& others) && {
         shown_.needed = true;
-        shown_.instead = std::move(others);
+        shown_.instead = others;
         return std::move(*this);
     }
     key up_to(std::uint64_t max) && {
@@ -180,7 +180,7 @@ template <class S, class Base>
 keys<S> extended(const keys<Base>& some, const keys<S>& more = {}) {
     keys<S> all;
     for (const auto& row : some.rows)
-        all.rows.push_back(row.moved(step_detail::offset_of_base<S, Base>()));
+        all.rows.push_back(row.shifted(step_detail::offset_of_base<S, Base>()));
     return joined(std::move(all), more);
 }
 
