@@ -151,7 +151,7 @@ public:
         if (!chosen_.max_time.empty())
             goal.until = sc_core::sc_time::from_value(
                 option("--max-time", config::parse_time(chosen_.max_time)).value);
-        const auto how = loop_.run(std::move(goal));
+        auto how = loop_.run(std::move(goal));
         if (debugger) debugger->exited(machine_.exit_code().value_or(1));
         return how;
     }
