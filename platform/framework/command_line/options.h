@@ -47,7 +47,8 @@ public:
     option* needs(option* other);
     option* needs(const std::string& other);
     option* excludes(option* other);
-    /// Every use of the option adds its values; without it, the last use counts.
+    /// Every use of the option adds its values. Without it, a second use of an option that has one
+    /// value is refused.
     option* take_all();
     /// False: each use has one value, even if the option may be repeated.
     option* allow_extra_args(bool allowed);
