@@ -6,7 +6,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <systemc>
 #include <vector>
 
@@ -116,11 +115,18 @@ private:
     static void learn(clock& into, std::size_t agent, std::uint64_t number);
     agent& of(isa::engine e) { return agents_[static_cast<std::size_t>(e)]; }
     std::size_t agent_of(std::optional<unsigned> queue) const;
+    /// A part of an agent's accesses, in order.
+    struct some_flights {
+        std::deque<flight>::const_iterator first, last;
+
+        auto begin() const { return first; }
+        auto end() const { return last; }
+    };
     /// The accesses of `a` with numbers after `known`.
-    static auto after(const agent& a, std::uint64_t known) {
+    static some_flights after(const agent& a, std::uint64_t known) {
         const std::uint64_t forgotten = a.issued - a.flights.size();
-        return std::views::drop(
-            a.flights, static_cast<std::ptrdiff_t>(std::max(known, forgotten) - forgotten));
+        const auto before = static_cast<std::ptrdiff_t>(std::max(known, forgotten) - forgotten);
+        return {a.flights.begin() + before, a.flights.end()};
     }
     clock all_completed() const;
     std::uint64_t completed(std::size_t agent) const;
