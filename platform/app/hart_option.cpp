@@ -8,13 +8,13 @@
 namespace trn {
 
 void hart_choice::apply() const {
-    using riscv::translate::mode;
-    static const std::map<std::string, mode> modes{
-        {"interpret", mode::interpret}, {"translate", mode::translate}, {"check", mode::check}};
-    const auto how = modes.at(this->mode);
+    using how = riscv::translate::mode;
+    static const std::map<std::string, how> modes{
+        {"interpret", how::interpret}, {"translate", how::translate}, {"check", how::check}};
+    const how chosen = modes.at(mode);
     // Only translated code is checked, so `check` translates at the first execution.
-    riscv::translate::choose(how,
-                             {.threshold = how == mode::check ? 1u : 200u, .perf_map = perf_map});
+    riscv::translate::choose(chosen,
+                             {.threshold = chosen == how::check ? 1u : 200u, .perf_map = perf_map});
 }
 
 void add_hart_option(cli::command& command, hart_choice& choice) {
