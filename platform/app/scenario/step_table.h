@@ -30,6 +30,7 @@
 
 #include "platform/app/scenario/step.h"
 #include "platform/app/scenario/step_value.h"
+#include "platform/framework/config/field_offset.h"
 
 namespace trn::scenario {
 
@@ -82,22 +83,9 @@ void read_rows(const key_rows& rows, const reader& r, void* step);
 
 namespace step_detail {
 
-template <class S>
-const S& defaults() {
-    static const S step{};
-    return step;
-}
-
-/// Offset of a part (a field or a base) in a step.
-template <class S>
-std::ptrdiff_t offset_of(const void* part) {
-    return static_cast<const char*>(part) -
-           static_cast<const char*>(static_cast<const void*>(&defaults<S>()));
-}
-
 template <class S, class Base>
 std::ptrdiff_t offset_of_base() {
-    return offset_of<S>(static_cast<const Base*>(&defaults<S>()));
+    return config::offset_of<S>(static_cast<const Base*>(&config::default_of<S>()));
 }
 
 step_kind make_kind(std::string_view name, std::string_view doc, key_rows rows,
@@ -111,8 +99,8 @@ class key : public key_row {
 public:
     template <class T>
     key(std::string_view name, T S::*field, std::string_view doc = "")
-        : key_row(name, field_type_of<T>,
-                  step_detail::offset_of<S>(&(step_detail::defaults<S>().*field)), doc) {}
+        : key_row(name, field_type_of<T>, config::offset_of<S>(&(config::default_of<S>().*field)),
+                  doc) {}
     key(std::string_view name, value_shape shape, std::string_view doc = "")
         : key_row(name, shape, doc) {}
     /// A row of a base structure's table.
@@ -166,7 +154,7 @@ void read_keys(const keys<S>& all, const reader& r, S& step) {
 
 template <class S>
 std::vector<step_key> shown(const keys<S>& all) {
-    return shown(all.rows, &step_detail::defaults<S>());
+    return shown(all.rows, &config::default_of<S>());
 }
 
 template <class S>
@@ -186,7 +174,7 @@ keys<S> extended(const keys<Base>& some, const keys<S>& more = {}) {
 
 template <class S>
 step_kind step_of(std::string_view name, std::string_view doc, keys<S> all = {}) {
-    return step_detail::make_kind(name, doc, std::move(all.rows), &step_detail::defaults<S>(),
+    return step_detail::make_kind(name, doc, std::move(all.rows), &config::default_of<S>(),
                                   [](const key_rows& rows, const reader& r) -> action {
                                       S step{};
                                       read_keys(rows, r, step);

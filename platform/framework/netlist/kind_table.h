@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "platform/framework/config/document.h"
+#include "platform/framework/config/field_offset.h"
 #include "platform/framework/netlist/kind.h"
 
 namespace trn {
@@ -270,26 +271,15 @@ private:
     template <std::invocable<C&> F>
     row(const char* name, F field, unit dimension, bool needed, const char* doc)
         : made(make<std::remove_cvref_t<std::invoke_result_t<F, C&>>>(
-              name, &std::invoke(field, example()), dimension, needed, doc)) {}
+              name, &std::invoke(field, config::default_of<C>()), dimension, needed, doc)) {}
 
-    /// A configuration in which offsets of fields are measured.
-    static const C& example() {
-        static const C it{};
-        return it;
-    }
     static const void* object(const std::any& config) { return std::any_cast<C>(&config); }
 
     template <class T>
     static parameter make(const char* name, const T* field, unit dimension, bool needed,
                           const char* doc) {
-        return {name,
-                field_type<T>::name(dimension),
-                doc,
-                needed,
-                dimension,
-                &conversion_of<T>,
-                &object,
-                reinterpret_cast<const char*>(field) - reinterpret_cast<const char*>(&example())};
+        return {name,    field_type<T>::name(dimension), doc, needed, dimension, &conversion_of<T>,
+                &object, config::offset_of<C>(field)};
     }
 };
 
