@@ -54,6 +54,12 @@ void limit_processor_time() {
     setrlimit(RLIMIT_CPU, &both);
 }
 
+/// Programs that tests start inherit the standard streams only: some tests limit the number of open
+/// files.
+void hide_inherited_files() {
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
 }  // namespace
 
 int sc_main(int argc, char** argv) {
@@ -84,6 +90,7 @@ int sc_main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     limit_processor_time();
+    hide_inherited_files();
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
     return sc_core::sc_elab_and_sim(argc, argv);
 }
