@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/tlm/memory.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace trn {
@@ -67,7 +68,7 @@ memory::memory(sc_core::sc_module_name name, const config& cfg)
 
 bool memory::load(std::uint64_t offset, std::span<const std::uint8_t> image) {
     if (offset > cfg_.size || image.size() > cfg_.size - offset) return false;
-    std::memcpy(bytes_.data() + offset, image.data(), image.size());
+    std::ranges::copy(image, bytes_.data() + offset);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 #include "tests/support/cards/card_host.h"
@@ -201,8 +202,7 @@ public:
             bytes_type entry(128);
             const std::size_t count = std::min<std::size_t>(at == 0 ? 2 : 8, all.size() - at);
             std::memcpy(entry.data(), &all[at], count * 16);
-            if (at == 0)
-                std::memcpy(&entry[32], header.data(), std::min<std::size_t>(header.size(), 96));
+            if (at == 0) std::ranges::copy(header | std::views::take(96), &entry[32]);
             write_ring(on.entries + on.posted % on.depth * 128, entry);
             at += count;
             ++on.posted;

@@ -126,7 +126,7 @@ struct NitroManagementTest : testing::Test {
         std::memcpy(entry, &id, 2);
         entry[2] = opcode;
         entry[3] = (posted_ / depth) % 2 == 0;
-        std::memcpy(entry + 4, words.data(), words.size() * 4);
+        if (!words.empty()) std::memcpy(entry + 4, words.data(), words.size() * 4);
         std::memcpy(host.bytes().data() + aq_at + posted_ % depth * 64, entry, sizeof entry);
         set(0x2c, ++posted_ & 0xffff);
     }
