@@ -135,8 +135,13 @@ void check_block(TRN_FLOW) {
     auto& owner = static_cast<hot_block&>(*block_of(o).native).owner;
     comparison(h, o, page, *space).run(budget, space);
     const outcome& out = owner.result();
+    acc = out.acc;
+    budget = out.budget;
+    page = out.page;
     const handler next = out.continues;
-    return next(h, out.to, out.acc, out.budget, out.page, space);
+    // Where the compiler emits no tail calls, a chain of checked blocks must not be one of calls.
+    if (next != jump_to && next == out.to->run) TRN_CONTINUE(out.to);
+    return next(h, out.to, acc, budget, page, space);
 }
 
 }  // namespace trn::riscv::translate
