@@ -45,7 +45,7 @@ struct expect_uart_step {
 
 std::vector<step_kind> condition_steps() {
     using uart = expect_uart_step;
-    constexpr nanoseconds one_second{1'000'000'000};
+    static constexpr nanoseconds one_second{1'000'000'000};
     step_kind wait{"wait",
                    "waits for simulated time, or until the condition is true (`within`: 1 s)",
                    step_kind::form::time_or_condition};

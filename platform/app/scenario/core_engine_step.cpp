@@ -133,8 +133,7 @@ struct core_engine_spec {
 
 class engine_watch final : public watch {
 public:
-    engine_watch(scenario_context& ctx, core_engine_spec spec)
-        : ctx_(ctx), spec_(std::move(spec)) {}
+    engine_watch(scenario_context& ctx, const core_engine_spec& spec) : ctx_(ctx), spec_(spec) {}
     bool is_met() override {
         ctx_.device.check(trn_core_engine_read(ctx_.device, spec_.core, spec_.engine, &found_));
         return spec_.is_met(found_);

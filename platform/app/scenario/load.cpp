@@ -68,7 +68,7 @@ std::vector<std::string> read_set(const config::node& root, const parameters& po
 
 /// The first error of the board with these parameters; nothing when it has none.
 std::optional<config_error> board_mistake(const board_check& check, const scenario& s,
-                                          std::vector<std::string> set) {
+                                          const std::vector<std::string>& set) {
     try {
         check(s.board, set);
         return std::nullopt;

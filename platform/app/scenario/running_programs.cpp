@@ -9,7 +9,6 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
@@ -112,10 +111,11 @@ void run_guarded(scenario_context& ctx, const running_programs& all,
     }
 }
 
-void start_in_background(scenario_context& ctx, const std::string& name, program_request request) {
+void start_in_background(scenario_context& ctx, const std::string& name,
+                         const program_request& request) {
     if (ctx.programs.contains(name))
         throw step_failure(fmt::format("program '{}' is not finished yet", name));
-    auto all = std::make_shared<running_programs>(ctx, std::move(request));
+    auto all = std::make_shared<running_programs>(ctx, request);
     run_guarded(ctx, *all, [&] { all->start(); });
     ctx.programs[name] = all;
 }

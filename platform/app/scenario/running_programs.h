@@ -72,6 +72,7 @@ void run_guarded(scenario_context& ctx, const running_programs& all,
                  const std::function<void()>& work);
 /// Starts programs in the background and stores them in ctx.programs as `name`. \throws
 /// step_failure when the name is in use
-void start_in_background(scenario_context& ctx, const std::string& name, program_request request);
+void start_in_background(scenario_context& ctx, const std::string& name,
+                         const program_request& request);
 
 }  // namespace trn::scenario

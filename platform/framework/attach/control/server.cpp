@@ -202,7 +202,7 @@ void control_server::take_over(const rpc::json& state, int socket) {
 std::shared_ptr<control_server::session> control_server::add(
     listener::stream client, const std::optional<std::string>& token) {
     std::erase_if(sessions_, [](const auto& weak) { return weak.expired(); });
-    const auto created = std::make_shared<session>(std::move(client), *this, token);
+    auto created = std::make_shared<session>(std::move(client), *this, token);
     sessions_.push_back(created);
     waiting_.enter(created.get(), [weak = std::weak_ptr(created)] {
         if (const auto silent = weak.lock()) silent->turn_away();
