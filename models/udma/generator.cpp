@@ -91,7 +91,6 @@ std::optional<dma_generator::written> dma_generator::step(dma_activation& activa
                 finished.emplace(*c.queue, count, c.of, std::move(c.started));
             }
         }
-        if (c.dropped && is_busy(*c.queue)) show_status(*c.queue, status::failed.mask());
         commands_.pop_front();
         if (finished) return finished;
     }
@@ -164,7 +163,11 @@ dma_progress dma_generator::write_side(command& c, dma_side side) {
 
 void dma_generator::drop(const dma_queue& queue) {
     if (!commands_.empty() && commands_.front().queue == &queue) later_.abandon();
-    for (command& c : commands_) c.dropped |= c.queue == &queue;
+    for (command& c : commands_) {
+        if (c.dropped || c.queue != &queue) continue;
+        c.dropped = true;
+        if (is_busy(queue)) show_status(queue, status::failed.mask());  // unless it was reset
+    }
 }
 
 void dma_generator::release_hosts() {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,8 +74,8 @@ private:
 
     dma_engine_context& engine_;
     // A command dropped by a reset stays in the list until its turn: an access made for it may be
-    // the one that caused the reset.
-    std::deque<command> commands_;
+    // the one that caused the reset. A list: such an access may also insert a command.
+    std::list<command> commands_;
     deferral later_;
 };
 

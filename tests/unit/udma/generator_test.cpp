@@ -387,4 +387,62 @@ TEST_F(DmaGeneratorTest, ResetDropsTheCommand) {
     EXPECT_TRUE(filled(dst, 4, 9));
 }
 
+/// The descriptor generator of queue 0 writes its second descriptor to PIECE, LAST, START and
+/// STATUS of queue 4, whose ring the guest has placed there.
+class DmaGeneratorOwnRegisters : public DmaGeneratorTest {
+protected:
+    void command(unsigned q, std::uint64_t source, unsigned priority) {
+        pieces(source, dst + q * 64, 8, q);
+        tell(g::reg::mode, static_cast<std::uint32_t>(g::mode::priority.set(0, priority)), q);
+    }
+    /// The commands of `others` queues wait meanwhile.
+    void run_with(unsigned others, unsigned priority) {
+        for (unsigned q = 0; q < 8; ++q) {
+            init_queue(q);
+            command(q, src, 0);
+        }
+        init_side(m2s, 0, 64, 0, generator + g::offset(g::reg::source_lo, 4));
+        command(0, src | g::start::go.mask(), 0);  // START gets the low half of the address
+        dimension(0, 2, 8, 8);
+        command(4, src, priority);
+        start(0);
+        const unsigned waiting[] = {1, 2, 3, 5, 6, 7};
+        for (unsigned i = 0; i < others; ++i) start(waiting[i]);
+        run(100'000);
+        EXPECT_NE(status(0), busy);
+        EXPECT_EQ(status(4), 1u);
+        for (unsigned i = 0; i < others; ++i) EXPECT_EQ(status(waiting[i]), 1u);
+    }
+};
+
+TEST_F(DmaGeneratorOwnRegisters, StartOfAnotherCommandWhileNoneWaits) {
+    run_with(0, 3);
+}
+
+TEST_F(DmaGeneratorOwnRegisters, StartOfACommandOfHigherPriority) {
+    run_with(3, 3);
+}
+
+TEST_F(DmaGeneratorOwnRegisters, StartOfACommandOfTheSamePriority) {
+    run_with(6, 0);
+}
+
+TEST_F(DmaGeneratorTest, CommandDroppedByAResetDoesNotFailTheNext) {
+    init_queue();
+    fill(src, 4, 9);
+    pieces(src, dst, 4);
+    start();
+    reset_lines[0].set(true);
+    reset_lines[0].set(false);
+    init_queue();
+    pieces(src, dst, 4);
+    start();
+    run(700);  // the dropped command's turn has passed
+    EXPECT_EQ(status(), busy);
+    EXPECT_TRUE(is_refused());
+    run(20'000);
+    EXPECT_EQ(status(), 1u);
+    EXPECT_TRUE(filled(dst, 4, 9));
+}
+
 }  // namespace
