@@ -393,13 +393,10 @@ void udma::run() {
         if (group_.turns[at].waits_for_memory) used_[at]->step(activation);
     }
     std::size_t next = next_due();
-    for (; next < used_.size() && group_.turns[next].due <= activation.now; next = next_due()) {
-        if (activation.spent()) {
-            wake_.notify(cfg_.functional_step);
-            break;
-        }
+    while (is_due(next, activation.now) && !activation.spent()) {
         used_[next]->step(activation);
         if (functional) turn_ = (turn_ + 1) % used_.size();
+        next = next_due();
     }
     sc_core::sc_event* notification_ready = nullptr;
     if (notifications_.has_undelivered()) {
@@ -407,7 +404,17 @@ void udma::run() {
         next = next_due();  // again, as a ring may be in the group's own registers
     }
     wait_for_memory(notification_ready);
-    if (!activation.spent()) wake_for(next);
+    wake_.cancel();  // doorbells rung by this activation have woken the process for it again
+    if (activation.spent() && is_due(next, activation.now))
+        wake_.notify(cfg_.functional_step);  // the work that this activation has left
+    else
+        wake_for(next);
+}
+
+/// Wakes the process for the next due engine, and for entries that the current access has posted.
+void udma::schedule() {
+    wake_for(next_due());
+    if (notifications_.has_undelivered()) wake_.notify(notification_queue::post_latency);
 }
 
 void udma::wake_for(std::size_t place) {

@@ -72,7 +72,7 @@ public:
     SC_HAS_PROCESS(udma);
     udma(sc_core::sc_module_name name, const config& cfg);
 
-    /// Aborts a queue, as a hardware failure would.
+    /// Aborts a queue, as a hardware failure would. No effect while the engine is in reset.
     void abort_queue(unsigned engine, unsigned queue);
     dma_engine::counters count(unsigned engine) const;
     /// Whether a queue has descriptors that are posted and not complete.
@@ -122,11 +122,15 @@ private:
     void reset_engine(unsigned n);
     void reset_part(unsigned line, bool level);
     unsigned reset_line_of(unsigned engine) const;
+    bool in_reset(unsigned engine) const { return reset.level(reset_line_of(engine)); }
     void update_aborted();
 
     void run();
     std::size_t next_due() const;
-    void schedule() { wake_for(next_due()); }
+    bool is_due(std::size_t place, const sc_core::sc_time& now) const {
+        return place < used_.size() && group_.turns[place].due <= now;
+    }
+    void schedule();
     void wake_for(std::size_t place);
     void wait_for_memory(sc_core::sc_event* notification_ready);
 
