@@ -9,6 +9,7 @@ constexpr unsigned m2s_operation = 0;
 constexpr unsigned m2s_operand = 1;
 constexpr unsigned m2s_index = 2;
 constexpr unsigned m2s_stream_timeout = 3;
+constexpr unsigned m2s_data_parity = 7;
 constexpr unsigned m2s_data_response = 8;
 constexpr unsigned m2s_prefetch_response = 11;
 constexpr unsigned m2s_packet_too_long = 13;

@@ -78,7 +78,10 @@ void dma_engine::reset() {
     for (auto& q : queues_) {
         if (q == nullptr) continue;
         drop(*q);
-        for (const dma_side side : dma_sides) q->reset(side);
+        for (const dma_side side : dma_sides) {
+            q->reset(side);
+            q->damage_next(side, std::nullopt);
+        }
     }
     disabled_ = halted_ = {};
     next_queue_ = 0;
@@ -174,7 +177,7 @@ void dma_engine::decide_due() {
         const bool runnable = is_runnable(*q);
         if (may_start && runnable)
             due = std::min(due, std::max(q->ready_at(), mover_.next_start()));
-        if (const auto timeout = q->update_starvation()) due = std::min(due, *timeout);
+        if (const auto timeout = q->update_starvation(is_stopped())) due = std::min(due, *timeout);
         // The host's doorbell write completes when its work has finished or cannot continue by
         // itself: the other side's ring is empty, or a memory access needs a message to the host.
         if (waits_for_memory || (q->is_idle() && !runnable)) q->release_host();

@@ -47,8 +47,8 @@ public:
     void enables_changed() { decide_due(); }
     /// Resets to the power-on state; drops work in flight.
     void reset();
-    /// Simulates a hardware failure: aborts running work.
-    void abort(dma_side side, unsigned queue);
+    /// Simulates a hardware failure, which stops the queue.
+    void fail(unsigned number) { queue(number).fail(); }
     /// Fault: the next descriptor that the queue fetches has `bit` (0 to 127) inverted.
     void damage_next(dma_side side, unsigned number, std::uint8_t bit) {
         queue(number).damage_next(side, bit);
@@ -72,6 +72,7 @@ public:
 
 private:
     dma_queue& queue(unsigned number);
+    void abort(dma_side side, unsigned queue);
     void drop(dma_queue& q);
     dma_turn& turn() { return context_.group.turns[place_]; }
     void decide_due();

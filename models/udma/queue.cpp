@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "models/misuse_rules.h"
 #include "models/udma/causes.h"
@@ -35,7 +36,7 @@ bool dma_queue::post(dma_side side, std::uint32_t count, const sc_time& delay) {
         misuse::report(misuse::doorbell_without_ring, group().owner, describe());
         return false;
     }
-    if (is_aborted(side)) {
+    if (is_aborted()) {
         misuse::report(misuse::doorbell_on_aborted_queue, group().owner, describe());
         return false;
     }
@@ -52,10 +53,11 @@ bool dma_queue::post(dma_side side, std::uint32_t count, const sc_time& delay) {
         return false;
     }
     ring.post(count);
+    if (side == dma_side::m2s) posted_descriptors_ += count;
     if (trace::on()) {
-        if (side == dma_side::m2s) posted_.emplace_back(trace::current_or_new_operation(), count);
-        const trace::on_behalf_of it(side == dma_side::m2s ? posted_.back().first
+        const trace::on_behalf_of it(side == dma_side::m2s ? trace::current_or_new_operation()
                                                            : trace::current_operation());
+        if (side == dma_side::m2s) note_operation(count);
         trace::event(engine_.trace_row(), "doorbell",
                      {{"queue", number_}, {"side", text(side)}, {"count", count}}, delay);
     }
@@ -81,28 +83,45 @@ void dma_queue::adopt_length(dma_side side) {
 void dma_queue::reset(dma_side side) {
     sides_[side].ring.reset();
     sides_[side].aborted = false;
+    // The other side's partly moved descriptor is repeated from its start.
+    for (stream& s : sides_) s.done = s.skip = 0;
+    if (side != dma_side::m2s) return;
+    packet_ = completed_ = {};
+    posted_.clear();
 }
 
 void dma_queue::drop() {
     fetch_later_.abandon();
     fetching_.reset();
-    for (stream& side : sides_) {
-        side.ring.rewind();
-        side.active = false;
-    }
-    end_packet();
+    for (stream& side : sides_) side.rewind();
+    packet_ = completed_;
     in_flight_ = 0;
     barrier_ = false;
     compute_.reset();
+    abandoned_ = 0;
     starved_since_.reset();
-    posted_.clear();
+}
+
+/// While tracing, notes that `count` descriptors up to the tail belong to the current operation.
+void dma_queue::note_operation(std::uint32_t count) {
+    const std::uint64_t oldest = posted_descriptors_ - sides_[dma_side::m2s].ring.pending();
+    std::erase_if(posted_, [&](const posted& each) { return each.end <= oldest; });
+    posted_.push_back(
+        {trace::current_operation(), posted_descriptors_ - count, posted_descriptors_});
+}
+
+/// The operation of the m2s descriptor that is `before_tail` places before the tail; 0: not known.
+trace::operation dma_queue::operation_of(std::uint32_t before_tail) const {
+    const std::uint64_t number = posted_descriptors_ - before_tail;
+    const auto at = std::ranges::upper_bound(posted_, number, {}, &posted::end);
+    return at != posted_.end() && at->first <= number ? at->of : 0;
 }
 
 // ---- Scheduling
 
-std::optional<sc_time> dma_queue::note_starvation() {
-    const bool starved = packet_descriptors_ > 0 && sides_[dma_side::m2s].has_more() &&
-                         !sides_[dma_side::s2m].has_more();
+std::optional<sc_time> dma_queue::note_starvation(bool stopped) {
+    const bool starved = !stopped && !is_aborted() && packet_.descriptors > 0 &&
+                         sides_[dma_side::m2s].has_more() && !sides_[dma_side::s2m].has_more();
     if (!starved)
         starved_since_.reset();
     else if (!starved_since_)
@@ -136,8 +155,8 @@ dma_progress dma_queue::fetch(const fetch_request& wanted) {
     const auto [side, address, count] = wanted;
     dma_ring& ring = sides_[side].ring;
     const acting as(*this);
-    const trace::on_behalf_of it(side == dma_side::m2s && !posted_.empty() ? posted_.front().first
-                                                                           : operation_);
+    const trace::on_behalf_of it(side == dma_side::m2s ? operation_of(ring.unfetched())
+                                                       : operation_);
     const auto reports = misuse::reports();
     sc_time delay;  // hidden by the prefetch; that of the first fetch is part of the start latency
     group().memory.find(tlm::TLM_READ_COMMAND, address);
@@ -187,16 +206,10 @@ dma_progress dma_queue::load(dma_side side) {
     }
     const bool accepted = side == dma_side::m2s ? accept_source() : accept_destination();
     if (!accepted) return dma_progress::failed;
-    s.current = s.ring.front();
+    if (side == dma_side::m2s) operation_ = operation_of(s.ring.unstarted());
+    const dma_descriptor& d = s.ring.front();
+    s.begin(d, length_of(side, d), d.address() & settings().address_mask[side]);
     s.ring.pop();
-    if (side == dma_side::m2s && !posted_.empty()) {
-        auto& [of, left] = posted_.front();
-        operation_ = of;
-        if (--left == 0) posted_.erase(posted_.begin());
-    }
-    s.left = length_of(side, s.current);
-    s.address = s.current.address() & settings().address_mask[side];
-    s.active = true;
     return dma_progress::done;
 }
 
@@ -217,28 +230,30 @@ bool dma_queue::accept_source() {
     };
     if (d.ring_id() != ring.front_pass() && refuses(cause::m2s_ring_id, misuse::ring_id_mismatch))
         return false;
-    if (packet_descriptors_ == 0 && !d.first() &&
+    if (packet_.descriptors == 0 && !d.first() &&
         refuses(cause::m2s_first_bit, misuse::first_bit_error))
         return false;
-    if (packet_descriptors_ > 0 && d.first()) {
+    if (packet_.descriptors > 0 && d.first()) {
         if (refuses(cause::m2s_last_bit, misuse::last_bit_error)) return false;
-        end_packet();
+        packet_ = {};
+        if (compute_) abandoned_ += compute_->m2s;
         compute_.reset();
     }
-    if (packet_descriptors_ >= settings().max_packet_descriptors &&
+    if (packet_.descriptors >= settings().max_packet_descriptors &&
         refuses(cause::m2s_too_many_descriptors, misuse::too_many_descriptors))
         return false;
     if (compute_ || d.operation_type() != meta::op_type_copy) {
         if (!accept_compute(d)) return false;
-        ++packet_descriptors_;
+        ++packet_.descriptors;
         return true;
     }
     const std::uint32_t length = length_of(dma_side::m2s, d);
-    if (packet_bytes_ + length > settings().max_packet_bytes &&
+    if (packet_.bytes + length > settings().max_packet_bytes &&
         refuses(cause::m2s_packet_too_long, misuse::packet_too_long))
         return false;
-    ++packet_descriptors_;
-    packet_bytes_ = std::min<std::uint32_t>(packet_bytes_ + length, 1u << 30);
+    before_ = packet_;
+    ++packet_.descriptors;
+    packet_.bytes = std::min<std::uint32_t>(packet_.bytes + length, 1u << 30);
     return true;
 }
 
@@ -274,15 +289,20 @@ bool dma_queue::next_piece(dma_transfer& next) {
     from.active = !next.ends_source;
     to.active = !next.ends_destination;
     if (next.ends_source && from.current.barrier() && settings().has_barriers) barrier_ = true;
-    if (ends_packet) end_packet();
+    if (ends_packet) packet_ = {};
+    next.packet = next.ends_source ? packet_ : before_;
+    next.abandoned = std::exchange(abandoned_, 0);
     return true;
 }
 
 std::uint32_t dma_queue::end_transfer(const dma_transfer& t) {
-    const std::uint32_t ended_m2s = t.compute ? t.compute->m2s : t.ends_source ? 1 : 0;
+    const std::uint32_t ended_m2s = t.abandoned + (t.compute       ? t.compute->m2s
+                                                   : t.ends_source ? 1
+                                                                   : 0);
     const std::uint32_t ended_s2m = t.compute ? t.compute->s2m : t.ends_destination ? 1 : 0;
-    for (std::uint32_t n = 0; n < ended_m2s; ++n) sides_[dma_side::m2s].ring.complete();
-    for (std::uint32_t n = 0; n < ended_s2m; ++n) sides_[dma_side::s2m].ring.complete();
+    sides_[dma_side::m2s].complete(ended_m2s, t.length, t.ends_source);
+    sides_[dma_side::s2m].complete(ended_s2m, t.length, t.ends_destination);
+    completed_ = t.packet;
     if (--in_flight_ == 0) barrier_ = false;
     return ended_m2s;
 }
@@ -292,7 +312,7 @@ std::uint32_t dma_queue::end_transfer(const dma_transfer& t) {
 /// Starts a compute packet, or adds its scales.
 bool dma_queue::accept_compute(const dma_descriptor& d) {
     const unsigned type = d.operation_type();
-    if (type == meta::op_type_compute && packet_descriptors_ == 0) {
+    if (type == meta::op_type_compute && packet_.descriptors == 0) {
         compute_ = std::make_unique<dma_compute_packet>(d);
         return !refused(compute_->operation.check_operation(group().compute.can));
     }
@@ -308,7 +328,11 @@ bool dma_queue::accept_compute(const dma_descriptor& d) {
 void dma_queue::collect_source() {
     stream& from = sides_[dma_side::m2s];
     dma_compute_packet& packet = *compute_;
-    ++packet.m2s;
+    if (++packet.m2s > settings().max_compute_descriptors) {
+        error(dma_side::m2s, cause::m2s_too_many_descriptors, misuse::too_many_descriptors,
+              "sources of a compute packet", true);
+        return;
+    }
     packet.interrupt |= from.current.interrupt();
     packet.barrier |= from.current.barrier();
     if (from.current.operation_type() == meta::op_type_copy)
@@ -343,12 +367,13 @@ void dma_queue::take_compute_packet(dma_transfer& next) {
     const dma_operation& operation = compute_->operation;
     sides_[dma_side::m2s].active = false;
     if (compute_->barrier && settings().has_barriers) barrier_ = true;
-    end_packet();
+    packet_ = {};
     next.queue = this;
     next.source = operation.sources().front().address;
     next.destination = operation.destinations().front().address;
     next.length = static_cast<std::uint32_t>(operation.bytes_written());
     next.ends_source = next.ends_destination = next.ends_packet = true;
+    next.abandoned = std::exchange(abandoned_, 0);
     next.interrupt = compute_->interrupt;
     next.compute = std::move(compute_);
 }
@@ -381,6 +406,11 @@ void dma_queue::data_error(dma_side side, std::uint64_t address, std::uint64_t r
     access_error(side, reads ? cause::m2s_data_response : cause::s2m_data_response,
                  reads ? misuse::unmapped_source : misuse::unmapped_destination,
                  fmt::format("{:#x}", address), reports);
+}
+
+void dma_queue::fail() {
+    set_aborted(dma_side::s2m, true);
+    raise(dma_side::m2s, cause::m2s_data_parity, true);
 }
 
 bool dma_queue::refused(const std::optional<dma_operation::refusal>& why) {

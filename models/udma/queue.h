@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -47,10 +48,15 @@ public:
     void adopt_length(dma_side side);
     void reset(dma_side side);
     void set_aborted(dma_side side, bool aborted) { sides_[side].aborted = aborted; }
-    /// Drops work in flight; incomplete descriptors return to their rings.
+    /// Stops both sides, after a failure of hardware.
+    void fail();
+    /// Drops work in flight; incomplete descriptors return to their rings. Both sides continue
+    /// after the last byte of the completed transfers.
     void drop();
-    /// Fault: the next descriptor that is fetched has `bit` (0 to 127) inverted.
-    void damage_next(dma_side side, std::uint8_t bit) { sides_[side].damaged_bit = bit; }
+    /// Fault: the next descriptor that is fetched has `bit` (0 to 127) inverted; nullopt: none.
+    void damage_next(dma_side side, std::optional<std::uint8_t> bit) {
+        sides_[side].damaged_bit = bit;
+    }
 
     // Scheduling.
     bool has_work() const {
@@ -62,9 +68,10 @@ public:
     bool is_idle() const { return in_flight_ == 0; }
     const sc_core::sc_time& ready_at() const { return ready_at_; }
     /// Timeout of a started packet that lacks destination descriptors; nullopt if there is none.
-    std::optional<sc_core::sc_time> update_starvation() {
-        if (packet_descriptors_ == 0 && !starved_since_) return std::nullopt;
-        return note_starvation();
+    /// `stopped`: the engine starts no transfers.
+    std::optional<sc_core::sc_time> update_starvation(bool stopped) {
+        if (packet_.descriptors == 0 && !starved_since_) return std::nullopt;
+        return note_starvation(stopped);
     }
     /// Reports such a packet if it has timed out.
     void expire_starvation() {
@@ -106,6 +113,9 @@ private:
         bool aborted = false;
         std::optional<std::uint8_t> damaged_bit;
         std::uint32_t left = 0;  // bytes of `current` not yet assigned to a transfer
+        std::uint32_t done =
+            0;  // bytes of the descriptor at the ring's head, by completed transfers
+        std::uint32_t skip = 0;  // bytes of the next descriptor that are done already
         std::uint64_t address = 0;
         dma_descriptor current{};
         dma_ring ring;
@@ -118,6 +128,24 @@ private:
             address += bytes;
             return first;
         }
+        /// Begins with the ring's next descriptor.
+        void begin(const dma_descriptor& d, std::uint32_t length, std::uint64_t first) {
+            const std::uint32_t skipped = std::min(std::exchange(skip, 0), length);
+            current = d;
+            left = length - skipped;
+            address = first + skipped;
+            active = true;
+        }
+        void complete(std::uint32_t descriptors, std::uint32_t bytes, bool ends) {
+            for (std::uint32_t n = 0; n < descriptors; ++n) ring.complete();
+            done = ends ? 0 : done + bytes;
+        }
+        /// Returns to the state after the completed transfers.
+        void rewind() {
+            ring.rewind();
+            active = false;
+            skip = done;
+        }
     };
     struct fetch_request {
         dma_side side;
@@ -127,7 +155,8 @@ private:
 
     dma_group& group() const { return engine_.group; }
     std::uint32_t length_of(dma_side side, const dma_descriptor& d) const;
-    void end_packet() { packet_bytes_ = packet_descriptors_ = 0; }
+    void note_operation(std::uint32_t count);
+    trace::operation operation_of(std::uint32_t before_tail) const;
     dma_progress load(dma_side side);
     fetch_request next_fetch(dma_side side) const;
     dma_progress fetch(const fetch_request& wanted);
@@ -138,7 +167,7 @@ private:
     void collect_source();
     bool collect_destination(dma_transfer& next);
     void take_compute_packet(dma_transfer& next);
-    std::optional<sc_core::sc_time> note_starvation();
+    std::optional<sc_core::sc_time> note_starvation(bool stopped);
     void end_starvation();
     bool raise(dma_side side, unsigned cause, bool always_aborts);
 
@@ -155,14 +184,20 @@ private:
     std::optional<sc_core::sc_time> starved_since_;
     started_work::share started_;  // work started by the host's latest doorbell
 
-    // The current packet.
-    std::uint32_t packet_bytes_ = 0;
-    std::uint32_t packet_descriptors_ = 0;         // 0: between packets
+    dma_packet_progress packet_;                   // including the current source
+    dma_packet_progress before_;                   // the same without the current source
+    dma_packet_progress completed_;                // by completed transfers
     std::unique_ptr<dma_compute_packet> compute_;  // compute packet being collected
+    std::uint32_t abandoned_ = 0;  // sources of compute packets that ended without their last bit
 
-    // While tracing: operations of posted m2s descriptors, and of the current one.
-    std::vector<std::pair<trace::operation, std::uint32_t>> posted_;
-    trace::operation operation_ = 0;
+    // While tracing: operations of posted m2s descriptors, which are numbered since the start.
+    struct posted {
+        trace::operation of;
+        std::uint64_t first, end;
+    };
+    std::vector<posted> posted_;
+    std::uint64_t posted_descriptors_ = 0;
+    trace::operation operation_ = 0;  // of the current m2s descriptor
 };
 
 }  // namespace trn

@@ -36,7 +36,10 @@ public:
     std::uint32_t pending() const { return pending_; }
     /// Number of descriptors that may still be posted.
     std::uint32_t room() const { return length_ - pending_; }
-    bool starved() const { return fetched_ == 0 && to_fetch_ == 0; }
+    /// Number of descriptors posted and not started, and of those not fetched.
+    std::uint32_t unstarted() const { return fetched_ + to_fetch_; }
+    std::uint32_t unfetched() const { return to_fetch_; }
+    bool starved() const { return unstarted() == 0; }
     bool fetched() const { return fetched_ > 0; }
 
     /// Number of descriptors of the next fetch, starting at index fetch_at().

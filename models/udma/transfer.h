@@ -28,6 +28,12 @@ struct dma_compute_packet {
     sc_core::sc_time delay;   ///< of accesses through sockets
 };
 
+/// How much of a packet's source side has been started or completed.
+struct dma_packet_progress {
+    std::uint32_t descriptors = 0;  ///< 0: between packets
+    std::uint32_t bytes = 0;        ///< of copies; at least 2^30 is shown as 2^30
+};
+
 /// A piece of a queue's stream within one descriptor of each side, or a whole compute packet.
 struct dma_transfer {
     dma_queue* queue = nullptr;
@@ -36,6 +42,8 @@ struct dma_transfer {
     sc_core::sc_time completes_at = {};
     bool ends_source = false, ends_destination = false;  ///< completes that side's descriptor
     bool ends_packet = false;
+    std::uint32_t abandoned = 0;  ///< sources of abandoned packets that it completes too
+    dma_packet_progress packet;   ///< of completed sources, once it is complete
     bool interrupt = false;
     bool dropped = false;                                   ///< its queue was reset or aborted
     std::unique_ptr<dma_compute_packet> compute = nullptr;  ///< null for copies

@@ -101,7 +101,7 @@ void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
-    if (payload.is_write() && reset.level(reset_line_of(where.engine))) {
+    if (payload.is_write() && in_reset(where.engine)) {
         // In reset, registers have their reset values.
         payload.set_response_status(tlm::TLM_OK_RESPONSE);
         return;
@@ -297,8 +297,8 @@ void udma::update_aborted() {
 }
 
 void udma::abort_queue(unsigned number, unsigned queue) {
-    engine(number).abort(dma_side::m2s, queue);
-    engine(number).abort(dma_side::s2m, queue);
+    if (in_reset(number)) return;
+    engine(number).fail(queue);
     schedule();
 }
 
@@ -308,7 +308,10 @@ std::vector<accepts_faults::fault> udma::faults() {
         return static_cast<unsigned>(fault_number(arguments, name, 0, most, otherwise));
     };
     return {
-        {"dma_abort", "engine: 0 is the first of the group; queue: 0 to 15; stops the queue",
+        {"dma_abort",
+         "engine: 0 is the first of the group; queue: 0 to 15; stops the queue, unless the engine "
+         "is "
+         "in reset",
          [=, this](auto& arguments) {
              abort_queue(number(arguments, "engine", cfg_.engines - 1),
                          number(arguments, "queue", dma_engine::queues - 1));
@@ -323,6 +326,7 @@ std::vector<accepts_faults::fault> udma::faults() {
              const auto queue = number(arguments, "queue", dma_engine::queues - 1);
              const auto bit = number(arguments, "bit", bits - 1, (*random_)() % bits);
              const auto side = number(arguments, "side", 1, 0) == 0 ? dma_side::m2s : dma_side::s2m;
+             if (in_reset(index)) return;
              engine(index).damage_next(side, queue, static_cast<std::uint8_t>(bit));
          }}};
 }
