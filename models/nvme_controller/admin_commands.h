@@ -36,6 +36,7 @@ public:
 
     void begin(job& of) override;
     void received(job&) override {}
+    void clear(job&) override {}
 
     /// Reports a temperature outside its thresholds as an event, if software has enabled it.
     void check_temperature();
@@ -45,6 +46,7 @@ private:
     void create_submission(job& of);
     void delete_submission(job& of);
     void identify(job& of);
+    void set_feature(job& of);
     void log_page(job& of);
     void abort(job& of);
     void request_event(job& of);

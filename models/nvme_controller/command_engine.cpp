@@ -13,6 +13,15 @@ namespace trn::nvme {
 using sc_core::sc_time;
 namespace words = nvme_entry_regs;
 
+namespace {
+
+/// Whether a waiting command has done its work, or failed, and only its completion is due.
+bool has_taken_effect(const job& of) {
+    return of.moves == job::data::none && of.clears.empty();
+}
+
+}  // namespace
+
 command_engine::command_engine(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
                                queue_set& queues, medium& content, command_set& admin,
                                command_set& io, listener& owner)
@@ -30,7 +39,7 @@ command_engine::command_engine(sc_core::sc_module_name name, tlm::tlm_initiator_
 }
 
 void command_engine::start() {
-    is_started_ = true;
+    is_started_ = fetches_ = true;
     work_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -43,6 +52,14 @@ void command_engine::forget() {
     later_.abandon();
     writer_.abandon();
     work_.cancel();
+}
+
+void command_engine::stop_fetching() {
+    fetches_ = false;
+    if (!fetching_) return;
+    fetching_.reset();
+    later_.abandon();
+    work_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void command_engine::invalidate(std::uint64_t first, std::uint64_t last) {
@@ -66,6 +83,11 @@ command_engine::progress command_engine::advance() {
     if (fetching_) return fetch();
     if (!waiting_.empty() && waiting_.begin()->first <= sc_core::sc_time_stamp()) {
         job due = std::move(waiting_.extract(waiting_.begin()).mapped());
+        if (!due.clears.empty()) {
+            set_of(due).clear(due);
+            waiting_.emplace(sc_core::sc_time_stamp() + due.after, std::move(due));
+            return progress::moved;
+        }
         if (due.moves == job::data::none) {
             finish(due);
             return progress::moved;
@@ -78,7 +100,10 @@ command_engine::progress command_engine::advance() {
         return progress::moved;
     }
     unsigned number = 0;
-    if (outstanding() >= max_outstanding || queues_.next(number) == nullptr) return progress::idle;
+    const bool is_full = outstanding() >= max_outstanding;
+    if (!fetches_ || outstanding() >= max_outstanding + max_admin_beyond ||
+        queues_.next(number, is_full) == nullptr)
+        return progress::idle;
     fetching_ = number;
     return fetch();
 }
@@ -154,24 +179,24 @@ bool command_engine::abort(std::uint16_t queue, std::uint16_t id) {
         return end(std::move(of));
     }
     for (auto at = waiting_.begin(); at != waiting_.end(); ++at)
-        if (is_it(at->second)) return end(std::move(waiting_.extract(at).mapped()));
+        if (is_it(at->second) && !has_taken_effect(at->second))
+            return end(std::move(waiting_.extract(at).mapped()));
     return false;
 }
 
 void command_engine::abort_all(std::uint16_t queue) {
     std::vector<job> gone;
-    const auto take = [&](job& of) {
-        const bool is_its = of.request.queue == queue;
-        if (is_its) gone.push_back(std::move(of));
-        return is_its;
+    const auto take = [&](job& of, bool is_over) {
+        if (of.request.queue != queue) return false;
+        if (!is_over) of.how = status::aborted_sq_deletion;
+        gone.push_back(std::move(of));
+        return true;
     };
     for (auto at = waiting_.begin(); at != waiting_.end();)
-        at = take(at->second) ? waiting_.erase(at) : ++at;
-    for (auto at = lost_.begin(); at != lost_.end();) at = take(*at) ? lost_.erase(at) : ++at;
-    for (job& each : gone) {
-        each.how = status::aborted_sq_deletion;
-        finish(each);
-    }
+        at = take(at->second, has_taken_effect(at->second)) ? waiting_.erase(at) : ++at;
+    for (auto at = lost_.begin(); at != lost_.end();)
+        at = take(*at, false) ? lost_.erase(at) : ++at;
+    for (const job& each : gone) finish(each);
 }
 
 // --- data ---
@@ -279,15 +304,15 @@ void command_engine::end_move() {
 // --- completions ---
 
 void command_engine::finish(const job& done) {
-    if (!done.request.is_admin() && lose_completions_ > 0) {
-        --lose_completions_;
-        ++counters_.lost;
-        return;
-    }
     const completion how{done.request.queue, done.request.id(), done.how, done.result};
     if (done.how != status::success) {
         ++counters_.failed;
         owner_.failed(how, done.request);
+    }
+    if (!done.request.is_admin() && lose_completions_ > 0) {
+        --lose_completions_;
+        ++counters_.lost;
+        return;
     }
     complete(how);
 }

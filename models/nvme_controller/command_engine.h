@@ -23,6 +23,9 @@ namespace trn::nvme {
 /// A command from its fetch to its completion.
 struct job {
     enum class data : std::uint8_t { none, to_host, from_host };
+    struct range {
+        std::uint64_t offset = 0, length = 0;  // bytes of the medium
+    };
 
     command request;
     status how = status::success;
@@ -31,7 +34,9 @@ struct job {
     std::uint32_t length = 0;                  ///< bytes of data
     std::optional<std::uint64_t> medium = {};  ///< offset of the data on the medium
     std::vector<std::uint8_t> bytes = {};      ///< otherwise the data; `length` bytes
-    sc_core::sc_time after = {};  ///< delay before data moves to the host, or before the completion
+    std::vector<range> clears = {};            ///< ranges to clear before the completion
+    sc_core::sc_time after = {};  ///< delay before data moves to the host, the ranges are cleared
+                                  ///< further, or the completion
     bool is_held = false;         ///< the command set completes it later
 };
 
@@ -43,6 +48,8 @@ public:
     virtual void begin(job& of) = 0;
     /// All data of the host has arrived: sets `how` and `after`.
     virtual void received(job& of) = 0;
+    /// Clears the job's next ranges, as many as bounded work allows, and sets `how` and `after`.
+    virtual void clear(job& of) = 0;
 
 protected:
     ~command_set() = default;
@@ -51,7 +58,10 @@ protected:
 /// Fetches commands, moves their data, and writes their completions.
 class command_engine : public sc_core::sc_module {
 public:
-    static constexpr std::size_t max_outstanding = 2048;  // commands
+    /// I/O commands that are not completed. Admin commands are fetched beyond it: an abort must
+    /// reach commands that do not complete.
+    static constexpr std::size_t max_outstanding = 2048;
+    static constexpr std::size_t max_admin_beyond = 64;
 
     class listener {
     public:
@@ -76,14 +86,18 @@ public:
     /// start(): the controller is ready. forget(): it is not ready; discards all commands.
     void start();
     void forget();
+    /// A shutdown is complete: fetches no further command. Completes those that it has.
+    void stop_fetching();
     void tail_moved() { work_.notify(sc_core::SC_ZERO_TIME); }
     /// The host has advanced a completion queue's head.
     void head_moved(unsigned completion_queue);
     void invalidate(std::uint64_t first, std::uint64_t last);
 
-    /// Completes a command with abort_requested; false if there is none with this id to abort.
+    /// Completes a command with abort_requested; false if there is none with this id that can be
+    /// aborted: a command that has taken effect cannot.
     bool abort(std::uint16_t queue, std::uint16_t id);
-    /// Completes all commands of a submission queue, before it is deleted.
+    /// Completes all commands of a submission queue, before it is deleted: those that have taken
+    /// effect with their own status, the others as aborted.
     void abort_all(std::uint16_t queue);
     /// Writes a completion, when its queue has room.
     void complete(const completion& done);
@@ -121,7 +135,7 @@ private:
     memory_port memory_;
     deferral later_;
     host_writer writer_;
-    bool is_started_ = false;
+    bool is_started_ = false, fetches_ = false;
     std::optional<unsigned> fetching_;  // submission queue
     std::array<std::uint32_t, 16> fetched_{};
     std::multimap<sc_core::sc_time, job> waiting_;  // by the time at which they continue

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/nvme_controller/io_commands.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 
@@ -64,7 +65,6 @@ void io_commands::read(job& of) {
     if (of.how != status::success) return;
     of.after = content_.time_of_read(blocks.length);
     if (!content_.is_readable(blocks.offset, blocks.length)) {
-        ++health_.media_errors;
         of.how = status::unrecovered_read_error;
         return;
     }
@@ -87,9 +87,8 @@ void io_commands::write(job& of) {
 void io_commands::write_zeroes(job& of) {
     const range blocks = blocks_of(of);
     if (of.how != status::success) return;
-    of.after = content_.time_of_write(0);
-    if (!content_.clear(blocks.offset, blocks.length)) of.how = status::write_fault;
-    if (is_durable(of)) content_.flush(blocks.offset, blocks.length);
+    of.clears.push_back(blocks);
+    clear(of);
 }
 
 void io_commands::received(job& of) {
@@ -119,10 +118,34 @@ void io_commands::deallocate(job& of) {
     }
     for (std::size_t at = 0; at < of.bytes.size(); at += range_bytes) {
         const auto [first, count] = range_at(at);
-        if (!content_.clear(first * block_bytes_, count * block_bytes_))
-            of.how = status::write_fault;
+        if (count != 0) of.clears.push_back({first * block_bytes_, count * block_bytes_});
     }
-    if (!settings_.write_cache()) content_.flush();
+    clear(of);
+}
+
+/// Takes the time of a short write, or of the bytes that were written because the image's file
+/// system makes no holes; then the rest follows.
+void io_commands::clear(job& of) {
+    const sc_core::sc_time min_step(100, sc_core::SC_US);  // other work goes on with any timing
+    of.after = content_.time_of_write(0);
+    while (!of.clears.empty()) {
+        range& next = of.clears.back();
+        const auto done = content_.clear(next.offset, next.length);
+        if (!done) {
+            of.how = status::write_fault;
+            of.clears.clear();
+            return;
+        }
+        next.offset += *done;
+        next.length -= *done;
+        if (next.length != 0) {
+            of.after = std::max(content_.time_of_write(*done), min_step);
+            return;
+        }
+        of.clears.pop_back();
+    }
+    const bool zeroes = of.request.opcode() == words::nvm::opcode_write_zeroes;
+    if (zeroes ? is_durable(of) : !settings_.write_cache()) content_.flush();
 }
 
 }  // namespace trn::nvme

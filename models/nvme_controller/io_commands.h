@@ -17,13 +17,12 @@ public:
 
     void begin(job& of) override;
     void received(job& of) override;
+    void clear(job& of) override;
 
     std::uint64_t blocks() const { return content_.size() / block_bytes_; }
 
 private:
-    struct range {
-        std::uint64_t offset = 0, length = 0;  // bytes
-    };
+    using range = job::range;
     /// The blocks of a command; sets `how` if they are not all on the medium.
     range blocks_of(job& of) const;
     void read(job& of);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -70,18 +71,28 @@ bool image_file::write(std::uint64_t offset, std::span<const std::uint8_t> from)
     return true;
 }
 
-bool image_file::clear(std::uint64_t offset, std::uint64_t size) {
+std::optional<std::uint64_t> image_file::clear(std::uint64_t offset, std::uint64_t size) {
     constexpr int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
     if (fallocate(file_.get(), how, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0)
-        return true;
-    // The file system does not support holes.
-    static constexpr std::uint8_t zeroes[4096] = {};
-    for (std::uint64_t done = 0; done < size;) {
-        const auto count = std::min<std::uint64_t>(sizeof zeroes, size - done);
-        if (!write(offset + done, {zeroes, static_cast<std::size_t>(count)})) return false;
-        done += count;
+        return size;
+    // The file system does not make holes: writes zeros where the file is not a hole already.
+    if (const auto hole = hole_at(offset); hole != 0) return std::min(hole, size);
+    static constexpr std::array<std::uint8_t, 64 << 10> zeros{};
+    const auto count = std::min(size, max_zeros);
+    for (std::uint64_t done = 0; done < count;) {
+        const auto part = std::min<std::uint64_t>(zeros.size(), count - done);
+        if (!write(offset + done, std::span(zeros).first(part))) return std::nullopt;
+        done += part;
     }
-    return true;
+    return count;
+}
+
+/// Number of bytes of the hole that begins at `offset`; 0 if there is none.
+std::uint64_t image_file::hole_at(std::uint64_t offset) const {
+    const auto data = lseek(file_.get(), static_cast<off_t>(offset), SEEK_DATA);
+    if (data < 0)
+        return errno == ENXIO ? ~std::uint64_t{0} : 0;  // a hole up to the end, or unknown
+    return static_cast<std::uint64_t>(data) - offset;
 }
 
 std::uint64_t image_file::used() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,16 +15,20 @@ namespace trn::nvme {
 /// use it at a time.
 class image_file final : public block_store {
 public:
+    /// Bytes that one clear() writes on a file system that does not make holes.
+    static constexpr std::uint64_t max_zeros = 1 << 20;
+
     /// Creates the file if it does not exist. \throws std::runtime_error if the file cannot be
     /// used, is in use, or has another size
     image_file(const std::string& path, std::uint64_t size);
 
     bool read(std::uint64_t offset, std::span<std::uint8_t> into) override;
     bool write(std::uint64_t offset, std::span<const std::uint8_t> from) override;
-    bool clear(std::uint64_t offset, std::uint64_t size) override;
+    std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t size) override;
     std::uint64_t used() const override;
 
 private:
+    std::uint64_t hole_at(std::uint64_t offset) const;
     bool failed(const char* operation);
 
     const std::string path_;

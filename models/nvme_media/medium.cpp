@@ -32,19 +32,20 @@ bool medium::read(std::uint64_t offset, std::span<std::uint8_t> into) {
 }
 
 bool medium::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
+    if (!cache_.about_to_write(offset, from.size()) || !store_->write(offset, from)) return false;
     mend(offset, from.size());
-    return cache_.about_to_write(offset, from.size()) && store_->write(offset, from);
+    return true;
 }
 
 /// Clears a range; one larger than the cache becomes durable at once.
-bool medium::clear(std::uint64_t offset, std::uint64_t length) {
-    if (length == 0) return true;
-    mend(offset, length);
+std::optional<std::uint64_t> medium::clear(std::uint64_t offset, std::uint64_t length) {
     if (length > cfg_.write_cache)
         cache_.flush();
     else if (!cache_.about_to_write(offset, length))
-        return false;
-    return store_->clear(offset, length);
+        return std::nullopt;
+    const auto cleared = store_->clear(offset, length);
+    if (cleared) mend(offset, *cleared);
+    return cleared;
 }
 
 // --- spoiled ranges ---

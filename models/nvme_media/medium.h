@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <systemc>
@@ -31,12 +32,15 @@ public:
 
     std::uint64_t size() const { return cfg_.capacity; }
     std::uint64_t used() const { return store_->used(); }
+    bool has_write_cache() const { return cache_.exists(); }
     std::uint64_t dirty_bytes() const { return cache_.dirty_bytes(); }
 
     /// False if the storage has failed or the range has spoiled bytes.
     bool read(std::uint64_t offset, std::span<std::uint8_t> into);
     bool write(std::uint64_t offset, std::span<const std::uint8_t> from);
-    bool clear(std::uint64_t offset, std::uint64_t length);
+    /// Clears the first bytes of a range, as many as bounded work allows; returns their number, or
+    /// nothing if the storage has failed. Precondition: length is not 0.
+    std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t length);
     void flush() { cache_.flush(); }
     void flush(std::uint64_t offset, std::uint64_t length) { cache_.flush(offset, length); }
     std::uint64_t lose_power() { return cache_.lose_power(); }

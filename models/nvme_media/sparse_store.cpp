@@ -41,7 +41,7 @@ bool sparse_store::write(std::uint64_t offset, std::span<const std::uint8_t> fro
     return true;
 }
 
-bool sparse_store::clear(std::uint64_t offset, std::uint64_t size) {
+std::optional<std::uint64_t> sparse_store::clear(std::uint64_t offset, std::uint64_t size) {
     const auto clear_part = [this](std::uint64_t at, std::uint64_t count) {
         const auto found = extents_.find(at / extent_bytes);
         if (found != extents_.end())
@@ -52,7 +52,7 @@ bool sparse_store::clear(std::uint64_t offset, std::uint64_t size) {
     const std::uint64_t last = end / extent_bytes;                           // exclusive
     if (first > last) {                                                      // within one extent
         clear_part(offset, size);
-        return true;
+        return size;
     }
     if (first * extent_bytes > offset) clear_part(offset, first * extent_bytes - offset);
     if (end > last * extent_bytes) clear_part(last * extent_bytes, end - last * extent_bytes);
@@ -61,7 +61,7 @@ bool sparse_store::clear(std::uint64_t offset, std::uint64_t size) {
                       [&](const auto& each) { return each.first >= first && each.first < last; });
     else
         for (std::uint64_t n = first; n < last; ++n) extents_.erase(n);
-    return true;
+    return size;
 }
 
 }  // namespace trn::nvme

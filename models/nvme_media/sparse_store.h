@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -18,7 +19,7 @@ public:
 
     bool read(std::uint64_t offset, std::span<std::uint8_t> into) override;
     bool write(std::uint64_t offset, std::span<const std::uint8_t> from) override;
-    bool clear(std::uint64_t offset, std::uint64_t size) override;
+    std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t size) override;
     std::uint64_t used() const override { return extents_.size() * extent_bytes; }
 
 private:

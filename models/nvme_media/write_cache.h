@@ -22,6 +22,7 @@ public:
     write_cache(block_store& store, std::uint64_t size, std::uint64_t capacity, std::uint64_t seed)
         : store_(store), size_(size), max_pages_(capacity / page_bytes), seed_(seed) {}
 
+    bool exists() const { return max_pages_ != 0; }
     /// Must be called before a range is written. If the cache is full, the oldest pages become
     /// durable.
     bool about_to_write(std::uint64_t offset, std::uint64_t length);

@@ -40,7 +40,7 @@ struct completion_queue {
 /// called.
 class queue_set {
 public:
-    static constexpr std::uint32_t max_entries = 1024;
+    static constexpr std::uint32_t max_entries = 1024;  ///< of an I/O queue; admin: 4096
     static constexpr std::uint32_t submission_bytes = 64, completion_bytes = 16;
 
     explicit queue_set(unsigned pairs) : pairs_(pairs) {}
@@ -52,22 +52,25 @@ public:
     submission_queue* submission(unsigned number);
     completion_queue* completions(unsigned number);
     unsigned pairs() const { return pairs_; }
+    bool has_io_queues() const;
 
     status create(unsigned number, const submission_queue& made);
     status create(unsigned number, const completion_queue& made);
     status remove_submission(unsigned number);
     status remove_completions(unsigned number);
 
-    /// Doorbell writes. False if the queue or the entry does not exist.
+    /// Doorbell writes. False if the queue does not exist, or the value is invalid (NVM Express
+    /// 5.2: no change, or more entries than there are).
     bool set_tail(unsigned number, std::uint32_t tail);
     bool set_head(unsigned number, std::uint32_t head);
 
     /// The next submission queue with a command, in round-robin order; null if there is none. Skips
     /// queues whose completion queue has max_entries waiting completions.
-    submission_queue* next(unsigned& number);
+    submission_queue* next(unsigned& number, bool admin_only);
 
 private:
-    bool is_free_number(unsigned number) const { return number != 0 && number <= pairs_; }
+    bool has_command(unsigned number) const;
+    bool is_io_number(unsigned number) const { return number != 0 && number <= pairs_; }
 
     const unsigned pairs_;  // I/O queues per direction
     std::vector<submission_queue> submissions_;

@@ -4,45 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 
 #include "models/nvme_controller/nvme_controller_regs.h"
 #include "tests/support/register_contract.h"
 #include "tests/unit/nvme_controller/disk_driver.h"
+#include "tests/unit/nvme_controller/nvme_test.h"
 
 namespace {
 
 using namespace trn;
 using test::disk_driver;
 using command = disk_driver::command;
-
-constexpr std::uint64_t data = 0x100000, other = 0x200000;
-
-struct NvmeTest : testing::Test {
-    explicit NvmeTest(const nvme_controller::config& cfg = {.capacity = 64 << 20}) : host(cfg) {
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    }
-    void fill(std::uint64_t at, std::uint64_t size, unsigned seed) {
-        for (std::uint64_t i = 0; i < size; ++i)
-            host.bytes(at)[i] = static_cast<std::uint8_t>(seed + i * 31 + (i >> 12));
-    }
-    bool same(std::uint64_t a, std::uint64_t b, std::uint64_t size) {
-        return std::equal(host.bytes(a), host.bytes(a) + size, host.bytes(b));
-    }
-    unsigned write(std::uint64_t block, std::uint32_t count, std::uint64_t at = data) {
-        return host.execute(1, disk_driver::io(1, block, count, at)).status();
-    }
-    unsigned read(std::uint64_t block, std::uint32_t count, std::uint64_t at = other) {
-        return host.execute(1, disk_driver::io(2, block, count, at)).status();
-    }
-    void inject(const std::string& name, const fault_arguments& arguments = {}) {
-        host.disk.inject(name, arguments);
-    }
-
-    disk_driver host;
-};
+using NvmeTest = test::nvme_test;
 
 TEST_F(NvmeTest, RegistersKeepTheirContract) {
     test::register_contract(host.bar0, nvme_controller_regs::table).check();
