@@ -35,8 +35,7 @@ void admin_commands::begin(job& of) {
     case words::admin::opcode_get_log_page:
         return log_page(of);
     case words::admin::opcode_set_features:
-        of.how = of_.settings.set(of.request.words, of.result);
-        return check_temperature();
+        return set_feature(of);
     case words::admin::opcode_get_features:
         of.how = of_.settings.get(of.request.words, of.result);
         return;
@@ -127,6 +126,11 @@ void admin_commands::log_page(job& of) {
         (std::uint64_t{w.get(words::log_length::dwords_hi)} << 16 | w.get(words::log::dwords_lo)) +
         1;
     const std::uint64_t offset = w.get_wide(words::reg::log_offset_lo);
+    const std::uint32_t name = w.get(words::reg::namespace_);
+    if (name != 0 && name != all_namespaces) {  // LPA: no log of a single namespace
+        of.how = status::invalid_field;
+        return;
+    }
     std::vector<std::uint8_t> bytes;
     switch (number) {
     case words::log::page_errors:
@@ -150,6 +154,25 @@ void admin_commands::log_page(job& of) {
     bytes.resize(static_cast<std::size_t>(count * 4));  // zeroes after the page
     answer(of, std::move(bytes));
     if (w.get(words::log::retain_event) == 0) of_.events.has_read(number);
+}
+
+// --- features ---
+
+/// The number of queues is settled before the first I/O queue. What the write cache holds becomes
+/// durable when it is switched off.
+void admin_commands::set_feature(job& of) {
+    if (of.request.words.get(words::feature::id) == words::feature::id_queues &&
+        of_.queues.has_io_queues()) {
+        of.how = status::command_sequence_error;
+        return;
+    }
+    const bool had_cache = of_.settings.write_cache();
+    of.how = of_.settings.set(of.request.words, of.result);
+    if (had_cache && !of_.settings.write_cache()) {
+        of_.content.flush();
+        of.after += of_.content.time_of_flush();
+    }
+    check_temperature();
 }
 
 // --- abort, events ---

@@ -21,12 +21,41 @@ std::optional<std::size_t> threshold(std::uint32_t asked) {
     return kind;
 }
 
+constexpr std::uint32_t vector_bits = 0xffff, coalescing_disable = 1u << 16;
+
+/// Bits of the features whose value is only stored; software reads the others as 0.
+constexpr std::uint32_t stored_bits(std::uint32_t id) {
+    switch (id) {
+    case names::id_arbitration:
+        return 0xffff'ff07;
+    case names::id_power:
+        return 0xff;
+    case names::id_error_recovery:
+    case names::id_coalescing:
+        return 0xffff;
+    case names::id_write_cache:
+    case names::id_atomicity:
+        return 1;
+    case names::id_events:
+        return 0x7fff;
+    default:
+        return 0;
+    }
+}
+
 }  // namespace
 
 void features::reset() {
     values_ = {};
     values_[names::id_write_cache] = 1;
     thresholds_ = {hottest, coldest};
+    coalescing_disabled_.assign(limits_.vectors, false);
+}
+
+/// Whether a feature whose value is only stored exists (NVM Express 5.21.1.6: the write cache's
+/// feature needs a write cache).
+bool features::has(std::uint32_t id) const {
+    return stored_bits(id) != 0 && (id != names::id_write_cache || limits_.has_write_cache);
 }
 
 status features::set(const entry& command, std::uint32_t& result) {
@@ -44,21 +73,19 @@ status features::set(const entry& command, std::uint32_t& result) {
         if ((wanted & 0xffff) == 0xffff || wanted >> 16 == 0xffff) return status::invalid_field;
         result = queues();
         return status::success;
-    case names::id_power:  // there is one power state
-        return (wanted & 0x1f) == 0 ? status::success : status::invalid_field;
     case names::id_vector:
-        return (wanted & 0xffff) < vectors_ ? status::success : status::invalid_vector;
-    case names::id_arbitration:
-    case names::id_error_recovery:
-    case names::id_write_cache:
-    case names::id_coalescing:
-    case names::id_atomicity:
-    case names::id_events:
-        values_[id] = wanted;
+        if ((wanted & vector_bits) >= limits_.vectors) return status::invalid_field;
+        coalescing_disabled_[wanted & vector_bits] = (wanted & coalescing_disable) != 0;
         return status::success;
+    case names::id_power:  // there is one power state
+        if ((wanted & 0x1f) != 0) return status::invalid_field;
+        break;
     default:
-        return status::invalid_field;
+        break;
     }
+    if (!has(id)) return status::invalid_field;
+    values_[id] = wanted & stored_bits(id);
+    return status::success;
 }
 
 status features::get(const entry& command, std::uint32_t& result) const {
@@ -75,19 +102,14 @@ status features::get(const entry& command, std::uint32_t& result) const {
         result = queues();
         return status::success;
     case names::id_vector:
-        result = asked & 0xffff;
-        return result < vectors_ ? status::success : status::invalid_vector;
-    case names::id_power:
-    case names::id_arbitration:
-    case names::id_error_recovery:
-    case names::id_write_cache:
-    case names::id_coalescing:
-    case names::id_atomicity:
-    case names::id_events:
-        result = values_[id];
+        result = asked & vector_bits;
+        if (result >= limits_.vectors) return status::invalid_field;
+        if (coalescing_disabled_[result]) result |= coalescing_disable;
         return status::success;
     default:
-        return status::invalid_field;
+        if (!has(id)) return status::invalid_field;
+        result = values_[id];
+        return status::success;
     }
 }
 

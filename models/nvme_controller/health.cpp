@@ -22,6 +22,8 @@ std::uint64_t data_units(std::uint64_t bytes) {
 void health::note_error(const completion& result, const command& of) {
     const bool has_block = !of.is_admin() && of.opcode() != words::nvm::opcode_flush &&
                            of.opcode() != words::nvm::opcode_dataset_management;
+    constexpr unsigned of_media = 2;  // status code type
+    if (static_cast<unsigned>(result.how) >> 8 == of_media) ++media_errors;
     errors_.push_front({++failures_, result,
                         has_block ? of.words.get_wide(words::reg::block_lo) : 0,
                         of.words.get(words::reg::namespace_)});

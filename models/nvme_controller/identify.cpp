@@ -48,7 +48,8 @@ std::vector<std::uint8_t> identity::controller_page() const {
     page[513] = 0x44;                                // CQES
     put<std::uint32_t>(page, 516, 1);                // NN
     put<std::uint16_t>(page, 520, 1 << 2 | 1 << 3);  // ONCS: dataset management, write zeroes
-    page[525] = 1 | 3 << 1;  // VWC: present; flush applies to all namespaces
+    page[525] =
+        static_cast<std::uint8_t>(has_write_cache | 3 << 1);  // VWC; flush takes all namespaces
     const std::string name = fmt::format("nqn.2014-08.org.nvmexpress:{:04x}{:04x}{:016x}", vendor,
                                          subsystem_vendor, serial);
     std::memcpy(&page[768], name.data(), name.size());  // SUBNQN

@@ -35,6 +35,7 @@ struct identity {
     std::uint64_t serial = 0;
     std::uint64_t blocks = 0;
     std::uint32_t block_bytes = 512;
+    bool has_write_cache = false;
 
     std::vector<std::uint8_t> controller_page() const;
     std::vector<std::uint8_t> namespace_page(std::uint64_t used_blocks) const;

@@ -30,13 +30,14 @@ nvme::medium::config content_of(const nvme_controller::config& cfg) {
             .flush_latency = cfg.flush_latency};
 }
 
-nvme::identity identity_of(const nvme_controller::config& cfg) {
+nvme::identity identity_of(const nvme_controller::config& cfg, bool has_write_cache) {
     return {.vendor = amazon,
             .subsystem_vendor = amazon,
             .model = cfg.model,
             .serial = cfg.serial,
             .blocks = cfg.capacity / cfg.block,
-            .block_bytes = cfg.block};
+            .block_bytes = cfg.block,
+            .has_write_cache = has_write_cache};
 }
 
 }  // namespace
@@ -48,11 +49,11 @@ nvme_controller::nvme_controller(sc_core::sc_module_name name, const config& cfg
       cfg_(cfg),
       queues_(cfg.queues),
       content_(this->name(), content_of(cfg)),
-      features_(cfg.queues, cfg.vectors),
+      features_({cfg.queues, cfg.vectors, content_.has_write_cache()}),
       events_([this](std::uint16_t id, std::uint32_t result) {
           engine_.complete({.queue = 0, .id = id, .result = result});
       }),
-      admin_(identity_of(cfg), cfg.vectors, cfg.command_time,
+      admin_(identity_of(cfg, content_.has_write_cache()), cfg.vectors, cfg.command_time,
              {queues_, content_, features_, health_, events_},
              [this]() -> nvme::command_engine& { return engine_; }),
       io_(content_, cfg.block, features_, health_),
@@ -99,7 +100,7 @@ void nvme_controller::doorbell(bool accepted, bool exists) {
     if (accepted || registers_.get(csts::rdy) == 0) return;
     log::guest_warn(
         name(), "{}",
-        exists ? "doorbell value outside its queue" : "doorbell of a queue that does not exist");
+        exists ? "invalid value of a doorbell" : "doorbell of a queue that does not exist");
     events_.report(async_events::type::error,
                    exists ? async_events::bad_doorbell_value : async_events::no_such_doorbell);
 }
@@ -110,7 +111,6 @@ void nvme_controller::configure(std::uint64_t before, std::uint64_t now) {
     const auto notification = cc::shn.get(now);
     const bool shuts_down = notification != cc::shn_none && notification != cc::shn.get(before);
     if (shuts_down) {
-        if (notification == cc::shn_normal) content_.flush();
         registers_.set(csts::shst, csts::shst_occurring);
     }
     if ((on && !was_on) || shuts_down)
@@ -125,14 +125,16 @@ bool nvme_controller::can_start() const {
     return cc::css.get(now) == 0 && cc::mps.get(now) == 0 && cc::ams.get(now) == 0 &&
            (cc::iosqes.get(now) == 0 || cc::iosqes.get(now) == submission_log2) &&
            (cc::iocqes.get(now) == 0 || cc::iocqes.get(now) == completion_log2) &&
-           entries(aqa::asqs) != 0 && entries(aqa::asqs) < nvme::queue_set::max_entries &&
-           entries(aqa::acqs) != 0 && entries(aqa::acqs) < nvme::queue_set::max_entries;
+           entries(aqa::asqs) != 0 && entries(aqa::acqs) != 0;
 }
 
 /// Completes enabling or a shutdown.
 void nvme_controller::settle() {
-    if (registers_.get(csts::shst) == csts::shst_occurring)
+    if (registers_.get(csts::shst) == csts::shst_occurring) {
+        engine_.stop_fetching();
+        if (registers_.get(cc::shn) != cc::shn_abrupt) content_.flush();
         registers_.set(csts::shst, csts::shst_complete);
+    }
     if (registers_.get(cc::en) == 0 || registers_.get(csts::rdy) != 0 ||
         registers_.get(csts::cfs) != 0)
         return;
@@ -146,7 +148,7 @@ void nvme_controller::settle() {
                   .size = static_cast<std::uint32_t>(registers_.get(aqa::acqs)) + 1,
                   .interrupts = true});
     registers_.set(csts::rdy, 1);
-    engine_.start();
+    if (registers_.get(csts::shst) == csts::shst_normal) engine_.start();
 }
 
 /// Controller reset by CC.EN: keeps the addresses of the admin queues.

@@ -19,6 +19,7 @@ enum class status : std::uint16_t {
     abort_requested = nvme_entry_regs::completion::status_abort_requested,
     aborted_sq_deletion = nvme_entry_regs::completion::status_aborted_sq_deletion,
     invalid_namespace = nvme_entry_regs::completion::status_invalid_namespace,
+    command_sequence_error = nvme_entry_regs::completion::status_command_sequence_error,
     invalid_prp_offset = nvme_entry_regs::completion::status_invalid_prp_offset,
     block_out_of_range = nvme_entry_regs::completion::status_block_out_of_range,
     invalid_completion_queue = nvme_entry_regs::completion::status_invalid_completion_queue,

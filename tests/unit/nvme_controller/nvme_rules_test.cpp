@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sentences of the NVM Express base specification 1.4, by section.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "tests/unit/nvme_controller/nvme_test.h"
+
+namespace {
+
+using namespace trn;
+using test::disk_driver;
+using command = disk_driver::command;
+
+struct NvmeRules : test::nvme_test {
+    using nvme_test::nvme_test;
+
+    disk_driver::answer set_feature(std::uint32_t id, std::uint32_t value) {
+        return host.execute(0, command(9, 0).set(10, id).set(11, value));
+    }
+    disk_driver::answer get_feature(std::uint32_t id, std::uint32_t value = 0) {
+        return host.execute(0, command(10, 0).set(10, id).set(11, value));
+    }
+    std::uint32_t abort(std::uint32_t queue, std::uint32_t id) {
+        return host.execute(0, command(8, 0).set(10, id << 16 | queue)).result;
+    }
+    unsigned create(std::uint8_t opcode, std::uint32_t word10, std::uint32_t word11) {
+        return host.execute(0, command(opcode, 0).prps(0x5000).set(10, word10).set(11, word11))
+            .status();
+    }
+    std::uint64_t health(std::uint64_t at) {
+        EXPECT_EQ(host.execute(0, command(2, 0).prps(0x300000).set(10, 127 << 16 | 2)).status(),
+                  0u);
+        return host.load<std::uint64_t>(0x300000 + at);
+    }
+    void enable(std::uint32_t queue_sizes) {
+        host.set(0x14, 0);
+        host.set(0x24, queue_sizes);
+        host.set(0x28, 0x1000);
+        host.set(0x30, 0x2000);
+        host.set(0x14, 4 << 20 | 6 << 16 | 1);
+        disk_driver::run(5000);
+    }
+};
+
+struct NvmeRulesWithoutCache : NvmeRules {
+    NvmeRulesWithoutCache() : NvmeRules({.capacity = 64 << 20, .write_cache = 0}) {}
+};
+
+// 5.21.1.6
+TEST_F(NvmeRules, SwitchingTheWriteCacheOffMakesItsContentDurable) {
+    host.start();
+    fill(data, 4096, 3);
+    for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(write(i * 8, 8), 0u);
+    EXPECT_EQ(set_feature(6, 0).status(), 0u);
+    inject("power_loss");
+    host.start();
+    for (unsigned i = 0; i < 64; ++i) {
+        EXPECT_EQ(read(i * 8, 8), 0u);
+        EXPECT_TRUE(same(data, other, 4096)) << i;
+    }
+}
+
+TEST_F(NvmeRulesWithoutCache, NoWriteCacheIsAnnouncedOrConfigured) {
+    host.start();
+    EXPECT_EQ(host.execute(0, command(6, 0).prps(data).set(10, 1)).status(), 0u);
+    EXPECT_EQ(host.bytes(data)[525] & 1, 0);
+    EXPECT_EQ(set_feature(6, 1).status(), 0x02u);
+    EXPECT_EQ(get_feature(6).status(), 0x02u);
+    EXPECT_EQ(host.execute(1, command(0)).status(), 0u);  // flush is supported
+}
+
+TEST_F(NvmeRules, WriteCacheIsAnnounced) {
+    host.start();
+    EXPECT_EQ(host.execute(0, command(6, 0).prps(data).set(10, 1)).status(), 0u);
+    EXPECT_EQ(host.bytes(data)[525] & 1, 1);
+    EXPECT_EQ(get_feature(6).result, 1u);
+}
+
+// 5.21.1: bits that the controller accepts are returned, reserved ones are 0
+TEST_F(NvmeRules, FeaturesReturnWhatWasStored) {
+    host.start();
+    EXPECT_EQ(set_feature(9, 1 << 16 | 3).status(), 0u);  // vector 3: coalescing disabled
+    EXPECT_EQ(get_feature(9, 3).result, 1u << 16 | 3);
+    EXPECT_EQ(get_feature(9, 4).result, 4u);
+    EXPECT_EQ(set_feature(9, 3).status(), 0u);
+    EXPECT_EQ(get_feature(9, 3).result, 3u);
+    EXPECT_EQ(set_feature(9, 9).status(), 0x02u);
+    EXPECT_EQ(set_feature(2, 3 << 5).status(), 0u);  // workload hint
+    EXPECT_EQ(get_feature(2).result, 3u << 5);
+    EXPECT_EQ(set_feature(6, 0xffff'ffff).status(), 0u);
+    EXPECT_EQ(get_feature(6).result, 1u);
+    host.start();
+    EXPECT_EQ(get_feature(2).result, 0u);
+}
+
+// 3.1.1, 3.1.8: CAP.MQES limits I/O queues; admin queues have up to 4096 entries
+TEST_F(NvmeRules, AdminQueuesMayHave4096Entries) {
+    enable(4095u << 16 | 4095);
+    EXPECT_EQ(host.get(0x1c) & 3, 1u);
+    host.set(0x24, 0);  // one entry: too few
+    enable(0);
+    EXPECT_EQ(host.get(0x1c) & 3, 2u);
+}
+
+TEST_F(NvmeRules, ReservedBitsOfConfigurationReadZero) {
+    host.set(0x24, 0xffff'ffff);
+    EXPECT_EQ(host.get(0x24), 0x0fff'0fffu);
+    host.set(0x14, 0xff00'000e);
+    EXPECT_EQ(host.get(0x14), 0u);
+}
+
+// 5.1: a command that has been executed is not aborted
+TEST_F(NvmeRules, CommandsThatHaveTakenEffectAreNotAborted) {
+    host.start();
+    const auto created =
+        host.post(0, command(5, 0).prps(0x5000).set(10, 15 << 16 | 2).set(11, 1 << 16 | 3));
+    host.post(0, command(8, 0).set(10, created << 16));
+    const auto made = host.wait(0), aborted = host.wait(0);
+    EXPECT_EQ(made.id, created);
+    EXPECT_EQ(made.status(), 0u);
+    EXPECT_EQ(aborted.result, 1u);
+    EXPECT_EQ(create(5, 15 << 16 | 2, 1 << 16 | 3), 0x101u);  // it exists
+    fill(data, 4096, 7);
+    const auto written = host.post(1, disk_driver::io(1, 0, 8, data));
+    disk_driver::run(2);
+    EXPECT_EQ(abort(1, written), 1u);
+    EXPECT_EQ(host.wait(1).status(), 0u);
+    EXPECT_EQ(read(0, 8), 0u);
+    EXPECT_TRUE(same(data, other, 4096));
+    const auto reading = host.post(1, disk_driver::io(2, 0, 8, other));
+    disk_driver::run(2);
+    EXPECT_EQ(abort(1, reading), 0u);
+    EXPECT_EQ(host.wait(1).status(), 0x07u);
+}
+
+TEST_F(NvmeRules, DeletedQueueReportsTheWriteThatIsOnTheMedium) {
+    host.start();
+    fill(data, 4096, 7);
+    host.post(1, disk_driver::io(1, 0, 8, data));
+    host.post(1, disk_driver::io(2, 0, 8, other));
+    disk_driver::run(2);
+    EXPECT_EQ(host.execute(0, command(0, 0).set(10, 1)).status(), 0u);
+    EXPECT_EQ(host.wait(1).status(), 0u);
+    EXPECT_EQ(host.wait(1).status(), 0x08u);
+}
+
+TEST_F(NvmeRules, AbortReachesTheQueueHoweverManyCommandsAreLost) {
+    host.start();
+    inject("lost_command", {{"count", "3000"}});
+    std::uint16_t last = 0;
+    for (unsigned i = 0; i < 2048; ++i) {
+        last = host.post(1, disk_driver::io(2, 0, 1, data));
+        disk_driver::run(1);
+    }
+    EXPECT_EQ(abort(1, last), 0u);
+    EXPECT_EQ(host.wait(1).status(), 0x07u);
+}
+
+// 5.4
+TEST_F(NvmeRules, SubmissionQueueNeedsACompletionQueueInRange) {
+    host.start();
+    EXPECT_EQ(create(1, 15 << 16 | 2, 0 << 16 | 1), 0x101u);  // the admin queue
+    EXPECT_EQ(create(1, 15 << 16 | 2, 9 << 16 | 1), 0x101u);  // more than there are
+    EXPECT_EQ(create(1, 15 << 16 | 2, 2 << 16 | 1), 0x100u);  // not created
+}
+
+// 5.21.1.7
+TEST_F(NvmeRules, NumberOfQueuesIsSettledBeforeTheFirstOne) {
+    host.start();
+    EXPECT_EQ(set_feature(7, 1 << 16 | 1).status(), 0x0cu);
+    EXPECT_EQ(host.execute(0, command(0, 0).set(10, 1)).status(), 0u);
+    EXPECT_EQ(set_feature(7, 1 << 16 | 1).status(), 0x0cu);  // a completion queue exists
+    EXPECT_EQ(host.execute(0, command(4, 0).set(10, 1)).status(), 0u);
+    EXPECT_EQ(set_feature(7, 1 << 16 | 1).status(), 0u);
+    EXPECT_EQ(get_feature(7).result, 7u << 16 | 7);
+}
+
+// 5.14.1: LPA says that no log page is about one namespace
+TEST_F(NvmeRules, LogsAreThoseOfTheController) {
+    host.start();
+    for (const std::uint32_t page : {1, 2, 3}) {
+        const auto log = [&](std::uint32_t name) {
+            return host.execute(0, command(2, name).prps(data).set(10, 15 << 16 | page)).status();
+        };
+        EXPECT_EQ(log(0), 0u);
+        EXPECT_EQ(log(0xffff'ffff), 0u);
+        EXPECT_EQ(log(1), 0x02u);
+        EXPECT_EQ(log(2), 0x02u);
+    }
+}
+
+// 7.6.2
+TEST_F(NvmeRules, NoCommandRunsAfterTheShutdown) {
+    host.start();
+    fill(data, 512, 5);
+    host.set(0x14, 4 << 20 | 6 << 16 | 1 << 14 | 1);
+    disk_driver::run(5000);
+    EXPECT_EQ(host.get(0x1c) >> 2 & 3, 2u);
+    host.post(1, disk_driver::io(1, 7, 1, data));
+    disk_driver::run(5000);
+    EXPECT_FALSE(host.poll(1));
+    host.start();
+    EXPECT_EQ(read(7, 1), 0u);
+    EXPECT_FALSE(same(data, other, 512));
+}
+
+TEST_F(NvmeRules, WritesDuringAShutdownAreDurableWhenItIsComplete) {
+    host.start();
+    host.set(0x14, 4 << 20 | 6 << 16 | 1 << 14 | 1);
+    fill(data, 4096, 5);
+    for (unsigned i = 0; i < 32; ++i) EXPECT_EQ(write(i * 8, 8), 0u);
+    disk_driver::run(5000);
+    inject("power_loss");
+    host.start();
+    for (unsigned i = 0; i < 32; ++i) {
+        EXPECT_EQ(read(i * 8, 8), 0u);
+        EXPECT_TRUE(same(data, other, 4096)) << i;
+    }
+    EXPECT_EQ(health(144), 0u);  // unsafe shutdowns
+}
+
+// 5.14.1.2
+TEST_F(NvmeRules, MediaErrorThatAppearsDuringAReadIsCounted) {
+    host.start();
+    host.post(1, disk_driver::io(2, 0, 8, data));
+    disk_driver::run(20);  // the medium is being read
+    inject("media_error", {{"block", "3"}});
+    EXPECT_EQ(host.wait(1).status(), 0x281u);
+    EXPECT_EQ(health(160), 1u);
+    EXPECT_EQ(read(3, 1), 0x281u);
+    EXPECT_EQ(health(160), 2u);
+}
+
+// 5.2, figure 147: invalid doorbell write value
+TEST_F(NvmeRules, TailDoorbellOnlyAddsCommands) {
+    host.start();
+    const auto expect_event = [&](std::uint16_t request) {
+        const auto event = host.wait(0);
+        EXPECT_EQ(event.id, request);
+        EXPECT_EQ(event.result, 0x0001'0100u);
+        EXPECT_EQ(host.execute(0, command(2, 0).prps(data).set(10, 15 << 16 | 1)).status(), 0u);
+    };
+    auto request = host.post(0, command(12, 0));
+    disk_driver::run(1);
+    for (unsigned i = 0; i < 3; ++i) host.place(1, disk_driver::io(2, i, 1, data));
+    host.ring_tail(1);
+    host.set(0x1008, 1);  // two of the three commands are withdrawn
+    expect_event(request);
+    for (unsigned i = 0; i < 3; ++i) EXPECT_EQ(host.wait(1).status(), 0u);
+    request = host.post(0, command(12, 0));
+    host.ring_tail(1);  // no change
+    expect_event(request);
+    request = host.post(0, command(12, 0));
+    host.ring_head(1);
+    expect_event(request);
+    EXPECT_EQ(read(0, 1), 0u);
+    EXPECT_FALSE(host.poll(1));
+}
+
+}  // namespace
