@@ -107,7 +107,7 @@ void nvme_controller::doorbell(bool accepted, bool exists) {
 
 void nvme_controller::configure(std::uint64_t before, std::uint64_t now) {
     const bool was_on = cc::en.get(before) != 0, on = cc::en.get(now) != 0;
-    if (was_on && !on) stop();
+    if (was_on != on) stop();  // enabling ends a shutdown too
     const auto notification = cc::shn.get(now);
     const bool shuts_down = notification != cc::shn_none && notification != cc::shn.get(before);
     if (shuts_down) {

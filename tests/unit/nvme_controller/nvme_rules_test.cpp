@@ -221,6 +221,14 @@ TEST_F(NvmeRules, WritesDuringAShutdownAreDurableWhenItIsComplete) {
     EXPECT_EQ(health(144), 0u);  // unsafe shutdowns
 }
 
+TEST_F(NvmeRules, EnablingEndsAShutdownOfADisabledController) {
+    host.set(0x14, 1 << 14);
+    EXPECT_EQ(host.get(0x1c) >> 2 & 3, 1u);
+    host.start();
+    EXPECT_EQ(host.get(0x1c) >> 2 & 3, 0u);
+    EXPECT_EQ(read(0, 1), 0u);
+}
+
 // 5.14.1.2
 TEST_F(NvmeRules, MediaErrorThatAppearsDuringAReadIsCounted) {
     host.start();
