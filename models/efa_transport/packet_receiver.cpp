@@ -69,19 +69,19 @@ void packet_receiver::forget() {
     flushed_ = {};
     flush_waits_ = false;
     arrivals_.clear();
-    later_.abandon();
+    pending_.abandon();
 }
 
 void packet_receiver::run() {
     while (!queue_.empty() || !flushing_.empty()) {
         if (queue_.empty() || flush_waits_) {
             flush_waits_ = flush() == progress::blocked;
-            if (flush_waits_) return next_trigger(*later_.ready);
+            if (flush_waits_) return;
             continue;
         }
         srd_packet& packet = *queue_.front();
         const trace::on_behalf_of it(packet.of);
-        if (take(packet) == progress::blocked) return next_trigger(*later_.ready);
+        if (take(packet) == progress::blocked) return;
         if (!queue_.empty()) queue_.pop_front();
         now_ = {};
     }
@@ -154,7 +154,7 @@ packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to) {
         entry words;
         sc_time delay;
         const auto how = memory_.access(tlm::TLM_READ_COMMAND, at, words.words().data(),
-                                        limits::receive_bytes, later_, delay);
+                                        limits::receive_bytes, pending_, delay);
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) return progress::failed;
         to.ready = std::max(to.ready, sc_core::sc_time_stamp() + delay);
@@ -207,13 +207,13 @@ packet_receiver::progress packet_receiver::store(srd_packet& train, const sc_tim
     const auto to = now_.to.at(objects_, now_.first + now_.stored, left);
     if (!to) return progress::failed;
     const auto count = access_size(memory_, tlm::TLM_WRITE_COMMAND, to->bus_address,
-                                   static_cast<std::uint32_t>(to->bytes), later_);
+                                   static_cast<std::uint32_t>(to->bytes), pending_);
     // The payload of a write is not modified; TLM-2.0 has only non-const pointers.
     auto* const bytes = const_cast<std::uint8_t*>(train.content()) + now_.stored;
     const sc_time now = sc_core::sc_time_stamp();
     sc_time delay = std::max(arrival, now) - now;
     const auto how =
-        memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address, bytes, count, later_, delay);
+        memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address, bytes, count, pending_, delay);
     if (how == memory_port::outcome::deferred) return progress::blocked;
     if (how == memory_port::outcome::failed) return progress::failed;
     now_.stored += count;

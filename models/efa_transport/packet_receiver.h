@@ -17,8 +17,8 @@
 #include "models/efa_transport/packet_sender.h"
 #include "models/efa_transport/srd_packet.h"
 #include "platform/framework/registers/table_entry.h"
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn::efa_transport {
 
@@ -88,7 +88,6 @@ private:
     static void add_global_header(srd_packet& packet);
 
     memory_port memory_;
-    deferral later_;
     efa_objects::objects& objects_;
     packet_sender& sender_;
     completions& completions_;
@@ -100,6 +99,7 @@ private:
     bool flush_waits_ = false;          // the flush waits for memory
     sc_core::sc_time latest_;  // absolute: when the data of all earlier packets is in memory
     sc_core::sc_event arrival_;
+    pending_access pending_{arrival_};
 };
 
 }  // namespace trn::efa_transport

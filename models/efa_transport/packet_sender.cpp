@@ -90,7 +90,7 @@ void packet_sender::forget() {
     peer_reads_.clear();
     unacknowledged_ = 0;
     packets_ = 0;
-    later_.abandon();
+    pending_.abandon();
 }
 
 void packet_sender::posted(std::uint32_t handle, std::uint16_t count) {
@@ -168,7 +168,7 @@ void packet_sender::run() {
             }
             how = choose();
         }
-        if (how == progress::blocked) return next_trigger(*later_.ready);
+        if (how == progress::blocked) return;
         if (how == progress::idle) break;
     }
     if (!deadlines_.empty()) work_.notify(deadlines_.front().deadline - sc_core::sc_time_stamp());
@@ -392,8 +392,8 @@ packet_sender::progress packet_sender::read_pages(const entry& words, const queu
             std::min<std::uint64_t>(count * sizeof(std::uint64_t) - list_->filled,
                                     max_access_bytes - at % max_access_bytes));
         sc_time delay;
-        const auto how =
-            memory_.access(tlm::TLM_READ_COMMAND, at, bytes + list_->filled, length, later_, delay);
+        const auto how = memory_.access(tlm::TLM_READ_COMMAND, at, bytes + list_->filled, length,
+                                        pending_, delay);
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) {
             list_.reset();
@@ -514,14 +514,14 @@ memory_port::outcome packet_sender::read(std::uint32_t left) {
     const auto from = to.from.at(objects_, to.offset + to.filled, left);
     if (!from) return memory_port::outcome::failed;
     const auto count = access_size(memory_, tlm::TLM_READ_COMMAND, from->bus_address,
-                                   static_cast<std::uint32_t>(from->bytes), later_);
+                                   static_cast<std::uint32_t>(from->bytes), pending_);
     auto* const place = &to.packet->data[to.filled];
     const std::uint8_t* lent = nullptr;
     sc_time delay;
-    const auto how =
-        to.may_lend
-            ? memory_.borrow(from->bus_address, place, count, later_, delay, lent)
-            : memory_.access(tlm::TLM_READ_COMMAND, from->bus_address, place, count, later_, delay);
+    const auto how = to.may_lend
+                         ? memory_.borrow(from->bus_address, place, count, pending_, delay, lent)
+                         : memory_.access(tlm::TLM_READ_COMMAND, from->bus_address, place, count,
+                                          pending_, delay);
     if (how != memory_port::outcome::done) return how;
     to.add(lent, count);
     to.ready = std::max(to.ready, sc_core::sc_time_stamp() + delay);

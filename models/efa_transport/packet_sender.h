@@ -19,8 +19,8 @@
 #include "models/efa_transport/srd_packet.h"
 #include "models/efa_transport/wire.h"
 #include "platform/framework/registers/table_entry.h"
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn::efa_transport {
 
@@ -192,7 +192,6 @@ private:
 
     const config cfg_;
     memory_port memory_;
-    deferral later_;
     const std::span<const std::uint8_t> rings_;
     efa_objects::objects& objects_;
     wire& port_;
@@ -213,6 +212,7 @@ private:
     std::set<ethernet::address> responsive_;              // cards that have answered
     sc_core::sc_time round_trip_;                         // smoothed
     sc_core::sc_event work_;
+    pending_access pending_{work_};
     counts counters_;
 };
 

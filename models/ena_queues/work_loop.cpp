@@ -16,9 +16,8 @@ void work_loop::run() {
         case progress::moved:
             break;
         case progress::idle:
-            return;
         case progress::blocked:
-            return next_trigger(*later_.ready | work_);
+            return;
         case progress::waiting:
             return next_trigger(next_due() - sc_core::sc_time_stamp(), work_);
         }

@@ -5,8 +5,8 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn::ena_queues {
 
@@ -36,11 +36,11 @@ protected:
     /// Makes one access of at most 4 KiB. Adds its time to `delay`.
     memory_port::outcome access(tlm::tlm_command command, std::uint64_t address, void* bytes,
                                 unsigned length, sc_core::sc_time& delay) {
-        return memory_.access(command, address, bytes, length, later_, delay);
+        return memory_.access(command, address, bytes, length, pending_, delay);
     }
     void wake() { work_.notify(sc_core::SC_ZERO_TIME); }
     /// Abandons a deferred access; its result is ignored.
-    void abandon_access() { later_.abandon(); }
+    void abandon_access() { pending_.abandon(); }
     /// Abandons a deferred access, and cancels the pending wake-up.
     void stop();
 
@@ -48,8 +48,8 @@ private:
     void run();
 
     memory_port memory_;
-    deferral later_;
     sc_core::sc_event work_;
+    pending_access pending_{work_};
 };
 
 }  // namespace trn::ena_queues

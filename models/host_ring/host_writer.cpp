@@ -30,12 +30,12 @@ void host_writer::post(const sc_time& when, std::uint64_t address,
     added.done = std::move(done);
     if (trace::on()) added.of = trace::current_operation();
     writes_.emplace(std::max(when, now), std::move(added));
-    due_.notify(writes_.begin()->first - now);
+    due_.notify(std::max(writes_.begin()->first, now) - now);
 }
 
 void host_writer::abandon() {
     writes_.clear();
-    later_.abandon();
+    pending_.abandon();
 }
 
 /// Writes all entries that are due.
@@ -44,7 +44,7 @@ void host_writer::run() {
         const auto first = writes_.begin();
         const trace::on_behalf_of it(first->second.of);
         const progress how = put(first->second);
-        if (how == progress::blocked) return next_trigger(*later_.ready);
+        if (how == progress::blocked) return;
         const then done = std::move(first->second.done);
         writes_.erase(first);
         if (done) done(how == progress::moved);
@@ -66,7 +66,7 @@ host_writer::progress host_writer::put(write& request) {
 host_writer::progress host_writer::put(std::uint64_t address, std::uint8_t* bytes,
                                        std::uint32_t length) {
     sc_time delay;
-    switch (memory_.access(tlm::TLM_WRITE_COMMAND, address, bytes, length, later_, delay)) {
+    switch (memory_.access(tlm::TLM_WRITE_COMMAND, address, bytes, length, pending_, delay)) {
     case memory_port::outcome::deferred:
         return progress::blocked;
     case memory_port::outcome::failed:

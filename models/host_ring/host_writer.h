@@ -10,8 +10,8 @@
 #include <tlm>
 
 #include "platform/framework/kernel/trace.h"
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn {
 
@@ -52,9 +52,9 @@ private:
     progress put(std::uint64_t address, std::uint8_t* bytes, std::uint32_t length);
 
     memory_port memory_;
-    deferral later_;
     std::multimap<sc_core::sc_time, write> writes_;
     sc_core::sc_event due_;
+    pending_access pending_{due_};
 };
 
 }  // namespace trn

@@ -12,7 +12,7 @@
 #include "models/neuron_link/notice.h"
 #include "models/pcie/tlp.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
@@ -171,7 +171,8 @@ void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_ti
     payload.set_address(address);
     if (payload.is_read()) delay += cfg_.latency;  // latency of the completion
     if (source < ports || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) return;
-    if (const auto* later = payload.get_extension<deferral>(); later && later->ready) return;
+    const auto* pending = payload.get_extension<pending_access>();
+    if (pending != nullptr && pending->is_deferred()) return;
     // The requester's completion time-out (PCIe 6.0 2.8), measured from the request's start.
     delay = start + cfg_.completion_timeout;
     ++timeouts_;

@@ -70,7 +70,7 @@ void nitro_management::set_up_registers() {
 void nitro_management::forget() {
     registers.reset();
     writer_.abandon();
-    later_.abandon();
+    pending_.abandon();
     completions_ = events_ = {};
     posted_ = fetched_ = 0;
     command_.reset();
@@ -196,9 +196,7 @@ void nitro_management::interrupt(unsigned vector) {
 /// Advances until blocked or idle. The state selects each step; events only wake the process.
 void nitro_management::run() {
     for (;;) {
-        const progress how = advance();
-        if (how == progress::blocked) return next_trigger(*later_.ready);
-        if (how == progress::idle) return;
+        if (advance() != progress::moved) return;
     }
 }
 
@@ -250,7 +248,7 @@ nitro_management::progress nitro_management::fetch() {
 memory_port::outcome nitro_management::read(std::uint64_t address, std::uint8_t* bytes,
                                             std::uint32_t length) {
     sc_time delay;
-    return memory_.access(tlm::TLM_READ_COMMAND, address, bytes, length, later_, delay);
+    return memory_.access(tlm::TLM_READ_COMMAND, address, bytes, length, pending_, delay);
 }
 
 void nitro_management::take(const nitro::step& next) {

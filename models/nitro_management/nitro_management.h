@@ -13,8 +13,8 @@
 #include "models/nitro_management/admin_target.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn {
 
@@ -100,13 +100,13 @@ private:
     const config cfg_;
     nitro::admin_target& card_;
     memory_port memory_;
-    deferral later_;
     host_writer writer_;
     host_ring completions_, events_;
     std::uint16_t posted_ = 0, fetched_ = 0;
     std::optional<command_state> command_;
     std::uint64_t lost_commands_ = 0, lost_completions_ = 0;
     sc_core::sc_event work_;
+    pending_access pending_{work_};
     counts counters_;
 };
 

@@ -19,12 +19,13 @@ constexpr std::size_t max_waiting = 64;  // capacity of the block's own buffer
 
 }  // namespace
 
-notification_queue::notification_queue(const sc_core::sc_object& owner,
+notification_queue::notification_queue(const sc_core::sc_object& owner, sc_core::sc_event& wake,
                                        const sc_core::sc_time& latency, unsigned instances,
                                        std::uint64_t stride)
     : owner_(owner),
       regs_(regs::table,
-            {.name = owner.name(), .instances = instances, .stride = stride, .latency = latency}) {
+            {.name = owner.name(), .instances = instances, .stride = stride, .latency = latency}),
+      pending_(wake) {
     regs_.on_write(reg::slot_size, [this](register_access& a) { restart(a); });
     regs_.on_write(reg::post, [this](register_access& a) { post_by_register(a); });
 }
@@ -66,7 +67,7 @@ bool notification_queue::post(unsigned slot, const notification& entry, unsigned
     return true;
 }
 
-sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
+void notification_queue::deliver(memory_port& memory) {
     while (!waiting_.empty()) {
         const undelivered u = waiting_.front();
         const trace::on_behalf_of it(u.of);
@@ -83,9 +84,9 @@ sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
         delivering_ = true;
         const auto result =
             memory.access(tlm::TLM_WRITE_COMMAND, base + regs::slot_head::position.get(head),
-                          words.data(), entry_bytes, later_, delay);
+                          words.data(), entry_bytes, pending_, delay);
         delivering_ = false;
-        if (result == memory_port::outcome::deferred) return later_.ready;
+        if (result == memory_port::outcome::deferred) return;
         if (trace::on() && result == memory_port::outcome::done)
             trace::event(owner_.name(), "notification",
                          {{"slot", u.slot},
@@ -100,7 +101,6 @@ sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
             misuse::report(misuse::notification_ring_shape, owner_,
                            "slot " + std::to_string(u.slot) + ": no memory at its base");
     }
-    return nullptr;
 }
 
 void notification_queue::advance_head(const undelivered& u) {
@@ -115,7 +115,7 @@ void notification_queue::advance_head(const undelivered& u) {
 
 void notification_queue::drop(unsigned instance, unsigned slot) {
     if (waiting_.empty()) return;
-    if (waiting_.front().instance == instance && waiting_.front().slot == slot) later_.abandon();
+    if (waiting_.front().instance == instance && waiting_.front().slot == slot) pending_.abandon();
     std::erase_if(waiting_,
                   [&](const undelivered& u) { return u.instance == instance && u.slot == slot; });
 }

@@ -11,6 +11,7 @@
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn {
 
@@ -34,9 +35,11 @@ public:
     /// From POST to delivery.
     static inline const sc_core::sc_time post_latency{100, sc_core::SC_NS};
 
-    /// `owner` is named in messages; `latency`: of a register access.
-    notification_queue(const sc_core::sc_object& owner, const sc_core::sc_time& latency,
-                       unsigned instances = 1, std::uint64_t stride = 0);
+    /// `owner` is named in messages; `wake`: event of its process, which calls deliver();
+    /// `latency`: of a register access.
+    notification_queue(const sc_core::sc_object& owner, sc_core::sc_event& wake,
+                       const sc_core::sc_time& latency, unsigned instances = 1,
+                       std::uint64_t stride = 0);
 
     register_bank& registers() { return regs_; }
 
@@ -47,9 +50,8 @@ public:
     /// later in simulated time, because a ring may be in registers that post again.
     void on_posted(std::function<void()> wake) { wake_ = std::move(wake); }
     bool has_undelivered() const { return !waiting_.empty(); }
-    /// Writes queued entries. Returns the event to wait for if the memory defers its response;
-    /// nullptr when no entries are left.
-    sc_core::sc_event* deliver(memory_port& memory);
+    /// Writes queued entries, until none is left or memory defers one.
+    void deliver(memory_port& memory);
     /// Disables all slots and drops queued entries.
     void reset();
     void reset(unsigned instance);
@@ -70,7 +72,7 @@ private:
     const sc_core::sc_object& owner_;
     register_bank regs_;
     std::deque<undelivered> waiting_;
-    deferral later_;
+    pending_access pending_;
     bool delivering_ = false;
     std::function<void()> wake_;
 };

@@ -5,7 +5,7 @@ namespace trn {
 
 notifying_module::notifying_module(sc_core::sc_module_name name,
                                    const sc_core::sc_time& register_latency)
-    : sc_module(name), notifications_(*this, register_latency) {
+    : sc_module(name), notifications_(*this, posted_, register_latency) {
     memory.register_invalidate_direct_mem_ptr(this, &notifying_module::invalidate_windows);
     notifications_.on_posted([this] { posted_.notify(notification_queue::post_latency); });
     SC_METHOD(deliver);
@@ -20,8 +20,7 @@ bool notifying_module::notify(unsigned slot, const notification& entry) {
 }
 
 void notifying_module::deliver() {
-    // The memory has deferred its response: later entries wait for it.
-    if (sc_core::sc_event* ready = notifications_.deliver(memory_port_)) next_trigger(*ready);
+    notifications_.deliver(memory_port_);
 }
 
 }  // namespace trn

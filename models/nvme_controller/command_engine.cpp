@@ -49,7 +49,7 @@ void command_engine::forget() {
     waiting_.clear();
     lost_.clear();
     moving_.reset();
-    later_.abandon();
+    pending_.abandon();
     writer_.abandon();
     work_.cancel();
 }
@@ -58,7 +58,7 @@ void command_engine::stop_fetching() {
     fetches_ = false;
     if (!fetching_) return;
     fetching_.reset();
-    later_.abandon();
+    pending_.abandon();
     work_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -71,7 +71,7 @@ void command_engine::invalidate(std::uint64_t first, std::uint64_t last) {
 void command_engine::run() {
     while (is_started_) {
         const progress how = advance();
-        if (how == progress::blocked) return next_trigger(*later_.ready | work_);
+        if (how == progress::blocked) return;
         if (how == progress::idle) break;
     }
     if (is_started_ && !waiting_.empty())
@@ -119,7 +119,7 @@ command_engine::progress command_engine::fetch() {
     sc_time delay;
     switch (memory_.access(tlm::TLM_READ_COMMAND,
                            from->base + std::uint64_t{from->head} * queue_set::submission_bytes,
-                           fetched_.data(), queue_set::submission_bytes, later_, delay)) {
+                           fetched_.data(), queue_set::submission_bytes, pending_, delay)) {
     case memory_port::outcome::deferred:
         return progress::blocked;
     case memory_port::outcome::failed:
@@ -215,7 +215,7 @@ command_engine::progress command_engine::read_list(prp_list::piece part) {
     std::array<std::uint64_t, prp_list::page / sizeof(std::uint64_t)> entries;
     sc_time delay;
     switch (memory_.access(tlm::TLM_READ_COMMAND, part.address, entries.data(),
-                           static_cast<unsigned>(part.length), later_, delay)) {
+                           static_cast<unsigned>(part.length), pending_, delay)) {
     case memory_port::outcome::deferred:
         return progress::blocked;
     case memory_port::outcome::failed:
@@ -232,7 +232,7 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
     const bool to_host = moving_->moves == job::data::to_host;
     const auto command = to_host ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
     const auto* const direct =
-        later_.ready == nullptr ? memory_.find(command, part.address) : nullptr;
+        pending_.is_deferred() ? nullptr : memory_.find(command, part.address);
     const auto moved = [&](std::uint64_t bytes) {
         moved_ += bytes;
         prps_.advance(bytes);
@@ -256,7 +256,7 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
     if (to_host && !copy(buffer_.data(), count)) return progress::moved;
     sc_time delay;
     switch (memory_.access(command, part.address, buffer_.data(), static_cast<unsigned>(count),
-                           later_, delay)) {
+                           pending_, delay)) {
     case memory_port::outcome::deferred:
         return progress::blocked;
     case memory_port::outcome::failed:

@@ -15,8 +15,8 @@
 #include "models/nvme_queues/command.h"
 #include "models/nvme_queues/prp_list.h"
 #include "models/nvme_queues/queue_set.h"
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn::nvme {
 
@@ -133,7 +133,6 @@ private:
     command_set &admin_, &io_;
     listener& owner_;
     memory_port memory_;
-    deferral later_;
     host_writer writer_;
     bool is_started_ = false, fetches_ = false;
     std::optional<unsigned> fetching_;  // submission queue
@@ -147,6 +146,7 @@ private:
     std::array<std::uint8_t, prp_list::page> buffer_{};
     std::uint64_t lose_ = 0, stick_ = 0, lose_completions_ = 0;
     sc_core::sc_event work_;
+    pending_access pending_{work_};
     counts counters_;
 };
 

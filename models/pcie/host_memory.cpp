@@ -174,93 +174,81 @@ bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
 void host_memory::carry(host_messages* carrier) {
     carrier_ = carrier;
     for (auto& asked : questions_) {  // they will not be answered
-        if (asked != nullptr && asked->ticket != 0 && !asked->answered) answer(asked->ticket, {});
+        if (asked != nullptr && asked->asker.is_used()) answer(asked->ticket, {});
     }
     carrier_ready();
 }
 
 void host_memory::carrier_ready() {
-    room_.notify(sc_core::SC_ZERO_TIME);
+    room_.wake();
 }
 
 void host_memory::exchange(tlm::tlm_generic_payload& payload) {
-    auto* later = payload.get_extension<deferral>();
     if (carrier_ == nullptr) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     } else if (payload.is_write()) {
-        if (carrier_->write(payload.get_address(),
-                            {payload.get_data_ptr(), payload.get_data_length()})) {
-            return;
-        }
-        payload.set_response_status(later != nullptr ? tlm::TLM_INCOMPLETE_RESPONSE
-                                                     : tlm::TLM_GENERIC_ERROR_RESPONSE);
-        if (later != nullptr) later->ready = &room_;
-    } else if (later == nullptr) {
+        if (!carrier_->write(payload.get_address(),
+                             {payload.get_data_ptr(), payload.get_data_length()}))
+            room_.hold(payload);
+    } else if (payload.get_extension<pending_access>() == nullptr) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    } else if (question* asked = question_of(later->ticket)) {
-        take_answer(payload, *later, *asked);
+    } else if (question* asked = question_of(payload)) {
+        take_answer(payload, *asked);
     } else {
-        ask(payload, *later);
+        ask(payload);
     }
 }
 
-void host_memory::ask(tlm::tlm_generic_payload& payload, deferral& later) {
-    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    later.ticket = 0;
-    later.ready = &room_;
+void host_memory::ask(tlm::tlm_generic_payload& payload) {
+    // Frees the slot of an earlier attempt if the path led to another address then.
+    payload.get_extension<pending_access>()->abandon();
     question* asked = free_question();
-    if (asked == nullptr) return;
-    const std::uint64_t ticket = ++last_ticket_;
+    const std::uint64_t ticket = last_ticket_ + 1;
     const auto answered = [this, ticket](std::span<const std::uint8_t> bytes) {
         answer(ticket, bytes);
     };
-    if (!carrier_->read(payload.get_address(), payload.get_data_length(), answered)) return;
-    asked->ticket = later.ticket = ticket;
+    if (asked == nullptr ||
+        !carrier_->read(payload.get_address(), payload.get_data_length(), answered))
+        return room_.hold(payload);
+    last_ticket_ = ticket;
+    asked->ticket = ticket;
     asked->iova = payload.get_address();
     asked->answered = false;
-    later.ready = &asked->ready;
+    asked->asker.hold(payload);
 }
 
-void host_memory::take_answer(tlm::tlm_generic_payload& payload, deferral& later, question& asked) {
-    if (!asked.answered) {
-        payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-        later.ready = &asked.ready;
-        return;
-    }
-    const bool fits =
-        asked.data.size() == payload.get_data_length() && asked.iova == payload.get_address();
+void host_memory::take_answer(tlm::tlm_generic_payload& payload, question& asked) {
+    if (!asked.answered) return asked.asker.hold(payload);
+    const bool fits = asked.data.size() == payload.get_data_length();
     if (fits) std::memcpy(payload.get_data_ptr(), asked.data.data(), asked.data.size());
     payload.set_response_status(fits ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
-    asked.ticket = 0;
-    later.abandon();
-    carrier_ready();
 }
 
-/// A free slot, or the slot of the oldest answer that was not fetched.
 host_memory::question* host_memory::free_question() {
-    question* oldest = nullptr;
     for (auto& at : questions_) {
-        if (at == nullptr) at = std::make_unique<question>();
-        if (at->ticket == 0) return at.get();
-        if (at->answered && (oldest == nullptr || at->ticket < oldest->ticket)) oldest = at.get();
-    }
-    return oldest;
-}
-
-host_memory::question* host_memory::question_of(std::uint64_t ticket) {
-    if (ticket == 0) return nullptr;
-    for (auto& at : questions_) {
-        if (at != nullptr && at->ticket == ticket) return at.get();
+        if (at == nullptr) at = std::make_unique<question>([this] { carrier_ready(); });
+        if (!at->asker.is_used()) return at.get();
     }
     return nullptr;
 }
 
+/// The question of an earlier attempt, unless the path leads to another address now.
+host_memory::question* host_memory::question_of(const tlm::tlm_generic_payload& payload) {
+    for (auto& at : questions_) {
+        if (at != nullptr && at->asker.holds(payload))
+            return at->iova == payload.get_address() ? at.get() : nullptr;
+    }
+    return nullptr;
+}
+
+/// Responses to abandoned questions are dropped: their tickets are no longer in use.
 void host_memory::answer(std::uint64_t ticket, std::span<const std::uint8_t> bytes) {
-    question* asked = question_of(ticket);
-    if (asked == nullptr || asked->answered) return;
-    asked->answered = true;
-    asked->data.assign(bytes.begin(), bytes.end());
-    asked->ready.notify(sc_core::SC_ZERO_TIME);
+    for (auto& at : questions_) {
+        if (at == nullptr || at->ticket != ticket || !at->asker.is_used() || at->answered) continue;
+        at->answered = true;
+        at->data.assign(bytes.begin(), bytes.end());
+        at->asker.wake();
+    }
 }
 
 }  // namespace trn::pcie

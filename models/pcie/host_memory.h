@@ -9,8 +9,8 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/function_port.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn::pcie {
 
@@ -47,13 +47,15 @@ public:
     std::size_t ranges() const { return ranges_.size(); }
 
 private:
-    /// One message read, from the first attempt to the retry that fetches its data.
+    /// One message read, from the first attempt until its data is fetched or it is abandoned.
     struct question {
-        std::uint64_t ticket = 0;  // 0: the slot is free
+        explicit question(std::function<void()> unused) : asker(std::move(unused)) {}
+
+        std::uint64_t ticket = 0;
         std::uint64_t iova = 0;
         bool answered = false;
         std::vector<std::uint8_t> data;  // empty after an answer: the client refused
-        sc_core::sc_event ready;
+        deferral asker;                  // unused: the slot is free
     };
     enum class reach { nowhere, forbidden, direct, messages };
 
@@ -64,10 +66,10 @@ private:
     void move(tlm::tlm_generic_payload& payload);
     bool lend(tlm::tlm_generic_payload& payload) const;
     void exchange(tlm::tlm_generic_payload& payload);
-    void ask(tlm::tlm_generic_payload& payload, deferral& later);
-    void take_answer(tlm::tlm_generic_payload& payload, deferral& later, question& asked);
+    void ask(tlm::tlm_generic_payload& payload);
+    static void take_answer(tlm::tlm_generic_payload& payload, question& asked);
     question* free_question();
-    question* question_of(std::uint64_t ticket);
+    question* question_of(const tlm::tlm_generic_payload& payload);
     void answer(std::uint64_t ticket, std::span<const std::uint8_t> bytes);
 
     ranges_by_iova ranges_;
@@ -77,7 +79,7 @@ private:
     host_messages* carrier_ = nullptr;
     std::array<std::unique_ptr<question>, max_questions> questions_;  // allocated on demand
     std::uint64_t last_ticket_ = 0;
-    sc_core::sc_event room_;
+    deferral room_;  // accesses that wait for a free slot or for room in the carrier
     std::uint64_t unmapped_accesses_ = 0;
 };
 

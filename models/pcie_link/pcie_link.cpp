@@ -12,8 +12,8 @@
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
@@ -269,9 +269,9 @@ void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& d
         ++refused_;
         return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
-    const auto* later = payload.get_extension<deferral>();
-    // A retry: its bytes were counted in the first attempt.
-    if (later == nullptr || later->ready == nullptr) {
+    const auto* pending = payload.get_extension<pending_access>();
+    // The bytes of a repeated access were counted in its first attempt.
+    if (pending == nullptr || !pending->is_repeated()) {
         const sc_time now = sc_core::sc_time_stamp();
         const bool configures = header != nullptr && header->to == pcie::tlp::space::config;
         way& there = ways_[at.index()];

@@ -9,9 +9,9 @@ progress dma_access::access(tlm::tlm_command command, unsigned engine, std::uint
     delay_ = sc_core::SC_ZERO_TIME;
     const auto result =
         core_.port.access(command, address, words,
-                          static_cast<unsigned>(count * sizeof(std::uint32_t)), deferred_, delay_);
+                          static_cast<unsigned>(count * sizeof(std::uint32_t)), pending_, delay_);
     if (resets != resets_) return abandoned{};
-    if (result == memory_port::outcome::deferred) return sleeping{{}, deferred_.ready};
+    if (result == memory_port::outcome::deferred) return sleeping{};
     if (result == memory_port::outcome::failed)
         return isa::fault{isa::error::write_failed, isa::operand::none, engine};
     return finished{};
@@ -29,7 +29,7 @@ progress dma_access::write(unsigned engine, std::uint64_t address,
 
 void dma_access::reset() {
     ++resets_;
-    deferred_.abandon();
+    pending_.abandon();
 }
 
 }  // namespace trn

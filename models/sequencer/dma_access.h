@@ -15,7 +15,8 @@ class dma_access {
 public:
     static constexpr unsigned engines = 16;
 
-    explicit dma_access(sequencer_environment& environment) : core_(environment) {}
+    dma_access(sequencer_environment& environment, sc_core::sc_event& wake)
+        : core_(environment), pending_(wake) {}
 
     /// Address of a register of DMA engine `engine`.
     std::uint64_t at(unsigned engine, std::uint64_t offset) const {
@@ -33,7 +34,7 @@ private:
                     std::uint32_t* words, std::size_t count);
 
     sequencer_environment& core_;
-    deferral deferred_;
+    pending_access pending_;
     sc_core::sc_time delay_;
     std::uint32_t resets_ = 0;  // count of reset(): a write may reset this engine
 };

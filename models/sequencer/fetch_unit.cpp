@@ -13,7 +13,7 @@ void fetch_unit::start(const engine_settings& settings) {
     base_ = settings.program_base();
     words_ = settings.program_words();
     fetched_for_ = ~0u;
-    deferred_.abandon();  // a fetch that STOP interrupted
+    pending_.abandon();  // a fetch that STOP interrupted
 }
 
 void fetch_unit::drop() {
@@ -23,7 +23,7 @@ void fetch_unit::drop() {
 
 void fetch_unit::reset() {
     drop();
-    deferred_.abandon();
+    pending_.abandon();
 }
 
 std::uint32_t fetch_unit::buffered(std::uint32_t pc, unsigned n) const {
@@ -96,10 +96,10 @@ progress fetch_unit::fetch_block(std::uint32_t number, std::uint32_t pc, bool de
         sc_core::sc_time delay;
         const auto result =
             core_.port.access(tlm::TLM_READ_COMMAND, base_ + std::uint64_t{first} * isa::word_bytes,
-                              bytes.data(), length, deferred_, delay);
+                              bytes.data(), length, pending_, delay);
         if (result == memory_port::outcome::deferred) {
-            if (demanded) return sleeping{{}, deferred_.ready};
-            deferred_.abandon();
+            if (demanded) return sleeping{};
+            pending_.abandon();
             return finished{};
         }
         program_buffer::block& b = buffer_.replace(number, pc / program_buffer::block_words);

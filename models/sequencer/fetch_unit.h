@@ -16,12 +16,14 @@ namespace trn {
 class fetch_unit {
 public:
     fetch_unit(sequencer_environment& environment, const isa::core_traits& traits,
-               engine_clock& clock, engine_counters& counters, const engine_timeline& timeline)
+               engine_clock& clock, engine_counters& counters, const engine_timeline& timeline,
+               sc_core::sc_event& wake)
         : core_(environment),
           traits_(traits),
           clock_(clock),
           counters_(counters),
-          timeline_(timeline) {}
+          timeline_(timeline),
+          pending_(wake) {}
 
     /// Reads base and length of the program from the control block.
     void start(const engine_settings& settings);
@@ -54,7 +56,7 @@ private:
     engine_counters& counters_;
     const engine_timeline& timeline_;
     program_buffer buffer_;
-    deferral deferred_;
+    pending_access pending_;
     std::uint64_t base_ = 0;
     std::uint32_t words_ = 0;
     std::uint32_t fetched_for_ = ~0u;  // block whose successors have been fetched

@@ -14,8 +14,9 @@ namespace trn {
 /// in the mask (doc/dma_compute.md). Waits while the queue of a generator has a command.
 class generator_commands {
 public:
-    generator_commands(sequencer_environment& environment, engine_clock& clock, isa::engine e)
-        : core_(environment), clock_(clock), own_(e), dma_(environment) {}
+    generator_commands(sequencer_environment& environment, engine_clock& clock, isa::engine e,
+                       sc_core::sc_event& wake)
+        : core_(environment), clock_(clock), own_(e), dma_(environment, wake) {}
 
     progress execute(const isa::dge_copy_fields& f, const register_unit& registers);
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t m2s_doorbell = 0x1038, s2m_doorbell = 0x21038, queue_str
 void posted_writes::reset() {
     accepted_ = 0;
     ++resets_;
-    deferred_.abandon();
+    pending_.abandon();
 }
 
 progress posted_writes::post(std::uint64_t address, std::span<const std::uint8_t> bytes) {
@@ -23,9 +23,9 @@ progress posted_writes::post(std::uint64_t address, std::span<const std::uint8_t
     const auto resets = resets_;
     const auto result =
         core_.port.access(tlm::TLM_WRITE_COMMAND, address, const_cast<std::uint8_t*>(bytes.data()),
-                          static_cast<unsigned>(bytes.size()), deferred_, delay);
+                          static_cast<unsigned>(bytes.size()), pending_, delay);
     if (resets != resets_) return abandoned{};
-    if (result == memory_port::outcome::deferred) return sleeping{{}, deferred_.ready};
+    if (result == memory_port::outcome::deferred) return sleeping{};
     if (result == memory_port::outcome::failed)
         return isa::fault{isa::error::write_failed, isa::operand::none, accepted_};
     clock_.reach(clock_.after(clock_.now(), delay));

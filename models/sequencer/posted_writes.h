@@ -14,8 +14,9 @@ namespace trn {
 /// memory port.
 class posted_writes {
 public:
-    posted_writes(sequencer_environment& environment, engine_clock& clock, isa::engine e)
-        : core_(environment), clock_(clock), engine_(e) {}
+    posted_writes(sequencer_environment& environment, engine_clock& clock, isa::engine e,
+                  sc_core::sc_event& wake)
+        : core_(environment), clock_(clock), engine_(e), pending_(wake) {}
 
     /// Returns `abandoned` when a write resets this engine, which frees `list`.
     progress write_all(const isa::write_list& list, const register_unit& registers);
@@ -31,7 +32,7 @@ private:
     sequencer_environment& core_;
     engine_clock& clock_;
     const isa::engine engine_;
-    deferral deferred_;
+    pending_access pending_;
     unsigned accepted_ = 0;  // number of the current instruction's accepted writes
     std::uint32_t resets_ = 0;
 };

@@ -13,8 +13,8 @@ namespace trn {
 /// Result of a unit's work on the current instruction. Units never wait: the sequencer sleeps, then
 /// calls again.
 struct finished {};
-struct sleeping {
-    std::optional<engine_clock::cycles> until;  ///< earlier of this cycle and `event`
+struct sleeping {  ///< until the earlier of both, or until memory wakes the engine
+    std::optional<engine_clock::cycles> until = {};
     const sc_core::sc_event* event = nullptr;
 };
 /// A write of the current instruction has reset this engine and discarded the instruction.

@@ -17,12 +17,12 @@ namespace trn {
 class row_transfer {
 public:
     row_transfer(sequencer_environment& environment, engine_clock& clock, engine_counters& counters,
-                 const engine_timeline& timeline)
+                 const engine_timeline& timeline, sc_core::sc_event& wake)
         : core_(environment),
           clock_(clock),
           counters_(counters),
           timeline_(timeline),
-          rings_(environment) {}
+          rings_(environment, wake) {}
 
     progress execute(const isa::instruction& i);
     void next_instruction();

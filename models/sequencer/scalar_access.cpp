@@ -68,9 +68,9 @@ progress scalar_access::transfer(const isa::register_fields& f, std::uint32_t pc
     sc_core::sc_time delay;
     const auto resets = resets_;
     const auto result = core_.port.access(loads ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND,
-                                          f.address, bytes, size, deferred_, delay);
+                                          f.address, bytes, size, pending_, delay);
     if (resets != resets_) return abandoned{};
-    if (result == memory_port::outcome::deferred) return sleeping{{}, deferred_.ready};
+    if (result == memory_port::outcome::deferred) return sleeping{};
     if (result == memory_port::outcome::failed)
         return isa::fault{isa::error::write_failed, isa::operand::none, 0};
     if (loads && core_.observer != nullptr) core_.observer->polled(engine_);

@@ -12,17 +12,19 @@ namespace trn {
 class scalar_access {
 public:
     scalar_access(sequencer_environment& environment, isa::engine which, engine_clock& clock,
-                  engine_counters& counters, const engine_timeline& timeline)
+                  engine_counters& counters, const engine_timeline& timeline,
+                  sc_core::sc_event& wake)
         : core_(environment),
           engine_(which),
           clock_(clock),
           counters_(counters),
-          timeline_(timeline) {}
+          timeline_(timeline),
+          pending_(wake) {}
 
     progress execute(const isa::instruction& i, std::uint32_t pc, register_unit& registers);
     void reset() {
         ++resets_;
-        deferred_.abandon();
+        pending_.abandon();
     }
 
 private:
@@ -35,7 +37,7 @@ private:
     engine_clock& clock_;
     engine_counters& counters_;
     const engine_timeline& timeline_;
-    deferral deferred_;
+    pending_access pending_;
     std::uint32_t resets_ = 0;
 };
 

@@ -35,12 +35,12 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
       clock_(isa::clock_of(which, environment.id.generation)),
       timeline_(environment.owner.name(), which, clock_, environment.lines),
       signals_(environment, which, settings_, counters_),
-      program_(environment, traits_, clock_, counters_, timeline_),
+      program_(environment, traits_, clock_, counters_, timeline_, wake_),
       waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
-      writes_(environment, clock_, which),
-      generators_(environment, clock_, which),
-      scalars_(environment, which, clock_, counters_, timeline_),
-      rows_(environment, clock_, counters_, timeline_),
+      writes_(environment, clock_, which, wake_),
+      generators_(environment, clock_, which, wake_),
+      scalars_(environment, which, clock_, counters_, timeline_, wake_),
+      rows_(environment, clock_, counters_, timeline_, wake_),
       compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
 
 // ---- commands and states
@@ -216,8 +216,10 @@ sequencer::step sequencer::sleep(sleeping how) {
         const sc_time wake = clock_.time_of(*how.until), stamp = sc_core::sc_time_stamp();
         delay = wake > stamp ? wake - stamp : sc_core::SC_ZERO_TIME;
     }
-    if (how.event == nullptr)
+    if (how.event == nullptr && how.until)
         sc_core::next_trigger(delay, wake_);
+    else if (how.event == nullptr)
+        sc_core::next_trigger(wake_);
     else if (how.until)
         sc_core::next_trigger(delay, *how.event | wake_);
     else

@@ -16,7 +16,8 @@ class software_rings {
 public:
     static constexpr unsigned queue = 13;  ///< spec 8.2, row 19
 
-    explicit software_rings(sequencer_environment& environment) : dma_(environment) {}
+    software_rings(sequencer_environment& environment, sc_core::sc_event& wake)
+        : dma_(environment, wake) {}
 
     /// Posts as many of the engine's packets as fit into its empty rings, at most 256 descriptors.
     /// Precondition: the queue is idle. WRITE_FAILED if its rings are absent or smaller than a

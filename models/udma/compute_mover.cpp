@@ -37,7 +37,7 @@ dma_progress dma_compute_mover::move(dma_transfer& t) {
 /// Performs a reduction whose operands and results are each in one window of plain memory, the
 /// usual case in collectives. False: nothing was done.
 bool dma_compute_mover::reduce_in_place(const dma_operation& operation) {
-    if (!operation.in_whole_pieces() || later_.ready != nullptr) return false;
+    if (!operation.in_whole_pieces() || pending_.is_deferred()) return false;
     struct run {
         std::uint8_t* bytes;
         std::uint32_t length;
@@ -101,7 +101,7 @@ dma_progress dma_compute_mover::move_access(dma_transfer& t, const dma_operation
         std::uint8_t* const bytes = operands_.data() + access.at + packet.moved;
         const std::uint32_t left = access.length - packet.moved;
         const auto* way = axi::window(memory_, command, address, left);
-        if (way != nullptr && later_.ready == nullptr) {
+        if (way != nullptr && !pending_.is_deferred()) {
             const auto length = static_cast<std::uint32_t>(way->room(address, left));
             std::uint8_t* const memory = way->at(address);
             std::memcpy(writes ? memory : bytes, writes ? bytes : memory, length);
@@ -114,7 +114,7 @@ dma_progress dma_compute_mover::move_access(dma_transfer& t, const dma_operation
         }
         const std::uint32_t length = std::min(left, axi::to_boundary(address));
         const auto reports = misuse::reports();
-        const auto result = memory_.access(command, address, bytes, length, later_, packet.delay);
+        const auto result = memory_.access(command, address, bytes, length, pending_, packet.delay);
         if (t.dropped) return dma_progress::failed;
         if (result == memory_port::outcome::deferred) return dma_progress::blocked;
         if (result == memory_port::outcome::failed) {

@@ -6,15 +6,16 @@
 
 #include "models/udma/group.h"
 #include "models/udma/transfer.h"
-#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/pending_access.h"
 
 namespace trn {
 
 /// Executes compute packets: reads the operands from memory and writes the result.
 class dma_compute_mover {
 public:
-    /// `later` is shared with the engine's copies: only its oldest transfer moves data.
-    dma_compute_mover(memory_port& memory, deferral& later) : memory_(memory), later_(later) {}
+    /// `pending` is shared with the engine's copies: only its oldest transfer moves data.
+    dma_compute_mover(memory_port& memory, pending_access& pending)
+        : memory_(memory), pending_(pending) {}
 
     /// Moves data until memory defers an access; `done`: everything is written.
     dma_progress move(dma_transfer& t);
@@ -25,7 +26,7 @@ private:
     dma_progress move_access(dma_transfer& t, const dma_operation::access& access);
 
     memory_port& memory_;
-    deferral& later_;
+    pending_access& pending_;
     std::vector<std::uint8_t> operands_;  // operands of the current transfer
 };
 

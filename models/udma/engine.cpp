@@ -162,16 +162,10 @@ void dma_engine::step(dma_activation& activation) {
     decide_due();
 }
 
-void dma_engine::add_wake_events(sc_core::sc_event_or_list& list) const {
-    for (sc_core::sc_event* answer :
-         {mover_.answer(), fetching_ ? fetching_->fetch_answer() : nullptr, generator_.answer()})
-        if (answer != nullptr) list |= *answer;
-}
-
 void dma_engine::decide_due() {
     sc_time due = std::min(mover_.due(), generator_.due());
     const bool waits_for_memory =
-        mover_.answer() != nullptr || fetching_ != nullptr || generator_.answer() != nullptr;
+        mover_.waits_for_memory() || fetching_ != nullptr || generator_.waits_for_memory();
     const bool may_start = fetching_ == nullptr && !mover_.is_full();
     for (dma_queue* q : used_queues_) {
         const bool runnable = is_runnable(*q);

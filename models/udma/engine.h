@@ -67,8 +67,6 @@ public:
     // Called by the group's process.
     /// Executes due work; afterwards the engine's turn contains the time of the next step.
     void step(dma_activation& activation);
-    /// Adds the events of memories that have deferred an access.
-    void add_wake_events(sc_core::sc_event_or_list& list) const;
 
 private:
     dma_queue& queue(unsigned number);

@@ -147,9 +147,9 @@ dma_progress dma_generator::write_side(command& c, dma_side side) {
             burst[i] = c.request.descriptor(side, c.written + i, at.pass);
         const auto reports = misuse::reports();
         sc_time delay;  // hidden by the latency of the command
-        const auto result =
-            engine_.group.memory.access(tlm::TLM_WRITE_COMMAND, address, burst.data(),
-                                        n * static_cast<unsigned>(sizeof burst[0]), later_, delay);
+        const auto result = engine_.group.memory.access(
+            tlm::TLM_WRITE_COMMAND, address, burst.data(),
+            n * static_cast<unsigned>(sizeof burst[0]), pending_, delay);
         if (c.dropped) return dma_progress::failed;
         if (result == memory_port::outcome::deferred) return dma_progress::blocked;
         if (result == memory_port::outcome::failed) {
@@ -162,7 +162,7 @@ dma_progress dma_generator::write_side(command& c, dma_side side) {
 }
 
 void dma_generator::drop(const dma_queue& queue) {
-    if (!commands_.empty() && commands_.front().queue == &queue) later_.abandon();
+    if (!commands_.empty() && commands_.front().queue == &queue) pending_.abandon();
     for (command& c : commands_) {
         if (c.dropped || c.queue != &queue) continue;
         c.dropped = true;
@@ -175,12 +175,12 @@ void dma_generator::release_hosts() {
 }
 
 sc_time dma_generator::due() const {
-    if (commands_.empty() || later_.ready != nullptr || lacks_room()) return never();
+    if (commands_.empty() || pending_.is_deferred() || lacks_room()) return never();
     return commands_.front().ready_at;
 }
 
 std::optional<std::string> dma_generator::waits_for() const {
-    const bool memory = later_.ready != nullptr;
+    const bool memory = pending_.is_deferred();
     if (!memory && !lacks_room()) return std::nullopt;
     return fmt::format("{}: {} the descriptor generator", commands_.front().queue->describe(),
                        memory ? "no response of ring memory to" : "no room in a ring for");

@@ -13,7 +13,6 @@
 #include "models/udma/ring.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/kernel/trace.h"
-#include "platform/framework/tlm/deferral.h"
 
 namespace trn {
 
@@ -31,7 +30,8 @@ public:
         started_work::share started;
     };
 
-    explicit dma_generator(dma_engine_context& engine) : engine_(engine) {}
+    explicit dma_generator(dma_engine_context& engine)
+        : engine_(engine), pending_(engine.group.responded) {}
 
     /// START: queues the command in the queue's registers; false: refused, and reported.
     bool start(dma_queue& queue, const sc_core::sc_time& delay);
@@ -45,7 +45,7 @@ public:
     /// When step() has work; never() while it has none, memory has not answered or a ring has
     /// no room for the next command.
     sc_core::sc_time due() const;
-    sc_core::sc_event* answer() const { return later_.ready; }
+    bool waits_for_memory() const { return pending_.is_deferred(); }
     /// Whether the next command waits for its queue to complete earlier descriptors.
     bool lacks_room() const;
     /// Description of what it waits for: memory or room in a ring; nullopt if neither.
@@ -76,7 +76,7 @@ private:
     // A command dropped by a reset stays in the list until its turn: an access made for it may be
     // the one that caused the reset. A list: such an access may also insert a command.
     std::list<command> commands_;
-    deferral later_;
+    pending_access pending_;
 };
 
 }  // namespace trn

@@ -83,6 +83,7 @@ struct dma_group {
     register_bank& generator_regs;
     notification_queue& notifications;
     memory_port& memory;
+    sc_core::sc_event& responded;  ///< wakes the process when memory has a response
     /// An engine's abort state may have changed.
     std::function<void()> aborts_changed;
     std::vector<dma_turn> turns = {};  ///< one per engine, in order of creation

@@ -46,7 +46,8 @@ void copy(std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
 dma_mover::dma_mover(dma_engine_context& engine)
     : engine_(engine),
       rate_({engine.group.times.bytes_per_second, sc_core::SC_ZERO_TIME}),
-      compute_(engine.group.memory, later_) {}
+      pending_(engine.group.responded),
+      compute_(engine.group.memory, pending_) {}
 
 // ---- Start
 
@@ -157,7 +158,7 @@ dma_progress dma_mover::move(dma_transfer& t, dma_activation& activation) {
 /// Copies as many bytes as are in plain memory on both sides.
 bool dma_mover::copy_directly(dma_transfer& t) {
     std::uint64_t length = t.length - t.moved;
-    if (in_burst_ > 0 || later_.ready != nullptr) return false;
+    if (in_burst_ > 0 || pending_.is_deferred()) return false;
     const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
     const auto* from = axi::window(memory(), tlm::TLM_READ_COMMAND, source, length);
     if (from == nullptr) return false;
@@ -197,7 +198,7 @@ dma_progress dma_mover::copy_burst(dma_transfer& t) {
         const std::uint32_t length =
             std::min({t.length - t.moved, axi::to_boundary(source), axi::to_boundary(destination)});
         const auto read =
-            memory().access(tlm::TLM_READ_COMMAND, source, burst_.data(), length, later_, delay);
+            memory().access(tlm::TLM_READ_COMMAND, source, burst_.data(), length, pending_, delay);
         if (t.dropped) return dma_progress::failed;
         if (read == memory_port::outcome::deferred) return dma_progress::blocked;
         if (read == memory_port::outcome::failed) {
@@ -208,7 +209,7 @@ dma_progress dma_mover::copy_burst(dma_transfer& t) {
     }
     reports = misuse::reports();
     const auto write = memory().access(tlm::TLM_WRITE_COMMAND, destination, burst_.data(),
-                                       in_burst_, later_, delay);
+                                       in_burst_, pending_, delay);
     if (t.dropped) return dma_progress::failed;
     if (write == memory_port::outcome::deferred) return dma_progress::blocked;
     if (write == memory_port::outcome::failed) {
@@ -245,20 +246,20 @@ void dma_mover::finish(dma_transfer& t) {
 
 void dma_mover::drop(const dma_queue& queue) {
     if (!flight_.empty() && flight_.front().queue == &queue) {
-        later_.abandon();
+        pending_.abandon();
         in_burst_ = 0;
     }
     for (dma_transfer& t : flight_.all()) t.dropped |= t.queue == &queue;
 }
 
 sc_time dma_mover::due() const {
-    if (flight_.empty() || later_.ready != nullptr) return never();
+    if (flight_.empty() || pending_.is_deferred()) return never();
     const dma_transfer& next = flight_.front();
     return next.dropped ? sc_core::sc_time_stamp() : next.completes_at;
 }
 
 std::optional<std::string> dma_mover::waits_for(const dma_queue& queue) const {
-    if (later_.ready == nullptr || flight_.empty() || flight_.front().queue != &queue)
+    if (!pending_.is_deferred() || flight_.empty() || flight_.front().queue != &queue)
         return std::nullopt;
     return fmt::format("{}: no response of memory at {:#x} or {:#x}", queue.describe(),
                        flight_.front().source, flight_.front().destination);

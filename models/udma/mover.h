@@ -12,7 +12,6 @@
 #include "models/udma/group.h"
 #include "models/udma/transfer.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
-#include "platform/framework/tlm/deferral.h"
 
 namespace trn {
 
@@ -40,7 +39,7 @@ public:
 
     /// When complete_due() has work; never() while it has none or memory has not answered.
     sc_core::sc_time due() const;
-    sc_core::sc_event* answer() const { return later_.ready; }
+    bool waits_for_memory() const { return pending_.is_deferred(); }
     /// Description of the memory that a transfer of the queue waits for; nullopt if none.
     std::optional<std::string> waits_for(const dma_queue& queue) const;
 
@@ -62,7 +61,7 @@ private:
     sc_core::sc_time next_start_;
     dma_flight flight_;
     std::uint64_t bytes_in_flight_ = 0;
-    deferral later_;                   // of the oldest transfer
+    pending_access pending_;           // of the oldest transfer
     std::vector<std::uint8_t> burst_;  // data of the oldest transfer between read and write
     unsigned in_burst_ = 0;
     dma_compute_mover compute_;

@@ -18,7 +18,7 @@ using sc_core::sc_time;
 using udma_regs::reg;
 
 dma_queue::dma_queue(dma_engine_context& engine, unsigned number)
-    : engine_(engine), number_(number) {}
+    : engine_(engine), number_(number), pending_fetch_(engine.group.responded) {}
 
 std::string dma_queue::describe() const {
     return fmt::format("engine {} queue {}", group().first_engine + engine_.number, number_);
@@ -91,7 +91,7 @@ void dma_queue::reset(dma_side side) {
 }
 
 void dma_queue::drop() {
-    fetch_later_.abandon();
+    pending_fetch_.abandon();
     fetching_.reset();
     for (stream& side : sides_) side.rewind();
     packet_ = completed_;
@@ -162,7 +162,7 @@ dma_progress dma_queue::fetch(const fetch_request& wanted) {
     group().memory.find(tlm::TLM_READ_COMMAND, address);
     const auto result = group().memory.access(tlm::TLM_READ_COMMAND, address, ring.buffer(),
                                               count * static_cast<unsigned>(sizeof(dma_descriptor)),
-                                              fetch_later_, delay);
+                                              pending_fetch_, delay);
     if (result == memory_port::outcome::deferred) {
         fetching_ = wanted;
         return dma_progress::blocked;

@@ -18,7 +18,6 @@
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/tlm/deferral.h"
 
 namespace trn {
 
@@ -88,7 +87,6 @@ public:
     bool next_transfer(dma_transfer& next);
     /// Set while memory defers a fetch; then resume_fetch() must be called before anything else.
     std::optional<dma_side> fetching() const;
-    sc_core::sc_event* fetch_answer() const { return fetch_later_.ready; }
     dma_progress resume_fetch() { return fetch(fetch_request(*fetching_)); }
     void begin_transfer() { ++in_flight_; }
     /// Called after the transfer's bytes have moved; returns the number of m2s descriptors
@@ -176,7 +174,7 @@ private:
     mutable dma_queue_settings settings_;
     per_side<stream> sides_;
     std::optional<fetch_request> fetching_;  // deferred by memory: repeated unchanged
-    deferral fetch_later_;
+    pending_access pending_fetch_;
     sc_core::sc_time ready_at_;  // end of an idle queue's start latency
     std::uint32_t in_flight_ = 0;
     bool barrier_ = false;  // wait until no transfer is in flight

@@ -44,7 +44,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
       generator_regs_(dma_generator_regs::table, {.instances = cfg.engines,
                                                   .stride = dma_generator_regs::size,
                                                   .latency = cfg.register_latency}),
-      notifications_(*this, cfg.register_latency, cfg.engines, cfg.misc_stride),
+      notifications_(*this, responded_, cfg.register_latency, cfg.engines, cfg.misc_stride),
       group_{{cfg.bytes_per_second, cfg.start_latency, cfg.descriptor_overhead, cfg.stream_timeout,
               cfg.functional_step, cfg.generation_latency, cfg.outstanding, cfg.outstanding_bytes},
              {cfg.compute_permille,
@@ -57,6 +57,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
              generator_regs_,
              notifications_,
              memory_port_,
+             responded_,
              [this] { update_aborted(); }},
       engines_(cfg.engines) {
     registers.register_b_transport(this, &udma::access_slot);
@@ -70,7 +71,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
     hook_interrupt_groups();
     hook_generator();
     SC_METHOD(run);
-    sensitive << wake_;
+    sensitive << wake_ << responded_;
     dont_initialize();
 }
 
@@ -402,12 +403,10 @@ void udma::run() {
         if (functional) turn_ = (turn_ + 1) % used_.size();
         next = next_due();
     }
-    sc_core::sc_event* notification_ready = nullptr;
     if (notifications_.has_undelivered()) {
-        notification_ready = notifications_.deliver(memory_port_);
+        notifications_.deliver(memory_port_);
         next = next_due();  // again, as a ring may be in the group's own registers
     }
-    wait_for_memory(notification_ready);
     wake_.cancel();  // doorbells rung by this activation have woken the process for it again
     if (activation.spent() && is_due(next, activation.now))
         wake_.notify(cfg_.functional_step);  // the work that this activation has left
@@ -425,19 +424,6 @@ void udma::wake_for(std::size_t place) {
     if (place >= used_.size()) return;
     const sc_time now = sc_core::sc_time_stamp(), due = group_.turns[place].due;
     wake_.notify(due > now ? due - now : sc_core::SC_ZERO_TIME);
-}
-
-/// While memories defer accesses, their events wake the process too.
-void udma::wait_for_memory(sc_core::sc_event* notification_ready) {
-    const bool waits = notification_ready != nullptr ||
-                       std::ranges::any_of(group_.turns, &dma_turn::waits_for_memory);
-    if (!waits) return;
-    auto answers = std::make_unique<sc_core::sc_event_or_list>();
-    for (const dma_engine* e : used_) e->add_wake_events(*answers);
-    if (notification_ready != nullptr) *answers |= *notification_ready;
-    *answers |= wake_;
-    memory_answers_ = std::move(answers);  // must live until it triggers
-    next_trigger(*memory_answers_);
 }
 
 }  // namespace trn

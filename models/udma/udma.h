@@ -132,7 +132,6 @@ private:
     }
     void schedule();
     void wake_for(std::size_t place);
-    void wait_for_memory(sc_core::sc_event* notification_ready);
 
     const config cfg_;
     memory_port memory_port_;
@@ -144,9 +143,9 @@ private:
     std::vector<std::unique_ptr<dma_engine>> engines_;
     std::vector<dma_engine*> used_;  // in order of first use, like group_.turns
     std::size_t turn_ = 0;  // index of the engine served first among those due at the same time
-    sc_core::sc_event wake_{"wake"};
-    std::unique_ptr<sc_core::sc_event_or_list> memory_answers_;
-    std::unique_ptr<std::mt19937_64> random_;  // random source of faults
+    sc_core::sc_event wake_{"wake"};            // of due work
+    sc_core::sc_event responded_{"responded"};  // a memory that has deferred an access
+    std::unique_ptr<std::mt19937_64> random_;   // random source of faults
 };
 
 }  // namespace trn

@@ -95,12 +95,12 @@ const memory_port::window& memory_port::keep(window added) {
 }
 
 memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t address,
-                                         void* bytes, unsigned length, deferral& later,
+                                         void* bytes, unsigned length, pending_access& pending,
                                          sc_core::sc_time& delay) {
-    // A retry of a deferred access must use the same path.
-    const window* direct = later.ready == nullptr ? known(command, address) : nullptr;
+    // The target has the response to a deferred access.
+    const window* direct = pending.is_deferred() ? nullptr : known(command, address);
     if (direct == nullptr || direct->room(address, length) < length)
-        return transport(command, address, bytes, length, later, delay);
+        return transport(command, address, bytes, length, pending, delay);
     auto* const here = static_cast<std::uint8_t*>(bytes);
     if (command == tlm::TLM_WRITE_COMMAND) {
         std::memmove(direct->at(address), here, length);  // lent bytes may overlap
@@ -123,9 +123,9 @@ void memory_port::take_time(const window& through, tlm::tlm_command command, std
 }
 
 memory_port::outcome memory_port::borrow(std::uint64_t address, void* bytes, unsigned length,
-                                         deferral& later, sc_core::sc_time& delay,
+                                         pending_access& pending, sc_core::sc_time& delay,
                                          const std::uint8_t*& lent) {
-    const window* direct = later.ready == nullptr ? known(tlm::TLM_READ_COMMAND, address) : nullptr;
+    const window* direct = pending.is_deferred() ? nullptr : known(tlm::TLM_READ_COMMAND, address);
     // A watcher needs a copy, because it stores the bytes at the time of the access.
     if (direct != nullptr && direct->watched.by == nullptr &&
         direct->room(address, length) == length) {
@@ -135,29 +135,30 @@ memory_port::outcome memory_port::borrow(std::uint64_t address, void* bytes, uns
     }
     loan asked;
     payload_.set_extension(&asked);
-    const outcome how = access(tlm::TLM_READ_COMMAND, address, bytes, length, later, delay);
+    const outcome how = access(tlm::TLM_READ_COMMAND, address, bytes, length, pending, delay);
     payload_.clear_extension(&asked);
     lent = asked.bytes;
     return how;
 }
 
 memory_port::outcome memory_port::transport(tlm::tlm_command command, std::uint64_t address,
-                                            void* bytes, unsigned length, deferral& later,
+                                            void* bytes, unsigned length, pending_access& pending,
                                             sc_core::sc_time& delay) {
     prepare(command, address, bytes, length);
-    payload_.set_extension(&later);
+    pending.attempt(payload_);
+    payload_.set_extension(&pending);
     socket_->b_transport(payload_, delay);
-    payload_.clear_extension(&later);
+    payload_.clear_extension(&pending);
     switch (payload_.get_response_status()) {
     case tlm::TLM_OK_RESPONSE:
-        later.abandon();
+        pending.abandon();
         if (payload_.is_dmi_allowed()) find(command, address);  // for the next access
         return outcome::done;
     case tlm::TLM_INCOMPLETE_RESPONSE:
-        if (later.ready != nullptr) return outcome::deferred;
+        if (pending.is_deferred()) return outcome::deferred;
         [[fallthrough]];  // the target set no response
     default:
-        later.abandon();
+        pending.abandon();
         return outcome::failed;
     }
 }

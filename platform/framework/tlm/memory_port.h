@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "platform/framework/kernel/trace.h"
-#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/route.h"
 
 namespace trn {
@@ -91,7 +91,8 @@ public:
     enum class outcome {
         done,
         failed,    ///< an error response; see response()
-        deferred,  ///< no byte has moved: repeat the access after `*later.ready`
+        deferred,  ///< no byte has moved: repeat the access when the pending access wakes the
+                   ///< process
     };
 
     explicit memory_port(tlm::tlm_initiator_socket<64>& socket) : socket_(socket) {}
@@ -112,10 +113,10 @@ public:
     /// Transfers `length` bytes from now + `delay` on and adds the access time to `delay`.
     /// Precondition: length <= 4 KiB, or the bytes are in one cached window.
     outcome access(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
-                   deferral& later, sc_core::sc_time& delay);
+                   pending_access& pending, sc_core::sc_time& delay);
     /// Like access() of a read, but may set `lent` to the bytes in the target's memory instead of
     /// copying them. That pointer is valid until invalidate() for the address.
-    outcome borrow(std::uint64_t address, void* bytes, unsigned length, deferral& later,
+    outcome borrow(std::uint64_t address, void* bytes, unsigned length, pending_access& pending,
                    sc_core::sc_time& delay, const std::uint8_t*& lent);
     tlm::tlm_response_status response() const { return payload_.get_response_status(); }
 
@@ -125,7 +126,7 @@ public:
 
 private:
     outcome transport(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
-                      deferral& later, sc_core::sc_time& delay);
+                      pending_access& pending, sc_core::sc_time& delay);
     void take_time(const window& through, tlm::tlm_command command, std::uint64_t address,
                    unsigned length, sc_core::sc_time& delay);
     const window* search(tlm::tlm_command command, std::uint64_t address) const;

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "platform/framework/attach/vfio_user_server.h"
-#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/memory_port.h"
 #include "sw-stubs/driver/include/trn_driver.h"
 #include "tests/integration/vfio_user/replay.h"
 #include "tests/support/bar0.h"
@@ -64,21 +64,14 @@ private:
     void step() {
         if (left_ == 0) return;
         const bool write = loaded_;
-        tlm::tlm_generic_payload payload;
-        payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-        payload.set_address(write ? to_ : from_);
-        payload.set_data_ptr(bytes_);
-        payload.set_data_length(piece);
-        payload.set_streaming_width(piece);
-        payload.set_extension(&later_);
         sc_core::sc_time delay;
-        out->b_transport(payload, delay);
-        payload.clear_extension(&later_);
-        if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) {
+        const auto how = memory_.access(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
+                                        write ? to_ : from_, bytes_, piece, pending_, delay);
+        if (how == memory_port::outcome::deferred) {
             ++deferred;
-            return next_trigger(*later_.ready);
+            return;
         }
-        if (!payload.is_response_ok()) {
+        if (how == memory_port::outcome::failed) {
             failed = true;
             left_ = 0;
             loaded_ = false;
@@ -93,8 +86,9 @@ private:
     unsigned left_ = 0;
     bool loaded_ = false;
     u8 bytes_[piece];
-    deferral later_;
+    memory_port memory_{out};
     sc_core::sc_event start_;
+    pending_access pending_{start_};
 };
 
 /// The pcie_system of the unit tests with a copier in place of its driver.

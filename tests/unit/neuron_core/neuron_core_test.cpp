@@ -13,7 +13,6 @@
 #include "models/semaphores/semaphores_regs.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <deque>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "platform/framework/tlm/memory_port.h"
@@ -47,6 +48,11 @@ struct HostMemoryTest : testing::Test, test::pcie_system {
     HostMemoryTest() {
         std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
         enable();
+        sc_core::sc_spawn_options options;
+        options.spawn_method();
+        options.dont_initialize();
+        options.set_sensitivity(&wake);
+        sc_core::sc_spawn([this] { ++wake_ups; }, "initiator", &options);
     }
     ~HostMemoryTest() override { root.carry_host_messages(nullptr); }
 
@@ -59,13 +65,20 @@ struct HostMemoryTest : testing::Test, test::pcie_system {
         payload.set_data_ptr(static_cast<unsigned char*>(data));
         payload.set_data_length(length);
         payload.set_streaming_width(length);
-        payload.set_extension(&later);
+        pending.attempt(payload);
+        payload.set_extension(&pending);
         engine.out->b_transport(payload, delay);
-        payload.clear_extension(&later);
+        payload.clear_extension(&pending);
+        if (!pending.is_deferred()) pending.abandon();
         return payload.get_response_status();
     }
     tlm::tlm_response_status read_word(std::uint64_t address) {
         return access(tlm::TLM_READ_COMMAND, address, &word, sizeof word);
+    }
+    /// Whether the initiator is woken.
+    bool wakes() {
+        sc_core::sc_start(1, sc_core::SC_NS);
+        return std::exchange(wake_ups, 0) > 0;
     }
     int unmap(std::uint64_t iova, std::uint64_t size) {
         int count = 0;
@@ -74,7 +87,9 @@ struct HostMemoryTest : testing::Test, test::pcie_system {
 
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x3000);
     carrier client;
-    deferral later;
+    sc_core::sc_event wake;
+    int wake_ups = 0;
+    pending_access pending{wake};
     std::uint32_t word = 0;
 };
 
@@ -132,7 +147,7 @@ TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
     const auto* window = port.find(tlm::TLM_READ_COMMAND, 0x1800);
     ASSERT_NE(window, nullptr);
-    ASSERT_EQ(port.access(tlm::TLM_READ_COMMAND, 0x1804, &word, sizeof word, later, delay),
+    ASSERT_EQ(port.access(tlm::TLM_READ_COMMAND, 0x1804, &word, sizeof word, pending, delay),
               memory_port::outcome::done);
     EXPECT_EQ(word, 0xeeee'eeeeu);
     ASSERT_EQ(watcher.received.size(), 1u);
@@ -216,7 +231,8 @@ TEST_F(HostMemoryTest, RefusedMessageFailsItsAccess) {
     ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
     client.answer_next({});
     EXPECT_EQ(read_word(0x1000), tlm::TLM_GENERIC_ERROR_RESPONSE);
-    EXPECT_EQ(later.ticket, 0u);
+    EXPECT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);  // asks again
+    EXPECT_EQ(client.questions.size(), 1u);
 }
 
 TEST_F(HostMemoryTest, PendingReadsFailWhenTheirClientLeaves) {
@@ -234,9 +250,11 @@ TEST_F(HostMemoryTest, AccessIsRetriedWhenTheMessageQueueHasRoom) {
     root.carry_host_messages(&client);
     client.full = true;
     EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, 0x1000, &word, 4), tlm::TLM_INCOMPLETE_RESPONSE);
-    ASSERT_NE(later.ready, nullptr);
+    EXPECT_TRUE(pending.is_deferred());
     EXPECT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
     client.full = false;
+    root.host_messages_ready();
+    EXPECT_TRUE(wakes());
     EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, 0x1000, &word, 4), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(client.written.size(), 1u);
 }
@@ -244,18 +262,59 @@ TEST_F(HostMemoryTest, AccessIsRetriedWhenTheMessageQueueHasRoom) {
 TEST_F(HostMemoryTest, AbandonedMessagesFreeTheirSlots) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
     root.carry_host_messages(&client);
-    for (unsigned i = 0; i < host_memory::max_questions; ++i) {
+    for (unsigned i = 0; i <= host_memory::max_questions; ++i) {
         ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
-        later.abandon();
+        pending.abandon();
     }
-    EXPECT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
-    EXPECT_EQ(client.questions.size(), host_memory::max_questions);  // no room yet
-    client.answer_next({1, 1, 1, 1});  // reply to an abandoned request: dropped
     ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
+    ASSERT_EQ(client.questions.size(), host_memory::max_questions + 2);
+    // Replies to abandoned requests are dropped, and do not wake the initiator.
     while (client.questions.size() > 1) client.answer_next({1, 1, 1, 1});
+    EXPECT_FALSE(wakes());
+    EXPECT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
     client.answer_next({2, 2, 2, 2});
+    EXPECT_TRUE(wakes());
     EXPECT_EQ(read_word(0x1000), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(word, 0x0202'0202u);
+}
+
+TEST_F(HostMemoryTest, AnotherAccessAbandonsThePendingOne) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
+    root.carry_host_messages(&client);
+    ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
+    ASSERT_EQ(read_word(0x1004), tlm::TLM_INCOMPLETE_RESPONSE);
+    client.answer_next({1, 1, 1, 1});
+    EXPECT_EQ(read_word(0x1004), tlm::TLM_INCOMPLETE_RESPONSE);
+    client.answer_next({2, 2, 2, 2});
+    EXPECT_EQ(read_word(0x1004), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(word, 0x0202'0202u);
+    // The same address with another length, and another command.
+    ASSERT_EQ(read_word(0x1004), tlm::TLM_INCOMPLETE_RESPONSE);
+    std::uint16_t half = 0;
+    ASSERT_EQ(access(tlm::TLM_READ_COMMAND, 0x1004, &half, 2), tlm::TLM_INCOMPLETE_RESPONSE);
+    EXPECT_EQ(client.questions.back().size, 2u);
+    EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, 0x1004, &half, 2), tlm::TLM_OK_RESPONSE);
+    ASSERT_EQ(read_word(0x1004), tlm::TLM_INCOMPLETE_RESPONSE);
+    EXPECT_EQ(client.questions.size(), 3u);
+}
+
+TEST_F(HostMemoryTest, AbandonedRequestWakesAnAccessThatWaitsForRoom) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
+    root.carry_host_messages(&client);
+    memory_port port(engine.out);
+    std::deque<pending_access> many;
+    sc_core::sc_event others;
+    const auto read = [&](pending_access& with) {
+        return port.access(tlm::TLM_READ_COMMAND, 0x1000, &word, sizeof word, with, delay);
+    };
+    for (unsigned i = 0; i < host_memory::max_questions; ++i)
+        ASSERT_EQ(read(many.emplace_back(others)), memory_port::outcome::deferred);
+    ASSERT_EQ(read(pending), memory_port::outcome::deferred);
+    EXPECT_EQ(client.questions.size(), host_memory::max_questions);
+    many.pop_front();
+    EXPECT_TRUE(wakes());
+    EXPECT_EQ(read(pending), memory_port::outcome::deferred);
+    EXPECT_EQ(client.questions.size(), host_memory::max_questions + 1);
 }
 
 }  // namespace

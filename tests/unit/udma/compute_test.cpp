@@ -305,7 +305,7 @@ TEST_F(DmaComputeTest, WaitsForDeferredMemoryResponses) {
     run(10'000);
     EXPECT_FALSE(dma.busy());
     EXPECT_EQ(messages.questions, 4u);
-    EXPECT_EQ(messages.changed_questions, 0u);
+    EXPECT_EQ(messages.abandoned_questions, 0u);
     std::vector<float> sum(1500);
     std::memcpy(sum.data(), messages.bytes.data() + 0x10000, 6000);
     EXPECT_EQ(sum, std::vector<float>(1500, 2));

@@ -365,7 +365,7 @@ TEST_F(DmaGeneratorTest, WaitsForDeferredRingResponses) {
     }
     EXPECT_EQ(status(), 8u);
     EXPECT_TRUE(filled(dst, 32, 3));
-    EXPECT_EQ(messages.changed_questions, 0u);
+    EXPECT_EQ(messages.abandoned_questions, 0u);
 }
 
 TEST_F(DmaGeneratorTest, ResetDropsTheCommand) {

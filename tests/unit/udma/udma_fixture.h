@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <map>
+#include <list>
 #include <vector>
 
 #include "models/hbm/hbm.h"
@@ -16,8 +17,8 @@
 #include "models/udma/udma_regs.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"
 
@@ -48,38 +49,38 @@ public:
     tlm_utils::simple_target_socket<message_memory, 64> in{"in"};
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(1 << 20);
     unsigned questions = 0;
-    unsigned changed_questions = 0;  // retries that differ from the request
+    unsigned abandoned_questions = 0;
 
     explicit message_memory(sc_core::sc_module_name name) : sc_module(name) {
         in.register_b_transport(this, &message_memory::b_transport);
     }
-    /// Sends the client's reply to the latest request.
+    /// Sends the client's replies to all requests.
     void answer() {
-        answered_ = asked_;
-        ready_.notify(sc_core::SC_ZERO_TIME);
+        for (question& each : open_) {
+            each.answered = true;
+            each.asker.wake();
+        }
     }
 
 private:
+    struct question {
+        deferral asker;
+        bool answered = false;
+    };
+
     void b_transport(tlm::tlm_generic_payload& p, sc_time&) {
-        auto* later = p.get_extension<deferral>();
-        if (later->ticket == 0) {
+        abandoned_questions += static_cast<unsigned>(
+            std::erase_if(open_, [](const question& each) { return !each.asker.is_used(); }));
+        auto at = std::ranges::find_if(open_, [&](auto& each) { return each.asker.holds(p); });
+        if (at == open_.end()) {
             ++questions;
-            later->ticket = ++asked_;
-            later->ready = &ready_;
-            open_[asked_] = {p.get_address(), p.get_data_length()};
+            at = open_.emplace(open_.end());
         }
-        changed_questions += open_[later->ticket] != question(p.get_address(), p.get_data_length());
-        if (later->ticket > answered_) {
-            p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-        } else {
-            open_.erase(later->ticket);
-            copy_payload(p, bytes.data(), bytes.size());
-        }
+        if (!at->answered) return at->asker.hold(p);
+        copy_payload(p, bytes.data(), bytes.size());
+        open_.erase(at);
     }
-    sc_core::sc_event ready_;
-    using question = std::pair<std::uint64_t, unsigned>;  // address, length
-    std::map<std::uint64_t, question> open_;
-    std::uint64_t asked_ = 0, answered_ = 0;
+    std::list<question> open_;
 };
 
 /// One group of engines with an HBM stack, host memory, message memory, semaphores and its

@@ -812,7 +812,7 @@ TEST_F(DmaEngineTest, WaitsForDeferredMemoryResponses) {
     run(1000);
     EXPECT_EQ(head(m2s), 0x40000001u);
     EXPECT_EQ(std::memcmp(at(dst), messages.bytes.data(), 6000), 0);
-    EXPECT_EQ(messages.changed_questions, 0u);
+    EXPECT_EQ(messages.abandoned_questions, 0u);
 }
 
 TEST_F(DmaEngineTest, WaitsForDeferredRingAndDestinationResponses) {
@@ -831,7 +831,7 @@ TEST_F(DmaEngineTest, WaitsForDeferredRingAndDestinationResponses) {
     run(10'000);
     EXPECT_EQ(std::memcmp(at(src), messages.bytes.data(), 4096), 0);
     EXPECT_EQ(head(s2m), 0x40000001u);
-    EXPECT_EQ(messages.changed_questions, 0u);
+    EXPECT_EQ(messages.abandoned_questions, 0u);
 }
 
 TEST_F(DmaEngineTest, OtherQueuesOfTheEngineStartWhileOneWaitsForMemory) {
