@@ -110,15 +110,15 @@ void dhcp_server::answer(std::span<const std::uint8_t> message, const options& a
     if (asked.server && *asked.server != cfg_.router) return;  // meant for another server
     switch (static_cast<kind>(asked.message_kind)) {
     case kind::discover:
-        return reply(message, kind::offer);
+        return reply(message, kind::offer, true);
     case kind::request: {
         const std::uint32_t wanted = asked.wanted.value_or(get32(message, place::own));
         const bool granted = wanted == cfg_.address;
         ++(granted ? counters_.leases : counters_.refused);
-        return reply(message, granted ? kind::acknowledge : kind::refuse);
+        return reply(message, granted ? kind::acknowledge : kind::refuse, granted);
     }
     case kind::inform:
-        return reply(message, kind::acknowledge);
+        return reply(message, kind::acknowledge, false);
     default:
         return;  // the server keeps no state to release
     }
@@ -140,23 +140,24 @@ std::vector<std::uint8_t> dhcp_server::options_of(kind message_kind, bool with_a
     return made;
 }
 
-/// Replies to a client without an address, or at the address that it already uses.
-void dhcp_server::reply(std::span<const std::uint8_t> message, kind message_kind) {
+/// Replies to the address that the client already uses; without one, to all if it asks for that, or
+/// to its new address. Refusals are to all (RFC 2131 4.1).
+void dhcp_server::reply(std::span<const std::uint8_t> message, kind message_kind,
+                        bool with_address) {
     constexpr std::size_t mac_bytes = 16, copied = 4;
     const std::uint32_t own = get32(message, place::own);
-    const bool informs = message_kind == kind::acknowledge && own != 0 && own != cfg_.address;
-    const bool to_all =
-        message_kind == kind::refuse || (get16(message, place::flags) & broadcast) != 0;
-    const auto options = options_of(message_kind, !informs);
+    const bool wants_broadcast = (get16(message, place::flags) & broadcast) != 0;
+    const bool to_all = message_kind == kind::refuse || (own == 0 && wants_broadcast);
+    const auto options = options_of(message_kind, with_address);
     ethernet::mac_address to;
     std::copy_n(message.begin() + place::mac, to.size(), to.begin());
     if (to_all) to.fill(0xff);
 
     auto made = new_ipv4_packet({.to = to,
                                  .from = cfg_.mac,
-                                 .destination = to_all    ? everyone
-                                                : informs ? own
-                                                          : cfg_.address,
+                                 .destination = to_all     ? everyone
+                                                : own != 0 ? own
+                                                           : cfg_.address,
                                  .source = cfg_.router,
                                  .protocol = protocols::udp},
                                 header_bytes::udp + place::options + options.size());
@@ -169,8 +170,8 @@ void dhcp_server::reply(std::span<const std::uint8_t> message, kind message_kind
     put32(answer, 0, ethernet_kind | std::uint32_t{boot_reply} << 24);
     std::copy_n(message.begin() + place::id, copied, answer.begin() + place::id);
     std::copy_n(message.begin() + place::flags, 2, answer.begin() + place::flags);
-    if (message_kind != kind::refuse) put32(answer, place::own, own);
-    if (message_kind != kind::refuse && !informs) put32(answer, place::yours, cfg_.address);
+    if (message_kind == kind::acknowledge) put32(answer, place::own, own);
+    if (with_address) put32(answer, place::yours, cfg_.address);
     std::copy_n(message.begin() + place::mac, mac_bytes, answer.begin() + place::mac);
     put32(answer, place::cookie, cookie);
     std::ranges::copy(options, answer.begin() + place::options);

@@ -57,7 +57,7 @@ private:
 
     static std::optional<options> options_in(std::span<const std::uint8_t> bytes);
     void answer(std::span<const std::uint8_t> message, const options& asked);
-    void reply(std::span<const std::uint8_t> message, kind message_kind);
+    void reply(std::span<const std::uint8_t> message, kind message_kind, bool with_address);
     std::vector<std::uint8_t> options_of(kind message_kind, bool with_address) const;
 
     const config cfg_;

@@ -96,6 +96,28 @@ TEST_F(DhcpTest, InformsAHostOfAnotherAddressWithoutALease) {
     EXPECT_EQ(web_client::get(client.packets[0], 30, 4), 0xac1f'0123u);
 }
 
+TEST_F(DhcpTest, InformsAHostOfItsOwnAddressWithoutALease) {
+    const auto got = ask({.kind = inform, .own = address, .flags = 0x8000});
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->kind, acknowledged);
+    EXPECT_EQ(got->own, address);
+    EXPECT_EQ(got->yours, 0u);
+    EXPECT_FALSE(got->options.contains(51));
+    EXPECT_EQ(got->option(1), 0xffff'f000u);
+    EXPECT_EQ(client.packets[0][5], 7);  // to the host
+    EXPECT_EQ(web_client::get(client.packets[0], 30, 4), address);
+}
+
+TEST_F(DhcpTest, RenewalIsAnsweredToTheHostEvenIfItAsksForABroadcast) {
+    const auto got = ask({.kind = request, .own = address, .flags = 0x8000});
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->kind, acknowledged);
+    EXPECT_EQ(client.packets[0][5], 7);
+    EXPECT_EQ(web_client::get(client.packets[0], 30, 4), address);
+    ASSERT_TRUE(ask({.kind = request, .own = 0xac1f'0123, .flags = 0}));  // refused
+    EXPECT_EQ(web_client::get(client.packets[0], 30, 4), 0xffff'ffffu);
+}
+
 TEST_F(DhcpTest, IsSilentToReleasesOtherServersAndBrokenMessages) {
     EXPECT_FALSE(ask({.kind = release, .own = address}));
     EXPECT_FALSE(ask({.kind = request, .options = {{54, bytes_of(router + 1)}}}));
