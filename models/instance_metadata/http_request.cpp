@@ -29,6 +29,17 @@ std::string_view take_until(std::string_view& text, std::string_view separator) 
     return part;
 }
 
+/// The path of a target in origin form or absolute form (RFC 9112 3.2).
+std::string_view path_of(std::string_view target) {
+    constexpr std::string_view scheme = "http://";
+    if (same_word(target.substr(0, scheme.size()), scheme)) {
+        target.remove_prefix(scheme.size());
+        target.remove_prefix(std::min(target.size(), target.find('/')));
+        if (target.empty()) return "/";
+    }
+    return target.starts_with('/') ? target : std::string_view{};
+}
+
 }  // namespace
 
 std::optional<std::string_view> http_request::field(std::string_view name) const {
@@ -37,6 +48,11 @@ std::optional<std::string_view> http_request::field(std::string_view name) const
         if (same_word(take_until(line, ":"), name)) return trimmed(line);
     }
     return std::nullopt;
+}
+
+std::string_view without_empty_lines(std::string_view text) {
+    while (text.starts_with(line_end)) text.remove_prefix(line_end.size());
+    return text;
 }
 
 std::size_t end_of_head(std::string_view text) {
@@ -49,8 +65,9 @@ std::optional<http_request> parse_request(std::string_view head) {
     auto line = take_until(head, line_end);
     http_request made{
         .method = take_until(line, " "), .path = take_until(line, " "), .fields = head};
-    if (made.method.empty() || !made.path.starts_with('/') || !line.starts_with("HTTP/1."))
+    if (made.method.empty() || made.path.empty() || !line.starts_with("HTTP/1."))
         return std::nullopt;
+    made.path = path_of(made.path);
     return made;
 }
 

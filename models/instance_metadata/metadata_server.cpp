@@ -57,6 +57,7 @@ std::uint32_t seconds_in(std::string_view text) {
 
 std::optional<tcp_service::reply> metadata_server::answer(const tcp_service::client& from,
                                                           std::string_view request) {
+    request = without_empty_lines(request);
     const auto end = end_of_head(request);
     if (end == std::string_view::npos) return std::nullopt;
     const auto parsed = parse_request(request.substr(0, end));
@@ -75,8 +76,10 @@ std::optional<tcp_service::reply> metadata_server::answer(const tcp_service::cli
 metadata_server::response metadata_server::respond(const tcp_service::client& from,
                                                    const http_request& request) {
     if (!available_) return {.status = 503};
-    if (request.method == "PUT") return open_session(request);
-    if (request.method != "GET" && request.method != "HEAD") return {.status = 405};
+    const bool is_put = request.method == "PUT";
+    if (!is_put && request.method != "GET" && request.method != "HEAD") return {.status = 405};
+    if (request.path.empty()) return {.status = 400};
+    if (is_put) return open_session(request);
     if (!may_read(request)) return {.status = 401};
     instance about = cfg_.about;
     about.mac = mac_text(from.mac);

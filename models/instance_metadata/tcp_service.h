@@ -16,9 +16,10 @@
 
 namespace trn::metadata {
 
-/// A host with one IPv4 address and one open TCP port (RFC 9293). It answers one request per
-/// connection, then closes it. It answers ARP, and ignores other packets to its address. Repeats
-/// unacknowledged segments; has no window scaling, congestion control or IPv6.
+/// A host with one IPv4 address and one open TCP port (RFC 9293, and RFC 5961 against blind
+/// attacks). It answers one request per connection, then closes it. It answers ARP, and ignores
+/// other packets to its address. Repeats unacknowledged segments, and probes a window of 0 for as
+/// long as the peer acknowledges; has no window scaling, congestion control or IPv6.
 class tcp_service {
 public:
     static constexpr std::size_t max_connections = 32;  ///< a new connection replaces the oldest
@@ -61,6 +62,7 @@ private:
     struct peer {
         client host;
         std::uint16_t port = 0;
+        std::uint16_t service = 0;  // the service's port
         auto operator<=>(const peer&) const = default;
     };
     struct segment {
@@ -69,6 +71,9 @@ private:
         std::uint32_t window = 0;
         std::size_t max_segment = 0;  // option of the peer; 0: none
         std::string_view text = {};
+
+        bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+        std::uint32_t length() const;  // in sequence numbers
     };
     /// The service's stream is SYN, the reply, FIN; SYN and FIN take one sequence number each.
     struct connection {
@@ -76,29 +81,34 @@ private:
         std::uint32_t initial = 0;                           // sequence number of the service's SYN
         std::uint32_t expected = 0;                          // next sequence number from the peer
         std::uint32_t acknowledged = 0, next = 0, sent = 0;  // relative to `initial`
-        std::uint32_t window = 0;
+        std::uint32_t window = 0, window_sequence = 0;       // and the segment that set it last
         std::size_t max_segment = 0;
         bool peer_ended = false;
         std::string request;
         std::optional<reply> answer;
-        unsigned tries = 0;
-        sc_core::sc_time due;  // retransmission time, while data is unacknowledged
+        unsigned tries = 0, probes = 0;  // repeats; those of them in a window of 0
+        sc_core::sc_time due;            // retransmission time, while data is unacknowledged
 
         std::uint32_t length() const {
             return 1 + (answer ? static_cast<std::uint32_t>(answer->text.size()) + 1 : 0);
         }
         bool waits() const { return acknowledged < sent; }
+        bool is_open() const { return acknowledged != 0; }  // handshake complete
     };
     using connection_map = std::map<peer, connection>;
 
     void receive_segment(const peer& from, const segment& got);
     void open(const peer& from, const segment& got);
+    void receive_known(const peer& from, connection& of, const segment& got);
+    static bool is_in_window(const connection& of, const segment& got);
     void take_acknowledgement(connection& of, const segment& got) const;
     void take_text(const peer& from, connection& of, const segment& got);
     void transmit(const peer& to, connection& of);
     std::uint32_t transmit_text(const peer& to, connection& of);
     void send(const peer& to, const segment& segment, std::uint8_t hops = hop_limit);
     void refuse(const peer& to, const segment& got);
+    void acknowledge(const peer& to, const connection& of);
+    sc_core::sc_time timeout_of(const connection& of) const;
     void drop_oldest();
 
     const config cfg_;

@@ -288,6 +288,147 @@ TEST_F(InstanceMetadataTest, WhatTheServiceDoesNotServeIsReset) {
     EXPECT_EQ(client.next_segment()->flags, rst | ack);
 }
 
+TEST_F(InstanceMetadataTest, ClosedPortsAnswerFromThemselves) {
+    for (const std::uint16_t port : {std::uint16_t{22}, std::uint16_t{443}}) {
+        const auto closed = client.connect(9, {.port = port});
+        ASSERT_TRUE(closed);
+        EXPECT_EQ(closed->flags, rst | ack);
+        EXPECT_EQ(closed->from, port);
+        EXPECT_EQ(closed->to, 9);
+    }
+    EXPECT_EQ(client.connect(9)->from, 80);
+}
+
+/// A connection of a client that sends single segments. RFC 9293, RFC 5961.
+struct InstanceMetadataSegmentTest : InstanceMetadataTest {
+    using segment = web_client::segment;
+
+    InstanceMetadataSegmentTest() : opened(client.connect(9).value_or(segment())) {
+        EXPECT_EQ(opened.flags, syn | ack);
+    }
+    /// Sends a segment of the connection; returns the answer.
+    std::optional<segment> answer(segment sent, std::uint16_t window = 65535) {
+        sent.from = 9;
+        client.send_segment(sent, {.window = window});
+        web_client::advance();
+        return client.next_segment();
+    }
+    std::uint32_t first() const { return opened.sequence + 1; }
+    segment with_text(const std::string& text) const {
+        return {.sequence = 1001, .acknowledged = first(), .flags = ack, .text = text};
+    }
+    void expect_open() {
+        const auto got = answer(with_text(request));
+        ASSERT_TRUE(got);
+        EXPECT_THAT(got->text, EndsWith("\r\n\r\nnitro"));
+    }
+    void expect_acknowledgement(const std::optional<segment>& got, std::uint32_t of) {
+        ASSERT_TRUE(got);
+        EXPECT_EQ(got->flags, ack);
+        EXPECT_EQ(got->acknowledged, of);
+        EXPECT_TRUE(client.packets.empty());
+    }
+
+    const std::string request = "GET /latest/meta-data/system HTTP/1.1\r\n\r\n";
+    const segment opened;
+};
+
+TEST_F(InstanceMetadataSegmentTest, SynDoesNotEndAnEstablishedConnection) {
+    EXPECT_FALSE(answer({.sequence = 1001, .acknowledged = first(), .flags = ack}));
+    expect_acknowledgement(answer({.sequence = 5000, .flags = syn}), 1001);  // in the window
+    expect_acknowledgement(answer({.sequence = 0x8000'0000, .flags = syn}), 1001);
+    expect_open();
+}
+
+TEST_F(InstanceMetadataSegmentTest, RebootedClientConnectsAgain) {
+    EXPECT_FALSE(answer({.sequence = 1001, .acknowledged = first(), .flags = ack}));
+    const auto told = answer({.sequence = 0x7000'0000, .flags = syn});
+    expect_acknowledgement(told, 1001);
+    EXPECT_FALSE(answer({.sequence = told->acknowledged, .flags = rst}));  // not its connection
+    EXPECT_EQ(service.connections(), 0u);
+    const auto again = answer({.sequence = 0x7000'0000, .flags = syn});
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->flags, syn | ack);
+    EXPECT_EQ(again->acknowledged, 0x7000'0001u);
+}
+
+TEST_F(InstanceMetadataSegmentTest, ResetCountsAtTheExpectedNumberOnly) {
+    EXPECT_FALSE(answer({.sequence = 1001, .acknowledged = first(), .flags = ack}));
+    EXPECT_FALSE(answer({.sequence = 900, .flags = rst}));
+    expect_acknowledgement(answer({.sequence = 1002, .flags = rst}), 1001);
+    EXPECT_EQ(service.connections(), 1u);
+    EXPECT_FALSE(answer({.sequence = 1001, .flags = rst}));
+    EXPECT_EQ(service.connections(), 0u);
+}
+
+TEST_F(InstanceMetadataSegmentTest, WrongAcknowledgementsAreAnswered) {
+    const auto refused = answer({.sequence = 1001, .acknowledged = first() + 9, .flags = ack});
+    ASSERT_TRUE(refused);  // the handshake is not complete
+    EXPECT_EQ(refused->flags, rst);
+    EXPECT_EQ(refused->sequence, first() + 9);
+    EXPECT_FALSE(answer({.sequence = 1001, .acknowledged = first(), .flags = ack}));
+    expect_acknowledgement(answer({.sequence = 1001, .acknowledged = first() + 9, .flags = ack}),
+                           1001);
+    expect_open();
+}
+
+TEST_F(InstanceMetadataSegmentTest, KeepAliveProbesAreAnswered) {
+    EXPECT_FALSE(answer({.sequence = 1001, .acknowledged = first(), .flags = ack}));
+    const segment probe{.sequence = 1000, .acknowledged = first(), .flags = ack};
+    expect_acknowledgement(answer(probe), 1001);
+    auto of_a_byte = probe;
+    of_a_byte.text = "x";
+    expect_acknowledgement(answer(of_a_byte), 1001);
+    expect_open();
+}
+
+TEST_F(InstanceMetadataSegmentTest, AcknowledgedProbesKeepAConnectionWithoutWindow) {
+    auto got = answer(with_text(request), 0);
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->text, "H");  // a probe
+    const auto end = static_cast<std::uint32_t>(1001 + request.size());
+    const segment full{.sequence = end, .acknowledged = first(), .flags = ack};
+    unsigned probes = 0;
+    for (unsigned tenths = 0; tenths < 300; ++tenths) {
+        web_client::advance(100'000);
+        for (; client.next_segment(); ++probes)
+            client.send_segment({.sequence = end, .acknowledged = first(), .flags = ack, .from = 9},
+                                {.window = 0});
+    }
+    EXPECT_GT(probes, 5u);
+    EXPECT_LT(probes, 10u);  // their intervals double
+    EXPECT_EQ(service.connections(), 1u);
+    got = answer(full);  // the window opens
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->sequence, first());
+    EXPECT_THAT(got->text, EndsWith("\r\n\r\nnitro"));
+}
+
+TEST_F(InstanceMetadataSegmentTest, UnansweredProbesEndTheConnection) {
+    EXPECT_TRUE(answer(with_text(request), 0));
+    web_client::advance(30e6);
+    EXPECT_EQ(service.connections(), 0u);
+    EXPECT_FALSE(sc_core::sc_pending_activity_at_future_time());
+}
+
+TEST_F(InstanceMetadataTest, TargetMayHaveItsHost) {
+    EXPECT_EQ(body(get("http://169.254.169.254/latest/meta-data/system")), "nitro");
+    EXPECT_EQ(body(get("HTTP://metadata:80/latest/meta-data/system")), "nitro");
+    EXPECT_EQ(body(get("http://169.254.169.254")), body(get("/")));
+    EXPECT_THAT(get("ftp://a/latest"), StartsWith("HTTP/1.1 400"));
+    EXPECT_THAT(get("*"), StartsWith("HTTP/1.1 400"));
+    EXPECT_THAT(client.ask("OPTIONS * HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 405"));
+    EXPECT_THAT(put("X-aws-ec2-metadata-token-ttl-seconds: 9\r\n",
+                    "http://169.254.169.254/latest/api/token"),
+                StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(InstanceMetadataTest, EmptyLinesBeforeTheRequestAreIgnored) {
+    const std::string request = "GET /latest/meta-data/system HTTP/1.1\r\n\r\n";
+    EXPECT_THAT(client.ask("\r\n" + request), EndsWith("\r\n\r\nnitro"));
+    EXPECT_THAT(client.ask("\r\n\r\n" + request), EndsWith("\r\n\r\nnitro"));
+}
+
 TEST_F(InstanceMetadataTest, DamagedPacketsHaveNoEffect) {
     const auto good = web_client::packet_of({.sequence = 1000, .flags = syn, .from = 9});
     for (const unsigned at : {20u, 24u, 26u, 38u, 50u}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -109,7 +110,8 @@ public:
     /// Sends a request over a new connection and returns the whole response; "" if there is none.
     /// Acknowledges each segment, and closes the connection.
     std::string ask(std::string_view request, const shape& like = {}) {
-        const std::uint16_t port = ++port_;
+        port_ = std::max<std::uint16_t>(first_port, static_cast<std::uint16_t>(port_ + 1));
+        const std::uint16_t port = port_;
         const auto opened = connect(port, like);
         if (!opened || opened->flags != (syn | ack) || opened->acknowledged != 1001) return "";
         std::uint32_t expected = opened->sequence + 1;
@@ -171,7 +173,8 @@ public:
     unsigned last_hops = 0;
 
 private:
-    std::uint16_t port_ = 20000;
+    static constexpr std::uint16_t first_port = 20000;  // tests use lower ones themselves
+    std::uint16_t port_ = first_port;
 };
 
 }  // namespace trn::test
