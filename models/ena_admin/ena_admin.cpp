@@ -318,6 +318,7 @@ step ena_admin::destroy_cq(const entry& command) {
     const auto* const found = find(queues_.completions, number);
     if (found == nullptr) return refuse(status::illegal_parameter);
     if (found->users != 0) return refuse(status::busy);
+    engine_.ring_removed(found->ring);
     queues_.completions.erase(static_cast<std::uint16_t>(number));
     return done();
 }

@@ -9,6 +9,7 @@
 #include "models/ena_admin/ena_admin_regs.h"
 #include "models/ena_queues/queues.h"
 #include "models/ethernet_switch/packet.h"
+#include "models/host_ring/host_ring.h"
 #include "models/nitro_management/admin_target.h"
 #include "models/nitro_management/driver_profile.h"
 #include "platform/framework/registers/table_entry.h"
@@ -33,6 +34,8 @@ public:
     class listener {
     public:
         virtual void queue_removed(std::uint16_t number) = 0;
+        /// Nothing more may be written to the ring of a completion queue.
+        virtual void ring_removed(const host_ring& ring) = 0;
         /// `groups`: bit mask of the groups of events that the driver enables.
         virtual void events_enabled(std::uint32_t groups) = 0;
         /// BAR0 offset of a submission queue's doorbell.

@@ -154,6 +154,10 @@ void ena_card::queue_removed(std::uint16_t number) {
     receiver_.removed(number);
 }
 
+void ena_card::ring_removed(const host_ring& ring) {
+    writer_.drop(ring.base(), ring.base() + ring.bytes() - 1);
+}
+
 void ena_card::events_enabled(std::uint32_t groups) {
     using group = nitro_management::event_group;
     events_ = groups;
@@ -166,6 +170,13 @@ void ena_card::events_enabled(std::uint32_t groups) {
 /// driver ignores the fatal event, and recovers by its keep-alive watchdog.
 bool ena_card::failed() const {
     return management_.registers.get(nitro_management_regs::dev_sts::fatal_error) != 0;
+}
+
+void ena_card::fail() {
+    management_.fail(1);
+    for (auto& [number, queue] : queues_.submissions) queue.taken = queue.posted;
+    transmitter_.forget();
+    receiver_.forget();
 }
 
 void ena_card::keep_alive() {
@@ -221,7 +232,7 @@ std::vector<accepts_faults::fault> ena_card::faults() {
             {"lost_keep_alive", "the next keep-alive events are not sent; count (default 1)",
              [this](auto& arguments) { lost_keep_alives_ += fault_count(arguments); }},
             {"fatal_error", "the card reports a fatal error, and does nothing until it is reset",
-             [this](auto&) { management_.fail(1); }},
+             [this](auto&) { fail(); }},
             {"link_down", "the cable is pulled", [this](auto&) { set_link(false); }},
             {"link_up", "the cable is plugged in", [this](auto&) { set_link(true); }}};
 }

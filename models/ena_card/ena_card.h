@@ -77,6 +77,7 @@ private:
     void revoke(sc_dt::uint64 first, sc_dt::uint64 last);
     void forget();
     void keep_alive();
+    void fail();
     bool failed() const;
     void set_link(bool up);
     void report_link();
@@ -90,6 +91,7 @@ private:
     void raise(unsigned vector) override;
     // ena_admin::listener
     void queue_removed(std::uint16_t number) override;
+    void ring_removed(const host_ring& ring) override;
     void events_enabled(std::uint32_t groups) override;
     std::uint32_t doorbell_of(std::uint16_t number) const override;
     std::uint32_t interrupt_of(std::uint16_t number) const override;

@@ -27,6 +27,7 @@ void transmitter::posted(std::uint16_t queue, std::uint16_t count) {
 }
 
 void transmitter::removed(std::uint16_t queue) {
+    incomplete_.erase(queue);
     if (!job_ || job_->queue != queue) return;
     job_.reset();
     abandon_access();
@@ -35,6 +36,7 @@ void transmitter::removed(std::uint16_t queue) {
 
 void transmitter::forget() {
     job_.reset();
+    incomplete_.clear();
     stop();
 }
 
@@ -61,15 +63,25 @@ bool transmitter::choose() {
     if (next == all.end()) next = std::find_if(all.begin(), all.end(), has_work);
     if (next == all.end()) return false;
     turn_ = next->first;
+    const sc_time now = sc_core::sc_time_stamp();
+    if (auto begun = incomplete_.extract(turn_); !begun.empty()) {
+        job_ = std::move(begun.mapped());
+        job_->ready = std::max(job_->ready, now);
+        return true;
+    }
     job_.emplace();
     job_->queue = turn_;
-    job_->ready = sc_core::sc_time_stamp() + processing_;
+    job_->ready = now + processing_;
     return true;
 }
 
 transmitter::progress transmitter::describe() {
     auto& of = *find(queues_.submissions, job_->queue);
-    if (of.available() == 0) return progress::idle;  // the packet's end is not posted yet
+    if (of.available() == 0) {
+        incomplete_.emplace(job_->queue, std::move(*job_));
+        job_.reset();
+        return progress::moved;
+    }
     if (!of.in_card) return read_descriptor(of);
     take_entry(of);
     return progress::moved;

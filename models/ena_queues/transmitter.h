@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,8 +19,9 @@
 
 namespace trn::ena_queues {
 
-/// Sends packets one by one, with the submission queues in round-robin order. A packet is completed
-/// when it has left. Spec: doc/models/ena_card.md.
+/// Sends packets one by one, with the submission queues in round-robin order; a packet whose last
+/// descriptor is not posted yet waits, and other queues go on. A packet is completed when it has
+/// left. Spec: doc/models/ena_card.md.
 class transmitter : public work_loop {
 public:
     struct memories {
@@ -31,7 +33,7 @@ public:
 
     /// Doorbell write of a submission queue.
     void posted(std::uint16_t queue, std::uint16_t count);
-    /// The queue was destroyed; drops the present packet if it is from this queue.
+    /// The queue was destroyed; drops its packet.
     void removed(std::uint16_t queue);
     void forget();
 
@@ -78,7 +80,8 @@ private:
     completions& completions_;
     wire& port_;
     std::optional<job> job_;
-    std::uint16_t turn_ = 0;  // queue of the last packet
+    std::map<std::uint16_t, job> incomplete_;  // waiting for descriptors, by queue
+    std::uint16_t turn_ = 0;                   // queue of the last packet
 };
 
 }  // namespace trn::ena_queues

@@ -20,6 +20,8 @@ public:
         : base_(base), depth_(depth), entry_size_(entry_size) {}
 
     bool exists() const { return depth_ != 0; }
+    std::uint64_t base() const { return base_; }
+    std::uint64_t bytes() const { return std::uint64_t{depth_} * entry_size_; }
     std::uint32_t depth() const { return depth_; }
     std::uint32_t entry_size() const { return entry_size_; }
     /// Number of entries since the start, modulo 2^32.

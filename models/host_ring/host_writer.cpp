@@ -38,6 +38,16 @@ void host_writer::abandon() {
     pending_.abandon();
 }
 
+void host_writer::drop(std::uint64_t first, std::uint64_t last) {
+    if (writes_.empty()) return;
+    const auto is_in_range = [=](const auto& each) {
+        return first <= each.second.address && each.second.address <= last;
+    };
+    if (is_in_range(*writes_.begin())) pending_.abandon();
+    std::erase_if(writes_, is_in_range);
+    due_.notify(sc_core::SC_ZERO_TIME);
+}
+
 /// Writes all entries that are due.
 void host_writer::run() {
     while (!writes_.empty() && writes_.begin()->first <= sc_core::sc_time_stamp()) {

@@ -33,6 +33,9 @@ public:
               std::span<const std::uint8_t> bytes, then done = {});
     /// Drops all pending writes without calling their functions.
     void abandon();
+    /// Drops pending writes that begin in a range of addresses (inclusive), as when their ring is
+    /// removed.
+    void drop(std::uint64_t first, std::uint64_t last);
     bool idle() const { return writes_.empty(); }
     void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
 

@@ -217,6 +217,41 @@ TEST_F(EnaCardTest, PacketsOfOneDoorbellKeepTheirOrder) {
     for (unsigned n = 0; n < 50; ++n) EXPECT_EQ(b.take(to).value().length, 20 + n);
 }
 
+TEST_F(EnaCardTest, PacketWithoutItsEndDoesNotStopOtherQueues) {
+    auto first = a.create(true, 16, 1), second = a.create(true, 16, 2);
+    auto to = receive_queue(b, 8, 256);
+    const auto at = a.allocate(4096);
+    const auto sent = packet(2, 1, 100);
+    std::ranges::copy(sent, a.bytes(at));
+    a.describe(first, 1, {{at, 60}, {at + 60, 40}});
+    a.set(first.doorbell, first.posted - 1u);
+    run();
+    EXPECT_FALSE(a.take(first));
+    a.send(second, 2, packet(2, 1, 70));
+    run();
+    EXPECT_EQ(a.take(second).value().request, 2);
+    EXPECT_EQ(b.take(to).value().length, 70);
+    a.ring(first);
+    run();
+    EXPECT_EQ(a.take(first).value().request, 1);
+    const auto got = b.take(to);
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->length, 100);
+    const auto there = buffers + (got->request - 100u) * 256u;
+    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), b.bytes(there)));
+    // A new queue of the same number does not continue the packet of a destroyed one.
+    a.describe(first, 3, {{at, 60}, {at + 60, 40}});
+    a.set(first.doorbell, first.posted - 1u);
+    run();
+    EXPECT_EQ(a.status_of(network_driver::destroy_sq(true, first)), ok);
+    auto again = a.create(true, 16, 1);
+    EXPECT_EQ(again.sq, first.sq);
+    a.send(again, 4, packet(2, 1, 80));
+    run();
+    EXPECT_EQ(a.take(again).value().request, 4);
+    EXPECT_EQ(b.take(to).value().length, 80);
+}
+
 TEST_F(EnaCardTest, OtherAddressesAreIgnoredAndBroadcastIsReceived) {
     auto from = a.create(true, 16, 1);
     auto to = receive_queue(b, 8, 256);
@@ -406,6 +441,19 @@ TEST_F(EnaCardTest, FaultsLoseCompletionsOfPackets) {
     run();
     EXPECT_EQ(a.take(from).value().request, 2);
     EXPECT_FALSE(a.take(from));
+}
+
+TEST_F(EnaCardTest, FatalErrorStopsPacketsThatThePostedDescriptorsBegan) {
+    auto from = a.create(true, 64, 1);
+    const auto at = a.allocate(9000);
+    for (std::uint16_t n = 0; n < 60; ++n) a.describe(from, n, {{at, 9000}});
+    a.ring(from);
+    run(2);
+    a.card.inject("fatal_error", {});
+    const auto sent = a.card.queues().counters.tx_packets;
+    EXPECT_LT(sent, 60u);
+    run(1000);
+    EXPECT_EQ(a.card.queues().counters.tx_packets, sent);
 }
 
 TEST_F(EnaCardTest, FatalErrorIsReportedAndTheCardIsSilentUntilItsReset) {
