@@ -253,7 +253,8 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
     }
     const auto count =
         std::min<std::uint64_t>(part.length, buffer_.size() - part.address % buffer_.size());
-    if (to_host && !copy(buffer_.data(), count)) return progress::moved;
+    const bool is_read = pending_.is_repeated();  // buffer_ has the data since the first attempt
+    if (to_host && !is_read && !copy(buffer_.data(), count)) return progress::moved;
     sc_time delay;
     switch (memory_.access(command, part.address, buffer_.data(), static_cast<unsigned>(count),
                            pending_, delay)) {
