@@ -144,8 +144,6 @@ void io_commands::clear(job& of) {
         }
         of.clears.pop_back();
     }
-    const bool zeroes = of.request.opcode() == words::nvm::opcode_write_zeroes;
-    if (zeroes ? is_durable(of) : !settings_.write_cache()) content_.flush();
 }
 
 }  // namespace trn::nvme

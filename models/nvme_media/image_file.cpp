@@ -78,7 +78,12 @@ std::optional<std::uint64_t> image_file::clear(std::uint64_t offset, std::uint64
     // The file system does not make holes: writes zeros where the file is not a hole already.
     if (const auto hole = hole_at(offset); hole != 0) return std::min(hole, size);
     static constexpr std::array<std::uint8_t, 64 << 10> zeros{};
-    const auto count = std::min(size, max_zeros);
+    if (const auto now = sc_core::sc_time_stamp(); now != zeros_at_) {
+        zeros_at_ = now;
+        zeros_ = 0;
+    }
+    const auto count = std::min(size, max_zeros - zeros_);
+    zeros_ += count;
     for (std::uint64_t done = 0; done < count;) {
         const auto part = std::min<std::uint64_t>(zeros.size(), count - done);
         if (!write(offset + done, std::span(zeros).first(part))) return std::nullopt;

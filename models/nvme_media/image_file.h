@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <systemc>
 
 #include "models/nvme_media/block_store.h"
 #include "platform/framework/unique_fd.h"
@@ -15,7 +16,7 @@ namespace trn::nvme {
 /// use it at a time.
 class image_file final : public block_store {
 public:
-    /// Bytes that one clear() writes on a file system that does not make holes.
+    /// Bytes that clear() writes at one simulated time on a file system that makes no holes.
     static constexpr std::uint64_t max_zeros = 1 << 20;
 
     /// Creates the file if it does not exist. \throws std::runtime_error if the file cannot be
@@ -34,6 +35,8 @@ private:
     const std::string path_;
     unique_fd file_;
     bool reported_ = false;
+    sc_core::sc_time zeros_at_;  // time of the last zeros that clear() wrote
+    std::uint64_t zeros_ = 0;    // bytes of them at that time
 };
 
 }  // namespace trn::nvme

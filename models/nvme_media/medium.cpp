@@ -37,14 +37,12 @@ bool medium::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
     return true;
 }
 
-/// Clears a range; one larger than the cache becomes durable at once.
+/// Does not use the cache: its copies would cost as much as the range is long.
 std::optional<std::uint64_t> medium::clear(std::uint64_t offset, std::uint64_t length) {
-    if (length > cfg_.write_cache)
-        cache_.flush();
-    else if (!cache_.about_to_write(offset, length))
-        return std::nullopt;
     const auto cleared = store_->clear(offset, length);
-    if (cleared) mend(offset, *cleared);
+    if (!cleared || *cleared == 0) return cleared;
+    cache_.flush(offset, *cleared);
+    mend(offset, *cleared);
     return cleared;
 }
 

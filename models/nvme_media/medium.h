@@ -38,8 +38,9 @@ public:
     /// False if the storage has failed or the range has spoiled bytes.
     bool read(std::uint64_t offset, std::span<std::uint8_t> into);
     bool write(std::uint64_t offset, std::span<const std::uint8_t> from);
-    /// Clears the first bytes of a range, as many as bounded work allows; returns their number, or
-    /// nothing if the storage has failed. Precondition: length is not 0.
+    /// Clears the first bytes of a range, as many as bounded work at the present time allows, and
+    /// makes them durable; returns their number (0: none before time advances), or nothing if the
+    /// storage has failed. Precondition: length is not 0.
     std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t length);
     void flush() { cache_.flush(); }
     void flush(std::uint64_t offset, std::uint64_t length) { cache_.flush(offset, length); }

@@ -41,7 +41,11 @@ void write_cache::flush() {
 void write_cache::flush(std::uint64_t offset, std::uint64_t length) {
     if (length == 0 || durable_.empty()) return;
     const std::uint64_t first = offset / page_bytes, last = (offset + length - 1) / page_bytes;
-    for (std::uint64_t n = first; n <= last; ++n) durable_.erase(n);
+    if (last - first < durable_.size())
+        for (std::uint64_t n = first; n <= last; ++n) durable_.erase(n);
+    else
+        std::erase_if(durable_,
+                      [=](const auto& each) { return first <= each.first && each.first <= last; });
     trim_order();
 }
 
