@@ -4,13 +4,16 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "models/neuron_core/neuron_core.h"
 #include "platform/framework/tlm/shifted.h"
+#include "tests/support/memory_path.h"
 
 namespace trn::test {
 
@@ -46,8 +49,8 @@ public:
     /// Binds cores 0 and 1, and the RAM that `memory` accepts.
     template <class Memory>
     void connect(neuron_core& core, neuron_core& other, Memory& memory) {
-        core.memory.bind(from0);
-        other.memory.bind(from1);
+        bind_memory(core.memory, from0, paths_[0]);
+        bind_memory(other.memory, from1, paths_[1]);
         ram.bind(memory);
         aperture0.bind(core.aperture);
         aperture1.bind(other.aperture);
@@ -77,6 +80,8 @@ private:
             }
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
+
+    std::array<std::optional<memory_path>, 2> paths_;  // of both cores
 };
 
 }  // namespace trn::test

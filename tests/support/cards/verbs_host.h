@@ -67,7 +67,7 @@ public:
     std::uint32_t read(std::uint16_t reg) {
         const std::uint16_t id = ++read_id_;
         set(0x5c, id | std::uint32_t{reg} << 16);
-        advance(0.001);
+        for (int i = 0; i < 100 && load<std::uint16_t>(response_) != id; ++i) advance(0.01);
         EXPECT_EQ(load<std::uint16_t>(response_), id);
         return load<std::uint32_t>(response_ + 4);
     }

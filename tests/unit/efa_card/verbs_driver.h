@@ -13,6 +13,7 @@
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
 #include "tests/support/cards/verbs_host.h"
+#include "tests/support/memory_path.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -22,13 +23,15 @@ class verbs_driver : public verbs_host {
 public:
     verbs_driver(const std::string& name, const efa_card::config& cfg)
         : host((name + "_host").c_str(), {.size = 64 << 20}),
+          path((name + "_path").c_str()),
           card((name + "_card").c_str(), cfg),
           bar0((name + "_bar0").c_str()),
           bar2((name + "_bar2").c_str()),
           vectors((name + "_vectors").c_str(), cfg.vectors, [this](unsigned line, bool level) {
               if (level) ++raised[line];
           }) {
-        card.dma.bind(host.in);
+        card.dma.bind(path.in);
+        path.out.bind(host.in);
         bar0.out.bind(card.registers);
         bar2.out.bind(card.send_rings);
         for (unsigned i = 0; i < cfg.vectors; ++i) card.irq[i].bind(vectors, i);
@@ -49,6 +52,7 @@ public:
     static void run(double microseconds) { sc_core::sc_start(microseconds, sc_core::SC_US); }
 
     memory host;
+    memory_path path;
     efa_card card;
     tlm_driver bar0, bar2;
     irq_in vectors;

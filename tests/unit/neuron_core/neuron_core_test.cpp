@@ -14,6 +14,7 @@
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
+#include "tests/support/memory_path.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"
 
@@ -32,7 +33,7 @@ protected:
     void SetUp() override {
         aperture.out.bind(core.aperture);
         top.out.bind(core.top);
-        core.memory.bind(ram.in);
+        bind_memory(core.memory, ram.in, path);
         reset.bind(core.reset);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
     }
@@ -55,6 +56,7 @@ protected:
 
     tlm_driver aperture{"aperture"}, top{"top"};
     neuron_core core{"core", {}};
+    std::optional<memory_path> path;
     memory ram{"ram", {1 << 20}};
     irq_out reset{"reset"};
 };

@@ -12,6 +12,7 @@
 #include "models/nitro_management/nitro_management_regs.h"
 #include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/memory.h"
+#include "tests/support/memory_path.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {
@@ -79,7 +80,8 @@ struct NitroManagementTest : testing::Test {
 
     explicit NitroManagementTest(const nitro_management::config& cfg = {})
         : card("card", cfg), host("host", {.size = 1 << 20}), cpu("cpu") {
-        card.dma.bind(host.in);
+        card.dma.bind(path.in);
+        path.out.bind(host.in);
         cpu.out.bind(card.registers);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
     }
@@ -141,6 +143,7 @@ struct NitroManagementTest : testing::Test {
 
     test_card card;
     memory host;
+    test::memory_path path{"path"};
     test::tlm_driver cpu;
 
 private:

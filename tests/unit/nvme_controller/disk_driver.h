@@ -10,6 +10,7 @@
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
 #include "tests/support/cards/disk_host.h"
+#include "tests/support/memory_path.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -24,7 +25,8 @@ public:
           vectors("vectors", cfg.vectors, [this](unsigned line, bool level) {
               if (level) ++raised[line];
           }) {
-        disk.dma.bind(host.in);
+        disk.dma.bind(path.in);
+        path.out.bind(host.in);
         bar0.out.bind(disk.registers);
         for (unsigned i = 0; i < cfg.vectors; ++i) disk.irq[i].bind(vectors, i);
     }
@@ -38,6 +40,7 @@ public:
     static void run(double microseconds) { sc_core::sc_start(microseconds, sc_core::SC_US); }
 
     memory host;
+    memory_path path{"path"};
     nvme_controller disk;
     tlm_driver bar0;
     irq_in vectors;

@@ -15,6 +15,7 @@
 #include "models/semaphores/semaphores_regs.h"
 #include "models/sequencer/sequencer_regs.h"
 #include "platform/framework/tlm/memory.h"
+#include "tests/support/memory_path.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -51,7 +52,7 @@ protected:
     virtual void connect() {
         aperture.out.bind(core.aperture);
         top.out.bind(core.top);
-        core.memory.bind(ram.in);
+        bind_memory(core.memory, ram.in, path);
     }
 
     std::uint64_t at(control r, engine e, unsigned index = 0) const {
@@ -123,6 +124,7 @@ protected:
 
     tlm_driver aperture{"aperture"}, top{"top"};
     neuron_core core;
+    std::optional<memory_path> path;
     memory ram{"ram", {1 << 20}};
     irq_out reset{"reset"}, power_lost{"power_lost"};
 

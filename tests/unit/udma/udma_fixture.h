@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <list>
+#include <optional>
 #include <vector>
 
 #include "models/hbm/hbm.h"
@@ -20,6 +21,7 @@
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/router.h"
+#include "tests/support/memory_path.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -95,7 +97,7 @@ public:
 
     explicit dma_bench(const udma::config& cfg = {}) : dma("dma", cfg) {
         cpu.out.bind(bus.target);
-        dma.memory.bind(bus.target);
+        bind_memory(dma.memory, bus.target, path);
         bus.initiator.bind(stack.in);
         bus.initiator.bind(host.in);
         bus.initiator.bind(messages.in);
@@ -204,6 +206,7 @@ public:
     bool rings_are_mapped = false;
 
     tlm_driver cpu{"cpu"}, control{"control"};
+    std::optional<memory_path> path;
     router bus{"bus", {}};
     hbm stack{"stack", {}};
     memory host{"host", {1ull << 30}};
