@@ -296,6 +296,7 @@ step efa_admin::destroy_eq(const entry& command) {
     const event_queue* found = objects_.event_queues.find(number);
     if (found == nullptr) return refuse(status::illegal_parameter);
     if (found->users != 0) return refuse(status::busy);
+    engine_.ring_removed(found->ring);
     objects_.event_queues.remove(number);
     return done();
 }
@@ -344,6 +345,7 @@ step efa_admin::destroy_cq(const entry& command) {
     objects_.bells.remove(*found->doorbell);
     --*objects_.uars.find(found->uar);
     if (found->events) --objects_.event_queues.find(found->event_queue)->users;
+    engine_.ring_removed(found->ring);
     objects_.completion_queues.remove(number);
     return done();
 }

@@ -36,6 +36,8 @@ public:
     public:
         /// The queue pair stops: its work requests are flushed with completions, or discarded.
         virtual void queue_pair_stopped(std::uint32_t handle, bool flushes) = 0;
+        /// A queue is destroyed: its ring is not written any more.
+        virtual void ring_removed(const host_ring& ring) = 0;
         /// Ends requests that use this address handle with an error.
         virtual void address_handle_removed(std::uint16_t number) = 0;
         /// `groups`: bit mask of the groups of events that the driver enables.

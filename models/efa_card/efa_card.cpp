@@ -161,6 +161,10 @@ void efa_card::queue_pair_stopped(std::uint32_t handle, bool flushes) {
     receiver_.stop(handle, flushes);
 }
 
+void efa_card::ring_removed(const host_ring& ring) {
+    writer_.drop(ring.base(), ring.base() + ring.bytes() - 1);
+}
+
 void efa_card::address_handle_removed(std::uint16_t number) {
     sender_.address_handle_removed(number);
 }

@@ -102,6 +102,7 @@ private:
     void raise(unsigned vector) override;
     // efa_admin::listener
     void queue_pair_stopped(std::uint32_t handle, bool flushes) override;
+    void ring_removed(const host_ring& ring) override;
     void address_handle_removed(std::uint16_t number) override;
     void events_enabled(std::uint32_t groups) override;
     efa_objects::gid own_gid() const override;

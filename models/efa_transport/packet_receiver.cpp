@@ -53,38 +53,50 @@ void packet_receiver::posted(std::uint32_t handle, std::uint16_t count) {
 }
 
 void packet_receiver::stop(std::uint32_t handle, bool flushes) {
+    arrival_.notify(sc_core::SC_ZERO_TIME);
+    const auto at = std::ranges::find(flushing_, handle);
     if (flushes) {
-        flushing_.insert(handle);
-        arrival_.notify(sc_core::SC_ZERO_TIME);
+        if (at == flushing_.end()) flushing_.push_back(handle);
         return;
     }
-    if (!flushing_.empty() && *flushing_.begin() == handle) flushed_ = {};
-    flushing_.erase(handle);
+    if (at != flushing_.end()) {
+        if (at == flushing_.begin()) end_flush();
+        flushing_.erase(at);
+    }
+    // A train for this queue pair is checked again, and refused.
+    if (!queue_.empty() && queue_.front()->destination_qp % limits::max_qp == handle) end_train();
 }
 
 void packet_receiver::forget() {
     queue_.clear();
-    now_ = {};
+    end_train();
     flushing_.clear();
-    flushed_ = {};
-    flush_waits_ = false;
+    end_flush();
     arrivals_.clear();
-    pending_.abandon();
 }
 
 void packet_receiver::run() {
     while (!queue_.empty() || !flushing_.empty()) {
-        if (queue_.empty() || flush_waits_) {
-            flush_waits_ = flush() == progress::blocked;
-            if (flush_waits_) return;
+        if (queue_.empty()) {
+            if (flush() == progress::blocked) return;
             continue;
         }
         srd_packet& packet = *queue_.front();
         const trace::on_behalf_of it(packet.of);
         if (take(packet) == progress::blocked) return;
         if (!queue_.empty()) queue_.pop_front();
-        now_ = {};
+        end_train();
     }
+}
+
+void packet_receiver::end_train() {
+    now_ = {};
+    pending_.abandon();
+}
+
+void packet_receiver::end_flush() {
+    flushed_ = {};
+    pending_flush_.abandon();
 }
 
 packet_receiver::progress packet_receiver::take(srd_packet& packet) {
@@ -143,7 +155,8 @@ bool packet_receiver::has_receive(const queue_pair& qp) const {
 // --- receives ---
 
 /// Reads the descriptors of the next receive. Fails if the ring has no complete receive.
-packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to) {
+packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to,
+                                                 pending_access& pending) {
     while (!to.is_complete) {
         const auto posted = static_cast<std::uint16_t>(qp.receives_posted - qp.receives_taken);
         if (to.descriptors == limits::receive_elements || to.descriptors >= posted)
@@ -154,7 +167,7 @@ packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to) {
         entry words;
         sc_time delay;
         const auto how = memory_.access(tlm::TLM_READ_COMMAND, at, words.words().data(),
-                                        limits::receive_bytes, pending_, delay);
+                                        limits::receive_bytes, pending, delay);
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) return progress::failed;
         to.ready = std::max(to.ready, sc_core::sc_time_stamp() + delay);
@@ -170,15 +183,16 @@ packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to) {
 /// Flushes the next receive of a queue pair in the error state. If the ring cannot be read, its
 /// other receives are not flushed.
 packet_receiver::progress packet_receiver::flush() {
-    const auto handle = *flushing_.begin();
+    const auto handle = flushing_.front();
     queue_pair* const qp = objects_.queue_pairs.find(handle);
     auto how = progress::failed;
     if (qp != nullptr && qp->state == efa_objects::qp_state::error && has_receive(*qp))
-        how = fetch(*qp, flushed_);
+        how = fetch(*qp, flushed_, pending_flush_);
     if (how == progress::blocked) return how;
-    const receive ended = std::exchange(flushed_, {});
+    const receive ended = flushed_;
+    end_flush();
     if (how == progress::failed) {
-        flushing_.erase(handle);
+        flushing_.pop_front();
         return how;
     }
     qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + ended.descriptors);
@@ -251,7 +265,7 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
         if (packet.datagram) add_global_header(packet);
     }
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
-    const auto fetched = fetch(*qp, now_.taken);
+    const auto fetched = fetch(*qp, now_.taken, pending_);
     if (fetched == progress::blocked) return fetched;
     if (fetched == progress::failed) {
         refuse(packet, status::remote_abort);
@@ -320,7 +334,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
         now_.to = memory_walk(qp->domain, memory_access::remote_write, {&place, 1});
     }
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
-    const auto fetched = now_.takes_receive ? fetch(*qp, now_.taken) : progress::done;
+    const auto fetched = now_.takes_receive ? fetch(*qp, now_.taken, pending_) : progress::done;
     const auto stored = fetched == progress::done ? store(packet) : fetched;
     if (stored == progress::blocked) return stored;
     if (stored == progress::failed) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <set>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -77,8 +76,10 @@ private:
     /// The queue pair that the packet is for; nullptr if the packet is refused or dropped.
     efa_objects::queue_pair* admitted_to(const srd_packet& packet);
     bool peer_is_known(const srd_packet& packet);
-    progress fetch(efa_objects::queue_pair& qp, receive& to);
+    progress fetch(efa_objects::queue_pair& qp, receive& to, pending_access& pending);
     progress flush();
+    void end_flush();
+    void end_train();
     progress store(srd_packet& train);
     progress store(srd_packet& train, const sc_core::sc_time& arrival, std::uint32_t left);
     void finish_send(const srd_packet& packet, efa_objects::queue_pair& qp);
@@ -93,13 +94,13 @@ private:
     completions& completions_;
     arrivals arrivals_;
     std::deque<std::unique_ptr<srd_packet>> queue_;
-    reception now_;                     // state of queue_'s first packet
-    std::set<std::uint32_t> flushing_;  // handles of queue pairs in the error state
-    receive flushed_;                   // receive being flushed, of flushing_'s first
-    bool flush_waits_ = false;          // the flush waits for memory
+    reception now_;                       // state of queue_'s first packet
+    std::deque<std::uint32_t> flushing_;  // handles of queue pairs in the error state
+    receive flushed_;                     // receive being flushed, of flushing_'s first
     sc_core::sc_time latest_;  // absolute: when the data of all earlier packets is in memory
     sc_core::sc_event arrival_;
-    pending_access pending_{arrival_};
+    pending_access pending_{arrival_};        // for the present train
+    pending_access pending_flush_{arrival_};  // for flushed_
 };
 
 }  // namespace trn::efa_transport

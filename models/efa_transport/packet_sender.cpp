@@ -90,7 +90,6 @@ void packet_sender::forget() {
     peer_reads_.clear();
     unacknowledged_ = 0;
     packets_ = 0;
-    pending_.abandon();
 }
 
 void packet_sender::posted(std::uint32_t handle, std::uint16_t count) {
@@ -112,7 +111,7 @@ void packet_sender::posted(std::uint32_t handle, std::uint16_t count) {
 
 /// Without `flushes`, requests are discarded without completions (EFA contract 16).
 void packet_sender::stop(std::uint32_t handle, bool flushes) {
-    list_.reset();
+    if (list_ && list_->queue_pair % limits::max_qp == handle) list_.reset();
     const auto found = queues_.find(handle);
     if (found == queues_.end()) return;
     const std::vector<std::uint64_t> ended(found->second.messages.begin(),
@@ -384,7 +383,7 @@ packet_sender::progress packet_sender::read_pages(const entry& words, const queu
     if (count > to->max_pages()) return progress::idle;
     // While the access was deferred, the host may have overwritten the work request.
     if (!list_ || list_->queue_pair != qp.number || list_->pages.size() != count)
-        list_ = page_list{.queue_pair = qp.number, .pages = std::vector<std::uint64_t>(count)};
+        list_.emplace(qp.number, count, work_);
     auto* const bytes = reinterpret_cast<std::uint8_t*>(list_->pages.data());
     while (list_->filled < count * sizeof(std::uint64_t)) {
         const std::uint64_t at = words.get_wide(reg::fast_pages_lo) + list_->filled;
@@ -393,7 +392,7 @@ packet_sender::progress packet_sender::read_pages(const entry& words, const queu
                                     max_access_bytes - at % max_access_bytes));
         sc_time delay;
         const auto how = memory_.access(tlm::TLM_READ_COMMAND, at, bytes + list_->filled, length,
-                                        pending_, delay);
+                                        list_->pending, delay);
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) {
             list_.reset();
@@ -514,14 +513,14 @@ memory_port::outcome packet_sender::read(std::uint32_t left) {
     const auto from = to.from.at(objects_, to.offset + to.filled, left);
     if (!from) return memory_port::outcome::failed;
     const auto count = access_size(memory_, tlm::TLM_READ_COMMAND, from->bus_address,
-                                   static_cast<std::uint32_t>(from->bytes), pending_);
+                                   static_cast<std::uint32_t>(from->bytes), to.pending);
     auto* const place = &to.packet->data[to.filled];
     const std::uint8_t* lent = nullptr;
     sc_time delay;
     const auto how = to.may_lend
-                         ? memory_.borrow(from->bus_address, place, count, pending_, delay, lent)
+                         ? memory_.borrow(from->bus_address, place, count, to.pending, delay, lent)
                          : memory_.access(tlm::TLM_READ_COMMAND, from->bus_address, place, count,
-                                          pending_, delay);
+                                          to.pending, delay);
     if (how != memory_port::outcome::done) return how;
     to.add(lent, count);
     to.ready = std::max(to.ready, sc_core::sc_time_stamp() + delay);
@@ -707,7 +706,7 @@ void packet_sender::prepare(request& of, std::uint32_t first, std::uint32_t coun
     }
     if (!of.datagram) expect({deadline, of.message, first, count});
 
-    outgoing_ = outgoing();
+    outgoing_.emplace(work_);
     outgoing_->ready = now;
     if (of.op != operation::rdma_read) {
         packet->make_room(packet->bytes);
@@ -734,7 +733,7 @@ void packet_sender::prepare_response() {
     auto packet = std::move(peer_reads_.front());
     peer_reads_.pop_front();
     queue_pair* const qp = objects_.by_number(packet->destination_qp);
-    outgoing_ = outgoing();
+    outgoing_.emplace(work_);
     outgoing_->ready = sc_core::sc_time_stamp();
     const memory_walk::element asked{packet->rkey, packet->address, packet->bytes};
     outgoing_->from = memory_walk(qp == nullptr ? std::uint16_t{0} : qp->domain,

@@ -117,7 +117,11 @@ private:
     struct page_list {
         std::uint16_t queue_pair;  // number
         std::vector<std::uint64_t> pages;
+        pending_access pending;
         std::size_t filled = 0;  // bytes
+
+        page_list(std::uint16_t of, std::size_t count, sc_core::sc_event& wake)
+            : queue_pair(of), pages(count), pending(wake) {}
     };
     /// The send queue of a queue pair.
     struct send_queue {
@@ -135,7 +139,9 @@ private:
         sc_core::sc_time ready;    // absolute
         bool may_lend = false;     // the server's program keeps the data until the request ends
         const std::uint8_t* lent = nullptr;  // the filled bytes, if lent
+        pending_access pending;
 
+        explicit outgoing(sc_core::sc_event& wake) : pending(wake) {}
         void add(const std::uint8_t* bytes, std::uint32_t count);
         void keep_lent();
     };
@@ -212,7 +218,6 @@ private:
     std::set<ethernet::address> responsive_;              // cards that have answered
     sc_core::sc_time round_trip_;                         // smoothed
     sc_core::sc_event work_;
-    pending_access pending_{work_};
     counts counters_;
 };
 
