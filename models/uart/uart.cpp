@@ -176,7 +176,11 @@ void uart::control_fifos(std::uint64_t written) {
     const bool switched = on != fifos_on_;
     fifos_on_ = on;
     trigger_code_ = static_cast<unsigned>(iir_fcr::rx_trigger.get(written));
-    if (switched || iir_fcr::rx_clear.get(written) != 0) received_.clear();
+    if (switched || iir_fcr::rx_clear.get(written) != 0) {
+        received_.clear();
+        timed_out_ = false;
+        rested_.cancel();
+    }
     if (switched || iir_fcr::tx_clear.get(written) != 0) line_free_ = SC_ZERO_TIME;
     fill_fifo();
     update_irq();

@@ -165,4 +165,26 @@ TEST_F(UartTest, ResetDropsEverything) {
     EXPECT_EQ(read(reg::lcr), 0u);
 }
 
+TEST_F(UartTest, EmptyingTheReceiveFifoEndsItsTimeOut) {
+    set_up(iir_fcr::fifo_enable.mask() | iir_fcr::rx_trigger.set(0, 1));
+    write(reg::ier, ier::rx_ready.mask());
+    const auto empty =
+        iir_fcr::fifo_enable.mask() | iir_fcr::rx_trigger.set(0, 1) | iir_fcr::rx_clear.mask();
+    dut.type("abc");
+    sc_start(sc_time(14, SC_US));
+    EXPECT_TRUE(irq.level());
+    write(reg::iir_fcr, empty);
+    EXPECT_FALSE(irq.level());
+    EXPECT_EQ(read(reg::iir_fcr) & 0xf, 1u);
+    dut.type("abc");
+    write(reg::iir_fcr, empty);  // before the time-out
+    sc_start(sc_time(50, SC_US));
+    EXPECT_FALSE(irq.level());
+    dut.type("abc");
+    sc_start(sc_time(14, SC_US));
+    EXPECT_TRUE(irq.level());
+    write(reg::iir_fcr, 0);  // without FIFOs there is no time-out
+    EXPECT_FALSE(irq.level());
+}
+
 }  // namespace
