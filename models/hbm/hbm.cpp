@@ -51,6 +51,11 @@ hbm::hbm(sc_core::sc_module_name name, const config& cfg)
     regs_.set(reg::size_mib, cfg.size >> 20);
     regs_.view(reg::status, [this](unsigned, unsigned) { return status(); });
     regs_.on_write(reg::control, [this](register_access& a) { command(a.written); });
+
+    SC_HAS_PROCESS(hbm);
+    SC_METHOD(finish_repair);
+    sensitive << repaired_;
+    dont_initialize();
 }
 
 void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
@@ -159,12 +164,11 @@ bool hbm::trained() const {
     return !cfg_.needs_training || (training_asked_ && sc_core::sc_time_stamp() >= trained_at_);
 }
 
-std::uint64_t hbm::status() {
-    const sc_time now = sc_core::sc_time_stamp();
-    if (repairing_ && now >= repaired_at_) finish_repair();
+std::uint64_t hbm::status() const {
     std::uint64_t value = static_cast<std::uint64_t>(repair_) << regs::status::repair_state.lsb;
     if (trained()) value |= regs::status::trained.mask();
-    if (training_asked_ && now < trained_at_) value |= regs::status::training.mask();
+    if (training_asked_ && sc_core::sc_time_stamp() < trained_at_)
+        value |= regs::status::training.mask();
     if (repairing_) value |= regs::status::repairing.mask();
     return value;
 }
@@ -179,7 +183,7 @@ void hbm::command(std::uint64_t written) {
     }
     if (regs::control::repair.get(written) != 0 && repair_ == repair_state::pending) {
         repairing_ = true;
-        repaired_at_ = now + cfg_.repair_time;
+        repaired_.notify(cfg_.repair_time);  // no effect if it runs already
     }
     if (regs::control::clear_counters.get(written) != 0) {
         for (const reg counter : {reg::ecc_corrected, reg::ecc_uncorrected, reg::ecc_repairable})
@@ -205,6 +209,7 @@ void hbm::forget() {
     errors_.clear();
     training_asked_ = repairing_ = repair_will_fail_ = false;
     repair_ = repair_state::none;
+    repaired_.cancel();
     regs_.reset();
     regs_.set(reg::size_mib, cfg_.size >> 20);
     update_error_line();
@@ -213,6 +218,7 @@ void hbm::forget() {
 
 void hbm::inject_error(memory_error error, std::uint64_t offset) {
     sc_assert(offset < cfg_.size);
+    if (power_lost.level()) return;  // it would be lost with all other state
     const auto page = errors_.arm(error, offset);
     in->invalidate_direct_mem_ptr(page.first, page.last);
 }

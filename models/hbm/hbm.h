@@ -90,7 +90,7 @@ private:
                  const sc_core::sc_time& until) override;
 
     void count_error(memory_error error, std::uint64_t offset);
-    std::uint64_t status();
+    std::uint64_t status() const;
     void command(std::uint64_t written);
     void finish_repair();
     void forget();
@@ -106,9 +106,10 @@ private:
     std::vector<bandwidth_resource> channels_;
     armed_errors errors_;
     bool training_asked_ = false;
-    sc_core::sc_time trained_at_, repaired_at_;
+    sc_core::sc_time trained_at_;
     repair_state repair_ = repair_state::none;
     bool repairing_ = false, repair_will_fail_ = false;
+    sc_core::sc_event repaired_{"repaired"};
 };
 
 }  // namespace trn

@@ -29,6 +29,9 @@ protected:
     void SetUp() override { sc_core::sc_start(sc_core::SC_ZERO_TIME); }
 
     std::uint64_t value(reg r) { return control.read(regs::offset(r)); }
+    void wait_for_repair() {
+        sc_core::sc_start(stack.settings().repair_time + sc_time(1, sc_core::SC_NS));
+    }
     void command(std::uint32_t bits) { control.write(regs::offset(reg::control), bits); }
 
     tlm_driver cpu{"cpu"}, control{"control"};
@@ -115,7 +118,7 @@ TEST_F(HbmTest, RepairHealsRepairableErrors) {
               regs::status::repair_state_pending);
     command(regs::control::repair.mask());
     EXPECT_EQ(regs::status::repairing.get(value(reg::status)), 1u);
-    sc_core::sc_start(stack.settings().repair_time);
+    wait_for_repair();
     EXPECT_EQ(regs::status::repair_state.get(value(reg::status)), regs::status::repair_state_none);
     cpu.read(0x3000);
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
@@ -126,7 +129,7 @@ TEST_F(HbmTest, RepairCanFail) {
     stack.inject("hbm_repair_fails", {});
     cpu.read(0x3000);
     command(regs::control::repair.mask());
-    sc_core::sc_start(stack.settings().repair_time);
+    wait_for_repair();
     EXPECT_EQ(regs::status::repair_state.get(value(reg::status)),
               regs::status::repair_state_failed);
     cpu.read(0x3000);
@@ -173,6 +176,40 @@ TEST_F(UntrainedHbmTest, AnswersErrorsUntilTrained) {
     sc_core::sc_start(sc_time(1, sc_core::SC_NS));
     EXPECT_EQ(value(reg::status), regs::status::trained.mask());
     cpu.read(0);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+}
+
+TEST_F(HbmTest, RepairEndsAfterItsTimeThoughNobodyReadsTheStatus) {
+    stack.inject_error(memory_error::repairable, 0x3000);
+    cpu.read(0x3000);
+    command(regs::control::repair.mask());
+    sc_core::sc_start(stack.settings().repair_time / 2);
+    command(regs::control::repair.mask());  // runs already
+    cpu.read(0x3000);
+    EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    sc_core::sc_start(stack.settings().repair_time * 0.6);
+    stack.fail_next_repair();  // too late for this one
+    cpu.read(0x3000);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(regs::status::repair_state.get(value(reg::status)), regs::status::repair_state_none);
+}
+
+TEST_F(HbmTest, LossOfPowerEndsARepairAndFaults) {
+    irq_out power_lost{"power_lost"};
+    power_lost.bind(stack.power_lost);
+    stack.inject_error(memory_error::repairable, 0x3000);
+    cpu.read(0x3000);
+    stack.fail_next_repair();
+    command(regs::control::repair.mask());
+    power_lost.set(true);
+    stack.inject_error(memory_error::uncorrected, 0x4000);  // no effect
+    power_lost.set(false);
+    EXPECT_FALSE(stack.error.level());
+    sc_core::sc_start(stack.settings().repair_time * 2);
+    EXPECT_EQ(value(reg::status), regs::status::trained.mask());
+    cpu.read(0x3000);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+    cpu.read(0x4000);
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
 }
 
