@@ -32,17 +32,19 @@ sensors::sensors(sc_core::sc_module_name name, const config& cfg)
 
 void sensors::clear() {
     regs_.reset();
-    sampled_ = ~0ull;
+    if (throttle.level()) regs_.set(irq_status::throttled, 1);
+    is_shown_ = false;
     update_lines();
 }
 
 /// Updates the registers to the last conversion before `now`.
 void sensors::sample(const sc_time& now) {
     const auto number = static_cast<std::uint64_t>(std::floor(now / cfg_.sample_period));
-    if (number == sampled_) return;
-    const std::uint64_t missed = sampled_ == ~0ull ? 1 : number - sampled_;
-    const double seconds = static_cast<double>(missed) * cfg_.sample_period.to_seconds();
+    if (number == sampled_ && is_shown_) return;
+    const double periods = static_cast<double>(number - sampled_);  // 0: shows it again
+    const double seconds = periods * cfg_.sample_period.to_seconds();
     sampled_ = number;
+    is_shown_ = true;
     regs_[reg::sample] = number & 0xffff'ffff;
     for (unsigned die = 0; die < cfg_.dies; ++die)
         regs_.set(reg::power, convert_power(die, seconds, number), die);
@@ -105,7 +107,8 @@ double sensors::utilisation(unsigned die, double seconds) {
 std::uint64_t sensors::convert_power(unsigned die, double seconds, std::uint64_t number) {
     const double idle = static_cast<double>(cfg_.idle_power);
     const double dynamic = static_cast<double>(cfg_.rated_power) - idle;
-    const double used = utilisation(die, seconds) * dynamic;
+    double& used = dynamic_power_[die];
+    if (seconds > 0) used = utilisation(die, seconds) * dynamic;
     dynamic_microjoules_ += used * 1e3 * seconds;
     const double power = (idle + used) * (1.0 + ripple(die, number));
     const auto wanted = static_cast<std::uint64_t>(std::lround(power));
@@ -134,7 +137,7 @@ void sensors::convert_temperature(unsigned diode, double seconds) {
 
 void sensors::update_lines() {
     std::int32_t hottest = INT32_MIN;
-    for (unsigned diode = 0; sampled_ != ~0ull && diode < diodes; ++diode)
+    for (unsigned diode = 0; is_shown_ && diode < diodes; ++diode)
         hottest = std::max(hottest, static_cast<std::int32_t>(regs_.get(reg::temperature, diode)));
     if (hottest >= static_cast<std::int32_t>(regs_.get(reg::alarm_temperature)))
         regs_.set(irq_status::alarm, 1);
@@ -149,7 +152,7 @@ std::vector<accepts_faults::fault> sensors::faults() {
                  const auto diode = fault_number(arguments, "diode", 0, diodes - 1);
                  injected_[diode] =
                      static_cast<double>(fault_signed(arguments, "kelvin", -100, 200));
-                 sampled_ = ~0ull;  // takes effect now, not at the next conversion
+                 is_shown_ = false;  // takes effect now, not at the next conversion
                  sample(sc_core::sc_time_stamp());
              }}};
 }

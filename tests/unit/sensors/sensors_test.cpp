@@ -229,4 +229,35 @@ TEST_F(SensorsTest, SchedulesNoEvents) {
     EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
+TEST_F(SensorsTest, ThrottledStaysSetOverAResetWhileTheSledThrottles) {
+    throttle.set(true);
+    reset.set(true);
+    reset.set(false);
+    EXPECT_EQ(read(reg::irq_status), irq_status::throttled.mask());
+    EXPECT_TRUE(throttled.level());
+    throttle.set(false);
+    reset.set(true);
+    EXPECT_EQ(read(reg::irq_status), 0u);
+}
+
+TEST_F(SensorsTest, PowerIsTheMeanOverAllPeriodsAlsoAfterAFaultOrAReset) {
+    read(reg::power);
+    const auto half_load = [&](unsigned periods) {
+        for (const unsigned n : {2u, 3u})
+            stacks[static_cast<int>(n)].moved += 2'457'600'000'000 / 400 * periods;
+        sc_start(sc_time(10 * periods, SC_MS));
+    };
+    half_load(1);
+    EXPECT_NEAR(read(reg::power, 1), 295'000, 3'000);
+    half_load(4);
+    dut.inject("temperature", {{"diode", "0"}, {"kelvin", "5"}});
+    EXPECT_NEAR(read(reg::power, 1), 295'000, 3'000);
+    dut.inject("temperature", {{"diode", "0"}, {"kelvin", "0"}});  // in the same period
+    EXPECT_NEAR(read(reg::power, 1), 295'000, 3'000);
+    half_load(4);
+    reset.set(true);
+    reset.set(false);
+    EXPECT_NEAR(read(reg::power, 1), 295'000, 3'000);
+}
+
 }  // namespace
