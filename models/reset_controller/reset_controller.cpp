@@ -99,6 +99,7 @@ void reset_controller::drive_domains() {
 }
 
 void reset_controller::request(cause why, const sc_time& delay) {
+    if (power_off.level()) return;  // nothing to reset, and the return of power starts the chip
     causes_ |= 1u << static_cast<unsigned>(why);
     if (!resetting_) changed_.notify(delay);
 }
@@ -114,7 +115,8 @@ void reset_controller::run() {
     }
 }
 
-/// Registers that survive a reset: straps, reasons, count, boot status and scratch.
+/// Registers that survive a reset: straps, reasons, count, boot status without its stage, and
+/// scratch.
 void reset_controller::start_reset() {
     static constexpr std::array kept{reg::reset_reason, reg::reset_count, reg::boot_status};
     std::array<std::uint64_t, kept.size()> values{};

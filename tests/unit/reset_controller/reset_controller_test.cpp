@@ -31,8 +31,9 @@ struct ResetControllerTest : testing::Test {
                           .server_in_rack = 17,
                           .chip = 3,
                           .access_latency = SC_ZERO_TIME}};
-    irq_out bite{"bite"};
+    irq_out bite{"bite"}, power_off{"power_off"};
     test::irq_probe chip{dut.chip_reset, "chip_probe"};
+    test::irq_probe lost{dut.power_lost, "lost_probe"};
     test::irq_probe dma0{dut.dma_reset[0], "dma0_probe"};
     test::irq_probe host3{dut.dma_reset[11], "host3_probe"};
     test::irq_probe core7{dut.tpb_reset[7], "core7_probe"};
@@ -41,6 +42,7 @@ struct ResetControllerTest : testing::Test {
     ResetControllerTest() {
         cpu.out.bind(dut.in);
         bite.bind(dut.watchdog_bite);
+        power_off.bind(dut.power_off);
         sc_start(SC_ZERO_TIME);
     }
     void write(reg r, std::uint64_t value) {
@@ -134,6 +136,48 @@ TEST_F(ResetControllerTest, PllsLockAfterTheirLockTime) {
     EXPECT_EQ(read(reg::pll_status), 0x5u);
     write(reg::pll_control, 0x4);
     EXPECT_EQ(read(reg::pll_status), 0x4u);
+}
+
+TEST_F(ResetControllerTest, RequestsWithoutPowerAreNotServed) {
+    write(reg::boot_status, 0x20000);
+    power_off.set(true);
+    EXPECT_TRUE(chip.level() && lost.level());
+    bite.set(true);  // any request
+    bite.set(false);
+    write(reg::chip_reset, reset_controller_regs::chip_reset::key_value);
+    sc_start(sc_time(50, SC_US));
+    EXPECT_TRUE(chip.level()) << "nothing runs without power";
+    power_off.set(false);
+    EXPECT_FALSE(lost.level());
+    sc_start(sc_time(9, SC_US));
+    EXPECT_TRUE(chip.level());
+    sc_start(sc_time(2, SC_US));
+    EXPECT_FALSE(chip.level());
+    sc_start(sc_time(50, SC_US));
+    EXPECT_EQ(chip.rises(), 1u);
+    EXPECT_EQ(read(reg::reset_reason), reset_reason::power_on.mask());
+    EXPECT_EQ(read(reg::reset_count), 0u);
+    EXPECT_EQ(read(reg::boot_status), 0u);
+}
+
+TEST_F(ResetControllerTest, PowerLossAtAnyTimeOfAResetEndsItAtPowerOn) {
+    for (const double after : {0.0, 0.001, 5.0, 9.999, 10.0, 11.0}) {
+        bite.set(true);
+        bite.set(false);
+        sc_start(sc_time(after, SC_US));
+        power_off.set(true);
+        sc_start(sc_time(30, SC_US));
+        ASSERT_TRUE(chip.level()) << after;
+        power_off.set(false);
+        sc_start(sc_time(5, SC_US));
+        power_off.set(true);
+        sc_start(sc_time(30, SC_US));
+        ASSERT_TRUE(chip.level()) << after;
+        power_off.set(false);
+        sc_start(sc_time(11, SC_US));
+        ASSERT_FALSE(chip.level()) << after;
+        ASSERT_EQ(read(reg::reset_count), 0u) << after;
+    }
 }
 
 }  // namespace
