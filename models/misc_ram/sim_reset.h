@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <systemc>
 
 #include "platform/framework/registers/register_bank.h"
@@ -12,7 +13,8 @@ namespace trn {
 
 /// The reset word of the simulator revisions (contract 2): the host writes a reset map and polls
 /// for zero; firmware executes the reset and reports its end (decision 5). A map of 0 resets the
-/// whole chip; the host then reads `whole_chip` until the end. Spec: doc/models/misc_ram.md.
+/// whole chip; the host then reads `whole_chip` until the end. Maps written during a reset are
+/// requested together after it. Spec: doc/models/misc_ram.md.
 class sim_reset : public sc_core::sc_module {
 public:
     struct config {
@@ -24,13 +26,19 @@ public:
     register_socket host{"host", host_};
     register_socket firmware{"firmware", firmware_};
     irq_out request{"request"};  ///< high while the host waits for the end
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
+                          if (level) forget();
+                      }};
 
     sim_reset(sc_core::sc_module_name name, const config& cfg);
 
 private:
-    void set_pending(bool pending);
+    void ask(std::uint32_t map);
+    void finish();
+    void forget();
 
     register_bank host_, firmware_;
+    std::optional<std::uint32_t> next_;  // map of the requests during the pending one
 };
 
 }  // namespace trn

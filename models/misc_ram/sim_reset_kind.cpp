@@ -12,6 +12,7 @@ kind sim_reset_kind() {
         {{"access_latency", &c::access_latency, "of each access"}},
         {port::target("host", "the word that the host writes and polls").of_size(0x1000),
          port::target("firmware", "the requested map, and its acknowledgement").of_size(0x1000),
+         port::irq_in("power_lost", "high: the request is lost").optional(),
          port::irq_out("request", "the host waits")});
 }
 
