@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <iterator>
 
 #include "models/misuse_rules.h"
 #include "models/notification_queue/notification_queue_regs.h"
@@ -15,7 +16,8 @@ using regs::reg;
 
 namespace {
 
-constexpr std::size_t max_waiting = 64;  // capacity of the block's own buffer
+constexpr std::size_t max_waiting = 64;       // capacity of the block's own buffer, for each ring
+constexpr std::size_t max_at_once = 0x10000;  // posted by software before the next delivery
 
 }  // namespace
 
@@ -23,9 +25,9 @@ notification_queue::notification_queue(const sc_core::sc_object& owner, sc_core:
                                        const sc_core::sc_time& latency, unsigned instances,
                                        std::uint64_t stride)
     : owner_(owner),
+      wake_(wake),
       regs_(regs::table,
-            {.name = owner.name(), .instances = instances, .stride = stride, .latency = latency}),
-      pending_(wake) {
+            {.name = owner.name(), .instances = instances, .stride = stride, .latency = latency}) {
     regs_.on_write(reg::slot_size, [this](register_access& a) { restart(a); });
     regs_.on_write(reg::post, [this](register_access& a) { post_by_register(a); });
 }
@@ -51,29 +53,38 @@ void notification_queue::post_by_register(register_access& a) {
                        "slot " + std::to_string(slot) + ": the ring lies in its own registers");
         return;
     }
-    if (post(slot, entry, a.instance) && wake_) wake_();
+    if (post(slot, entry, a.instance) && posted_) posted_();
 }
 
 bool notification_queue::post(unsigned slot, const notification& entry, unsigned instance) {
     const std::uint64_t size = regs_.get(reg::slot_size, slot, instance);
     if (size < entry_bytes || !std::has_single_bit(size)) return false;
-    if (waiting_.size() >= max_waiting) {
+    ring& to = rings_.try_emplace(key(slot, instance), wake_).first->second;
+    if (to.waiting.size() >= (to.pending.is_deferred() ? max_waiting : max_at_once)) {
         regs_.set(reg::slot_lost, regs_.get(reg::slot_lost, slot, instance) + 1, slot, instance);
         misuse::report(misuse::notification_overflow, owner_, "slot " + std::to_string(slot));
         return true;
     }
     const auto now_ns = sc_core::sc_time_stamp().value() / 1000;
-    waiting_.push_back({instance, slot, entry, now_ns, trace::current_operation()});
+    to.waiting.push_back({entry, now_ns, trace::current_operation()});
     return true;
 }
 
 void notification_queue::deliver(memory_port& memory) {
-    while (!waiting_.empty()) {
-        const undelivered u = waiting_.front();
+    for (auto at = rings_.begin(); at != rings_.end();) {
+        const bool is_empty = deliver(at->second, at->first % slots, at->first / slots, memory);
+        at = is_empty ? rings_.erase(at) : std::next(at);
+    }
+}
+
+/// Writes the ring's entries; false: memory has deferred one.
+bool notification_queue::deliver(ring& to, unsigned slot, unsigned instance, memory_port& memory) {
+    while (!to.waiting.empty()) {
+        const undelivered u = to.waiting.front();
         const trace::on_behalf_of it(u.of);
-        const std::uint64_t head = regs_.get(reg::slot_head, u.slot, u.instance);
-        const std::uint64_t base = regs_.get(reg::slot_base_lo, u.slot, u.instance) |
-                                   regs_.get(reg::slot_base_hi, u.slot, u.instance) << 32;
+        const std::uint64_t head = regs_.get(reg::slot_head, slot, instance);
+        const std::uint64_t base = regs_.get(reg::slot_base_lo, slot, instance) |
+                                   regs_.get(reg::slot_base_hi, slot, instance) << 32;
         std::array<std::uint32_t, 4> words{
             static_cast<std::uint32_t>(u.entry.type) | std::uint32_t{u.entry.source} << 8 |
                 static_cast<std::uint32_t>(regs::slot_head::phase.get(head)) << 31,
@@ -82,42 +93,44 @@ void notification_queue::deliver(memory_port& memory) {
         sc_core::sc_time delay;
         const auto reports = misuse::reports();
         delivering_ = true;
+        to.is_restarted = false;
         const auto result =
             memory.access(tlm::TLM_WRITE_COMMAND, base + regs::slot_head::position.get(head),
-                          words.data(), entry_bytes, pending_, delay);
+                          words.data(), entry_bytes, to.pending, delay);
         delivering_ = false;
-        if (result == memory_port::outcome::deferred) return;
+        if (result == memory_port::outcome::deferred) return false;
         if (trace::on() && result == memory_port::outcome::done)
             trace::event(owner_.name(), "notification",
-                         {{"slot", u.slot},
+                         {{"slot", slot},
                           {"source", u.entry.source},
                           trace::hex("payload", u.entry.payload)});
-        // The write may have changed the registers of this very slot, and so emptied the buffer.
-        if (waiting_.empty()) break;
-        waiting_.pop_front();
+        if (to.is_restarted) continue;  // by this write: the ring is in its own registers
+        to.waiting.pop_front();
         if (result == memory_port::outcome::done)
-            advance_head(u);
+            advance_head(slot, instance);
         else if (misuse::reports() == reports)  // unless another rule has reported the cause
             misuse::report(misuse::notification_ring_shape, owner_,
-                           "slot " + std::to_string(u.slot) + ": no memory at its base");
+                           "slot " + std::to_string(slot) + ": no memory at its base");
     }
+    return true;
 }
 
-void notification_queue::advance_head(const undelivered& u) {
-    const std::uint64_t size = regs_.get(reg::slot_size, u.slot, u.instance);
-    const std::uint64_t head = regs_.get(reg::slot_head, u.slot, u.instance);
+void notification_queue::advance_head(unsigned slot, unsigned instance) {
+    const std::uint64_t size = regs_.get(reg::slot_size, slot, instance);
+    const std::uint64_t head = regs_.get(reg::slot_head, slot, instance);
     const std::uint64_t next = regs::slot_head::position.get(head) + entry_bytes;
     const bool wraps = next >= size;
-    regs_.set(regs::slot_head::position, wraps ? 0 : next, u.slot, u.instance);
+    regs_.set(regs::slot_head::position, wraps ? 0 : next, slot, instance);
     if (wraps)
-        regs_.set(regs::slot_head::phase, regs::slot_head::phase.get(head) ^ 1, u.slot, u.instance);
+        regs_.set(regs::slot_head::phase, regs::slot_head::phase.get(head) ^ 1, slot, instance);
 }
 
 void notification_queue::drop(unsigned instance, unsigned slot) {
-    if (waiting_.empty()) return;
-    if (waiting_.front().instance == instance && waiting_.front().slot == slot) pending_.abandon();
-    std::erase_if(waiting_,
-                  [&](const undelivered& u) { return u.instance == instance && u.slot == slot; });
+    const auto at = rings_.find(key(slot, instance));
+    if (at == rings_.end()) return;
+    at->second.pending.abandon();
+    at->second.waiting.clear();
+    at->second.is_restarted = true;
 }
 
 void notification_queue::reset() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <systemc>
 #include <tlm>
 #include <utility>
@@ -44,13 +45,14 @@ public:
     register_bank& registers() { return regs_; }
 
     /// Queues an entry for `slot`; returns false when the slot is disabled. The owner's next
-    /// deliver() writes it to memory. Entries beyond the capacity are dropped and counted.
+    /// deliver() writes it to memory. Entries of a ring beyond the capacity are dropped and counted
+    /// while its memory does not respond.
     bool post(unsigned slot, const notification& entry, unsigned instance = 0);
     /// Sets a function to call when software posts an entry by a register. The owner must deliver
     /// later in simulated time, because a ring may be in registers that post again.
-    void on_posted(std::function<void()> wake) { wake_ = std::move(wake); }
-    bool has_undelivered() const { return !waiting_.empty(); }
-    /// Writes queued entries, until none is left or memory defers one.
+    void on_posted(std::function<void()> posted) { posted_ = std::move(posted); }
+    bool has_undelivered() const { return !rings_.empty(); }
+    /// Writes queued entries; rings whose memory defers one keep theirs.
     void deliver(memory_port& memory);
     /// Disables all slots and drops queued entries.
     void reset();
@@ -58,23 +60,31 @@ public:
 
 private:
     struct undelivered {
-        unsigned instance, slot;
         notification entry;
         std::uint64_t time_ns;
         trace::operation of;
     };
+    /// A ring with entries that are not in memory yet.
+    struct ring {
+        explicit ring(sc_core::sc_event& wake) : pending(wake) {}
+        std::deque<undelivered> waiting;
+        pending_access pending;
+        bool is_restarted = false;  // since the latest attempt to write an entry
+    };
 
+    static unsigned key(unsigned slot, unsigned instance) { return instance * slots + slot; }
     void restart(register_access& a);
     void post_by_register(register_access& a);
     void drop(unsigned instance, unsigned slot);
-    void advance_head(const undelivered& u);
+    bool deliver(ring& to, unsigned slot, unsigned instance, memory_port& memory);
+    void advance_head(unsigned slot, unsigned instance);
 
     const sc_core::sc_object& owner_;
+    sc_core::sc_event& wake_;
     register_bank regs_;
-    std::deque<undelivered> waiting_;
-    pending_access pending_;
+    std::map<unsigned, ring> rings_;  // by key(); only deliver() removes rings
     bool delivering_ = false;
-    std::function<void()> wake_;
+    std::function<void()> posted_;
 };
 
 }  // namespace trn
