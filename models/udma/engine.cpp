@@ -166,12 +166,12 @@ void dma_engine::decide_due() {
     sc_time due = std::min(mover_.due(), generator_.due());
     const bool waits_for_memory =
         mover_.waits_for_memory() || fetching_ != nullptr || generator_.waits_for_memory();
-    const bool may_start = fetching_ == nullptr && !mover_.is_full();
+    const bool may_start = fetching_ == nullptr && !mover_.is_full(), stopped = is_stopped();
     for (dma_queue* q : used_queues_) {
-        const bool runnable = is_runnable(*q);
+        const bool runnable = !stopped && q->is_runnable();
         if (may_start && runnable)
             due = std::min(due, std::max(q->ready_at(), mover_.next_start()));
-        if (const auto timeout = q->update_starvation(is_stopped())) due = std::min(due, *timeout);
+        if (const auto timeout = q->update_starvation(stopped)) due = std::min(due, *timeout);
         // The host's doorbell write completes when its work has finished or cannot continue by
         // itself: the other side's ring is empty, or a memory access needs a message to the host.
         if (waits_for_memory || (q->is_idle() && !runnable)) q->release_host();

@@ -204,11 +204,12 @@ dma_progress dma_queue::load(dma_side side) {
         const dma_progress result = fetch(next_fetch(side));
         if (result != dma_progress::done) return result;
     }
-    const bool accepted = side == dma_side::m2s ? accept_source() : accept_destination();
+    const dma_queue_settings& set = settings();
+    const bool accepted = side == dma_side::m2s ? accept_source(set) : accept_destination();
     if (!accepted) return dma_progress::failed;
     if (side == dma_side::m2s) operation_ = operation_of(s.ring.unstarted());
     const dma_descriptor& d = s.ring.front();
-    s.begin(d, length_of(side, d), d.address() & settings().address_mask[side]);
+    s.begin(d, length_of(side, d), d.address() & set.address_mask[side]);
     s.ring.pop();
     return dma_progress::done;
 }
@@ -220,7 +221,7 @@ std::uint32_t dma_queue::length_of(dma_side side, const dma_descriptor& d) const
     return is_empty ? 0 : d.length();
 }
 
-bool dma_queue::accept_source() {
+bool dma_queue::accept_source(const dma_queue_settings& set) {
     const dma_ring& ring = sides_[dma_side::m2s].ring;
     const dma_descriptor& d = ring.front();
     const auto refuses = [&](unsigned cause, const misuse::rule& rule) {
@@ -239,7 +240,7 @@ bool dma_queue::accept_source() {
         if (compute_) abandoned_ += compute_->m2s;
         compute_.reset();
     }
-    if (packet_.descriptors >= settings().max_packet_descriptors &&
+    if (packet_.descriptors >= set.max_packet_descriptors &&
         refuses(cause::m2s_too_many_descriptors, misuse::too_many_descriptors))
         return false;
     if (compute_ || d.operation_type() != meta::op_type_copy) {
@@ -248,7 +249,7 @@ bool dma_queue::accept_source() {
         return true;
     }
     const std::uint32_t length = length_of(dma_side::m2s, d);
-    if (packet_.bytes + length > settings().max_packet_bytes &&
+    if (packet_.bytes + length > set.max_packet_bytes &&
         refuses(cause::m2s_packet_too_long, misuse::packet_too_long))
         return false;
     before_ = packet_;

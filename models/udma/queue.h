@@ -158,7 +158,7 @@ private:
     dma_progress load(dma_side side);
     fetch_request next_fetch(dma_side side) const;
     dma_progress fetch(const fetch_request& wanted);
-    bool accept_source();
+    bool accept_source(const dma_queue_settings& set);
     bool accept_destination();
     bool accept_compute(const dma_descriptor& d);
     bool next_piece(dma_transfer& next);

@@ -411,18 +411,18 @@ void udma::run() {
     if (activation.spent() && is_due(next, activation.now))
         wake_.notify(cfg_.functional_step);  // the work that this activation has left
     else
-        wake_for(next);
+        wake_for(next, activation.now);
 }
 
 /// Wakes the process for the next due engine, and for entries that the current access has posted.
 void udma::schedule() {
-    wake_for(next_due());
+    wake_for(next_due(), sc_core::sc_time_stamp());
     if (notifications_.has_undelivered()) wake_.notify(notification_queue::post_latency);
 }
 
-void udma::wake_for(std::size_t place) {
+void udma::wake_for(std::size_t place, const sc_time& now) {
     if (place >= used_.size()) return;
-    const sc_time now = sc_core::sc_time_stamp(), due = group_.turns[place].due;
+    const sc_time& due = group_.turns[place].due;
     wake_.notify(due > now ? due - now : sc_core::SC_ZERO_TIME);
 }
 

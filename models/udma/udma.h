@@ -131,7 +131,7 @@ private:
         return place < used_.size() && group_.turns[place].due <= now;
     }
     void schedule();
-    void wake_for(std::size_t place);
+    void wake_for(std::size_t place, const sc_core::sc_time& now);
 
     const config cfg_;
     memory_port memory_port_;
