@@ -48,6 +48,14 @@ void admin_commands::begin(job& of) {
     }
 }
 
+/// The host has the log page: its event can be reported again.
+void admin_commands::moved(job& of) {
+    const entry& w = of.request.words;
+    if (of.request.opcode() == words::admin::opcode_get_log_page &&
+        w.get(words::log::retain_event) == 0)
+        of_.events.has_read(static_cast<std::uint8_t>(w.get(words::log::page)));
+}
+
 // --- queues ---
 
 void admin_commands::create_completions(job& of) {
@@ -153,7 +161,6 @@ void admin_commands::log_page(job& of) {
     bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
     bytes.resize(static_cast<std::size_t>(count * 4));  // zeroes after the page
     answer(of, std::move(bytes));
-    if (w.get(words::log::retain_event) == 0) of_.events.has_read(number);
 }
 
 // --- features ---

@@ -35,7 +35,7 @@ public:
           engine_(std::move(engine)) {}
 
     void begin(job& of) override;
-    void received(job&) override {}
+    void moved(job& of) override;
     void clear(job&) override {}
 
     /// Reports a temperature outside its thresholds as an event, if software has enabled it.

@@ -295,7 +295,7 @@ bool command_engine::copy(std::uint8_t* bytes, std::uint64_t length) {
 void command_engine::end_move() {
     job of = std::move(*std::exchange(moving_, std::nullopt));
     of.after = sc_core::SC_ZERO_TIME;
-    if (of.moves == job::data::from_host && of.how == status::success) set_of(of).received(of);
+    if (of.how == status::success) set_of(of).moved(of);
     of.moves = job::data::none;
     const bool timed = timing() == timing_mode::contended;
     const sc_time now = sc_core::sc_time_stamp();

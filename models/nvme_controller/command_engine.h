@@ -46,8 +46,8 @@ public:
     /// Sets the command's status, or the data to move if it has succeeded so far. The command's
     /// words locate the host's side of the data.
     virtual void begin(job& of) = 0;
-    /// All data of the host has arrived: sets `how` and `after`.
-    virtual void received(job& of) = 0;
+    /// All data has moved, in the job's direction: sets `how` and `after`.
+    virtual void moved(job& of) = 0;
     /// Clears the job's next ranges, as many as bounded work allows, and sets `how` and `after`.
     virtual void clear(job& of) = 0;
 

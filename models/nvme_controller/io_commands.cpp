@@ -68,7 +68,6 @@ void io_commands::read(job& of) {
         of.how = status::unrecovered_read_error;
         return;
     }
-    health_.count_read(blocks.length);
     of.moves = job::data::to_host;
     of.medium = blocks.offset;
     of.length = static_cast<std::uint32_t>(blocks.length);
@@ -78,7 +77,6 @@ void io_commands::write(job& of) {
     const range blocks = blocks_of(of);
     if (of.how == status::success && blocks.length > max_transfer) of.how = status::invalid_field;
     if (of.how != status::success) return;
-    health_.count_write(blocks.length);
     of.moves = job::data::from_host;
     of.medium = blocks.offset;
     of.length = static_cast<std::uint32_t>(blocks.length);
@@ -91,8 +89,10 @@ void io_commands::write_zeroes(job& of) {
     clear(of);
 }
 
-void io_commands::received(job& of) {
+void io_commands::moved(job& of) {
+    if (of.moves == job::data::to_host) return health_.count_read(of.length);
     if (!of.medium) return deallocate(of);
+    health_.count_write(of.length);
     of.after = content_.time_of_write(of.length);
     if (is_durable(of)) content_.flush(*of.medium, of.length);
 }

@@ -16,7 +16,7 @@ public:
         : content_(content), block_bytes_(block_bytes), settings_(settings), health_(state) {}
 
     void begin(job& of) override;
-    void received(job& of) override;
+    void moved(job& of) override;
     void clear(job& of) override;
 
     std::uint64_t blocks() const { return content_.size() / block_bytes_; }

@@ -241,6 +241,35 @@ TEST_F(NvmeRules, MediaErrorThatAppearsDuringAReadIsCounted) {
     EXPECT_EQ(health(160), 2u);
 }
 
+// 5.2, 5.14.1.2: only data that the host has counts
+TEST_F(NvmeRules, LogThatCannotBeDeliveredIsNotRead) {
+    host.start();
+    constexpr std::uint64_t nowhere = std::uint64_t{1} << 50;
+    const auto heat = [&](const char* kelvin) {
+        inject("temperature", {{"kelvin", kelvin}});
+        disk_driver::run(100);
+    };
+    EXPECT_EQ(set_feature(11, 2).status(), 0u);
+    host.post(0, command(12, 0));
+    heat("370");
+    EXPECT_EQ(host.wait(0).result, 0x0002'0101u);
+    const auto request = host.post(0, command(12, 0));
+    EXPECT_EQ(host.execute(0, command(2, 0).prps(nowhere).set(10, 127 << 16 | 2)).status(), 0x04u);
+    heat("371");
+    EXPECT_FALSE(host.poll(0));
+    EXPECT_EQ(health(64), 0u);  // reads the log
+    heat("372");
+    EXPECT_EQ(host.wait(0).id, request);
+    EXPECT_EQ(host.execute(1, disk_driver::io(2, 0, 1, nowhere)).status(), 0x04u);
+    EXPECT_EQ(host.execute(1, disk_driver::io(1, 0, 1, nowhere)).status(), 0x04u);
+    EXPECT_EQ(health(64), 0u);
+    EXPECT_EQ(health(80), 0u);
+    EXPECT_EQ(read(0, 1), 0u);
+    EXPECT_EQ(write(0, 1), 0u);
+    EXPECT_EQ(health(64), 1u);
+    EXPECT_EQ(health(80), 1u);
+}
+
 // 5.2, figure 147: invalid doorbell write value
 TEST_F(NvmeRules, TailDoorbellOnlyAddsCommands) {
     host.start();
