@@ -29,6 +29,19 @@ std::string_view take_until(std::string_view& text, std::string_view separator) 
     return part;
 }
 
+/// Whether each line has a name, and no blank in front of or after it (RFC 9112 5.1, 5.2).
+bool are_fields(std::string_view lines) {
+    while (!lines.empty()) {
+        auto line = take_until(lines, line_end);
+        if (line.empty()) continue;
+        const auto name = line.substr(0, line.find(':'));
+        if (name.empty() || name.size() == line.size() ||
+            name.find_first_of(" \t") != std::string_view::npos)
+            return false;
+    }
+    return true;
+}
+
 /// The path of a target in origin form or absolute form (RFC 9112 3.2).
 std::string_view path_of(std::string_view target) {
     constexpr std::string_view scheme = "http://";
@@ -65,7 +78,8 @@ std::optional<http_request> parse_request(std::string_view head) {
     auto line = take_until(head, line_end);
     http_request made{
         .method = take_until(line, " "), .path = take_until(line, " "), .fields = head};
-    if (made.method.empty() || made.path.empty() || !line.starts_with("HTTP/1."))
+    if (made.method.empty() || made.path.empty() || !line.starts_with("HTTP/1.") ||
+        !are_fields(head))
         return std::nullopt;
     made.path = path_of(made.path);
     return made;

@@ -423,6 +423,16 @@ TEST_F(InstanceMetadataTest, TargetMayHaveItsHost) {
                 StartsWith("HTTP/1.1 200"));
 }
 
+TEST_F(InstanceMetadataTest, FieldsWithoutAProperNameAreRefused) {
+    const std::string seconds = "X-aws-ec2-metadata-token-ttl-seconds: 60\r\n";
+    for (const char* const line : {"X-Forwarded-For : 10.0.0.9", " X-Forwarded-For: 10.0.0.9",
+                                   "X-Forwarded-For", ": 10.0.0.9", "X-\tY: 1"}) {
+        EXPECT_THAT(put(seconds + line + "\r\n"), StartsWith("HTTP/1.1 400")) << line;
+        EXPECT_THAT(put(line + ("\r\n" + seconds)), StartsWith("HTTP/1.1 400")) << line;
+    }
+    EXPECT_THAT(put("Empty:\r\n" + seconds), StartsWith("HTTP/1.1 200"));
+}
+
 TEST_F(InstanceMetadataTest, EmptyLinesBeforeTheRequestAreIgnored) {
     const std::string request = "GET /latest/meta-data/system HTTP/1.1\r\n\r\n";
     EXPECT_THAT(client.ask("\r\n" + request), EndsWith("\r\n\r\nnitro"));
