@@ -98,7 +98,7 @@ void ena_card::set_up_registers() {
                         static_cast<unsigned>(interrupt::tx_delay.get(a.written)),
                         interrupt::unmask.get(a.written) != 0);
     });
-    // The driver is ready for events: report the state of the link.
+    // The driver is ready for events, or has room again: report the state of the link.
     management_.registers.on_write(nitro_management_regs::reg::aenq_cons_db,
                                    [this](register_access&) {
                                        if (!link_reported_) report_link();
@@ -194,15 +194,14 @@ void ena_card::keep_alive() {
 
 void ena_card::set_link(bool up) {
     wire_.set_up(up);
-    if (link_reported_) report_link();  // otherwise reported at the driver's first event count
+    if (link_reported_) report_link();  // otherwise reported at the driver's next event count
 }
 
 void ena_card::report_link() {
     using group = nitro_management::event_group;
     if ((events_ & group_bit(group::link_change)) == 0) return;
-    link_reported_ = true;
     const std::array<std::uint32_t, 1> state{wire_.up() ? 1u : 0u};
-    management_.report(group::link_change, 0, state);
+    link_reported_ = management_.report(group::link_change, 0, state);
 }
 
 // --- the network ---

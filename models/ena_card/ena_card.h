@@ -112,7 +112,7 @@ private:
     ena_queues::transmitter transmitter_;
     ena_queues::receiver receiver_;
     std::uint32_t events_ = 0;    // groups that the driver has enabled
-    bool link_reported_ = false;  // since the reset
+    bool link_reported_ = false;  // since the reset; false too if there was no room
     std::uint64_t lost_keep_alives_ = 0;
     sc_core::sc_event keep_alive_due_;
 };

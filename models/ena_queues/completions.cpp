@@ -43,18 +43,22 @@ void completions::write(const submission_queue& from, io_entry entry, register_f
         --lost_;
         return;
     }
+    // Memory has accepted no entry for a whole ring: this one would overwrite the first of them.
+    if (to->unwritten == to->ring.depth()) return;
+    ++to->unwritten;
     ++count_;
     const auto slot = to->ring.next();
     entry.set(phase, slot.phase);
     const std::uint32_t size = std::min(bytes, to->ring.entry_size());
     const std::span<const std::uint8_t> words(
         reinterpret_cast<const std::uint8_t*>(entry.words().data()), size);
-    host_writer::then raise;
-    if (announces && to->interrupts)
-        raise = [this, vector = to->vector, way = from.way](bool) {
-            interrupts_.completed(vector, way);
-        };
-    writer_.post(sc_core::sc_time_stamp(), slot.address, words, std::move(raise));
+    writer_.post(sc_core::sc_time_stamp(), slot.address, words,
+                 [this, number = from.completions, announces, way = from.way](bool) {
+                     auto* const queue = find(queues_.completions, number);
+                     if (queue == nullptr) return;
+                     --queue->unwritten;
+                     if (announces && queue->interrupts) interrupts_.completed(queue->vector, way);
+                 });
 }
 
 }  // namespace trn::ena_queues

@@ -69,7 +69,8 @@ struct completion_queue {
     host_ring ring;
     unsigned vector = 0;
     bool interrupts = true;
-    unsigned users = 0;  ///< submission queues that use it
+    unsigned users = 0;           ///< submission queues that use it
+    std::uint32_t unwritten = 0;  ///< entries that memory has not accepted yet
 };
 
 /// Counters that GET_STATS returns.

@@ -158,11 +158,11 @@ bool nitro_management::has_room_for_event() const {
     return room != 0 && room <= events_.depth();
 }
 
-void nitro_management::report(event_group group, std::uint16_t syndrome,
+bool nitro_management::report(event_group group, std::uint16_t syndrome,
                               std::span<const std::uint32_t> details) {
     if (!has_room_for_event()) {
         ++counters_.lost_events;
-        return;
+        return false;
     }
     const auto slot = events_.next();
     const sc_time now = sc_core::sc_time_stamp();
@@ -180,6 +180,7 @@ void nitro_management::report(event_group group, std::uint16_t syndrome,
         if (!written) events_ = {};
         interrupt(static_cast<unsigned>(registers.get(aenq_caps::vector)));
     });
+    return true;
 }
 
 void nitro_management::fail(std::uint16_t syndrome) {

@@ -52,9 +52,9 @@ public:
     nitro_management(sc_core::sc_module_name name, const config& cfg,
                      tlm::tlm_initiator_socket<64>& bus, nitro::admin_target& card);
 
-    /// Writes an event if the driver's queue has room for it. `details`: the event's words from
-    /// byte 16 on, at most 12.
-    void report(event_group group, std::uint16_t syndrome,
+    /// Writes an event if the driver's queue has room for it; false if it has none. `details`: the
+    /// event's words from byte 16 on, at most 12.
+    bool report(event_group group, std::uint16_t syndrome,
                 std::span<const std::uint32_t> details = {});
     /// Sets DEV_STS.FATAL_ERROR and reports an event; the card recovers only by a reset.
     void fail(std::uint16_t syndrome);

@@ -421,6 +421,20 @@ TEST_F(EnaCardTest, DriverLearnsAtItsStartThatThereIsNoCable) {
     EXPECT_EQ(a.load<std::uint32_t>(a.aenq + 16), 1u);
 }
 
+TEST_F(EnaCardTest, LinkChangeThatFoundNoRoomIsReportedWhenThereIs) {
+    run();
+    for (unsigned n = 0; n < 15; ++n) a.card.inject(n % 2 == 0 ? "link_down" : "link_up", {});
+    run();
+    EXPECT_EQ(a.load<std::uint32_t>(a.aenq + 15 * 64 + 16), 0u);  // the queue is full
+    a.card.inject("link_up", {});
+    run();
+    EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 4) & 1, 1);
+    a.set(0x40, 32);
+    run();
+    EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 4) & 1, 0);
+    EXPECT_EQ(a.load<std::uint32_t>(a.aenq + 16), 1u);
+}
+
 TEST_F(EnaCardTest, KeepAliveComesEverySecondWithTheDrops) {
     auto from = a.create(true, 16, 1);
     b.create(false, 16, 1);  // without receive buffers
