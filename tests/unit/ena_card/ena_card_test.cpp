@@ -384,6 +384,42 @@ TEST_F(EnaCardTest, DestroyedQueueSendsAndReceivesNothing) {
     EXPECT_EQ(b.card.queues().counters.rx_drops, 1u);
 }
 
+TEST_F(EnaCardTest, NothingIsWrittenToADestroyedCompletionQueue) {
+    auto from = a.create(true, 16, 1);
+    a.path.hold(from.completions, 16 * 8);
+    a.send(from, 1, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(a.path.waiting(), 1u);
+    EXPECT_EQ(a.status_of(network_driver::destroy_sq(true, from)), ok);
+    EXPECT_EQ(a.status_of(network_driver::destroy_cq(from)), ok);
+    EXPECT_EQ(a.path.waiting(), 0u);
+    a.path.release();
+    run();
+    EXPECT_EQ(a.load<std::uint64_t>(from.completions), 0u);
+    auto again = a.create(true, 16, 1);
+    a.send(again, 2, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(a.take(again).value().request, 2);
+}
+
+TEST_F(EnaCardTest, CompletionsThatWaitForMemoryAreBounded) {
+    auto from = a.create(true, 16, 1);
+    a.path.hold(from.completions, 16 * 8);
+    for (std::uint16_t n = 0; n < 100; ++n) {
+        a.send(from, n, packet(2, 1, 60));
+        run(20);
+    }
+    EXPECT_EQ(a.path.waiting(), 1u);
+    EXPECT_EQ(a.card.queues().completions.at(from.cq).unwritten, 16u);
+    a.path.release();
+    run();
+    for (std::uint16_t n = 0; n < 16; ++n) EXPECT_EQ(a.take(from).value().request, n);
+    EXPECT_FALSE(a.take(from));
+    a.send(from, 200, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(a.take(from).value().request, 200);
+}
+
 TEST_F(EnaCardTest, DriverLearnsTheLinkAndItsChanges) {
     const auto event = [&](unsigned n) { return a.load<std::uint32_t>(a.aenq + n * 64); };
     const auto state = [&](unsigned n) { return a.load<std::uint32_t>(a.aenq + n * 64 + 16); };

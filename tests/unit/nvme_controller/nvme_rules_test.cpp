@@ -229,6 +229,54 @@ TEST_F(NvmeRules, EnablingEndsAShutdownOfADisabledController) {
     EXPECT_EQ(read(0, 1), 0u);
 }
 
+TEST_F(NvmeRules, ShutdownEndsAFetchThatMemoryDefers) {
+    host.start();
+    fill(data, 512, 5);
+    host.path.hold(0x3000, 4096);
+    host.post(1, disk_driver::io(1, 7, 1, data));
+    disk_driver::run(10);
+    EXPECT_EQ(host.path.waiting(), 1u);
+    host.set(0x14, 4 << 20 | 6 << 16 | 1 << 14 | 1);
+    disk_driver::run(5000);
+    EXPECT_EQ(host.path.waiting(), 0u);
+    host.path.release();
+    disk_driver::run(100);
+    EXPECT_FALSE(host.poll(1));
+    host.start();
+    EXPECT_EQ(read(7, 1), 0u);
+    EXPECT_FALSE(same(data, other, 512));
+}
+
+TEST_F(NvmeRules, ReadThatMemoryDefersReadsTheMediumOnce) {
+    host.start();
+    fill(data, 4096, 5);
+    EXPECT_EQ(write(0, 8), 0u);
+    host.path.hold(other, 4096);
+    host.post(1, disk_driver::io(2, 0, 8, other));
+    disk_driver::run(200);
+    EXPECT_EQ(host.path.waiting(), 1u);
+    inject("media_error", {{"block", "0"}, {"blocks", "8"}});
+    host.path.release();
+    EXPECT_EQ(host.wait(1).status(), 0u);
+    EXPECT_TRUE(same(data, other, 4096));
+}
+
+TEST_F(NvmeRules, NothingIsWrittenToADeletedCompletionQueue) {
+    host.start();
+    host.path.hold(0x4000, 16);
+    host.post(1, command(0));
+    disk_driver::run(1000);
+    EXPECT_EQ(host.path.waiting(), 1u);
+    host.post(0, command(0, 0).set(10, 1));
+    host.post(0, command(4, 0).set(10, 1));
+    disk_driver::run(1000);
+    EXPECT_FALSE(host.poll(0));  // completions keep their order
+    host.path.release();
+    EXPECT_EQ(host.wait(0).status(), 0u);
+    EXPECT_EQ(host.wait(0).status(), 0u);
+    EXPECT_TRUE(host.take(1));
+}
+
 // 5.14.1.2
 TEST_F(NvmeRules, MediaErrorThatAppearsDuringAReadIsCounted) {
     host.start();
