@@ -144,7 +144,7 @@ std::vector<std::uint8_t> dhcp_server::options_of(kind message_kind, bool with_a
 /// to its new address. Refusals are to all (RFC 2131 4.1).
 void dhcp_server::reply(std::span<const std::uint8_t> message, kind message_kind,
                         bool with_address) {
-    constexpr std::size_t mac_bytes = 16, copied = 4;
+    constexpr std::size_t mac_bytes = 16, copied = 4, min_bytes = 300;  // RFC 1542 2.1
     const std::uint32_t own = get32(message, place::own);
     const bool wants_broadcast = (get16(message, place::flags) & broadcast) != 0;
     const bool to_all = message_kind == kind::refuse || (own == 0 && wants_broadcast);
@@ -153,14 +153,15 @@ void dhcp_server::reply(std::span<const std::uint8_t> message, kind message_kind
     std::copy_n(message.begin() + place::mac, to.size(), to.begin());
     if (to_all) to.fill(0xff);
 
-    auto made = new_ipv4_packet({.to = to,
-                                 .from = cfg_.mac,
-                                 .destination = to_all     ? everyone
-                                                : own != 0 ? own
-                                                           : cfg_.address,
-                                 .source = cfg_.router,
-                                 .protocol = protocols::udp},
-                                header_bytes::udp + place::options + options.size());
+    auto made =
+        new_ipv4_packet({.to = to,
+                         .from = cfg_.mac,
+                         .destination = to_all     ? everyone
+                                        : own != 0 ? own
+                                                   : cfg_.address,
+                         .source = cfg_.router,
+                         .protocol = protocols::udp},
+                        header_bytes::udp + std::max(place::options + options.size(), min_bytes));
     const auto udp = std::span(made->bytes).subspan(ipv4_payload);
     put16(udp, 0, server_port);
     put16(udp, 2, client_port);
