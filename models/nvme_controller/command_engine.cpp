@@ -39,7 +39,7 @@ command_engine::command_engine(sc_core::sc_module_name name, tlm::tlm_initiator_
 }
 
 void command_engine::start() {
-    is_started_ = fetches_ = true;
+    is_started_ = true;
     work_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -52,14 +52,6 @@ void command_engine::forget() {
     pending_.abandon();
     writer_.abandon();
     work_.cancel();
-}
-
-void command_engine::stop_fetching() {
-    fetches_ = false;
-    if (!fetching_) return;
-    fetching_.reset();
-    pending_.abandon();
-    work_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void command_engine::invalidate(std::uint64_t first, std::uint64_t last) {
@@ -101,7 +93,7 @@ command_engine::progress command_engine::advance() {
     }
     unsigned number = 0;
     const bool is_full = outstanding() >= max_outstanding;
-    if (!fetches_ || outstanding() >= max_outstanding + max_admin_beyond ||
+    if (outstanding() >= max_outstanding + max_admin_beyond ||
         queues_.next(number, is_full) == nullptr)
         return progress::idle;
     fetching_ = number;
@@ -319,6 +311,7 @@ void command_engine::finish(const job& done) {
 }
 
 void command_engine::complete(const completion& done) {
+    if (!is_started_) return;
     const submission_queue* const from = queues_.submission(done.queue);
     completion_queue* const to = from == nullptr ? nullptr : queues_.completions(from->completions);
     if (to == nullptr) return;

@@ -83,11 +83,10 @@ public:
                    queue_set& queues, medium& content, command_set& admin, command_set& io,
                    listener& owner);
 
-    /// start(): the controller is ready. forget(): it is not ready; discards all commands.
+    /// start(): the controller is ready. forget(): it is not ready, or shut down; discards all
+    /// commands.
     void start();
     void forget();
-    /// A shutdown is complete: fetches no further command. Completes those that it has.
-    void stop_fetching();
     void tail_moved() { work_.notify(sc_core::SC_ZERO_TIME); }
     /// The host has advanced a completion queue's head.
     void head_moved(unsigned completion_queue);
@@ -99,7 +98,7 @@ public:
     /// Completes all commands of a submission queue, before it is deleted: those that have taken
     /// effect with their own status, the others as aborted.
     void abort_all(std::uint16_t queue);
-    /// Writes a completion, when its queue has room.
+    /// Writes a completion, when its queue has room. No effect unless started.
     void complete(const completion& done);
 
     /// Faults: the next `count` I/O commands are not completed; a stuck one cannot be aborted
@@ -134,7 +133,7 @@ private:
     listener& owner_;
     memory_port memory_;
     host_writer writer_;
-    bool is_started_ = false, fetches_ = false;
+    bool is_started_ = false;
     std::optional<unsigned> fetching_;  // submission queue
     std::array<std::uint32_t, 16> fetched_{};
     std::multimap<sc_core::sc_time, job> waiting_;  // by the time at which they continue

@@ -131,7 +131,7 @@ bool nvme_controller::can_start() const {
 /// Completes enabling or a shutdown.
 void nvme_controller::settle() {
     if (registers_.get(csts::shst) == csts::shst_occurring) {
-        engine_.stop_fetching();
+        engine_.forget();
         if (registers_.get(cc::shn) != cc::shn_abrupt) content_.flush();
         registers_.set(csts::shst, csts::shst_complete);
     }

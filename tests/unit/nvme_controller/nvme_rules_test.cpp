@@ -221,6 +221,27 @@ TEST_F(NvmeRules, WritesDuringAShutdownAreDurableWhenItIsComplete) {
     EXPECT_EQ(health(144), 0u);  // unsafe shutdowns
 }
 
+TEST_F(NvmeRules, NothingIsWrittenToTheHostAfterTheShutdown) {
+    host.start();
+    std::memset(host.bytes(other), 0xee, 512);
+    EXPECT_EQ(set_feature(11, 2).status(), 0u);
+    host.post(0, command(12, 0));
+    host.set(0x14, 4 << 20 | 6 << 16 | 1 << 14 | 1);
+    disk_driver::run(1980);
+    host.post(1, disk_driver::io(2, 0, 1, other));  // takes 80 us
+    disk_driver::run(15);
+    EXPECT_EQ(host.get(0x1c) >> 2 & 3, 1u);
+    disk_driver::run(10);
+    EXPECT_EQ(host.get(0x1c) >> 2 & 3, 2u);
+    disk_driver::run(1000);
+    EXPECT_FALSE(host.poll(1));
+    EXPECT_EQ(host.load<std::uint8_t>(other), 0xee);
+    inject("temperature", {{"kelvin", "370"}});
+    disk_driver::run(1000);
+    EXPECT_FALSE(host.poll(0));
+    EXPECT_FALSE(host.disk.describe_wait());
+}
+
 TEST_F(NvmeRules, EnablingEndsAShutdownOfADisabledController) {
     host.set(0x14, 1 << 14);
     EXPECT_EQ(host.get(0x1c) >> 2 & 3, 1u);
