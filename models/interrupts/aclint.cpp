@@ -51,12 +51,15 @@ aclint::aclint(sc_core::sc_module_name name, const config& cfg)
     dont_initialize();
 }
 
+/// Until the time of a write, the counter has the written value: the kernel and other harts are
+/// behind the hart that has written it.
 std::uint64_t aclint::mtime(sc_core::sc_time at) const {
-    return at.value() / cfg_.tick.value() + offset_;
+    return std::max(at, written_at_).value() / cfg_.tick.value() + offset_;
 }
 
 void aclint::set_mtime(std::uint64_t value, sc_core::sc_time at) {
-    offset_ += value - mtime(at);
+    written_at_ = std::max(at, written_at_);
+    offset_ += value - mtime(written_at_);
     update();
     for (const auto& written : written_) written();
 }

@@ -46,7 +46,8 @@ private:
 
     const config cfg_;
     register_bank regs_;
-    std::uint64_t offset_ = 0;  // mtime minus the ticks since the start
+    std::uint64_t offset_ = 0;     // mtime minus the ticks since the start
+    sc_core::sc_time written_at_;  // of the last write of mtime: ahead of the kernel's time
     sc_core::sc_event expiry_;
     mutable std::vector<std::function<void()>> written_;
 };

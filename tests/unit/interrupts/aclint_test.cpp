@@ -62,6 +62,27 @@ TEST_F(AclintTest, UnreachableCompareValueSchedulesNoEvent) {
     EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
+TEST_F(AclintTest, MtimeWrittenAheadOfTheKernelIsNotInThePast) {
+    set_compare(0, 1'000'000);
+    sc_start(sc_time(1, sc_core::SC_MS));
+    std::uint64_t zero = 0;
+    tlm::tlm_generic_payload payload;
+    payload.set_command(tlm::TLM_WRITE_COMMAND);
+    payload.set_address(offset(reg::mtime_lo));
+    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&zero));
+    payload.set_data_length(sizeof zero);
+    payload.set_streaming_width(sizeof zero);
+    sc_time local(50, sc_core::SC_US);  // the hart is ahead of the kernel
+    cpu.out->b_transport(payload, local);
+    EXPECT_FALSE(dut.timer[0].level()) << "0 is before 1,000,000";
+    EXPECT_EQ(dut.mtime(sc_core::sc_time_stamp()), 0u);
+    EXPECT_EQ(dut.mtime(sc_core::sc_time_stamp() + sc_time(51, sc_core::SC_US)), 10u);
+    sc_start(sc_time(100, sc_core::SC_MS));
+    EXPECT_FALSE(dut.timer[0].level());
+    sc_start(sc_time(100, sc_core::SC_US));
+    EXPECT_TRUE(dut.timer[0].level());
+}
+
 TEST_F(AclintTest, SoftwareInterruptFollowsItsBit) {
     cpu.write<std::uint32_t>(offset(reg::msip, 1), 1);
     EXPECT_TRUE(dut.software[1].level());
