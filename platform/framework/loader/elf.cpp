@@ -50,6 +50,10 @@ struct reader {
                    std::to_string(EM_RISCV) + ")");
         if (header.e_type == ET_REL) refuse("a relocatable object, not linked into a program");
         if (header.e_type != ET_EXEC && header.e_type != ET_DYN) refuse("not an executable");
+        if (header.e_phnum != 0 && header.e_phentsize != sizeof(Elf64_Phdr))
+            refuse("its program headers have " + std::to_string(header.e_phentsize) +
+                   " bytes each, not " + std::to_string(sizeof(Elf64_Phdr)));
+        if (header.e_entry % 2 != 0) refuse("its entry point is at an odd address");
     }
 
     void read_segments(elf_program& result) const {
@@ -62,13 +66,15 @@ struct reader {
                 refuse("truncated: program header " + std::to_string(i) + " is outside the file");
             if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
             const std::string which = "segment " + std::to_string(i);
-            if (!holds(segment.p_offset, segment.p_filesz))
+            // The offset of a segment without bytes in the file means nothing.
+            const std::uint64_t offset = segment.p_filesz == 0 ? 0 : segment.p_offset;
+            if (!holds(offset, segment.p_filesz))
                 refuse("truncated: " + which + " ends outside the file");
             if (segment.p_filesz > segment.p_memsz)
                 refuse(which + " is larger in the file than in memory");
             if (segment.p_paddr + (segment.p_memsz - 1) < segment.p_paddr)
                 refuse(which + " runs over the end of the address space");
-            const auto bytes = image.subspan(segment.p_offset, segment.p_filesz);
+            const auto bytes = image.subspan(offset, segment.p_filesz);
             result.segments.push_back(
                 {segment.p_paddr, segment.p_memsz, {bytes.begin(), bytes.end()}});
         }

@@ -94,6 +94,30 @@ TEST(ElfLoader, RefusesAnObjectFile) {
     EXPECT_EQ(complaint(image), "prog.elf: a relocatable object, not linked into a program");
 }
 
+TEST(ElfLoader, OffsetOfASegmentWithoutBytesIsIgnored) {
+    auto image = elf_image();
+    segment(image).p_filesz = 0;
+    segment(image).p_offset = 0x7fff'ffff;
+    const elf_program program = read_elf(image, "prog.elf");
+    EXPECT_EQ(program.segments.at(0).size, 12u);
+    EXPECT_TRUE(program.segments.at(0).bytes.empty());
+}
+
+TEST(ElfLoader, RefusesProgramHeadersOfAnotherSize) {
+    for (const unsigned size : {0u, 32u, 64u}) {
+        auto image = elf_image();
+        header(image).e_phentsize = static_cast<Elf64_Half>(size);
+        EXPECT_EQ(complaint(image), "prog.elf: its program headers have " + std::to_string(size) +
+                                        " bytes each, not 56");
+    }
+}
+
+TEST(ElfLoader, RefusesAnOddEntryPoint) {
+    auto image = elf_image();
+    header(image).e_entry = 0x8000'0001;
+    EXPECT_EQ(complaint(image), "prog.elf: its entry point is at an odd address");
+}
+
 TEST(ElfLoader, RefusesInconsistentSizes) {
     auto image = elf_image();
     segment(image).p_filesz = ~std::uint64_t{0} - 3;
