@@ -451,6 +451,9 @@ void stub::read_memory(std::string_view text) {
 void stub::write_memory(std::string_view text, std::span<const std::byte> bytes) {
     const auto wanted = parse_range(text);
     if (!wanted || wanted->length != bytes.size()) return reply(bad_request);
+    // All or nothing: GDB reports a refused write as not done.
+    std::vector<std::byte> before(bytes.size());
+    if (current().memory().peek(wanted->address, before) != bytes.size()) return reply(bad_address);
     const auto done = current().memory().poke(wanted->address, bytes);
     for_each_module<caches_code>([](const auto&, caches_code& hart) { hart.invalidate_code(); });
     reply(done == bytes.size() ? "OK" : bad_address);

@@ -170,6 +170,14 @@ TEST_F(GdbStubTest, RegistersAndMemoryOfTheSelectedHart) {
     EXPECT_EQ(ask("m100000,4"), "E0e");
 }
 
+TEST_F(GdbStubTest, WriteOverTheEndOfMemoryWritesNothing) {
+    EXPECT_EQ(ask("Mffe,4:01020304").front(), 'E');
+    EXPECT_EQ(ask("mffe,2"), "0000");
+    EXPECT_EQ(ask("Xffe,4:abcd").front(), 'E');
+    EXPECT_EQ(ask("mffe,2"), "0000");
+    EXPECT_EQ(ask("Mffe,2:0102"), "OK");
+}
+
 TEST_F(GdbStubTest, TargetDescriptionListsImplementedCsrs) {
     const auto xml = ask("qXfer:features:read:target.xml:0,3fff");
     EXPECT_EQ(xml[0], 'l');
