@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "platform/framework/loader/device_tree_blob.h"
 #include "platform/framework/loader/firmware_file.h"
 
 namespace trn {
@@ -49,6 +50,13 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
     images.push_back({"device tree", tree, {}});
     if (!cfg.device_tree.empty()) try {
             images.back().bytes = read_firmware(cfg.device_tree, max_tree);
+            if (!is_device_tree(images.back().bytes))
+                throw boot_image_error(
+                    fmt::format("{}: not a flattened device tree (make one: dtc "
+                                "-O dtb -o FILE SOURCE)",
+                                cfg.device_tree));
+        } catch (const boot_image_error&) {
+            throw;
         } catch (const std::runtime_error& why) {
             throw boot_image_error(why.what());
         }

@@ -36,6 +36,7 @@
 #include "platform/framework/debug/gdb_server.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/run_loop.h"
+#include "platform/framework/loader/device_tree_blob.h"
 #include "platform/framework/loader/elf.h"
 #include "platform/framework/output.h"
 
@@ -112,17 +113,18 @@ std::uint64_t ram_option(const std::string& text) {
 std::vector<std::uint8_t> device_tree_option(const std::string& path) {
     if (path.empty()) return {};
     std::ifstream in(path, std::ios::binary);
-    std::vector<char> read(exec_machine::max_device_tree + 1);
-    if (!in.read(read.data(), static_cast<std::streamsize>(read.size())) && !in.eof())
+    std::vector<std::uint8_t> read(exec_machine::max_device_tree + 1);
+    if (!in.read(reinterpret_cast<char*>(read.data()), static_cast<std::streamsize>(read.size())) &&
+        !in.eof())
         throw user_error(fmt::format("--dtb: {}: {}", path, std::strerror(errno)));
     read.resize(static_cast<std::size_t>(in.gcount()));
     if (read.size() > exec_machine::max_device_tree)
         throw user_error(fmt::format("--dtb: {}: a device tree has at most {} bytes here", path,
                                      exec_machine::max_device_tree));
-    if (!is_device_tree(std::as_bytes(std::span(read))))
+    if (!is_device_tree(read))
         throw user_error(fmt::format(
             "--dtb: {}: not a flattened device tree (make one: dtc -O dtb -o FILE SOURCE)", path));
-    return {read.begin(), read.end()};
+    return read;
 }
 
 /// Runs the machine and serves its sockets.
@@ -223,7 +225,7 @@ int exec(const exec_options& chosen) try {
     if (!chosen.signature.empty()) complete &= write_signature(chosen, program, m.ram());
     if (!chosen.misuse.empty()) print_misuse({});
     if (m.exit_code()) {
-        const int code = std::min(*m.exit_code(), 255);
+        const int code = *m.exit_code();
         return code == 0 && (misuse::failed() || !complete) ? 1 : code;
     }
     const riscv::hart& core = m.hart().core();

@@ -217,8 +217,4 @@ std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
     return all.finish();
 }
 
-bool is_device_tree(std::span<const std::byte> blob) {
-    return fdt_check_full(blob.data(), blob.size()) == 0;
-}
-
 }  // namespace trn

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +37,5 @@ struct machine_description {
 /// Makes a flattened device tree (Devicetree Specification 0.4, version 17) of the machine. Nodes
 /// and bindings are those of QEMU's machine "virt".
 std::vector<std::uint8_t> make_device_tree(const machine_description& machine);
-
-/// Whether `blob` is a complete and valid flattened device tree.
-bool is_device_tree(std::span<const std::byte> blob);
 
 }  // namespace trn

@@ -147,6 +147,8 @@ class BadInputTest(unittest.TestCase):
             (["--load", f"{self.file}@{RAM}", "--load", self.file + "@0x80000fff"], "overlaps"),
             (["--load", f"{self.file}@{RAM}", "--initrd", self.file + "@0x80000000"], "try " + self.file + "@0x80200000"),
             (["--initrd", self.file + "@0x80000000"], "--initrd has no effect without --load"),
+            (["--load", f"{self.file}@{RAM}", "--device-tree", "/dev/null"], "/dev/null: not a flattened device tree"),
+            (["--load", f"{self.file}@{RAM}", "--device-tree", self.file], "not a flattened device tree (make one: dtc"),
         ):
             with self.subTest(words):
                 self.assertIn(reason, self.refused(*words))
