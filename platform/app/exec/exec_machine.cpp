@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <stdexcept>
@@ -38,7 +39,8 @@ exec_machine::exec_machine(sc_core::sc_module_name name, const elf_program& prog
       ram_("ram", {.size = cfg_.ram_size}) {
     hart_.bus.bind(bus_.target);
     hart_.set_time_source(aclint_);
-    finisher_.on_request([this](finisher::action, int code) { on_exit(code); });
+    finisher_.on_request(
+        [this](finisher::action, int code) { on_exit(static_cast<std::uint64_t>(code)); });
     connect_interrupts();
     connect_devices();
     attach_ram(program);
@@ -80,7 +82,7 @@ void exec_machine::attach_ram(const elf_program& program) {
     if (!inside) return connect(ram_.in, {ram_base, cfg_.ram_size, 0});
     htif_ = std::make_unique<htif>("htif", ram_,
                                    htif::config{ram_base, *tohost, program.symbol("fromhost"),
-                                                [this](int code) { on_exit(code); }});
+                                                [this](std::uint64_t code) { on_exit(code); }});
     const std::uint64_t page = htif_->page(), after = page + htif::page_size;
     map({ram_base, page, 0});
     connect(ram_.in, {ram_base + after, cfg_.ram_size - after, after});
@@ -136,9 +138,10 @@ machine_description exec_machine::describe() const {
     return m;
 }
 
-void exec_machine::on_exit(int code) {
+void exec_machine::on_exit(std::uint64_t code) {
     if (exit_code_) return;
-    exit_code_ = code;
+    constexpr std::uint64_t largest_status = 255;  // larger codes must not become another status
+    exit_code_ = static_cast<int>(std::min(code, largest_status));
     hart_.end_quantum();
     cfg_.ended();
 }

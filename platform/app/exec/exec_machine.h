@@ -49,6 +49,7 @@ public:
     console& terminal() { return uart_; }
     /// Sets the function to call when the program polls the UART.
     void on_poll(std::function<void()> polled) { polled_ = std::move(polled); }
+    /// Of the program: at most 255.
     std::optional<int> exit_code() const { return exit_code_; }
 
 private:
@@ -65,7 +66,7 @@ private:
     void load(const elf_program& program);
     void load_rom(const elf_program& program);
     machine_description describe() const;
-    void on_exit(int code);
+    void on_exit(std::uint64_t code);
 
     const config cfg_;
     riscv_hart hart_;

@@ -57,7 +57,7 @@ void htif::receive(std::uint64_t message) {
     const std::uint64_t device = message >> 56, command = message >> 48 & 0xff;
     const std::uint64_t payload = message & payload_mask;
     if (device == system_call_device && (payload & 1) != 0) {
-        cfg_.on_exit(static_cast<int>(payload >> 1));
+        cfg_.on_exit(payload >> 1);
     } else if (device == system_call_device) {
         system_call(payload);
         answer(message | 1);
@@ -72,7 +72,7 @@ void htif::system_call(std::uint64_t arguments) {
     if (at == nullptr) return;
     std::memcpy(words.data(), at, sizeof words);
     std::uint64_t result = not_implemented;
-    if (words[0] == sys_exit) cfg_.on_exit(static_cast<int>(words[1]));
+    if (words[0] == sys_exit) cfg_.on_exit(words[1]);
     if (words[0] == sys_write) result = write_file(words[1], words[2], words[3]);
     std::memcpy(at, &result, sizeof result);
 }

@@ -21,7 +21,7 @@ public:
         std::uint64_t ram_base;
         std::uint64_t tohost;                   ///< address
         std::optional<std::uint64_t> fromhost;  ///< address; empty: responses are dropped
-        std::function<void(int code)> on_exit;
+        std::function<void(std::uint64_t code)> on_exit;
     };
     static constexpr std::uint64_t page_size = 4096;
 

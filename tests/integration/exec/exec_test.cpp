@@ -45,6 +45,11 @@ TEST_F(Exec, PrintsTheProgramsOutputAndExitsWithItsStatus) {
     EXPECT_EQ(r.output, "hi\nwritten\n");
 }
 
+TEST_F(Exec, PageOfTohostIsRamAndNoBitOfAnExitCodeIsLost) {
+    EXPECT_EQ(exec(guests + "tohost_page.elf").status, 255);
+    EXPECT_EQ(exec(guests + "tohost_page.elf --commit-log /dev/null").status, 255);
+}
+
 TEST_F(Exec, TimerInterruptsComeFromTheAclint) {
     EXPECT_EQ(exec(guests + "timer.elf").status, 0);
 }
