@@ -22,6 +22,16 @@ fault misaligned_jump(hart& h, const op& o) {
     return {cause::fetch_misaligned, h.pc_of(&o) + static_cast<u64>(i64{o.imm})};
 }
 
+/// Without C a target that is not a multiple of 4 is reported on the jump, before its effect
+/// (Unpriv. 2.5).
+fault aligned_jump_register(hart& h, const op& o) {
+    const u64 target = (h.x[o.rs1] + static_cast<u64>(i64{o.imm})) & ~u64{1};
+    if ((target & 2) != 0) return {cause::fetch_misaligned, target};
+    h.x[o.rd] = h.exec.next_pc;
+    h.exec.next_pc = target;
+    return {};
+}
+
 class assembler {
 public:
     assembler(block& b, u32 offset, isa extensions) : b_(b), isa_(extensions), at_(offset) {
@@ -37,8 +47,10 @@ public:
         bits_ = d.bits;
         next_ = at_ + d.length();
         record(d);
+        const u8 before = link_.reg;
         const bool more = emit(d);
-        if (d.rd == link_.reg && link_.offset != at_ + d.length()) link_ = {};
+        if (d.rd == before && !linked_) link_ = {};
+        linked_ = false;
         ++count_;
         jumped_ = next_ != at_ + d.length();
         at_ = next_;
@@ -151,7 +163,8 @@ private:
                 next_ = link_.offset;  // the return address of a followed call
                 return true;
             }
-            push(pick(d), d.imm, {destination(d), d.rs1, through_here()});
+            const handler run = isa_.has(extension::c) ? pick(d) : system<aligned_jump_register>;
+            push(run, d.imm, {destination(d), d.rs1, through_here()});
             push(nullptr, static_cast<i32>(next_), {});
             return false;
         }
@@ -193,6 +206,7 @@ private:
                 push(add_upper_to_pc, static_cast<i32>(next_), {rd, 0, 0});
                 in_acc_ = rd;
                 link_ = {rd, next_};
+                linked_ = true;
             }
             next_ = to;
             return true;
@@ -229,7 +243,8 @@ private:
     struct {
         u8 reg = no_register;
         u32 offset = 0;
-    } link_;  // a register known to hold a return address in this page
+    } link_;               // a register known to hold a return address in this page
+    bool linked_ = false;  // this instruction has set link_
     std::vector<std::size_t> links_;
 };
 

@@ -21,6 +21,11 @@ constexpr u64 fiom = 1, cbie = 3 << 4, cbcfe = 1 << 6, cbze = 1 << 7, adue = u64
               stce = u64{1} << 63;
 }  // namespace envcfg
 
+/// Fields of mcountinhibit (Priv. 3.1.12).
+namespace inhibit {
+constexpr u64 cycle = 1, instret = 4;
+}  // namespace inhibit
+
 /// CSRs that hold no state elsewhere. Names are the manual's.
 struct csr_state {
     u64 mstatus = mstatus::lengths, medeleg = 0, mideleg = 0, mie = 0, mtvec = 0, mcounteren = 0,

@@ -117,7 +117,10 @@ void write_software_mip(hart& h, u64 mask, u64 value) {
     h.interrupts_changed();
 }
 void write_mip(hart& h, unsigned, u64 value) {
-    write_software_mip(h, supervisor_lines, value);
+    // Sstc, 2: with STCE, STIP is read-only.
+    const bool timed = (h.csr.menvcfg & envcfg::stce) != 0;
+    const u64 stip = bit(interrupt::supervisor_timer);
+    write_software_mip(h, timed ? supervisor_lines & ~stip : supervisor_lines, value);
 }
 u64 read_sip(hart& h, unsigned number) {
     return read_mip(h, number) & h.csr.mideleg;
@@ -165,31 +168,36 @@ void write_satp(hart& h, unsigned, u64 value) {
 // --- Counters (Zicntr, Priv. 3.1.10-3.1.12). A running counter is the event count plus an offset;
 // an inhibited one is its offset.
 
-constexpr u64 inhibit_cycle = 1, inhibit_instret = 4;
-
 u64 read_cycle(hart& h, unsigned) {
-    const bool inhibited = (h.csr.mcountinhibit & inhibit_cycle) != 0;
+    const bool inhibited = (h.csr.mcountinhibit & inhibit::cycle) != 0;
     return h.csr.cycle_offset + (inhibited ? 0 : h.cycles());
 }
 u64 read_instret(hart& h, unsigned) {
-    const bool inhibited = (h.csr.mcountinhibit & inhibit_instret) != 0;
+    const bool inhibited = (h.csr.mcountinhibit & inhibit::instret) != 0;
     return h.csr.instret_offset + (inhibited ? 0 : h.retired());
+}
+/// The instruction that writes a CSR; a debugger's write has none.
+u64 writing_instructions(const hart& h) {
+    return h.exec.at == nullptr ? 0 : 1;
 }
 // Priv. 3.1.10: the next instruction reads the value written, so the writing instruction is not
 // counted.
 void write_cycle(hart& h, unsigned, u64 value) {
-    const bool inhibited = (h.csr.mcountinhibit & inhibit_cycle) != 0;
-    h.csr.cycle_offset = value - (inhibited ? 0 : h.cycles() + 1);
+    const bool inhibited = (h.csr.mcountinhibit & inhibit::cycle) != 0;
+    h.csr.cycle_offset = value - (inhibited ? 0 : h.cycles() + writing_instructions(h));
 }
 void write_instret(hart& h, unsigned, u64 value) {
-    const bool inhibited = (h.csr.mcountinhibit & inhibit_instret) != 0;
-    h.csr.instret_offset = value - (inhibited ? 0 : h.retired() + 1);
+    const bool inhibited = (h.csr.mcountinhibit & inhibit::instret) != 0;
+    h.csr.instret_offset = value - (inhibited ? 0 : h.retired() + writing_instructions(h));
 }
+/// The write takes effect after its own instruction, which counts unless it was inhibited before.
 void write_mcountinhibit(hart& h, unsigned number, u64 value) {
-    const u64 cycle = read_cycle(h, number), instret = read_instret(h, number);
-    h.csr.mcountinhibit = value & (inhibit_cycle | inhibit_instret);
-    write_cycle(h, number, cycle + 1);
-    write_instret(h, number, instret + 1);
+    const u64 before = h.csr.mcountinhibit, own = writing_instructions(h);
+    const u64 cycle = read_cycle(h, number) + ((before & inhibit::cycle) != 0 ? 0 : own);
+    const u64 instret = read_instret(h, number) + ((before & inhibit::instret) != 0 ? 0 : own);
+    h.csr.mcountinhibit = value & (inhibit::cycle | inhibit::instret);
+    write_cycle(h, number, cycle);
+    write_instret(h, number, instret);
 }
 u64 read_time(hart& h, unsigned) {
     return h.memory().time();
@@ -304,7 +312,7 @@ constexpr csr_row table[] = {
 };
 
 constexpr unsigned numbers = 4096;
-constexpr unsigned fcsr = 0x003, satp = 0x180, stimecmp = 0x14d;
+constexpr unsigned fcsr = 0x003, satp = 0x180, stimecmp = 0x14d, sip = 0x144, mip = 0x344;
 
 /// The row of a CSR, with any extension.
 const csr_row* find(unsigned number) {
@@ -351,6 +359,11 @@ fault hart::csr_read(unsigned number, u64& value) {
     if (row == nullptr || !accessible(*this, number)) return illegal();
     value = row->read(*this, number);
     return {};
+}
+
+u64 hart::csr_to_modify(unsigned number, u64 value) const {
+    if (number != mip && number != sip) return value;
+    return (value & ~supervisor_lines) | csr.software_mip;
 }
 
 void hart::log_csr(unsigned number, u64 value) {

@@ -22,10 +22,10 @@ void debug_control::halt(const stop& why) {
     stop_ = why;
 }
 
-void debug_control::resume(bool one) {
+void debug_control::resume(bool one, u64 pc) {
     halted_ = false;
     stepping_ = one;
-    skips_breakpoint_ = true;
+    skipped_breakpoint_ = pc;
     completes_wfi_ = false;
     stop_ = {};
 }
@@ -50,7 +50,11 @@ bool debug_control::has_breakpoint_in(u64 va, u64 size) const {
 }
 
 bool debug_control::takes_breakpoint(u64 pc) {
-    return !std::exchange(skips_breakpoint_, false) && has_breakpoint_in(pc, 1);
+    if (skipped_breakpoint_ == pc) {
+        skipped_breakpoint_.reset();
+        return false;
+    }
+    return has_breakpoint_in(pc, 1);
 }
 
 std::optional<debug_control::stop> debug_control::end_instruction() {

@@ -31,9 +31,9 @@ public:
     bool is_halted() const { return halted_; }
     const stop& last_stop() const { return stop_; }
     void halt(const stop& why);
-    /// Resumes, ignoring a breakpoint at the current pc once. With `one`, stops after one
-    /// instruction.
-    void resume(bool one);
+    /// Resumes at `pc`, ignoring a breakpoint there until its instruction is executed. With `one`,
+    /// stops after one instruction.
+    void resume(bool one, u64 pc);
     /// Sets whether a WFI at the pc completes without waiting.
     void set_completes_wfi(bool completes) { completes_wfi_ = completes; }
     bool completes_wfi() const { return completes_wfi_; }
@@ -59,8 +59,8 @@ public:
 
 private:
     bool halted_ = false;
-    bool stepping_ = false;          // halt after the next instruction
-    bool skips_breakpoint_ = false;  // once, at the current pc
+    bool stepping_ = false;                  // halt after the next instruction
+    std::optional<u64> skipped_breakpoint_;  // address; of the last resume
     bool completes_wfi_ = false;
     std::optional<stop> hit_;  // cause found by the instruction being executed alone
     stop stop_;

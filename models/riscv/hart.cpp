@@ -170,9 +170,10 @@ const op* hart::find_code(u64 pc) {
     if (e.tag != page) {
         careful_ = true;  // cleared if the whole page can be executed as blocks
         u64 pa = 0;
-        if (page_is_watched(page, access::fetch) ||
-            mmu_.translate(page, access::fetch, mode_, pa) || was_reset_)
-            return nullptr;
+        if (page_is_watched(page, access::fetch)) return nullptr;
+        const fault unmapped = mmu_.translate(page, access::fetch, mode_, pa);
+        if (mmu_.has_used_bus()) end_with_quantum();
+        if (unmapped || was_reset_) return nullptr;
         if (!protection.uniform(pa, 4096) || !protection.allows(pa, 4096, access::fetch, mode_))
             return nullptr;
         const u8* const host = mmu_.direct(pa, 4096, access::fetch);
@@ -343,7 +344,7 @@ void hart::halt(const stop& why) {
 }
 
 void hart::resume(bool one) {
-    debug_.resume(one);
+    debug_.resume(one, pc_);
     attention_ = careful_ = true;
     if (one) end_wait();
 }

@@ -85,7 +85,9 @@ public:
         return horizon_ - static_cast<u64>(exec.budget) + before;
     }
     /// Adds cycles during which the hart executes nothing (WFI).
-    void pass_cycles(u64 cycles) { csr.cycle_offset += cycles; }
+    void pass_cycles(u64 cycles) {
+        if ((csr.mcountinhibit & inhibit::cycle) == 0) csr.cycle_offset += cycles;
+    }
 
     /// Forget host pointers, translations and decoded code derived from [first, last].
     void forget_direct(u64 first, u64 last);
@@ -171,6 +173,9 @@ public:
 
     fault csr_read(unsigned number, u64& value);  // privilege checked
     fault csr_write(unsigned number, u64 value);
+    /// What CSRRS and CSRRC modify of a register that reads as `value`: of mip and sip without the
+    /// levels of input lines (Priv. 3.1.9).
+    u64 csr_to_modify(unsigned number, u64 value) const;
     u64 pending() const;  ///< mip
     u64 cycles() const;
     u64 retired() const;
@@ -246,6 +251,8 @@ private:
         return was_reset_ ? fault{cause::reset, 0} : access_fault(how, va);
     }
     fault physical(u64 va, u64 size, access how, u64& pa);
+    bool is_memory(u64 pa, u64 size);
+    fault memory_access(u64 va, u64 size, access how);
     fault load_anywhere(u64 va, unsigned size, u64& value);
     fault store_anywhere(u64 va, unsigned size, u64 value);
     fault load_in_page(u64 va, unsigned size, u64& value);

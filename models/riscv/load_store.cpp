@@ -30,6 +30,7 @@ privilege hart::data_mode() const {
 
 fault hart::physical(u64 va, u64 size, access how, u64& pa) {
     const fault f = mmu_.physical(va, size, how, how == access::fetch ? mode_ : data_mode(), pa);
+    if (mmu_.has_used_bus()) end_with_quantum();
     return was_reset_ ? fault{cause::reset, 0} : f;
 }
 
@@ -76,11 +77,27 @@ void hart::open_window(u64 pa) {
 
 // --- Loads and stores outside the fast path
 
+/// Whether `pa` is memory: it has a host pointer, at least for loads. Memory whose stores are
+/// observed has none for stores; they go to the bus.
+bool hart::is_memory(u64 pa, u64 size) {
+    return mmu_.direct(pa, size, access::load) != nullptr;
+}
+
+/// The fault of an access to memory within a page; an access fault outside of memory.
+fault hart::memory_access(u64 va, u64 size, access how) {
+    u64 pa = 0;
+    if (const fault f = physical(va, size, how, pa)) return f;
+    return is_memory(pa, size) ? fault{} : access_fault(how, va);
+}
+
 /// Precondition: `value` is 0.
 fault hart::load_anywhere(u64 va, unsigned size, u64& value) {
     if (const fault f = watch_data(va, size, access::load)) return f;
     const auto here = static_cast<unsigned>(page_size - (va & page_mask));
     if (size <= here) return load_in_page(va, size, value);
+    // Devices are not read for a part of a misaligned access.
+    if (const fault f = memory_access(va, here, access::load)) return f;
+    if (const fault f = memory_access(va + here, size - here, access::load)) return f;
     u64 low = 0, high = 0;
     if (const fault f = load_in_page(va, here, low)) return f;
     if (const fault f = load_in_page(va + here, size - here, high)) return f;
@@ -112,14 +129,18 @@ fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
     const auto here = static_cast<unsigned>(page_size - (va & page_mask));
     if (size <= here) return store_in_page(va, size, value);
     // Stores nothing unless both parts are permitted.
+    if (const fault f = memory_access(va, here, access::store)) return f;
+    if (const fault f = memory_access(va + here, size - here, access::store)) return f;
+    // A part that goes to the bus may fail there, so it is stored first.
     u64 pa = 0;
     if (const fault f = physical(va, here, access::store, pa)) return f;
-    if (mmu_.direct(pa, here, access::store) == nullptr) return access_fault(access::store, va);
-    if (const fault f = physical(va + here, size - here, access::store, pa)) return f;
-    if (mmu_.direct(pa, size - here, access::store) == nullptr)
-        return access_fault(access::store, va + here);
-    if (const fault f = store_in_page(va, here, value)) return f;
-    return store_in_page(va + here, size - here, value >> (8 * here));
+    const bool low_first = mmu_.direct(pa, here, access::store) == nullptr;
+    const auto store_low = [&] { return store_in_page(va, here, value); };
+    const auto store_high = [&] {
+        return store_in_page(va + here, size - here, value >> (8 * here));
+    };
+    if (const fault f = low_first ? store_low() : store_high()) return f;
+    return low_first ? store_high() : store_low();
 }
 
 fault hart::store_in_page(u64 va, unsigned size, u64 value) {
@@ -129,7 +150,7 @@ fault hart::store_in_page(u64 va, unsigned size, u64 value) {
         std::memcpy(host, &value, size);
         remember(va, pa, access::store);
     } else {
-        if (!aligned(va, size)) return access_fault(access::store, va);
+        if (!aligned(va, size) && !is_memory(pa, size)) return access_fault(access::store, va);
         remember_device(va, pa, access::store);
         if (!bus_write(pa, {reinterpret_cast<const u8*>(&value), size}))
             return failed(access::store, va);
@@ -166,20 +187,26 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
     u8* host = nullptr;
     const auto reserved = std::exchange(reservation_, {});
     if (const fault f = atomic_address(va, size, access::store, pa, host)) return f;
-    if (host == nullptr) return access_fault(access::store, va);
+    const u8* const readable = mmu_.direct(pa, size, access::load);
+    if (readable == nullptr) return access_fault(access::store, va);
     // Other harts and DMA write without a notification: the reservation holds while the value is
     // unchanged.
     u64 now = 0;
-    std::memcpy(&now, host, size);
+    std::memcpy(&now, readable, size);
     stored = reserved.size == size && reserved.pa == pa && reserved.value == now;
     if (!stored) return {};
-    std::memcpy(host, &value, size);
+    if (host != nullptr)
+        std::memcpy(host, &value, size);
+    else if (!bus_write(pa, {reinterpret_cast<const u8*>(&value), size}))
+        return failed(access::store, va);
     if (log_ != nullptr) log_->store(va, size, value);
     return {};
 }
 
 fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64& old) {
-    if (const tlb_entry& e = exec.space->store_entry(va); e.tag == tag_of(va, size)) {
+    // The page may be watched for loads only.
+    if (const tlb_entry& e = exec.space->store_entry(va);
+        e.tag == tag_of(va, size) && !watching_data_) {
         auto* const host = reinterpret_cast<u8*>(va + e.host);
         std::memcpy(&old, host, size);
         const u64 result = f(old, operand);
@@ -225,10 +252,14 @@ fault hart::zero_block(u64 va) {
     if (const fault f = watch_data(block, cache_block, access::store)) return f;
     u64 pa = 0;
     if (const fault f = physical(block, cache_block, access::store, pa)) return {f.why, va};
-    u8* const host = mmu_.direct(pa, cache_block, access::store);
-    if (host == nullptr) return access_fault(access::store, va);
-    std::memset(host, 0, cache_block);
-    remember(block, pa, access::store);
+    if (u8* const host = mmu_.direct(pa, cache_block, access::store)) {
+        std::memset(host, 0, cache_block);
+        remember(block, pa, access::store);
+    } else {
+        if (!is_memory(pa, cache_block)) return access_fault(access::store, va);
+        const std::array<u8, cache_block> zeroes{};
+        if (!bus_write(pa, zeroes)) return failed(access::store, va);
+    }
     if (log_ != nullptr)
         for (u64 at = block; at < block + cache_block; at += 8) log_->store(at, 8, 0);
     return {};

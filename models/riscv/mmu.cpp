@@ -34,10 +34,7 @@ fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
         if (!protection_.allows(at, 8, access::load, privilege::supervisor))
             return access_fault(how, va);
         std::array<u8, 8> raw{};
-        if (const u8* const host = direct(at, 8, access::load))
-            std::memcpy(&raw, host, 8);
-        else if (!bus_.read(at, raw))
-            return access_fault(how, va);
+        if (!read_entry(at, raw)) return access_fault(how, va);
         std::memcpy(&entry, raw.data(), 8);
 
         const bool writable_only = (entry & (pte::r | pte::w)) == pte::w;
@@ -69,13 +66,27 @@ fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
     return {};
 }
 
+/// Tables outside of memory are read from the bus, by a debugger without side effects.
+bool mmu::read_entry(u64 at, std::span<u8> raw) {
+    if (const u8* const host = direct(at, raw.size(), access::load)) {
+        std::memcpy(raw.data(), host, raw.size());
+        return true;
+    }
+    if (debugs_) return bus_.debug_read(at, raw);
+    used_bus_ = true;
+    return bus_.read(at, raw);
+}
+
 /// One thread executes all harts, so no other hart changes the entry between read and write.
 bool mmu::set_accessed(u64 at, u64 marked) {
     if (!protection_.allows(at, 8, access::store, privilege::supervisor)) return false;
     std::array<u8, 8> raw{};
     std::memcpy(raw.data(), &marked, 8);
     u8* const host = direct(at, 8, access::store);
-    if (host == nullptr) return bus_.write(at, raw);
+    if (host == nullptr) {
+        used_bus_ = true;
+        return bus_.write(at, raw);
+    }
     std::memcpy(host, raw.data(), 8);
     return true;
 }

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "models/riscv/csr_state.h"
@@ -44,6 +46,9 @@ public:
     /// mapped.
     bool debug_translate(u64 va, privilege mode, u64& pa);
 
+    /// Whether a walk has accessed the bus since the last call.
+    bool has_used_bus() { return std::exchange(used_bus_, false); }
+
     /// The caches of a mode, created when it is first entered.
     address_space& enter(privilege mode);
     void forget_data();
@@ -55,6 +60,7 @@ public:
 
 private:
     fault walk(u64 va, access how, privilege mode, u64& pa);
+    bool read_entry(u64 at, std::span<u8> raw);
     bool set_accessed(u64 at, u64 marked);
     bool find_mapped(u64 va, privilege mode, u64& pa);
 
@@ -62,6 +68,7 @@ private:
     const pmp& protection_;
     hart_bus& bus_;
     bool debugs_ = false;  // during debug_translate()
+    bool used_bus_ = false;
     std::array<std::unique_ptr<address_space>, 3> spaces_;
     std::vector<direct_memory> regions_;
     std::array<u64, 16> not_direct_{};  // pages without host memory, by page number

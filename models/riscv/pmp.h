@@ -27,7 +27,7 @@ public:
 
 private:
     struct region {
-        u64 first = 1, last = 0;  // empty while first > last
+        u64 first = ~u64{0}, last = 0;  // empty: no access ends at or after `first` and begins at 0
     };
     void update();
 

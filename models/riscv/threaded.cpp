@@ -68,6 +68,9 @@ void jump_to(TRN_FLOW) {
         h.leave(acc, budget);
         const op* const target = h.find_code(acc);
         if (target == nullptr) return;
+        budget = h.exec.budget;  // the walk of the page table may have stalled or ended the run
+        if (budget <= 0) [[unlikely]]
+            return;
         page = acc & ~u64{4095};
         TRN_CONTINUE(target);
     }

@@ -36,8 +36,10 @@ fault csr_bits(hart& h, const op& o) {
     const u64 mask = Operand(h, o);
     u64 old = 0;
     if (const fault f = h.csr_read(number, old)) return f;
-    if (o.rs1 != 0)
-        if (const fault f = h.csr_write(number, Set ? old | mask : old & ~mask)) return f;
+    if (o.rs1 != 0) {
+        const u64 base = h.csr_to_modify(number, old);
+        if (const fault f = h.csr_write(number, Set ? base | mask : base & ~mask)) return f;
+    }
     h.x[o.rd] = old;
     return {};
 }

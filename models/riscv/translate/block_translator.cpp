@@ -102,7 +102,8 @@ unsigned block_translator::emit(unsigned slot) {
         branch(slot, d);
         ++instructions_;
         return 3;
-    } else if (f != enter_function && f != step_here && then == flow::jump_register) {
+    } else if (f != enter_function && f != step_here && then == flow::jump_register &&
+               b_.owner->extensions().has(extension::c)) {
         jump_register(slot, d);
         ++instructions_;
         return 0;
@@ -112,8 +113,8 @@ unsigned block_translator::emit(unsigned slot) {
         leave_to(slot);
         leaves_ = true;
         registers_.forget(d.rd);
-        const bool ends =
-            f == step_here || f == illegal || then == flow::leave || then == flow::jump;
+        const bool ends = f == step_here || f == illegal || then == flow::leave ||
+                          then == flow::jump || then == flow::jump_register;
         if (ends && f != enter_function) return 0;
         enter_before(slot + 1);
         return 1;

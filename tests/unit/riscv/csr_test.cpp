@@ -146,6 +146,87 @@ TEST_F(RiscvTest, InhibitedCounterDoesNotCount) {
     EXPECT_EQ(csr("mcycle"), 3u);
 }
 
+/// csrr x6, before; the write of mcountinhibit; csrr x7, after; each for a counter.
+TEST_F(RiscvTest, WriteOfMcountinhibitTakesEffectAfterItsInstruction) {
+    constexpr u32 mcountinhibit = 0x320, mcycle = 0xb00, minstret = 0xb02;
+    struct {
+        u64 before, after, counted;
+    } const rows[] = {{7, 0, 0}, {7, 7, 0}, {0, 7, 2}, {0, 0, 2}};
+    for (const u32 counter : {mcycle, minstret})
+        for (const auto& row : rows)
+            for (const bool stepped : {false, true}) {
+                h = make();
+                put(base, {csrrw(0, mcountinhibit, 5), csrrs(6, counter, 0),
+                           csrrw(0, mcountinhibit, 8), csrrs(7, counter, 0), jal(0, 0)});
+                h->write_x(5, row.before);
+                h->write_x(8, row.after);
+                if (stepped)
+                    step(4);
+                else
+                    h->run(10);
+                EXPECT_EQ(h->read_x(7) - h->read_x(6), row.counted)
+                    << std::hex << counter << ": " << row.before << " to " << row.after;
+            }
+}
+
+TEST_F(RiscvTest, DebuggersWriteOfACounterIsReadBack) {
+    h->write_csr(0xb02, 1000);
+    EXPECT_EQ(csr("minstret"), 1000u);
+    put(base, {nop, csrrs(6, 0xb02, 0)});
+    step(2);
+    EXPECT_EQ(h->read_x(6), 1001u);
+}
+
+TEST_F(RiscvTest, InhibitedCycleCounterDoesNotCountAWait) {
+    h->write_csr(0x320, 1);
+    const u64 before = csr("mcycle");
+    h->pass_cycles(1000);
+    EXPECT_EQ(csr("mcycle"), before);
+    h->write_csr(0x320, 0);
+    h->pass_cycles(1000);
+    EXPECT_EQ(csr("mcycle"), before + 1000);
+}
+
+TEST_F(RiscvTest, BitsOfMipAreModifiedWithoutTheLevelsOfLines) {
+    constexpr u64 seip = 1 << 9, ssip = 1 << 1, stip = 1 << 5;
+    put(base, {csrrs(5, 0x344, 6), csrrc(7, 0x344, 6), csrrs(8, 0x144, 6)});
+    h->write_x(6, ssip);
+    h->write_csr(0x303, ssip | seip);
+    h->drive(interrupt::supervisor_external, true);
+    h->drive(interrupt::supervisor_timer, true);
+    step(3);
+    EXPECT_EQ(h->read_x(5), seip | stip) << "reads see the lines";
+    EXPECT_EQ(h->read_x(7), seip | stip | ssip);
+    h->drive(interrupt::supervisor_external, false);
+    h->drive(interrupt::supervisor_timer, false);
+    EXPECT_EQ(csr("mip"), ssip) << "nothing of the lines is left";
+}
+
+TEST_F(RiscvTest, StipIsReadOnlyWhileStimecmpDrivesIt) {
+    constexpr u64 stip = 1 << 5, stce = u64{1} << 63;
+    h = make(isa::full());
+    h->write_csr(0x30a, stce);
+    h->write_csr(0x14d, 0);
+    put(base, {csrrs(5, 0x344, 6), csrrw(0, 0x344, 7)});
+    h->write_x(6, 2);
+    h->write_x(7, stip);
+    step(2);
+    EXPECT_NE(csr("mip") & stip, 0u);
+    h->write_csr(0x30a, 0);
+    EXPECT_EQ(csr("mip") & stip, 0u);
+}
+
+TEST_F(RiscvTest, EmptyPmpEntriesMatchNoAddress) {
+    h->write_csr(0x3b1, 0);  // TOR from 0 to 0
+    h->write_csr(0x3b2, 0x3fff'ffff'ffff'ffff);
+    h->write_csr(0x3a0, 0x1f'88'08);  // empty TOR, empty locked TOR, NAPOT of all
+    for (const auto mode : {privilege::machine, privilege::user})
+        for (const u64 pa : {u64{0}, u64{4}, base, ~u64{0} >> 8 & ~u64{7}}) {
+            EXPECT_TRUE(h->protection.allows(pa, 8, access::load, mode)) << std::hex << pa;
+            EXPECT_TRUE(h->protection.uniform(pa, 8));
+        }
+}
+
 TEST_F(RiscvTest, LockedPmpEntriesArePermanentAndApplyToMachineMode) {
     h->write_csr(0x3b0, (base + 0x4000) >> 2 | 0x1ff);  // NAPOT, 4 KiB
     h->write_csr(0x3a0, 0x98);                          // locked, no permission

@@ -26,6 +26,53 @@ TEST_F(RiscvTest, BreakpointStopsBeforeItsInstructionEachTime) {
     EXPECT_FALSE(h->halted());
 }
 
+TEST_F(RiscvTest, BreakpointAtTheHandlerOfAnInterruptThatIsPendingAtResumeStops) {
+    put(base, {addi(5, 5, 1), jal(0, -4)});
+    put(handler, {addi(6, 6, 1), mret});
+    h->add_breakpoint(base);
+    h->add_breakpoint(handler);
+    h->run(10);
+    ASSERT_TRUE(h->halted());
+    ASSERT_EQ(h->pc(), base);
+    h->write_csr(0x304, 1 << 7);
+    h->write_csr(0x300, 8);
+    h->drive(interrupt::machine_timer, true);
+    h->resume();
+    h->run(10);
+    EXPECT_TRUE(h->halted());
+    EXPECT_EQ(h->pc(), handler);
+    EXPECT_EQ(h->read_x(6), 0u);
+}
+
+TEST_F(RiscvTest, InterruptAtResumeReturnsToTheSkippedBreakpoint) {
+    put(base, {addi(5, 5, 1), jal(0, -4)});
+    put(handler, {addi(6, 6, 1), csrrw(0, 0x304, 0), mret});
+    h->add_breakpoint(base);
+    h->run(10);
+    h->write_csr(0x304, 1 << 7);
+    h->write_csr(0x300, 8);
+    h->drive(interrupt::machine_timer, true);
+    h->resume();
+    h->run(100);
+    EXPECT_TRUE(h->halted());
+    EXPECT_EQ(h->pc(), base);
+    EXPECT_EQ(h->read_x(6), 1u);
+    EXPECT_EQ(h->read_x(5), 1u) << "executed once, then stopped at the next round";
+}
+
+TEST_F(RiscvTest, AtomicAfterAStoreToThePageMeetsAWatchedLoad) {
+    constexpr u32 amoadd_d = 0x0000302f | 6 << 15 | 7 << 20 | 5 << 7;
+    put(base, {sd(7, 6, 0), sd(7, 6, 0), amoadd_d, jal(0, 0)});
+    h->write_x(6, base + 0x2000);
+    h->write_x(7, 1);
+    h->add_watchpoint({base + 0x2000, 8, true, false});
+    h->run(1000);
+    ASSERT_TRUE(h->halted());
+    EXPECT_EQ(h->last_stop().why, hart::stop_reason::watchpoint);
+    EXPECT_EQ(h->pc(), base + 8);
+    EXPECT_EQ(peek(base + 0x2000), 1u);
+}
+
 TEST_F(RiscvTest, StepExecutesOneInstruction) {
     put(base, {addi(5, 0, 1), addi(5, 0, 2)});
     h->resume(true);

@@ -55,6 +55,114 @@ TEST_F(RiscvTest, MisalignedAccessToADeviceIsAnAccessFault) {
     EXPECT_EQ(csr("mtval"), flat_bus::device_base + 2);
 }
 
+TEST_F(RiscvTest, MisalignedLoadAcrossPagesReadsNoDevice) {
+    unsigned accesses = 0;
+    memory.on_device_access = [&] { ++accesses; };
+    put(base, {ld(5, 6, 0)});
+    for (const u64 first : {flat_bus::device_base - 4, flat_bus::device_base + 0xffc}) {
+        h->set_pc(base);
+        h->write_x(6, first);
+        step();
+        EXPECT_EQ(csr("mcause"), 5u);
+        EXPECT_EQ(accesses, 0u) << std::hex << first;
+    }
+}
+
+/// Memory that a bus observes: loads have a host pointer, stores go to the bus.
+TEST_F(RiscvTest, MisalignedStoreToObservedMemoryIsDone) {
+    memory.observed = true;
+    put(base, {sd(7, 6, 0), sd(7, 6, 0x7fd), ld(8, 6, 0x7fd)});
+    h->write_x(6, base + 0x2803);
+    h->write_x(7, 0x0123456789abcdef);
+    step(3);
+    EXPECT_EQ(csr("mcause"), 0u);
+    EXPECT_EQ(peek(base + 0x2803), 0x0123456789abcdefu);
+    EXPECT_EQ(peek(base + 0x3000), 0x0123456789abcdefu);
+    EXPECT_EQ(h->read_x(8), 0x0123456789abcdefu);
+}
+
+TEST_F(RiscvTest, StoreConditionalToObservedMemoryIsDone) {
+    constexpr u32 lr_d_t0 = 0x100332af, sc_d_t2_t3 = 0x19c333af;  // address in t1
+    memory.observed = true;
+    put(base, {lr_d_t0, sc_d_t2_t3});
+    h->write_x(6, base + 0x2000);
+    h->write_x(28, 42);
+    step(2);
+    EXPECT_EQ(h->read_x(7), 0u);
+    EXPECT_EQ(peek(base + 0x2000), 42u);
+}
+
+/// Page tables in a memory without host pointers: the walk accesses the bus.
+class RiscvWalkTest : public RiscvTest {
+protected:
+    static constexpr u64 tables = base + 0x80000, mapped = 0x4000'0000;
+
+    RiscvWalkTest() {
+        memory.direct_end = tables;
+        poke<u64>(tables + 8, (tables + 0x1000) >> 2 | V);
+        poke<u64>(tables + 0x1000, base >> 2 | V | R | W | X | A | D);
+        h->write_csr(0x3b0, ~u64{0});
+        h->write_csr(0x3a0, 0x1f);
+        h->write_csr(0x180, u64{8} << 60 | tables >> 12);
+        h->set_mode(privilege::supervisor);
+        h->set_pc(mapped);
+    }
+};
+
+TEST_F(RiscvWalkTest, StallOfTheWalkOfAJumpIsCounted) {
+    put(base, {nop, jal(0, 0x1000)});
+    put(base + 0x1004, {jal(0, 0)});
+    memory.on_read = [&] { h->stall(100); };
+    const u64 done = h->run(1000);
+    EXPECT_GE(done, 1000u);
+    EXPECT_LT(done, 1300u);
+    EXPECT_EQ(h->ticks(), done);
+    EXPECT_LE(csr("minstret"), done - 4 * 100) << "two walks of two entries";
+}
+
+TEST_F(RiscvWalkTest, WalkOfAJumpThatEndsTheRunEndsIt) {
+    put(base, {nop, jal(0, 0x1000)});
+    put(base + 0x1004, {jal(0, 0)});
+    h->run(1);
+    memory.on_read = [&] { h->end_run(); };
+    EXPECT_LT(h->run(1'000'000), 10u);
+    EXPECT_EQ(h->pc(), mapped + 0x1004);
+}
+
+TEST_F(RiscvWalkTest, WalkEndsARunOfSeveralQuanta) {
+    put(base, {lui(6, 0x40001), ld(5, 6, 0), jal(0, 0)});
+    h->run(1);
+    h->set_pc(mapped);
+    h->fence_vma();
+    const u64 start = h->ticks();
+    h->run(1000, 100);
+    EXPECT_EQ(h->run_end(), start + 100) << "other modules may have to act";
+}
+
+TEST_F(RiscvWalkTest, DebuggerWalksWithoutSideEffects) {
+    put(base, {nop, jal(0, -4)});
+    h->run(10);
+    memory.on_read = [&] { h->stall(100); };
+    const u64 ticks = h->ticks();
+    std::array<u8, 8> bytes;
+    EXPECT_EQ(h->debug_read(mapped, bytes), 8u);
+    EXPECT_EQ(h->ticks(), ticks);
+}
+
+TEST_F(RiscvTest, ReturnAddressThatOverlappingCodeReplacesIsNotFollowed) {
+    constexpr u32 call = 0x4080'046f;  // jal x8, 0x408; its second half is c.lw x8, 0(x9)
+    ASSERT_EQ(call, jal(8, 0x408));
+    put(base, {call, jalr(0, 8, 0)});
+    put(base + 0x408, {jal(0, 2 - 0x408)});
+    put(base + 0x600, {csrrs(7, 0xb02, 0), jal(0, 0)});
+    poke<u32>(base + 0x2000, 0x600);
+    h->write_x(9, base + 0x2000);
+    h->write_csr(0x305, base + 0x600);  // a jump to 0x600 is an access fault
+    h->run(6);
+    EXPECT_EQ(csr("mepc"), 0x600u);
+    EXPECT_EQ(h->read_x(7), 4u) << "call, jump, load, return";
+}
+
 TEST_F(RiscvTest, DeviceIsReadThroughTheBusEachTime) {
     put(base, {lui(6, 0x10000), lw(7, 6, 0), lw(8, 6, 0)});
     memory.device_value = 41;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <initializer_list>
@@ -29,13 +30,19 @@ public:
     u64 now = 0;
     u64 wanted = 0;  ///< time of the last wake_at()
     unsigned direct_requests = 0;
+    bool observed = false;     ///< stores to RAM have no host pointer
+    u64 direct_end = ~u64{0};  ///< RAM from here on has no host pointers
     std::function<void()> on_device_access;
+    std::function<void()> on_read;  ///< of RAM, by the bus
 
     bool inside(u64 pa, u64 size) const {
         return pa - ram_base < ram.size() && size <= ram.size() - (pa - ram_base);
     }
     bool read(u64 pa, std::span<u8> data) override {
-        if (pa - device_base >= 4096) return debug_read(pa, data);
+        if (pa - device_base >= 4096) {
+            if (on_read) on_read();
+            return debug_read(pa, data);
+        }
         if (on_device_access) on_device_access();
         std::memcpy(data.data(), &device_value, data.size());
         return true;
@@ -60,8 +67,9 @@ public:
     }
     std::optional<direct_memory> direct(u64 pa) override {
         ++direct_requests;
-        if (!inside(pa, 1)) return std::nullopt;
-        return direct_memory{ram_base, ram_base + ram.size() - 1, ram.data(), true, true};
+        if (!inside(pa, 1) || pa >= direct_end) return std::nullopt;
+        const u64 end = std::min(ram_base + ram.size(), direct_end);
+        return direct_memory{ram_base, end - 1, ram.data(), true, !observed};
     }
     u64 time() override { return now; }
     void wake_at(u64 time) override { wanted = time; }
@@ -124,6 +132,9 @@ constexpr u32 csrrw(u32 rd, u32 csr, u32 rs1) {
 }
 constexpr u32 csrrs(u32 rd, u32 csr, u32 rs1) {
     return i(0x73, 2, rd, rs1, static_cast<i32>(csr));
+}
+constexpr u32 csrrc(u32 rd, u32 csr, u32 rs1) {
+    return i(0x73, 3, rd, rs1, static_cast<i32>(csr));
 }
 constexpr u32 ecall = 0x73, ebreak = 0x100073, mret = 0x30200073, sret = 0x10200073,
               wfi = 0x10500073, fence_i = 0x100f, sfence_vma = 0x12000073, nop = 0x13;

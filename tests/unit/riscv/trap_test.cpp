@@ -52,6 +52,25 @@ TEST_F(RiscvTrap, FetchMisalignedIsRaisedByTheJumpWithoutC) {
     expect_trap(0, base + 4, base + 10);
 }
 
+TEST_F(RiscvTrap, FetchMisalignedIsRaisedByTheRegisterJumpWithoutC) {
+    h = make(isa::parse("rv64ima"));
+    for (int round = 0; round < 40; ++round) {  // until it would be translated
+        put(base, {nop, jalr(1, 6, 1)});
+        h->write_x(6, base + 5);
+        h->write_x(1, 7);
+        h->set_pc(base);
+        h->run(2);
+        expect_trap(0, base + 4, base + 6);
+        EXPECT_EQ(h->read_x(1), 7u) << "the jump had no effect";
+    }
+    h->write_x(6, base + 0x100);
+    put(base + 0x100, {jal(0, 0)});
+    h->set_pc(base);
+    h->run(2);
+    EXPECT_EQ(h->read_x(1), base + 8);
+    EXPECT_EQ(h->pc(), base + 0x100);
+}
+
 TEST_F(RiscvTrap, FetchAccess) {
     put(base, {jalr(1, 6, 0)});
     h->write_x(6, 0x2000'0000);
