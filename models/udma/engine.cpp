@@ -54,13 +54,14 @@ void dma_engine::reset_queue(dma_side side, unsigned number) {
     if (queues_[number] == nullptr) return;
     drop(*queues_[number]);
     queues_[number]->reset(side);
-    context_.group.aborts_changed();
+    end_abort_event();
     decide_due();
 }
 
 void dma_engine::change_state(dma_side side, std::uint64_t written) {
     if (regs::m2s_change_state::abort.get(written) != 0) {
         halted_[side] = true;
+        set_abort_event(true);
         for (auto& q : queues_)
             if (q) drop(*q);
     } else if (regs::m2s_change_state::disable.get(written) != 0) {
@@ -70,7 +71,7 @@ void dma_engine::change_state(dma_side side, std::uint64_t written) {
         for (auto& q : queues_)
             if (q) q->set_aborted(side, false);
     }
-    context_.group.aborts_changed();
+    end_abort_event();
     decide_due();
 }
 
@@ -85,7 +86,7 @@ void dma_engine::reset() {
     }
     disabled_ = halted_ = {};
     next_queue_ = 0;
-    context_.group.aborts_changed();
+    end_abort_event();
     decide_due();
 }
 
@@ -95,8 +96,19 @@ void dma_engine::abort(dma_side side, unsigned number) {
     queue(number).set_aborted(side, true);
     drop(queue(number));
     ++aborts_;
-    context_.group.aborts_changed();
+    set_abort_event(true);
     decide_due();
+}
+
+void dma_engine::set_abort_event(bool begun) {
+    context_.group.regs.set(regs::reg::abort_event, begun ? 1 : 0, 0, context_.number);
+    context_.group.abort_events_changed();
+}
+
+/// The end of all aborts acknowledges them.
+void dma_engine::end_abort_event() {
+    if (context_.group.regs.get(regs::reg::abort_event, 0, context_.number) == 0) return;
+    if (!aborted(dma_side::m2s) && !aborted(dma_side::s2m)) set_abort_event(false);
 }
 
 /// Drops work in flight; incomplete descriptors return to their rings.

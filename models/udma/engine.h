@@ -55,6 +55,7 @@ public:
     }
 
     const dma_ring* ring(dma_side side, unsigned queue) const;
+    unsigned number() const { return context_.number; }
     bool queue_aborted(dma_side side, unsigned queue) const;
     bool aborted(dma_side side) const;
     bool busy(dma_side side) const;
@@ -73,6 +74,8 @@ private:
     void abort(dma_side side, unsigned queue);
     void drop(dma_queue& q);
     dma_turn& turn() { return context_.group.turns[place_]; }
+    void set_abort_event(bool begun);
+    void end_abort_event();
     void decide_due();
     bool is_runnable(const dma_queue& q) const { return !is_stopped() && q.is_runnable(); }
     bool is_stopped() const;

@@ -84,8 +84,8 @@ struct dma_group {
     notification_queue& notifications;
     memory_port& memory;
     sc_core::sc_event& responded;  ///< wakes the process when memory has a response
-    /// An engine's abort state may have changed.
-    std::function<void()> aborts_changed;
+    /// An engine's ABORT_EVENT may have changed.
+    std::function<void()> abort_events_changed;
     std::vector<dma_turn> turns = {};  ///< one per engine, in order of creation
 };
 

@@ -191,6 +191,7 @@ void udma::hook_states() {
         regs_.view(shown,
                    [this, side](unsigned instance, unsigned) { return state(instance, side); });
     };
+    regs_.on_write(reg::abort_event, [this](register_access&) { update_aborted(); });
     hook(dma_side::m2s, reg::m2s_change_state, reg::m2s_state);
     hook(dma_side::s2m, reg::s2m_change_state, reg::s2m_state);
 }
@@ -292,8 +293,8 @@ void udma::reset_engine(unsigned n) {
 }
 
 void udma::update_aborted() {
-    aborted.set(std::any_of(used_.begin(), used_.end(), [](const dma_engine* e) {
-        return e->aborted(dma_side::m2s) || e->aborted(dma_side::s2m);
+    aborted.set(std::any_of(used_.begin(), used_.end(), [this](const dma_engine* e) {
+        return regs_.get(reg::abort_event, 0, e->number()) != 0;
     }));
 }
 

@@ -67,7 +67,7 @@ public:
     tlm_utils::simple_initiator_socket<udma, 64> memory{"memory"};
     irq_in reset;
     irq_in throttle{"throttle", 1, [this](unsigned, bool level) { slow_down(level); }};
-    irq_out aborted{"aborted"};  ///< high while a queue of the group is stopped by an error
+    irq_out aborted{"aborted"};  ///< an abort that firmware has not acknowledged
 
     SC_HAS_PROCESS(udma);
     udma(sc_core::sc_module_name name, const config& cfg);
