@@ -44,6 +44,8 @@ die_to_die::die_to_die(sc_core::sc_module_name name, const config& cfg)
     regs_.view(reg::to_die_1_bytes_lo, bytes(1, 0));
     regs_.view(reg::to_die_1_bytes_hi, bytes(1, 32));
     regs_.on_write(reg::control, [this](register_access& a) { command(a.written); });
+    for (const reg r : {reg::irq_status, reg::irq_enable})
+        regs_.on_write(r, [this](register_access&) { update_irq(); });
 }
 
 sc_time die_to_die::side::reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
@@ -125,7 +127,13 @@ void die_to_die::command(std::uint64_t written) {
     }
 }
 
+void die_to_die::update_irq() {
+    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0);
+}
+
 void die_to_die::take_down() {
+    if (up()) regs_.set(regs::irq_status::down, 1);
+    update_irq();
     taken_down_ = true;
     training_asked_ = false;
     from_die_0->invalidate_direct_mem_ptr(0, ~0ull);

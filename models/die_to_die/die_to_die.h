@@ -13,6 +13,7 @@
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/route.h"
 
 namespace trn {
@@ -35,6 +36,7 @@ public:
     tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_0{"to_die_0"};
     tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_1{"to_die_1"};
     register_socket control{"control", regs_};  ///< die_to_die.regs.yaml
+    irq_out irq{"irq"};
 
     die_to_die(sc_core::sc_module_name name, const config& cfg);
 
@@ -66,6 +68,7 @@ private:
     auto& toward(unsigned die) { return die == 0 ? to_die_0 : to_die_1; }
     std::uint64_t status() const;
     void command(std::uint64_t written);
+    void update_irq();
 
     const config cfg_;
     register_bank regs_;
