@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/top_sp/top_sp.h"
 
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -122,8 +123,11 @@ void top_sp::hook_control() {
     control_.on_write(reg::doorbell, [this](register_access& a) {
         const trace::on_behalf_of it(trace::current_or_new_operation());
         if (trace::on()) trace::event(name(), "doorbell", {trace::hex("value", a.written)});
+        count_doorbells(static_cast<std::uint32_t>(a.written));
         update_irq();
     });
+    control_.on_read(reg::doorbell_count,
+                     [this](register_access& a) { control_.set(reg::doorbell_count, 0, a.index); });
     control_.on_write(reg::doorbell_clear, [this](register_access& a) {
         control_[reg::doorbell] = control_.get(reg::doorbell) & ~a.written;
         update_irq();
@@ -136,6 +140,14 @@ void top_sp::hook_control() {
         update_irq();
     });
     control_.on_write(reg::match_value, [this](register_access&) { update_irq(); });
+}
+
+void top_sp::count_doorbells(std::uint32_t bits) {
+    for (; bits != 0; bits &= bits - 1) {
+        const auto bit = static_cast<unsigned>(std::countr_zero(bits));
+        const auto count = static_cast<std::uint32_t>(control_.get(reg::doorbell_count, bit));
+        if (count != ~std::uint32_t{0}) control_.set(reg::doorbell_count, count + 1, bit);
+    }
 }
 
 void top_sp::hold_hart() {

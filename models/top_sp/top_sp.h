@@ -62,6 +62,7 @@ private:
     unsigned peek_chip(tlm::tlm_generic_payload& payload);
     bool pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void hook_control();
+    void count_doorbells(std::uint32_t bits);
     void reset_changed(bool level);
 
     // riscv::mtime_source

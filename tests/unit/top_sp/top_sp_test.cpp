@@ -171,6 +171,20 @@ TEST_F(TopSpTest, DoorbellWakesTheHartAndStaysSetUntilCleared) {
     EXPECT_EQ(aperture.read(at(cc::irq_status)), 0u);
 }
 
+TEST_F(TopSpTest, DoorbellCountsTheWritesOfEachBit) {
+    for (const std::uint32_t bits : {0x100u, 0x101u, 0x200u})
+        aperture.write<std::uint32_t>(at(cc::doorbell), bits);
+    EXPECT_EQ(aperture.read(at(cc::doorbell)), 0x301u);
+    EXPECT_EQ(aperture.read(at(cc::doorbell_count, 8)), 2u);
+    EXPECT_EQ(aperture.read(at(cc::doorbell_count, 8)), 0u) << "the read clears it";
+    EXPECT_EQ(aperture.read(at(cc::doorbell_count, 0)), 1u);
+    EXPECT_EQ(aperture.read(at(cc::doorbell_count, 9)), 1u);
+    aperture.write<std::uint32_t>(at(cc::doorbell), 0x80000000);
+    reset.set(true);
+    reset.set(false);
+    EXPECT_EQ(aperture.read(at(cc::doorbell_count, 31)), 0u);
+}
+
 TEST_F(TopSpTest, TimerWakesTheHartAtItsNanosecond) {
     run_counting_program();  // one microsecond
     aperture.write<std::uint32_t>(at(cc::timer_lo), 5000);
