@@ -71,6 +71,9 @@ std::string reset_controller::boot_failure() const {
     if (stage == boot_status::stage_no_image &&
         boot_status::error.get(status) == boot_status::error_image)
         return "the boot ROM found no usable image in the flash";
+    if (stage == boot_status::stage_no_image &&
+        boot_status::error.get(status) == boot_status::error_not_ready)
+        return "no image of the flash became ready; the watchdog has reset each";
     if (stage == boot_status::stage_panic) return "the firmware stopped in a panic";
     return {};
 }
