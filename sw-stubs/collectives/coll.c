@@ -463,6 +463,14 @@ static trn_status take_notices(trn_coll* coll) {
     return status;
 }
 
+/* The rank of an address handle of the network card; the own rank when none has it. */
+static uint32_t rank_of_handle(const trn_coll* coll, uint32_t handle) {
+    const trn_coll_config* c = &coll->config;
+    for (uint32_t rank = 0; c->domains > 1 && rank < c->ranks; ++rank)
+        if (c->handles[rank] == handle && rank != c->rank) return rank;
+    return c->rank;
+}
+
 static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_slot* at) {
     char class[64] = "", step[128];
     if (coll->failure.code != TRN_CC_CODE_NONE)
@@ -472,6 +480,11 @@ static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_sl
     if (at->error == TRN_CC_BUS)
         return trn_fail(coll->device, TRN_ABORTED, "%s failed: %s: bus error%s",
                         trn_coll_op_text(coll->config.op), step, class);
+    if (at->error == TRN_CC_NETWORK)
+        return trn_fail(coll->device, TRN_ABORTED,
+                        "%s failed: %s: write to rank %u: status %u of the network card%s",
+                        trn_coll_op_text(coll->config.op), step, rank_of_handle(coll, at->peer),
+                        (unsigned)at->value, class);
     return trn_fail(
         coll->device, TRN_ABORTED, "%s hangs: %s waits for rank %u (semaphore %u is %d of %u)%s%s",
         trn_coll_op_text(coll->config.op), step, at->peer, at->semaphore, (int)at->value,

@@ -42,17 +42,20 @@ typedef enum trn_cc_state {
 } trn_cc_state;
 typedef enum trn_cc_error {
     TRN_CC_NO_ERROR = 0,
-    TRN_CC_HANG = 1,     /**< a wait took longer than the program allows */
-    TRN_CC_BUS = 2,      /**< bus error on an access of the core */
-    TRN_CC_DMA_ABORT = 3 /**< a hang, with a DMA queue of the program stopped on an error */
+    TRN_CC_HANG = 1,      /**< a wait took longer than the program allows */
+    TRN_CC_BUS = 2,       /**< bus error on an access of the core */
+    TRN_CC_DMA_ABORT = 3, /**< a hang, with a DMA queue of the program stopped on an error */
+    TRN_CC_NETWORK = 4    /**< a work request of the network card has failed */
 } trn_cc_error;
 typedef struct trn_cc_slot {
     trn_cc_state state;
     trn_cc_error error;
     uint32_t runs, step;
-    uint32_t semaphore, peer, wanted; /**< of a hang: the wait, and the rank that should post it */
-    int32_t value;                    /**< of a hang: the semaphore's value */
-    uint64_t started, ended;          /**< of the last run, simulated ns */
+    /** of a hang: the wait, and the rank that should post it; of a network failure: the work
+     * request, and the address handle of its remote card */
+    uint32_t semaphore, peer, wanted;
+    int32_t value; /**< of a hang: the semaphore's value; of a network failure: the status */
+    uint64_t started, ended; /**< of the last run, simulated ns */
 } trn_cc_slot;
 trn_status trn_cc_slot_state(trn_device* device, uint32_t core, uint32_t slot, trn_cc_slot* state);
 
