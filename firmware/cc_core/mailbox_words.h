@@ -17,7 +17,8 @@ static inline void mailbox_count(uintptr_t word) {
 
 /// Doorbell bits: a command is in the mailbox; run the program of a slot.
 #define DOORBELL_COMMAND (1u << 0)
-#define DOORBELL_TRIGGER(slot) (1u << (8 + (slot)))
+#define DOORBELL_FIRST_TRIGGER 8u
+#define DOORBELL_TRIGGER(slot) (1u << (DOORBELL_FIRST_TRIGGER + (slot)))
 
 #define NOTICE(code, detail)                                                       \
     (TRN_CC_MAILBOX_SLOT_NOTICE_CODE_SET(TRN_CC_MAILBOX_SLOT_NOTICE_CODE_##code) | \

@@ -31,12 +31,16 @@ void panic_trap(const struct trap_frame* frame) {
 
 // --- Scheduler ---------------------------------------------------------------------------------
 
+/// The count of a slot's triggers is read after its bit is cleared: a trigger in between is counted
+/// now, and its bit finds nothing left.
 static void serve_doorbell(void) {
     const uint32_t bits = mmio_read(CC_CORE(DOORBELL));
     mmio_write(CC_CORE(DOORBELL_CLEAR), bits);
     if (bits & DOORBELL_COMMAND) mailbox_serve();
     for (unsigned slot = 0; slot < CC_SLOTS; ++slot)
-        if (bits & DOORBELL_TRIGGER(slot)) stream_trigger(slot);
+        if (bits & DOORBELL_TRIGGER(slot))
+            stream_trigger(slot,
+                           mmio_read(CC_CORE_AT(DOORBELL_COUNT, DOORBELL_FIRST_TRIGGER + slot)));
 }
 
 /// The timer is set only for an earlier deadline, or when it has expired: waits are frequent and
@@ -52,9 +56,12 @@ static void sleep(void) {
     mailbox_count(CC_MAILBOX(WAKEUPS));
 }
 
-static void continue_streams(void) {
+/// True: a stream can continue.
+static bool continue_streams(void) {
+    bool more = false;
     for (unsigned slot = 0; slot < CC_SLOTS; ++slot)
-        if (stream_runs(slot)) stream_continue(slot);
+        if (stream_runs(slot)) more |= stream_continue(slot);
+    return more;
 }
 
 int main(void) {
@@ -63,6 +70,8 @@ int main(void) {
     log_init();
     for (unsigned n = 0; n < TRN_CC_CORE_MATCH_CONTROL_COUNT; ++n) match_disarm(n);
     mmio_write(CC_CORE(DOORBELL_CLEAR), 0xffffffff);
+    for (unsigned slot = 0; slot < CC_SLOTS; ++slot)
+        mmio_read(CC_CORE_AT(DOORBELL_COUNT, DOORBELL_FIRST_TRIGGER + slot));  // clears it
     timer_set(UINT64_MAX);
     for (unsigned slot = 0; slot < CC_SLOTS; ++slot) stream_load(slot, NULL);
     mmio_write(CC_CORE(IRQ_ENABLE),
@@ -74,12 +83,12 @@ int main(void) {
     mmio_fence();
     mmio_write(CC_MAILBOX(MAGIC), TRN_CC_MAILBOX_MAGIC_WORD_VALUE);
 
-    for (;;) {
-        sleep();
-        continue_streams();  // before the doorbell: streams may wait for a semaphore
+    for (bool more = false;;) {
+        if (!more) sleep();
+        more = continue_streams();  // before the doorbell: streams may wait for a semaphore
         if (mmio_read(CC_CORE(IRQ_STATUS)) & TRN_CC_CORE_IRQ_STATUS_DOORBELL_MASK) {
             serve_doorbell();
-            continue_streams();
+            more = continue_streams();
         }
     }
 }

@@ -40,43 +40,64 @@ bool network_send(struct network* n, uint32_t first, uint32_t count) {
     return axi_write_word(to->send_doorbell, TRN_EFA_IO_QUEUE_DOORBELL_COUNT_SET(n->posted));
 }
 
-/// Posts the semaphore of one completion. False: bus error.
-static bool take_one(const struct network* n, unsigned slot, uint64_t at, uint32_t done) {
+/// Address handle of the partner of a failed completion: of the own work request, else the
+/// sender's.
+static uint32_t peer_of(const struct network* n, uint64_t at, uint32_t done) {
+    const uint32_t request = COMPLETION(ID, done);
+    uint32_t word = 0;
+    if (COMPLETION(QUEUE, done) == TRN_EFA_IO_COMPLETION_QUEUE_SEND) {
+        if (request < n->program->requests)
+            memcpy(&word, program_request(n->program, request) + TRN_EFA_IO_ADDRESS_HANDLE_OFFSET,
+                   sizeof word);
+        return TRN_EFA_IO_ADDRESS_HANDLE_NUMBER_GET(word);
+    }
+    (void)axi_read_word(at + IN_COMPLETION(COMPLETION_SOURCE), &word);
+    return TRN_EFA_IO_COMPLETION_SOURCE_AH_GET(word);
+}
+
+/// Posts the semaphore of one completion.
+static enum network_result take_one(struct network* n, unsigned slot, uint64_t at, uint32_t done) {
     unsigned semaphore = SEMAPHORES(FIRST, n);
     uint32_t immediate = 0;
     if (COMPLETION(STATUS, done) != TRN_EFA_IO_COMPLETION_STATUS_OK) {
-        log_line("slot %u: work request %u failed: status %u", slot, (unsigned)COMPLETION(ID, done),
-                 (unsigned)COMPLETION(STATUS, done));
-        return true;
+        n->failure.status = COMPLETION(STATUS, done);
+        n->failure.request = COMPLETION(ID, done);
+        n->failure.peer = peer_of(n, at, done);
+        log_line("slot %u: work request %u failed: status %u", slot, (unsigned)n->failure.request,
+                 (unsigned)n->failure.status);
+        return NETWORK_FAILED;
     }
     if (COMPLETION(QUEUE, done) == TRN_EFA_IO_COMPLETION_QUEUE_RECEIVE) {
-        if (!axi_read(at + IN_COMPLETION(COMPLETION_IMMEDIATE), &immediate, sizeof immediate))
-            return false;
+        if (!axi_read_word(at + IN_COMPLETION(COMPLETION_IMMEDIATE), &immediate))
+            return NETWORK_BUS_ERROR;
         semaphore = immediate;
     }
     if (network_posts(n, semaphore))
         semaphore_add(semaphore, 1);
     else
         log_line("slot %u: a write names semaphore %u", slot, semaphore);
-    return true;
+    return NETWORK_OK;
 }
 
-bool network_take(struct network* n, unsigned slot) {
+enum network_result network_take(struct network* n, unsigned slot) {
     const uint32_t depth = DEPTH(COMPLETIONS, n);
     const int32_t events = semaphore_value(network_event(n));
     if (events > 0) {
         semaphore_take(network_event(n), (uint32_t)events);
         n->armed = false;
     }
-    for (;; ++n->taken) {
+    for (uint32_t count = 0; count < depth; ++count) {
         const uint64_t at =
             n->program->network.completions + n->taken % depth * (uint64_t)COMPLETION_BYTES;
         uint32_t done = 0;
-        if (!axi_read(at, &done, sizeof done)) return false;
+        if (!axi_read_word(at, &done)) return NETWORK_BUS_ERROR;
         if (COMPLETION(PHASE, done) != !(n->taken / depth & 1)) break;
-        if (!take_one(n, slot, at, done)) return false;
+        const enum network_result result = take_one(n, slot, at, done);
+        if (result == NETWORK_BUS_ERROR) return result;
+        ++n->taken;
+        if (result != NETWORK_OK) return result;
     }
-    return true;
+    return NETWORK_OK;
 }
 
 /// No completion is lost between network_take() and the doorbell: the card compares the consumed

@@ -14,7 +14,13 @@ struct network {
     const struct program* program;  ///< NULL: none
     uint32_t posted, taken;
     bool armed;  ///< the card signals the next completion
+    struct {
+        uint32_t status;   ///< of the completion
+        uint32_t request;  ///< ID of its work request
+        uint32_t peer;     ///< address handle
+    } failure;             ///< after NETWORK_FAILED
 };
+enum network_result { NETWORK_OK, NETWORK_BUS_ERROR, NETWORK_FAILED };
 
 /// Whether completions may post this semaphore.
 bool network_posts(const struct network* network, unsigned semaphore);
@@ -22,7 +28,8 @@ bool network_posts(const struct network* network, unsigned semaphore);
 unsigned network_event(const struct network* network);
 /// Posts `count` work requests of the program, from number `first` on. False: bus error.
 bool network_send(struct network* network, uint32_t first, uint32_t count);
-/// Takes all completions. `slot`: for the log. False: bus error.
-bool network_take(struct network* network, unsigned slot);
+/// Takes completions, until there is none, one has failed, or as many as the ring has. `slot`: for
+/// the log.
+enum network_result network_take(struct network* network, unsigned slot);
 /// Lets the card signal the next completion. Call it after network_take(), before the hart sleeps.
 void network_arm(struct network* network);

@@ -107,17 +107,40 @@ static void report_hang(unsigned slot, const struct program_step* step) {
     fail(slot, ERROR(DMA_ABORT), NOTICE(DMA_ABORT, row));
 }
 
-/// True: the semaphore reached its value. False: still waiting, timed out, or bus error.
+/// Fails the run unless `result` is NETWORK_OK, which it returns.
+static bool check_network(unsigned slot, enum network_result result) {
+    const struct stream* s = &streams[slot];
+    switch (result) {
+    case NETWORK_OK:
+        return true;
+    case NETWORK_BUS_ERROR:
+        log_line("slot %u: step %u: no response of the network's rings", slot, (unsigned)s->next);
+        fail_on_bus(slot);
+        return false;
+    case NETWORK_FAILED:
+        mmio_write(CC_MAILBOX_AT(SLOT_SEMAPHORE, slot), s->network.failure.request);
+        mmio_write(CC_MAILBOX_AT(SLOT_PEER, slot), s->network.failure.peer);
+        mmio_write(CC_MAILBOX_AT(SLOT_VALUE, slot), s->network.failure.status);
+        fail(slot, ERROR(NETWORK), NOTICE(HARDWARE, s->next));
+        return false;
+    }
+    return false;
+}
+
+/// The time `limit` after now; UINT64_MAX: never.
+static uint64_t time_after(uint64_t limit) {
+    const uint64_t now = time_ns();
+    return limit > UINT64_MAX - now ? UINT64_MAX : now + limit;
+}
+
+/// True: the semaphore reached its value. False: still waiting, timed out, or the run has failed.
 static bool wait(unsigned slot, const struct program_step* step) {
     struct stream* s = &streams[slot];
     const unsigned semaphore = FIELD(WHICH, step->op);
     const bool of_network = network_posts(&s->network, semaphore);
     if (of_network && semaphore_value(semaphore) < (int32_t)step->count &&
-        !network_take(&s->network, slot)) {
-        log_line("slot %u: step %u: no response of the network's rings", slot, (unsigned)s->next);
-        fail_on_bus(slot);
+        !check_network(slot, network_take(&s->network, slot)))
         return false;
-    }
     if (semaphore_value(semaphore) >= (int32_t)step->count) {
         semaphore_take(semaphore, step->count);
         stop_waiting(slot);
@@ -126,7 +149,7 @@ static bool wait(unsigned slot, const struct program_step* step) {
     if (of_network) network_arm(&s->network);
     if (!s->waiting) {
         s->waiting = true;
-        if (s->program->limit) s->deadline = time_ns() + s->program->limit;
+        if (s->program->limit) s->deadline = time_after(s->program->limit);
         mailbox_count(CC_MAILBOX(WAITS));
         mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), s->next);
         match_arm(slot, semaphore, step->count);
@@ -264,20 +287,26 @@ static bool run_step(unsigned slot) {
 
 // --- Interface to the scheduler ----------------------------------------------------------------
 
-void stream_continue(unsigned slot) {
+#define STEPS_PER_TURN 4096u
+
+bool stream_continue(unsigned slot) {
     uint32_t done = 0;
-    while (run_step(slot)) ++done;
+    while (done < STEPS_PER_TURN && run_step(slot)) ++done;
     mmio_write(CC_MAILBOX(STEPS), mmio_read(CC_MAILBOX(STEPS)) + done);
+    return done == STEPS_PER_TURN;
 }
 
-void stream_trigger(unsigned slot) {
+void stream_trigger(unsigned slot, uint32_t runs) {
     struct stream* s = &streams[slot];
-    if (s->program == NULL || s->state == STATE(FAILED))
+    if (runs == 0) return;  // counted before the doorbell was cleared
+    if (s->program == NULL || s->state == STATE(FAILED)) {
         log_line("slot %u: triggered without a program that can run", slot);
-    else if (s->state == STATE(RUNNING))
-        ++s->pending;
-    else
-        start(slot);
+        return;
+    }
+    s->pending += runs;
+    if (s->state == STATE(RUNNING)) return;
+    --s->pending;
+    start(slot);
 }
 
 void stream_load(unsigned slot, const struct program* program) {

@@ -14,9 +14,11 @@ void stream_load(unsigned slot, const struct program* program);
 /// The program of the slot, or NULL.
 const struct program* stream_program(unsigned slot);
 bool stream_runs(unsigned slot);
-/// Starts a run; during a run, counts the trigger and starts again at its end.
-void stream_trigger(unsigned slot);
-/// Continues a running stream as far as possible. The stream fails when its wait has timed out.
-void stream_continue(unsigned slot);
+/// Starts `runs` runs, one after the other, after the present one and the others asked for.
+void stream_trigger(unsigned slot, uint32_t runs);
+/// Continues a running stream until it waits, ends or fails. True: it could continue, but has
+/// executed a limited number of steps, so that commands and other streams are served. The stream
+/// fails when its wait has timed out.
+bool stream_continue(unsigned slot);
 /// Earliest deadline (ns) of all waits; UINT64_MAX: none.
 uint64_t streams_deadline(void);

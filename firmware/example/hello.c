@@ -9,6 +9,7 @@
 enum { UART_DATA = 0x10000000, UART_LSR = 0x10000014, LSR_TX_EMPTY = 1 << 5 };
 enum { MTIMECMP = 0x02004000, MTIME = 0x0200bff8, TICKS_PER_MS = 10000, MIE_TIMER = 1 << 7 };
 enum { BOOT_STATUS = 0x10004030, READY = 9, ROUTING_ID = 0x10006024 };
+enum { WATCHDOG_CONTROL = 0x10001000, STOPPED = 0 };
 
 static void print(const char* text) {
     for (; *text != 0; ++text) {
@@ -24,6 +25,7 @@ static void sleep_ms(unsigned duration) {
 }
 
 void main(void) {
+    REG32(WATCHDOG_CONTROL) = STOPPED;  // the boot ROM has started it: a reset within 2 s
     print("hello from my firmware\n");
     __asm__ volatile("csrs mie, %0" ::"r"(MIE_TIMER));
     for (char tick = '1'; tick <= '3'; ++tick) {

@@ -27,11 +27,18 @@ static void uart_irq(unsigned source) {
     if (!feed()) uart_enable_irqs(false, false);
 }
 
+/// A UART that stops sending loses the text and does not stop the firmware.
 void console_flush(void) {
-    if (by_interrupt) {
-        while (sent != written) timer_sleep_us(UART_FIFO_US);
-    } else {
-        while (feed()) timer_sleep_us(UART_FIFO_US);
+    enum { MAX_SLEEPS = 16 };  // without progress
+    uint32_t before = sent;
+    for (unsigned sleeps = 0; by_interrupt ? sent != written : feed(); ++sleeps) {
+        if (sent != before) sleeps = 0;
+        before = sent;
+        if (sleeps == MAX_SLEEPS) {
+            sent = written;
+            return;
+        }
+        timer_sleep_us(UART_FIFO_US);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "firmware/lib/drivers/plic.h"
 
 static irq_handler handlers[IRQ_SOURCES + 1];
+static volatile bool held[IRQ_SOURCES + 1];
 
 void irq_init(void) {
     plic_init();
@@ -21,9 +22,22 @@ void irq_disable(unsigned source) {
     plic_disable(source);
 }
 
+/// The PLIC forwards no further request of a source until its completion.
+void irq_hold(unsigned source) {
+    held[source] = true;
+}
+
+void irq_resume(unsigned source) {
+    held[source] = false;
+    plic_complete(source);
+}
+
 void irq_dispatch(void) {
-    for (unsigned source; (source = plic_claim()) != 0; plic_complete(source))
-        if (source <= IRQ_SOURCES && handlers[source]) handlers[source](source);
+    for (unsigned source; (source = plic_claim()) != 0;) {
+        const bool known = source <= IRQ_SOURCES;
+        if (known && handlers[source]) handlers[source](source);
+        if (!known || !held[source]) plic_complete(source);
+    }
 }
 
 unsigned long irq_save(void) {

@@ -11,6 +11,10 @@ void irq_init(void);
 /// From now on `handler` is called while `source` is pending.
 void irq_enable(unsigned source, irq_handler handler);
 void irq_disable(unsigned source);
+/// For a handler of a level interrupt whose cause is served later: `source` does not interrupt
+/// again before irq_resume(), which samples its line anew.
+void irq_hold(unsigned source);
+void irq_resume(unsigned source);
 /// Called by the trap dispatcher.
 void irq_dispatch(void);
 

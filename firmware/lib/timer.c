@@ -12,9 +12,12 @@ static uint64_t tick_at = UINT64_MAX;  // in mtime ticks
 static uint64_t sleep_until = UINT64_MAX;
 static uint64_t tick_period;
 static void (*tick_callback)(void);
+static uint64_t alarm_at = UINT64_MAX;
+static void (*alarm_callback)(void);
 
 static void arm(void) {
-    aclint_set_timer(tick_at < sleep_until ? tick_at : sleep_until);
+    const uint64_t called = tick_at < alarm_at ? tick_at : alarm_at;
+    aclint_set_timer(called < sleep_until ? called : sleep_until);
 }
 
 uint64_t timer_now_us(void) {
@@ -35,12 +38,24 @@ void timer_every(uint32_t period_us, void (*tick)(void)) {
     irq_restore(state);
 }
 
+void timer_alarm(uint64_t at_us, void (*alarm)(void)) {
+    const unsigned long state = irq_save();
+    alarm_at = at_us > UINT64_MAX / TICKS_PER_US ? UINT64_MAX : at_us * TICKS_PER_US;
+    alarm_callback = alarm;
+    arm();
+    irq_restore(state);
+}
+
 void timer_dispatch(void) {
     const uint64_t now = aclint_time();
     if (now >= tick_at) {
         tick_at += tick_period;
         if (tick_at <= now) tick_at = now + tick_period;  // missed ticks are dropped
         tick_callback();
+    }
+    if (now >= alarm_at) {
+        alarm_at = UINT64_MAX;
+        alarm_callback();
     }
     if (now >= sleep_until) sleep_until = UINT64_MAX;
     arm();

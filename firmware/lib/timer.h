@@ -11,6 +11,9 @@ uint64_t timer_now_us(void);
 void timer_init(void);
 /// Calls `tick` from the timer interrupt every `period_us`. One periodic callback at a time.
 void timer_every(uint32_t period_us, void (*tick)(void));
+/// Calls `alarm` from the timer interrupt once, at `at_us` of timer_now_us() or at once if that has
+/// passed; UINT64_MAX: never. Replaces the alarm set before.
+void timer_alarm(uint64_t at_us, void (*alarm)(void));
 /// Sleeps for `us` microseconds; enabled interrupts are served in between.
 void timer_sleep_us(uint32_t us);
 /// Polls done(arg) every `step_us` and sleeps in between. False when `limit_us` has passed.

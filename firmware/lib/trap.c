@@ -56,6 +56,12 @@ void trap_dispatch(struct trap_frame* frame) {
         : [ok] "=&r"(ok), operand_a:operand_b      \
         : "memory")
 
+/// This processor's address of an address in the chip's AXI space. Fabric addresses (bit 63) are
+/// the same in both.
+static uintptr_t axi(uint64_t address) {
+    return address >> 63 ? address : MAP_AXI_WINDOW + address;
+}
+
 static bool guarded_load(uintptr_t address, void* to, size_t width) {
     uint64_t value = 0;
     long ok;
@@ -124,6 +130,14 @@ bool axi_write(uint64_t address, const void* from, size_t length) {
         length -= width;
     }
     return true;
+}
+
+bool axi_read_word(uint64_t address, uint32_t* to) {
+    uint64_t value = 0;
+    long ok;
+    GUARDED("lwu %[v], 0(%[a])", [v] "+&r"(value), [a] "r"(axi(address)));
+    *to = (uint32_t)value;
+    return ok;
 }
 
 bool axi_write_word(uint64_t address, uint32_t value) {

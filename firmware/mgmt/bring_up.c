@@ -2,13 +2,13 @@
 #include "firmware/mgmt/bring_up.h"
 
 #include "firmware/lib/console.h"
-#include "firmware/lib/drivers/die_to_die.h"
 #include "firmware/lib/drivers/hbm.h"
 #include "firmware/lib/drivers/reset_controller.h"
 #include "firmware/lib/drivers/udma.h"
 #include "firmware/lib/drivers/watchdog.h"
 #include "firmware/lib/log.h"
 #include "firmware/lib/timer.h"
+#include "firmware/mgmt/dies.h"
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/health.h"
@@ -23,7 +23,6 @@
 // Time-outs: far above the duration of each step, so that a broken part does not stall the boot.
 #define PLL_LIMIT_US 5000
 #define HBM_LIMIT_US 50000
-#define DIE_TO_DIE_LIMIT_US 20000
 #define DMA_LIMIT_US 1000
 
 // --- Conditions, for timer_wait() -------------------------------------------------------
@@ -35,12 +34,9 @@ static bool plls_locked(const void* unused) {
 static bool stack_trained(const void* stack) {
     return hbm_is_trained(*(const unsigned*)stack);
 }
-static bool link_up(const void* unused) {
-    (void)unused;
-    return die_to_die_is_up();
-}
 static bool engine_quiet(const void* engine) {
-    return !udma_aborted(*(const uint64_t*)engine);
+    struct udma_states states;
+    return udma_read_states(*(const uint64_t*)engine, &states) && !udma_aborted(&states);
 }
 
 // --- Stages: each logs its failure and returns false -------------------------------------------
@@ -71,23 +67,13 @@ static bool train_hbm(void) {
     return true;
 }
 
-static bool connect_dies(void) {
-    if (generation->dies == 1) return true;
-    if (!die_to_die_is_up()) die_to_die_start_training();
-    if (!timer_wait(link_up, 0, POLL_STEP_US, DIE_TO_DIE_LIMIT_US)) {
-        log_error("die-to-die link is down, status %x", mmio_read(DIE_TO_DIE(STATUS)));
-        return false;
-    }
-    return true;
-}
-
 static bool release_dma(void) {
     reset_release(&reset_everything);
     // One engine of each group is checked: all engines of a group share clock and reset.
     for (unsigned group = 0; group < generation->dma_groups; ++group) {
         const uint64_t engine = block_of(&generation->dma[group], 0);
         if (timer_wait(engine_quiet, &engine, POLL_STEP_US, DMA_LIMIT_US)) continue;
-        log_error("DMA group %u does not leave reset, m2s state %x", group, udma_m2s_state(engine));
+        log_error("DMA group %u does not leave reset", group);
         return false;
     }
     return true;
@@ -109,7 +95,7 @@ static const struct stage {
 } stages[] = {
     {"clocks and resets", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_CLOCKS, start_clocks},
     {"HBM training", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_HBM, train_hbm},
-    {"die-to-die link", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_DIE_TO_DIE, connect_dies},
+    {"die-to-die link", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_DIE_TO_DIE, dies_connect},
     {"DMA reset", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_DMA, release_dma},
     {"links", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_LINKS, links_bring_up},
     {"misc RAM publication", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_PUBLISH, publish},

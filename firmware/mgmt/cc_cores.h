@@ -17,6 +17,6 @@ enum cc_load_result {
 
 /// Checks the image at an AXI address (`length` bytes, header included), then stops the cores of
 /// the map (bit n: core n of the address map), copies the image into each and starts them. Programs
-/// that ran on them are lost. A refused image leaves the cores as they were. Returns an enum
-/// cc_load_result.
+/// that ran on them are lost. A refused image leaves the cores as they were; after CC_LOAD_IN_RESET
+/// those with lower numbers run the new image. Returns an enum cc_load_result.
 unsigned cc_cores_load(uint64_t address, uint32_t length, uint32_t cores);

@@ -7,6 +7,20 @@
 
 #define IDENTITY(reg) TRN_FABRIC_IDENTITY_##reg##_OFFSET
 
+#define TRIES 3  // of an access: a single response may be lost
+
+static bool read_partner(unsigned port, uint32_t offset, uint32_t* answer) {
+    for (unsigned n = 0; n < TRIES; ++n)
+        if (neuron_link_read_partner(port, offset, answer)) return true;
+    return false;
+}
+
+static bool write_partner(unsigned port, uint32_t offset, uint32_t word) {
+    for (unsigned n = 0; n < TRIES; ++n)
+        if (neuron_link_write_partner(port, offset, word)) return true;
+    return false;
+}
+
 /// Consecutive reads of one partner: after the first one without a response, no more are sent.
 struct partner_reads {
     unsigned port;
@@ -15,8 +29,7 @@ struct partner_reads {
 
 static uint32_t read_word(struct partner_reads* reads, uint32_t offset) {
     uint32_t answer = 0;
-    if (!reads->silent && !neuron_link_read_partner(reads->port, offset, &answer))
-        reads->silent = true;
+    if (!reads->silent && !read_partner(reads->port, offset, &answer)) reads->silent = true;
     return answer;
 }
 
@@ -118,12 +131,11 @@ enum claim_result discovery_claim(unsigned port, const struct topology* t, enum 
                           TRN_FABRIC_IDENTITY_CLAIM_CHIPS_SET(chips);
     uint32_t status = 0;
     if (!holds)
-        return neuron_link_write_partner(port, IDENTITY(CLAIM),
-                                         word | TRN_FABRIC_IDENTITY_CLAIM_RELEASE_MASK)
+        return write_partner(port, IDENTITY(CLAIM), word | TRN_FABRIC_IDENTITY_CLAIM_RELEASE_MASK)
                    ? CLAIM_ACCEPTED
                    : CLAIM_NO_RESPONSE;
-    if (!neuron_link_write_partner(port, IDENTITY(CLAIM), word) ||
-        !neuron_link_read_partner(port, IDENTITY(CLAIM_STATUS), &status))
+    if (!write_partner(port, IDENTITY(CLAIM), word) ||
+        !read_partner(port, IDENTITY(CLAIM_STATUS), &status))
         return CLAIM_NO_RESPONSE;
     return TRN_FABRIC_IDENTITY_CLAIM_STATUS_RESULT_GET(status) ==
                    TRN_FABRIC_IDENTITY_CLAIM_STATUS_RESULT_CONFLICT

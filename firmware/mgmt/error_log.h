@@ -10,8 +10,8 @@
 
 enum error_code {
     ERROR_NONE,
-    ERROR_BOOT_STAGE,   ///< detail: stage; value: time-out in microseconds
-    ERROR_PANIC,        ///< value: pc
+    ERROR_BOOT_STAGE,   ///< detail: stage
+    ERROR_PANIC,        ///< detail: mcause; value: pc
     ERROR_DMA_ABORT,    ///< detail: engine; value: m2s state, s2m state in the high half
     ERROR_HBM,          ///< detail: stack; value: offset of the last error
     ERROR_TEMPERATURE,  ///< detail: diode; value: millidegree
@@ -20,6 +20,12 @@ enum error_code {
     ERROR_RESET,        ///< detail: request; value: map that could not be reset
     ERROR_LINK,         ///< detail: port, fault << 8; value: partner found << 32 | expected
     ERROR_SRAM,         ///< detail: NeuronCore; value: offset of the last error in its aperture
+    ERROR_DIE_TO_DIE,   ///< the link between the dies; detail: 0 lost, 1 not trained by a reset
+    ERROR_FALLBACK,     ///< detail: started slot; value: enum fallback_reason
+};
+enum fallback_reason {
+    FALLBACK_REFUSED = 1,    ///< the image of the preferred slot failed a check
+    FALLBACK_NOT_READY = 2,  ///< it was started and did not become ready
 };
 
 struct error_entry {

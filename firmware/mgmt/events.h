@@ -16,9 +16,15 @@ enum event {
     EVENT_WATCHED = 1 << 8,
     EVENT_SRAM = 1 << 9,
     EVENT_STALE = 1 << 10,
+    EVENT_RESUME_IRQ = 1 << 11,  ///< the delay of a level interrupt is over
+    EVENT_LINK_RETRY = 1 << 12,  ///< ports without a valid response are read again
 };
+#define EVENTS 13
 
-/// For interrupt handlers.
+/// For interrupt handlers and the main loop.
 void event_raise(enum event event);
+/// Raises `event` at `at_us` of timer_now_us(), or at once if that has passed. An event has one
+/// such time: the earliest.
+void event_raise_at(enum event event, uint64_t at_us);
 /// Sleeps until at least one event is raised; returns all raised events and clears them.
 uint32_t event_wait(void);

@@ -5,50 +5,27 @@
 #include "firmware/lib/drivers/sensors.h"
 #include "firmware/lib/drivers/sram_errors.h"
 #include "firmware/lib/drivers/udma.h"
-#include "firmware/lib/irq.h"
 #include "firmware/lib/log.h"
 #include "firmware/lib/timer.h"
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/events.h"
 #include "firmware/mgmt/generation.h"
+#include "firmware/mgmt/level_irq.h"
 #include "firmware/mgmt/misc_ram.h"
+#include "firmware/mgmt/reach.h"
 
 static struct { uint32_t uncorrected, repairable; } stacks[HBM_MAX_STACKS];
 static struct { uint32_t corrected, uncorrected; } sram;  // of all NeuronCores
 static uint32_t unhealthy_components;                     // value of HEALTH_STATUS
-
-static volatile uint32_t aborted_lines;  // set by the interrupt handler, cleared by the main loop
-
-// --- Interrupts: level-sensitive, so each is disabled until the main loop has served its cause --
-
-static void hbm_irq(unsigned source) {
-    irq_disable(source);
-    event_raise(EVENT_HBM);
-}
-
-static void sram_irq(unsigned source) {
-    irq_disable(source);
-    event_raise(EVENT_SRAM);
-}
-
-static void dma_irq(unsigned source) {
-    irq_disable(source);
-    aborted_lines |= 1u << (source - IRQ_DMA_ABORT);
-    event_raise(EVENT_DMA_ABORT);
-}
-
-static void temperature_irq(unsigned source) {
-    irq_disable(source);
-    event_raise(EVENT_TEMPERATURE);
-}
+static bool hot[TRN_SENSORS_TEMPERATURE_COUNT];           // diodes, until they have cooled down
 
 void health_init(void) {
     mmio_write(SENSORS(IRQ_ENABLE), TRN_SENSORS_IRQ_ENABLE_ALARM_MASK);
-    irq_enable(IRQ_SENSORS, temperature_irq);
-    irq_enable(IRQ_HBM, hbm_irq);
-    irq_enable(IRQ_SRAM, sram_irq);
+    level_irq_enable(IRQ_SENSORS, EVENT_TEMPERATURE, LEVEL_IRQ_LIMITED);
+    level_irq_enable(IRQ_HBM, EVENT_HBM, LEVEL_IRQ_LIMITED);
+    level_irq_enable(IRQ_SRAM, EVENT_SRAM, LEVEL_IRQ_LIMITED);
     for (unsigned line = 0; line < generation->dma_groups; ++line)
-        irq_enable(IRQ_DMA_ABORT + line, dma_irq);
+        level_irq_enable(IRQ_DMA_ABORT + line, EVENT_DMA_ABORT, LEVEL_IRQ_LIMITED);
 }
 
 // --- Memories ---------------------------------------------------------------------------
@@ -104,11 +81,12 @@ void health_hbm_error(void) {
         error_log_add(ERROR_HBM, (uint16_t)stack, errors.last);
     }
     health_publish();
-    irq_enable(IRQ_HBM, hbm_irq);
+    level_irq_served(IRQ_HBM);
 }
 
 static void take_sram_errors(unsigned core, uint64_t registers) {
-    const struct sram_errors errors = sram_take_errors(registers);
+    struct sram_errors errors;
+    if (!can_reach(registers) || !sram_take_errors(registers, &errors)) return;
     if (errors.corrected + errors.uncorrected == 0) return;
     sram.corrected += errors.corrected;
     sram.uncorrected += errors.uncorrected;
@@ -125,7 +103,7 @@ void health_sram_error(void) {
             take_sram_errors(core, block_of(group, k) + generation->sram_errors);
     }
     health_publish();
-    irq_enable(IRQ_SRAM, sram_irq);
+    level_irq_served(IRQ_SRAM);
 }
 
 static bool repair_ended(const void* stack) {
@@ -152,43 +130,50 @@ void health_repair_hbm(void) {
 // --- DMA --------------------------------------------------------------------------------
 
 static void log_abort(unsigned number, uint64_t engine) {
-    if (!udma_aborted(engine)) return;
-    const uint32_t m2s = udma_m2s_state(engine), s2m = udma_s2m_state(engine);
-    log_warn("DMA engine %u aborted: m2s state %x, s2m state %x", number, m2s, s2m);
-    error_log_add(ERROR_DMA_ABORT, (uint16_t)number, (uint64_t)s2m << 32 | m2s);
+    struct udma_states states;
+    if (!can_reach(engine) || !udma_take_abort(engine, &states)) return;
+    log_warn("DMA engine %u aborted: m2s state %x, s2m state %x", number, states.m2s, states.s2m);
+    error_log_add(ERROR_DMA_ABORT, (uint16_t)number, (uint64_t)states.s2m << 32 | states.m2s);
 }
 
 void health_dma_abort(void) {
-    const unsigned long state = irq_save();
-    const uint32_t lines = aborted_lines;
-    aborted_lines = 0;
-    irq_restore(state);
-    unsigned number = 0;
+    unsigned first = 0;
     for (unsigned line = 0; line < generation->dma_groups; ++line) {
         const struct block_group* group = &generation->dma[line];
-        for (unsigned n = 0; n < group->count; ++n, ++number)
-            if (lines >> line & 1) log_abort(number, block_of(group, n));
+        if (level_irq_is_raised(IRQ_DMA_ABORT + line)) {
+            for (unsigned n = 0; n < group->count; ++n) log_abort(first + n, block_of(group, n));
+            level_irq_served(IRQ_DMA_ABORT + line);
+        }
+        first += group->count;
     }
-}
-
-void health_dma_was_reset(void) {
-    for (unsigned line = 0; line < generation->dma_groups; ++line)
-        irq_enable(IRQ_DMA_ABORT + line, dma_irq);
 }
 
 // --- Temperature ------------------------------------------------------------------------
 
+#define HYSTERESIS 5000  // millidegrees below the limit at which a hot diode counts as cool again
+#define HOT_POLL_US 100000
+
+/// One entry of the log per crossing of the limit. While a diode is hot the interrupt stays held:
+/// its line would rise again at once.
 void health_temperature(void) {
     static const char* const names[] = {"die 0", "die 1", "HBM 0", "HBM 1", "HBM 2", "HBM 3"};
     const int32_t limit = (int32_t)mmio_read(SENSORS(ALARM_TEMPERATURE));
+    bool any_hot = false;
     for (unsigned diode = 0; diode < TRN_SENSORS_TEMPERATURE_COUNT; ++diode) {
         const int32_t now = sensors_temperature(diode);
-        if (now < limit) continue;
-        log_warn("%s is %d.%03d degrees Celsius hot", names[diode], now / 1000, now % 1000);
-        error_log_add(ERROR_TEMPERATURE, (uint16_t)diode, (uint32_t)now);
+        if (now >= limit && !hot[diode]) {
+            log_warn("%s is %d.%03d degrees Celsius hot", names[diode], now / 1000, now % 1000);
+            error_log_add(ERROR_TEMPERATURE, (uint16_t)diode, (uint32_t)now);
+        }
+        hot[diode] = now >= (hot[diode] ? limit - HYSTERESIS : limit);
+        any_hot |= hot[diode];
+    }
+    if (any_hot) {
+        event_raise_at(EVENT_TEMPERATURE, timer_now_us() + HOT_POLL_US);
+        return;
     }
     mmio_write(SENSORS(IRQ_STATUS), TRN_SENSORS_IRQ_STATUS_ALARM_MASK);
-    irq_enable(IRQ_SENSORS, temperature_irq);
+    level_irq_served(IRQ_SENSORS);
 }
 
 void health_set(uint32_t mask, uint32_t unhealthy) {

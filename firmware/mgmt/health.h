@@ -22,5 +22,3 @@ void health_hbm_error(void);
 void health_sram_error(void);
 void health_dma_abort(void);
 void health_temperature(void);
-/// After a reset of DMA engines: enables all abort interrupts again.
-void health_dma_was_reset(void);

@@ -20,6 +20,11 @@
 #define KNOWN_LIMIT_US 50000   // every cable's partner has announced its identity
 #define SETTLED_LIMIT_US 5000  // and all announcements have propagated
 
+// A partner without a valid response is asked again: it may be restarting, and need not send a
+// notice when it responds again. The delay doubles with each retry: 2.55 s in all.
+#define RETRIES 8u
+#define FIRST_RETRY_US 10000ull
+
 static struct topology machine;
 static struct port ports[TOPOLOGY_PORTS];
 static struct routes routes;  // as programmed
@@ -27,6 +32,7 @@ static uint32_t
     accepted_claims[TOPOLOGY_PORTS];  // bits of enum claim that the port's switch accepted
 static uint16_t claimed_chips[TOPOLOGY_PORTS][CLAIM_KINDS];  // chip count of each claim
 static bool claims_unknown[TOPOLOGY_PORTS];
+static unsigned retries[TOPOLOGY_PORTS];  // since the port's last event
 static bool booting = true;
 static struct announcement announced;  // the announcement that partners read
 static volatile struct link_events
@@ -121,12 +127,19 @@ static void publish_health(void) {
 
 // --- Claims, routes and announcements -----------------------------------------------------------
 
-/// Sends the switch on a port the claims that it does not hold yet. False when a claim was refused
-/// or had no response, which changes the port's fault.
+/// A switch that answers on this port: also one that has refused a claim, which then gets the
+/// withdrawal of the others.
+static bool has_switch(const struct port* port) {
+    return (topology_usable(port) || (port->up && port->fault == LINK_DUPLICATE)) &&
+           port->partner.kind != PARTNER_CHIP;
+}
+
+/// Sends the switch on a port the claims that it does not hold yet, and withdraws others. False
+/// when a claim was refused or had no response, which changes the port's fault.
 static bool announce_claims(unsigned p) {
     struct port* port = &ports[p];
+    if (!has_switch(port)) return true;
     const uint32_t wanted = routes_claims(&machine, ports, p);
-    if (!topology_usable(port) || port->partner.kind == PARTNER_CHIP) return true;
     for (unsigned n = 0; n < CLAIM_KINDS; ++n) {
         const uint32_t one = 1u << n;
         const bool holds = (wanted & one) != 0;
@@ -136,14 +149,28 @@ static bool announce_claims(unsigned p) {
             continue;
         const enum claim_result result =
             discovery_claim(p, &machine, (enum claim)one, chips, holds);
-        port->duplicate = result == CLAIM_REFUSED;
-        port->silent = result == CLAIM_NO_RESPONSE;
+        if (result == CLAIM_REFUSED) port->duplicate = true;
+        if (result == CLAIM_NO_RESPONSE) port->silent = true;
         if (result != CLAIM_ACCEPTED) return false;
         accepted_claims[p] = (accepted_claims[p] & ~one) | (wanted & one);
         claimed_chips[p][n] = (uint16_t)chips;
     }
     claims_unknown[p] = false;
     return true;
+}
+
+/// A claim depends on the state of other ports, and a refusal changes the state of its port: claims
+/// are sent until all ports agree. Each further pass begins with one usable port less.
+static void settle_claims(void) {
+    bool settled = false;
+    for (unsigned pass = 0; pass <= TOPOLOGY_PORTS && !settled; ++pass) {
+        settled = true;
+        for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
+            if (announce_claims(p)) continue;
+            update_faults();
+            settled = false;
+        }
+    }
 }
 
 static void program_routes(void) {
@@ -175,9 +202,7 @@ void links_publish(void) {
 
 static void apply_changes(void) {
     update_faults();
-    for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
-        if (!announce_claims(p)) update_faults();
-    }
+    settle_claims();
     program_routes();
     const struct announcement now = routes_announce(&machine, ports);
     if (memcmp(&now, &announced, sizeof now) != 0) neuron_link_announce(now.words, ANNOUNCED_WORDS);
@@ -186,13 +211,35 @@ static void apply_changes(void) {
     links_publish();
 }
 
+static bool needs_retry(unsigned p) {
+    return ports[p].up && (ports[p].silent || ports[p].garbage) && retries[p] < RETRIES;
+}
+
+static void schedule_retry(void) {
+    for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p)
+        if (needs_retry(p))
+            event_raise_at(EVENT_LINK_RETRY, timer_now_us() + (FIRST_RETRY_US << retries[p]));
+}
+
 static void serve(struct link_events now) {
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
-        if (now.changed >> p & 1) read_port(p);
-        if ((now.changed | now.noticed) >> p & 1 && ports[p].up)
-            discovery_read(p, &machine, &ports[p]);
+        const bool changed = now.changed >> p & 1, noticed = now.noticed >> p & 1;
+        if (changed) read_port(p);
+        if (changed || noticed) retries[p] = 0;
+        if ((changed || noticed) && ports[p].up) discovery_read(p, &machine, &ports[p]);
     }
     apply_changes();
+    schedule_retry();
+}
+
+void links_retry(void) {
+    for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
+        if (!needs_retry(p)) continue;
+        ++retries[p];
+        discovery_read(p, &machine, &ports[p]);
+    }
+    apply_changes();
+    schedule_retry();
 }
 
 void links_serve(void) {

@@ -15,6 +15,8 @@ bool links_bring_up(void);
 /// Event handler of the main loop: a link came up, went down or changed, or a partner's
 /// announcement changed.
 void links_serve(void);
+/// Event handler of the main loop: reads partners again that gave no valid response.
+void links_retry(void);
 /// Reads all ports and partners again.
 void links_refresh(void);
 /// Writes the topology table into misc RAM, also after a host has overwritten it.

@@ -13,11 +13,13 @@
 #include "firmware/lib/timer.h"
 #include "firmware/lib/version.h"
 #include "firmware/mgmt/bring_up.h"
+#include "firmware/mgmt/dies.h"
+#include "firmware/mgmt/doorbell.h"
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/events.h"
 #include "firmware/mgmt/health.h"
+#include "firmware/mgmt/level_irq.h"
 #include "firmware/mgmt/links.h"
-#include "firmware/mgmt/mailbox.h"
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
 #include "firmware/mgmt/publication.h"
@@ -29,29 +31,6 @@
 
 static void on_tick(void) {
     event_raise(EVENT_TICK);
-}
-
-/// The doorbell stays high until the main loop clears the trigger.
-static void on_doorbell(unsigned source) {
-    irq_disable(source);
-    event_raise(EVENT_DOORBELL);
-}
-
-static void on_simulator_reset(unsigned source) {
-    irq_disable(source);
-    event_raise(EVENT_SIMULATOR_RESET);
-}
-
-/// Not enabled again: from the first read by the host on, samples are taken periodically.
-static void on_watched(unsigned source) {
-    irq_disable(source);
-    event_raise(EVENT_WATCHED);
-}
-
-/// The routing id's publication lowers the line.
-static void on_stale(unsigned source) {
-    irq_disable(source);
-    event_raise(EVENT_STALE);
 }
 
 static void watchdog_bark(unsigned source) {
@@ -80,21 +59,19 @@ static void announce(void) {
     if (reason & TRN_RESET_CONTROLLER_RESET_REASON_WATCHDOG_MASK)
         error_log_add(ERROR_WATCHDOG, 0, 0);
     mmio_write(RESET_CONTROLLER(RESET_REASON), reason);
+    const uint32_t boot = mmio_read(RESET_CONTROLLER(BOOT_STATUS));
+    if (boot & TRN_RESET_CONTROLLER_BOOT_STATUS_FELL_BACK_MASK)
+        error_log_add(ERROR_FALLBACK, TRN_RESET_CONTROLLER_BOOT_STATUS_SLOT_GET(boot),
+                      TRN_RESET_CONTROLLER_BOOT_STATUS_NOT_READY_GET(boot) ? FALLBACK_NOT_READY
+                                                                           : FALLBACK_REFUSED);
 }
 
-/// Driver threads share the doorbell: a request may be posted while the doorbell is still set for
-/// an earlier one. So requests are checked again after TRIGGER is cleared, until there is none.
+/// The doorbell stays high until TRIGGER is cleared, and held until no request is left.
 static void serve_doorbell(void) {
-    bool more;
-    do {
-        const bool reset = reset_serve_handshake();
-        mailbox_serve(reset ? MAILBOX_ONLY_VALID : MAILBOX_ANSWER_ALL);
-        misc_ram_write(MISC_RAM(TRIGGER), 0);
-        mmio_fence();
-        more = reset_serve_handshake();
-        more |= mailbox_serve(MAILBOX_ONLY_VALID);
-    } while (more);
-    irq_enable(IRQ_DOORBELL, on_doorbell);
+    if (doorbell_serve())
+        level_irq_served(IRQ_DOORBELL);
+    else
+        event_raise(EVENT_DOORBELL);
 }
 
 static void serve_tick(void) {
@@ -115,18 +92,21 @@ static void serve(uint32_t events) {
     if (events & EVENT_DOORBELL) serve_doorbell();
     if (events & EVENT_SIMULATOR_RESET) {
         reset_serve_simulator();
-        irq_enable(IRQ_SIMULATOR_RESET, on_simulator_reset);
+        level_irq_served(IRQ_SIMULATOR_RESET);
     }
     if (events & EVENT_STALE) {
         misc_ram_write(MISC_RAM(FIRMWARE_STATUS), 0);
-        publication_renew();
-        irq_enable(IRQ_STALE, on_stale);
+        publication_renew();  // of the routing id: lowers the line
+        level_irq_served(IRQ_STALE);
     }
     if (events & EVENT_DMA_ABORT) health_dma_abort();
     if (events & EVENT_HBM) health_hbm_error();
     if (events & EVENT_SRAM) health_sram_error();
     if (events & EVENT_TEMPERATURE) health_temperature();
+    if (events & EVENT_DIE_TO_DIE) dies_serve();
     if (events & EVENT_LINK) links_serve();
+    if (events & EVENT_LINK_RETRY) links_retry();
+    if (events & EVENT_RESUME_IRQ) level_irq_resume_due();
     if (events & EVENT_TICK) serve_tick();
     watchdog_service();
 }
@@ -149,10 +129,12 @@ int main(void) {
 
     if (bring_up()) {
         health_init();
-        irq_enable(IRQ_DOORBELL, on_doorbell);
-        irq_enable(IRQ_SIMULATOR_RESET, on_simulator_reset);
-        irq_enable(IRQ_WATCHED, on_watched);
-        irq_enable(IRQ_STALE, on_stale);
+        dies_init();
+        level_irq_enable(IRQ_DOORBELL, EVENT_DOORBELL, LEVEL_IRQ_UNLIMITED);
+        level_irq_enable(IRQ_SIMULATOR_RESET, EVENT_SIMULATOR_RESET, LEVEL_IRQ_UNLIMITED);
+        // Stays held: from the first read by the host on, samples are taken periodically.
+        level_irq_enable(IRQ_WATCHED, EVENT_WATCHED, LEVEL_IRQ_UNLIMITED);
+        level_irq_enable(IRQ_STALE, EVENT_STALE, LEVEL_IRQ_UNLIMITED);
     }
     serve_tick();
     for (;;) serve(event_wait());

@@ -5,6 +5,7 @@
 #include "firmware/lib/drivers/simulator_reset.h"
 #include "firmware/lib/log.h"
 #include "firmware/lib/timer.h"
+#include "firmware/mgmt/dies.h"
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/health.h"
@@ -20,10 +21,10 @@ static void reset(const struct reset_domains* domains) {
     reset_assert(domains);
     timer_sleep_us(HOLD_US);
     reset_release(domains);
-    health_dma_was_reset();
 }
 
 static void reset_device(void) {
+    dies_reset();
     health_repair_hbm();
     reset(&reset_everything);
     links_refresh();
@@ -59,20 +60,20 @@ bool reset_serve_handshake(void) {
     return true;
 }
 
+/// One request; the line stays high while the host has another one.
 void reset_serve_simulator(void) {
     if (!generation->simulator_word_is_map) {
         // The host requests the reset by handshake and reads this word only after it.
         simulator_reset_finish();
         return;
     }
-    while (simulator_reset_is_pending()) {
-        const uint32_t map = simulator_reset_map();
-        log_info("reset: %s, map %08x (simulator word)", map == 0 ? "device" : "cores", map);
-        const struct reset_domains domains = reset_map_domains(map);
-        if (map == 0)
-            reset_device();
-        else
-            reset(&domains);
-        simulator_reset_finish();
-    }
+    if (!simulator_reset_is_pending()) return;
+    const uint32_t map = simulator_reset_map();
+    log_info("reset: %s, map %08x (simulator word)", map == 0 ? "device" : "cores", map);
+    const struct reset_domains domains = reset_map_domains(map);
+    if (map == 0)
+        reset_device();
+    else
+        reset(&domains);
+    simulator_reset_finish();
 }

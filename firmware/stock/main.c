@@ -7,6 +7,7 @@
 #include "firmware/lib/csr.h"
 #include "firmware/lib/drivers/mmio.h"
 #include "firmware/lib/drivers/reset_controller.h"
+#include "firmware/lib/drivers/watchdog.h"
 #include "firmware/lib/image_store.h"
 #include "firmware/lib/irq.h"
 #include "firmware/lib/log.h"
@@ -63,6 +64,7 @@ _Noreturn static void start(const struct image_store_header* store) {
     mmio_write(RESET_CONTROLLER_SCRATCH(BOOT_STARTS), 0);
     log_info("loader: starts %lx, device tree at %lx", store->entry, store->tree);
     console_flush();
+    watchdog_stop();  // stock software does not know it
     csr_write(mie, 0);
     csr_clear(mstatus, MSTATUS_MIE);
     register unsigned long hart __asm__("a0") = csr_read(mhartid);
@@ -91,6 +93,7 @@ int main(void) {
     boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_NO_IMAGE,
                     TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_IMAGE);
     console_flush();
+    watchdog_stop();
     csr_write(mie, 0);
     for (;;) wait_for_interrupt();
 }

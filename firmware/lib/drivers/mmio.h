@@ -31,16 +31,14 @@ static inline void mmio_fence(void) {
 #endif
 }
 
-/// This processor's address of an address in the chip's AXI space. Fabric addresses (bit 63) are
-/// the same in both.
-static inline uintptr_t axi(uint64_t address) {
-    return address >> 63 ? address : MAP_AXI_WINDOW + address;
-}
+// Blocks in AXI space can vanish: in reset, without power, behind a link that is down. These
+// functions are the only access to them.
 
 /// Reads or writes `length` bytes of AXI space (host memory, HBM, registers). False, without a
 /// trap, when an access faults. Accesses are as wide as alignment allows, up to 8 bytes, in
 /// ascending order, without retries.
 bool axi_read(uint64_t address, void* to, size_t length);
 bool axi_write(uint64_t address, const void* from, size_t length);
-/// Writes one word in fewer instructions. Precondition: `address` is a multiple of 4.
+/// One word, in fewer instructions. Precondition: `address` is a multiple of 4.
+bool axi_read_word(uint64_t address, uint32_t* value);
 bool axi_write_word(uint64_t address, uint32_t value);

@@ -29,7 +29,8 @@ struct boot_straps boot_straps_read(void) {
 void boot_status_set(uint32_t stage, uint32_t error) {
     const uint32_t kept = mmio_read(RESET_CONTROLLER(BOOT_STATUS)) &
                           (TRN_RESET_CONTROLLER_BOOT_STATUS_SLOT_MASK |
-                           TRN_RESET_CONTROLLER_BOOT_STATUS_FELL_BACK_MASK);
+                           TRN_RESET_CONTROLLER_BOOT_STATUS_FELL_BACK_MASK |
+                           TRN_RESET_CONTROLLER_BOOT_STATUS_NOT_READY_MASK);
     mmio_write(RESET_CONTROLLER(BOOT_STATUS),
                kept | TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_SET(stage) |
                    TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_SET(error));

@@ -170,6 +170,7 @@ private:
         misc_ram.doorbell.bind(watchdog.needed);
         sim_reset.request.bind(watchdog.needed);
         for (auto& stack : stacks) stack->error.bind(irqs.source, IRQ_HBM);
+        die_to_die.irq.bind(irqs.source, IRQ_DIE_TO_DIE);
         for (unsigned group = 0; group < engines.size(); ++group)
             engines[group]->aborted.bind(irqs.source, IRQ_DMA_ABORT + group);
     }
