@@ -47,9 +47,11 @@ struct submission_queue {
 
     static constexpr std::uint32_t descriptor_bytes = 16;
 
-    /// Sets the driver's count of descriptors. \returns false if the ring cannot hold so many
+    /// Sets the driver's count of descriptors. \returns false if the ring cannot hold so many, or
+    /// the count is less than before
     bool post(std::uint16_t count) {
-        if (static_cast<std::uint16_t>(count - taken) > depth) return false;
+        const auto added = static_cast<std::uint16_t>(count - posted);
+        if (added > depth - available()) return false;
         posted = count;
         return true;
     }

@@ -217,6 +217,20 @@ TEST_F(EnaCardTest, PacketsOfOneDoorbellKeepTheirOrder) {
     for (unsigned n = 0; n < 50; ++n) EXPECT_EQ(b.take(to).value().length, 20 + n);
 }
 
+TEST_F(EnaCardTest, DoorbellCountsOnlyGrow) {
+    auto from = a.create(true, 16, 1);
+    const auto at = a.allocate(4096);
+    std::ranges::copy(packet(2, 1, 60), a.bytes(at));
+    for (std::uint16_t n = 0; n < 3; ++n) a.describe(from, n, {{at, 60}});
+    a.ring(from);
+    a.set(from.doorbell, from.posted - 2u);
+    a.set(from.doorbell, from.posted + 14u);  // 17 descriptors
+    run();
+    for (std::uint16_t n = 0; n < 3; ++n) EXPECT_EQ(a.take(from).value().request, n);
+    EXPECT_FALSE(a.take(from));
+    EXPECT_EQ(a.card.queues().counters.tx_packets, 3u);
+}
+
 TEST_F(EnaCardTest, PacketWithoutItsEndDoesNotStopOtherQueues) {
     auto first = a.create(true, 16, 1), second = a.create(true, 16, 2);
     auto to = receive_queue(b, 8, 256);
