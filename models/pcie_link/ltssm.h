@@ -40,6 +40,8 @@ public:
     phase at(const sc_core::sc_time& now) const;
     /// Time at which L0 is reached for good. Precondition: runs().
     const sc_core::sc_time& settled() const { return settled_; }
+    /// Speed in L0. Precondition: runs().
+    unsigned generation() const { return final_.generation; }
     /// Whether the machine is not stopped: it is in L0 now, or will be at settled().
     bool runs() const { return final_.state == link_state::l0; }
 

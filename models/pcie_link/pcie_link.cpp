@@ -106,6 +106,7 @@ pcie_link::pcie_link(sc_core::sc_module_name name, const config& cfg)
       machine_({cfg.detect_time, cfg.polling_time, cfg.configuration_time, cfg.recovery_time,
                 cfg.configuration_time}),
       directions_{direction(cfg), direction(cfg)},
+      lost_(cfg.links, 0),
       widths_(cfg.links, static_cast<std::uint8_t>(cfg.lanes)),
       speed_limit_(cfg.generation),
       crc_rate_(cfg.crc_rate) {
@@ -182,10 +183,11 @@ pcie_link::bad pcie_link::bad_units(direction& d, std::uint64_t units) {
         }
         d.good_units -= units;
     }
-    if (corrupt_next_ > 0) {
-        --corrupt_next_;
-        found.units += corrupt_times_;
-        found.rollover |= corrupt_times_ >= replays_in_a_row;
+    if (!corrupt_.empty()) {
+        auto& next = corrupt_.front();
+        found.units += next.times;
+        found.rollover |= next.times >= replays_in_a_row;
+        if (--next.count == 0) corrupt_.pop_front();
     }
     return found;
 }
@@ -219,7 +221,7 @@ sc_time pcie_link::carry(unsigned from, packet_class category, std::uint64_t pay
     if (timing() == timing_mode::contended)
         through = d.flows[static_cast<std::size_t>(category)].take({packets, payload}, at, through,
                                                                    d.wire.occupancy(wire));
-    if (crc_rate_ == 0 && corrupt_next_ == 0) return through;
+    if (crc_rate_ == 0 && corrupt_.empty()) return through;
     const unsigned flit = speed().flit;
     const bad found = bad_units(d, flit == 0 ? packets : (wire + flit - 1) / flit);
     return found.units == 0 ? through : send_again(from, found, through);
@@ -316,7 +318,9 @@ bool pcie_link::can_train() const {
     return asked_[0] && asked_[1] && !broken_ && a.joined() && b.joined() && working_lanes() > 0;
 }
 
-void pcie_link::start(const sc_time& at, bool reset_first) {
+/// Starts training now, or at the end of the failure of a time.
+void pcie_link::start(bool reset_first) {
+    const sc_time at = std::max(sc_core::sc_time_stamp(), broken_until_);
     if (reset_first)
         machine_.hot_reset(at, wanted_generation());
     else
@@ -329,7 +333,7 @@ void pcie_link::start(const sc_time& at, bool reset_first) {
 /// Meanwhile, data waits in the replay buffers; none is lost or refused.
 void pcie_link::recover(bool new_width) {
     const sc_time now = sc_core::sc_time_stamp();
-    if (!up()) return start(now);
+    if (!up()) return start();
     machine_.recover(now, wanted_generation(), new_width);
     for (auto& each : directions_) each.wire.hold_until(machine_.settled());
     over_.cancel();
@@ -361,8 +365,8 @@ void pcie_link::train(unsigned side, unsigned highest_generation) {
         return;
     }
     if (!machine_.runs())
-        start(sc_core::sc_time_stamp());
-    else if (up() && machine_.at(sc_core::sc_time_stamp()).generation != wanted_generation())
+        start();
+    else if (machine_.generation() != wanted_generation())
         recover(false);
 }
 
@@ -379,12 +383,12 @@ void pcie_link::lose(unsigned side) {
 void pcie_link::hot_reset() {
     if (!can_train()) return;
     go_down(link_state::hot_reset);
-    start(sc_core::sc_time_stamp(), true);
+    start(/*reset_first=*/true);
 }
 
 void pcie_link::lose_lanes(unsigned link, unsigned lanes) {
-    const auto left = cfg_.lanes - lanes;
-    widths_[link] = static_cast<std::uint8_t>(left == 0 ? 0 : std::bit_floor(left));
+    lost_[link] = static_cast<std::uint8_t>(std::min(lost_[link] + lanes, cfg_.lanes));
+    widths_[link] = static_cast<std::uint8_t>(std::bit_floor(cfg_.lanes - lost_[link]));
     if (working_lanes() > 0) return machine_.runs() ? recover(true) : void();
     if (up()) ++downs_;
     go_down(link_state::detect);
@@ -409,23 +413,30 @@ link_end::capability pcie_link::seen_end::can() const {
     return {link->cfg_.generation, link->cfg_.lanes, link->cfg_.links};
 }
 
-link_end::counters pcie_link::seen_end::count() const {
-    const direction &out = link->directions_[side], &in = link->directions_[1 - side];
+link_end::counters pcie_link::counts_of(unsigned side) const {
+    const direction &out = directions_[side], &in = directions_[1 - side];
     return {.sent = out.wire.bytes(),
             .received = in.wire.bytes(),
             .payload_sent = out.payload,
             .payload_received = in.payload,
             .replays = in.replays,
             .rollovers = out.rollovers,
-            .downs = link->downs_};
+            .downs = downs_};
+}
+
+link_end::counters pcie_link::seen_end::count() const {
+    const counters now = link->counts_of(side);
+    return {.sent = now.sent - cleared.sent,
+            .received = now.received - cleared.received,
+            .payload_sent = now.payload_sent - cleared.payload_sent,
+            .payload_received = now.payload_received - cleared.payload_received,
+            .replays = now.replays - cleared.replays,
+            .rollovers = now.rollovers - cleared.rollovers,
+            .downs = now.downs - cleared.downs};
 }
 
 void pcie_link::seen_end::clear_counters() {
-    for (auto& each : link->directions_) {
-        each.wire.reset_statistics();
-        each.payload = each.packets = each.replays = each.rollovers = 0;
-    }
-    link->downs_ = 0;
+    cleared = link->counts_of(side);
 }
 
 // --- Tools
@@ -467,13 +478,14 @@ std::vector<accepts_faults::fault> pcie_link::faults() {
         {"link_up", "ends link_down; the devices' link trains again",
          [this](auto&) {
              broken_ = false;
-             if (can_train() && !machine_.runs()) start(sc_core::sc_time_stamp());
+             if (can_train() && !machine_.runs()) start();
          }},
         {"flap", "down, and back after 'for' (10 us) and a training",
          [=, this](auto& arguments) {
              const auto length = time_of(arguments, "for", sc_time(10, sc_core::SC_US));
+             broken_until_ = std::max(broken_until_, sc_core::sc_time_stamp() + length);
              lose_now();
-             if (can_train()) start(sc_core::sc_time_stamp() + length);
+             if (can_train()) start();
          }},
         {"lane_loss", "'lanes' (1) lanes of link 'link' (0) fail; all lanes: the link is lost",
          [=, this](auto& arguments) {
@@ -482,6 +494,7 @@ std::vector<accepts_faults::fault> pcie_link::faults() {
          }},
         {"lane_repair", "all lanes work again",
          [this](auto&) {
+             std::fill(lost_.begin(), lost_.end(), std::uint8_t{0});
              std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
              if (can_train()) recover(true);
          }},
@@ -494,8 +507,8 @@ std::vector<accepts_faults::fault> pcie_link::faults() {
          "the next 'count' (1) transfers have a CRC error, 'times' (1) in a row: 4 make the link "
          "train again",
          [=, this](auto& arguments) {
-             corrupt_next_ += number(arguments, "count", 1, 1'000'000, 1);
-             corrupt_times_ = number(arguments, "times", 1, 1000, 1);
+             corrupt_.push_back({number(arguments, "count", 1, 1'000'000, 1),
+                                 number(arguments, "times", 1, 1000, 1)});
          }},
         {"crc_rate", "'rate' of all flits have a CRC error, 0 to 0.1", [this](auto& arguments) {
              crc_rate_ = rate_of(arguments);

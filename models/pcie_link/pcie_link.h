@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <random>
@@ -109,6 +110,7 @@ private:
     struct seen_end final : link_end {
         pcie_link* link = nullptr;
         unsigned side = 0;
+        counters cleared{};  // the link's counts when this end cleared its own
         capability can() const override;
         status state() const override { return link->state_of(side); }
         counters count() const override;
@@ -145,9 +147,10 @@ private:
     void lose(unsigned side);
     void hot_reset();
     link_end::status state_of(unsigned side) const;
+    link_end::counters counts_of(unsigned side) const;
     unsigned wanted_generation() const;
     bool can_train() const;
-    void start(const sc_core::sc_time& at, bool reset_first = false);
+    void start(bool reset_first = false);
     void recover(bool new_width);
     void go_down(link_state state);
     void lose_lanes(unsigned link, unsigned lanes);
@@ -162,12 +165,17 @@ private:
 
     std::array<bool, 2> asked_{};
     std::array<unsigned, 2> highest_{};  // highest generation that each side supports
+    std::vector<std::uint8_t> lost_;     // failed lanes of each link
     std::vector<std::uint8_t> widths_;   // lanes in use of each link
     bool broken_ = false;                // fault: the cable is broken
+    sc_core::sc_time broken_until_;      // fault: the cable is broken for a time
     unsigned speed_limit_;               // equalisation fails at higher speeds
     double crc_rate_;
-    unsigned corrupt_next_ = 0;   // number of transfers
-    unsigned corrupt_times_ = 1;  // consecutive failures of each transfer
+    struct corruption {
+        unsigned count;  // number of transfers
+        unsigned times;  // consecutive failures of each
+    };
+    std::deque<corruption> corrupt_;  // the next transfers, in order
     std::uint64_t downs_ = 0, refused_ = 0;
     std::unique_ptr<std::mt19937_64> random_;  // made only for links with errors
 };

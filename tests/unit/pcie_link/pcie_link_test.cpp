@@ -196,6 +196,38 @@ TEST_F(PcieLinkTest, RetrainsAfterAFlap) {
     EXPECT_EQ(left.changes, 2u);
 }
 
+TEST_F(PcieLinkTest, FailureOfATimeLastsWhateverElseHappens) {
+    bring_up();
+    link.inject("flap", {{"for", "5 ms"}});
+    for (const char* fault : {"lane_loss", "lane_repair", "flap", "link_down", "link_up"}) {
+        link.inject(fault, {});
+        run(us(400));
+        EXPECT_FALSE(link.up()) << fault;
+    }
+    link.inject("speed_limit", {{"generation", "5"}});
+    run(us(400));
+    seen().hot_reset();
+    run(us(400));
+    right.end.link()->disable();
+    right.end.link()->train(0);
+    run(us(2199));
+    EXPECT_FALSE(link.up());
+    EXPECT_EQ(state(), link_state::detect);
+    run(us(170));
+    EXPECT_TRUE(link.up());
+    EXPECT_EQ(seen().state().generation, 5u);
+}
+
+TEST_F(PcieLinkTest, SpeedRequestedDuringTrainingIsReached) {
+    seen().train(6);
+    right.end.link()->train(6);
+    run(us(100));
+    right.end.link()->train(2);
+    run(us(200));
+    EXPECT_TRUE(link.up());
+    EXPECT_EQ(seen().state().generation, 2u);
+}
+
 TEST_F(PcieLinkTest, OneEndDisablesTheLinkForBoth) {
     bring_up();
     right.end.link()->disable();
@@ -248,6 +280,42 @@ TEST_F(PcieLinkTest, DegradesToTheNextWidthWhenLanesAreLost) {
     EXPECT_EQ(seen().count().downs, 1u);
 }
 
+TEST_F(PcieLinkTest, LostLanesAddUp) {
+    bring_up();
+    const auto lanes_after = [&](const char* lost) {
+        link.inject("lane_loss", {{"lanes", lost}});
+        run(us(100));
+        return seen().state().lanes;
+    };
+    EXPECT_EQ(lanes_after("3"), 4u);  // five work
+    EXPECT_EQ(lanes_after("1"), 4u);
+    EXPECT_EQ(lanes_after("2"), 2u);
+    EXPECT_EQ(lanes_after("1"), 1u);
+    link.inject("lane_loss", {{"lanes", "4"}});
+    EXPECT_FALSE(link.up());
+    link.inject("lane_repair", {});
+    run(us(200));
+    EXPECT_EQ(seen().state().lanes, 8u);
+}
+
+TEST_F(PcieLinkTest, EachEndClearsItsOwnCounters) {
+    bring_up();
+    left.write<std::uint32_t>(0, 1);
+    const auto sent = seen().count().sent;
+    ASSERT_GT(sent, 0u);
+    link.inject("crc", {});
+    left.write<std::uint32_t>(0, 1);
+    right.end.link()->clear_counters();
+    EXPECT_EQ(right.end.link()->count().received, 0u);
+    EXPECT_EQ(right.end.link()->count().replays, 0u);
+    EXPECT_EQ(seen().count().sent, 2 * sent);
+    EXPECT_EQ(statistics().at("a_to_b_replays"), 1u);
+    left.write<std::uint32_t>(0, 1);
+    EXPECT_EQ(right.end.link()->count().received, sent);
+    seen().clear_counters();
+    EXPECT_EQ(seen().count().sent, 0u);
+}
+
 TEST_F(PcieLinkTest, StaysBelowTheSpeedWhoseEqualisationFails) {
     bring_up();
     link.inject("speed_limit", {{"generation", "5"}});
@@ -269,6 +337,17 @@ TEST_F(PcieLinkTest, ReplaysFlitsWithABadCrc) {
     EXPECT_NEAR(through(writes, 4096), usual, 0.01);
     EXPECT_EQ(right.end.link()->count().replays, 2u);
     EXPECT_EQ(seen().count().replays, 0u);  // no bad flit arrived here
+}
+
+TEST_F(PcieLinkTest, LaterErrorsDoNotChangeEarlierOnes) {
+    bring_up();
+    const double usual = through(writes, 4096);
+    link.inject("crc", {{"count", "2"}});
+    link.inject("crc", {{"times", "3"}});
+    for (const double replays : {1, 1, 3, 0}) {
+        run(us(1));
+        EXPECT_NEAR(through(writes, 4096), usual + 100 * replays, 0.01);
+    }
 }
 
 TEST_F(PcieLinkTest, DrawsErrorsAtTheirRateFromTheSeed) {
