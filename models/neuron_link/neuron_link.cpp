@@ -123,7 +123,8 @@ neuron_link::step neuron_link::next(unsigned source, std::uint64_t address,
 
 void neuron_link::note_error(unsigned source, cause why, std::uint64_t address) {
     ++errors_;
-    regs_.set(reg::error, regs::error::count.set(0, errors_ & 0xffff) |
+    const std::uint64_t count = regs_.get(regs::error::count) + 1;
+    regs_.set(reg::error, regs::error::count.set(0, count & 0xffff) |
                               regs::error::port.set(0, std::min(source, ports)) |
                               regs::error::cause.set(0, static_cast<std::uint64_t>(why)));
     regs_.set(reg::error_address_lo, address & 0xffff'ffff);
@@ -286,9 +287,13 @@ void neuron_link::set_default_windows() {
 void neuron_link::forget() {
     for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
     for (auto& each : port)
-        if (auto* link = each.link()) link->lose();
+        if (auto* link = each.link()) {
+            link->lose();
+            link->clear_counters();
+        }
     requests_.forget();
     regs_.reset();
+    transit_.before_power = transit_.bytes;
     set_default_windows();
     update_irq();
 }
@@ -301,22 +306,22 @@ void neuron_link::make_registers() {
             if (port[i].joined()) present |= std::uint64_t{1} << i;
         return regs::ports::count.set(present, ports);
     });
-    regs_.on_write(reg::own_id, [this](register_access& a) {
-        if (a.value != a.old) revoke(to_chip);
+    // A changed table or place revokes pointers, since they may lead to other chips now.
+    const auto reroute = [this](register_access& a) {
+        if (a.value == a.old) return;
+        for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+    };
+    regs_.on_write(reg::own_id, [this, reroute](register_access& a) {
+        reroute(a);
         send_notices();
     });
     regs_.on_write(reg::own_serial_hi, [this](register_access&) { send_notices(); });
     regs_.on_write(reg::own_state, [this](register_access&) { send_notices(); });
     regs_.on_write(reg::irq_status, [this](register_access&) { update_irq(); });
     regs_.on_write(reg::irq_enable, [this](register_access&) { update_irq(); });
-    regs_.view(reg::transit_lo,
-               [this](unsigned, unsigned) { return transit_.bytes & 0xffff'ffff; });
-    regs_.view(reg::transit_hi, [this](unsigned, unsigned) { return transit_.bytes >> 32; });
-    // A changed table revokes pointers, since they may lead to other chips now.
-    const auto reroute = [this](register_access& a) {
-        if (a.value == a.old) return;
-        for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
-    };
+    const auto transit = [this] { return transit_.bytes - transit_.before_power; };
+    regs_.view(reg::transit_lo, [transit](unsigned, unsigned) { return transit() & 0xffff'ffff; });
+    regs_.view(reg::transit_hi, [transit](unsigned, unsigned) { return transit() >> 32; });
     regs_.on_write(reg::window, reroute);
     regs_.on_write(reg::route_rack, reroute);
     regs_.on_write(reg::route_server, reroute);
@@ -397,18 +402,29 @@ void neuron_link::publish(statistics& out) const {
     out.count("timeouts", timeouts_ + requests_.timeouts());
 }
 
+/// A chip that answers again sends notices, and looks again at partners whose notices it has not
+/// answered.
+void neuron_link::behave(behaviour how) {
+    const bool was_good = behaviour_ == behaviour::good;
+    behaviour_ = how;
+    for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+    if (was_good || how != behaviour::good) return;
+    std::uint64_t partners = 0;
+    for (const auto& each : port)
+        if (each.up()) partners |= std::uint64_t{1} << each.index();
+    raise(regs::irq_status::notice.set(0, partners));
+    send_notices();
+}
+
 std::vector<accepts_faults::fault> neuron_link::faults() {
     const auto answer = [this](behaviour how) {
-        return [this, how](const fault_arguments&) {
-            behaviour_ = how;
-            for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
-        };
+        return [this, how](const fault_arguments&) { behave(how); };
     };
     return {{"mute", "does not respond to accesses through its ports, until talk",
              answer(behaviour::mute)},
             {"garbage", "returns invalid responses through its ports, until talk",
              answer(behaviour::garbage)},
-            {"talk", "ends mute and garbage", answer(behaviour::good)}};
+            {"talk", "ends mute and garbage, and sends notices", answer(behaviour::good)}};
 }
 
 }  // namespace trn

@@ -90,6 +90,7 @@ private:
         not_of_the_chip,
         timeout
     };
+    enum class behaviour : std::uint8_t { good, mute, garbage };
     struct step {
         cause refused = cause::none;
         unsigned to = to_chip;
@@ -98,6 +99,7 @@ private:
     /// Counts bytes that this chip forwards, including copies through pointers.
     struct transit_count final : crossing {
         std::uint64_t bytes = 0;
+        std::uint64_t before_power = 0;  // of these, before the last power loss
         const sc_core::sc_object& owner;
         explicit transit_count(const sc_core::sc_object& of) : owner(of) {}
         sc_core::sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t length,
@@ -144,6 +146,7 @@ private:
     void command(unsigned at, std::uint64_t written);
     void finish_requests() { requests_.finish(); }
     void send_notices();
+    void behave(behaviour how);
     std::uint64_t status_of(unsigned at) const;
     std::uint64_t errors_of(unsigned at) const;
     void raise(std::uint64_t causes);
@@ -157,7 +160,7 @@ private:
     // Per destination: bit mask of the sources with pointers.
     std::array<std::uint16_t, ports + 1> granted_{};
     transit_count transit_{*this};
-    enum class behaviour : std::uint8_t { good, mute, garbage } behaviour_ = behaviour::good;
+    behaviour behaviour_ = behaviour::good;
     std::uint64_t errors_ = 0, timeouts_ = 0;  // numbers of accesses
 };
 

@@ -218,6 +218,22 @@ TEST_F(Neighbours, PowerLossClearsTheTablesAndTakesTheLinksDown) {
     EXPECT_TRUE(wire.up());
 }
 
+TEST_F(Neighbours, PowerLossClearsErrorsAndCounters) {
+    one.by_window.write<std::uint32_t>(0x100, 7);
+    one.by_fabric.read(to_chip(0, 0, 9));  // no route
+    ASSERT_EQ(regs::error::count.get(one.get(reg::error)), 1u);
+    irq_out power("power");
+    power.bind(one.link.power_lost);
+    power.set(true);
+    power.set(false);
+    EXPECT_EQ(one.get(reg::error), 0u);
+    EXPECT_EQ(one.get(reg::port_sent_lo), 0u);
+    EXPECT_EQ(one.get(reg::port_errors), 0u);
+    EXPECT_EQ(regs::port_errors::downs.get(other.get(reg::port_errors, 3)), 1u);
+    one.by_fabric.read(to_chip(0, 0, 9));
+    EXPECT_EQ(regs::error::count.get(one.get(reg::error)), 1u);
+}
+
 TEST_F(Neighbours, PortRegistersShowLinkStateAndTraffic) {
     one.by_window.write<std::uint32_t>(0x100, 7);
     EXPECT_EQ(one.get(reg::ports), 8u << 8 | 1u);
@@ -232,6 +248,7 @@ TEST_F(Neighbours, PortRegistersShowLinkStateAndTraffic) {
     EXPECT_EQ(other.get(reg::port_received_lo, 3), 22u);
     one.set(reg::port_control, regs::port_control::clear_counters.mask());
     EXPECT_EQ(one.get(reg::port_sent_lo), 0u);
+    EXPECT_EQ(other.get(reg::port_received_lo, 3), 22u);
 }
 
 TEST_F(Neighbours, AccessToASilentPartnerTimesOut) {
@@ -309,6 +326,23 @@ TEST_F(Configuration, StateChangeInterruptsThePartner) {
     one.set(reg::own_state, 6);  // no partner to notify
 }
 
+TEST_F(Configuration, ChipThatAnswersAgainTellsItsPartners) {
+    other.link.inject("mute", {});
+    one.set(reg::own_state, 5);  // a notice that is lost
+    EXPECT_EQ(other.get(reg::irq_status), 0u);
+    EXPECT_EQ(ask(identity::reg::magic), ~0u);
+    one.set(reg::irq_status, ~0u);
+    other.link.inject("garbage", {});
+    EXPECT_EQ(one.get(reg::irq_status), 0u);
+    other.link.inject("talk", {});
+    EXPECT_EQ(one.get(reg::irq_status), 1u << 8);
+    EXPECT_EQ(other.get(reg::irq_status), 1u << (8 + 3));
+    other.link.inject("talk", {});
+    one.set(reg::irq_status, ~0u);
+    other.link.inject("talk", {});  // it answers already
+    EXPECT_EQ(one.get(reg::irq_status), 0u);
+}
+
 /// Four chips in a ring: port 0 leads to the next chip, port 1 to the previous one.
 class Ring : public NeuronLinkTest {
 protected:
@@ -361,6 +395,24 @@ TEST_F(Ring, DirectMemoryPointerCrossesAllHops) {
     EXPECT_EQ(at(2).get(reg::transit_lo), 4096u);
     wires[2]->inject("link_down", {});
     EXPECT_EQ(at(0).by_fabric.invalidations, 1u);
+}
+
+TEST_F(Ring, NewIdRevokesPointersToTheChipThatHadIt) {
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(at(0).by_fabric.request_dmi(to_chip(0, 0, 1), dmi));
+    const auto before = at(0).by_fabric.invalidations;
+    at(0).be(0, 0, 1);  // its own accesses to 1 end here now
+    EXPECT_GT(at(0).by_fabric.invalidations, before);
+}
+
+TEST_F(Ring, TransitCountEndsWithPower) {
+    at(0).by_fabric.write<std::uint32_t>(to_chip(0, 0, 2), 1);
+    ASSERT_EQ(at(1).get(reg::transit_lo), 4u);
+    irq_out power("power");
+    power.bind(at(1).link.power_lost);
+    power.set(true);
+    power.set(false);
+    EXPECT_EQ(at(1).get(reg::transit_lo), 0u);
 }
 
 TEST_F(Ring, RoutesThatLoopEndAtTheHopLimit) {
