@@ -60,7 +60,7 @@ host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length
     reach found = reach::direct;
     while (length > 0) {
         const auto found_at = find(address);
-        if (found_at == ranges_.end()) return reach::nowhere;
+        if (found_at == ranges_.end() || found_at->second.is_lost()) return reach::nowhere;
         const range& at = found_at->second;
         if (write ? !at.writable : !at.readable) return reach::forbidden;
         if (at.bytes == nullptr) found = reach::messages;
@@ -71,18 +71,22 @@ host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length
     return found;
 }
 
-void host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length,
+/// Returns whether no range was lost meanwhile.
+bool host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length,
                        bool write) const {
+    bool complete = true;
     while (length > 0) {
         const range& at = find(address)->second;
         const std::uint64_t here = std::min(length, at.size - (address - at.iova));
         std::uint8_t* host = at.bytes + (address - at.iova);
         // Data that this memory has lent may be stored at an overlapping place.
         std::memmove(write ? host : bytes, write ? bytes : host, here);
+        complete = complete && !at.is_lost();
         address += here;
         bytes += here;
         length -= here;
     }
+    return complete;
 }
 
 void host_memory::transport(tlm::tlm_generic_payload& payload) {
@@ -129,7 +133,8 @@ bool host_memory::lend(tlm::tlm_generic_payload& payload) const {
 void host_memory::move(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     const std::span<std::uint8_t> bytes(payload.get_data_ptr(), payload.get_data_length());
-    copy(address, bytes.data(), bytes.size(), payload.is_write());
+    if (!copy(address, bytes.data(), bytes.size(), payload.is_write()))
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (watcher_ == nullptr) return;
     if (payload.is_write())
         watcher_->has_written(address, bytes);
@@ -147,7 +152,7 @@ unsigned host_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
 
 bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const auto found = find(payload.get_address());
-    if (found == ranges_.end()) return refuse_pointer(payload, dmi);
+    if (found == ranges_.end() || found->second.is_lost()) return refuse_pointer(payload, dmi);
     const range* at = &found->second;
     dmi.allow_none();
     dmi.set_start_address(at->iova);

@@ -62,7 +62,7 @@ private:
     using ranges_by_iova = std::map<std::uint64_t, range>;
     ranges_by_iova::const_iterator find(std::uint64_t address) const;
     reach span(std::uint64_t address, std::uint64_t length, bool write) const;
-    void copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length, bool write) const;
+    bool copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length, bool write) const;
     void move(tlm::tlm_generic_payload& payload);
     bool lend(tlm::tlm_generic_payload& payload) const;
     void exchange(tlm::tlm_generic_payload& payload);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/attach/host_mapping.h"
 
+#include <linux/magic.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <system_error>
@@ -22,12 +26,25 @@ std::map<const std::uint8_t*, host_mapping*>& live() {
     return all;
 }
 
+std::uint64_t bytes_mapped = 0;
+
+[[noreturn]] void fail(int error) {
+    throw std::system_error(error, std::generic_category());
+}
+
+/// Size of the pages of a file: huge pages can only be mapped and unmapped whole.
+std::uint64_t page_of(int descriptor, const struct stat& status) {
+    struct statfs system {};
+    const bool huge = fstatfs(descriptor, &system) == 0 && system.f_type == HUGETLBFS_MAGIC;
+    return huge ? static_cast<std::uint64_t>(status.st_blksize) : 4096;
+}
+
 }  // namespace
 
 struct host_mapping_guard {
     static void on_bus_error(int, siginfo_t* info, void*) {
         const int saved = errno;
-        if (!host_mapping::repair(static_cast<const std::uint8_t*>(info->si_addr))) {
+        if (!host_mapping::replace(static_cast<const std::uint8_t*>(info->si_addr))) {
             // Another address: repeat the access, which now ends the process.
             signal(SIGBUS, SIG_DFL);
         }
@@ -45,39 +62,58 @@ void host_mapping::install_guard() {
     static_cast<void>(installed);
 }
 
-/// Maps a zero page in place of a page that the file no longer has.
-bool host_mapping::repair(const std::uint8_t* address) {
-    constexpr std::uintptr_t page = 4096;
+/// Maps zeroes in place of the whole range, which is one area of the kernel again, however many of
+/// its pages are accessed. Calls only functions that a signal handler may call.
+bool host_mapping::replace(const std::uint8_t* address) {
     const auto next = live().upper_bound(address);
     if (next == live().begin()) return false;
     host_mapping& at = *std::prev(next)->second;
-    if (address >= at.bytes_ + at.size_) return false;
-    at.torn_ = true;
-    void* where = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~(page - 1));
-    return mmap(where, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                0) != MAP_FAILED;
+    if (at.lost_ || address >= at.bytes_ + at.mapped_) return false;
+    at.lost_ = true;
+    if (mmap(at.bytes_, at.mapped_, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return false;
+    const std::uint64_t one = 1;
+    if (at.lost_event_ >= 0) {
+        [[maybe_unused]] const auto written = write(at.lost_event_, &one, sizeof one);
+    }
+    return true;
 }
 
-host_mapping::host_mapping(int descriptor, std::uint64_t offset, std::uint64_t size, bool writable)
-    : size_(size) {
+std::size_t host_mapping::max_mappings() {
+    static const std::size_t limit = [] {
+        std::size_t areas = 65'530;  // the kernel's default
+        std::ifstream("/proc/sys/vm/max_map_count") >> areas;
+        return areas / 4 * 3;
+    }();
+    return limit;
+}
+
+host_mapping::host_mapping(int descriptor, std::uint64_t offset, std::uint64_t size, bool writable,
+                           int lost_event)
+    : size_(size), lost_event_(lost_event) {
     struct stat status {};
-    if (fstat(descriptor, &status) != 0) throw std::system_error(errno, std::generic_category());
+    if (fstat(descriptor, &status) != 0) fail(errno);
     const auto length = static_cast<std::uint64_t>(status.st_size);
-    if (!S_ISREG(status.st_mode) || size == 0 || offset > length || size > length - offset) {
-        throw std::system_error(EINVAL, std::generic_category());
-    }
+    if (!S_ISREG(status.st_mode) || size == 0 || offset > length || size > length - offset)
+        fail(EINVAL);
+    const std::uint64_t page = page_of(descriptor, status);
+    mapped_ = (size + page - 1) / page * page;
+    if (live().size() >= max_mappings() || mapped_ > max_bytes - bytes_mapped) fail(ENOSPC);
     install_guard();
     const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void* at = mmap(nullptr, size, protection, MAP_SHARED | MAP_NORESERVE, descriptor,
+    void* at = mmap(nullptr, mapped_, protection, MAP_SHARED | MAP_NORESERVE, descriptor,
                     static_cast<off_t>(offset));
-    if (at == MAP_FAILED) throw std::system_error(errno, std::generic_category());
+    if (at == MAP_FAILED) fail(errno);
     bytes_ = static_cast<std::uint8_t*>(at);
     live().emplace(bytes_, this);
+    bytes_mapped += mapped_;
 }
 
 host_mapping::~host_mapping() {
+    bytes_mapped -= mapped_;
     live().erase(bytes_);
-    munmap(bytes_, size_);
+    munmap(bytes_, mapped_);
 }
 
 }  // namespace trn

@@ -5,6 +5,7 @@
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -92,9 +93,11 @@ int vfio_user_device::map_dma(message& request) {
     const bool writable = (asked->flags & dma_map_write) != 0;
     client_range range{.size = asked->size, .mapping = nullptr};
     if (!request.descriptors.empty()) {
+        if (lost_event_.get() < 0) lost_event_ = unique_fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         try {
-            range.mapping = std::make_unique<host_mapping>(request.descriptors[0].get(),
-                                                           asked->offset, asked->size, writable);
+            range.mapping =
+                std::make_unique<host_mapping>(request.descriptors[0].get(), asked->offset,
+                                               asked->size, writable, lost_event_.get());
         } catch (const std::system_error& failed) {
             why_ =
                 fmt::format("{} bytes at {:#x} of the file it sent: {}", asked->size, asked->offset,
@@ -108,7 +111,8 @@ int vfio_user_device::map_dma(message& request) {
                             .size = asked->size,
                             .bytes = range.mapping == nullptr ? nullptr : range.mapping->bytes(),
                             .readable = (asked->flags & dma_map_read) != 0,
-                            .writable = writable});
+                            .writable = writable,
+                            .lost = range.mapping == nullptr ? nullptr : &range.mapping->lost()});
     if (!mapped) {
         why_ = fmt::format("{} bytes at {:#x}: empty, wrapping, or overlapping a mapped range",
                            asked->size, asked->iova);
@@ -136,6 +140,20 @@ int vfio_user_device::unmap_dma(const message& request) {
 bool vfio_user_device::unmap(std::uint64_t iova, std::uint64_t size) {
     return function_.unmap_host(
         iova, size, [this](const function_port::host_range& gone) { ranges_.erase(gone.iova); });
+}
+
+std::vector<std::string> vfio_user_device::unmap_lost() {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = read(lost_event_.get(), &count, sizeof count);
+    std::vector<std::string> lines;
+    for (auto at = ranges_.begin(); at != ranges_.end();) {
+        const auto& [iova, range] = *at++;
+        if (range.mapping == nullptr || !range.mapping->lost()) continue;
+        lines.push_back(fmt::format(
+            "unmapped {} bytes at {:#x}: the client's file no longer has them", range.size, iova));
+        unmap(iova, range.size);
+    }
+    return lines;
 }
 
 // --- Device description

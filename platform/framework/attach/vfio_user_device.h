@@ -8,12 +8,14 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "platform/framework/attach/host_mapping.h"
 #include "platform/framework/attach/vfio_user_settings.h"
 #include "platform/framework/attach/vfio_user_stream.h"
 #include "platform/framework/kernel/started_work.h"
 #include "platform/framework/tlm/function_port.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn {
 
@@ -33,6 +35,10 @@ public:
     started_work take_started() { return std::exchange(started_, {}); }
     /// Unmaps all memory of the client.
     void unmap_all();
+    /// Readable when a mapped range is lost; -1 until the first mapping.
+    int lost_event() const { return lost_event_.get(); }
+    /// Unmaps lost ranges. Returns a line for the log for each.
+    std::vector<std::string> unmap_lost();
 
 private:
     using message = vfio_user::message;
@@ -63,6 +69,7 @@ private:
     vfio_user::stream& stream_;
     std::string why_;
     started_work started_;
+    unique_fd lost_event_;                          // before the mappings that signal it
     std::map<std::uint64_t, client_range> ranges_;  // by iova
     std::array<std::uint64_t, 10> region_sizes_{};  // constant; read once from the function
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/attach/vfio_user_session.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -74,6 +75,7 @@ vfio_user_session::vfio_user_session(socket client, function_port& function,
                                      const vfio_user_config& cfg, const vfio_user_hooks& hooks,
                                      events to)
     : client_(std::move(client)),
+      lost_(client_.get_executor()),
       stream_(client_.native_handle()),
       function_(function),
       cfg_(cfg),
@@ -104,6 +106,7 @@ void vfio_user_session::close() {
     if (std::exchange(closed_, true)) return;
     error_code ignored;
     client_.close(ignored);
+    lost_.close(ignored);
     if (!negotiated_) return;  // the session does not own the function
     function_.detach();
     function_.carry_host_messages(nullptr);
@@ -127,6 +130,22 @@ void vfio_user_session::await_writable() {
         self->awaiting_write_ = false;
         if (!failed) self->serve(false);
     });
+}
+
+/// Unmaps ranges whose bytes are lost, also while no message of the client arrives.
+void vfio_user_session::await_lost() {
+    if (!lost_.is_open()) {
+        const int event = fcntl(device_.lost_event(), F_DUPFD_CLOEXEC, 0);
+        if (event < 0) return;
+        lost_.assign(event);
+    }
+    lost_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                     [self = shared_from_this()](const error_code& failed) {
+                         if (failed || self->closed_) return;
+                         for (const std::string& line : self->device_.unmap_lost())
+                             self->report(line);
+                         self->await_lost();
+                     });
 }
 
 /// Sends posted messages; not while a request is being answered, whose reply is sent first.
@@ -180,6 +199,7 @@ void vfio_user_session::dispatch(message& request) {
     dispatching_ = true;
     const int error = answer(request);
     dispatching_ = false;
+    if (!lost_.is_open() && device_.lost_event() >= 0) await_lost();
     if (error != 0) {
         stream_.reply_error(request.head, error);
         say_refused(request, error);
@@ -198,6 +218,10 @@ void vfio_user_session::say_refused(const message& request, int error) {
         fmt::format("the client's message {} was refused: {}{}", name_of(request.head.command),
                     why.empty() ? std::generic_category().message(error) : why,
                     ++refusals_ == most ? " (its further refusals are not shown)" : "");
+    report(line);
+}
+
+void vfio_user_session::report(const std::string& line) const {
     if (hooks_.log)
         hooks_.log(line);
     else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,7 @@ private:
     using message = vfio_user::message;
     void await();
     void await_writable();
+    void await_lost();
     void serve(bool readable);
     void release();
     void dispatch(message& request);
@@ -51,6 +53,7 @@ private:
     int answer(message& request);
     /// Logs a refusal with its reason; limited to the first few of each client.
     void say_refused(const message& request, int error);
+    void report(const std::string& line) const;
     void flush();
 
     int version(const message& request);
@@ -61,6 +64,7 @@ private:
     void hold_until_done(const message& request, const started_work& work);
 
     socket client_;
+    boost::asio::posix::stream_descriptor lost_;  // event of the device; closed until it has one
     vfio_user::stream stream_;
     function_port& function_;
     const vfio_user_config& cfg_;

@@ -51,6 +51,11 @@ public:
         std::uint64_t iova, size;  ///< bytes
         std::uint8_t* bytes;
         bool readable, writable;  ///< by the function
+        /// Becomes true, also during an access, when the bytes are no longer the host's: accesses
+        /// fail. nullptr: never.
+        const volatile bool* lost = nullptr;
+
+        bool is_lost() const { return lost != nullptr && *lost; }
     };
 
     virtual ~function_port() = default;

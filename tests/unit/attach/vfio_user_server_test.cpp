@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -332,25 +333,44 @@ TEST_F(VfioUserServerTest, MemoryWithADescriptorIsMappedUntilItsClientLeaves) {
     EXPECT_EQ(function.carrier, nullptr);
 }
 
-TEST_F(VfioUserServerTest, TruncatedMappedFileReadsZeroes) {
+TEST_F(VfioUserServerTest, RangeOfATruncatedFileReadsZeroesAndIsUnmapped) {
     serve([&] {
         raw_peer peer(path);
         ASSERT_TRUE(peer.hello().ok());
         const int fd = memfd_create("shrinks", MFD_CLOEXEC);
         ASSERT_EQ(ftruncate(fd, 8192), 0);
-        const auto map = [&](u64 size) {
-            return peer.request(2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, size), {fd});
+        const auto map = [&](u64 iova, u64 size) {
+            return peer.request(2, packed(u32{32}, u32{3}, u64{0}, iova, size), {fd});
         };
-        EXPECT_EQ(map(8193).error, u32{EINVAL});  // claims more bytes than the file has
+        EXPECT_EQ(map(0x1000, 8193).error, u32{EINVAL});  // claims more bytes than the file has
         EXPECT_THAT(log.back(), HasSubstr("DMA_MAP was refused: 8193 bytes at 0x0 of the file"));
-        ASSERT_TRUE(map(8192).ok());
-        ASSERT_EQ(ftruncate(fd, 0), 0);
-        volatile u8* bytes = function.ranges.at(0x1000).bytes;
-        EXPECT_EQ(bytes[5000], 0);
-        bytes[5000] = 1;
-        EXPECT_EQ(bytes[5000], 1);
+        ASSERT_TRUE(map(0x1000, 8192).ok());
+        ASSERT_TRUE(map(0x4000, 4096).ok());
+        ASSERT_EQ(ftruncate(fd, 4096), 0);
+        function.on_write = [&](u64) {
+            const auto& range = function.ranges.at(0x1000);
+            volatile u8* bytes = range.bytes;
+            EXPECT_FALSE(range.is_lost());
+            EXPECT_EQ(bytes[5000], 0);
+            EXPECT_TRUE(range.is_lost());
+            bytes[5000] = 1;
+            EXPECT_EQ(bytes[5000], 1);
+        };
+        ASSERT_TRUE(peer.request(10, packed(u64{0}, u32{0}, u32{4}, u32{1})).ok());
+        // Without another message of the client.
+        const auto has = [&](u64 iova) {
+            std::promise<bool> answer;
+            boost::asio::post(io, [&] { answer.set_value(function.ranges.contains(iova)); });
+            return answer.get_future().get();
+        };
+        for (int i = 0; i < 5000 && has(0x1000); ++i) std::this_thread::yield();
+        EXPECT_FALSE(has(0x1000));
+        EXPECT_TRUE(has(0x4000));
+        EXPECT_TRUE(map(0x1000, 4096).ok());
         close(fd);
     });
+    EXPECT_THAT(log, testing::Contains(HasSubstr("unmapped 8192 bytes at 0x1000: the client's "
+                                                 "file no longer has them")));
 }
 
 TEST_F(VfioUserServerTest, MappableAreasCarryTheirDescriptor) {

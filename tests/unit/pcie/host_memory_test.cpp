@@ -104,6 +104,21 @@ TEST_F(HostMemoryTest, RangesMayNotOverlapOrWrap) {
     EXPECT_TRUE(root.map_host({~std::uint64_t{0} - 0xfff, 0x1000, nullptr, true, true}));
 }
 
+TEST_F(HostMemoryTest, AccessesToALostRangeFail) {
+    volatile bool lost = false;
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
+    ASSERT_TRUE(root.map_host({0x2000, 0x1000, &bytes[0x1000], true, true, &lost}));
+    EXPECT_EQ(read_word(0x1ffe), tlm::TLM_OK_RESPONSE);
+    tlm::tlm_dmi dmi;
+    EXPECT_TRUE(engine.request_dmi(0x2000, dmi));
+    lost = true;
+    EXPECT_EQ(read_word(0x1ffe), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, 0x2000, &word, 4), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_FALSE(engine.request_dmi(0x2000, dmi));
+    EXPECT_EQ(read_word(0x1000), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(unmap(0x2000, 0x1000), 1);
+}
+
 /// Records traffic, and answers reads with 0xee.
 struct changing_watcher final : traffic_watcher {
     void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override {
