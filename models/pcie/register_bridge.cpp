@@ -47,7 +47,32 @@ bool access_in_beats(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time
 
 }  // namespace
 
+/// Registers execute a long access one by one and refuse a part of the last only after the others
+/// have had their effects. Therefore parts of words at both ends are accesses of their own.
 void register_bridge::access(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time& delay) {
+    const std::uint64_t first = request.get_address(), length = request.get_data_length();
+    const std::uint64_t head = std::min(-first & 3, length), tail = (length - head) & 3;
+    if (head + tail == 0 || length <= 4 || request.get_byte_enable_ptr() != nullptr)
+        return access_whole(chip, request, delay);
+    payload part;
+    part.set_command(request.get_command());
+    for (std::uint64_t done = 0; done < length;) {
+        const std::uint64_t count = done < head            ? head
+                                    : done < length - tail ? length - tail - done
+                                                           : tail;
+        part.set_address(first + done);
+        part.set_data_ptr(request.get_data_ptr() + done);
+        part.set_data_length(static_cast<unsigned>(count));
+        part.set_streaming_width(static_cast<unsigned>(count));
+        part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        access_whole(chip, part, delay);
+        done += count;
+    }
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void register_bridge::access_whole(tlm::tlm_fw_transport_if<>& chip, payload& request,
+                                   sc_time& delay) {
     const auto reports = misuse::reports();
     chip.b_transport(request, delay);
     if (request.is_response_ok()) return;

@@ -25,6 +25,8 @@ public:
     const counts& counters() const { return counters_; }
 
 private:
+    void access_whole(tlm::tlm_fw_transport_if<>& chip, tlm::tlm_generic_payload& request,
+                      sc_core::sc_time& delay);
     void refuse(tlm::tlm_generic_payload& request, bool reported);
 
     const sc_core::sc_object& owner_;
