@@ -10,7 +10,15 @@ namespace trn::pcie {
 
 namespace {
 
-constexpr std::uint16_t slot_events = PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC;
+/// The bits of the root error command that enable an interrupt for what the status has recorded.
+std::uint32_t reportable(std::uint32_t root_error_status) {
+    std::uint32_t enables = 0;
+    if ((root_error_status & PCI_ERR_ROOT_COR_RCV) != 0) enables |= PCI_ERR_ROOT_CMD_COR_EN;
+    if ((root_error_status & PCI_ERR_ROOT_NONFATAL_RCV) != 0)
+        enables |= PCI_ERR_ROOT_CMD_NONFATAL_EN;
+    if ((root_error_status & PCI_ERR_ROOT_FATAL_RCV) != 0) enables |= PCI_ERR_ROOT_CMD_FATAL_EN;
+    return enables;
+}
 
 }  // namespace
 
@@ -53,7 +61,7 @@ void bridge::build(const config& cfg) {
     space_.define<std::uint32_t>(msi_ + PCI_MSI_ADDRESS_LO, 0, ~3u);
     space_.define<std::uint32_t>(msi_ + PCI_MSI_ADDRESS_HI, 0, ~0u);
     space_.define<std::uint16_t>(msi_ + PCI_MSI_DATA_64, 0, 0xffff);
-    aer_ = add_error_reporting(space_, role_ == role::root_port);
+    errors_.add_capability(pcie_, role_ == role::root_port);
     if (role_ != role::upstream) {
         // Translation blocking and direct translated P2P are not offered: there is no address
         // translation.
@@ -92,10 +100,12 @@ void bridge::build_link(const config& cfg) {
                                  PCI_EXP_SLTCAP_HPS | PCI_EXP_SLTCAP_HPC | cfg.slot << 19);
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_SLTCTL, 0,
                                  PCI_EXP_SLTCTL_PDCE | PCI_EXP_SLTCTL_HPIE | PCI_EXP_SLTCTL_DLLSCE);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS, 0, slot_events);
-    space_.keep_over_reset(pcie_ + PCI_EXP_SLTSTA, 2);
-    space_.keep_over_reset(pcie_ + PCI_EXP_LNKSTA, 2);
-    set_link_status(true);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS, 0,
+                                 PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC);
+    space_.raise<std::uint16_t>(pcie_ + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA);
+    // Both show the state of the hardware.
+    space_.keep_over_reset<std::uint16_t>(pcie_ + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS);
+    space_.keep_over_reset<std::uint16_t>(pcie_ + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA);
 }
 
 void bridge::configure(tlm::tlm_generic_payload& request, tlp& header,
@@ -103,7 +113,7 @@ void bridge::configure(tlm::tlm_generic_payload& request, tlp& header,
     header.completer = &owner;
     if (request.is_write()) id_ = header.target;
     if (answer(space_, request)) return;
-    log(PCI_ERR_UNC_UNSUP, true);
+    log(PCI_ERR_UNC_UNSUP, &request);
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
@@ -141,33 +151,32 @@ bool bridge::claims(std::uint64_t address, std::uint64_t length) const {
 
 // --- Slot and link
 
-void bridge::set_link_status(bool up) {
-    const auto at = pcie_ + PCI_EXP_LNKSTA;
-    const auto status = space_.get<std::uint16_t>(at);
-    space_.set(at, static_cast<std::uint16_t>(up ? status | PCI_EXP_LNKSTA_DLLLA
-                                                 : status & ~PCI_EXP_LNKSTA_DLLLA));
+void bridge::change(const slot_state& to) {
+    const bool was_present = present(), was_reachable = reachable();
+    slot_ = to;
+    const auto show = [this](std::uint32_t at, std::uint16_t bit, bool on) {
+        const auto status = space_.get<std::uint16_t>(at);
+        space_.set(at, static_cast<std::uint16_t>(on ? status | bit : status & ~bit));
+    };
+    show(pcie_ + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS, present());
+    show(pcie_ + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA, reachable());
+    std::uint16_t events = 0;
+    if (present() != was_present) events |= PCI_EXP_SLTSTA_PDC;
+    if (reachable() != was_reachable) events |= PCI_EXP_SLTSTA_DLLSC;
+    if (was_reachable && !reachable()) log(PCI_ERR_UNC_SURPDN);
+    if (events != 0) slot_event(events);
 }
 
 void bridge::link(bool up) {
-    if (up == up_) return;
-    up_ = up;
-    set_link_status(reachable());
-    if (!present_) return;  // card() has already reported the link of a pulled card
-    if (!up) log(PCI_ERR_UNC_SURPDN);
-    slot_event(PCI_EXP_SLTSTA_DLLSC);
+    change({.card = slot_.card, .link = up, .cut = slot_.cut});
 }
 
-void bridge::card(bool present) {
-    if (present == present_) return;
-    present_ = present;
-    const auto at = pcie_ + PCI_EXP_SLTSTA;
-    const auto status = space_.get<std::uint16_t>(at);
-    space_.set(at, static_cast<std::uint16_t>(present ? status | PCI_EXP_SLTSTA_PDS
-                                                      : status & ~PCI_EXP_SLTSTA_PDS));
-    set_link_status(reachable());
-    // Pulling the card also takes the link down: report surprise down.
-    if (!present) log(PCI_ERR_UNC_SURPDN);
-    slot_event(slot_events);
+void bridge::card(bool present, bool link) {
+    change({.card = present, .link = link, .cut = slot_.cut});
+}
+
+void bridge::cut(bool down) {
+    change({.card = slot_.card, .link = slot_.link, .cut = down});
 }
 
 std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_at& at) {
@@ -181,19 +190,19 @@ std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_
              on_port([](bridge& port, plug& below) {
                  // 2.9.1: devices on a link that goes down are reset
                  signal(below, tlp::space::hot_reset);
-                 port.link(false);
+                 port.cut(true);
              })},
-            {"link_up", "the link of port (default 0) returns, its devices have been reset",
-             on_port([](bridge& port, plug&) { port.link(true); })},
+            {"link_up", "ends surprise_down of port (default 0): its devices have been reset",
+             on_port([](bridge& port, plug&) { port.cut(false); })},
             {"card_removed", "the card of port (default 0) is pulled",
              on_port([](bridge& port, plug& below) {
-                 port.card(false);
+                 port.card(false, false);
                  signal(below, tlp::space::slot_power, 0);
              })},
             {"card_inserted", "a card is back in port (default 0), just powered on",
              on_port([](bridge& port, plug& below) {
                  signal(below, tlp::space::slot_power, 1);
-                 port.card(true);
+                 port.card(true, answers(below));
              })}};
 }
 
@@ -203,21 +212,23 @@ void bridge::slot_event(std::uint16_t events) {
     const auto control = space_.get<std::uint16_t>(pcie_ + PCI_EXP_SLTCTL);
     const bool asked = ((control & PCI_EXP_SLTCTL_PDCE) != 0 && (events & PCI_EXP_SLTSTA_PDC)) ||
                        ((control & PCI_EXP_SLTCTL_DLLSCE) != 0 && (events & PCI_EXP_SLTSTA_DLLSC));
+    if (asked && (control & PCI_EXP_SLTCTL_HPIE) != 0) interrupt();
+}
+
+/// Sends the port's only MSI, whose message numbers for hot plug and errors are both 0.
+void bridge::interrupt() {
     const auto flags = space_.get<std::uint16_t>(msi_ + PCI_MSI_FLAGS);
-    if (!asked || (control & PCI_EXP_SLTCTL_HPIE) == 0 || (flags & PCI_MSI_FLAGS_ENABLE) == 0 ||
-        !now_.master || !hooks_.message)
-        return;
+    if ((flags & PCI_MSI_FLAGS_ENABLE) == 0 || !now_.master || !hooks_.message) return;
     hooks_.message(space_.get<std::uint64_t>(msi_ + PCI_MSI_ADDRESS_LO),
                    space_.get<std::uint16_t>(msi_ + PCI_MSI_DATA_64));
 }
 
-void bridge::log(std::uint32_t error, bool advisory) {
-    log_uncorrectable(space_, aer_, pcie_, error);
-    if (const auto wanted = wanted_message(space_, aer_, pcie_, error, advisory)) report(*wanted);
+void bridge::log(std::uint32_t error, const tlm::tlm_generic_payload* request) {
+    if (const auto message = errors_.uncorrectable(error, request)) report(*message);
 }
 
 void bridge::log(link_error error) {
-    if (log_correctable(space_, aer_, pcie_, error)) report(error_class::correctable);
+    if (const auto message = errors_.correctable(error)) report(*message);
 }
 
 void bridge::report(error_class severity) {
@@ -243,20 +254,25 @@ void bridge::receive_error(function_id source, error_class severity) {
     std::uint32_t bits = received;
     if (severity == error_class::fatal) bits |= PCI_ERR_ROOT_FATAL_RCV;
     if (severity == error_class::nonfatal) bits |= PCI_ERR_ROOT_NONFATAL_RCV;
-    const std::uint32_t at = aer_ + PCI_ERR_ROOT_STATUS;
+    const std::uint32_t at = errors_.offset() + PCI_ERR_ROOT_STATUS;
     const auto status = space_.get<std::uint32_t>(at);
     if ((status & received) != 0) {
         bits |= correctable ? PCI_ERR_ROOT_MULTI_COR_RCV : PCI_ERR_ROOT_MULTI_UNCOR_RCV;
-    } else {  // the register keeps the first source of each kind
-        const std::uint32_t from = aer_ + PCI_ERR_ROOT_ERR_SRC;
+    } else {  // the registers keep the first source of each kind, and whether it was fatal
+        const std::uint32_t from = errors_.offset() + PCI_ERR_ROOT_ERR_SRC;
         space_.set(correctable ? from : from + 2, source);
+        if (severity == error_class::fatal) bits |= PCI_ERR_ROOT_FIRST_FATAL;
     }
     space_.set(at, status | bits);
+    // 6.2.4.1.2: an interrupt for each change from "nothing enabled is recorded".
+    const auto enabled = space_.get<std::uint32_t>(errors_.offset() + PCI_ERR_ROOT_COMMAND);
+    if ((reportable(status) & enabled) == 0 && (reportable(status | bits) & enabled) != 0)
+        interrupt();
     if (hooks_.received) hooks_.received(source, severity);
 }
 
 void bridge::reset() {
-    space_.reset();
+    space_.reset(config_space::reset_kind::conventional);
     decode();
 }
 

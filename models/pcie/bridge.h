@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/pcie/config_space.h"
+#include "models/pcie/error_reporting.h"
 #include "models/pcie/tlp.h"
 #include "platform/framework/kernel/introspection.h"
 
@@ -69,22 +70,25 @@ public:
     bool passes_up() const { return now_.master; }
     bool acs(std::uint16_t bit) const { return (now_.acs & bit) != 0; }
 
-    // --- Slot and link: whether a card is present and its link is up.
-    bool reachable() const { return present_ && up_; }
-    bool present() const { return present_; }
-    /// The link goes down without warning, or comes up again. Sets bits in link and slot status,
-    /// logs surprise down in AER, and raises the hot-plug interrupt if software has enabled it.
+    // --- Slot and link: whether a card is present and its link is up. Changes set bits in link and
+    // slot status, log surprise down in AER, and raise the hot-plug interrupt if software has
+    // enabled it.
+    bool reachable() const { return slot_.card && slot_.link && !slot_.cut; }
+    bool present() const { return slot_.card; }
+    /// The device on the link appears or disappears without warning: power, cable, training.
     void link(bool up);
-    /// The card is pulled, or a card is inserted and its link comes up.
-    void card(bool present);
+    /// The card is pulled, or a card is inserted. `link`: whether the device below answers now.
+    void card(bool present, bool link);
+    /// The link is down, whatever the device does, until cut(false).
+    void cut(bool down);
     /// Faults of a module whose `ports` are bridges. `at` returns the bridge of a port, and the
     /// plug of its link.
     using port_at = std::function<std::pair<bridge&, plug&>(std::size_t port)>;
     static std::vector<accepts_faults::fault> faults(std::size_t ports, const port_at& at);
 
     /// Logs an uncorrectable error (PCI_ERR_UNC_*) at this port, and reports it to the root port if
-    /// software has enabled that. `advisory`: see wanted_message().
-    void log(std::uint32_t error, bool advisory = false);
+    /// software has enabled that. `request`: see error_reporting::uncorrectable().
+    void log(std::uint32_t error, const tlm::tlm_generic_payload* request = nullptr);
     /// Logs an error that the link at this port has corrected.
     void log(link_error error);
     /// Whether an error message from below is forwarded upstream (6.2.6): if SERR is enabled in
@@ -101,14 +105,20 @@ private:
     void build(const config& cfg);
     void build_link(const config& cfg);
     void decode();
-    void set_link_status(bool up);
+    struct slot_state {
+        bool card = true, link = true;
+        bool cut = false;  // fault
+    };
+    void change(const slot_state& to);
     void slot_event(std::uint16_t events);
+    void interrupt();
 
     const role role_;
     const hooks hooks_;
     config_space space_;
     function_id id_ = 0;
-    std::uint16_t pcie_ = 0, power_ = 0, msi_ = 0, aer_ = 0, acs_ = 0;  // capability offsets
+    error_reporting errors_{space_};
+    std::uint16_t pcie_ = 0, power_ = 0, msi_ = 0, acs_ = 0;  // capability offsets
     /// Decoded register values, updated at each write, because every TLP needs them.
     struct decoded {
         std::uint8_t secondary = 0, subordinate = 0;
@@ -118,7 +128,7 @@ private:
         bool operator==(const decoded&) const = default;
     };
     decoded now_;
-    bool present_ = true, up_ = true;
+    slot_state slot_;
 };
 
 }  // namespace trn::pcie

@@ -59,15 +59,13 @@ void config_space::write(std::uint32_t offset, std::span<const std::uint8_t> byt
     }
 }
 
-void config_space::keep_over_reset(std::uint32_t offset, std::uint32_t length) {
-    sticky_.emplace_back(offset, length);
-}
-
-void config_space::reset() {
+void config_space::reset(reset_kind kind) {
     const auto before = value_;
     value_ = reset_;
-    for (const auto& [offset, length] : sticky_) {
-        std::copy_n(before.begin() + offset, length, value_.begin() + offset);
+    for (const auto& [offset, bits, strongest] : kept_) {
+        if (kind == reset_kind::conventional && strongest != kind) continue;
+        value_[offset] =
+            static_cast<std::uint8_t>((value_[offset] & ~bits) | (before[offset] & bits));
     }
 }
 

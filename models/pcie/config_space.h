@@ -8,7 +8,6 @@
 #include <functional>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace trn::pcie {
@@ -69,10 +68,20 @@ public:
         }
     }
 
-    /// Declares [offset, offset + length) as sticky: reset() does not change it.
-    void keep_over_reset(std::uint32_t offset, std::uint32_t length);
-    /// Function-level reset: resets all registers that are not sticky; calls no hooks.
-    void reset();
+    /// Conventional (6.6.1): hot reset, or a link that goes down. Function-level: 6.6.2.
+    enum class reset_kind : std::uint8_t { conventional, function_level };
+    /// Declares `bits` of a register as sticky: no reset changes them.
+    template <std::unsigned_integral T>
+    void keep_over_reset(std::uint32_t offset, T bits) {
+        keep(offset, bits, reset_kind::conventional);
+    }
+    /// Declares bits that a function-level reset does not change.
+    template <std::unsigned_integral T>
+    void keep_over_function_level_reset(std::uint32_t offset, T bits) {
+        keep(offset, bits, reset_kind::function_level);
+    }
+    /// Resets all registers except the bits that this kind of reset keeps; calls no hooks.
+    void reset(reset_kind kind);
     /// Power-on: resets sticky registers too.
     void forget() { value_ = reset_; }
 
@@ -81,10 +90,22 @@ private:
         std::uint32_t offset, length;
         hook called;
     };
+    /// Bits of one byte that a reset keeps: any reset, or a function-level reset only.
+    struct kept_bits {
+        std::uint16_t offset;
+        std::uint8_t bits;
+        reset_kind strongest;
+    };
+    template <std::unsigned_integral T>
+    void keep(std::uint32_t offset, T bits, reset_kind strongest) {
+        for (std::uint32_t i = 0; i < sizeof(T); ++i)
+            kept_.push_back({static_cast<std::uint16_t>(offset + i),
+                             static_cast<std::uint8_t>(bits >> (8 * i)), strongest});
+    }
 
     std::array<std::uint8_t, size> value_{}, reset_{}, writable_{}, clear_{};
     std::vector<write_hook> hooks_;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> sticky_;  // offset, length
+    std::vector<kept_bits> kept_;
     std::uint32_t capability_link_ = 0x34;  // offset of the byte that links to the next capability
     std::uint32_t next_capability_ = 0x40;
     std::uint32_t extended_link_ = 0;  // header of the last extended capability; 0 = none yet

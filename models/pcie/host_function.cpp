@@ -38,12 +38,12 @@ host_function::host_function(host_bus& bus, function_id id, const sc_core::sc_ob
     class_code_ = config_word(PCI_CLASS_REVISION) >> 8;
     pci_id_ = config_word(PCI_VENDOR_ID);
     size_bars();
-    find_msix();
+    find_capabilities();
 }
 
 // --- Requests toward the function
 
-void host_function::send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
+bool host_function::send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
                          std::span<std::uint8_t> bytes, sc_time& delay) {
     tlp header;
     header.to = to;
@@ -57,6 +57,7 @@ void host_function::send(tlm::tlm_command command, tlp::space to, std::uint64_t 
     request.set_extension(&header);
     bus_.send(request, header, delay);
     request.clear_extension(&header);
+    return request.is_response_ok();
 }
 
 std::uint32_t host_function::config_word(std::uint32_t offset) {
@@ -116,11 +117,12 @@ void host_function::write_bars() {
     }
 }
 
-void host_function::find_msix() {
+void host_function::find_capabilities() {
     std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
     // At most 48 capabilities fit into the space.
     for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
         const std::uint32_t header = config_word(at);
+        if ((header & 0xff) == PCI_CAP_ID_EXP) express_ = at;
         if ((header & 0xff) == PCI_CAP_ID_MSIX) {
             const std::uint32_t table = config_word(at + PCI_MSIX_TABLE);
             msix_ = at;
@@ -128,7 +130,6 @@ void host_function::find_msix() {
             msix_table_ = table & PCI_MSIX_TABLE_OFFSET;
             raised_.resize((header >> 16 & PCI_MSIX_FLAGS_QSIZE) + 1);
             forget_table();
-            return;
         }
         at = header >> 8 & 0xfc;
     }
@@ -139,6 +140,7 @@ void host_function::find_msix() {
 void host_function::on_interrupt(unsigned vector, std::function<void()> raised) {
     if (vector >= raised_.size()) return;
     raised_[vector] = std::move(raised);
+    if (raised_[vector]) had_handler_ = true;
     program_interrupts();
 }
 
@@ -149,19 +151,24 @@ bool host_function::table_entry::is_for_peer() const {
            address() >> 20 != x86_interrupts;
 }
 
-bool host_function::sends_messages() const {
-    if (std::ranges::any_of(raised_, [](auto& raised) { return bool(raised); })) return true;
-    return host_msix_enable_ != 0 && std::ranges::any_of(written_, &table_entry::is_for_peer);
+/// Whether MSI-X of the function is enabled. An interrupt of a vector without handler is pending
+/// then, and lost otherwise.
+bool host_function::uses_messages() const {
+    return had_handler_ || host_msix_enable_ != 0;
+}
+
+void host_function::program_vectors() {
+    with_memory_space([this] {
+        for (std::uint32_t vector = 0; vector < raised_.size(); ++vector) write_vector(vector);
+    });
 }
 
 /// Programs all table entries and the enable bit according to the host's settings.
 void host_function::program_interrupts() {
-    with_memory_space([this] {
-        for (std::uint32_t vector = 0; vector < raised_.size(); ++vector) write_vector(vector);
-    });
+    program_vectors();
     const auto control = static_cast<std::uint16_t>(config_word(msix_) >> 16);
     const auto off = static_cast<std::uint16_t>(control & ~PCI_MSIX_FLAGS_ENABLE);
-    set_config_half(msix_ + PCI_MSIX_FLAGS, sends_messages() ? off | PCI_MSIX_FLAGS_ENABLE : off);
+    set_config_half(msix_ + PCI_MSIX_FLAGS, uses_messages() ? off | PCI_MSIX_FLAGS_ENABLE : off);
 }
 
 /// Enables memory space during the call: the table is in a BAR.
@@ -175,10 +182,28 @@ void host_function::with_memory_space(const std::function<void()>& call) {
 void host_function::write_vector(std::uint32_t vector) {
     table_entry entry{{static_cast<std::uint32_t>(message_address), message_address >> 32, vector,
                        raised_[vector] ? 0u : PCI_MSIX_ENTRY_CTRL_MASKBIT}};
-    if (!raised_[vector] && written_[vector].is_for_peer()) entry = written_[vector];
+    if (!raised_[vector] && host_msix_enable_ != 0 && written_[vector].is_for_peer())
+        entry = written_[vector];
     const std::uint64_t at = msix_table_ + vector * PCI_MSIX_ENTRY_SIZE;
     for (std::uint32_t word = 0; word < entry.words.size(); ++word)
         write_table(at + 4 * word, entry.words[word]);
+}
+
+bool host_function::memory_enabled() {
+    return (config_word(PCI_COMMAND) & PCI_COMMAND_MEMORY) != 0;
+}
+
+/// Replaces the bytes of the real table by those that the host has written.
+void host_function::table_read(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
+    const std::uint64_t table_size = written_.size() * PCI_MSIX_ENTRY_SIZE;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        // Underflows below the table, so it is not < table_size.
+        const std::uint64_t at = offset + i - msix_table_;
+        if (at >= table_size) continue;
+        const std::uint32_t word =
+            written_[at / PCI_MSIX_ENTRY_SIZE].words[at % PCI_MSIX_ENTRY_SIZE / 4];
+        bytes[i] = static_cast<std::uint8_t>(word >> (8 * (at % 4)));
+    }
 }
 
 /// Handles a write of the host to the BAR with the table.
@@ -195,6 +220,8 @@ void host_function::table_written(std::uint64_t offset, std::span<const std::uin
             const bool was = entry.is_for_peer();
             auto* const word = &entry.words[at % PCI_MSIX_ENTRY_SIZE / 4];
             std::memcpy(reinterpret_cast<std::uint8_t*>(word) + in_word, &bytes[done], count);
+            entry.words[0] &= ~3u;
+            entry.words[3] &= PCI_MSIX_ENTRY_CTRL_MASKBIT;
             if (was != entry.is_for_peer())
                 program_interrupts();
             else if (was)
@@ -257,14 +284,28 @@ void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint
     }
     // Underflows unless the write contains this byte.
     const std::size_t enable_at = msix_ + 3 - offset;
-    if (msix_ != 0 && enable_at < bytes.size()) {
-        std::uint8_t& byte = bytes[enable_at];
-        host_msix_enable_ = byte & enable_byte;
-        byte =
-            static_cast<std::uint8_t>((byte & ~enable_byte) | (sends_messages() ? enable_byte : 0));
-    }
+    if (msix_ != 0 && enable_at < bytes.size()) enable_messages(bytes[enable_at]);
     sc_time untimed;
     send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
+    if (is_reset(offset, bytes)) restore();
+}
+
+/// Takes over the enable bit of the host's write, and replaces it by the function's.
+void host_function::enable_messages(std::uint8_t& written) {
+    const std::uint8_t before = std::exchange(host_msix_enable_, written & enable_byte);
+    if (before != host_msix_enable_) {
+        if (before != 0)
+            had_handler_ = std::ranges::any_of(raised_, [](auto& raised) { return bool(raised); });
+        program_vectors();  // entries for peers depend on the bit
+    }
+    written =
+        static_cast<std::uint8_t>((written & ~enable_byte) | (uses_messages() ? enable_byte : 0));
+}
+
+/// Whether this write starts a function-level reset: the last bit of device control.
+bool host_function::is_reset(std::uint32_t offset, std::span<const std::uint8_t> bytes) const {
+    const std::size_t at = express_ + PCI_EXP_DEVCTL + 1 - offset;  // underflows, as above
+    return express_ != 0 && at < bytes.size() && (bytes[at] & PCI_EXP_DEVCTL_BCR_FLR >> 8) != 0;
 }
 
 // --- BARs
@@ -343,7 +384,8 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
     const bar_window& bar = bars_[index];
     // The function's table contains messages to this port. The host's own entries are kept here, as
     // in VFIO; the host selects vectors with on_interrupt().
-    if (index == msix_bar_ && msix_ != 0 && command == tlm::TLM_WRITE_COMMAND) {
+    const bool of_table = index == msix_bar_ && msix_ != 0;
+    if (of_table && command == tlm::TLM_WRITE_COMMAND && memory_enabled()) {
         table_written(offset, bytes);
         return true;
     }
@@ -356,7 +398,9 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
             const std::uint64_t alignment = at % widest == 0 ? widest : at & (~at + 1);
             count = std::bit_floor(std::min(count, alignment));
         }
-        send(command, tlp::space::memory, bar.base + at, bytes.subspan(done, count), delay);
+        const auto piece = bytes.subspan(done, count);
+        const bool ok = send(command, tlp::space::memory, bar.base + at, piece, delay);
+        if (of_table && ok) table_read(at, piece);
         done += count;
     }
     return true;
@@ -400,24 +444,24 @@ void host_function::message(std::uint32_t vector) {
 
 // --- Reset
 
+/// As an operating system does, restores what it has saved before.
 void host_function::reset() {
+    if (express_ == 0) return restore();
     const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
-    std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
-    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
-        const std::uint32_t header = config_word(at);
-        if ((header & 0xff) == PCI_CAP_ID_EXP) {
-            const auto control = static_cast<std::uint16_t>(config_word(at + PCI_EXP_DEVCTL));
-            set_config_half(at + PCI_EXP_DEVCTL, control | PCI_EXP_DEVCTL_BCR_FLR);
-        }
-        at = header >> 8 & 0xfc;
-    }
+    const auto control = static_cast<std::uint16_t>(config_word(express_ + PCI_EXP_DEVCTL));
+    const auto control2 = static_cast<std::uint16_t>(config_word(express_ + PCI_EXP_DEVCTL2));
+    set_config_half(express_ + PCI_EXP_DEVCTL, control | PCI_EXP_DEVCTL_BCR_FLR);
+    set_config_half(express_ + PCI_EXP_DEVCTL, control);
+    set_config_half(express_ + PCI_EXP_DEVCTL2, control2);
     restore();
-    set_config_half(PCI_COMMAND, command);  // an operating system restores it after a reset
+    set_config_half(PCI_COMMAND, command);
 }
 
 void host_function::restore() {
     write_bars();
     forget_table();
+    host_msix_enable_ = 0;
+    had_handler_ = std::ranges::any_of(raised_, [](auto& raised) { return bool(raised); });
     if (msix_ != 0) program_interrupts();
 }
 
@@ -426,8 +470,9 @@ void host_function::detach() {
     set_config_half(PCI_COMMAND, 0);
     for (auto& raised : raised_) raised = nullptr;
     forget_table();
-    if (msix_ != 0) program_interrupts();
     host_msix_enable_ = 0;
+    had_handler_ = false;
+    if (msix_ != 0) program_interrupts();
     for (std::size_t i = 0; i < view_.size(); ++i) {
         view_[i] = static_cast<std::uint8_t>(view_[i] & ~view_mask_[i]);
     }

@@ -39,7 +39,8 @@ protected:
 /// The host sees a view of the configuration space: as in VFIO, BAR registers and the MSI-X enable
 /// bit are the host's own copies, because the real ones belong to the root complex. The same holds
 /// for the MSI-X table, except for entries whose message goes to the BAR of another function: these
-/// take effect while the host has MSI-X enabled, until a reset.
+/// take effect while the host has MSI-X enabled. A reset, also one by the host's write of device
+/// control, clears MSI-X enable and table; BAR registers keep the host's values.
 class host_function final : public function_port {
 public:
     /// Target address of MSI-X messages; it is outside a chip's host window.
@@ -105,16 +106,22 @@ private:
     };
 
     void size_bars();
-    void find_msix();
+    void find_capabilities();
     void program_interrupts();
+    void program_vectors();
+    void enable_messages(std::uint8_t& written);
     void with_memory_space(const std::function<void()>& call);
     void write_vector(std::uint32_t vector);
-    bool sends_messages() const;
+    bool uses_messages() const;
+    bool is_reset(std::uint32_t offset, std::span<const std::uint8_t> bytes) const;
+    bool memory_enabled();
+    void table_read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
     void table_written(std::uint64_t offset, std::span<const std::uint8_t> bytes);
     void forget_table();
     void add_mappable_areas(unsigned index, bar_info& info);
 
-    void send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
+    /// Returns whether the function has completed the request.
+    bool send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
               std::span<std::uint8_t> bytes, sc_core::sc_time& delay);
     std::uint32_t config_word(std::uint32_t offset);
     void set_config_word(std::uint32_t offset, std::uint32_t value);
@@ -133,10 +140,12 @@ private:
     std::array<bar_window, bar_count> bars_{};
     std::array<std::uint8_t, 24> view_{};       // BAR registers as written by the host
     std::array<std::uint8_t, 24> view_mask_{};  // their writable bits
-    std::uint32_t msix_ = 0;                    // capability offset; 0 = none
+    std::uint32_t express_ = 0, msix_ = 0;      // capability offsets; 0 = none
     std::uint8_t msix_bar_ = 0;
-    std::uint64_t msix_table_ = 0;               // offset in that BAR
-    std::uint8_t host_msix_enable_ = 0;          // enable bit as written by the host
+    std::uint64_t msix_table_ = 0;       // offset in that BAR
+    std::uint8_t host_msix_enable_ = 0;  // enable bit as written by the host
+    // The host has set a handler since MSI-X was last disabled: vectors without one are masked.
+    bool had_handler_ = false;
     std::vector<std::function<void()>> raised_;  // per vector; empty = disabled
     std::vector<table_entry> written_;           // per vector
     host_memory memory_;

@@ -19,6 +19,7 @@
 namespace trn {
 
 using pcie::framed;
+using reset_kind = pcie::config_space::reset_kind;
 using pcie::function_id;
 using pcie::tlp;
 using sc_core::sc_time;
@@ -111,6 +112,8 @@ void pcie_endpoint::build_pcie_capability() {
     space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP,
                                  payload_512 | all_tags | PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_FLR);
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL, 0x2810, 0xffff);
+    space_.keep_over_function_level_reset<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL,
+                                                         PCI_EXP_DEVCTL_PAYLOAD);
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
     pcie::define_link(space_, pcie_, cfg_.link_generation, cfg_.link_width);
     space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion time-outs A to D
@@ -135,7 +138,7 @@ void pcie_endpoint::build_msix() {
 }
 
 void pcie_endpoint::build_extended_capabilities() {
-    aer_ = pcie::add_error_reporting(space_);
+    errors_.add_capability(pcie_);
     const auto serial =
         space_.add_extended_capability(PCI_EXT_CAP_ID_DSN, 1, PCI_EXT_CAP_DSN_SIZEOF);
     space_.define<std::uint64_t>(serial + 4u, cfg_.serial_number);
@@ -177,7 +180,8 @@ void pcie_endpoint::power_changed() {
 
 void pcie_endpoint::device_control_changed() {
     const auto at = pcie_ + PCI_EXP_DEVCTL;
-    if ((space_.get<std::uint16_t>(at) & PCI_EXP_DEVCTL_BCR_FLR) != 0) reset_function();
+    if ((space_.get<std::uint16_t>(at) & PCI_EXP_DEVCTL_BCR_FLR) != 0)
+        reset_function(reset_kind::function_level);
 }
 
 void pcie_endpoint::msix_control_changed() {
@@ -194,7 +198,7 @@ void pcie_endpoint::supply(bool& by, bool on) {
     if (this->on() == was) return;
     if (was) space_.forget();
     no_power.set(was);
-    reset_function();
+    reset_function(reset_kind::conventional);
     if (auto* wire = link.link(); wire != nullptr) {
         if (was)
             wire->disable();
@@ -205,8 +209,8 @@ void pcie_endpoint::supply(bool& by, bool on) {
     }
 }
 
-void pcie_endpoint::reset_function() {
-    space_.reset();
+void pcie_endpoint::reset_function(reset_kind kind) {
+    space_.reset(kind);
     vectors_.reset();
     bars_changed();
     power_changed();
@@ -221,7 +225,8 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     if (header != nullptr && header->to == tlp::space::slot_power)
         return supply(in_slot_, request.get_address() != 0);
     if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (header != nullptr && header->to == tlp::space::hot_reset) return reset_function();
+    if (header != nullptr && header->to == tlp::space::hot_reset)
+        return reset_function(reset_kind::conventional);
     // Redirected; the requester has the data already.
     if (header != nullptr && header->to == tlp::space::completion) return;
     // Only accesses of the host are attributed to it; other devices have set their own initiator.
@@ -323,10 +328,7 @@ const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
 
 void pcie_endpoint::refuse_request(payload& request) {
     ++counters_.unsupported_requests;
-    const auto* header = request.get_extension<tlp>();
-    const bool posted =
-        request.is_write() && (header == nullptr || header->to != tlp::space::config);
-    uncorrectable(PCI_ERR_UNC_UNSUP, /*advisory=*/!posted);
+    report(errors_.uncorrectable(PCI_ERR_UNC_UNSUP, &request));
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
@@ -345,7 +347,7 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
     link.send(request, delay);
     if (header.header.lost) {
         if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
-        uncorrectable(PCI_ERR_UNC_COMP_TIME, /*advisory=*/false);
+        report(errors_.uncorrectable(PCI_ERR_UNC_COMP_TIME));
         ++counters_.timeouts;
         request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
@@ -383,25 +385,21 @@ void pcie_endpoint::pointers_revoked(plug&, std::uint64_t first, std::uint64_t l
 
 /// 2.9.1: devices on a link that goes down are reset.
 void pcie_endpoint::link_changed(plug&) {
-    if (on() && !link.up()) reset_function();
+    if (on() && !link.up()) reset_function(reset_kind::conventional);
 }
 
 void pcie_endpoint::link_erred(plug&, link_error error) {
-    if (pcie::log_correctable(space_, aer_, pcie_, error)) report(pcie::error_class::correctable);
+    report(errors_.correctable(error));
 }
 
-void pcie_endpoint::uncorrectable(std::uint32_t error, bool advisory) {
-    pcie::log_uncorrectable(space_, aer_, pcie_, error);
-    if (const auto wanted = pcie::wanted_message(space_, aer_, pcie_, error, advisory))
-        report(*wanted);
-}
-
-void pcie_endpoint::report(pcie::error_class severity) {
+/// Sends an error message to the root port, if software has enabled one.
+void pcie_endpoint::report(std::optional<pcie::error_class> severity) {
+    if (!severity) return;
     payload message;
     framed framed(message, id_);
     framed.header.to = tlp::space::error;
     message.set_write();
-    message.set_address(static_cast<std::uint64_t>(severity));
+    message.set_address(static_cast<std::uint64_t>(*severity));
     message.set_data_length(0);
     sc_time untimed;
     link.send(message, untimed);

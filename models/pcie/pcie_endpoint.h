@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <tlm>
 
 #include "models/pcie/config_space.h"
+#include "models/pcie/error_reporting.h"
 #include "models/pcie/lanes.h"
 #include "models/pcie/msix_table.h"
 #include "models/pcie/register_bridge.h"
@@ -115,10 +117,7 @@ private:
     bool may_be_polled(const window& in, const payload& request) const;
     void configure(payload& request, pcie::tlp& header);
     void refuse_request(payload& request);
-    /// Logs an uncorrectable error, and sends a message to the root port if software has enabled
-    /// it.
-    void uncorrectable(std::uint32_t error, bool advisory);
-    void report(pcie::error_class severity);
+    void report(std::optional<pcie::error_class> severity);
     const window* decode(std::uint64_t address, std::uint64_t length) const;
 
     void b_transport_dma(payload& request, sc_core::sc_time& delay);
@@ -132,7 +131,7 @@ private:
     void power_changed();
     void device_control_changed();
     void msix_control_changed();
-    void reset_function();
+    void reset_function(pcie::config_space::reset_kind kind);
     void supply(bool& by, bool on);
     bool on() const { return powered_ && in_slot_; }
     bool send_message(std::uint64_t address, std::uint32_t data);
@@ -148,7 +147,8 @@ private:
     pcie::msix_table vectors_;
     std::array<window, 3> windows_{};
     pcie::function_id id_ = 0;  // captured from configuration writes (2.2.9)
-    std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0, aer_ = 0;  // capability offsets
+    pcie::error_reporting errors_{space_};
+    std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0;  // capability offsets
     bool powered_ = true, in_slot_ = true;
     bool bus_master_ = false, in_d3_ = false,
          memory_space_ = false;  // state after the last configuration write

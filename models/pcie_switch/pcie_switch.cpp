@@ -123,9 +123,8 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
         return configure(request, *header, delay);
     }
     if (header->to == tlp::space::completion) return pass_completion(at, request, *header, delay);
-    const way next = route_memory(at, *header, request.get_address(), request.get_data_length(),
-                                  /*quiet=*/false);
-    if (next.out == nullptr) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    const way next = route_memory(at, *header, request.get_address(), request.get_data_length());
+    if (next.out == nullptr) return refuse(request, *next.refused_by, next.error);
     ++*next.count;
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time start = now + delay;
@@ -192,18 +191,15 @@ void pcie_switch::occupy(passage& part, const payload& completion, sc_time& dela
 
 pcie_switch::way pcie_switch::below(std::uint64_t address, std::uint64_t length, unsigned except) {
     for (unsigned i = 0; i < down_.size(); ++i)
-        if (i != except && down_[i]->as->claims(address, length)) return {&down[i], down_[i].get()};
+        if (i != except && down_[i]->as->claims(address, length))
+            return {.out = &down[i], .through = down_[i].get()};
     return {};
 }
 
-/// `quiet`: does not log errors.
 pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
-                                           std::uint64_t address, std::uint64_t length,
-                                           bool quiet) {
-    const auto refused = [&](bridge& at, std::uint32_t error) {
-        if (!quiet) at.log(error);
-        if (!quiet) ++counters_.refused;
-        return way{};
+                                           std::uint64_t address, std::uint64_t length) {
+    const auto refused = [](bridge& at, std::uint32_t error) {
+        return way{.refused_by = &at, .error = error};
     };
     if (from.index() == up_index) {
         way next = up_.as->claims(address, length) ? below(address, length, up_index) : way{};
@@ -233,7 +229,7 @@ pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
         if (up_.as->claims(address, length)) return refused(port, PCI_ERR_UNC_UNSUP);
     }
     if (!up_.as->passes_up()) return refused(*up_.as, PCI_ERR_UNC_UNSUP);
-    return {&up, &up_, &counters_.up};
+    return {.out = &up, .through = &up_, .count = &counters_.up};
 }
 
 void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
@@ -258,7 +254,7 @@ void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
 }
 
 void pcie_switch::refuse(payload& request, bridge& at, std::uint32_t error) {
-    at.log(error);
+    at.log(error, &request);
     ++counters_.refused;
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
@@ -268,7 +264,7 @@ unsigned pcie_switch::peeked(plug& at, payload& request) {
     static const tlp of_host{};
     if (!side_of(at).as->reachable()) return 0;
     const way next = route_memory(at, header == nullptr ? of_host : *header, request.get_address(),
-                                  request.get_data_length(), /*quiet=*/true);
+                                  request.get_data_length());
     return next.out == nullptr ? 0 : next.out->peek(request);
 }
 
@@ -277,7 +273,7 @@ bool pcie_switch::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dm
     static const tlp of_host{};
     side& in = side_of(at);
     const way next = in.as->reachable() ? route_memory(at, header == nullptr ? of_host : *header,
-                                                       request.get_address(), 1, /*quiet=*/true)
+                                                       request.get_address(), 1)
                                         : way{};
     if (next.out == nullptr) return refuse_pointer(request, dmi);
     // Completions must be redirected; reads through a pointer would bypass the redirection.

@@ -96,6 +96,8 @@ private:
         plug* out = nullptr;  // nullptr: no route
         side* through = nullptr;
         std::uint64_t* count = nullptr;
+        pcie::bridge* refused_by = nullptr;  // without a route: the port, and its error
+        std::uint32_t error = 0;
     };
 
     void received(plug& at, payload& request, sc_core::sc_time& delay) override;
@@ -109,7 +111,7 @@ private:
     side& side_of(const plug& at) { return at.index() == up_index ? up_ : *down_[at.index()]; }
     void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
     way route_memory(const plug& from, const pcie::tlp& header, std::uint64_t address,
-                     std::uint64_t length, bool quiet);
+                     std::uint64_t length);
     way below(std::uint64_t address, std::uint64_t length, unsigned except);
     bool redirects_completion(const way& next) const;
     void redirect_completion(const payload& request, const pcie::tlp& header,

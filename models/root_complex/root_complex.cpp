@@ -245,11 +245,14 @@ void root_complex::program_slot(const node& bridge, std::uint32_t number) {
                      (PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC) << 16);
 }
 
-/// Handles a hot-plug message: programs the devices below if the link is up.
+/// Handles an interrupt of a port. After a hot-plug event: programs the devices below if the link
+/// is up.
 void root_complex::hot_plug(std::uint32_t number) {
     if (!started_ || number >= bridges_.size()) return;
-    ++counters_.hot_plug_events;
     const node& at = *bridges_[number];
+    const auto slot = config_read(at.id, at.pcie + PCI_EXP_SLTCTL) >> 16;
+    if ((slot & (PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC)) == 0) return;
+    ++counters_.hot_plug_events;
     program_slot(at, number);
     const auto link = config_read(at.id, at.pcie + PCI_EXP_LNKCTL) >> 16;
     const bool reachable = (link & PCI_EXP_LNKSTA_DLLLA) != 0;
@@ -260,25 +263,35 @@ void root_complex::hot_plug(std::uint32_t number) {
 
 void root_complex::report(function_id source, pcie::error_class severity) {
     if (severity == pcie::error_class::correctable || !events_.uncorrectable) return;
-    const std::uint32_t error = first_error(source);
+    const std::uint32_t capability = error_capability(source);
+    if (capability == 0) return;
+    const std::uint32_t error = first_error(source, capability);
+    // Errors of ports are handled here; those of a function are recorded until its driver clears
+    // them.
+    if (std::ranges::find(bridges_, source, &node::id) != bridges_.end())
+        config_write(source, capability + PCI_ERR_UNCOR_STATUS, error);
     if (error != 0 && error != PCI_ERR_UNC_SURPDN) events_.uncorrectable(source, error);
 }
 
-/// 0: the source has recorded none, or does not answer.
-std::uint32_t root_complex::first_error(function_id source) {
+/// Offset of the advanced error reporting of a function or port. 0: none, or it does not answer.
+std::uint32_t root_complex::error_capability(function_id source) {
     constexpr std::uint32_t no_answer = ~std::uint32_t{0};
     std::uint32_t at = PCI_CFG_SPACE_SIZE;
     for (unsigned seen = 0; at >= PCI_CFG_SPACE_SIZE && seen < 48; ++seen) {
         const std::uint32_t header = config_read(source, at);
         if (header == no_answer) return 0;
-        if (PCI_EXT_CAP_ID(header) == PCI_EXT_CAP_ID_ERR) {
-            const std::uint32_t errors = config_read(source, at + PCI_ERR_UNCOR_STATUS) &
-                                         ~config_read(source, at + PCI_ERR_UNCOR_MASK);
-            return errors & -errors;
-        }
+        if (PCI_EXT_CAP_ID(header) == PCI_EXT_CAP_ID_ERR) return at;
         at = PCI_EXT_CAP_NEXT(header);
     }
     return 0;
+}
+
+/// 0: the source has recorded none that it does not mask.
+std::uint32_t root_complex::first_error(function_id source, std::uint32_t capability) {
+    const std::uint32_t errors = config_read(source, capability + PCI_ERR_UNCOR_STATUS) &
+                                 ~config_read(source, capability + PCI_ERR_UNCOR_MASK);
+    const auto first = 1u << PCI_ERR_CAP_FEP(config_read(source, capability + PCI_ERR_CAP));
+    return (errors & first) != 0 ? first : errors & -errors;
 }
 
 std::vector<serves_functions::served> root_complex::functions() {
@@ -407,10 +420,13 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
         return;
     }
     if (header->to == tlp::space::completion) return pass_completion(request, *header, delay);
-    if (!above.passes_up()) return;
+    if (!above.passes_up()) {
+        ++counters_.refused;
+        return above.log(PCI_ERR_UNC_UNSUP, &request);
+    }
     if (above.acs(PCI_ACS_SV) && !above.has_bus(pcie::bus_of(header->requester))) {
         ++counters_.refused;
-        return above.log(PCI_ERR_UNC_ACSV);
+        return above.log(PCI_ERR_UNC_ACSV, &request);
     }
     host_function* function = sender(*header);
     if (request.get_address() == host_function::message_address && request.is_write()) {

@@ -58,8 +58,9 @@ public:
     /// Events of ports for the operating system of the server. Called inside a slice of simulated
     /// time.
     struct port_events {
-        /// A nonfatal or fatal error message; `error`: PCI_ERR_UNC_*, the lowest that the source
-        /// has recorded and does not mask. Not for a link that went down, which `slot` reports.
+        /// A nonfatal or fatal error message; `error`: PCI_ERR_UNC_*, the first that the source has
+        /// recorded, if it does not mask it, else the lowest unmasked one. Not for a link that went
+        /// down, which `slot` reports.
         std::function<void(pcie::function_id source, std::uint32_t error)> uncorrectable = {};
         /// The card of a root port or of a switch's port has become reachable or unreachable.
         std::function<void(pcie::function_id port, bool reachable)> slot = {};
@@ -135,7 +136,8 @@ private:
     void program_slot(const node& bridge, std::uint32_t number);
     void hot_plug(std::uint32_t number);
     void report(pcie::function_id source, pcie::error_class severity);
-    std::uint32_t first_error(pcie::function_id source);
+    std::uint32_t error_capability(pcie::function_id source);
+    std::uint32_t first_error(pcie::function_id source, std::uint32_t capability);
 
     // host_bus
     void send(payload& request, pcie::tlp& header, sc_core::sc_time& delay) override;

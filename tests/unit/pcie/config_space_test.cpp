@@ -65,16 +65,22 @@ TEST(ConfigSpaceTest, HookIsCalledForEveryWriteToItsRegister) {
     EXPECT_EQ(received, 2);
 }
 
-TEST(ConfigSpaceTest, ResetKeepsStickyRegisters) {
+TEST(ConfigSpaceTest, EachKindOfResetKeepsItsBits) {
     config_space space;
-    space.define<std::uint32_t>(0x40, 1, ~0u);
-    space.define<std::uint32_t>(0x44, 2, ~0u);
-    space.keep_over_reset(0x44, 4);
-    write<std::uint32_t>(space, 0x40, 0xaa);
-    write<std::uint32_t>(space, 0x44, 0xbb);
-    space.reset();
+    for (const std::uint32_t at : {0x40u, 0x44u, 0x48u}) space.define<std::uint32_t>(at, 1, ~0u);
+    space.keep_over_reset(0x44, ~0u);
+    space.keep_over_function_level_reset(0x48, 0xff00u);
+    for (const std::uint32_t at : {0x40u, 0x44u, 0x48u})
+        write<std::uint32_t>(space, at, 0xaaaa'aaaa);
+    space.reset(config_space::reset_kind::function_level);
     EXPECT_EQ(space.get<std::uint32_t>(0x40), 1u);
-    EXPECT_EQ(space.get<std::uint32_t>(0x44), 0xbbu);
+    EXPECT_EQ(space.get<std::uint32_t>(0x44), 0xaaaa'aaaau);
+    EXPECT_EQ(space.get<std::uint32_t>(0x48), 0xaa01u);
+    space.reset(config_space::reset_kind::conventional);
+    EXPECT_EQ(space.get<std::uint32_t>(0x44), 0xaaaa'aaaau);
+    EXPECT_EQ(space.get<std::uint32_t>(0x48), 1u);
+    space.forget();
+    EXPECT_EQ(space.get<std::uint32_t>(0x44), 1u);
 }
 
 TEST(ConfigSpaceTest, AccessesPastTheEndHaveNoEffect) {

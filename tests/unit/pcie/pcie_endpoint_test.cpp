@@ -60,7 +60,9 @@ TEST_F(PcieEndpointTest, DisabledMemorySpaceReadsAllOnesAndIsReported) {
     EXPECT_EQ(endpoint.counters().unsupported_requests, 1u);
     EXPECT_EQ(misuse::count(misuse::host_access_refused, "endpoint"), 1u);
     const auto aer_status = endpoint.space().get<std::uint32_t>(0x100 + PCI_ERR_UNCOR_STATUS);
-    EXPECT_EQ(aer_status, std::uint32_t{PCI_ERR_UNC_UNSUP});
+    EXPECT_EQ(aer_status, 0u);  // advisory, and that is masked after a reset
+    EXPECT_EQ(config<std::uint16_t>(0x40 + PCI_EXP_DEVSTA),
+              PCI_EXP_DEVSTA_CED | PCI_EXP_DEVSTA_URD);
     enable();
     EXPECT_EQ(read<std::uint32_t>(0, 0), 0u);
 }
@@ -83,6 +85,32 @@ TEST_F(PcieEndpointTest, RegistersAcceptEveryHostAccessWidth) {
     EXPECT_TRUE(root.bar_read(0, ram_at + 3, back, delay));
     EXPECT_EQ(back, odd);
     EXPECT_EQ(ram.bytes().data()[3 + 36], 36);
+}
+
+/// Peers' requests of any length arrive undivided.
+TEST_F(PcieEndpointTest, ReadOfOddLengthReadsEachRegisterOnce) {
+    enable();
+    for (std::uint32_t i = 0; i < 8; ++i) registers.words[i] = 0x0302'0100 + 0x0404'0404 * i;
+    for (unsigned first = 0; first < 4; ++first) {
+        for (unsigned length = 1; length < 20; ++length) {
+            registers.accesses.clear();
+            std::array<std::uint8_t, 20> bytes{};
+            tlm::tlm_generic_payload request;
+            const pcie::framed framed(request, 0x0200);  // another function
+            request.set_read();
+            request.set_address(root.bar(0).bus_address + first);
+            request.set_data_ptr(bytes.data());
+            request.set_data_length(length);
+            request.set_streaming_width(length);
+            sc_core::sc_time untimed;
+            complex.port[0].send(request, untimed);
+            ASSERT_TRUE(request.is_response_ok());
+            for (unsigned i = 0; i < length; ++i) ASSERT_EQ(bytes[i], first + i);
+            ASSERT_EQ(registers.accesses.size(), (first + length + 3) / 4);
+            for (const auto& [at, count] : registers.accesses)
+                ASSERT_EQ(count, 1u) << at << " of " << length << " bytes at " << first;
+        }
+    }
 }
 
 TEST_F(PcieEndpointTest, PartialRegisterWritesAreRefused) {
@@ -202,6 +230,105 @@ TEST_F(PcieEndpointTest, FunctionLevelResetClearsSoftwareStateAndNotifiesTheChip
     EXPECT_EQ(read<std::uint32_t>(0, 0), 9u);
     EXPECT_TRUE(endpoint.interrupt(3));
     EXPECT_EQ(raised, 1u);
+}
+
+/// As vfio-pci does in a guest before a program opens the function: nothing but a configuration
+/// write reaches the platform.
+TEST_F(PcieEndpointTest, GuestsFunctionLevelResetLeavesAFunctionThatWorks) {
+    constexpr std::uint32_t msix = 0x84, control = 0x40 + PCI_EXP_DEVCTL;
+    enable();
+    set_config<std::uint64_t>(0x10, 0xc0'0000'0000);
+    std::uint32_t raised = 0;
+    root.on_interrupt(3, [&] { ++raised; });
+    set_config<std::uint16_t>(msix + PCI_MSIX_FLAGS, PCI_MSIX_FLAGS_ENABLE);
+    write<std::uint32_t>(2, 3 * PCI_MSIX_ENTRY_SIZE, 0xfee0'1000);
+    registers.words[0] = 9;
+    for (const unsigned width : {1u, 2u, 4u}) {  // of the write
+        SCOPED_TRACE(width);
+        const auto old = config<std::uint32_t>(control) | PCI_EXP_DEVCTL_BCR_FLR;
+        if (width == 1)
+            set_config<std::uint8_t>(control + 1, static_cast<std::uint8_t>(old >> 8));
+        else if (width == 2)
+            set_config<std::uint16_t>(control, static_cast<std::uint16_t>(old));
+        else
+            set_config<std::uint32_t>(control, old);
+        EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);
+        EXPECT_EQ(config<std::uint64_t>(0x10), 0xc0'0000'0004u);
+        EXPECT_EQ(config<std::uint16_t>(msix + PCI_MSIX_FLAGS) & PCI_MSIX_FLAGS_ENABLE, 0);
+        enable();
+        EXPECT_EQ(read<std::uint32_t>(0, 0), 9u);
+        EXPECT_EQ(read<std::uint32_t>(2, 3 * PCI_MSIX_ENTRY_SIZE), 0u);
+        EXPECT_EQ(read<std::uint32_t>(2, 3 * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL), 1u);
+        raised = 0;
+        endpoint.interrupt(3);
+        EXPECT_EQ(raised, 1u);
+    }
+}
+
+/// 6.6.2 excludes Max_Payload_Size and the link; 6.6.1 does not.
+TEST_F(PcieEndpointTest, FunctionLevelResetKeepsPayloadSizeAndLinkControl) {
+    constexpr std::uint32_t control = 0x40 + PCI_EXP_DEVCTL, link = 0x40 + PCI_EXP_LNKCTL;
+    constexpr std::uint16_t payload_512 = 2 << 5, read_request_4096 = 5 << 12;
+    set_config<std::uint16_t>(link, PCI_EXP_LNKCTL_CCC);
+    set_config<std::uint16_t>(control, payload_512 | read_request_4096);
+    set_config<std::uint16_t>(control, payload_512 | PCI_EXP_DEVCTL_BCR_FLR);
+    EXPECT_EQ(config<std::uint16_t>(control), 0x2810 | payload_512);
+    EXPECT_EQ(config<std::uint16_t>(link), PCI_EXP_LNKCTL_CCC);
+    pcie::signal(complex.port[0], pcie::tlp::space::hot_reset);
+    EXPECT_EQ(config<std::uint16_t>(control), 0x2810);
+    EXPECT_EQ(config<std::uint16_t>(link), 0);
+}
+
+TEST_F(PcieEndpointTest, ResetRestoresDeviceControlAndEndsMsix) {
+    constexpr std::uint32_t msix = 0x84, control = 0x40 + PCI_EXP_DEVCTL;
+    enable();
+    set_config<std::uint16_t>(control, 0x2810 | PCI_EXP_DEVCTL_NFERE);
+    set_config<std::uint16_t>(msix + PCI_MSIX_FLAGS, PCI_MSIX_FLAGS_ENABLE);
+    root.reset();
+    EXPECT_EQ(config<std::uint16_t>(control), 0x2810 | PCI_EXP_DEVCTL_NFERE);
+    EXPECT_EQ(config<std::uint16_t>(msix + PCI_MSIX_FLAGS) & PCI_MSIX_FLAGS_ENABLE, 0);
+}
+
+TEST_F(PcieEndpointTest, MsixTableReadsBackWhatTheHostHasWritten) {
+    EXPECT_EQ(read<std::uint32_t>(2, 0), ~0u);  // memory space is off
+    write<std::uint32_t>(2, 0, 0x1234);
+    enable();
+    root.on_interrupt(1, [] {});
+    EXPECT_EQ(read<std::uint32_t>(2, 0), 0u);
+    EXPECT_EQ(read<std::uint32_t>(2, PCI_MSIX_ENTRY_VECTOR_CTRL), 1u);
+    const std::uint64_t entry = PCI_MSIX_ENTRY_SIZE;  // vector 1
+    write<std::uint64_t>(2, entry, 0x1'fee0'1003);
+    write<std::uint32_t>(2, entry + PCI_MSIX_ENTRY_DATA, 0x4041);
+    write<std::uint32_t>(2, entry + PCI_MSIX_ENTRY_VECTOR_CTRL, 0xffff'fffe);
+    EXPECT_EQ(read<std::uint64_t>(2, entry), 0x1'fee0'1000u);
+    EXPECT_EQ(read<std::uint32_t>(2, entry + PCI_MSIX_ENTRY_DATA), 0x4041u);
+    EXPECT_EQ(read<std::uint8_t>(2, entry + PCI_MSIX_ENTRY_DATA + 1), 0x40u);
+    EXPECT_EQ(read<std::uint32_t>(2, entry + PCI_MSIX_ENTRY_VECTOR_CTRL), 0u);
+    EXPECT_EQ(read<std::uint32_t>(2, 32 * PCI_MSIX_ENTRY_SIZE), 0u);  // after the table
+}
+
+TEST_F(PcieEndpointTest, InterruptOfAVectorWithoutHandlerIsPending) {
+    enable();
+    unsigned raised = 0;
+    const auto handle = [&](unsigned vector) { root.on_interrupt(vector, [&] { ++raised; }); };
+    handle(2);
+    root.on_interrupt(2, {});  // the last one
+    endpoint.interrupt(2);
+    EXPECT_EQ(read<std::uint32_t>(2, 0x1000), 4u);  // PBA
+    handle(2);
+    EXPECT_EQ(raised, 1u);
+    EXPECT_EQ(read<std::uint32_t>(2, 0x1000), 0u);
+    // A guest enables MSI-X before it unmasks a vector.
+    root.detach();
+    enable();
+    set_config<std::uint16_t>(0x84 + PCI_MSIX_FLAGS, PCI_MSIX_FLAGS_ENABLE);
+    endpoint.interrupt(2);
+    handle(2);
+    EXPECT_EQ(raised, 2u);
+    // Nothing is pending while MSI-X is disabled.
+    set_config<std::uint16_t>(0x84 + PCI_MSIX_FLAGS, 0);
+    root.on_interrupt(2, {});
+    EXPECT_EQ(read<std::uint32_t>(2, 0x1000), 0u);
 }
 
 TEST_F(PcieEndpointTest, VectorReachesTheRegisteredHostCallback) {

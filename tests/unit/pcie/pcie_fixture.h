@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <systemc>
 #include <tlm>
 
@@ -16,12 +17,13 @@
 
 namespace trn::test {
 
-/// 32-bit registers with a register bank's checks: other widths are burst errors.
+/// 32-bit registers with a register bank's checks: parts of words are burst errors, after the words
+/// before them.
 class word_registers : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<word_registers, 64> in{"in"};
     std::array<std::uint32_t, 1024> words{};
-    unsigned accesses = 0;
+    std::map<std::uint64_t, unsigned> accesses;  // by offset
 
     explicit word_registers(sc_core::sc_module_name name) : sc_module(name) {
         in.register_b_transport(this, &word_registers::b_transport);
@@ -29,17 +31,19 @@ public:
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-        const auto at = payload.get_address();
-        if (payload.get_data_length() != 4 || at % 4 != 0) {
-            payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-            return;
+        for (unsigned done = 0; done < payload.get_data_length(); done += 4) {
+            const auto at = payload.get_address() + done;
+            if (payload.get_data_length() - done < 4 || at % 4 != 0) {
+                payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+                return;
+            }
+            ++accesses[at];
+            std::uint32_t& word = words.at(at / 4);
+            if (payload.is_write())
+                std::memcpy(&word, payload.get_data_ptr() + done, 4);
+            else
+                std::memcpy(payload.get_data_ptr() + done, &word, 4);
         }
-        ++accesses;
-        std::uint32_t& word = words.at(at / 4);
-        if (payload.is_write())
-            std::memcpy(&word, payload.get_data_ptr(), 4);
-        else
-            std::memcpy(payload.get_data_ptr(), &word, 4);
         payload.set_response_status(tlm::TLM_OK_RESPONSE);
     }
 };

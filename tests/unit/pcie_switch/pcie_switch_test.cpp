@@ -312,6 +312,37 @@ TEST_F(PcieSwitchTest, SourceValidationBlocksAFalseRequesterId) {
     EXPECT_EQ(first.counters().refused, 1u);
 }
 
+/// Errors of requests that a port refuses: a read is advisory, and the log has its header.
+TEST_F(PcieSwitchTest, PortLogsTheRequestThatItRefuses) {
+    auto& port = first.down_port(3);
+    set_acs(port, PCI_ACS_SV);
+    const auto refused = [&](tlm::tlm_command command) {
+        std::uint32_t word = 0;
+        tlm::tlm_generic_payload request;
+        const pcie::framed framed(request, 0x7700);  // not below this port
+        request.set_command(command);
+        request.set_address(0x1000);
+        request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&word));
+        request.set_data_length(4);
+        request.set_streaming_width(4);
+        sc_core::sc_time untimed;
+        b.endpoint.link.send(request, untimed);
+        EXPECT_FALSE(request.is_response_ok());
+    };
+    const auto logged = [&](std::uint32_t at) {
+        return port.space().get<std::uint32_t>(0x100 + at);
+    };
+    refused(tlm::TLM_READ_COMMAND);
+    EXPECT_EQ(logged(PCI_ERR_UNCOR_STATUS), 0u);
+    EXPECT_TRUE(logged(PCI_ERR_COR_STATUS) & PCI_ERR_COR_ADV_NFAT);
+    refused(tlm::TLM_WRITE_COMMAND);
+    EXPECT_EQ(logged(PCI_ERR_UNCOR_STATUS), std::uint32_t{PCI_ERR_UNC_ACSV});
+    EXPECT_EQ(1u << PCI_ERR_CAP_FEP(logged(PCI_ERR_CAP)), std::uint32_t{PCI_ERR_UNC_ACSV});
+    EXPECT_EQ(logged(PCI_ERR_HEADER_LOG), 0x4000'0001u);
+    EXPECT_EQ(logged(PCI_ERR_HEADER_LOG + 4), 0x7700'000fu);
+    EXPECT_EQ(logged(PCI_ERR_HEADER_LOG + 8), 0x1000u);
+}
+
 TEST_F(PcieSwitchTest, InterruptsPassUpstreamToTheWaitingProgram) {
     unsigned observed = 0;
     fc().on_interrupt(2, [&] { ++observed; });

@@ -250,6 +250,65 @@ TEST_F(RootComplexTest, SurpriseDownIsRecordedAndTheCardReturnsReset) {
     EXPECT_EQ(a.engine.read(0x1000), 0x5a5a5a5au);
 }
 
+/// The supplies of a card: its sled's and its slot's.
+struct PoweredCardTest : RootComplexTest {
+    PoweredCardTest() { supply.bind(a.endpoint.power_lost); }
+    bool works() {
+        test::turn_on(fa());
+        std::uint32_t id = 0;
+        fa().config_read(0, {reinterpret_cast<std::uint8_t*>(&id), sizeof id});
+        return id != ~0u && read_bar<std::uint32_t>(fa(), 4, 0) != ~0u;
+    }
+    irq_out supply{"supply"};
+};
+
+TEST_F(PoweredCardTest, LinkUpDoesNotReplacePower) {
+    supply.set(true);
+    const auto events = host.counters().hot_plug_events;
+    host.inject("link_up", {});
+    EXPECT_FALSE(link_active(0));
+    EXPECT_EQ(host.counters().hot_plug_events, events);
+    supply.set(false);
+    EXPECT_TRUE(link_active(0));
+    EXPECT_EQ(host.counters().hot_plug_events, events + 1);
+    EXPECT_TRUE(works());
+}
+
+TEST_F(PoweredCardTest, SurpriseDownLastsOverALossOfPower) {
+    host.inject("surprise_down", {});
+    supply.set(true);
+    supply.set(false);
+    EXPECT_FALSE(works());
+    host.inject("link_up", {});
+    EXPECT_TRUE(works());
+    supply.set(true);
+    host.inject("surprise_down", {});
+    supply.set(false);
+    EXPECT_FALSE(works());
+    host.inject("link_up", {});
+    EXPECT_TRUE(works());
+}
+
+TEST_F(PoweredCardTest, ReturnsWhenItHasBothSuppliesInAnyOrder) {
+    for (const bool power_first : {true, false}) {
+        SCOPED_TRACE(power_first);
+        supply.set(true);
+        host.inject("card_removed", {});
+        if (power_first) supply.set(false);
+        host.inject("card_inserted", {});
+        EXPECT_EQ(works(), power_first);
+        supply.set(false);
+        EXPECT_TRUE(works());
+        host.inject("card_removed", {});
+        supply.set(true);
+        if (power_first) supply.set(false);
+        host.inject("card_inserted", {});
+        EXPECT_EQ(works(), power_first);
+        supply.set(false);
+        EXPECT_TRUE(works());
+    }
+}
+
 TEST_F(RootComplexTest, PulledCardIsAbsentUntilOneIsInserted) {
     host.inject("card_removed", {{"port", "1"}});
     EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDS, 0);
@@ -427,6 +486,223 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     EXPECT_EQ(host.root_port(1).space().get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS), 0u);
 }
 
+/// Advanced error reporting of card a, and of its root port.
+struct ErrorTest : RootComplexTest {
+    static constexpr std::uint32_t errors = 0x100, status = express + PCI_EXP_DEVSTA;
+    ErrorTest() {
+        set16(PCI_COMMAND, 0);  // every memory request is unsupported
+        set32(errors + PCI_ERR_COR_MASK, 0);
+    }
+    void set16(std::uint32_t at, unsigned value) {
+        const std::uint8_t bytes[2] = {static_cast<std::uint8_t>(value),
+                                       static_cast<std::uint8_t>(value >> 8)};
+        fa().config_write(at, bytes);
+    }
+    void set32(std::uint32_t at, std::uint32_t value) {
+        fa().config_write(at, {reinterpret_cast<const std::uint8_t*>(&value), sizeof value});
+    }
+    std::uint32_t get32(std::uint32_t at) { return a.endpoint.space().get<std::uint32_t>(at); }
+    std::uint16_t device_status() { return a.endpoint.space().get<std::uint16_t>(status); }
+    std::uint32_t root_status() {
+        return host.root_port(0).space().get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS);
+    }
+    std::vector<std::uint32_t> header_log() {
+        std::vector<std::uint32_t> words;
+        for (std::uint32_t i = 0; i < 4; ++i)
+            words.push_back(get32(errors + PCI_ERR_HEADER_LOG + 4 * i));
+        return words;
+    }
+    std::uint32_t first_error() { return PCI_ERR_CAP_FEP(get32(errors + PCI_ERR_CAP)); }
+    void bad_write() { write_bar<std::uint32_t>(fa(), 4, 0x108, 1); }
+    void bad_read() { read_bar<std::uint16_t>(fa(), 2, 0x106); }
+    static constexpr unsigned unsupported = 20;  // bit number
+};
+
+/// 6.2.3.2.4, 6.2.5: the completion has reported it, so the device status shows a correctable
+/// error, and nothing else is recorded while advisory errors are masked.
+TEST_F(ErrorTest, AdvisoryErrorIsACorrectableOne) {
+    set32(errors + PCI_ERR_COR_MASK, PCI_ERR_COR_ADV_NFAT);
+    bad_read();
+    EXPECT_EQ(device_status(), PCI_EXP_DEVSTA_CED | PCI_EXP_DEVSTA_URD);
+    EXPECT_EQ(get32(errors + PCI_ERR_COR_STATUS), std::uint32_t{PCI_ERR_COR_ADV_NFAT});
+    EXPECT_EQ(get32(errors + PCI_ERR_UNCOR_STATUS), 0u);
+    EXPECT_EQ(first_error(), 0u);
+    EXPECT_EQ(root_status(), 0u);
+
+    set32(errors + PCI_ERR_COR_MASK, 0);
+    bad_read();
+    EXPECT_EQ(get32(errors + PCI_ERR_UNCOR_STATUS), std::uint32_t{PCI_ERR_UNC_UNSUP});
+    EXPECT_EQ(first_error(), unsupported);
+    EXPECT_EQ(root_status(), std::uint32_t{PCI_ERR_ROOT_COR_RCV});
+    EXPECT_EQ(device_status(), PCI_EXP_DEVSTA_CED | PCI_EXP_DEVSTA_URD);
+
+    // Severity fatal: not advisory.
+    set32(errors + PCI_ERR_UNCOR_SEVER, PCI_ERR_UNC_UNSUP);
+    set16(status, 0xf);
+    bad_read();
+    EXPECT_EQ(device_status(), PCI_EXP_DEVSTA_FED | PCI_EXP_DEVSTA_URD);
+}
+
+/// 6.2.3.2.4: the uncorrectable mask concerns what is logged, not the correctable message.
+TEST_F(ErrorTest, MaskOfTheErrorDoesNotMaskItsAdvisoryMessage) {
+    set32(errors + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_UNSUP);
+    bad_read();
+    EXPECT_EQ(root_status(), std::uint32_t{PCI_ERR_ROOT_COR_RCV});
+    EXPECT_EQ(get32(errors + PCI_ERR_UNCOR_STATUS), std::uint32_t{PCI_ERR_UNC_UNSUP});
+    EXPECT_EQ(first_error(), 0u);
+    EXPECT_EQ(header_log(), std::vector<std::uint32_t>(4));
+}
+
+TEST_F(ErrorTest, FirstErrorKeepsPointerAndHeaderUntilItIsCleared) {
+    const auto bar4 = fa().bar(4).bus_address;
+    bad_write();
+    const std::vector<std::uint32_t> write_header = {0x6000'0001, 0x0000'000f,
+                                                     static_cast<std::uint32_t>(bar4 >> 32),
+                                                     static_cast<std::uint32_t>(bar4) + 0x108};
+    EXPECT_EQ(first_error(), unsupported);
+    EXPECT_EQ(header_log(), write_header);
+    bad_read();
+    EXPECT_EQ(header_log(), write_header) << "the first error is not served yet";
+    set32(errors + PCI_ERR_UNCOR_STATUS, PCI_ERR_UNC_UNSUP);
+    bad_read();  // two bytes of a 32-bit address
+    EXPECT_EQ(header_log(), (std::vector<std::uint32_t>{0x0000'0001, 0x0000'000c, 0xc000'0104, 0}));
+    // A masked error is recorded without header.
+    set32(errors + PCI_ERR_UNCOR_STATUS, PCI_ERR_UNC_UNSUP);
+    set32(errors + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_UNSUP);
+    bad_write();
+    EXPECT_EQ(get32(errors + PCI_ERR_UNCOR_STATUS), std::uint32_t{PCI_ERR_UNC_UNSUP});
+    EXPECT_NE(header_log(), write_header);
+    // A missing completion has none.
+    set32(errors + PCI_ERR_UNCOR_STATUS, PCI_ERR_UNC_UNSUP);
+    test::turn_on(fa());
+    std::vector<std::uint8_t> page(4096);
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
+    host.inject("lost_completion", {});
+    a.engine.read(0x1000);
+    EXPECT_EQ(1u << first_error(), std::uint32_t{PCI_ERR_UNC_COMP_TIME});
+    EXPECT_EQ(header_log(), std::vector<std::uint32_t>(4));
+    // The log is sticky.
+    set16(express + PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_BCR_FLR);
+    EXPECT_EQ(1u << first_error(), std::uint32_t{PCI_ERR_UNC_COMP_TIME});
+}
+
+TEST_F(ErrorTest, HeaderShowsByteEnablesAndConfigurationRequests) {
+    std::uint8_t bytes[64] = {};
+    const auto header = [&](std::uint64_t address, unsigned length) {
+        tlm::tlm_generic_payload request;
+        const pcie::framed framed(request, 0x0312);
+        request.set_read();
+        request.set_address(address);
+        request.set_data_ptr(bytes);
+        request.set_data_length(length);
+        const auto words = pcie::header_of(request);
+        return std::vector<std::uint32_t>(words.begin(), words.end());
+    };
+    EXPECT_EQ(header(0x1000, 4), (std::vector<std::uint32_t>{0x0000'0001, 0x0312'000f, 0x1000, 0}));
+    EXPECT_EQ(header(0x1001, 2), (std::vector<std::uint32_t>{0x0000'0001, 0x0312'0006, 0x1000, 0}));
+    EXPECT_EQ(header(0x1003, 6), (std::vector<std::uint32_t>{0x0000'0003, 0x0312'0018, 0x1000, 0}));
+    EXPECT_EQ(header(0x1000, 4096)[0], 0u);  // 1024 words
+    std::uint32_t word = 0;
+    const pcie::config_request asked(tlm::TLM_WRITE_COMMAND, 0x104, word, 0x0500);
+    const auto words = pcie::header_of(asked.payload);
+    EXPECT_EQ(words, (std::array<std::uint32_t, 4>{0x4400'0001, 0xf, 0x0500'0104, 0}));
+}
+
+/// 7.5.3.5: whether masked or not, and whether reported or not.
+TEST_F(ErrorTest, MaskedErrorsAreDetectedInTheDeviceStatus) {
+    set32(errors + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_UNSUP);
+    bad_write();
+    EXPECT_EQ(device_status(), PCI_EXP_DEVSTA_NFED | PCI_EXP_DEVSTA_URD);
+    set16(status, 0xf);
+    EXPECT_EQ(device_status(), 0);
+    set32(errors + PCI_ERR_COR_MASK, PCI_ERR_COR_BAD_TLP);
+    host.port[0].report_link_error(link_error::bad_packet);
+    EXPECT_EQ(device_status(), PCI_EXP_DEVSTA_CED);
+}
+
+/// 6.2.5: SERR of the command register reports unsupported requests without the bit for them.
+TEST_F(ErrorTest, SystemErrorEnableReportsUnsupportedRequests) {
+    set16(express + PCI_EXP_DEVCTL, 0);
+    bad_write();
+    EXPECT_EQ(root_status(), 0u);
+    set16(PCI_COMMAND, PCI_COMMAND_SERR);
+    bad_write();
+    EXPECT_EQ(root_status(), PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_NONFATAL_RCV);
+}
+
+/// 7.8.4.10: whether the first uncorrectable message was fatal, and several messages.
+TEST_F(ErrorTest, RootPortRecordsWhetherTheFirstErrorWasFatal) {
+    auto& root = host.root_port(0).space();
+    const auto clear = [&] {
+        const std::uint8_t ones[4] = {0xff, 0xff, 0xff, 0xff};
+        root.write(errors + PCI_ERR_ROOT_STATUS, ones);
+    };
+    constexpr std::uint32_t nonfatal = PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_NONFATAL_RCV,
+                            fatal = PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_FATAL_RCV;
+    bad_write();
+    EXPECT_EQ(root_status(), nonfatal);
+    set32(errors + PCI_ERR_UNCOR_SEVER, PCI_ERR_UNC_UNSUP);
+    bad_write();
+    EXPECT_EQ(root_status(), nonfatal | fatal | PCI_ERR_ROOT_MULTI_UNCOR_RCV);
+    clear();
+    bad_write();
+    EXPECT_EQ(root_status(), fatal | PCI_ERR_ROOT_FIRST_FATAL);
+    set32(errors + PCI_ERR_UNCOR_SEVER, 0);
+    bad_write();
+    EXPECT_EQ(root_status(),
+              nonfatal | fatal | PCI_ERR_ROOT_FIRST_FATAL | PCI_ERR_ROOT_MULTI_UNCOR_RCV);
+}
+
+/// 6.2.4.1.2: an interrupt when the first enabled kind of message is recorded, until software
+/// clears it. It is no hot-plug event.
+TEST_F(ErrorTest, RootErrorCommandEnablesAnInterrupt) {
+    std::vector<std::uint32_t> messages;
+    pcie::bridge port(
+        {.as = pcie::bridge::role::root_port},
+        {.message = [&](std::uint64_t, std::uint32_t data) { messages.push_back(data); }});
+    auto& space = port.space();
+    std::uint32_t msi = space.get<std::uint8_t>(PCI_CAPABILITY_LIST);
+    while (space.get<std::uint8_t>(msi) != PCI_CAP_ID_MSI) msi = space.get<std::uint8_t>(msi + 1);
+    const auto write = [&](std::uint32_t at, std::uint32_t value) {
+        space.write(at, {reinterpret_cast<const std::uint8_t*>(&value), sizeof value});
+    };
+    write(PCI_COMMAND, PCI_COMMAND_MASTER);
+    write(msi, PCI_MSI_FLAGS_ENABLE << 16);
+    write(msi + PCI_MSI_DATA_64, 7);
+    const auto receive = [&](pcie::error_class severity) {
+        port.receive_error(0x100, severity);
+        return messages.size();
+    };
+    EXPECT_EQ(receive(pcie::error_class::fatal), 0u);
+    write(errors + PCI_ERR_ROOT_STATUS, ~0u);
+    write(errors + PCI_ERR_ROOT_COMMAND, PCI_ERR_ROOT_CMD_COR_EN | PCI_ERR_ROOT_CMD_FATAL_EN);
+    EXPECT_EQ(receive(pcie::error_class::nonfatal), 0u);
+    EXPECT_EQ(receive(pcie::error_class::correctable), 1u);
+    EXPECT_EQ(receive(pcie::error_class::fatal), 1u);
+    write(errors + PCI_ERR_ROOT_STATUS, ~0u);
+    EXPECT_EQ(receive(pcie::error_class::fatal), 2u);
+    EXPECT_EQ(messages.back(), 7u);
+}
+
+TEST_F(ErrorTest, ObserverLearnsOfTheFirstErrorOfTheSource) {
+    std::vector<std::uint32_t> observed;
+    host.observe(
+        {.uncorrectable = [&](auto, auto error) { observed.push_back(error); }, .slot = {}});
+    test::turn_on(fa());
+    host.inject("surprise_down", {});  // reported as slot
+    host.inject("link_up", {});
+    test::turn_on(fa());
+    a.endpoint.inject("lost_completion", {});
+    read_bar<std::uint32_t>(fa(), 4, 0);
+    EXPECT_EQ(observed, (std::vector<std::uint32_t>{PCI_ERR_UNC_COMP_TIME}))
+        << "the port's earlier error is served";
+    // The function's errors are its driver's.
+    set16(PCI_COMMAND, 0);
+    bad_write();
+    EXPECT_EQ(observed.size(), 2u);
+    EXPECT_EQ(get32(errors + PCI_ERR_UNCOR_STATUS), std::uint32_t{PCI_ERR_UNC_UNSUP});
+}
+
 TEST_F(RootComplexTest, PortReportsItsOwnErrorsWhenEnabled) {
     constexpr std::uint32_t errors = 0x100;
     auto& root = host.root_port(0).space();
@@ -497,6 +773,7 @@ TEST_F(RootComplexTest, HostPointsVectorsIntoAPeersBar) {
                           {reinterpret_cast<const std::uint8_t*>(&flags), sizeof flags});
     };
     const auto point_at = [&](std::uint64_t address, std::uint32_t data) {
+        write_bar(fa(), table_bar, entry + PCI_MSIX_ENTRY_VECTOR_CTRL, 1u);
         write_bar(fa(), table_bar, entry + PCI_MSIX_ENTRY_LOWER_ADDR, address);
         write_bar(fa(), table_bar, entry + PCI_MSIX_ENTRY_DATA, data);
         write_bar(fa(), table_bar, entry + PCI_MSIX_ENTRY_VECTOR_CTRL, 0u);
@@ -514,8 +791,10 @@ TEST_F(RootComplexTest, HostPointsVectorsIntoAPeersBar) {
     point_at(0xfee0'1000, 0x99);  // a host interrupt address: no message on the bus
     EXPECT_EQ(raise(), 0x77u);
     point_at(fb().bar(0).bus_address + word, 0x55);
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 0, word), 0x55u) << "pending meanwhile";
+    write_bar<std::uint32_t>(fb(), 0, word, 0);
     fa().reset();
-    EXPECT_EQ(raise(), 0x77u) << "a reset clears the table";
+    EXPECT_EQ(raise(), 0u) << "a reset clears the table";
 }
 
 TEST_F(RootComplexTest, LostInterruptIsCountedAndTheNextOneArrives) {
