@@ -154,17 +154,26 @@ bool bridge::claims(std::uint64_t address, std::uint64_t length) const {
 void bridge::change(const slot_state& to) {
     const bool was_present = present(), was_reachable = reachable();
     slot_ = to;
+    show_slot();
+    std::uint16_t events = 0;
+    if (present() != was_present) events |= PCI_EXP_SLTSTA_PDC;
+    if (reachable() != was_reachable) events |= PCI_EXP_SLTSTA_DLLSC;
+    if (was_reachable && !reachable()) log(PCI_ERR_UNC_SURPDN);
+    if (events != 0) slot_event(events);
+}
+
+void bridge::show_slot() {
     const auto show = [this](std::uint32_t at, std::uint16_t bit, bool on) {
         const auto status = space_.get<std::uint16_t>(at);
         space_.set(at, static_cast<std::uint16_t>(on ? status | bit : status & ~bit));
     };
     show(pcie_ + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS, present());
     show(pcie_ + PCI_EXP_LNKSTA, PCI_EXP_LNKSTA_DLLLA, reachable());
-    std::uint16_t events = 0;
-    if (present() != was_present) events |= PCI_EXP_SLTSTA_PDC;
-    if (reachable() != was_reachable) events |= PCI_EXP_SLTSTA_DLLSC;
-    if (was_reachable && !reachable()) log(PCI_ERR_UNC_SURPDN);
-    if (events != 0) slot_event(events);
+}
+
+void bridge::leave_empty() {
+    slot_ = {.card = false, .link = false};
+    show_slot();
 }
 
 void bridge::link(bool up) {

@@ -75,6 +75,8 @@ public:
     // enabled it.
     bool reachable() const { return slot_.card && slot_.link && !slot_.cut; }
     bool present() const { return slot_.card; }
+    /// Before the simulation starts: there is nothing in the slot.
+    void leave_empty();
     /// The device on the link appears or disappears without warning: power, cable, training.
     void link(bool up);
     /// The card is pulled, or a card is inserted. `link`: whether the device below answers now.
@@ -110,6 +112,7 @@ private:
         bool cut = false;  // fault
     };
     void change(const slot_state& to);
+    void show_slot();
     void slot_event(std::uint16_t events);
     void interrupt();
 

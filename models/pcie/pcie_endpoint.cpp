@@ -273,6 +273,11 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
 }
 
 unsigned pcie_endpoint::peeked(plug&, payload& request) {
+    const auto* header = request.get_extension<tlp>();
+    if (header != nullptr && header->to == tlp::space::config)
+        return on() && request.is_read() && pcie::answer(space_, request)
+                   ? request.get_data_length()
+                   : 0;
     const window* hit = decode(request.get_address(), request.get_data_length());
     if (hit == nullptr || hit->to == room::vectors) return 0;
     const std::uint64_t address = request.get_address();

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "models/pcie/capabilities.h"
 #include "models/pcie/link_rate.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/tlm/refuse_pointer.h"
@@ -263,6 +264,10 @@ unsigned pcie_switch::peeked(plug& at, payload& request) {
     const auto* header = request.get_extension<tlp>();
     static const tlp of_host{};
     if (!side_of(at).as->reachable()) return 0;
+    if (header != nullptr && header->to == tlp::space::config)  // of the upstream port
+        return at.index() == up_index && request.is_read() && pcie::answer(up_.as->space(), request)
+                   ? request.get_data_length()
+                   : 0;
     const way next = route_memory(at, header == nullptr ? of_host : *header, request.get_address(),
                                   request.get_data_length());
     return next.out == nullptr ? 0 : next.out->peek(request);
@@ -294,6 +299,11 @@ void pcie_switch::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t 
 }
 
 // --- Links and resets
+
+void pcie_switch::start_of_simulation() {
+    for (unsigned i = 0; i < down_.size(); ++i)
+        if (!down[i].joined()) down_[i]->as->leave_empty();
+}
 
 void pcie_switch::link_changed(plug& at) {
     if (at.index() != up_index)

@@ -100,6 +100,7 @@ private:
         std::uint32_t error = 0;
     };
 
+    void start_of_simulation() override;
     void received(plug& at, payload& request, sc_core::sc_time& delay) override;
     unsigned peeked(plug& at, payload& request) override;
     bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;

@@ -90,6 +90,7 @@ const sc_core::sc_object* root_complex::configure_word(tlm::tlm_command command,
 
 void root_complex::enumerate() {
     for (unsigned i = 0; i < cfg_.ports; ++i) {
+        if (!port[i].joined()) ports_[i]->leave_empty();
         auto root = std::make_unique<node>();
         root->id = static_cast<function_id>(i << 3);
         root->bridge = true;

@@ -309,6 +309,20 @@ TEST_F(PoweredCardTest, ReturnsWhenItHasBothSuppliesInAnyOrder) {
     }
 }
 
+TEST_F(RootComplexTest, EmptySlotShowsNoCard) {
+    EXPECT_EQ(slot_status(2) & PCI_EXP_SLTSTA_PDS, 0);
+    EXPECT_FALSE(link_active(2));
+    EXPECT_EQ(slot_status(0) & PCI_EXP_SLTSTA_PDS, PCI_EXP_SLTSTA_PDS);
+}
+
+/// Detection of a card is not a read of the host.
+TEST_F(PoweredCardTest, LostCompletionsDoNotHideACardFromItsPort) {
+    supply.set(true);
+    a.endpoint.inject("lost_completion", {});
+    supply.set(false);
+    EXPECT_TRUE(link_active(0));
+}
+
 TEST_F(RootComplexTest, PulledCardIsAbsentUntilOneIsInserted) {
     host.inject("card_removed", {{"port", "1"}});
     EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDS, 0);
