@@ -71,6 +71,12 @@ struct descriptors {
         int ends[2];
         if (pipe(ends) != 0) std::abort();
         all.push_back(ends[1]);
+        const int huge = memfd_create("huge", MFD_CLOEXEC | MFD_HUGETLB);
+        if (huge >= 0 && ftruncate(huge, 2 << 20) == 0) all.push_back(huge);
+    }
+    /// As a client that resizes memory which it has shared.
+    void resize(fuzz_random& random) const {
+        if (ftruncate(all[0], static_cast<off_t>(random.below(2) * (1 << 20))) != 0) std::abort();
     }
     std::vector<int> some(fuzz_random& random) const {
         std::vector<int> chosen;
@@ -89,6 +95,14 @@ void talk(test::raw_peer& peer, boost::asio::io_context& io, const descriptors& 
     if (random.below(2) == 0) {  // enables memory space and bus mastering
         peer.send(10, test::packed(std::uint64_t{4}, std::uint32_t{7}, std::uint32_t{2},
                                    std::uint16_t{6}));
+    }
+    if (random.below(2) == 0) {  // shares memory at address 0, of huge pages if there are any
+        const auto file = fds.all[random.below(2) == 0 ? 0 : fds.all.size() - 1];
+        peer.send(2,
+                  test::packed(std::uint32_t{32}, std::uint32_t{3}, std::uint64_t{0},
+                               std::uint64_t{0}, std::uint64_t{1 << 20}),
+                  {file});
+        io.poll();
     }
     for (auto n = random.below(20); n > 0; --n) {
         const auto command = static_cast<std::uint16_t>(
@@ -124,8 +138,10 @@ int sc_main(int argc, char** argv) {
             test::raw_peer peer(path);
             io.poll();
             talk(peer, io, fds, random);
-            // DMA to an arbitrary address.
+            if (random.below(2) == 0) fds.resize(random);
+            // DMA to arbitrary addresses.
             chip.engine.write<std::uint32_t>(interesting(random) & 0xffff'ffff, 1);
+            chip.engine.read(random.below(1 << 20) & ~3u);
             chip.endpoint.interrupt(static_cast<unsigned>(random.below(40)));
             if (server.attached()) io.poll();
         }
