@@ -123,6 +123,7 @@ void host_function::find_capabilities() {
     for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
         const std::uint32_t header = config_word(at);
         if ((header & 0xff) == PCI_CAP_ID_EXP) express_ = at;
+        if ((header & 0xff) == PCI_CAP_ID_PM) power_ = at;
         if ((header & 0xff) == PCI_CAP_ID_MSIX) {
             const std::uint32_t table = config_word(at + PCI_MSIX_TABLE);
             msix_ = at;
@@ -141,7 +142,8 @@ void host_function::on_interrupt(unsigned vector, std::function<void()> raised) 
     if (vector >= raised_.size()) return;
     raised_[vector] = std::move(raised);
     if (raised_[vector]) had_handler_ = true;
-    program_interrupts();
+    with_memory_space([&] { write_vector(vector); });
+    program_enable();
 }
 
 bool host_function::table_entry::is_for_peer() const {
@@ -154,7 +156,8 @@ bool host_function::table_entry::is_for_peer() const {
 /// Whether MSI-X of the function is enabled. An interrupt of a vector without handler is pending
 /// then, and lost otherwise.
 bool host_function::uses_messages() const {
-    return had_handler_ || host_msix_enable_ != 0;
+    return had_handler_ || host_msix_enable_ != 0 ||
+           std::ranges::any_of(raised_, [](auto& raised) { return bool(raised); });
 }
 
 void host_function::program_vectors() {
@@ -166,6 +169,10 @@ void host_function::program_vectors() {
 /// Programs all table entries and the enable bit according to the host's settings.
 void host_function::program_interrupts() {
     program_vectors();
+    program_enable();
+}
+
+void host_function::program_enable() {
     const auto control = static_cast<std::uint16_t>(config_word(msix_) >> 16);
     const auto off = static_cast<std::uint16_t>(control & ~PCI_MSIX_FLAGS_ENABLE);
     set_config_half(msix_ + PCI_MSIX_FLAGS, uses_messages() ? off | PCI_MSIX_FLAGS_ENABLE : off);
@@ -294,8 +301,7 @@ void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint
 void host_function::enable_messages(std::uint8_t& written) {
     const std::uint8_t before = std::exchange(host_msix_enable_, written & enable_byte);
     if (before != host_msix_enable_) {
-        if (before != 0)
-            had_handler_ = std::ranges::any_of(raised_, [](auto& raised) { return bool(raised); });
+        if (before != 0) had_handler_ = false;
         program_vectors();  // entries for peers depend on the bit
     }
     written =
@@ -472,6 +478,9 @@ void host_function::detach() {
     forget_table();
     host_msix_enable_ = 0;
     had_handler_ = false;
+    // The next host finds the function in D0, and its vectors not masked all at once.
+    if (power_ != 0) set_config_half(power_ + PCI_PM_CTRL, 0);
+    if (msix_ != 0) set_config_half(msix_ + PCI_MSIX_FLAGS, 0);
     if (msix_ != 0) program_interrupts();
     for (std::size_t i = 0; i < view_.size(); ++i) {
         view_[i] = static_cast<std::uint8_t>(view_[i] & ~view_mask_[i]);

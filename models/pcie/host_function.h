@@ -109,6 +109,7 @@ private:
     void find_capabilities();
     void program_interrupts();
     void program_vectors();
+    void program_enable();
     void enable_messages(std::uint8_t& written);
     void with_memory_space(const std::function<void()>& call);
     void write_vector(std::uint32_t vector);
@@ -138,13 +139,14 @@ private:
     std::uint32_t pci_id_ = 0;
     std::uint64_t host_ = 0;
     std::array<bar_window, bar_count> bars_{};
-    std::array<std::uint8_t, 24> view_{};       // BAR registers as written by the host
-    std::array<std::uint8_t, 24> view_mask_{};  // their writable bits
-    std::uint32_t express_ = 0, msix_ = 0;      // capability offsets; 0 = none
+    std::array<std::uint8_t, 24> view_{};               // BAR registers as written by the host
+    std::array<std::uint8_t, 24> view_mask_{};          // their writable bits
+    std::uint32_t express_ = 0, power_ = 0, msix_ = 0;  // capability offsets; 0 = none
     std::uint8_t msix_bar_ = 0;
     std::uint64_t msix_table_ = 0;       // offset in that BAR
     std::uint8_t host_msix_enable_ = 0;  // enable bit as written by the host
-    // The host has set a handler since MSI-X was last disabled: vectors without one are masked.
+    // The host has set a handler since it last cleared its enable bit: vectors without one are
+    // masked.
     bool had_handler_ = false;
     std::vector<std::function<void()>> raised_;  // per vector; empty = disabled
     std::vector<table_entry> written_;           // per vector

@@ -53,6 +53,8 @@ void msix_table::write(std::uint64_t offset, std::span<const std::uint8_t> bytes
 void msix_table::control(bool enabled, bool function_mask) {
     enabled_ = enabled;
     function_mask_ = function_mask;
+    if (!enabled)
+        for (entry& vector : entries_) vector.pending = false;
     deliver_pending();
 }
 

@@ -30,7 +30,8 @@ public:
     void read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
     void write(std::uint64_t offset, std::span<const std::uint8_t> bytes);
 
-    /// Sets the enable and function mask bits of the capability.
+    /// Sets the enable and function mask bits of the capability. Nothing is pending while MSI-X is
+    /// disabled.
     void control(bool enabled, bool function_mask);
     /// Raises `vector`. Does nothing while MSI-X is disabled. Returns false for a vector that does
     /// not exist.

@@ -260,8 +260,10 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         request.set_response_status(tlm::TLM_OK_RESPONSE);
     } else {
         const auto reports = misuse::reports();
-        auto& socket = hit->to == room::chip0 ? bar0 : bar4;
-        bridge_.access(*socket.operator->(), request, delay);
+        if (hit->to == room::chip0)
+            bridge_.access(*bar0.operator->(), request, delay);
+        else
+            bridge_.access_memory(*bar4.operator->(), request, delay);
         if (booting.level() && !may_be_polled(*hit, request) && misuse::reports() == reports)
             misuse::report(misuse::access_while_booting, *this, where(request));
     }

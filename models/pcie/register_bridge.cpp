@@ -53,7 +53,7 @@ void register_bridge::access(tlm::tlm_fw_transport_if<>& chip, payload& request,
     const std::uint64_t first = request.get_address(), length = request.get_data_length();
     const std::uint64_t head = std::min(-first & 3, length), tail = (length - head) & 3;
     if (head + tail == 0 || length <= 4 || request.get_byte_enable_ptr() != nullptr)
-        return access_whole(chip, request, delay);
+        return access_memory(chip, request, delay);
     payload part;
     part.set_command(request.get_command());
     for (std::uint64_t done = 0; done < length;) {
@@ -65,14 +65,14 @@ void register_bridge::access(tlm::tlm_fw_transport_if<>& chip, payload& request,
         part.set_data_length(static_cast<unsigned>(count));
         part.set_streaming_width(static_cast<unsigned>(count));
         part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-        access_whole(chip, part, delay);
+        access_memory(chip, part, delay);
         done += count;
     }
     request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-void register_bridge::access_whole(tlm::tlm_fw_transport_if<>& chip, payload& request,
-                                   sc_time& delay) {
+void register_bridge::access_memory(tlm::tlm_fw_transport_if<>& chip, payload& request,
+                                    sc_time& delay) {
     const auto reports = misuse::reports();
     chip.b_transport(request, delay);
     if (request.is_response_ok()) return;

@@ -22,11 +22,12 @@ public:
 
     void access(tlm::tlm_fw_transport_if<>& chip, tlm::tlm_generic_payload& request,
                 sc_core::sc_time& delay);
+    /// For memory, where an access that is repeated has no side effects.
+    void access_memory(tlm::tlm_fw_transport_if<>& chip, tlm::tlm_generic_payload& request,
+                       sc_core::sc_time& delay);
     const counts& counters() const { return counters_; }
 
 private:
-    void access_whole(tlm::tlm_fw_transport_if<>& chip, tlm::tlm_generic_payload& request,
-                      sc_core::sc_time& delay);
     void refuse(tlm::tlm_generic_payload& request, bool reported);
 
     const sc_core::sc_object& owner_;
