@@ -137,6 +137,8 @@ class BadInputTest(unittest.TestCase):
             image.write(b"\x13\0\0\0" * 1024)
 
     def test_load(self):
+        empty = os.path.join(self.folder.name, "empty")
+        open(empty, "wb").close()
         for words, reason in (
             (["--load", self.file + "@zero"], "'zero' is not an address"),
             (["--load", self.file], f"{self.file} is not an ELF program, so it has no address; try {self.file}@0x80000000"),
@@ -147,7 +149,7 @@ class BadInputTest(unittest.TestCase):
             (["--load", f"{self.file}@{RAM}", "--load", self.file + "@0x80000fff"], "overlaps"),
             (["--load", f"{self.file}@{RAM}", "--initrd", self.file + "@0x80000000"], "try " + self.file + "@0x80200000"),
             (["--initrd", self.file + "@0x80000000"], "--initrd has no effect without --load"),
-            (["--load", f"{self.file}@{RAM}", "--device-tree", "/dev/null"], "/dev/null: not a flattened device tree"),
+            (["--load", f"{self.file}@{RAM}", "--device-tree", empty], "not a flattened device tree (make one: dtc"),
             (["--load", f"{self.file}@{RAM}", "--device-tree", self.file], "not a flattened device tree (make one: dtc"),
         ):
             with self.subTest(words):
