@@ -121,10 +121,22 @@ void die_to_die::command(std::uint64_t written) {
         training_asked_ = true;
         trained_at_ = sc_core::sc_time_stamp() + cfg_.training_time;
     }
-    if (regs::control::clear_counters.get(written) != 0) {
-        for (auto& each : direction_) each.reset_statistics();
-        regs_.set(reg::retries, 0);
-    }
+    if (regs::control::clear_counters.get(written) != 0) clear_counters();
+}
+
+void die_to_die::clear_counters() {
+    for (auto& each : direction_) each.reset_statistics();
+    regs_.set(reg::retries, 0);
+}
+
+/// Loss of power: training, registers, counters and faults.
+void die_to_die::forget() {
+    take_down();
+    taken_down_ = false;
+    corrupt_ = 0;
+    clear_counters();
+    regs_.reset();
+    update_irq();
 }
 
 void die_to_die::update_irq() {
@@ -147,9 +159,13 @@ void die_to_die::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> die_to_die::faults() {
-    return {{"link_down", "until firmware trains it again", [this](auto&) { take_down(); }},
-            {"link_crc", "the next transfer has a CRC error and is sent again",
-             [this](auto&) { corrupt(corrupt_ + 1); }}};
+    return {{"link_down", "until firmware trains it again",
+             [this](auto&) {
+                 if (!power_lost.level()) take_down();
+             }},
+            {"link_crc", "the next transfer has a CRC error and is sent again", [this](auto&) {
+                 if (!power_lost.level()) corrupt(corrupt_ + 1);
+             }}};
 }
 
 }  // namespace trn

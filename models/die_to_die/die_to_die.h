@@ -37,6 +37,9 @@ public:
     tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_1{"to_die_1"};
     register_socket control{"control", regs_};  ///< die_to_die.regs.yaml
     irq_out irq{"irq"};
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
+                          if (level) forget();
+                      }};
 
     die_to_die(sc_core::sc_module_name name, const config& cfg);
 
@@ -69,6 +72,8 @@ private:
     std::uint64_t status() const;
     void command(std::uint64_t written);
     void update_irq();
+    void clear_counters();
+    void forget();
 
     const config cfg_;
     register_bank regs_;

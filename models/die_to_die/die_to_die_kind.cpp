@@ -19,7 +19,8 @@ kind die_to_die_kind() {
          port::target("from_die_1", "accesses of die 1 to die 0").leading_to("to_die_0"),
          port::initiator("to_die_0", "into die 0"), port::initiator("to_die_1", "into die 1"),
          port::target("control", "its registers").of_size(0x1000),
-         port::irq_out("irq", "the link has gone down").optional()});
+         port::irq_out("irq", "the link has gone down").optional(),
+         port::irq_in("power_lost", "high: loses all state").optional()});
 }
 
 }  // namespace trn::kind_tables

@@ -6,6 +6,7 @@
 
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 
@@ -20,6 +21,9 @@ public:
     };
 
     register_socket registers{"registers", regs_};
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
+                          if (level) regs_.reset();
+                      }};
 
     fis(sc_core::sc_module_name name, const config& cfg);
 

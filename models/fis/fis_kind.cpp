@@ -12,8 +12,9 @@ kind fis_kind() {
                          {"stride", &c::stride, unit::bytes, "from block to block"},
                          {"register_latency", &c::register_latency, "of each register access"}},
                         {port::target("registers", "the blocks").of_size([](const c& cfg) {
-                            return cfg.engines * cfg.stride;
-                        })});
+                             return cfg.engines * cfg.stride;
+                         }),
+                         port::irq_in("power_lost", "high: reset values").optional()});
 }
 
 }  // namespace trn::kind_tables

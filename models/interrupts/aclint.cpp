@@ -57,6 +57,12 @@ std::uint64_t aclint::mtime(sc_core::sc_time at) const {
     return std::max(at, written_at_).value() / cfg_.tick.value() + offset_;
 }
 
+void aclint::clear() {
+    regs_.reset();
+    for (auto& each : software) each.set(false);
+    update();
+}
+
 void aclint::set_mtime(std::uint64_t value, sc_core::sc_time at) {
     written_at_ = std::max(at, written_at_);
     offset_ += value - mtime(written_at_);

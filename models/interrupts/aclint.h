@@ -25,6 +25,13 @@ public:
     };
 
     register_socket in{"in", regs_};
+    /// Rising: MSIP and MTIMECMP of all harts; MTIME continues.
+    irq_in reset{"reset", 1, [this](unsigned, bool level) {
+                     if (level) clear();
+                 }};
+    /// MTIME starts at 0 when power returns.
+    irq_in power_lost{"power_lost", 1,
+                      [this](unsigned, bool) { set_mtime(0, sc_core::sc_time_stamp()); }};
     sc_core::sc_vector<irq_out> software;  ///< MSIP, by hart
     sc_core::sc_vector<irq_out> timer;     ///< MTIP, by hart
 
@@ -40,6 +47,7 @@ public:
 private:
     void expire();  // process: runs when a timer may have expired
 
+    void clear();
     void set_mtime(std::uint64_t value, sc_core::sc_time at);
     void update();
     std::uint64_t mtimecmp(unsigned hart) const;

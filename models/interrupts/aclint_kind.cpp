@@ -16,6 +16,8 @@ kind aclint_kind() {
          {"tick", &c::tick, "of mtime"},
          {"access_latency", &c::access_latency, "of each register access"}},
         {port::target("in", "its registers").of_size(0xc000),
+         port::irq_in("reset", "clears MSIP and MTIMECMP").optional(),
+         port::irq_in("power_lost", "MTIME starts again at 0").optional(),
          port::irq_out("software", "MSIP, by hart").times(&c::harts),
          port::irq_out("timer", "MTIP, by hart").times(&c::harts),
          port::provides<riscv::mtime_source>("time", "mtime")},

@@ -103,7 +103,13 @@ void misc_ram::note_trigger(std::uint64_t value) {
     }
 }
 
-void misc_ram::power_on() {
+void misc_ram::forget() {
+    std::array<unsigned char, misc_ram_regs::size> zeroes{};  // for the words without a name
+    tlm::tlm_generic_payload all;
+    all.set_write();
+    all.set_data_ptr(zeroes.data());
+    all.set_data_length(zeroes.size());
+    regs_.debug_access(all);
     regs_.reset();
     doorbell.set(false);
     watched.set(false);

@@ -31,14 +31,15 @@ public:
     irq_in function_reset{"function_reset", 1, [this](unsigned, bool level) {
                               if (level) stale.set(true);
                           }};
+    /// Rising: clears all words; resets do not (contract 5.3: election words survive a reset).
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
+                          if (level) forget();
+                      }};
     /// Rises when the host writes a firmware word or resets its function; falls when firmware has
     /// written the routing id, the last of its words.
     irq_out stale{"stale"};
 
     misc_ram(sc_core::sc_module_name name, const config& cfg);
-
-    /// Clears all words; resets do not (contract 5.3: election words survive a reset).
-    void power_on();
 
     /// Whether firmware has published its routing id (contract 4).
     bool ready() const override;
@@ -56,6 +57,7 @@ private:
 
     void start_of_simulation() override { booting.set(!ready()); }
     void define_registers();
+    void forget();
     void note_request();
     void note_trigger(std::uint64_t value);
 

@@ -16,6 +16,7 @@ kind misc_ram_kind() {
          port::irq_out("watched", "the host has read the current power sample or heartbeat")
              .optional(),
          port::irq_out("booting", "firmware has not published the routing id").optional(),
+         port::irq_in("power_lost", "high: loses all words").optional(),
          port::irq_in("function_reset", "the host has reset the chip's function"),
          port::irq_out("stale", "a word of firmware's was overwritten, or the function was reset")
              .optional()});

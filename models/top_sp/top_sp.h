@@ -45,6 +45,10 @@ public:
     window_socket aperture{"aperture"};
     window_socket registers{"registers"};
     irq_in reset;
+    /// Rising: the memory loses its bytes; `reset` clears the other state.
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
+                          if (level) bytes_.clear();
+                      }};
     riscv_hart hart;
 
     top_sp(sc_core::sc_module_name name, const config& cfg, const hart_common& shared = {});

@@ -21,7 +21,8 @@ kind top_sp_kind() {
         {port::target("aperture", "events, semaphores, memory").of_size(top_sp::aperture_size),
          port::target("registers", "its notification queues").of_size(top_sp::registers_size),
          port::initiator("memory", "the hart, and entries of its notification queues"),
-         port::irq_in("reset", "held in reset while high")});
+         port::irq_in("reset", "held in reset while high"),
+         port::irq_in("power_lost", "high: its memory loses its bytes").optional()});
     made.make = [shared = hart_common()](const char* name, const std::any& config) {
         return std::make_unique<top_sp>(name, *std::any_cast<c>(&config), shared);
     };

@@ -135,4 +135,31 @@ TEST_F(DieToDieTest, LinkThatIsDownAnswersErrorsUntilTrained) {
     EXPECT_EQ(die_0.write<std::uint32_t>(0, 1), tlm::TLM_OK_RESPONSE);
 }
 
+struct UntrainedDieToDieTest : DieToDieTest {
+    UntrainedDieToDieTest() : DieToDieTest({.needs_training = true}) {}
+};
+
+TEST_F(UntrainedDieToDieTest, LossOfPowerEndsTrainingCountersAndFaults) {
+    irq_out power_lost{"power_lost"};
+    power_lost.bind(link.power_lost);
+    control.write(regs::offset(reg::control), 1u);
+    sc_core::sc_start(link.settings().training_time);
+    link.corrupt(2);
+    die_0.write<std::uint32_t>(0x100, 1);
+    EXPECT_EQ(value(reg::retries), 1u);
+    EXPECT_TRUE(link.up());
+    power_lost.set(true);
+    link.inject("link_crc", {});  // no effect
+    EXPECT_FALSE(link.up());
+    EXPECT_EQ(value(reg::retries), 0u);
+    EXPECT_EQ(value(reg::to_die_1_bytes_lo), 0u);
+    power_lost.set(false);
+    EXPECT_EQ(value(reg::status), 0u);
+    EXPECT_EQ(die_0.write<std::uint32_t>(0x100, 1), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    control.write(regs::offset(reg::control), 1u);
+    sc_core::sc_start(link.settings().training_time);
+    EXPECT_EQ(die_0.write<std::uint32_t>(0x100, 1), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(value(reg::retries), 0u);
+}
+
 }  // namespace

@@ -91,4 +91,29 @@ TEST_F(AclintTest, SoftwareInterruptFollowsItsBit) {
     EXPECT_FALSE(dut.software[1].level());
 }
 
+TEST_F(AclintTest, ResetClearsComparatorsAndSoftwareInterrupts) {
+    irq_out reset{"reset"}, power_lost{"power_lost"};
+    reset.bind(dut.reset);
+    power_lost.bind(dut.power_lost);
+    set_compare(0, 5);
+    cpu.write<std::uint32_t>(offset(reg::mtimecmp_hi, 0), 0);
+    set_compare(1, 50);
+    cpu.write<std::uint32_t>(offset(reg::mtimecmp_hi, 1), 0);
+    cpu.write<std::uint32_t>(offset(reg::msip, 1), 1);
+    sc_start(sc_time(1000, sc_core::SC_NS));
+    EXPECT_TRUE(dut.timer[0].level() && dut.software[1].level());
+    reset.set(true);
+    EXPECT_FALSE(dut.timer[0].level() || dut.software[1].level());
+    EXPECT_EQ(cpu.read<std::uint32_t>(offset(reg::mtimecmp_lo, 0)), ~0u);
+    EXPECT_EQ(cpu.read<std::uint32_t>(offset(reg::mtimecmp_hi, 0)), ~0u);
+    EXPECT_EQ(cpu.read<std::uint32_t>(offset(reg::msip, 1)), 0u);
+    EXPECT_EQ(cpu.read<std::uint64_t>(offset(reg::mtime_lo)), 10u) << "the counter continues";
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+    power_lost.set(true);
+    sc_start(sc_time(1000, sc_core::SC_NS));
+    power_lost.set(false);
+    sc_start(sc_time(200, sc_core::SC_NS));
+    EXPECT_EQ(cpu.read<std::uint64_t>(offset(reg::mtime_lo)), 2u);
+}
+
 }  // namespace trn::test

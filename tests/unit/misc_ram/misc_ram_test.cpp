@@ -78,7 +78,9 @@ TEST_F(MiscRamTest, BootingLineFallsWhenFirmwarePublishes) {
     EXPECT_TRUE(ram.booting.level());
     firmware.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
     EXPECT_FALSE(ram.booting.level());
-    ram.power_on();
+    irq_out power_lost{"power_lost"};
+    power_lost.bind(ram.power_lost);
+    power_lost.set(true);
     EXPECT_TRUE(ram.booting.level());
 }
 
@@ -189,6 +191,60 @@ TEST_F(SimResetTest, WholeChipResetIsDoneWhenFirmwareReportsIt) {
     EXPECT_EQ(host.read(request), sim_reset::whole_chip);
     firmware.write<std::uint32_t>(map, 0);
     EXPECT_EQ(host.read(request), 0u);
+}
+
+TEST_F(SimResetTest, RequestsDuringAResetArePerformedAfterIt) {
+    host.write<std::uint32_t>(request, 0x1);
+    EXPECT_EQ(firmware.read(map), 0x1u);
+    host.write<std::uint32_t>(request, 0x2);
+    host.write<std::uint32_t>(request, 0x4);
+    EXPECT_EQ(firmware.read(map), 0x1u) << "firmware performs this request";
+    firmware.write<std::uint32_t>(map, 0);
+    EXPECT_TRUE(block.request.level());
+    EXPECT_EQ(firmware.read(pending), 1u);
+    EXPECT_EQ(firmware.read(map), 0x6u);
+    EXPECT_EQ(host.read(request), 0x6u) << "the host waits for its request";
+    host.write<std::uint32_t>(request, 0x8);
+    host.write<std::uint32_t>(request, 0);
+    host.write<std::uint32_t>(request, 0x10);
+    firmware.write<std::uint32_t>(map, 0);
+    EXPECT_EQ(firmware.read(map), 0u) << "the whole chip";
+    EXPECT_EQ(host.read(request), sim_reset::whole_chip);
+    firmware.write<std::uint32_t>(map, 0);
+    EXPECT_FALSE(block.request.level());
+    EXPECT_EQ(host.read(request), 0u);
+    EXPECT_EQ(firmware.read(pending), 0u);
+}
+
+TEST_F(SimResetTest, LossOfPowerEndsTheRequests) {
+    irq_out power_lost{"power_lost"};
+    power_lost.bind(block.power_lost);
+    host.write<std::uint32_t>(request, 0x1);
+    host.write<std::uint32_t>(request, 0x2);
+    power_lost.set(true);
+    power_lost.set(false);
+    EXPECT_FALSE(block.request.level());
+    EXPECT_EQ(host.read(request), 0u);
+    EXPECT_EQ(firmware.read(pending), 0u);
+}
+
+TEST_F(MiscRamTest, LossOfPowerClearsAllWordsAndLines) {
+    using misc_ram_regs::reg;
+    irq_out power_lost{"power_lost"};
+    power_lost.bind(ram.power_lost);
+    firmware.write<std::uint32_t>(at(reg::routing_id), 7);
+    host.write<std::uint32_t>(at(reg::election_status), 5);
+    host.write<std::uint32_t>(0xabc, 6);  // an unnamed word
+    host.write<std::uint32_t>(at(reg::trigger), 1);
+    host.write<std::uint32_t>(at(reg::api_version), 1);
+    host.read(at(reg::power));
+    EXPECT_TRUE(ram.doorbell.level() && ram.watched.level() && ram.stale.level());
+    power_lost.set(true);
+    EXPECT_FALSE(ram.doorbell.level() || ram.watched.level() || ram.stale.level());
+    EXPECT_TRUE(ram.booting.level());
+    EXPECT_FALSE(ram.ready());
+    for (std::uint64_t word = 0; word < 0x1000; word += 4)
+        EXPECT_EQ(host.read(word), word == at(reg::routing_id) ? 0xdeadbeef : 0u) << word;
 }
 
 }  // namespace

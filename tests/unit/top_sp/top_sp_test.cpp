@@ -250,4 +250,15 @@ TEST_F(TopSpTest, HartResumesOnItsClockEdgeAfterAnExternalAccess) {
     EXPECT_EQ(ram.bytes().data()[0], 5);
 }
 
+TEST_F(TopSpTest, LossOfPowerClearsItsMemory) {
+    irq_out power_lost{"power_lost"};
+    power_lost.bind(block.power_lost);
+    aperture.write<std::uint32_t>(0x4000, 7);
+    aperture.write<std::uint32_t>(top_sp::instruction_offset, 7);
+    reset.set(true);
+    power_lost.set(true);
+    EXPECT_EQ(aperture.read(0x4000), 0u);
+    EXPECT_EQ(aperture.read(top_sp::instruction_offset), 0u);
+}
+
 }  // namespace

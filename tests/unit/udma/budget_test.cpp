@@ -89,4 +89,41 @@ TEST_F(DmaBudgetTest, TimePassesWhileAQueueRingsItsOwnDoorbells) {
     EXPECT_LE(descriptors, 256u * 100);
 }
 
+// ---- Limits of the transfers in flight
+
+struct DmaInFlightTest : DmaEngineTest {
+    static void SetUpTestSuite() { set_timing(timing_mode::contended); }
+
+    /// Posts the copies of queue 0, and one of queue 1 behind them.
+    void expect_all_served(const std::vector<std::uint32_t>& lengths) {
+        init_queue(0, 64);
+        init_queue(1, 64);
+        std::uint64_t at = 0;
+        for (const std::uint32_t length : lengths) {
+            put_copy(src + at, dst + at, length);
+            at += length;
+        }
+        fill(src, at, static_cast<std::uint8_t>(at));
+        put_copy(src, dst + 0x100'0000, 4, 1);
+        const auto count = static_cast<std::uint32_t>(lengths.size());
+        ring_both(count);
+        run(10);
+        ring_both(1, 1);
+        run(100'000);
+        EXPECT_EQ(done(m2s), 0x40000000 | count);
+        EXPECT_EQ(done(m2s, 1), 0x40000001u) << count << " copies of " << at << " bytes";
+        EXPECT_TRUE(filled(dst, at, static_cast<std::uint8_t>(at)));
+    }
+};
+
+TEST_F(DmaInFlightTest, EveryNumberOfTransfersCompletes) {
+    for (std::size_t count = 30; count <= 35; ++count)
+        expect_all_served(std::vector<std::uint32_t>(count, 64));
+}
+
+TEST_F(DmaInFlightTest, EveryNumberOfBytesCompletes) {
+    for (std::uint32_t last = 0x8000 - 2; last <= 0x8000 + 2; ++last)
+        expect_all_served({long_copy, long_copy, long_copy, 0x8000, last, long_copy});
+}
+
 }  // namespace
