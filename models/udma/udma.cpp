@@ -272,6 +272,7 @@ void udma::reset_part(unsigned line, bool level) {
         notifications_.reset(n);
         if (engines_[n]) reset_engine(n);
     }
+    update_aborted();  // their events have gone with the registers
     schedule();
 }
 

@@ -243,6 +243,14 @@ TEST_F(DmaFaultTest, EngineInResetIsNotAborted) {
     EXPECT_TRUE(filled(dst, 64, 3));
 }
 
+TEST_F(DmaFaultTest, ResetOfTheEngineLowersTheLineOfAnAbort) {
+    init_queue();
+    abort_queue();
+    EXPECT_TRUE(dma.aborted.level());
+    reset_lines[0].set(true);
+    EXPECT_FALSE(dma.aborted.level());
+}
+
 TEST_F(DmaFaultTest, ResetOfTheEngineEndsAnArmedDamage) {
     init_queue();
     dma.inject("descriptor_damaged", {{"engine", "0"}, {"queue", "0"}, {"bit", "109"}});
