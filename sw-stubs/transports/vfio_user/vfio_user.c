@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -18,7 +19,7 @@
 
 #include "sw-stubs/transports/vfio_user/protocol.h"
 
-enum { PAGE = 4096, REGIONS = 9, DEFAULT_TIMEOUT_MS = 5000 };
+enum { PAGE = 4096, REGIONS = 9, DEFAULT_TIMEOUT_MS = 5000, MAX_ERRNO = 4095 };
 
 struct region {
     trn_vfio_user_region info;
@@ -242,7 +243,8 @@ static int await_reply(trn_vfio_user* c, uint16_t id, struct incoming* reply) {
             if (error != 0) return error;
         } else if (reply->head.id == id) {
             if ((reply->head.flags & VU_ERROR) == 0) return 0;
-            return reply->head.error == 0 ? -EIO : -(int)reply->head.error;
+            const uint32_t error = reply->head.error;
+            return error == 0 || error > MAX_ERRNO ? -EIO : -(int)error;
         } /* else a late reply to a request that timed out */
     }
 }
@@ -424,6 +426,21 @@ int trn_vfio_user_socket(const trn_vfio_user* c) {
 
 /* ---- regions ---- */
 
+/* Offset in the payload of the capability `sparse` and its header; 0: the server's list has none.
+ */
+static size_t find_sparse(const struct incoming* reply, size_t first,
+                          struct vfio_region_info_cap_sparse_mmap* sparse) {
+    enum { MAX_CAPABILITIES = 8 };
+    size_t at = first;
+    for (int seen = 0; at != 0 && seen < MAX_CAPABILITIES; ++seen) {
+        if (at > reply->size || reply->size - at < sizeof *sparse) return 0;
+        memcpy(sparse, reply->payload + at, sizeof *sparse);
+        if (sparse->header.id == VFIO_REGION_INFO_CAP_SPARSE_MMAP) return at;
+        at = sparse->header.next;
+    }
+    return 0;
+}
+
 static void take_areas(struct region* region, const struct incoming* reply,
                        const struct vfio_region_info* info) {
     struct vfio_region_info_cap_sparse_mmap sparse;
@@ -433,13 +450,7 @@ static void take_areas(struct region* region, const struct incoming* reply,
         region->info.areas[0] = (trn_vfio_user_area){0, info->size};
         return;
     }
-    size_t at = info->cap_offset;
-    for (int seen = 0; at != 0 && seen < 8; ++seen) {
-        if (at > reply->size || reply->size - at < sizeof sparse) return;
-        memcpy(&sparse, reply->payload + at, sizeof sparse);
-        if (sparse.header.id == VFIO_REGION_INFO_CAP_SPARSE_MMAP) break;
-        at = sparse.header.next;
-    }
+    size_t at = find_sparse(reply, info->cap_offset, &sparse);
     if (at == 0) return;
     at += sizeof sparse;
     for (uint32_t i = 0; i < sparse.nr_areas && i < TRN_VFIO_USER_MAX_AREAS; ++i) {
@@ -477,6 +488,15 @@ int trn_vfio_user_region_info(trn_vfio_user* c, uint32_t index, trn_vfio_user_re
     return error;
 }
 
+/* Whether the server's file has the bytes: accesses beyond its end would kill this process. */
+static int file_has(int fd, uint64_t offset, uint64_t size) {
+    struct stat file;
+    if (fstat(fd, &file) != 0) return 0;
+    if (!S_ISREG(file.st_mode)) return 1; /* memory of a device has no size here */
+    const uint64_t length = (uint64_t)file.st_size;
+    return offset <= length && size <= length - offset;
+}
+
 int trn_vfio_user_region_map(trn_vfio_user* c, uint32_t index, uint64_t offset, uint64_t size,
                              void** host) {
     struct region* region;
@@ -488,6 +508,9 @@ int trn_vfio_user_region_map(trn_vfio_user* c, uint32_t index, uint64_t offset, 
         const trn_vfio_user_area* area = &region->info.areas[i];
         if (offset < area->offset || size > area->size || offset - area->offset > area->size - size)
             continue;
+        if (offset > UINT64_MAX - region->fd_offset ||
+            !file_has(region->fd, region->fd_offset + offset, size))
+            return fail(c, -EINVAL, "the server's file is shorter than its region %u", index);
         void* at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region->fd,
                         (off_t)(region->fd_offset + offset));
         if (at == MAP_FAILED) return fail(c, -errno, "mmap: %s", strerror(errno));
