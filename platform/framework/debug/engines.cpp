@@ -74,10 +74,10 @@ named_engine engine_asked(const rpc::parameters& p) {
 void write_register(const named_engine& e, const rpc::parameters& p) {
     const auto name = p.text("register");
     unsigned number = 0;
-    const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-    const bool is_name = name.size() > 1 && (name[0] == 'R' || name[0] == 'r') &&
-                         error == std::errc{} && end == name.data() + name.size();
-    if (!is_name) p.wrong("register", "R0 to R63");
+    const auto begin = name.data() + (name.starts_with('R') || name.starts_with('r') ? 1 : 0);
+    const auto [end, error] = std::from_chars(begin, name.data() + name.size(), number);
+    if (begin == name.data() || error != std::errc{} || end != name.data() + name.size())
+        p.wrong("register", "R0 to R63");
     const auto value = p.number("value");
     if (value > 0xffff'ffff) p.wrong("value", "32 bits");
     if (!e.core->set_register(e.engine, number, static_cast<std::uint32_t>(value)))
@@ -89,7 +89,11 @@ void write_register(const named_engine& e, const rpc::parameters& p) {
 
 void execute(run_loop& loop, const named_engine& e, const rpc::parameters& p) {
     const auto command = p.text("command");
-    const auto pc = [&] { return static_cast<std::uint32_t>(p.number("pc")); };
+    const auto pc = [&] {
+        const auto value = p.number("pc");
+        if (value > 0xffff'ffff) p.wrong("pc", "32 bits");
+        return static_cast<std::uint32_t>(value);
+    };
     const auto state = e.core->inspect(e.engine).state;
     const bool active = state == "running" || state == "waiting";
     e.core->on_break([&loop](const std::string& why) { loop.pause(why); });

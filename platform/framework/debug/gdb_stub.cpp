@@ -554,12 +554,12 @@ void stub::vcont(std::string_view text) {
 void stub::resume_legacy(std::string_view body) {
     auto where = body.substr(1);
     if (body[0] == 'C' || body[0] == 'S') where = cut(where, ';').second;
+    if (!attached(env_.harts[continue_].process)) return reply(bad_request);
     if (!where.empty()) {
         const auto pc = number(where);
         if (!pc) return reply(bad_request);
         env_.harts[continue_].target->write_register(debug_target::pc, *pc);
     }
-    if (!attached(env_.harts[continue_].process)) return reply(bad_request);
     std::vector<action> actions(env_.harts.size(), action::resume);
     if (body[0] == 's' || body[0] == 'S') actions[continue_] = action::step;
     go(actions);

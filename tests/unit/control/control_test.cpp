@@ -134,6 +134,19 @@ TEST_F(ControlTest, BusAccessesAreAnsweredByTheTarget) {
               static_cast<int>(code::invalid_params));
 }
 
+TEST_F(ControlTest, BusAccessesDoNotCutTheirNumbers) {
+    const json at = {{"space", "noc"}, {"address", 0x1000}};
+    const auto with = [&](const json& more) {
+        auto all = at;
+        all.update(more);
+        return all;
+    };
+    EXPECT_EQ(error("bus_write", with({{"width", 1}, {"value", 0x100}})),
+              static_cast<int>(code::invalid_params));
+    EXPECT_EQ(error("bus_read", with({{"width", (1ull << 32) + 4}})),
+              static_cast<int>(code::invalid_params));
+}
+
 TEST_F(ControlTest, PeekOutsideAnyTargetSaysWhere) {
     loop.elaborate();
     const auto reply = ask({{"jsonrpc", "2.0"},
@@ -219,6 +232,22 @@ TEST_F(ControlTest, WaitReturnsOnChipReadyOrMatchingConsoleOutput) {
     ASSERT_EQ(client.received.size(), 1u);
     EXPECT_EQ(client.received[0].first, "uart");
     EXPECT_EQ(result("console", {{"module", "gadget"}})["printed"], 16);
+}
+
+TEST_F(ControlTest, RefusedRunLeavesThePlatformPaused) {
+    loop.elaborate();
+    loop.pause("the test");
+    for (int n = 0; n < 64; ++n)
+        ask({{"jsonrpc", "2.0"}, {"id", n}, {"method", "wait"}, {"params", {{"until", "5 s"}}}});
+    EXPECT_EQ(error("run", {{"until", "1 s"}}), static_cast<int>(code::refused));
+    EXPECT_TRUE(loop.paused());
+    EXPECT_EQ(error("run", {{"until", "soon"}}), static_cast<int>(code::invalid_params));
+    EXPECT_TRUE(loop.paused());
+    EXPECT_THROW(api.call("run", {{"until", "1 s"}}), trn::rpc::error);  // as GDB's monitor
+    EXPECT_TRUE(loop.paused());
+    api.forget(client);
+    ask({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "run"}, {"params", {{"until", "1 s"}}}});
+    EXPECT_FALSE(loop.paused());
 }
 
 TEST_F(ControlTest, WaitsOfADisconnectedClientAreCancelled) {

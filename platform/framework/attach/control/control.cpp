@@ -48,7 +48,10 @@ interface& module_named(std::string_view name, std::string_view feature) {
 
 class inside_caller final : public caller {
 public:
-    explicit inside_caller(std::string_view name) { this->name = name; }
+    explicit inside_caller(std::string_view name) {
+        this->name = name;
+        can_wait = false;
+    }
     void notify(std::string_view, const json&) override {}
 };
 
@@ -263,10 +266,12 @@ run_loop::goal control::goal_of(const parameters& p, const caller& from) {
 void control::wait(const parameters& p, caller& from, const rpc::answer& done, bool then_pause) {
     auto goal = goal_of(p, from);
     goal.ends_on_pause = then_pause;
+    if (!from.can_wait) throw rpc::error(code::refused, "a wait is not possible here");
     auto& waits = waits_[&from];
     if (waits.size() >= waits_per_caller)
         throw rpc::error(code::refused,
                          fmt::format("more than {} waits at once", waits_per_caller));
+    if (then_pause) loop_.resume();
     const auto id = std::make_shared<run_loop::goal_id>();
     *id = loop_.wait_for(std::move(goal),
                          [this, &from, done, id, then_pause](const stop_reason& reason) {
@@ -293,8 +298,8 @@ void control::add_run_methods() {
                           [this](const auto& p, auto& from, const auto& done) {
                               const auto goal = goal_of(p, from);
                               const bool limited = goal.until || goal.condition || goal.wall_limit;
-                              loop_.resume();
                               if (limited) return wait(p, from, done, true);
+                              loop_.resume();
                               done(status());
                           }});
     methods_.add_waiting(
@@ -385,15 +390,16 @@ json control::bus_access(const parameters& p, bool write) {
     auto* target = spaces_.find_bus(name);
     if (!target)
         throw rpc::error(code::not_found, fmt::format("there is no bus '{}'; list 'spaces'", name));
-    const auto width = static_cast<unsigned>(p.number("width", 4));
+    const auto width = p.number("width", 4);
     if (width > 8 || !std::has_single_bit(width)) p.wrong("width", "1, 2, 4 or 8");
     std::uint64_t value = write ? p.number("value") : 0;
+    if (width < 8 && value >> (8 * width) != 0) p.wrong("value", "small enough for its width");
     tlm::tlm_generic_payload payload;
     payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
     payload.set_address(p.number("address"));
     payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-    payload.set_data_length(width);
-    payload.set_streaming_width(width);
+    payload.set_data_length(static_cast<unsigned>(width));
+    payload.set_streaming_width(static_cast<unsigned>(width));
     auto delay = sc_core::SC_ZERO_TIME;
     target->b_transport(payload, delay);
     if (!payload.is_response_ok())

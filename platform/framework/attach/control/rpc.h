@@ -76,6 +76,7 @@ public:
     std::string name;              ///< for logs and stall reports
     std::uint64_t attachment = 0;  ///< attachment of the run_loop; 0: none
     bool greeted = false;
+    bool can_wait = true;  ///< false: needs its answer immediately
 };
 
 /// Receives the result of a call, immediately or after some slices. Called exactly once, unless the
