@@ -18,6 +18,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -75,6 +76,20 @@ fs::path make_folder(const fs::path& report) {
     if (mkdtemp(name.data()) == nullptr)
         throw file_error(fmt::format("{}: {}", name, std::strerror(errno)));
     return name;
+}
+
+/// A word for /bin/sh that is exactly `text`.
+std::string shell_word(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+/// A path in the pattern of a log's name, in which Slurm replaces words that begin with '%'.
+std::string in_pattern(const fs::path& path) {
+    std::string text;
+    for (const char c : path.string()) text += c == '%' ? std::string("%%") : std::string(1, c);
+    return text;
 }
 
 std::string last_lines_of(const fs::path& file) {
@@ -139,20 +154,19 @@ slurm_run::slurm_run(const test_options& chosen, const test_scenarios& all)
 
 /// The shell script that runs one shard.
 std::string slurm_run::script(unsigned attempt) const {
-    const auto shard = fmt::format("{}/$SLURM_ARRAY_TASK_ID.{}", folder_.string(), attempt);
-    std::string text =
-        fmt::format("#!/bin/sh\nexec {} test",
-                    scenario::in_quotes(fs::read_symlink("/proc/self/exe").string()));
+    // The shell expands only the number of the task, not characters of the folder's name.
+    const auto shard =
+        fmt::format("{}/\"$SLURM_ARRAY_TASK_ID\".{}", shell_word(folder_.string()), attempt);
+    std::string text = fmt::format("#!/bin/sh\nexec {} test",
+                                   shell_word(fs::read_symlink("/proc/self/exe").string()));
     for (const auto& word : chosen_.forwarded)
         // A single shard does not write the durations.
-        if (shards_.size() > 1 || !word.starts_with("--durations="))
-            text += " " + scenario::in_quotes(word);
-    text +=
-        fmt::format(" --shard \"$SLURM_ARRAY_TASK_ID/{}\" --report \"{}\"", shards_.size(), shard);
+        if (shards_.size() > 1 || !word.starts_with("--durations=")) text += " " + shell_word(word);
+    text += fmt::format(" --shard \"$SLURM_ARRAY_TASK_ID/{}\" --report {}", shards_.size(), shard);
     text += " -j \"${SLURM_CPUS_PER_TASK:-1}\"";
-    if (!chosen_.coverage.empty()) text += fmt::format(" --coverage \"{}.info\"", shard);
+    if (!chosen_.coverage.empty()) text += fmt::format(" --coverage {}.info", shard);
     if (!chosen_.fidelity_report.empty())
-        text += fmt::format(" --fidelity-report \"{}.fidelity.json\"", shard);
+        text += fmt::format(" --fidelity-report {}.fidelity.json", shard);
     return text + "\n";
 }
 
@@ -160,10 +174,11 @@ void slurm_run::submit(const std::vector<unsigned>& parts) {
     const auto attempt = shards_[parts.front() - 1].attempt;
     const auto file = folder_ / fmt::format("shard.{}.sh", attempt);
     write_report(file, script(attempt));
-    const auto job = slurm_.submit({.script = file,
-                                    .log = folder_ / fmt::format("%a.{}.out", attempt),
-                                    .tasks = parts,
-                                    .partition = chosen_.partition});
+    const auto job =
+        slurm_.submit({.script = file,
+                       .log = fs::path(in_pattern(folder_)) / fmt::format("%a.{}.out", attempt),
+                       .tasks = parts,
+                       .partition = chosen_.partition});
     jobs_.push_back(job);
     for (const auto part : parts) {
         auto& one = shards_[part - 1];
