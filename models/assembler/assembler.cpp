@@ -164,6 +164,9 @@ private:
         origin_.line = static_cast<int>(in.number(1, max_source_line));
         const std::size_t at = in.position();
         const std::string_view name = in.quoted("the name of a file");
+        if (name.size() > max_path_bytes)
+            in.fail(mistake::bad_name, at,
+                    fmt::format("a path has at most {} bytes", max_path_bytes));
         const auto found = std::ranges::find(set_.files, name);
         if (found == set_.files.end() && set_.files.size() == max_source_files)
             in.fail(mistake::out_of_range, at, "a set names at most 256 files");

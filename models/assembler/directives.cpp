@@ -18,7 +18,6 @@ namespace {
 constexpr std::string_view role_words[] = {"in", "out", "inout", "scratch"};
 constexpr std::string_view engine_words[] = {"tensor", "scalar", "gpsimd", "vector", "sync"};
 constexpr std::string_view reserved[] = {"sbuf", "psum", "control", "program", "cc", "S"};
-constexpr std::size_t max_name = 63;
 constexpr std::uint64_t max_tensor_bytes = std::uint64_t{1} << 40;
 
 template <typename Map>
@@ -84,8 +83,9 @@ unsigned program_names::read_queue(cursor& in, unsigned max) {
 std::string program_names::new_name(cursor& in, std::string_view expected) const {
     const std::size_t at = in.position();
     const std::string_view name = in.name(expected);
-    if (name.size() > max_name)
-        in.fail(mistake::bad_name, at, fmt::format("a name has at most {} letters", max_name));
+    if (name.size() > max_name_bytes)
+        in.fail(mistake::bad_name, at,
+                fmt::format("a name has at most {} letters", max_name_bytes));
     if (std::ranges::find(reserved, name) != std::end(reserved) ||
         (name.starts_with("core") && name.size() == 5 && is_digit(name[4])))
         in.fail(mistake::bad_name, at, fmt::format("'{}' has a meaning of its own here", name));

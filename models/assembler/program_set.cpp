@@ -245,7 +245,7 @@ public:
                 {static_cast<std::uint8_t>(core(i, reg::semaphore_core)),
                  static_cast<std::uint8_t>(below(i, reg::semaphore_index, 256, "index"))});
         for (std::size_t i = 0; i < begin(table::files); ++i)
-            set_.files.push_back(string(i, reg::file_name));
+            set_.files.push_back(string(i, reg::file_name, max_path_bytes));
         read_lines();
         return std::move(set_);
     }
@@ -308,15 +308,17 @@ private:
     }
     std::uint32_t core(std::size_t i, reg r) const { return below(i, r, set_.cores, "core"); }
 
-    std::string string(std::size_t i, reg r) const {
+    std::string string(std::size_t i, reg r, std::size_t max = max_name_bytes) const {
         const std::uint32_t entry =
             begin_of(reg::table_offset) + 8 * static_cast<unsigned>(table::strings);
         const std::uint64_t base = number(entry), size = number(entry + 4), at = field(i, r);
         if (base > file_.size() || size > file_.size() - base || at >= size)
             fail("{} {}: its name is outside the strings", kind_of(now_).name, i);
-        const auto rest = file_.subspan(base + at, size - at);
+        // Records may share a string, so its length is limited before it is copied.
+        const auto rest = file_.subspan(base + at, std::min<std::uint64_t>(size - at, max + 1));
         const auto end = std::ranges::find(rest, std::uint8_t{0});
-        if (end == rest.end()) fail("{} {}: its name has no end", kind_of(now_).name, i);
+        if (end == rest.end())
+            fail("{} {}: its name does not end within {} bytes", kind_of(now_).name, i, max);
         return {rest.begin(), end};
     }
 
@@ -331,6 +333,8 @@ private:
                             size = std::uint64_t{field(i, reg::stream_words)} * word_bytes;
         if (offset % word_bytes != 0 || offset > file_.size() || size > file_.size() - offset)
             fail("stream {}: its words are not inside the file", i);
+        stream_bytes_ += size;
+        if (stream_bytes_ > file_.size()) fail("stream {}: it shares words with another one", i);
         const auto words = file_.subspan(offset, size);
         s.words.assign(words.begin(), words.end());
         set_.streams.push_back(std::move(s));
@@ -419,6 +423,7 @@ private:
 
     std::span<const std::uint8_t> file_;
     program_set set_;
+    std::uint64_t stream_bytes_ = 0;
     table now_{};
     std::size_t at_ = 0;
 };

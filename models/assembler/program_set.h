@@ -22,6 +22,8 @@ struct program_set_error : std::runtime_error {
 
 inline constexpr unsigned max_set_cores = 8;
 inline constexpr unsigned max_tensor_rank = 8;
+inline constexpr std::size_t max_name_bytes = 63;    ///< of a tensor or transfer
+inline constexpr std::size_t max_path_bytes = 4095;  ///< of a source file
 inline constexpr unsigned dma_engines_of_core = 16;
 inline constexpr unsigned transfer_queues = 13;  ///< 13 to 15 have other users (spec 5.1, 8.2)
 inline constexpr unsigned first_collective_queue = 4,

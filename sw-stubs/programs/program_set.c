@@ -16,6 +16,8 @@
 #define MAX_TENSOR_BYTES (UINT64_C(1) << 40)
 #define PARTITIONS 128u
 #define MAX_ALIGNMENT (1u << 30)
+#define MAX_NAME_BYTES 63u
+#define MAX_PATH_BYTES 4095u
 
 /* Tables in the order of the header: `begin` is the offset of the record's first field in the
  * register description. */
@@ -81,13 +83,14 @@ static uint32_t below(reader* r, uint32_t table, uint32_t record, uint32_t at, u
          record, noun, value, bound);
     return 0;
 }
-static const char* string(reader* r, uint32_t table, uint32_t record, uint32_t at) {
+static const char* string(reader* r, uint32_t table, uint32_t record, uint32_t at, uint32_t max) {
     const uint32_t place = field(r, table, record, at);
     const uint32_t size = r->counts[STRINGS];
-    if (place < size && memchr(r->tables[STRINGS] + place, 0, size - place))
+    const uint32_t left = place < size ? size - place : 0;
+    if (left != 0 && memchr(r->tables[STRINGS] + place, 0, left <= max ? left : max + 1))
         return (const char*)r->tables[STRINGS] + place;
-    fail(r, SET_DAMAGED, "%s, record %u: its name is not in the strings", kinds[table].name,
-         record);
+    fail(r, SET_DAMAGED, "%s, record %u: its name is not in the strings, or has over %u bytes",
+         kinds[table].name, record, max);
     return "";
 }
 
@@ -147,6 +150,7 @@ static bool allocate(reader* r) {
 
 static void read_streams(reader* r) {
     uint32_t lines = 0, seen[SET_MAX_CORES] = {0};
+    uint64_t bytes = 0;
     for (uint32_t n = 0; n < r->counts[STREAMS] && r->fault == SET_OK; ++n) {
         set_stream* s = &r->set->streams[n];
         s->core = below(r, STREAMS, n, AT(STREAM_CORE), r->set->cores, "core");
@@ -161,6 +165,11 @@ static void read_streams(reader* r) {
             fail(r, SET_DAMAGED, "stream %u: its words are not inside the file", n);
             return;
         }
+        bytes += (uint64_t)s->words * SET_WORD_BYTES;
+        if (bytes > r->size) {
+            fail(r, SET_DAMAGED, "stream %u: it shares words with another one", n);
+            return;
+        }
         s->bytes = r->file + offset;
         s->first_line = lines;
         lines += s->words;
@@ -173,7 +182,7 @@ static void read_streams(reader* r) {
 static void read_tensors(reader* r) {
     for (uint32_t n = 0; n < r->counts[TENSORS] && r->fault == SET_OK; ++n) {
         set_tensor* t = &r->set->tensors[n];
-        t->name = string(r, TENSORS, n, AT(TENSOR_NAME));
+        t->name = string(r, TENSORS, n, AT(TENSOR_NAME), MAX_NAME_BYTES);
         t->type = field(r, TENSORS, n, AT(TENSOR_TYPE));
         t->role = below(r, TENSORS, n, AT(TENSOR_ROLE), 4, "role");
         t->core = below(r, TENSORS, n, AT(TENSOR_CORE), r->set->cores, "core");
@@ -217,7 +226,7 @@ static void check_side(reader* r, const set_transfer* t, const set_side* s) {
 static void read_transfers(reader* r) {
     for (uint32_t n = 0; n < r->counts[TRANSFERS] && r->fault == SET_OK; ++n) {
         set_transfer* t = &r->set->transfers[n];
-        t->name = string(r, TRANSFERS, n, AT(TRANSFER_NAME));
+        t->name = string(r, TRANSFERS, n, AT(TRANSFER_NAME), MAX_NAME_BYTES);
         t->core = below(r, TRANSFERS, n, AT(TRANSFER_CORE), r->set->cores, "core");
         t->queue = below(r, TRANSFERS, n, AT(TRANSFER_QUEUE), SET_QUEUES, "queue");
         t->engines =
@@ -272,7 +281,7 @@ static void read_rest(reader* r) {
         r->set->semaphores[n].index = below(r, SEMAPHORES, n, AT(SEMAPHORE_INDEX), 256, "index");
     }
     for (uint32_t n = 0; n < r->counts[FILES] && r->fault == SET_OK; ++n)
-        r->set->files[n] = string(r, FILES, n, AT(FILE_NAME));
+        r->set->files[n] = string(r, FILES, n, AT(FILE_NAME), MAX_PATH_BYTES);
     for (uint32_t n = 0; n < r->counts[LINES] && r->fault == SET_OK; ++n)
         if (TRN_PROGRAM_SET_LINE_FILE_GET(field(r, LINES, n, AT(LINE))) >= r->counts[FILES])
             fail(r, SET_DAMAGED, "line %u is of a file that is not there", n);

@@ -57,8 +57,9 @@ struct compute_rate_spec {
     void finish(const reader& r);
     void run(scenario_context& ctx) const;
     action plan() const {
-        return {fmt::format("compute rate of {}", file),
-                [s = *this](scenario_context& ctx) { s.run(ctx); }};
+        return {.text = fmt::format("compute rate of {}", file),
+                .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
+                .file_bytes = set.size()};
     }
 
 private:

@@ -136,7 +136,7 @@ scenario read_point(scenario_files& from, const std::string& file, const paramet
     s.memory_limit = r.has("memory_limit") ? r.offset("memory_limit", {.min = min_memory_limit})
                                            : default_memory_limit;
     s.misuse = read_misuse(root, r);
-    from.begin_point({s.board, s.seed});
+    from.begin_point({s.board, s.seed, s.memory_limit});
     s.steps = from.read(root.at("steps"), point);
     s.expectations = from.read(root.find("expectations"), point, true);
     if (root.at("steps").is_list() && s.steps.empty() && from.problems().empty())

@@ -105,11 +105,14 @@ struct program_step_spec : program_source, checked_end {
         read_outcome(r);
     }
     action plan() const {
-        return {text(), [s = *this](scenario_context& ctx) {
-                    running_programs all(ctx, s.request);
-                    run_guarded(ctx, all, [&] { all.start(); });
-                    s.finish_run(ctx, all, s.text());
-                }};
+        return {.text = text(),
+                .work =
+                    [s = *this](scenario_context& ctx) {
+                        running_programs all(ctx, s.request);
+                        run_guarded(ctx, all, [&] { all.start(); });
+                        s.finish_run(ctx, all, s.text());
+                    },
+                .file_bytes = request.set.size()};
     }
 };
 
@@ -118,9 +121,10 @@ struct start_program_spec : program_source {
 
     void finish(const reader& r) { read_program(r); }
     action plan() const {
-        return {fmt::format("start '{}': {}", name, text()), [s = *this](scenario_context& ctx) {
-                    start_in_background(ctx, s.name, s.request);
-                }};
+        return {.text = fmt::format("start '{}': {}", name, text()),
+                .work = [s = *this](
+                            scenario_context& ctx) { start_in_background(ctx, s.name, s.request); },
+                .file_bytes = request.set.size()};
     }
 };
 

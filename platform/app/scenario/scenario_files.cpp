@@ -27,6 +27,7 @@ void scenario_files::begin_point(const setting& of) {
     captured_.clear();
     kept_.clear();
     steps_ = 0;
+    file_bytes_ = 0;
 }
 
 // --- Keys of steps that contain steps
@@ -162,6 +163,13 @@ step scenario_files::read_one(const config::node& item, const scope& in) {
     if (item.is_map() && item.find("together")) return read_branches(item, in);
     if (item.is_map() && item.find("figure")) return read_figure(item, in);
     auto one = read_step(item, in.values);
+    const bool within = file_bytes_ <= setting_.memory_limit;
+    file_bytes_ += one.file_bytes;
+    if (within && file_bytes_ > setting_.memory_limit)
+        item.report(mistake::out_of_range,
+                    fmt::format("the program sets of the scenario have {} bytes, more than its "
+                                "memory_limit",
+                                file_bytes_));
     if (one.prepare)
         preparations_.emplace_back(
             [prepare = std::exchange(one.prepare, {}), in = setting_] { prepare(in); });

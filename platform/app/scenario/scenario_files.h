@@ -80,7 +80,8 @@ private:
     std::list<config::document> documents_;
     std::set<std::filesystem::path> included_;
     std::map<std::string, sequence, std::less<>> sequences_;
-    setting setting_;  // of the current point
+    setting setting_;               // of the current point
+    std::uint64_t file_bytes_ = 0;  // of files that its steps hold
     std::vector<std::function<void()>> preparations_;
     std::set<std::string, std::less<>> captured_;  // names captured by the steps read so far
     std::vector<std::string> kept_;                // snapshots taken by the steps read so far

@@ -36,6 +36,7 @@ struct figure {
 struct setting {
     std::string board;
     std::uint64_t seed = 1;
+    std::uint64_t memory_limit = ~std::uint64_t{0};  ///< bytes of files that all steps may hold
 };
 
 /// The action of a step. `work` runs in a process of the host CPU.
@@ -45,7 +46,8 @@ struct action {
     std::vector<misuse::rule> provokes = {};  ///< rules whose violation is expected
     std::string shared = {};  ///< scenarios with the same text share this step; "": never
     std::string keeps = {}, returns_to = {};  ///< name of the snapshot to take, or to restore
-    bool drives = true;  ///< uses the driver stub, which runs one call at a time
+    bool drives = true;            ///< uses the driver stub, which runs one call at a time
+    std::uint64_t file_bytes = 0;  ///< of files that the step holds from its reading on
     /// Called before the first run if the file has no errors; reports further errors.
     std::function<void(const setting&)> prepare = {};
 };

@@ -362,6 +362,25 @@ TEST(Assembler, StreamsOfSeveralEnginesBecomeAProgramSetAndComeBack) {
     EXPECT_EQ(file.size() % 64, 0u);
 }
 
+TEST(Assembler, ProgramSetRepeatsNeitherLongNamesNorWords) {
+    const std::string name(63, 'x'), body = ".repeat n 20\nnop\n.end\nhalt\n";
+    const auto file =
+        write_program_set(assemble_set(".tensor " + name + " fp32 [1] in\n" + ".engine sync\n" +
+                                           body + ".core 1\n.engine sync\n" + body,
+                                       "text"));
+    EXPECT_EQ(read_program_set(file).tensors.front().name, name);
+    auto changed = file;
+    *std::ranges::search(changed, name).end() = 'x';  // the byte that ends the name
+    EXPECT_THAT([&] { read_program_set(changed); },
+                testing::ThrowsMessage<program_set_error>(HasSubstr("within 63 bytes")));
+    // Both streams (records of 16 bytes: core, engine, words, offset) have the words of both.
+    changed = file;
+    changed[136] = changed[152] = 42;
+    std::ranges::copy(std::span(file).subspan(140, 4), changed.begin() + 156);
+    EXPECT_THAT([&] { read_program_set(changed); },
+                testing::ThrowsMessage<program_set_error>(HasSubstr("shares words")));
+}
+
 TEST(Assembler, AProgramSetWithBadNumbersIsRefused) {
     auto file = write_program_set(assemble_set(".engine sync\nhalt\n", "text"));
     const auto with = [&](std::size_t at, std::uint8_t value) {

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "models/assembler/program_set.h"
 #include "platform/app/scenario/load.h"
 #include "tests/support/scratch_folder.h"
 
@@ -115,6 +116,23 @@ TEST_F(ScenarioFile, RefusesValuesThatCannotPass) {
         ElementsAre("3:13:E22", "4:13:E22", "5:15:E22", "7:56:E22", "8:37:E22", "9:53:E22",
                     "10:37:E22", "11:64:E22", "12:28:E22", "13:18:E26", "14:28:E26", "15:40:E22",
                     "16:30:E22", "17:71:E22", "18:57:E22", "19:41:E22", "20:15:E50", "21:11:E24"));
+}
+
+TEST_F(ScenarioFile, ProgramSetsOfAllStepsFitIntoItsMemoryLimit) {
+    isa::program_set set;
+    set.cores = 1;
+    set.streams.push_back(
+        {.engine = isa::engine::sync, .words = std::vector<std::uint8_t>(9 << 20), .lines = {}});
+    const auto bytes = isa::write_program_set(set);
+    std::ofstream(folder / "long.set", std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    const std::string step = "  - program: {file: long.set}\n";
+    read(head() + "memory_limit: 16 MiB\nsteps:\n" + step);
+    EXPECT_THAT(mistakes(), ElementsAre());
+    problems = {};
+    read(head() + "memory_limit: 16 MiB\nsteps:\n" + step + step + step);
+    EXPECT_THAT(mistakes(), ElementsAre("6:5:E22"));  // reported once
 }
 
 TEST_F(ScenarioFile, AllowsLongCopiesWithoutComparison) {
