@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import ast
 import pathlib
+import signal
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 
@@ -25,8 +26,16 @@ class UserError(Exception):
     """A wrong command line."""
 
 
+def _end(number: int, _frame: Any) -> NoReturn:
+    """Ends the program as an exception, so that temporary folders are removed and child processes end."""
+    sys.exit(128 + number)
+
+
 def main(words: list[str] | None = None) -> int:
     options = _parser().parse_args(words)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:  # under nohup SIGHUP stays ignored
+            signal.signal(number, _end)
     try:
         return options.work(options)
     except OSError as error:

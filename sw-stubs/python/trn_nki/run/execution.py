@@ -2,11 +2,13 @@
 """Assembles a compiled kernel and runs it by trnctl, which loads it through the driver stub."""
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,10 @@ from trn_nki.trace import host_arrays
 
 USER_ERROR = 2  # exit status of trnctl and trn-asm for invalid input
 ORDER_RULES = ("TRN-SEM-001", "TRN-NC-002", "TRN-NC-003")  # doc/rules.md: wraps, races, PSUM collisions
+
+
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 class RunError(Exception):
@@ -137,8 +143,16 @@ def _simulated(output: str) -> float:
 
 
 def _call(command: list[str], seconds: float) -> str:
+    parent = os.getpid()
+
+    def end_with_parent() -> None:  # in the child: the kernel kills it when this process ends for any reason
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False,
+                              preexec_fn=end_with_parent)
     except subprocess.TimeoutExpired:
         raise RunError(f"{pathlib.Path(command[0]).name} took longer than {seconds:g} s and was ended") from None
     if done.returncode != 0:
