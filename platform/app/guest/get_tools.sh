@@ -12,6 +12,8 @@
 set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+tools=${tools%/}
+own_names=(missing vmlinuz busybox modules qemu qemu-system-x86_64 kernel-release efa debian13 ena nvme)
 newer_release=trixie  # its backports have a QEMU with the client (10.1 or later)
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
@@ -74,7 +76,19 @@ get_kernel() {
     basename "$root"/lib/modules/* >"$work/ready/kernel-release"
 }
 
+# foreign_file: a file in the folder that no get_... script makes. The folder is then somebody's, and stays as it is.
+foreign_file() {
+    local name
+    for name in $(ls -A "$tools" 2>/dev/null); do
+        [[ " ${own_names[*]} " == *" $name "* ]] || { printf '%s\n' "$name"; return 0; }
+    done
+}
+
 [ ! -e "$tools/kernel-release" ] || exit 0
+if foreign=$(foreign_file) && [ -n "$foreign" ]; then
+    say "$tools has other files ($foreign): TRNVP_GUEST_TOOLS must name a new or empty folder"
+    exit 1
+fi
 if [ -e "$tools/missing" ] && [ "${1:-}" != --again ]; then
     say "no Linux guests: $(cat "$tools/missing")  ('./dev setup' tries again)"
     exit 1
@@ -91,7 +105,9 @@ release=$(machine_release)
 private_apt "$release" "$newer_release" "$newer_release-backports"
 get_kernel
 get_qemu
-rm -rf "$tools"
-mkdir -p "$(dirname "$tools")"
-mv "$work/ready" "$tools"
+mkdir -p "$tools"
+for name in "${own_names[@]}"; do rm -rf "${tools:?}/$name"; done
+for name in "${own_names[@]}"; do  # kernel-release, which says that all is there, comes after the others
+    [ ! -e "$work/ready/$name" ] && [ ! -L "$work/ready/$name" ] || mv "$work/ready/$name" "$tools/"
+done
 say "guests: $(du -sh "$tools" | cut -f1) in $tools"
