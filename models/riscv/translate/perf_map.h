@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+
+#include "platform/framework/unique_fd.h"
 
 namespace trn::riscv::translate {
 
@@ -16,7 +19,11 @@ public:
     void add(std::span<const std::uint8_t> code, const std::string& name);
 
 private:
+    void open_file();
+    void put(std::string_view text);
+
     std::string lines_;
+    unique_fd file_;
     pid_t process_ = 0;  // process whose file contains all lines
 };
 
