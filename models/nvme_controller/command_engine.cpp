@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "platform/framework/kernel/trace.h"
 
@@ -234,11 +235,16 @@ command_engine::progress command_engine::move_part(prp_list::piece part) {
         const std::uint64_t count = direct->room(part.address, part.length);
         auto* const there = direct->at(part.address);
         const auto now = sc_core::sc_time_stamp();
-        if (!copy(there, count)) return progress::moved;
-        if (to_host)
-            direct->watched_at(part.address).report_write(there, count);
-        else
-            direct->watched_at(part.address).report_read(there, count);
+        const auto watched = direct->watched_at(part.address);
+        if (!to_host && watched.by != nullptr) {
+            // A watcher may replace the bytes, so they are stored after it.
+            std::vector<std::uint8_t> bytes(there, there + count);
+            watched.report_read(bytes.data(), count);
+            if (!copy(bytes.data(), count)) return progress::moved;
+        } else if (!copy(there, count)) {
+            return progress::moved;
+        }
+        if (to_host) watched.report_write(there, count);
         arrival_ = std::max(arrival_, direct->reserve(command, part.address, count, now) +
                                           direct->latency(command));
         return moved(count);
