@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "platform/framework/attach/vfio_user_hooks.h"
+#include "platform/framework/process/private_file.h"
 
 namespace trn {
 
@@ -15,10 +16,11 @@ namespace fs = std::filesystem;
 namespace {
 
 void make_folder(const fs::path& folder) {
-    std::error_code e;
-    fs::create_directories(folder, e);
-    if (!fs::is_directory(folder, e))
+    try {
+        make_private_folder(folder);
+    } catch (const std::system_error&) {
         throw listen_error(fmt::format("cannot make the folder {}", folder.string()));
+    }
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "platform/framework/config/json.h"
+
 namespace trn {
 
 namespace asio = boost::asio;
@@ -37,7 +39,9 @@ void qemu_monitor::send(std::string command, reply answered) {
 /// Without a socket, QEMU has not started the guest yet, or has ended: nothing to notify.
 bool qemu_monitor::connect() {
     boost::system::error_code error;
-    socket_.connect(path_.string(), error);
+    socket_.open(asio::local::stream_protocol(), error);
+    if (!error) socket_.non_blocking(true, error);  // a stopped QEMU would not accept
+    if (!error) socket_.connect(path_.string(), error);
     if (error) {
         socket_.close(error);
         return false;
@@ -81,7 +85,7 @@ void qemu_monitor::disconnect() {
 
 /// The greeting and events have neither key.
 void qemu_monitor::take(std::string_view line) {
-    const auto message = json::parse(line, nullptr, false);
+    const auto message = config::parse_json(line);
     if (!message.is_object() || waiting_.empty()) return;
     const bool accepted = message.contains("return");
     if (!accepted && !message.contains("error")) return;

@@ -30,7 +30,8 @@ running_guest::~running_guest() {
 
 void running_guest::start() {
     terminal_.emplace();
-    qemu_.emplace(child_process::start_bound(announced(), {}));
+    // The monitor's socket gives QEMU's rights to everybody who can open it.
+    qemu_.emplace(child_process::start_bound(announced(), {.private_files = true}));
 }
 
 void running_guest::start(boost::asio::io_context& io,
@@ -41,8 +42,8 @@ void running_guest::start(boost::asio::io_context& io,
     output_.emplace(io, ends[0]);
     print_ = std::move(print);
     const unique_fd no_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    qemu_.emplace(
-        child_process::start_bound(announced(), {.input = no_input.get(), .output = theirs.get()}));
+    qemu_.emplace(child_process::start_bound(
+        announced(), {.input = no_input.get(), .output = theirs.get(), .private_files = true}));
     read();
 }
 

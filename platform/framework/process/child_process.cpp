@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,6 +68,8 @@ child_process child_process::start_bound(command words, streams with) {
         dup2(with.output, STDOUT_FILENO);
         dup2(with.output, STDERR_FILENO);
     }
+    if (with.private_files) umask(S_IRWXG | S_IRWXO);
+    close_range(STDERR_FILENO + 1, ~0u, 0);
     execvp(all.front(), all.data());
     std::fprintf(stderr, "trnvp: cannot start %s: %s\n", all.front(), std::strerror(errno));
     _exit(126);

@@ -18,10 +18,11 @@ class child_process {
 public:
     using command = std::vector<std::string>;  ///< program (found as by execvp()) and arguments
 
-    /// Standard streams of the program; -1: those of this process.
+    /// Standard streams of the program (-1: those of this process) and the mode of its files.
     struct streams {
         int input = -1;
-        int output = -1;  ///< standard output and standard error
+        int output = -1;             ///< standard output and standard error
+        bool private_files = false;  ///< start_bound(): other users cannot open what it creates
     };
     /// How the process ended.
     struct end_state {
@@ -41,9 +42,9 @@ public:
     /// streams as the only open files. Does not copy this process, so its size does not matter.
     /// \throws std::system_error
     static child_process spawn(command words, streams with, pid_t group = 0);
-    /// Starts a program that the kernel kills when this process ends. A program that cannot be
-    /// started exits with status 126 after an error message. \throws std::system_error when no
-    /// process can be created
+    /// Starts a program that the kernel kills when this process ends, with its standard streams as
+    /// the only open files. A program that cannot be started exits with status 126 after an error
+    /// message. \throws std::system_error when no process can be created
     static child_process start_bound(command words, streams with);
 
     pid_t pid() const { return pid_; }

@@ -32,6 +32,14 @@ std::filesystem::path make_temporary_folder(const std::string& prefix) {
     return name;
 }
 
+unique_fd unnamed_file(const std::string& prefix) {
+    auto name = (std::filesystem::temp_directory_path() / (prefix + "-XXXXXX")).string();
+    unique_fd file(mkostemp(name.data(), O_CLOEXEC));
+    if (!file) throw_errno("cannot make " + name);
+    unlink(name.c_str());
+    return file;
+}
+
 temporary_folder::temporary_folder(const std::string& prefix)
     : path_(make_temporary_folder(prefix)) {
     try {

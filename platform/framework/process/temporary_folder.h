@@ -16,6 +16,10 @@ namespace trn {
 /// std::system_error
 std::filesystem::path make_temporary_folder(const std::string& prefix);
 
+/// A file without a name in the folder for temporary files, for reading and writing. \throws
+/// std::system_error
+unique_fd unnamed_file(const std::string& prefix);
+
 /// A temporary folder, and a process group for the programs that use it. Both are removed with the
 /// object, or when this process ends for any reason: first the processes, then the folder. One
 /// guard process removes them; another one leads the group.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -12,8 +13,10 @@
 #include <system_error>
 
 #include "platform/framework/process/child_process.h"
+#include "platform/framework/process/private_file.h"
 #include "platform/framework/process/temporary_folder.h"
 #include "platform/framework/unique_fd.h"
+#include "tests/support/scratch_folder.h"
 
 namespace {
 
@@ -50,11 +53,12 @@ TEST(ChildProcess, OutputAndErrorsGoWhereTheyAreSent) {
     EXPECT_EQ(text_of(file), "one\ntwo\n");
 }
 
-TEST(ChildProcess, SpawnLeavesOnlyStandardStreamsOpen) {
+TEST(ChildProcess, ProgramsGetOnlyStandardStreams) {
     const unique_fd kept(open("/dev/null", O_RDONLY));  // not closed on exec
     ASSERT_GT(kept.get(), STDERR_FILENO);
     const auto opened = "test -e /proc/$$/fd/" + std::to_string(kept.get());
     EXPECT_EQ(shell(opened).wait().status, 1);
+    EXPECT_EQ(child_process::start_bound({"sh", "-c", opened}, {}).wait().status, 1);
 }
 
 TEST(ChildProcess, AProgramThatDoesNotExistIsAnError) {
@@ -87,6 +91,38 @@ TEST(ChildProcess, IsKilledWithItsOwner) {
         EXPECT_TRUE(exists(pid));
     }
     EXPECT_FALSE(exists(pid));
+}
+
+mode_t mode_of(const std::string& path) {
+    struct stat about {};
+    return lstat(path.c_str(), &about) == 0 ? about.st_mode & 07777 : 0;
+}
+
+TEST(PrivateFile, OnlyItsUserCanOpenItWhateverTheUmaskIs) {
+    const test::scratch_folder folder;
+    const mode_t before = umask(0);
+    make_private_folder(folder / "new/deep/");
+    write_private_file(folder / "new/file", "text");
+    child_process::start_bound({"mkdir", folder / "made"}, {.private_files = true}).wait();
+    umask(before);
+    EXPECT_EQ(mode_of(folder / "new"), 0700u);
+    EXPECT_EQ(mode_of(folder / "new/deep"), 0700u);
+    EXPECT_EQ(mode_of(folder / "new/file"), 0600u);
+    EXPECT_EQ(mode_of(folder / "made"), 0700u);
+}
+
+TEST(PrivateFile, ReplacesALinkAndNotWhatItNames) {
+    const test::scratch_folder folder;
+    write_private_file(folder / "users", "mine");
+    std::filesystem::create_symlink(folder / "users", folder / "initramfs");
+    write_private_file(folder / "initramfs", "theirs");
+    const auto text_of_file = [](const std::string& path) {
+        std::string text;
+        std::ifstream(path) >> text;
+        return text;
+    };
+    EXPECT_EQ(text_of_file(folder / "users"), "mine");
+    EXPECT_EQ(text_of_file(folder / "initramfs"), "theirs");
 }
 
 TEST(TemporaryFolder, EndsWithItsFilesAndItsGroup) {
