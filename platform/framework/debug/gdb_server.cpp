@@ -181,7 +181,7 @@ std::string gdb_server::listen(const std::string& address) {
     auto& io = methods_.loop().io();
     const auto to = [this](listener::stream client) { welcome(std::move(client)); };
     listener_ = address.find('/') != std::string::npos ? listener::on_unix(io, address, to)
-                                                       : listener::on_tcp(io, address, false, to);
+                                                       : listener::on_tcp(io, address, {}, to);
     return listener_->address();
 }
 

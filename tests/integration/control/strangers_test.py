@@ -131,6 +131,19 @@ class StrangersTest(unittest.TestCase):
         for link in queue:
             link.close()
 
+    def test_folder_and_sockets_are_private_whatever_the_umask_is(self):
+        new = os.path.join(self.folder, "new")
+        command = [os.environ["TRNVP"], "run", BOARD, "--listen", f"{new}/sockets", "--json", "--uart", "socket",
+                   "--record", f"{new}/recording"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, umask=0)
+        self.addCleanup(self.end, process)
+        process.stdout.readline()  # once its sockets listen
+        folders = [new, f"{new}/sockets", f"{new}/recording"]
+        sockets = [entry.path for entry in os.scandir(f"{new}/sockets")]
+        self.assertGreaterEqual(len(sockets), 2)
+        for path in folders + sockets:
+            self.assertEqual(os.lstat(path).st_mode & 0o077, 0, path)
+
     def test_invalid_port_is_named(self):
         for option, address in (("--gdb", "70000"), ("--gdb", "-1"), ("--gdb", "127.0.0.1:65536"), ("--gdb", "http"),
                                 ("--control-tcp", "127.0.0.1:65536"), ("--control-tcp", "127.0.0.1:-5")):

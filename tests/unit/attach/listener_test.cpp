@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/attach/listen/listener.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <cerrno>
 #include <filesystem>
@@ -13,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "platform/framework/attach/listen/tcp_peer.h"
 #include "platform/framework/attach/listen/waiting_room.h"
 #include "platform/framework/log.h"
 #include "platform/framework/sanitized.h"
@@ -32,7 +37,7 @@ struct ListenerTest : testing::Test {
     }
     std::string refusal(const std::string& address) {
         try {
-            listener::on_tcp(io, address, false, [](auto) {});
+            listener::on_tcp(io, address, {}, [](auto) {});
         } catch (const trn::listen_error& why) {
             return why.what();
         }
@@ -78,6 +83,64 @@ TEST_F(ListenerTest, AcceptsPortsBelow65536Only) {
                   std::string::npos)
             << port;
     EXPECT_EQ(refusal("127.0.0.1:0"), "");
+}
+
+/// A child process that connects to a port of loopback as `user`, and ends when it is disconnected.
+struct tcp_client {
+    tcp_client(unsigned port, uid_t user) : process(fork()) {
+        if (process != 0) return;
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(static_cast<std::uint16_t>(port));
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        char byte = 0;
+        if (setuid(user) != 0) _exit(1);
+        const int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) _exit(2);
+        _exit(read(fd, &byte, 1) == 0 ? 0 : 3);
+    }
+    int status() const {
+        int how = 0;
+        waitpid(process, &how, 0);
+        return how;
+    }
+    const pid_t process;
+};
+
+TEST_F(ListenerTest, TcpPortOfLoopbackServesItsOwnUserOnly) {
+    const auto door = listener::on_tcp(io, "127.0.0.1:0", {}, [this](listener::stream client) {
+        clients.push_back(std::move(client));
+    });
+    const tcp_client own(door->port(), geteuid());
+    while (clients.empty()) io.run_one();
+    EXPECT_EQ(trn::user_of_tcp_peer(clients.front().native_handle()), geteuid());
+    clients.clear();
+    EXPECT_EQ(own.status(), 0);
+    if (geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+    std::vector<std::string> lines;
+    const auto before =
+        trn::log::replace_sink([&](const auto& record) { lines.emplace_back(record.text); });
+    constexpr uid_t nobody = 65534;
+    const tcp_client other(door->port(), nobody);
+    while (lines.empty()) io.run_one();
+    trn::log::replace_sink(before);
+    EXPECT_TRUE(clients.empty());
+    EXPECT_EQ(lines.front(), "refused a client of user 65534: this port is for its own user");
+    EXPECT_EQ(other.status(), 0);
+}
+
+TEST_F(ListenerTest, TcpPeerThatHasClosedHasNoUser) {
+    const auto door =
+        listener::on_tcp(io, "127.0.0.1:0", {.allow_other_users = true},
+                         [this](listener::stream client) { clients.push_back(std::move(client)); });
+    {
+        boost::asio::ip::tcp::socket client(io);
+        client.connect(
+            {boost::asio::ip::address_v4::loopback(), static_cast<unsigned short>(door->port())});
+        while (clients.empty()) io.run_one();
+        EXPECT_EQ(trn::user_of_tcp_peer(clients.front().native_handle()), geteuid());
+    }
+    EXPECT_EQ(trn::user_of_tcp_peer(clients.front().native_handle()), std::nullopt);
 }
 
 TEST_F(ListenerTest, WaitsAndWarnsOnceWhenDescriptorsRunOut) {

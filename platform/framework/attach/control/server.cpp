@@ -217,10 +217,12 @@ void control_server::listen_unix(const std::filesystem::path& path) {
 }
 
 std::string control_server::listen_tcp(const tcp_options& options) {
-    auto endpoint = listener::on_tcp(methods_.loop().io(), options.address, options.allow_remote,
-                                     [this, token = options.token](listener::stream client) {
-                                         add(std::move(client), token)->start();
-                                     });
+    auto endpoint = listener::on_tcp(
+        methods_.loop().io(), options.address,
+        {.allow_remote = options.allow_remote, .allow_other_users = options.token.has_value()},
+        [this, token = options.token](listener::stream client) {
+            add(std::move(client), token)->start();
+        });
     if (!endpoint->loopback() && !options.token)
         throw listen_error(fmt::format(
             "cannot listen on {}: a remote address needs a token (--token-file)", options.address));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "platform/framework/attach/listen/tcp_peer.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/log.h"
 
@@ -81,7 +83,7 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
 }
 
 std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::string& address,
-                                           bool allow_remote, welcome to) {
+                                           const tcp_clients& clients, welcome to) {
     const auto colon = address.rfind(':');
     if (colon == std::string::npos || colon == 0) fail(address, "expected HOST:PORT");
     auto host = address.substr(0, colon);
@@ -93,7 +95,7 @@ std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::stri
                                                  tcp::resolver::passive, e);
     if (e || found.empty()) fail(address, e ? e.message() : "no such host");
     const tcp::endpoint endpoint = *found.begin();
-    if (!endpoint.address().is_loopback() && !allow_remote)
+    if (!endpoint.address().is_loopback() && !clients.allow_remote)
         fail(address, "not a loopback address; --allow-remote permits it");
     acceptor a(io, stream_protocol(endpoint.protocol()));
     a.set_option(asio::socket_base::reuse_address(true));
@@ -107,6 +109,7 @@ std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::stri
     opened->acceptor_.non_blocking(true);
     opened->port_ = local.port();
     opened->loopback_ = local.address().is_loopback();
+    opened->allows_other_users_ = clients.allow_other_users;
     opened->address_ = fmt::format("{}:{}",
                                    local.address().is_v6() ? "[" + local.address().to_string() + "]"
                                                            : local.address().to_string(),
@@ -139,10 +142,19 @@ void listener::accept() {
         if (!e) {
             error_code ignored;  // Unix sockets do not have this option
             client.set_option(tcp::no_delay(true), ignored);
-            welcome_(std::move(client));
+            if (admits(client)) welcome_(std::move(client));
         }
         accept();
     });
+}
+
+bool listener::admits(stream& client) {
+    if (allows_other_users_) return true;
+    const auto user = user_of_tcp_peer(client.native_handle());
+    if (user && (*user == geteuid() || *user == 0)) return true;
+    log::error(address_, "refused a client of {}: this port is for its own user",
+               user ? fmt::format("user {}", *user) : "an unknown user");
+    return false;
 }
 
 // The client stays in the socket's queue, so the socket stays readable. The pause keeps this

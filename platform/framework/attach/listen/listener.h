@@ -32,10 +32,15 @@ public:
     /// Throws listen_error.
     static std::unique_ptr<listener> on_unix(boost::asio::io_context& io,
                                              const std::filesystem::path& path, welcome to);
-    /// TCP on "HOST:PORT"; port 0 chooses one. Addresses other than loopback need `allow_remote`.
-    /// Throws listen_error.
+    /// Clients of a TCP endpoint. A protocol without a token must not set these: every user of this
+    /// machine can open a port of loopback.
+    struct tcp_clients {
+        bool allow_remote = false;       ///< the address may be another than loopback
+        bool allow_other_users = false;  ///< else only processes of this user, and of root
+    };
+    /// TCP on "HOST:PORT"; port 0 chooses one. Throws listen_error.
     static std::unique_ptr<listener> on_tcp(boost::asio::io_context& io, const std::string& address,
-                                            bool allow_remote, welcome to);
+                                            const tcp_clients& clients, welcome to);
     ~listener();
     /// The stream of a client that another process accepted.
     static stream adopt(boost::asio::io_context& io, int connected);
@@ -53,6 +58,7 @@ private:
         : acceptor_(std::move(a)), retry_(acceptor_.get_executor()), welcome_(std::move(to)) {}
     void accept();
     void accept_later(const boost::system::error_code& why);
+    bool admits(stream& client);
 
     acceptor acceptor_;
     boost::asio::steady_timer retry_;  // waits after a failure to accept a client
@@ -62,7 +68,8 @@ private:
     std::pair<dev_t, ino_t> file_id_{};
     unsigned port_ = 0;
     bool loopback_ = true;
-    bool failure_logged_ = false;  // the failure to accept a client was logged
+    bool allows_other_users_ = true;  // a Unix socket has the mode of its file
+    bool failure_logged_ = false;     // the failure to accept a client was logged
     // for handlers, which may outlive this object
     const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
