@@ -6,6 +6,8 @@
 #include <systemc>
 #include <utility>
 
+#include "platform/framework/output.h"
+
 namespace trn::log {
 
 namespace {
@@ -16,7 +18,7 @@ constexpr unsigned max_per_site = 20;
 using site_key = std::pair<std::string_view, int>;
 
 struct state {
-    sink out = [](const record& one) { std::fprintf(stderr, "%s\n", to_line(one).c_str()); };
+    sink out = [](const record& one) { print_to(stderr, "{}\n", to_line(one)); };
     std::map<site_key, unsigned> spoken;
     std::uint64_t warnings = 0;
 };

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string_view>
 #include <utility>
+
+#include "platform/framework/terminal_text.h"
 
 namespace trn {
 
@@ -12,12 +15,17 @@ namespace trn {
 inline constexpr auto out_of_memory =
     "the operating system gives no more memory (ulimit -v shows a limit)";
 
-/// Prints to stdout or stderr. Unlike fmt::print(), it does not throw on a write error (a full
-/// disk): finish_standard_output() checks the stream's error flag.
+/// Prints bytes to stdout or stderr as they are, such as the output of a console. Unlike
+/// fmt::print(), it does not throw on a write error (a full disk): finish_standard_output() checks
+/// the stream's error flag.
+inline void print_raw(std::FILE* out, std::string_view bytes) {
+    std::fwrite(bytes.data(), 1, bytes.size(), out);
+}
+
+/// As print_raw(), with terminal_text().
 template <class... Args>
 void print_to(std::FILE* out, fmt::format_string<Args...> text, Args&&... args) {
-    const auto written_out = fmt::format(text, std::forward<Args>(args)...);
-    std::fwrite(written_out.data(), 1, written_out.size(), out);
+    print_raw(out, terminal_text(fmt::format(text, std::forward<Args>(args)...)));
 }
 
 }  // namespace trn

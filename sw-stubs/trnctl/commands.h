@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "platform/framework/terminal_text.h"
 #include "sw-stubs/host/collective.h"
 #include "sw-stubs/host/location.h"
 #include "sw-stubs/host/machine.h"
@@ -26,12 +28,16 @@ struct output {
     void result(const nlohmann::json& object, const std::string& line) const;
 };
 
-/// Prints to standard output. Does not throw on write errors (a full disk): the stream keeps its
-/// error state until the program ends.
+/// Prints the output of a console to standard output, as it is. Does not throw on write errors (a
+/// full disk): the stream keeps its error state until the program ends.
+inline void print_console(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+/// Prints to standard output, without what could change a terminal. Errors as of print_console().
 template <class... Args>
 void print(fmt::format_string<Args...> text, Args&&... args) {
-    const auto line = fmt::format(text, std::forward<Args>(args)...);
-    std::fwrite(line.data(), 1, line.size(), stdout);
+    print_console(terminal_text(fmt::format(text, std::forward<Args>(args)...)));
 }
 
 struct copy_options {

@@ -33,7 +33,9 @@ std::string percent(const trn_power_sample& sample) {
 }  // namespace
 
 void output::result(const nlohmann::json& object, const std::string& line) const {
-    print("{}\n", json ? object.dump() : line);
+    constexpr bool ascii = true;  // escapes all that could change a terminal
+    print("{}\n",
+          json ? object.dump(-1, ' ', ascii, nlohmann::json::error_handler_t::replace) : line);
     std::fflush(stdout);
 }
 
@@ -201,7 +203,7 @@ void monitor(session& where, std::optional<double> seconds, const output& out) {
         if (out.json)
             out.result({{"uart", module}, {"text", text}}, "");
         else
-            print("{}", text);
+            print_console(text);
         std::fflush(stdout);
     };
     while (where.watch(std::chrono::seconds(1), print_line)) {

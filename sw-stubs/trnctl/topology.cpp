@@ -310,7 +310,7 @@ void topology(session& where, const std::string& only, const output& out) {
         where.wait_ready(std::chrono::seconds(60));
     } catch (const std::runtime_error& slow) {
         // Continue: the state of a chip that does not boot is of interest.
-        std::fprintf(stderr, "trnctl: %s\n", slow.what());
+        std::fprintf(stderr, "trnctl: %s\n", terminal_text(slow.what()).c_str());
     }
     const auto chips = read_chips(where, only);
     if (!out.json) return print_table(chips);

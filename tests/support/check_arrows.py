@@ -19,7 +19,7 @@ from draw_arrows import picture
 
 # folder -> prefixes that it may include from the project; the first matching folder applies.
 F = "platform/framework/"
-BASE = [F + "config/", F + "log", F + "output.h", F + "sanitized.h", F + "unique_fd.h"]
+BASE = [F + "config/", F + "log", F + "output.h", F + "sanitized.h", F + "terminal_text.h", F + "unique_fd.h"]
 
 
 def framework(name, *others):
@@ -47,7 +47,7 @@ ALLOWED = {
                                      ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")],
     "sw-stubs/host/": ["sw-stubs/" + part for part in ("host/", "driver/include/", "collectives/include/", "programs/include/")],
     "sw-stubs/transports/": ["sw-stubs/transports/", "sw-stubs/driver/include/"],
-    "sw-stubs/trnctl/": ["sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/", "sw-stubs/programs/include/"],
+    "sw-stubs/trnctl/": [F + "terminal_text.h", "sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/", "sw-stubs/programs/include/"],
     "sw-stubs/": ["sw-stubs/", "trn/"],
     "firmware/": ["firmware/", "trn/"],
 }

@@ -29,7 +29,7 @@ std::string as_json(const std::vector<board_entry>& boards) {
     for (const auto& b : boards)
         list.push_back(
             {{"name", b.name}, {"description", b.description}, {"file", b.file.string()}});
-    return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return list.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

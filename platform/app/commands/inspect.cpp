@@ -33,7 +33,7 @@ struct arguments {
 };
 
 std::string dump(const ordered_json& value) {
-    return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    return value.dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string hex(std::uint64_t address) {

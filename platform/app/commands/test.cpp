@@ -35,6 +35,7 @@
 #include "platform/app/scenario/selection.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/json.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -90,7 +91,7 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
     lost += annotate(chosen.annotate, run, chosen.report);
     if (chosen.slurm) lost += write_merged(chosen, run);
     if (chosen.json)
-        print_to(stdout, "{}\n", regression::line_of(regression::to_json(run)));
+        print_to(stdout, "{}\n", config::to_ascii(regression::to_json(run)));
     else
         print_to(stdout, "{}\n", regression::summary(run));
     if (!lost.empty()) throw output_error(lost.substr(0, lost.size() - 1));

@@ -19,7 +19,7 @@ constexpr std::size_t failed_seeds_shown = 3;
 }  // namespace
 
 void progress_line::write(const std::string& text) {
-    print_to(stderr, "\r\033[K{}", text);
+    print_raw(stderr, "\r\033[K" + terminal_text(text));
 }
 
 test_output::test_output(bool quiet, std::span<const scenario::scenario> all) : quiet_(quiet) {

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/json.h"
 #include "platform/framework/log.h"
 
@@ -283,9 +284,9 @@ int vfio_user_session::version(const message& request) {
     if (capabilities.is_object() && capabilities.contains("max_data_xfer_size")) {
         const json& limit = capabilities["max_data_xfer_size"];
         if (!limit.is_number_unsigned() || limit < min_transfer) {
-            return refuse_version(request,
-                                  fmt::format("max_data_xfer_size is {}, at least {} is needed",
-                                              limit.dump(), min_transfer));
+            return refuse_version(
+                request, fmt::format("max_data_xfer_size is {}, at least {} is needed",
+                                     limit.is_number() ? limit.dump() : "no number", min_transfer));
         }
         dma_.limit_transfer(static_cast<std::uint32_t>(
             std::min<std::uint64_t>(limit.get<std::uint64_t>(), max_data_transfer)));
@@ -300,7 +301,7 @@ int vfio_user_session::version(const message& request) {
     negotiated_ = true;
     function_.join(process_of(client_.native_handle()));
     function_.carry_host_messages(&dma_);
-    const std::string reply = answer.dump();
+    const std::string reply = config::to_ascii(answer);
     const auto room = stream_.reply(request.head, sizeof *offered + reply.size() + 1);
     put(room, vfio_user::version{version_major, std::min(offered->minor, version_minor)});
     std::memcpy(&room[sizeof *offered], reply.c_str(), reply.size() + 1);
@@ -309,7 +310,7 @@ int vfio_user_session::version(const message& request) {
 
 /// The error reply has the sentence for the client's user, the log line the one for ours.
 int vfio_user_session::refuse_version(const message& request, const std::string& why, int error) {
-    const std::string text = json{{"error", why}}.dump();
+    const std::string text = config::to_ascii({{"error", why}});
     stream_.reply_error(request.head, error,
                         {reinterpret_cast<const std::uint8_t*>(text.c_str()), text.size() + 1});
     stream_.flush();
@@ -322,8 +323,9 @@ std::string vfio_user_session::mismatch(const json& expected) const {
         if (!expected.contains(key)) return {};
         const json& theirs = expected[key];
         if (theirs.is_string() && theirs.get_ref<const std::string&>() == mine) return {};
-        return fmt::format("the client expects {} {}, this platform has \"{}\"", key, theirs.dump(),
-                           mine);
+        constexpr std::size_t longest = 80;
+        return fmt::format("the client expects {} {}, this platform has \"{}\"", key,
+                           printable(theirs.dump().substr(0, longest)), mine);
     };
     for (const auto& [key, mine] : {std::pair<const char*, std::string>{"endian", "little"},
                                     {"board", cfg_.board},

@@ -8,6 +8,8 @@
 #include <array>
 #include <tuple>
 
+#include "platform/framework/terminal_text.h"
+
 namespace trn {
 
 namespace {
@@ -73,33 +75,6 @@ constexpr std::array rows{
     mistake_row{mistake::no_block_has_room, "a link that fits in no block of the chip"},
 };
 
-/// Length in bytes of the first code point of `text`; 0 when it is not valid UTF-8.
-std::size_t code_point(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned first = byte(0);
-    const std::size_t length = first < 0x80    ? 1
-                               : first < 0xc2  ? 0
-                               : first < 0xe0  ? 2
-                               : first < 0xf0  ? 3
-                               : first <= 0xf4 ? 4
-                                               : 0;
-    if (length > text.size()) return 0;
-    for (std::size_t i = 1; i < length; ++i)
-        if ((byte(i) & 0xc0) != 0x80) return 0;
-    return length;
-}
-
-/// Whether the code point is C0, DEL, C1, or changes the direction of text.
-bool is_control(std::string_view code_point) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(code_point[i]); };
-    if (code_point.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
-    if (code_point.size() == 2) return byte(0) == 0xc2 && byte(1) < 0xa0;
-    if (code_point.size() != 3 || byte(0) != 0xe2) return false;
-    return (byte(1) == 0x80 &&
-            ((byte(2) >= 0xa8 && byte(2) <= 0xae) || byte(2) == 0x8e || byte(2) == 0x8f)) ||
-           (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
-}
-
 /// The part of the source line that is shown, made printable, and the caret's offset in it.
 std::pair<std::string, std::size_t> excerpt(std::string_view line, std::size_t column) {
     std::size_t start = 0;
@@ -109,8 +84,8 @@ std::pair<std::string, std::size_t> excerpt(std::string_view line, std::size_t c
     std::string shown(line.substr(start, widest_excerpt));
     for (std::size_t i = 0, length = 0; i < shown.size(); i += length) {
         const auto rest = std::string_view(shown).substr(i);
-        length = code_point(rest);
-        const bool whole = length > 0 && !is_control(rest.substr(0, length));
+        length = terminal::code_point(rest);
+        const bool whole = length > 0 && !terminal::is_control(rest.substr(0, length));
         length = std::max<std::size_t>(length, 1);
         if (!whole) std::fill_n(shown.begin() + static_cast<std::ptrdiff_t>(i), length, ' ');
     }
@@ -217,14 +192,7 @@ std::string printable(std::string_view text) {
     std::string shown;
     while (!text.empty()) {
         if (shown.size() >= longest_shown) return shown + "...";
-        const auto length = code_point(text);
-        const bool whole = length > 0 && !is_control(text.substr(0, length));
-        if (whole)
-            shown += text.substr(0, length);
-        else
-            for (const char c : text.substr(0, std::max<std::size_t>(length, 1)))
-                shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-        text.remove_prefix(std::max<std::size_t>(length, 1));
+        text.remove_prefix(terminal::append_printable(text, shown));
     }
     return shown;
 }

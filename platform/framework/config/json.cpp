@@ -18,4 +18,8 @@ nlohmann::json parse_json(std::string_view text) {
     return value;
 }
 
+std::string to_ascii(const json& value) {
+    return value.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
 }  // namespace trn::config
