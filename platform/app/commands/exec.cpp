@@ -31,6 +31,7 @@
 #include "platform/app/exec/exec_machine.h"
 #include "platform/app/hart_option.h"
 #include "platform/app/report_file.h"
+#include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/command_line/version.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/debug/gdb_server.h"
@@ -138,6 +139,7 @@ public:
     stop_reason run() {
         boost::asio::signal_set signals(loop_.io(), SIGINT, SIGTERM);
         signals.async_wait([this](auto error, int) {
+            interrupted_ = !error;
             if (!error) loop_.quit("it was interrupted");
         });
         show_output();
@@ -158,7 +160,17 @@ public:
         return how;
     }
 
+    /// Waits until all output is read, unless the program was interrupted. Returns a sentence on
+    /// lost output, or "".
+    std::string finish_output() {
+        return streams_.finish(interrupted_ ? std::optional(standard_streams::grace)
+                                            : std::nullopt);
+    }
+
 private:
+    /// Bytes of output that wait for a slow reader, as a filter's reader may be.
+    static constexpr std::size_t max_unread = 256 << 20;
+
     exec_machine::config settings(const exec_options& chosen) {
         return {.hart = {.isa = riscv::isa::parse(chosen.isa),
                          .quantum_instructions = chosen.quantum,
@@ -190,6 +202,8 @@ private:
 
     const exec_options& chosen_;
     run_loop loop_{{}};
+    standard_streams streams_{loop_.io(), max_unread};
+    bool interrupted_ = false;
     exec_machine machine_;
     std::optional<console_input> input_;
 };
@@ -218,8 +232,11 @@ int exec(const exec_options& chosen) try {
     apply(chosen.misuse);
     const std::clock_t begin = std::clock();
     const stop_reason how = run.run();
-    std::fflush(stdout);
     bool complete = log.finish().empty();
+    if (const auto lost = run.finish_output(); !lost.empty()) {
+        print_to(stderr, "trnvp: {}\n", lost);
+        complete = false;
+    }
     if (chosen.statistics) print_statistics(m, std::clock() - begin);
     if (executed) write_coverage(*executed, chosen.coverage);
     if (!chosen.signature.empty()) complete &= write_signature(chosen, program, m.ram());

@@ -9,11 +9,11 @@
 #include <csignal>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -30,9 +30,11 @@
 #include "platform/app/guest/running_guest.h"
 #include "platform/app/platform.h"
 #include "platform/framework/attach/console/console_writer.h"
+#include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/misuse/report.h"
 #include "platform/framework/netlist/boards.h"
 #include "platform/framework/output.h"
+#include "platform/framework/process/private_file.h"
 #include "platform/framework/process/temporary_folder.h"
 
 namespace trn {
@@ -73,6 +75,7 @@ public:
           image_(guest_image_of(chosen)),
           machine_(guest_machine_of(chosen)),
           platform_(kinds(), platform_options_of(chosen)),
+          streams_(platform_.loop().io()),
           recorder_(
               recording::recorder_for(platform_, platform_options_of(chosen), chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
@@ -100,6 +103,8 @@ public:
         const int status = conclude(how);
         consoles_.finish();
         print_misuse(platform_.chips());
+        if (const auto unread = streams_.finish(standard_streams::grace); !unread.empty())
+            print_to(stderr, "trnvp: {}\n", lost = unread);
         const bool failed = misuse::failed() || !lost.empty();
         return status == 0 && failed ? 1 : status;
     }
@@ -201,10 +206,12 @@ private:
     fs::path initramfs() const {
         const auto path = folder() / "initramfs";
         if (!guests_.empty()) return path;
-        fs::create_directories(folder());
-        std::ofstream out(path, std::ios::binary | std::ios::trunc);
-        out << image_->initramfs() << std::flush;
-        if (!out) throw user_error(fmt::format("cannot write {}", path.string()));
+        try {
+            make_private_folder(folder());
+            write_private_file(path, image_->initramfs());
+        } catch (const std::system_error&) {
+            throw user_error(fmt::format("cannot write {}", path.string()));
+        }
         return path;
     }
 
@@ -298,6 +305,7 @@ private:
     std::optional<guest_image> image_;
     guest_machine machine_;
     platform platform_;
+    standard_streams streams_;
     std::optional<temporary_folder> own_folder_;  // null when the command line names a folder
     const std::unique_ptr<recording::recorder> recorder_;
     endpoints endpoints_;

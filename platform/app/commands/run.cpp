@@ -9,7 +9,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -28,6 +27,8 @@
 #include "platform/app/platform.h"
 #include "platform/app/report_file.h"
 #include "platform/framework/attach/console/console_writer.h"
+#include "platform/framework/attach/console/standard_streams.h"
+#include "platform/framework/config/json.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/boot_failure.h"
 #include "platform/framework/kernel/power_off.h"
@@ -79,6 +80,7 @@ public:
     explicit session(const run_options& chosen)
         : chosen_(chosen),
           platform_(kinds(), build_options(chosen)),
+          streams_(io()),
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
           states_(platform_.methods(), endpoints_, state_options()),
@@ -116,7 +118,7 @@ public:
             write_coverage(*executed, chosen_.coverage);
             warn_of_unknown_code(*executed);
         }
-        return conclude(how);
+        return finish_streams(conclude(how), how);
     }
 
 private:
@@ -164,22 +166,25 @@ private:
             json sockets = json::array();
             for (const auto& d : endpoints_.all())
                 sockets.push_back({{"purpose", d.purpose}, {"address", d.address}});
-            std::cout << json{{"event", "started"},
-                              {"version", about.version},
-                              {"board", about.board},
-                              {"digest", about.digest},
-                              {"timing", chosen_.board.timing},
-                              {"time_policy", policy},
-                              {"seed", chosen_.board.build.seed},
-                              {"sockets", sockets}}
-                      << std::endl;
-            return;
+            return print_json({{"event", "started"},
+                               {"version", about.version},
+                               {"board", about.board},
+                               {"digest", about.digest},
+                               {"timing", chosen_.board.timing},
+                               {"time_policy", policy},
+                               {"seed", chosen_.board.build.seed},
+                               {"sockets", sockets}});
         }
         print_to(stderr, "trnvp {}: board {}, digest {}, timing {}, time policy {}, seed {}\n",
                  about.version, about.board, about.digest, chosen_.board.timing, policy,
                  chosen_.board.build.seed);
         for (const auto& d : endpoints_.all())
             print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
+    }
+
+    static void print_json(const json& line) {
+        print_raw(stdout, config::to_ascii(line) + "\n");
+        std::fflush(stdout);
     }
 
     static bool software_powers_off() { return any_module<reports_power_off>(); }
@@ -222,13 +227,28 @@ private:
             const auto text = fmt::format(
                 "simulated {}, {:.1f} s", to_text(sc_core::sc_time_stamp()),
                 std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count());
-            print_to(stderr, "\r\033[K{}", text);
+            print_raw(stderr, "\r\033[K" + text);
             progress_ = true;
             show_progress();
         });
     }
     void clear_progress() {
-        if (std::exchange(progress_, false)) print_to(stderr, "\r\033[K");
+        if (std::exchange(progress_, false)) print_raw(stderr, "\r\033[K");
+    }
+
+    /// Waits until the output is read; a signal then ends the process. After a request to end, or
+    /// when signals are blocked (states::ends()), waits only for a reader that still reads.
+    int finish_streams(int status, const stop_reason& how) {
+        sigset_t blocked;
+        sigprocmask(SIG_BLOCK, nullptr, &blocked);
+        const bool limited =
+            how.cause == stop_reason::kind::quit || sigismember(&blocked, SIGTERM) == 1;
+        if (!limited) signals_.clear();
+        const auto unread =
+            streams_.finish(limited ? std::optional(standard_streams::grace) : std::nullopt);
+        if (unread.empty()) return status;
+        print_to(stderr, "trnvp: {}\n", unread);
+        return status == 0 ? 1 : status;
     }
 
     static std::vector<std::string> boot_failures() {
@@ -251,15 +271,14 @@ private:
         const auto failures = boot_failures();
         if (misuse::failed() || !lost_.empty() || !failures.empty()) good = false;
         if (chosen_.json) {
-            std::cout << json{{"event", "ended"},
-                              {"reason", to_string(how.cause)},
-                              {"text", how.text},
-                              {"good", good},
-                              {"boot_failures", failures},
-                              {"misuse", misuse::to_json(platform_.chips())},
-                              {"time_ps", sc_core::sc_time_stamp().value()},
-                              {"wall_seconds", wall}}
-                      << std::endl;
+            print_json({{"event", "ended"},
+                        {"reason", to_string(how.cause)},
+                        {"text", how.text},
+                        {"good", good},
+                        {"boot_failures", failures},
+                        {"misuse", misuse::to_json(platform_.chips())},
+                        {"time_ps", sc_core::sc_time_stamp().value()},
+                        {"wall_seconds", wall}});
         } else {
             print_to(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(how.cause),
                      how.text.empty() ? "" : " (" + how.text + ")",
@@ -273,6 +292,7 @@ private:
     const run_options chosen_;
     const run_loop::wall_clock::time_point start_ = run_loop::wall_clock::now();
     platform platform_;
+    standard_streams streams_;
     const std::unique_ptr<recording::recorder> recorder_;
     endpoints endpoints_;
     states states_;
