@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "platform/app/device_tree/board_tree.h"
+#include "platform/app/disk_images.h"
 #include "platform/app/register_view.h"
 #include "platform/app/signals.h"
 #include "platform/framework/command_line/version.h"
@@ -80,9 +81,11 @@ std::vector<std::string> chips_of(const plan& board) {
 
 std::set<std::string> images_of(const plan& board) {
     std::set<std::string> names;
-    for (const auto& m : board.modules)
+    for (const auto& m : board.modules) {
+        if (m.built_as == nullptr || is_disk(m)) continue;  // assemblies pass images on
         if (auto image = board.parameter_of(m, "image"); !image.empty())
             names.insert(std::move(image));
+    }
     for (const std::uint32_t store : image_stores(board)) {
         const auto stored = boot_files_of(board, store);
         names.insert(stored.begin(), stored.end());
@@ -175,6 +178,7 @@ plan platform::read_board(const kind_list& kinds, const platform_options& option
         set.push_back("firmware=" + options.firmware);
         board = load_board(options.board, kinds, set, options.boards);
     }
+    if (options.prepare) options.prepare(board);
     digest_ = digest_text(hash, board);
     return board;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -34,10 +35,12 @@ struct platform_options {
     std::vector<std::string> vcd_signals = {};
     /// A second folder of assemblies, besides the board's own; empty: boards_folder().
     std::filesystem::path boards = {};
+    /// Called with the board that will be built; may replace files of its modules.
+    std::function<void(plan&)> prepare = {};
 };
 
 /// The images that modules of the board load, as the board names them; find_firmware() returns
-/// their files.
+/// their files. Images of disks, which are written, are not among them: disk_images_of().
 std::set<std::string> images_of(const plan& board);
 
 /// The files of those images, and the .elf files in their folders, from which images are packed.

@@ -6,7 +6,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <chrono>
 #include <csignal>
-#include <iostream>
 #include <memory>
 #include <string>
 
@@ -17,8 +16,10 @@
 #include "platform/app/hart_option.h"
 #include "platform/app/recording/log/survey.h"
 #include "platform/app/recording/replay.h"
+#include "platform/framework/attach/console/console_writer.h"
+#include "platform/framework/attach/console/standard_streams.h"
+#include "platform/framework/config/json.h"
 #include "platform/framework/kernel/time_text.h"
-#include "platform/framework/netlist/boards.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -63,35 +64,23 @@ void print_json(const recording::replay::outcome& how, const recording::survey& 
                 bool good, double wall) {
     json first = json::array();
     for (const auto& [time, text] : how.first) first.push_back({{"time_ps", time}, {"text", text}});
-    std::cout << json{{"event", "replayed"},
-                      {"good", good},
-                      {"same_platform", same},
-                      {"complete", content.complete},
-                      {"interrupted", how.interrupted},
-                      {"repeated", how.repeated},
-                      {"compared", how.compared},
-                      {"differences", how.differences},
-                      {"first", first},
-                      {"time_ps", sc_core::sc_time_stamp().value()},
-                      {"wall_seconds", wall}}
-              << std::endl;
+    const json line{{"event", "replayed"},
+                    {"good", good},
+                    {"same_platform", same},
+                    {"complete", content.complete},
+                    {"interrupted", how.interrupted},
+                    {"repeated", how.repeated},
+                    {"compared", how.compared},
+                    {"differences", how.differences},
+                    {"first", first},
+                    {"time_ps", sc_core::sc_time_stamp().value()},
+                    {"wall_seconds", wall}};
+    print_raw(stdout, config::to_ascii(line) + "\n");
 }
 
 void show_consoles(platform& on) {
     on.methods().consoles().listen(
-        [](std::string_view, std::string_view text) { std::cout << text << std::flush; });
-}
-
-/// Refuses a recording whose board names images outside the recording: it may come from another
-/// machine.
-void check_images(const recording::manifest& about, const platform_options& build,
-                  const std::string& instead) {
-    auto set = build.set;
-    if (!build.firmware.empty()) set.push_back("firmware=" + build.firmware);
-    for (const auto& image : images_of(load_board(build.board, kinds(), set, build.boards)))
-        if (image != instead && !about.images.contains(image))
-            throw recording::recording_error(fmt::format(
-                "the recording's board names '{}', which is not in the recording", image));
+        [](std::string_view, std::string_view text) { console_writer::print(text); });
 }
 
 int run(const replay_options& chosen) {
@@ -103,11 +92,11 @@ int run(const replay_options& chosen) {
     const auto content = recording::look_over(first_reading, about);
 
     auto build = recording::options_of(about, folder, chosen.firmware);
-    check_images(about, build, chosen.firmware);
     build.trace = chosen.trace;
     build.vcd = chosen.vcd;
     build.vcd_signals = chosen.vcd_signals;
     platform on(kinds(), build);
+    standard_streams streams(on.loop().io());
     boost::asio::signal_set signals(on.loop().io(), SIGINT, SIGTERM);
     signals.async_wait([&on](auto error, int) {
         if (!error) on.loop().quit("interrupted");
@@ -128,7 +117,11 @@ int run(const replay_options& chosen) {
         print_json(how, content, again.same(), good, wall);
     else
         print(how, content, again.same(), wall);
-    return good ? 0 : 1;
+    if (!how.interrupted) signals.clear();
+    const auto unread =
+        streams.finish(how.interrupted ? std::optional(standard_streams::grace) : std::nullopt);
+    if (!unread.empty()) print_to(stderr, "trnvp: {}\n", unread);
+    return good && unread.empty() ? 0 : 1;
 }
 
 }  // namespace

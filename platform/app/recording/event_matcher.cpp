@@ -31,15 +31,30 @@ bool fits(const event& recorded, const event& seen) {
 
 }  // namespace
 
-event_matcher::event_matcher(std::vector<std::string> functions, log_reader log, bool same)
-    : functions_(std::move(functions)),
+event_matcher::event_matcher(const manifest& about, log_reader log, bool same)
+    : functions_(about.functions),
       log_(std::move(log)),
+      checker_(about),
       same_(same),
       expected_(functions_.size()) {}
 
+/// The next event of the log; nothing at its end or at its damage. Does not throw: processes of
+/// the simulation call it.
+std::optional<event> event_matcher::read() {
+    if (!damage_.empty()) return std::nullopt;
+    try {
+        auto e = log_.next();
+        if (e) checker_.check(*e);
+        return e;
+    } catch (const recording_error& why) {
+        damage_ = why.what();
+        return std::nullopt;
+    }
+}
+
 /// Reads one event from the log into its queue; false at the log's end.
 bool event_matcher::read_ahead() {
-    auto e = log_.next();
+    auto e = read();
     if (!e) return false;
     held_ += weight(*e);
     auto& to = from_outside(e->type) ? ahead_ : expected_[e->function];
@@ -48,8 +63,11 @@ bool event_matcher::read_ahead() {
 }
 
 std::optional<event> event_matcher::next() {
-    while (ahead_.empty())
-        if (!read_ahead()) return std::nullopt;
+    while (ahead_.empty()) {
+        if (read_ahead()) continue;
+        if (!damage_.empty()) throw recording_error(damage_);
+        return std::nullopt;
+    }
     event e = std::move(ahead_.front());
     ahead_.pop_front();
     held_ -= weight(e);
@@ -99,8 +117,9 @@ void event_matcher::report_missing() {
         if (left[e.function].count++ == 0) left[e.function].first = e.type;
     };
     for (const auto& all : expected_) std::ranges::for_each(all, add);
-    while (const auto e = log_.next())  // counted, not kept: their number is unlimited
+    while (const auto e = read())  // counted, not kept: their number is unlimited
         if (!from_outside(e->type)) add(*e);
+    if (!damage_.empty()) throw recording_error(damage_);
     for (std::size_t i = 0; i < left.size(); ++i)
         if (left[i].count != 0)
             differs(fmt::format("{}: {} recorded accesses to its host did not happen, first a {}",

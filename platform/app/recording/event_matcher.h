@@ -10,6 +10,7 @@
 
 #include "platform/app/recording/log/event.h"
 #include "platform/app/recording/log/log.h"
+#include "platform/app/recording/log/survey.h"
 
 namespace trn::recording {
 
@@ -27,12 +28,13 @@ public:
     };
     static constexpr std::size_t max_reported = 20;  ///< differences in findings::first
 
-    /// `functions`: names of the recorded functions. `same`: the platform is the recorded one, so
-    /// that every difference is an error.
-    event_matcher(std::vector<std::string> functions, log_reader log, bool same);
+    /// `about`: of the recording. `same`: the platform is the recorded one, so that every
+    /// difference is an error.
+    event_matcher(const manifest& about, log_reader log, bool same);
 
     bool same() const { return same_; }
-    /// The next event from outside; nothing at the end of the recording.
+    /// The next event from outside; nothing at the end of the recording. Throws recording_error
+    /// when the log is damaged, also if expect() has reached the damage.
     std::optional<event> next();
     /// The next recorded event that matches `seen`, of the same function. Nothing when none is
     /// near; a difference is then reported.
@@ -43,10 +45,13 @@ public:
     const findings& found() const { return found_; }
 
 private:
+    std::optional<event> read();
     bool read_ahead();
 
     const std::vector<std::string> functions_;
     log_reader log_;
+    event_checker checker_;  // again, since the files may have changed after the survey
+    std::string damage_;     // why the log cannot be read further
     const bool same_;
     std::deque<event> ahead_;                  // from outside, not yet repeated
     std::vector<std::deque<event>> expected_;  // from inside, not yet compared; by function

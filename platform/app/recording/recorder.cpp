@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/recording/recorder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <set>
 #include <system_error>
 
+#include "platform/app/disk_images.h"
 #include "platform/framework/attach/control/rpc.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/netlist/boards.h"
+#include "platform/framework/process/private_file.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn::recording {
 
@@ -26,9 +32,12 @@ constexpr std::array<std::string_view, 14> not_recorded{
     "pause", "step",    "peek",      "statistics", "inspect", "console", "list"};
 
 void make_empty_folder(const fs::path& folder) {
+    try {
+        make_private_folder(folder);  // a recording has the memory that hosts share
+    } catch (const std::system_error& why) {
+        cannot_write(folder.string(), why.code().value());
+    }
     std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) cannot_write(folder.string(), error.value());
     if (!fs::is_empty(folder, error))
         throw recording_error(
             fmt::format("{} is not empty: a recording has a folder of its own", folder.string()));
@@ -39,6 +48,21 @@ void store(const fs::path& from, const fs::path& to) {
     fs::create_directories(to.parent_path(), error);
     if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error))
         cannot_write(fmt::format("{}, a copy of {}", to.string(), from.string()), error.value());
+}
+
+/// A copy of a disk's image, as it is before the platform runs.
+void store_disk(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::create_directories(to.parent_path(), error);
+    const unique_fd copy(
+        open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!copy) cannot_write(to.string(), errno);
+    try {
+        copy_disk_image(from, copy.get());
+    } catch (const std::system_error& why) {
+        cannot_write(fmt::format("{}, a copy of {}", to.string(), from.string()),
+                     why.code().value());
+    }
 }
 
 bool is_below(const fs::path& file, const fs::path& folder) {
@@ -129,6 +153,12 @@ void recorder::copy_images() {
         const auto copy = fmt::format("firmware/{}-{}", number, fs::path(name).filename().string());
         store(find_firmware(name), folder_ / copy);
         about_.images[name] = copy;
+    }
+    for (const auto& name : disk_images_of(of_.modules().board())) {
+        const auto number = about_.disks.size();
+        const auto copy = fmt::format("disks/{}-{}", number, fs::path(name).filename().string());
+        store_disk(name, folder_ / copy);
+        about_.disks[name] = copy;
     }
 }
 

@@ -4,13 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <system_error>
 #include <utility>
 
+#include "platform/app/disk_images.h"
 #include "platform/framework/attach/control/rpc.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/json.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/loader/firmware_file.h"
+#include "platform/framework/process/temporary_folder.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn::recording {
 
@@ -18,14 +24,66 @@ namespace fs = std::filesystem;
 using rpc::json;
 using sc_core::sc_time;
 
+namespace {
+
+void check_file(const fs::path& folder, const std::string& file) {
+    std::error_code error;
+    if (!fs::is_regular_file(folder / file, error))
+        throw recording_error(fmt::format("the recording has lost {}", file));
+}
+
+/// Private copies of the disks' images, which a replay may write. They have no names and end with
+/// the object.
+class disk_copies {
+public:
+    disk_copies(std::map<std::string, std::string> disks, fs::path folder)
+        : disks_(std::move(disks)), folder_(std::move(folder)) {}
+
+    /// A path of the copy for this process. Throws recording_error.
+    std::string file_for(const std::string& name) {
+        const auto found = disks_.find(name);
+        if (found == disks_.end()) not_in_recording(name);
+        auto& copy = copies_[name];
+        if (!copy) copy = copy_of(found->second);
+        return fmt::format("/proc/self/fd/{}", copy.get());
+    }
+    [[noreturn]] static void not_in_recording(const std::string& name) {
+        throw recording_error(
+            fmt::format("the recording's board names '{}', which is not in the recording", name));
+    }
+
+private:
+    unique_fd copy_of(const std::string& file) const {
+        check_file(folder_, file);
+        try {
+            auto copy = unnamed_file("trnvp-disk");
+            copy_disk_image(folder_ / file, copy.get());
+            return copy;
+        } catch (const std::system_error& why) {
+            cannot_write("a copy of " + file, why.code().value());
+        }
+    }
+
+    const std::map<std::string, std::string> disks_;
+    const fs::path folder_;
+    std::map<std::string, unique_fd> copies_;
+};
+
+}  // namespace
+
 platform_options options_of(const manifest& about, const fs::path& folder,
                             const std::string& firmware) {
     for (const auto& [name, file] : about.images) {
-        std::error_code error;
-        if (!fs::is_regular_file(folder / file, error))
-            throw recording_error(fmt::format("the recording has lost {}", file));
+        check_file(folder, file);
         if (firmware.empty() || name != firmware) stand_in_for_firmware(name, folder / file);
     }
+    const auto disks = std::make_shared<disk_copies>(about.disks, folder);
+    // The recording may come from another machine: nothing outside it is read or written.
+    const auto stay_inside = [disks, images = about.images, firmware](plan& board) {
+        for (const auto& image : images_of(board))
+            if (image != firmware && !images.contains(image)) disk_copies::not_in_recording(image);
+        replace_disk_images(board, [&](const auto& name) { return disks->file_for(name); });
+    };
     return {.board = (folder / about.file).string(),
             .set = about.set,
             .firmware = firmware.empty() ? about.firmware : firmware,
@@ -33,14 +91,15 @@ platform_options options_of(const manifest& about, const fs::path& folder,
             .time = {},
             .seed = about.seed,
             .trace = {},
-            .boards = folder / boards_copy};
+            .boards = folder / boards_copy,
+            .prepare = stay_inside};
 }
 
 replay::replay(platform& on, const manifest& about, const survey& content, log_reader log)
     : on_(on),
       about_(about),
       survey_(content),
-      events_(about.functions, std::move(log), on.about().digest == about.digest) {
+      events_(about, std::move(log), on.about().digest == about.digest) {
     for (const auto& f : on.functions()) {
         const auto number = static_cast<std::uint32_t>(functions_.size());
         functions_.push_back(std::make_unique<replayed_function>(events_, number, f.name, *f.port));

@@ -12,12 +12,18 @@ namespace {
 using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 struct EventMatcher : testing::Test {
     const test::scratch_folder folder;
 
     static event read_of(std::uint64_t address) {
-        return {.type = kind::has_read, .address = address, .size = 4};
+        return {.type = kind::has_read, .address = address, .size = 4, .bytes = {1, 2, 3, 4}};
+    }
+    event_matcher matcher(bool same) const {
+        manifest about;
+        about.functions = {"chip0"};
+        return {about, log_reader(folder), same};
     }
     /// A recording of one function: a reset by its host, and the given reads of its memory.
     event_matcher recorded(std::initializer_list<std::uint64_t> reads, bool same) const {
@@ -25,7 +31,7 @@ struct EventMatcher : testing::Test {
         for (const auto address : reads) log.write(read_of(address));
         log.write({.type = kind::reset});
         log.finish();
-        return {{"chip0"}, log_reader(folder), same};
+        return matcher(same);
     }
 };
 
@@ -64,6 +70,24 @@ TEST_F(EventMatcher, ReportsTheRecordedAccessesThatDidNotHappen) {
         ElementsAre(Field(&event_matcher::difference::text,
                           "chip0: 2 recorded accesses to its host did not happen, first a DMA "
                           "read")));
+}
+
+TEST_F(EventMatcher, ChecksEventsAgainAfterTheSurvey) {
+    const auto with = [&](const event& e) {
+        log_writer log(folder);
+        log.write(e);
+        log.write({.type = kind::reset});
+        log.finish();
+        return matcher(true);
+    };
+    auto unknown = with({.type = kind::has_read, .function = 1u << 31, .size = 4});
+    EXPECT_THAT([&] { unknown.next(); },
+                ThrowsMessage<recording_error>(HasSubstr("unknown function")));
+    auto longer =
+        with({.type = kind::has_read, .address = 0x10, .size = 4, .bytes = {1, 2, 3, 4, 5}});
+    EXPECT_FALSE(longer.expect(read_of(0x10)));
+    EXPECT_THAT([&] { longer.next(); },
+                ThrowsMessage<recording_error>(HasSubstr("its size is not that of its bytes")));
 }
 
 }  // namespace

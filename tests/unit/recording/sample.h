@@ -55,6 +55,7 @@ inline recording::manifest sample_manifest() {
             .set = {"recovery=true"},
             .firmware = "",
             .images = {{"flash.img", "firmware/0-flash.img"}},
+            .disks = {{"./disk.img", "disks/0-disk.img"}},
             .contended = false,
             .time_policy = "free",
             .seed = ~std::uint64_t{0},

@@ -95,6 +95,7 @@ std::string to_json(const manifest& m) {
                       {"set", m.set},
                       {"firmware", m.firmware},
                       {"images", m.images},
+                      {"disks", m.disks},
                       {"timing", m.contended ? "contended" : "functional"},
                       {"time_policy", m.time_policy},
                       {"seed", m.seed},
@@ -112,6 +113,8 @@ manifest parse_manifest(std::string_view bytes) {
                .set = texts(read, "set"),
                .firmware = text(read, "firmware"),
                .images = files(read, "images"),
+               .disks = read.contains("disks") ? files(read, "disks")
+                                               : std::map<std::string, std::string>(),
                .contended = is_contended(read),
                .time_policy = text(read, "time_policy"),
                .seed = field(read, "seed", &json::is_number_unsigned, "a number from 0 on"),

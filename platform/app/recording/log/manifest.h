@@ -24,6 +24,7 @@ struct manifest {
     std::vector<std::string> set = {};  ///< "name=value", parameters of the board
     std::string firmware = {};          ///< the argument of --firmware; empty: the board's default
     std::map<std::string, std::string> images = {};  ///< name in the board -> file
+    std::map<std::string, std::string> disks = {};   ///< the same, of images that disks write
     bool contended = true;
     std::string time_policy = {};  ///< for information only: a replay has its own time
     std::uint64_t seed = 0;

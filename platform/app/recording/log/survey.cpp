@@ -26,8 +26,10 @@ void check_call(const event& e) {
         wrong(e, "not a call");
 }
 
-void check(const event& e, const manifest& about) {
-    const auto known = e.type == kind::typed ? about.consoles.size() : about.functions.size();
+}  // namespace
+
+void event_checker::check_fields(const event& e) const {
+    const auto known = e.type == kind::typed ? consoles_ : functions_;
     const bool of_the_platform = e.type == kind::control || e.type == kind::end;
     if (!of_the_platform && e.function >= known) wrong(e, "unknown function or console number");
     switch (e.type) {
@@ -48,16 +50,19 @@ void check(const event& e, const manifest& about) {
     }
 }
 
-}  // namespace
+void event_checker::check(const event& e) {
+    if (ended_) wrong(e, "it comes after the end");
+    check_fields(e);
+    between_ = from_outside(e.type) ? 0 : between_ + sizeof(event) + e.bytes.size();
+    if (between_ > max_bytes_between) wrong(e, "no replay holds so much at once");
+    ended_ = e.type == kind::end;
+}
 
 survey look_over(log_reader& log, const manifest& about) {
     survey all;
-    std::uint64_t between = 0;
+    event_checker checker(about);
     while (const auto e = log.next()) {
-        if (all.complete) wrong(*e, "it comes after the end");
-        check(*e, about);
-        between = from_outside(e->type) ? 0 : between + sizeof(event) + e->bytes.size();
-        if (between > max_bytes_between) wrong(*e, "no replay holds so much at once");
+        checker.check(*e);
         (from_outside(e->type) ? all.from_outside : all.from_inside) += 1;
         if (e->type == kind::has_read) all.bytes_read += e->size;
         if (e->type == kind::answer) all.bytes_read += e->bytes.size();

@@ -16,6 +16,23 @@ struct survey {
     bool complete = false;           ///< the log has an `end` event
 };
 
+/// Checks events in their order, so that a replay can rely on their numbers and sizes.
+class event_checker {
+public:
+    explicit event_checker(const manifest& about)
+        : functions_(about.functions.size()), consoles_(about.consoles.size()) {}
+
+    /// Throws recording_error for an event that no recorder writes here.
+    void check(const event& e);
+
+private:
+    void check_fields(const event& e) const;
+
+    std::size_t functions_, consoles_;
+    std::uint64_t between_ = 0;  // bytes of events since the last one from outside
+    bool ended_ = false;
+};
+
 /// Reads and checks a whole log, so that a replay does not stop at an error in the middle. Throws
 /// recording_error for data that no recorder writes.
 survey look_over(log_reader& log, const manifest& about);

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/disk_images.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <any>
+#include <cerrno>
+#include <system_error>
+#include <vector>
+
+#include "models/nvme_controller/nvme_controller.h"
+#include "platform/framework/unique_fd.h"
+
+namespace trn {
+
+namespace {
+
+[[noreturn]] void throw_errno(const std::string& operation) {
+    throw std::system_error(errno, std::generic_category(), operation);
+}
+
+/// Copies the bytes [at, end), for which both files have offsets of their own.
+void copy_bytes(int from, int to, off_t at, off_t end) {
+    std::vector<char> bytes(1 << 20);
+    while (at < end) {
+        const auto wanted = std::min<off_t>(end - at, static_cast<off_t>(bytes.size()));
+        const auto got = pread(from, bytes.data(), static_cast<std::size_t>(wanted), at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) throw_errno("read");
+        if (got == 0) return;  // truncated meanwhile
+        for (ssize_t done = 0; done < got;) {
+            const auto put =
+                pwrite(to, bytes.data() + done, static_cast<std::size_t>(got - done), at + done);
+            if (put < 0 && errno == EINTR) continue;
+            if (put < 0) throw_errno("write");
+            done += put;
+        }
+        at += got;
+    }
+}
+
+}  // namespace
+
+bool is_disk(const plan::module& m) {
+    return std::any_cast<nvme_controller::config>(&m.config) != nullptr;
+}
+
+std::set<std::string> disk_images_of(const plan& board) {
+    std::set<std::string> names;
+    for (const auto& m : board.modules)
+        if (const auto* disk = std::any_cast<nvme_controller::config>(&m.config))
+            if (!disk->image.empty()) names.insert(disk->image);
+    return names;
+}
+
+void replace_disk_images(plan& board,
+                         const std::function<std::string(const std::string&)>& file_for) {
+    for (auto& m : board.modules) {
+        auto* const disk = std::any_cast<nvme_controller::config>(&m.config);
+        if (disk != nullptr && !disk->image.empty()) disk->image = file_for(disk->image);
+    }
+}
+
+void copy_disk_image(const std::filesystem::path& from, int to) {
+    const unique_fd image(open(from.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat about {};
+    if (!image || fstat(image.get(), &about) != 0) throw_errno(from.string());
+    if (!S_ISREG(about.st_mode))
+        throw std::system_error(EINVAL, std::generic_category(), from.string());
+    if (ftruncate(to, about.st_size) != 0) throw_errno("write");
+    for (off_t at = 0; at < about.st_size;) {
+        const off_t data = lseek(image.get(), at, SEEK_DATA);
+        if (data < 0 && errno == ENXIO) return;  // no more data
+        const off_t hole = data < 0 ? -1 : lseek(image.get(), data, SEEK_HOLE);
+        if (hole < 0) return copy_bytes(image.get(), to, at, about.st_size);  // unknown holes
+        copy_bytes(image.get(), to, data, hole);
+        at = hole;
+    }
+}
+
+}  // namespace trn
