@@ -212,6 +212,8 @@ nitro_management::progress nitro_management::advance() {
         if (static_cast<std::uint16_t>(posted_ - fetched_) > depth)
             fetched_ = static_cast<std::uint16_t>(posted_ - depth);
         command_ = command_state();
+        command_->address = wide(registers, reg::aq_base_lo, reg::aq_base_hi) +
+                            fetched_ % depth * admin_entry::size;
     }
     if (!command_->fetched) return fetch();
     auto& needs = *command_->needs;
@@ -224,11 +226,8 @@ nitro_management::progress nitro_management::advance() {
 }
 
 nitro_management::progress nitro_management::fetch() {
-    const auto depth = static_cast<std::uint32_t>(registers.get(aq_caps::depth));
-    const auto at = wide(registers, reg::aq_base_lo, reg::aq_base_hi) +
-                    std::uint64_t{fetched_ % depth} * admin_entry::size;
     auto* const words = reinterpret_cast<std::uint8_t*>(command_->entry.words().data());
-    const auto how = read(at, words, admin_entry::size);
+    const auto how = read(command_->address, words, admin_entry::size);
     if (how == memory_port::outcome::deferred) return progress::blocked;
     ++fetched_;
     command_->fetched = true;
@@ -269,6 +268,7 @@ void nitro_management::complete(const nitro::answer& how) {
         --lost_completions_;
         return;
     }
+    if (!completions_.exists()) return;  // the driver has removed it since the command was fetched
     const auto slot = completions_.next();
     admin_entry done = how.entry;
     done.set(entry::reg::completion, 0);

@@ -74,6 +74,7 @@ private:
 
     /// A command from its fetch to its completion.
     struct command_state {
+        std::uint64_t address = 0;  // of its entry; the driver may move the queue meanwhile
         nitro::admin_entry entry;
         bool fetched = false;
         std::optional<nitro::memory_request> needs;  // the card's outstanding read

@@ -163,6 +163,34 @@ TEST_F(NitroManagementTest, RegistersAreReadThroughMemory) {
     EXPECT_EQ(card.management.counters().readless_reads, 7u);
 }
 
+TEST_F(NitroManagementTest, CommandIsExecutedThoughItsQueueIsRemovedDuringTheFetch) {
+    set_up_queues();
+    path.hold(aq_at, 64);
+    post(1, {7, 8}, 0x123);
+    run(1);
+    EXPECT_EQ(path.waiting(), 1u);
+    set(0x18, 0);  // no queue of commands
+    set(0x10, 0);
+    path.release();
+    run();
+    EXPECT_EQ(completed(0).id, 0x123);
+    EXPECT_EQ(completed(0).words[0], 8u);
+}
+
+TEST_F(NitroManagementTest, CompletionWithoutAQueueIsNotWritten) {
+    set_up_queues();
+    path.hold(aq_at, 64);
+    post(1, {7, 8}, 0x123);
+    run(1);
+    set(0x28, 0);  // no queue of completions
+    path.release();
+    run();
+    EXPECT_EQ(card.management.counters().commands, 1u);
+    EXPECT_EQ(in_memory<std::uint64_t>(0), 0u);
+    EXPECT_EQ(completed(0).id, 0);
+    EXPECT_TRUE(card.raised.empty());
+}
+
 TEST_F(NitroManagementTest, RequestWithoutResponseAddressWritesNothing) {
     set(0x64, 0);  // only the high half: the driver writes it first
     set(0x5c, 0x0058'0001);
