@@ -39,6 +39,9 @@ efa_admin::efa_admin(const config& cfg, efa_objects::objects& objects, listener&
 
 void efa_admin::reset() {
     objects_.clear();
+    // Packets for queue pairs from before the reset may still arrive: their numbers differ in the
+    // upper bits from those of the next ones.
+    created_ = (created_ + limits::max_qp - 1) / limits::max_qp * limits::max_qp;
     list_.reset();
     driver_.forget();
 }
@@ -497,6 +500,7 @@ step efa_admin::modify_qp(const entry& command) {
     qp->state = to;
     if (to == qp_state::reset || to == qp_state::error)
         engine_.queue_pair_stopped(handle, to == qp_state::error);
+    if (to == qp_state::rts) engine_.queue_pair_started(handle);
     if (to == qp_state::reset)
         qp->sends_posted = qp->sends_fetched = qp->receives_posted = qp->receives_taken = 0;
     return done();

@@ -38,6 +38,8 @@ public:
         virtual void queue_pair_stopped(std::uint32_t handle, bool flushes) = 0;
         /// A queue is destroyed: its ring is not written any more.
         virtual void ring_removed(const host_ring& ring) = 0;
+        /// The queue pair is in RTS: it sends what was posted before.
+        virtual void queue_pair_started(std::uint32_t handle) = 0;
         /// Ends requests that use this address handle with an error.
         virtual void address_handle_removed(std::uint16_t number) = 0;
         /// `groups`: bit mask of the groups of events that the driver enables.

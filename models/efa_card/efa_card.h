@@ -52,8 +52,8 @@ public:
         bool shared_rings = false;    ///< other processes can map BAR2
         std::uint32_t packet = 8192;  ///< bytes of data in a packet of an RDMA request
         std::uint32_t mtu = 8928;     ///< bytes of the longest datagram
-        unsigned window = 512;        ///< unacknowledged packets
-        unsigned retries = 7;         ///< per packet, before its request fails
+        unsigned window = 512;        ///< unacknowledged packets to one card
+        unsigned retries = 7;         ///< without an answer, before requests to the card fail
         sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< per packet sent; invented
         sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out; invented
         sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< interval of events; 0: none
@@ -103,6 +103,7 @@ private:
     // efa_admin::listener
     void queue_pair_stopped(std::uint32_t handle, bool flushes) override;
     void ring_removed(const host_ring& ring) override;
+    void queue_pair_started(std::uint32_t) override { sender_.wake(); }
     void address_handle_removed(std::uint16_t number) override;
     void events_enabled(std::uint32_t groups) override;
     efa_objects::gid own_gid() const override;

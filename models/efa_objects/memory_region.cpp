@@ -25,6 +25,9 @@ std::optional<memory_region> memory_region::make(std::uint16_t domain, std::uint
                                                  permissions allowed) {
     const std::uint64_t needed = pages_of(start, length, shift);
     if (needed == 0 || needed > pages.size()) return std::nullopt;
+    const std::uint64_t offset_bits = (std::uint64_t{1} << shift) - 1;
+    if (std::ranges::any_of(pages, [&](std::uint64_t page) { return (page & offset_bits) != 0; }))
+        return std::nullopt;
     memory_region made;
     made.domain_ = domain;
     made.start_ = start;

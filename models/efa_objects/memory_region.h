@@ -25,8 +25,9 @@ public:
     /// Number of pages of 2^shift bytes that [start, start + length) touches; 0 if it is empty or
     /// wraps.
     static std::uint64_t pages_of(std::uint64_t start, std::uint64_t length, unsigned shift);
-    /// `pages`: bus addresses of pages of 2^shift bytes; the first contains `start`. Nothing if the
-    /// pages do not cover [start, start + length), or if the range is empty or wraps.
+    /// `pages`: bus addresses of pages of 2^shift bytes; the first contains `start`. Nothing if a
+    /// page is not aligned to its size, if the pages do not cover [start, start + length), or if
+    /// the range is empty or wraps.
     static std::optional<memory_region> make(std::uint16_t domain, std::uint64_t start,
                                              std::uint64_t length, unsigned shift,
                                              std::vector<std::uint64_t> pages, permissions allowed);

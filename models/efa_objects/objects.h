@@ -164,6 +164,7 @@ struct objects {
         pages = 0;
         bells.clear();
         known_cards.clear();
+        counters = {};
     }
 };
 

@@ -1,46 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <map>
-#include <utility>
-#include <vector>
 
-#include "models/efa_objects/objects.h"
+#include "models/efa_transport/connection.h"
 #include "models/efa_transport/srd_packet.h"
 
 namespace trn::efa_transport {
 
-/// Records received packets of messages that must take effect once: a packet is repeated if its
-/// acknowledgement was lost.
+/// Records which packets of other cards have taken effect, and how, because a packet is repeated
+/// when its answer is late or lost. Holds a window of numbers for each card.
 class arrivals {
 public:
-    /// Whether the packet was received before. Drops messages that the sender has completed.
-    bool has(const srd_packet& packet);
-    /// Whether this is the last missing packet of its message. Precondition: not has(packet).
+    enum class state : std::uint8_t {
+        fresh,
+        repeated,  ///< took effect before, see result()
+        over,      ///< its sender does not wait for an answer
+    };
+
+    /// Packets of a train that took effect before are marked as lost; without others, it is over.
+    state check(srd_packet& packet);
+    /// How a repeated packet took effect. Precondition: check(packet) was `repeated`.
+    status result(const srd_packet& packet) const;
+    /// Records a packet or train, which is answered with `how`.
+    void add(const srd_packet& packet, status how);
+
+    /// Whether this is the last missing packet of a write with immediate data.
     bool completes(const srd_packet& packet) const;
-    /// Records the packet, after it has taken effect.
-    void add(const srd_packet& packet);
+    /// Counts a packet of a write with immediate data, after it has taken effect.
+    void count(const srd_packet& packet);
     void clear() { senders_.clear(); }
 
 private:
-    static std::pair<ethernet::address, std::uint16_t> slot_of(const srd_packet& packet) {
-        return {packet.source, packet.source_qp % efa_objects::limits::max_qp};
-    }
-
-    struct message {
-        std::vector<bool> here;  // per packet, whether received; empty if all are
-        std::uint32_t left = 0;
+    /// A write with immediate data of which packets are missing.
+    struct partial_write {
+        std::uint64_t message = 0;
+        std::uint32_t received = 0;
     };
     struct sender {
-        std::uint16_t queue_pair = 0;
-        std::uint64_t oldest = 0;  // oldest message that the sender has not completed
-        std::map<std::uint64_t, message> messages = {};
+        std::uint32_t connection = 0;
+        std::uint64_t oldest = 0;                            // all lower numbers are answered
+        std::bitset<connection::max_span> received = {};     // by number modulo max_span
+        std::map<std::uint64_t, status> failed = {};         // by number: status that is not ok
+        std::map<std::uint32_t, partial_write> writes = {};  // by the sender's slot
+
+        void advance(std::uint64_t to);
     };
 
-    // Key: card, and handle of its queue pair. A new queue pair with the same handle replaces the
-    // entry of the old one, so that memory is bounded.
-    std::map<std::pair<ethernet::address, std::uint16_t>, sender> senders_;
+    std::map<ethernet::address, sender> senders_;
 };
 
 }  // namespace trn::efa_transport

@@ -100,6 +100,17 @@ void packet_receiver::end_flush() {
 }
 
 packet_receiver::progress packet_receiver::take(srd_packet& packet) {
+    if (!now_.checked && packet.is_numbered()) {
+        switch (arrivals_.check(packet)) {
+        case arrivals::state::over:
+            return progress::done;
+        case arrivals::state::repeated:
+            respond(arrivals_.result(packet), sc_core::sc_time_stamp());
+            return progress::done;
+        case arrivals::state::fresh:
+            now_.checked = true;
+        }
+    }
     switch (packet.type) {
     case srd_packet::kind::send:
         return take_send(packet);
@@ -120,6 +131,7 @@ packet_receiver::progress packet_receiver::take(srd_packet& packet) {
 
 /// Turns the present packet into its response.
 void packet_receiver::respond(status how, const sc_time& ready) {
+    arrivals_.add(*queue_.front(), how);
     sender_.respond(std::move(queue_.front()), how, ready);
 }
 
@@ -252,10 +264,6 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
     if (!now_.admitted) {
         qp = admitted_to(packet);
         if (qp == nullptr) return progress::done;
-        if (!packet.datagram && arrivals_.has(packet)) {
-            respond(status::ok, sc_core::sc_time_stamp());
-            return progress::done;
-        }
         if (!has_receive(*qp)) {
             objects_.count(qp, [](traffic_counters& to) { ++to.basic.rx_drops; });
             refuse(packet, status::remote_not_ready);
@@ -298,9 +306,7 @@ void packet_receiver::finish_send(const srd_packet& packet, queue_pair& qp) {
     });
     completions_.post(qp, completions::receive_done{.id = now_.taken.id, .length = size}, packet,
                       now_.ready);
-    if (packet.datagram) return;
-    arrivals_.add(packet);
-    respond(status::ok, now_.ready);
+    if (!packet.datagram) respond(status::ok, now_.ready);
 }
 
 packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
@@ -315,12 +321,6 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
              region->permits(memory_access::remote_write, packet.address, packet.bytes));
         if (!permitted) {
             refuse(packet, status::remote_bad_address);
-            return progress::done;
-        }
-        // Repeated packet: software may reuse the memory after the completion, so do not write
-        // again.
-        if (packet.has_immediate && arrivals_.has(packet)) {
-            respond(status::ok, sc_core::sc_time_stamp());
             return progress::done;
         }
         now_.takes_receive =
@@ -348,7 +348,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
     });
     if (packet.has_immediate) {
         const bool completes = arrivals_.completes(packet);
-        arrivals_.add(packet);
+        arrivals_.count(packet);
         if (now_.takes_receive)
             qp->receives_taken =
                 static_cast<std::uint16_t>(qp->receives_taken + now_.taken.descriptors);
@@ -380,10 +380,10 @@ packet_receiver::progress packet_receiver::take_read(srd_packet& packet) {
     return progress::done;
 }
 
-/// Writes data that this card has read. Repeated data is written again: the bytes are the same.
+/// Writes data that this card has read.
 packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
-    const auto* const of = sender_.find(packet.message);
-    if (of == nullptr || packet.number + packet.train > of->packets.size()) return progress::done;
+    const auto* const of = sender_.reader(packet);
+    if (of == nullptr) return progress::done;
     if (!now_.admitted) {
         now_.admitted = true;
         now_.to = of->local;
@@ -393,10 +393,8 @@ packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
     if (stored == progress::blocked) return stored;
     objects_.count(objects_.queue_pairs.find(of->queue_pair),
                    [&packet](traffic_counters& to) { count_arrival(packet, to); });
-    if (stored == progress::failed)
-        sender_.fail(packet.message, status::local_bad_lkey);
-    else
-        sender_.finished(packet.message, packet.number, packet.train, packet.lost, now_.ready);
+    sender_.data_arrived(packet, stored == progress::failed ? status::local_bad_lkey : status::ok,
+                         now_.ready);
     packet_pool::give(std::move(queue_.front()));
     return progress::done;
 }

@@ -55,6 +55,7 @@ private:
     };
     /// The present train; kept while memory defers accesses.
     struct reception {
+        bool checked = false;  // not a repeated packet
         bool admitted = false;
         bool takes_receive = false;  // consumes an entry of the receive queue
         receive taken;

@@ -25,13 +25,13 @@ using io::reg;
 
 namespace {
 
-constexpr std::size_t fetched_ahead = 256;  // work requests per queue pair
-// Limit over all fetched requests; at the limit, the card fetches none until requests end.
-constexpr std::uint64_t max_packets = 1 << 20;
 const sc_time read_ahead(4, sc_core::SC_US);  // lead time of a train's reads
 // Sending time of a train. Bytes are in the receiver's memory before their arrival by at most this
 // and the difference between paths.
 constexpr double max_train_seconds = 1.5e-6;
+// Window towards an idle card: what the port sends in about a round trip.
+constexpr double initial_window_seconds = 30e-6;
+constexpr double min_initial_window = 8;  // packets
 
 std::string_view text(operation op) {
     switch (op) {
@@ -65,7 +65,13 @@ packet_sender::packet_sender(sc_core::sc_module_name name, const config& cfg,
       max_train_(std::clamp(
           static_cast<std::uint32_t>(max_train_seconds *
                                      static_cast<double>(port.bytes_per_second()) / cfg.packet),
-          1u, ethernet::frame::max_train)) {
+          1u, ethernet::frame::max_train)),
+      link_{.initial = std::max(
+                min_initial_window,
+                initial_window_seconds * static_cast<double>(port.bytes_per_second()) / cfg.packet),
+            .window = static_cast<double>(cfg.window),
+            .retries = cfg.retries,
+            .retransmit = cfg.retransmit} {
     SC_METHOD(run);
     sensitive << work_;
     dont_initialize();
@@ -85,11 +91,15 @@ void packet_sender::forget() {
     queues_.clear();
     outgoing_.reset();
     list_.reset();
-    deadlines_.clear();
-    resend_.clear();
+    peers_.clear();
+    streams_.clear();
+    ready_.clear();
+    repeating_.clear();
+    timers_.clear();
+    unready_.clear();
+    probes_.clear();
     peer_reads_.clear();
     unacknowledged_ = 0;
-    packets_ = 0;
 }
 
 void packet_sender::posted(std::uint32_t handle, std::uint16_t count) {
@@ -114,20 +124,18 @@ void packet_sender::stop(std::uint32_t handle, bool flushes) {
     if (list_ && list_->queue_pair % limits::max_qp == handle) list_.reset();
     const auto found = queues_.find(handle);
     if (found == queues_.end()) return;
-    const std::vector<std::uint64_t> ended(found->second.messages.begin(),
-                                           found->second.messages.end());
+    const std::set<std::uint64_t> ended = found->second.messages;
     for (const std::uint64_t message : ended) {
         if (flushes) {
             complete(message, status::flushed, sc_core::sc_time_stamp());
             continue;
         }
-        keep_lent(requests_.at(message));
-        unacknowledged_ -= requests_.at(message).flying;
-        packets_ -= requests_.at(message).packets.size();
-        const trace::on_behalf_of it(requests_.at(message).slice.of);
-        if (trace::on()) trace::end(requests_.at(message).slice, name(), "dropped");
-        requests_.erase(message);
+        request& of = requests_.at(message);
+        const trace::on_behalf_of it(of.slice.of);
+        if (trace::on()) trace::end(of.slice, name(), "dropped");
+        remove(message);
     }
+    remove_ended();
     if (flushes)
         wake();  // flushes requests that are not fetched yet
     else
@@ -140,15 +148,12 @@ void packet_sender::address_handle_removed(std::uint16_t number) {
         if (each.address_handle == number) ended.push_back(message);
     for (const std::uint64_t message : ended)
         complete(message, status::local_bad_ah, sc_core::sc_time_stamp());
+    remove_ended();
 }
 
 packet_sender::request* packet_sender::lookup(std::uint64_t message) {
     const auto at = requests_.find(message);
     return at == requests_.end() ? nullptr : &at->second;
-}
-
-const packet_sender::request* packet_sender::find(std::uint64_t message) const {
-    return const_cast<packet_sender*>(this)->lookup(message);
 }
 
 // --- the process ---
@@ -167,59 +172,185 @@ void packet_sender::run() {
             }
             how = choose();
         }
-        if (how == progress::blocked) return;
-        if (how == progress::idle) break;
+        if (how != progress::moved) break;
     }
-    if (!deadlines_.empty()) work_.notify(deadlines_.front().deadline - sc_core::sc_time_stamp());
+    const sc_time now = sc_core::sc_time_stamp();
+    if (!timers_.empty()) work_.notify(timers_.begin()->first - now);
+    if (!probes_.empty()) work_.notify(probes_.begin()->first - now);
 }
 
-sc_time packet_sender::timeout() const {
-    return std::max(cfg_.retransmit, round_trip_ * 4.0);
-}
+// --- time-outs ---
 
 void packet_sender::expire() {
     const sc_time now = sc_core::sc_time_stamp();
-    for (; !deadlines_.empty(); deadlines_.pop_front()) {
-        const expected due = deadlines_.front();
-        const request* const of = find(due.message);
-        if (of == nullptr) continue;
-        for (std::uint32_t n = due.first; n < due.first + due.count; ++n) {
-            const auto& state = of->packets[n];
-            if (state.done || state.deadline != due.deadline) continue;
-            if (due.deadline > now) return;
-            if (!repeat(*of, n)) break;
-        }
-    }
+    while (!timers_.empty() && timers_.begin()->first <= now)
+        expire_packets(timers_.begin()->second);
+    while (!probes_.empty() && probes_.begin()->first <= now) probe();
 }
 
-/// Repeats a packet that has missed its deadline. False: this was its last try, and its request has
-/// ended.
-bool packet_sender::repeat(const request& of, std::uint32_t packet) {
-    queue_pair* const qp = objects_.queue_pairs.find(of.queue_pair);
-    const unsigned tries = of.packets[packet].tries;
-    if (tries > 0) objects_.count(qp, [](traffic_counters& to) { ++to.network.timeouts; });
-    if (tries <= cfg_.retries) {
-        resend_.push_back({of.message, packet});
-        return true;
+void packet_sender::expire_packets(ethernet::address card) {
+    timers_.erase(timers_.begin());
+    peer& to = peers_.at(card);
+    to.has_timer = false;
+    const auto how = to.link.expire([this](const connection::packet_name& lost) {
+        if (const request* const of = lookup(lost.message); of != nullptr)
+            objects_.count(objects_.queue_pairs.find(of->queue_pair),
+                           [](traffic_counters& by) { ++by.network.timeouts; });
+    });
+    if (how == connection::silence::noticed && to.link.timeouts() == 2)
+        ++objects_.counters.network.impaired_connections;
+    if (how == connection::silence::final)
+        return fail_all(card, to.link.has_answered() ? status::local_unresponsive_remote
+                                                     : status::local_unreachable_remote);
+    set_timer(card, to);
+    reopen(card, to);
+}
+
+void packet_sender::set_timer(ethernet::address card, peer& of) {
+    if (of.has_timer) return;
+    const auto due = of.link.deadline();
+    if (!due) return;
+    of.has_timer = true;
+    timers_.emplace(*due, card);
+    const sc_time now = sc_core::sc_time_stamp();
+    work_.notify(std::max(*due, now) - now);
+}
+
+/// Continues streams and repeats of a card whose window may have room.
+void packet_sender::reopen(ethernet::address card, peer& of) {
+    if (!of.is_repeating && of.link.may_repeat() && of.link.next_lost()) {
+        of.is_repeating = true;
+        repeating_.push_back(card);
+        wake();
     }
-    objects_.count(qp, [](traffic_counters& to) { ++to.network.unresponsive_remotes; });
-    complete(of.message,
-             responsive_.contains(of.card) ? status::local_unresponsive_remote
-                                           : status::local_unreachable_remote,
-             sc_core::sc_time_stamp());
-    return false;
+    if (of.parked.empty() || of.link.room() == 0) return;
+    ready_.insert(ready_.end(), of.parked.begin(), of.parked.end());
+    of.parked.clear();
+    wake();
+}
+
+/// Ends all requests to a card that does not answer. Later ones begin with a new connection.
+void packet_sender::fail_all(ethernet::address card, status why) {
+    std::set<std::uint32_t> handles;
+    std::vector<std::uint64_t> ended;
+    for (const auto& [message, each] : requests_) {
+        if (each.card != card || each.datagram) continue;
+        ended.push_back(message);
+        handles.insert(each.queue_pair);
+    }
+    for (const std::uint64_t message : ended) complete(message, why, sc_core::sc_time_stamp());
+    remove_ended();
+    ++objects_.counters.network.unresponsive_remotes;
+    for (const std::uint32_t handle : handles)
+        if (queue_pair* const qp = objects_.queue_pairs.find(handle); qp != nullptr)
+            ++qp->counters.network.unresponsive_remotes;
+    peer& of = peers_.at(card);
+    ready_.insert(ready_.end(), of.parked.begin(), of.parked.end());
+    std::erase(repeating_, card);
+    const bool has_answered = of.link.has_answered();
+    of = {.link = std::move(of.link)};
+    of.link.restart(++connections_);
+    if (!has_answered) peers_.erase(card);  // only existing cards are remembered
+}
+
+/// Removes packets of requests that ended early. Those in flight are finished when they are
+/// answered or time out.
+void packet_sender::remove_ended() {
+    if (outgoing_ && outgoing_->packet->type != srd_packet::kind::read_response &&
+        lookup(outgoing_->packet->message) == nullptr) {
+        outgoing_.reset();
+    }
+    const auto ended = [this](std::uint64_t message) { return lookup(message) == nullptr; };
+    for (auto& [name, items] : streams_)
+        std::erase_if(items, [&](const stream_item& each) { return ended(each.message); });
+    for (auto& [name, waiting] : unready_) waiting.remove(ended);
+}
+
+void packet_sender::add(const stream_name& to, const stream_item& added) {
+    const auto [at, is_new] = streams_.try_emplace(to);
+    at->second.push_back(added);
+    if (is_new) ready_.push_back(to);
+}
+
+packet_sender::peer* packet_sender::find_peer(ethernet::address card) {
+    const auto at = peers_.find(card);
+    return at == peers_.end() ? nullptr : &at->second;
+}
+
+packet_sender::peer& packet_sender::peer_of(ethernet::address card) {
+    peer* const known = find_peer(card);
+    if (known != nullptr) return *known;
+    return peers_.emplace(card, peer{.link = connection(link_, ++connections_)}).first->second;
+}
+
+// --- receivers that are not ready ---
+
+packet_sender::receiver_name packet_sender::receiver_of(const request& of) {
+    return {{of.queue_pair, of.card}, of.destination_qp};
+}
+
+/// The receiver of a packet was not ready: the packet waits, and no other packet for other queue
+/// pairs does.
+void packet_sender::refused(request& of, std::uint32_t packet) {
+    const std::uint8_t retries = objects_.queue_pairs.find(of.queue_pair)->rnr_retry;
+    const auto is_over = [retries](std::uint32_t refusals) {
+        return retries != queue_pair::rnr_for_ever && refusals > retries;
+    };
+    ++of.refusals;
+    const bool was_probe = std::exchange(of.is_probe, false);
+    const receiver_name at = receiver_of(of);
+    const auto [found, is_new] = unready_.try_emplace(at);
+    if (is_new) probes_.emplace(sc_core::sc_time_stamp() + cfg_.not_ready, at);
+    unready& list = found->second;
+    if (was_probe)
+        list.add_probe({{of.message, packet}, of.refusals});
+    else if (!is_over(of.refusals))
+        list.add({{of.message, packet}, of.refusals});
+    else
+        complete(of.message, status::remote_not_ready, sc_core::sc_time_stamp());
+    while (!list.empty() && is_over(list.front().refusals)) {
+        const std::uint64_t message = list.take().packet.message;
+        if (lookup(message) != nullptr)
+            complete(message, status::remote_not_ready, sc_core::sc_time_stamp());
+    }
+    wake();
+}
+
+/// Sends the next `count` packets that wait for a receiver.
+void packet_sender::release(const receiver_name& at, unsigned count, bool as_probe) {
+    const auto found = unready_.find(at);
+    if (found == unready_.end()) return;
+    for (; count > 0 && !found->second.empty(); --count) {
+        const auto next = found->second.take();
+        request* const of = lookup(next.packet.message);
+        if (of == nullptr) continue;
+        of->refusals = next.refusals;
+        of->is_probe = as_probe;
+        add(at.stream, {next.packet.message, next.packet.packet});
+    }
+    wake();
+}
+
+void packet_sender::probe() {
+    const receiver_name at = probes_.begin()->second;
+    probes_.erase(probes_.begin());
+    if (unready_.at(at).empty()) {
+        unready_.erase(at);
+        return;
+    }
+    release(at, 1, true);
+    probes_.emplace(sc_core::sc_time_stamp() + cfg_.not_ready, at);
 }
 
 // --- work requests ---
 
 packet_sender::progress packet_sender::fetch() {
-    if (packets_ >= max_packets) return progress::idle;
     for (auto& [handle, queue] : queues_) {
         queue_pair* const qp = objects_.queue_pairs.find(handle);
         if (qp == nullptr || qp->sends_fetched == qp->sends_posted) continue;
         const bool fetches =
             qp->state == efa_objects::qp_state::rts || qp->state == efa_objects::qp_state::error;
-        if (!fetches || queue.messages.size() >= fetched_ahead) continue;
+        if (!fetches || queue.messages.size() >= qp->send_depth) continue;
         return fetch_one(handle, *qp, queue);
     }
     return progress::idle;
@@ -265,10 +396,14 @@ packet_sender::progress packet_sender::fetch_one(std::uint32_t handle, queue_pai
         return progress::moved;
     }
     const std::uint32_t per_packet = added.op == operation::send ? cfg_.mtu : cfg_.packet;
-    added.left = std::max(1u, (added.length + per_packet - 1) / per_packet);
-    added.packets.resize(added.left);
-    packets_ += added.left;
-    queue.unsent.push_back(message);
+    added.packets = added.left = std::max(1u, (added.length + per_packet - 1) / per_packet);
+    const auto waiting = unready_.find(receiver_of(added));
+    const bool is_refused = added.op == operation::send && waiting != unready_.end() &&
+                            !waiting->second.empty() && !added.datagram;
+    if (is_refused)
+        waiting->second.add({{message, 0}, 0});
+    else
+        add({handle, added.card}, {message, std::nullopt});
     // The packets of this request must not leave before the card has read the request.
     port_.hold_until(std::max(port_.free(), sc_core::sc_time_stamp()));
     return progress::moved;
@@ -432,12 +567,8 @@ status packet_sender::withdraw(const entry& words, const queue_pair& qp) {
 
 /// Ends a request, also a datagram or a failed request.
 void packet_sender::complete(std::uint64_t message, status how, const sc_time& when) {
-    const auto found = requests_.find(message);
-    request& of = found->second;
+    request& of = requests_.at(message);
     const trace::on_behalf_of it(of.slice.of);
-    keep_lent(of);
-    unacknowledged_ -= of.flying;
-    packets_ -= of.packets.size();
     count(of, how);
     const queue_pair* const qp = objects_.queue_pairs.find(of.queue_pair);
     // Like verbs, reports a failed request even if it is unsignalled.
@@ -445,12 +576,18 @@ void packet_sender::complete(std::uint64_t message, status how, const sc_time& w
         completions_.post(*qp, completions::send_done{.id = of.id, .how = how, .op = of.op}, when);
     if (trace::on())
         trace::end(of.slice, name(), "completed", {{"status", static_cast<unsigned>(how)}});
-    if (const auto queue = queues_.find(of.queue_pair); queue != queues_.end()) {
-        queue->second.messages.erase(message);
-        std::erase(queue->second.unsent, message);
-    }
-    requests_.erase(found);
+    remove(message);
     wake();
+}
+
+void packet_sender::remove(std::uint64_t message) {
+    request& of = requests_.at(message);
+    keep_lent(of);
+    unacknowledged_ -= of.flying();
+    if (of.slot) peers_.at(of.card).free_slots.push_back(*of.slot);
+    if (const auto queue = queues_.find(of.queue_pair); queue != queues_.end())
+        queue->second.messages.erase(message);
+    requests_.erase(message);
 }
 
 void packet_sender::count(const request& of, status how) {
@@ -486,6 +623,10 @@ void packet_sender::count(const request& of, status how) {
 packet_sender::progress packet_sender::fill() {
     if (!outgoing_) return progress::idle;
     srd_packet& train = *outgoing_->packet;
+    if (train.type == srd_packet::kind::read_response && !answers_reads(train.source_qp)) {
+        give_up(status::remote_bad_qp);
+        return progress::moved;
+    }
     const trace::on_behalf_of it(train.of);
     for (unsigned& i = outgoing_->reading; i < train.train; ++i) {
         const std::uint64_t end = train.end(i, train.data.size());
@@ -495,7 +636,7 @@ packet_sender::progress packet_sender::fill() {
             case memory_port::outcome::deferred:
                 return progress::blocked;
             case memory_port::outcome::failed:
-                give_up();
+                give_up(status::remote_bad_address);
                 return progress::moved;
             case memory_port::outcome::done:
                 break;
@@ -527,14 +668,14 @@ memory_port::outcome packet_sender::read(std::uint32_t left) {
     return how;
 }
 
-/// Ends the selected train, whose data cannot be read.
-void packet_sender::give_up() {
+/// Ends the selected train, whose data cannot be read. `refusal`: of a read by another card.
+void packet_sender::give_up(status refusal) {
     auto train = std::move(outgoing_->packet);
     outgoing_.reset();
     if (train->type == srd_packet::kind::read_response) {
         train->swap_ends();  // undoes that of prepare_response(): respond() swaps the ends too
-        respond(std::move(train), status::remote_bad_address, sc_core::sc_time_stamp());
-    } else if (find(train->message) != nullptr) {
+        respond(std::move(train), refusal, sc_core::sc_time_stamp());
+    } else if (lookup(train->message) != nullptr) {
         complete(train->message, status::local_bad_lkey, sc_core::sc_time_stamp());
     }
 }
@@ -552,7 +693,7 @@ void packet_sender::dispatch() {
     const bool ends = train.type == srd_packet::kind::send && train.datagram;
     port_.send(std::move(outgoing_->packet));
     outgoing_.reset();
-    if (ends && find(message) != nullptr) complete(message, status::ok, port_.free());
+    if (ends && lookup(message) != nullptr) complete(message, status::ok, port_.free());
 }
 
 /// Adds bytes that memory has lent (null: they are copied already). Lends only bytes that are
@@ -577,7 +718,7 @@ void packet_sender::outgoing::keep_lent() {
 void packet_sender::lend() {
     request* const of = lookup(outgoing_->packet->message);
     if (of == nullptr) return outgoing_->keep_lent();
-    if (of->lent.size() >= 2 * of->packets.size())  // packets were repeated
+    if (of->lent.size() >= 2 * std::size_t{of->packets})  // packets were repeated
         std::erase_if(of->lent, [](const auto& each) { return each.expired(); });
     outgoing_->packet->lend(outgoing_->lent);
     of->lent.emplace_back(outgoing_->packet->lent);
@@ -599,22 +740,7 @@ void packet_sender::invalidate(std::uint64_t first, std::uint64_t last) {
 /// Selects the next train: lost packets first, then responses to other cards and the queue pairs'
 /// own packets in turn, so that cards that read from each other can still send requests.
 packet_sender::progress packet_sender::choose() {
-    while (!resend_.empty()) {
-        const packet_name name = resend_.front();
-        resend_.pop_front();
-        request* const of = lookup(name.message);
-        if (of == nullptr || of->packets[name.packet].done) continue;
-        if (of->packets[name.packet].tries > 0) {
-            ++counters_.retransmits;
-            objects_.count(objects_.queue_pairs.find(of->queue_pair), [&](traffic_counters& to) {
-                ++to.network.retransmitted_packets;
-                to.network.retransmitted_bytes +=
-                    of->op == operation::rdma_read ? 0 : std::min(of->length, cfg_.packet);
-            });
-        }
-        prepare(*of, name.packet, 1);
-        return progress::moved;
-    }
+    if (choose_repeated() == progress::moved) return progress::moved;
     const bool own_turn = std::exchange(answered_, false);
     if (own_turn && choose_own() == progress::moved) return progress::moved;
     if (!peer_reads_.empty()) {
@@ -625,46 +751,91 @@ packet_sender::progress packet_sender::choose() {
     return own_turn ? progress::idle : choose_own();
 }
 
-/// Selects packets of the next queue pair in round-robin order.
+packet_sender::progress packet_sender::choose_repeated() {
+    while (!repeating_.empty()) {
+        const ethernet::address card = repeating_.front();
+        peer& to = peers_.at(card);
+        const auto number = to.link.next_lost();
+        if (!number || !to.link.may_repeat()) {
+            repeating_.pop_front();
+            to.is_repeating = false;
+            continue;
+        }
+        const connection::packet_name lost = *to.link.find(*number);
+        request* const of = lookup(lost.message);
+        if (of == nullptr) {
+            to.link.finish(*number);
+            continue;
+        }
+        ++counters_.retransmits;
+        objects_.count(objects_.queue_pairs.find(of->queue_pair), [&](traffic_counters& by) {
+            ++by.network.retransmitted_packets;
+            by.network.retransmitted_bytes +=
+                of->op == operation::rdma_read ? 0 : std::min(of->length, cfg_.packet);
+        });
+        const sc_time when = departure();
+        to.link.repeat(when);
+        set_timer(card, to);
+        prepare(*of, {lost.packet, 1, *number, when});
+        return progress::moved;
+    }
+    return progress::idle;
+}
+
+/// Selects packets of the next stream whose card's window has room.
 packet_sender::progress packet_sender::choose_own() {
-    if (unacknowledged_ >= cfg_.window || queues_.empty()) return progress::idle;
-    auto at = queues_.upper_bound(turn_);
-    for (std::size_t i = 0; i < queues_.size(); ++i, ++at) {
-        if (at == queues_.end()) at = queues_.begin();
-        auto& unsent = at->second.unsent;
-        if (unsent.empty()) continue;
-        turn_ = at->first;
-        request& of = requests_.at(unsent.front());
-        const std::uint32_t first = of.next, count = next_train(of);
-        of.next += count;
-        if (of.next == of.packets.size()) unsent.pop_front();
-        of.flying += count;
-        unacknowledged_ += count;
-        prepare(of, first, count);
+    while (!ready_.empty()) {
+        const stream_name name = ready_.front();
+        ready_.pop_front();
+        auto& items = streams_.at(name);
+        while (!items.empty() && lookup(items.front().message) == nullptr) items.pop_front();
+        if (items.empty()) {
+            streams_.erase(name);
+            continue;
+        }
+        request& of = *lookup(items.front().message);
+        peer* const to = of.datagram ? nullptr : &peer_of(name.to);
+        const std::uint32_t room = to == nullptr ? 1 : to->link.room();
+        if (room == 0) {
+            to->parked.push_back(name);
+            continue;
+        }
+        const auto single = items.front().packet;
+        const std::uint32_t first = single.value_or(of.next);
+        const std::uint32_t count = single ? 1 : next_train(of, room);
+        const std::uint32_t end = std::max(of.next, first + count);
+        unacknowledged_ += end - of.next;
+        of.next = end;
+        if (single || end == of.packets) items.pop_front();
+        if (items.empty())
+            streams_.erase(name);
+        else
+            ready_.push_back(name);
+        departing train{first, count, 0, departure()};
+        if (to != nullptr) {
+            train.number = to->link.send({of.message, first}, count, train.when);
+            set_timer(name.to, *to);
+        }
+        prepare(of, train);
         return progress::moved;
     }
     return progress::idle;
 }
 
 /// Number of packets in the next train of a request. Packets with immediate data go alone, because
-/// they take effect once.
-std::uint32_t packet_sender::next_train(const request& of) const {
+/// each may be the one that completes the write.
+std::uint32_t packet_sender::next_train(const request& of, std::uint32_t room) const {
     if (of.op == operation::send || of.has_immediate) return 1;
-    const auto left = static_cast<std::uint32_t>(of.packets.size()) - of.next;
-    return std::min({max_train_, left, cfg_.window - unacknowledged_});
+    return std::min({max_train_, of.packets - of.next, room});
 }
 
-/// Adds a time-out. Deadlines are nearly in ascending order.
-void packet_sender::expect(const expected& added) {
-    const auto at =
-        deadlines_.empty() || deadlines_.back().deadline <= added.deadline
-            ? deadlines_.end()
-            : std::ranges::upper_bound(deadlines_, added.deadline, {}, &expected::deadline);
-    deadlines_.insert(at, added);
+/// When the next packet leaves, unless its data is late (absolute).
+sc_time packet_sender::departure() const {
+    return std::max(sc_core::sc_time_stamp(), port_.free());
 }
 
-/// Makes a train of `count` packets of a request from packet `first` on; fill() sends it.
-void packet_sender::prepare(request& of, std::uint32_t first, std::uint32_t count) {
+/// Makes a train of packets of a request; fill() sends it.
+void packet_sender::prepare(request& of, const departing& train) {
     const queue_pair& qp = *objects_.queue_pairs.find(of.queue_pair);
     const std::uint32_t per_packet = of.op == operation::send ? cfg_.mtu : cfg_.packet;
     auto packet = packet_pool::take();
@@ -681,33 +852,18 @@ void packet_sender::prepare(request& of, std::uint32_t first, std::uint32_t coun
     packet->destination_qp = of.destination_qp;
     packet->qkey = of.qkey;
     packet->message = of.message;
-    packet->oldest = *queues_.at(of.queue_pair).messages.begin();
-    packet->train = count;
+    if (!of.datagram) identify(of, train, *packet);
+    packet->train = train.count;
     packet->packet_bytes = per_packet;
-    packet->number = first;
-    packet->packets = static_cast<std::uint32_t>(of.packets.size());
+    packet->packets = of.packets;
     packet->rkey = of.rkey;
-    packet->offset = first * per_packet;
+    packet->offset = train.first * per_packet;
     packet->address = of.remote + packet->offset;
-    packet->bytes = std::min(count * per_packet, of.length - packet->offset);
+    packet->bytes = std::min(train.count * per_packet, of.length - packet->offset);
     packet->total = of.length;
 
-    const sc_time now = sc_core::sc_time_stamp();
-    // Responses to earlier requests arrive first.
-    sc_time deadline = std::max(now, port_.free()) + timeout();
-    if (of.op == operation::rdma_read)
-        deadline += sc_time(static_cast<double>(unacknowledged_) * cfg_.packet /
-                                static_cast<double>(port_.bytes_per_second()),
-                            sc_core::SC_SEC);
-    for (auto& state : std::span(of.packets).subspan(first, count)) {
-        ++state.tries;
-        state.sent = now;
-        state.deadline = deadline;
-    }
-    if (!of.datagram) expect({deadline, of.message, first, count});
-
     outgoing_.emplace(work_);
-    outgoing_->ready = now;
+    outgoing_->ready = sc_core::sc_time_stamp();
     if (of.op != operation::rdma_read) {
         packet->make_room(packet->bytes);
         if (of.inlined.empty()) {
@@ -722,6 +878,22 @@ void packet_sender::prepare(request& of, std::uint32_t first, std::uint32_t coun
     outgoing_->packet = std::move(packet);
 }
 
+void packet_sender::identify(request& of, const departing& train, srd_packet& packet) {
+    peer& to = peers_.at(of.card);
+    packet.connection = to.link.id();
+    packet.sequence = train.number;
+    packet.sent = train.when;
+    packet.oldest = to.link.oldest();
+    if (!of.has_immediate || of.packets == 1) return;
+    if (!of.slot && to.free_slots.empty()) {
+        of.slot = to.next_slot++;
+    } else if (!of.slot) {
+        of.slot = to.free_slots.back();
+        to.free_slots.pop_back();
+    }
+    packet.slot = *of.slot;
+}
+
 // --- for other cards ---
 
 void packet_sender::answer_read(std::unique_ptr<srd_packet> asked) {
@@ -729,15 +901,21 @@ void packet_sender::answer_read(std::unique_ptr<srd_packet> asked) {
     wake();
 }
 
+bool packet_sender::answers_reads(std::uint16_t queue_pair_number) const {
+    const queue_pair* const qp = objects_.by_number(queue_pair_number);
+    return qp != nullptr && qp->receives();
+}
+
 void packet_sender::prepare_response() {
     auto packet = std::move(peer_reads_.front());
     peer_reads_.pop_front();
     queue_pair* const qp = objects_.by_number(packet->destination_qp);
+    if (!answers_reads(packet->destination_qp))  // stopped since the request arrived
+        return respond(std::move(packet), status::remote_bad_qp, sc_core::sc_time_stamp());
     outgoing_.emplace(work_);
     outgoing_->ready = sc_core::sc_time_stamp();
     const memory_walk::element asked{packet->rkey, packet->address, packet->bytes};
-    outgoing_->from = memory_walk(qp == nullptr ? std::uint16_t{0} : qp->domain,
-                                  memory_access::remote_read, {&asked, 1});
+    outgoing_->from = memory_walk(qp->domain, memory_access::remote_read, {&asked, 1});
     packet->type = srd_packet::kind::read_response;
     packet->make_room(packet->bytes);
     packet->swap_ends();
@@ -758,59 +936,56 @@ void packet_sender::respond(std::unique_ptr<srd_packet> to, status how, const sc
 }
 
 void packet_sender::responded(std::unique_ptr<srd_packet> response) {
-    take_response(*response);
+    take_answer(*response, response->answered, response->missing, response->result,
+                sc_core::sc_time_stamp());
     packet_pool::give(std::move(response));
 }
 
-void packet_sender::take_response(const srd_packet& response) {
-    responsive_.insert(response.source);
-    request* const of = lookup(response.message);
-    if (of == nullptr || response.number >= of->next) return;
-    if (response.result == status::ok)
-        return finished(response.message, response.number, response.answered, response.missing,
-                        sc_core::sc_time_stamp());
-    if (response.result != status::remote_not_ready) return fail(response.message, response.result);
-    const queue_pair& qp = *objects_.queue_pairs.find(of->queue_pair);
-    auto& state = of->packets[response.number];
-    if (state.done) return;
-    if (qp.rnr_retry != queue_pair::rnr_for_ever && ++of->not_ready > qp.rnr_retry)
-        return fail(response.message, status::remote_not_ready);
-    state.tries = 0;
-    state.deadline = sc_core::sc_time_stamp() + cfg_.not_ready;
-    expect({state.deadline, response.message, response.number, 1});
-    wake();
+const packet_sender::request* packet_sender::reader(srd_packet& response) {
+    peer* const from = find_peer(response.source);
+    if (from == nullptr || from->link.id() != response.connection) return nullptr;
+    for (unsigned i = 0; i < response.train; ++i)
+        if (response.has(i) && from->link.find(response.sequence + i) == nullptr) response.lose(i);
+    return response.present() == 0 ? nullptr : lookup(response.message);
 }
 
-void packet_sender::fail(std::uint64_t message, status why) {
-    if (find(message) != nullptr) complete(message, why, sc_core::sc_time_stamp());
+void packet_sender::data_arrived(const srd_packet& response, status how, const sc_time& when) {
+    take_answer(response, response.train, response.lost, how, when);
 }
 
-void packet_sender::finished(std::uint64_t message, std::uint32_t first, std::uint32_t count,
-                             std::uint8_t missing, const sc_time& when) {
-    request* const of = lookup(message);
-    if (of == nullptr) return;
-    const bool was_full = unacknowledged_ >= cfg_.window;
-    for (std::uint32_t i = 0; i < count && first + i < of->next; ++i)
-        if ((missing >> i & 1) == 0) finish_packet(*of, first + i);
-    if (of->left == 0)
-        complete(message, status::ok, when);
-    else if (was_full)  // otherwise the process waits for another event
-        wake();
+/// Packets of another card are answered: `count` from number answer.sequence on, except packet i
+/// for each bit i of `missing`. The last of their data is in memory at `when` (absolute).
+void packet_sender::take_answer(const srd_packet& answer, std::uint32_t count, std::uint8_t missing,
+                                status how, const sc_time& when) {
+    peer* const from = find_peer(answer.source);
+    if (from == nullptr || from->link.id() != answer.connection) return;
+    std::array<std::uint32_t, ethernet::frame::max_train> packets{};
+    std::uint32_t fresh = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto* const each = from->link.find(answer.sequence + i);
+        if (each == nullptr || (missing >> i & 1) != 0) continue;
+        packets[fresh++] = each->packet;
+        from->link.finish(answer.sequence + i, answer.sent);
+    }
+    from->link.answered(answer.sent, fresh);
+    request* const of = fresh == 0 ? nullptr : lookup(answer.message);
+    if (of != nullptr && how == status::remote_not_ready) {
+        refused(*of, packets[0]);
+    } else if (of != nullptr) {
+        if (of->takes_receive()) release(receiver_of(*of), 2, false);
+        if (how == status::ok)
+            for (std::uint32_t i = 0; i < fresh; ++i) finish_packet(*of, packets[i]);
+        if (how != status::ok || of->left == 0) complete(answer.message, how, when);
+    }
+    set_timer(answer.source, *from);
+    reopen(answer.source, *from);
 }
 
 void packet_sender::finish_packet(request& of, std::uint32_t number) {
-    auto& state = of.packets[number];
-    if (state.done) return;
-    state.done = true;
     --of.left;
-    --of.flying;
     --unacknowledged_;
     if (number < of.furthest) ++counters_.out_of_order;
     of.furthest = std::max(of.furthest, number);
-    if (state.tries != 1) return;
-    const sc_time taken = sc_core::sc_time_stamp() - state.sent;
-    round_trip_ =
-        round_trip_ == sc_core::SC_ZERO_TIME ? taken : round_trip_ * 0.875 + taken * 0.125;
 }
 
 }  // namespace trn::efa_transport

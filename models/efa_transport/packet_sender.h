@@ -16,7 +16,9 @@
 #include "models/efa_objects/memory_walk.h"
 #include "models/efa_objects/objects.h"
 #include "models/efa_transport/completions.h"
+#include "models/efa_transport/connection.h"
 #include "models/efa_transport/srd_packet.h"
+#include "models/efa_transport/unready.h"
 #include "models/efa_transport/wire.h"
 #include "platform/framework/registers/table_entry.h"
 #include "platform/framework/tlm/memory_port.h"
@@ -33,8 +35,8 @@ public:
     struct config {
         std::uint32_t packet = 8192;  ///< bytes of data in a packet of an RDMA request
         std::uint32_t mtu = 8928;     ///< bytes of the longest datagram
-        unsigned window = 512;        ///< unacknowledged packets
-        unsigned retries = 7;         ///< per packet, before its request fails
+        unsigned window = 512;        ///< unacknowledged packets to one card
+        unsigned retries = 7;         ///< without an answer, before requests to the card fail
         sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< per packet sent
         sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out
         sc_core::sc_time not_ready{50, sc_core::SC_US};     ///< delay before resending (RNR)
@@ -61,19 +63,18 @@ public:
         std::vector<std::uint8_t> inlined;
         efa_objects::memory_walk local;
 
-        struct packet_state {
-            sc_core::sc_time sent, deadline;
-            unsigned tries = 0;
-            bool done = false;
-        };
-        std::vector<packet_state> packets;
         std::vector<std::weak_ptr<srd_packet::lent_data>> lent;  // of packets that may be in flight
-        std::uint32_t next = 0;      // next packet to send for the first time
-        std::uint32_t left = 0;      // packets not done
-        std::uint32_t flying = 0;    // packets sent, but not done
-        std::uint32_t furthest = 0;  // highest packet that is done
-        unsigned not_ready = 0;      // number of receiver-not-ready responses
+        std::uint32_t packets = 0;
+        std::uint32_t next = 0;             // next packet to send for the first time
+        std::uint32_t left = 0;             // packets not done
+        std::uint32_t furthest = 0;         // highest packet that is done
+        std::uint32_t refusals = 0;         // number of receiver-not-ready responses
+        bool is_probe = false;              // asks for all that wait for the receiver
+        std::optional<std::uint32_t> slot;  // of a write of several packets with immediate data
         trace::slice slice = {};
+
+        std::uint32_t flying() const { return next + left - packets; }  // sent, but not done
+        bool takes_receive() const { return op == operation::send || has_immediate; }
     };
 
     SC_HAS_PROCESS(packet_sender);
@@ -92,13 +93,13 @@ public:
     void respond(std::unique_ptr<srd_packet> to, status how, const sc_core::sc_time& ready);
     /// Handles another card's response.
     void responded(std::unique_ptr<srd_packet> response);
-    /// `count` packets from `first` on are done, except packet `first` + i for each bit i of
-    /// `missing`. The last of their data is in memory at `when` (absolute).
-    void finished(std::uint64_t message, std::uint32_t first, std::uint32_t count,
-                  std::uint8_t missing, const sc_core::sc_time& when);
-    void fail(std::uint64_t message, status why);
-    /// Null if the request has ended.
-    const request* find(std::uint64_t message) const;
+    /// The request that waits for data of a read; null if it has ended. Marks packets of the train
+    /// whose data has arrived before as lost.
+    const request* reader(srd_packet& response);
+    /// The data of a read is in memory at `when` (absolute), unless `how` is an error.
+    void data_arrived(const srd_packet& response, status how, const sc_core::sc_time& when);
+    /// Continues after a change of a queue pair's state.
+    void wake();
 
     void forget();
     void invalidate(std::uint64_t first, std::uint64_t last);
@@ -123,11 +124,41 @@ private:
         page_list(std::uint16_t of, std::size_t count, sc_core::sc_event& wake)
             : queue_pair(of), pages(count), pending(wake) {}
     };
+    /// Packets of a queue pair that may be sent to another card.
+    struct stream_name {
+        std::uint32_t from;  // handle
+        ethernet::address to;
+        auto operator<=>(const stream_name&) const = default;
+    };
+    struct stream_item {
+        std::uint64_t message;
+        std::optional<std::uint32_t> packet;  // nothing: all that were never sent
+    };
+    /// A queue pair of another card without receives for sends of a queue pair.
+    struct receiver_name {
+        stream_name stream;
+        std::uint16_t to;  // number
+        auto operator<=>(const receiver_name&) const = default;
+    };
     /// The send queue of a queue pair.
     struct send_queue {
         std::set<std::uint64_t> messages;  // fetched, but not ended
-        std::deque<std::uint64_t> unsent;  // with packets that were never sent
         std::deque<std::pair<trace::operation, unsigned>> posted;
+    };
+    /// Another card.
+    struct peer {
+        connection link;
+        std::vector<stream_name> parked = {};  // streams that wait for room in the window
+        bool is_repeating = false;             // in repeating_
+        bool has_timer = false;                // in timers_
+        std::vector<std::uint32_t> free_slots = {};
+        std::uint32_t next_slot = 0;
+    };
+    /// Packets of a request that leave together.
+    struct departing {
+        std::uint32_t first, count;
+        std::uint64_t number;  // of the first in the connection
+        sc_core::sc_time when;
     };
     /// The train whose data is being read from memory.
     struct outgoing {
@@ -145,21 +176,22 @@ private:
         void add(const std::uint8_t* bytes, std::uint32_t count);
         void keep_lent();
     };
-    struct packet_name {
-        std::uint64_t message;
-        std::uint32_t packet;
-    };
-    /// Packets of a message that are done at `deadline`, or repeated.
-    struct expected {
-        sc_core::sc_time deadline;
-        std::uint64_t message;
-        std::uint32_t first, count;
-    };
     enum class progress { idle, moved, blocked };
 
     void run();
     void expire();
-    bool repeat(const request& of, std::uint32_t packet);
+    void expire_packets(ethernet::address card);
+    void set_timer(ethernet::address card, peer& of);
+    void reopen(ethernet::address card, peer& of);
+    void fail_all(ethernet::address card, status why);
+    void remove_ended();
+    void add(const stream_name& to, const stream_item& added);
+    void refused(request& of, std::uint32_t packet);
+    void release(const receiver_name& at, unsigned count, bool as_probe);
+    void probe();
+    static receiver_name receiver_of(const request& of);
+    peer& peer_of(ethernet::address card);
+    peer* find_peer(ethernet::address card);
     progress fetch();
     progress fetch_one(std::uint32_t handle, efa_objects::queue_pair& qp, send_queue& queue);
     static void decode(const entry& words, const efa_objects::queue_pair& qp, request& to);
@@ -178,23 +210,26 @@ private:
     efa_objects::memory_region* fast_region(const entry& words, const efa_objects::queue_pair& qp);
     progress fill();
     memory_port::outcome read(std::uint32_t left);
-    void give_up();
+    void give_up(status refusal);
     void dispatch();
     void lend();
     static void keep_lent(request& of);
     progress choose();
+    progress choose_repeated();
     progress choose_own();
-    std::uint32_t next_train(const request& of) const;
-    void prepare(request& of, std::uint32_t first, std::uint32_t count);
+    std::uint32_t next_train(const request& of, std::uint32_t room) const;
+    void prepare(request& of, const departing& train);
+    void identify(request& of, const departing& train, srd_packet& packet);
+    bool answers_reads(std::uint16_t queue_pair_number) const;
     void prepare_response();
-    void take_response(const srd_packet& response);
-    void expect(const expected& added);
+    void take_answer(const srd_packet& answer, std::uint32_t count, std::uint8_t missing,
+                     status how, const sc_core::sc_time& when);
     void complete(std::uint64_t message, status how, const sc_core::sc_time& when);
+    void remove(std::uint64_t message);
     void finish_packet(request& of, std::uint32_t number);
     void count(const request& of, status how);
     request* lookup(std::uint64_t message);
-    sc_core::sc_time timeout() const;
-    void wake();
+    sc_core::sc_time departure() const;
 
     const config cfg_;
     memory_port memory_;
@@ -206,17 +241,22 @@ private:
     std::uint64_t next_message_ = 1;
     std::map<std::uint64_t, request> requests_;
     std::map<std::uint32_t, send_queue> queues_;  // by handle, from the first doorbell on
-    std::uint32_t turn_ = 0;                      // handle after which the next packet is chosen
     bool answered_ = false;                       // the last packet was for another card's read
-    unsigned unacknowledged_ = 0;
-    std::uint64_t packets_ = 0;  // sum over requests_
+    unsigned unacknowledged_ = 0;                 // packets that were sent, but are not done
     std::optional<outgoing> outgoing_;
-    std::optional<page_list> list_;   // of the next work request
-    std::deque<expected> deadlines_;  // earliest first; includes packets that are done
-    std::deque<packet_name> resend_;  // packets to send again
+    std::optional<page_list> list_;                       // of the next work request
     std::deque<std::unique_ptr<srd_packet>> peer_reads_;  // reads of other cards
-    std::set<ethernet::address> responsive_;              // cards that have answered
-    sc_core::sc_time round_trip_;                         // smoothed
+
+    const connection::config link_;
+    std::uint32_t connections_ = 0;  // number of all connections; survives resets
+    std::map<ethernet::address, peer> peers_;
+    /// Each stream is in ready_ or parked, also if all of its requests have ended.
+    std::map<stream_name, std::deque<stream_item>> streams_;
+    std::deque<stream_name> ready_;            // streams in turn
+    std::deque<ethernet::address> repeating_;  // cards with packets to repeat, and room for them
+    std::set<std::pair<sc_core::sc_time, ethernet::address>> timers_;  // of packets in flight
+    std::map<receiver_name, unready> unready_;                         // each has a probe
+    std::set<std::pair<sc_core::sc_time, receiver_name>> probes_;      // by time
     sc_core::sc_event work_;
     counts counters_;
 };

@@ -53,11 +53,15 @@ struct srd_packet : ethernet::frame {
     bool has_immediate = false;
     std::uint16_t source_qp = 0, destination_qp = 0;
     std::uint32_t qkey = 0;
-    std::uint64_t message = 0;              ///< number of the card's work request; never reused
-    std::uint64_t oldest = 0;               ///< oldest incomplete message of the queue pair
-    std::uint32_t number = 0, packets = 1;  ///< index of the first packet; count in the message
-    std::uint32_t answered = 0;  ///< of a response: packets from `number` on that it acknowledges
-    std::uint8_t missing = 0;    ///< bit i: except packet `number` + i
+    std::uint64_t message = 0;     ///< number of the card's work request; never reused
+    std::uint32_t packets = 1;     ///< count in the message
+    std::uint32_t connection = 0;  ///< of the requester's card with the other; numbered upwards
+    std::uint64_t sequence = 0;    ///< number of the first packet in the connection
+    std::uint64_t oldest = 0;      ///< number of the oldest packet that is not answered
+    std::uint32_t slot = 0;        ///< of a write with immediate data: unique until it ends
+    sc_core::sc_time sent;         ///< absolute: when the packet left; its answer returns it
+    std::uint32_t answered = 0;    ///< of a response: packets from `sequence` on that it answers
+    std::uint8_t missing = 0;      ///< bit i: except packet `sequence` + i
     std::uint32_t immediate = 0;
     std::uint32_t rkey = 0;
     std::uint64_t address = 0;  ///< virtual address of this train's data at the receiver
@@ -72,6 +76,11 @@ struct srd_packet : ethernet::frame {
         srd_packet& by;  ///< the packet that has the data
     };
     std::shared_ptr<lent_data> lent;
+
+    /// Whether the packet takes effect once: it has a number in its connection.
+    bool is_numbered() const {
+        return !datagram && type != kind::read_response && type != kind::response;
+    }
 
     const std::uint8_t* content() const { return lent ? lent->bytes : data.data(); }
     void lend(const std::uint8_t* bytes) {

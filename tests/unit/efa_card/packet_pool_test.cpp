@@ -48,14 +48,14 @@ TEST(PacketPoolTest, ResponseReturnsToTheQueuePairThatAsked) {
     packet.source_qp = 3;
     packet.destination_qp = 4;
     packet.message = 5;
-    packet.number = 6;
+    packet.sequence = 6;
     packet.answer(status::remote_bad_address);
     EXPECT_EQ(packet.source, 2);
     EXPECT_EQ(packet.destination, 1);
     EXPECT_EQ(packet.source_qp, 4);
     EXPECT_EQ(packet.destination_qp, 3);
     EXPECT_EQ(packet.message, 5u);
-    EXPECT_EQ(packet.number, 6u);
+    EXPECT_EQ(packet.sequence, 6u);
     EXPECT_EQ(packet.type, srd_packet::kind::response);
     EXPECT_EQ(packet.result, status::remote_bad_address);
 }
