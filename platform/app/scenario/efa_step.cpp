@@ -22,7 +22,8 @@ template <>
 struct choices<scenario::network_pattern> {
     using enum scenario::network_pattern;
     static constexpr std::array list{choice<scenario::network_pattern>{"next", next},
-                                     choice<scenario::network_pattern>{"half", half}};
+                                     choice<scenario::network_pattern>{"half", half},
+                                     choice<scenario::network_pattern>{"first", first}};
 };
 
 /// Status codes of EFA contract 12.

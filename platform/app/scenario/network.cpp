@@ -90,6 +90,10 @@ std::size_t network::find(const std::string& name) const {
 
 network::pairs network::all(network_pattern pattern) const {
     pairs group;
+    if (pattern == network_pattern::first) {
+        for (std::size_t n = 1; n < cards_.size(); ++n) group.emplace_back(n, 0);
+        return group;
+    }
     const auto step = pattern == network_pattern::next ? 1 : cards_.size() / 2;
     for (std::size_t n = 0; n < cards_.size(); ++n)
         group.emplace_back(n, (n + step) % cards_.size());
@@ -100,6 +104,21 @@ std::vector<std::size_t> network::requesters(const pairs& group) {
     std::vector<std::size_t> all;
     for (const auto& [from, to] : group) all.push_back(from);
     return all;
+}
+
+/// Where each requester's data is at its destination: cards that write to the same one have a block
+/// each.
+std::map<std::size_t, std::uint64_t> network::places(const pairs& group, const load& how) {
+    std::map<std::size_t, std::uint64_t> places, used;
+    for (const auto& [from, to] : group) {
+        const bool write = how.operation == network_operation::write;
+        std::uint64_t& place = used[write ? to : from];
+        places[from] = destination + place;
+        place += how.block;
+        if (destination + place > shared)
+            throw device_error(TRN_INVALID_ARGUMENT, "the blocks exceed the registered memory");
+    }
+    return places;
 }
 
 /// All cards that take part, without duplicates.
@@ -124,7 +143,8 @@ void network::fill(const pairs& group, const load& how) {
 
 /// Posts requests while the queue has room and takes their completions. Returns the first error
 /// status, or TRN_RDMA_OK.
-std::uint32_t network::drive(std::size_t requester, std::size_t partner, const load& how) {
+std::uint32_t network::drive(std::size_t requester, std::size_t partner, const load& how,
+                             std::uint64_t place) {
     const card &from = cards_[requester], &to = cards_[partner];
     const bool write = how.operation == network_operation::write;
     const auto count = static_cast<std::uint32_t>((how.bytes + how.block - 1) / how.block);
@@ -139,8 +159,8 @@ std::uint32_t network::drive(std::size_t requester, std::size_t partner, const l
                 .queue_pair = trn_rdma_queue_number(to.queue),
                 .qkey = qkey,
                 .length = static_cast<std::uint32_t>(std::min(how.block, how.bytes - done)),
-                .local = from.memory + (write ? source : destination),
-                .remote = to.memory + (write ? destination : source),
+                .local = from.memory + (write ? source : place),
+                .remote = to.memory + (write ? place : source),
                 .local_key = from.key,
                 .remote_key = to.key,
                 .has_immediate = 0,
@@ -166,10 +186,11 @@ std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& group, const l
     with_each([this](std::size_t n, const trn_transport& transport) { use(n, transport); });
     with_each([&](std::size_t n, const trn_transport&) { meet(n, group); });
     std::map<std::size_t, std::size_t> partner(group.begin(), group.end());
+    const auto place = places(group, how);
     std::uint32_t worst = TRN_RDMA_OK;
     const auto start = sc_core::sc_time_stamp();
     hosts_.run_each_card(requesters(group), [&](std::size_t n, const trn_transport&) {
-        const auto status = drive(n, partner.at(n), how);
+        const auto status = drive(n, partner.at(n), how, place.at(n));
         if (worst == TRN_RDMA_OK) worst = status;
     });
     const auto taken = sc_core::sc_time_stamp() - start;
@@ -186,12 +207,13 @@ double network::sustained(const pairs& group, load how) {
 }
 
 void network::check(const pairs& group, const load& how) {
+    const auto place = places(group, how);
     for (const auto& [from, to] : group) {
         const bool write = how.operation == network_operation::write;
         const auto owner = write ? from : to, holder = write ? to : from;
-        hosts_.run_each({cards_[holder].chip}, [&, owner = owner](std::size_t, device& on) {
+        hosts_.run_each({cards_[holder].chip}, [&, from = from](std::size_t, device& on) {
             std::vector<std::uint8_t> bytes(std::min(how.block, how.bytes));
-            on.check(trn_window_read(on, 0, destination, bytes.data(), bytes.size()));
+            on.check(trn_window_read(on, 0, place.at(from), bytes.data(), bytes.size()));
             if (const auto wrong = pattern(seed_ + owner).check(bytes))
                 throw device_error(
                     TRN_PROTOCOL_ERROR,

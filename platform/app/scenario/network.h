@@ -13,9 +13,9 @@
 namespace trn::scenario {
 
 enum class network_operation : std::uint8_t { write, read };
-/// The partner of each card when all cards transfer: the next card, or the card half the machine
-/// away.
-enum class network_pattern : std::uint8_t { next, half };
+/// The partner of each card when all cards transfer: the next card, the card half the machine away,
+/// or the first card, which is the partner of all others.
+enum class network_pattern : std::uint8_t { next, half, first };
 
 /// The EFA cards of a machine, each with a chip of its server. Transfers go from the HBM of one
 /// chip to that of another through the two cards, without host memory.
@@ -64,7 +64,9 @@ private:
     void use(std::size_t number, const trn_transport& transport);
     void meet(std::size_t number, const pairs& group);
     void fill(const pairs& group, const load& how);
-    std::uint32_t drive(std::size_t from, std::size_t to, const load& how);
+    /// `place`: offset of the data at its destination.
+    std::uint32_t drive(std::size_t from, std::size_t to, const load& how, std::uint64_t place);
+    static std::map<std::size_t, std::uint64_t> places(const pairs& group, const load& how);
     static std::vector<std::size_t> requesters(const pairs& group);
     static std::vector<std::size_t> members(const pairs& group);
 
