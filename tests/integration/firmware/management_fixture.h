@@ -178,8 +178,8 @@ private:
     void connect_resets() {
         watchdog.bite.bind(resets.watchdog_bite);
         sensors.trip.bind(resets.thermal_trip);
-        for (irq_in* line :
-             {&cpu.reset, &uart.reset, &watchdog.reset, &sensors.reset, &flash.reset, &irqs.reset})
+        for (irq_in* line : {&cpu.reset, &uart.reset, &watchdog.reset, &sensors.reset, &flash.reset,
+                             &irqs.reset, &timer.reset})
             resets.chip_reset.bind(*line);
         for (unsigned line = 0; line < reset_controller::dma_lines; ++line)
             resets.dma_reset[line].bind(engines[line / 2]->reset, line % 2);
