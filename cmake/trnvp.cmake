@@ -166,3 +166,13 @@ function(trn_program_test name)
     add_test(NAME ${name} COMMAND prlimit --cpu=${cpu} ${arg_COMMAND} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABEL}" ${arg_PROPERTIES})
 endfunction()
+
+# trn_slow_memory_test(program EXCEPT tests...): runs the tests of PROGRAM once more over memory that
+# defers each access (tests/support/memory_path.h). EXCEPT: tests of exact times or limits.
+function(trn_slow_memory_test program)
+    cmake_parse_arguments(arg "" "" "EXCEPT" ${ARGN})
+    list(JOIN arg_EXCEPT ":" except)
+    trn_program_test(${program}.slow_memory LABEL unit
+        COMMAND $<TARGET_FILE:${program}> --gtest_filter=*-${except}
+        PROPERTIES ENVIRONMENT TRNVP_TEST_MEMORY=slow)
+endfunction()

@@ -25,7 +25,7 @@ inline bool memory_is_slow() {
 }
 
 /// Connects an initiator to its memory. If memory is slow, it grants no pointers, and defers each
-/// access of an initiator that can wait by 10 to 300 ns, as host memory that is accessed by
+/// access of an initiator that can wait by 1 to 60 ns, as host memory that is accessed by
 /// messages does.
 class memory_path : public sc_core::sc_module {
 public:
@@ -86,7 +86,7 @@ private:
         if (at == open_.end()) {
             const bool is_held = payload.get_address() - held_.first < held_.size;
             if (access->is_repeated() || !(slow_ || is_held)) return false;
-            const sc_core::sc_time wait(static_cast<double>(10 + random_() % 291), sc_core::SC_NS);
+            const sc_core::sc_time wait(static_cast<double>(1 + random_() % 60), sc_core::SC_NS);
             at = open_.emplace(open_.end(), is_held ? sc_core::sc_max_time() : now + wait);
             if (!is_held) due_.notify(wait);
         } else if (at->due <= now) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile host: arbitrary admin commands, page lists, work requests, receives, doorbells and
-// register writes on one EFA card, while two other cards of the fabric copy data. Their copies stay
-// correct, and after each reset the hostile host's card works as initially.
+// register writes on one EFA card, whose host may share its memory by messages only, while two
+// other cards of the fabric copy data. Their copies stay correct, and after each reset the hostile
+// host's card works as initially.
 #include <cstdint>
 #include <cstdlib>
 
@@ -33,7 +34,12 @@ int sc_main(int argc, char** argv) {
     c.start();
     copier left(b, c), right(c, b);
     return test::fuzz(argc, argv, [&](fuzz_random& random) {
+        // Reset: the card may still write to memory that is allocated again.
+        hostile.set(0x54, 1);
+        hostile.set(0x54, 0);
         hostile.forget();
+        hostile.messages.attach(random.below(2) == 0);
+        c.messages.attach(random.below(4) == 0);
         hostile.expects_answers = true;
         hostile.start();
         copier own(hostile, hostile);
@@ -55,6 +61,7 @@ int sc_main(int argc, char** argv) {
                 else
                     some_work(own, left, to_victim, random);
             }
+            if (random.below(16) == 0) disturb(hostile.messages, random);
             if (random.below(8) == 0) verbs_driver::run(static_cast<double>(1 + random.below(300)));
         }
         copy_and_compare(left, right, random);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hostile host and a hostile network: arbitrary admin commands, descriptors, doorbells, register
-// writes and packets on one ENA card, while two other cards of the switch exchange packets. Their
-// packets arrive unchanged, and after each reset the hostile host's card works as initially.
+// writes and packets on one ENA card, whose host may share its memory by messages only, while two
+// other cards of the switch exchange packets. Their packets arrive unchanged, and after each reset
+// the hostile host's card works as initially.
 #include <cstdint>
 #include <cstdlib>
 
@@ -43,6 +44,7 @@ int sc_main(int argc, char** argv) {
     c.start();
     talker left(b, 2), right(c, 3);
     return test::fuzz(argc, argv, [&](fuzz_random& random) {
+        hostile.messages.attach(random.below(2) == 0);
         hostile.expects_answers = true;
         hostile.start();
         talker own(hostile, 1);
@@ -61,6 +63,7 @@ int sc_main(int argc, char** argv) {
             default:
                 some_descriptors(own, random);
             }
+            if (random.below(16) == 0) disturb(hostile.messages, random);
             if (random.below(8) == 0)
                 network_driver::run(static_cast<double>(1 + random.below(300)));
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hostile host: arbitrary commands, page lists, doorbells and register writes on one NVMe disk.
+// A hostile host: arbitrary commands, page lists, doorbells and register writes on one NVMe disk,
+// whose host may share its memory by messages only.
 // After each reset the disk works as initially.
 #include <cstdint>
 #include <cstdlib>
@@ -26,6 +27,7 @@ int sc_main(int argc, char** argv) {
     disk_driver disk({.capacity = 64 << 20, .write_cache = 1 << 20});
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     return test::fuzz(argc, argv, [&](fuzz_random& random) {
+        disk.messages.attach(random.below(2) == 0);
         disk.start();
         copy_and_compare(disk, random);
         for (auto n = 5 + random.below(80); n > 0; --n) {
@@ -33,6 +35,7 @@ int sc_main(int argc, char** argv) {
                 some_noise(disk, random);
             else
                 some_command(disk, random);
+            if (random.below(16) == 0) disturb(disk.messages, random);
             if (random.below(4) == 0) disk_driver::run(static_cast<double>(1 + random.below(300)));
         }
         if (random.below(8) == 0) disk.disk.inject("power_loss", {});

@@ -65,7 +65,8 @@ public:
     // --- Management
 
     std::uint32_t read(std::uint16_t reg) {
-        const std::uint16_t id = ++read_id_;
+        if (++read_id_ == 0) ++read_id_;  // memory of a response is 0 at first
+        const std::uint16_t id = read_id_;
         set(0x5c, id | std::uint32_t{reg} << 16);
         for (int i = 0; i < 100 && load<std::uint16_t>(response_) != id; ++i) advance(0.01);
         EXPECT_EQ(load<std::uint16_t>(response_), id);

@@ -14,6 +14,7 @@
 #include "platform/framework/tlm/memory.h"
 #include "tests/support/cards/verbs_host.h"
 #include "tests/support/memory_path.h"
+#include "tests/support/message_path.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -24,6 +25,7 @@ public:
     verbs_driver(const std::string& name, const efa_card::config& cfg)
         : host((name + "_host").c_str(), {.size = 64 << 20}),
           path((name + "_path").c_str()),
+          messages((name + "_messages").c_str()),
           card((name + "_card").c_str(), cfg),
           bar0((name + "_bar0").c_str()),
           bar2((name + "_bar2").c_str()),
@@ -31,7 +33,8 @@ public:
               if (level) ++raised[line];
           }) {
         card.dma.bind(path.in);
-        path.out.bind(host.in);
+        path.out.bind(messages.in);
+        messages.out.bind(host.in);
         bar0.out.bind(card.registers);
         bar2.out.bind(card.send_rings);
         for (unsigned i = 0; i < cfg.vectors; ++i) card.irq[i].bind(vectors, i);
@@ -53,6 +56,7 @@ public:
 
     memory host;
     memory_path path;
+    message_path messages;
     efa_card card;
     tlm_driver bar0, bar2;
     irq_in vectors;

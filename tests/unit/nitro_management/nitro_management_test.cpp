@@ -101,6 +101,7 @@ struct NitroManagementTest : testing::Test {
         set(0x5c, id | std::uint32_t{at} << 16);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        if (test::memory_is_slow()) run(0.1);
         EXPECT_EQ(in_memory<std::uint16_t>(response_at), id);
         if (in_memory<std::uint16_t>(response_at + 2) != at) return ~0u;
         return in_memory<std::uint32_t>(response_at + 4);

@@ -11,6 +11,7 @@
 #include "platform/framework/tlm/memory.h"
 #include "tests/support/cards/disk_host.h"
 #include "tests/support/memory_path.h"
+#include "tests/support/message_path.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -26,7 +27,8 @@ public:
               if (level) ++raised[line];
           }) {
         disk.dma.bind(path.in);
-        path.out.bind(host.in);
+        path.out.bind(messages.in);
+        messages.out.bind(host.in);
         bar0.out.bind(disk.registers);
         for (unsigned i = 0; i < cfg.vectors; ++i) disk.irq[i].bind(vectors, i);
     }
@@ -41,6 +43,7 @@ public:
 
     memory host;
     memory_path path{"path"};
+    message_path messages{"messages"};
     nvme_controller disk;
     tlm_driver bar0;
     irq_in vectors;
