@@ -105,8 +105,10 @@ private:
             uses_.push_back(std::move(use));
             use_lines_.push_back(*line_);
         }
-        for (const transfer* t : reader.transfers())
-            order_.check(*t, set_.transfers.data(), current_.engine.value_or(engine::sync), in, at);
+        for (const transfer* t : reader.transfers()) {
+            order_.check(*t, set_.transfers, current_.engine.value_or(engine::sync), in, at);
+            starts_.push_back({pc(), t->name, at, *line_});
+        }
         if (generation_) check_instruction(i, current_.engine, *generation_, reader);
         if (!semaphores_given_) add_semaphores(i, current_.core, reader.relocations(), semaphores_);
         for (relocation r : reader.relocations()) {
@@ -139,6 +141,7 @@ private:
             while (!in.at_end()) semaphores_.insert(names_.read_semaphore(in));
         } else if (word == ".generation") {
             static constexpr std::string_view names[] = {"v2", "v3", "v4"};
+            if (generation_) in.fail(mistake::duplicate_key, at, "a text has one .generation");
             generation_ = static_cast<generation>(in.choice(names, "a generation") + 2);
         } else if (word == ".source") {
             read_origin(in);
@@ -197,6 +200,37 @@ private:
     }
     std::size_t pc() const { return current_.words.size() / word_bytes; }
 
+    /// Refuses transfers inside loops: a second pass would ring for descriptors of other transfers.
+    void check_loops() {
+        const auto field = [this](std::size_t pc, unsigned byte, unsigned size) {
+            std::uint32_t value = 0;
+            for (unsigned b = 0; b < size; ++b)
+                value |= std::uint32_t{current_.words[pc * word_bytes + byte + b]} << 8 * b;
+            return value;
+        };
+        for (std::size_t pc = 0; pc < this->pc() && !starts_.empty(); ++pc) {
+            const auto code = static_cast<opcode>(field(pc, 0, 2));
+            if ((field(pc, 2, 1) & flag::long_form) != 0) ++pc;
+            if (code != opcode::branch && code != opcode::loop) continue;
+            const auto target =
+                static_cast<std::int64_t>(pc) + static_cast<std::int32_t>(field(pc, 28, 4));
+            const auto first = std::ranges::find_if(starts_, [&](const transfer_start& s) {
+                return target <= static_cast<std::int64_t>(s.pc) && s.pc <= pc;
+            });
+            if (first == starts_.end()) continue;
+            report(first->line,
+                   {mistake::refused_by_model,
+                    first->at,
+                    1,
+                    fmt::format("'{}' is started in a loop: its descriptors are in the ring once; "
+                                "unroll the loop with .repeat, or use dge_copy",
+                                first->name),
+                    {}});
+            starts_.clear();
+        }
+        starts_.clear();
+    }
+
     void finish_stream() {
         for (std::size_t n = 0; n < uses_.size(); ++n) {
             const label_use& use = uses_[n];
@@ -218,6 +252,7 @@ private:
         uses_.clear();
         use_lines_.clear();
         labels_.clear();
+        check_loops();
         if (current_.engine || pc() != 0) set_.streams.push_back(std::move(current_));
         current_ = {};
         origin_ = {};
@@ -236,6 +271,13 @@ private:
         std::uint8_t file = 0;
     } origin_;  ///< of the words that follow
     start_order order_;
+    struct transfer_start {
+        std::size_t pc;
+        std::string name;
+        std::size_t at;
+        expanded_line line;
+    };
+    std::vector<transfer_start> starts_;  ///< of the current stream
     collective_queues collective_queues_;
     semaphore_set semaphores_;  ///< semaphores that start at 0
     bool semaphores_given_ = false;

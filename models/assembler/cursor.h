@@ -60,6 +60,13 @@ public:
         return {start, std::max<std::size_t>(at_ > start ? at_ - start : 1, 1)};
     }
 
+    /// Adds a key that was read at `start` to `given`. Fails if it is there already.
+    void once(std::vector<std::string_view>& given, std::size_t start, std::string_view key) const {
+        if (std::ranges::find(given, key) != given.end())
+            fail(mistake::duplicate_key, start, fmt::format("'{}' is given twice", key));
+        given.push_back(key);
+    }
+
     std::size_t position() {
         while (at_ < line_.size() &&
                (line_[at_] == ' ' || line_[at_] == '\t' || line_[at_] == '\r'))

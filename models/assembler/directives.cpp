@@ -147,10 +147,12 @@ void program_names::read_tensor(cursor& in) {
     } while (in.accept(","));
     in.expect("]");
     t.role = static_cast<tensor_role>(in.choice(role_words, "a role of a tensor"));
+    std::vector<std::string_view> given;
     while (!in.at_end()) {
         static constexpr std::string_view keys[] = {"align", "core"};
         const std::size_t at = in.position();
         const unsigned key = in.choice(keys, "an option of a tensor");
+        in.once(given, at, keys[key]);
         in.expect("=");
         if (key == 0) {
             t.alignment = static_cast<std::uint32_t>(in.number(1, 1 << 30));
@@ -249,10 +251,13 @@ void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides
     std::optional<std::size_t> row;
     std::optional<std::uint64_t> bytes;
     bool broadcast = false, has_shape = false;
+    std::vector<std::string_view> given;
     while (!in.at_end()) {
+        const std::size_t at = in.position();
         const cursor before = in;
         const unsigned of = read_core(in);
         if (in.accept("S[")) {
+            in.once(given, at, "S[n]");
             t.semaphore_core = of;
             t.semaphore = in.number<std::uint8_t>();
             in.expect("]");
@@ -262,6 +267,7 @@ void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides
         static constexpr std::string_view keys[] = {"queue", "engines",   "rows",
                                                     "bytes", "broadcast", "shape"};
         const unsigned key = in.choice(keys, "an option of a transfer");
+        in.once(given, at, keys[key]);
         if (key != 4) in.expect("=");
         if (key == 0)
             t.queue = read_queue(in, transfer_queues - 1);

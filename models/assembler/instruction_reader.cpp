@@ -47,18 +47,28 @@ extent instruction_reader::place_of(std::string_view key) const {
     return found == places_.end() ? name_ : found->second;
 }
 
+void instruction_reader::once(std::size_t start, std::string_view key) {
+    in_.once(given_, start, key);
+}
+
 void instruction_reader::header() {
     for (;;) {
-        if (in_.accept("@break"))
+        const std::size_t start = in_.position();
+        if (in_.accept("@break")) {
+            once(start, "@break");
             i_.flags |= flag::stop;
-        else if (in_.accept("@notify"))
+        } else if (in_.accept("@notify")) {
+            once(start, "@notify");
             i_.flags |= flag::notify;
-        else if (in_.accept("wait "))
+        } else if (in_.accept("wait ")) {
+            once(start, "wait");  // further waits: EVENT_SEMAPHORE (spec 6)
             i_.wait = operands_.wait(&i_.flags);
-        else if (in_.accept("update "))
+        } else if (in_.accept("update ")) {
+            once(start, "update");
             i_.update = operands_.update(&i_.flags);
-        else
+        } else {
             return;
+        }
     }
 }
 
@@ -80,6 +90,12 @@ void instruction_reader::registers(const row& kind) {
         const std::string_view key = in_.word("a field");
         const auto one = std::ranges::find(kind.fields, key, &field::name);
         if (one == kind.fields.end()) unknown_key(start, key, field_names(kind));
+        once(start, key);
+        for (std::size_t n = 0; n < kind.fields.size(); ++n)
+            if ((given >> n & 1) != 0 && one->excludes(kind.fields[n]))
+                in_.fail(mistake::unused_key, start,
+                         fmt::format("{} takes either {}= or {}=", kind.mnemonic,
+                                     kind.fields[n].name, key));
         in_.expect("=");
         given |= 1ull << (one - kind.fields.begin());
         if (one->when != field::use::always) f.immediate = one->when == field::use::with_flag;
@@ -210,6 +226,8 @@ void instruction_reader::doorbells() {
             start_transfer(sets, n, start);
             continue;
         }
+        if (found == keys) given_.clear();  // of the set before
+        once(start, key);
         in_.expect("=");
         if (found == keys && ++n > sets.size())
             in_.fail(mistake::out_of_range, start, "dma_start has at most 2 sets of doorbells");
@@ -288,6 +306,7 @@ void instruction_reader::dge() {
         const std::string_view key = in_.word("a field");
         const auto found = std::ranges::find(keys, key);
         if (found == std::end(keys)) unknown_key(start, key, keys);
+        once(start, key);
         const auto n = found - keys;
         if (n < 8) in_.expect("=");
         switch (n) {
@@ -356,6 +375,7 @@ void instruction_reader::tiles(const row& kind) {
         const std::size_t start = in_.position();
         const std::string_view key = in_.word("an operand");
         if (std::ranges::find(keys, key) == keys.end()) unknown_key(start, key, keys);
+        once(start, key);
         const auto mode_bit = std::ranges::find(mode_words, key, &mode_word::word);
         if (mode_bit != std::end(mode_words)) {
             i_.mode |= mode_bit->bit;

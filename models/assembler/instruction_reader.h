@@ -45,6 +45,8 @@ public:
     const std::vector<const transfer*>& transfers() const { return transfers_; }
 
 private:
+    /// Notes that the key was read at `start`; refuses it if it was read before.
+    void once(std::size_t start, std::string_view key);
     void header();
     const row& mnemonic();
     void registers(const row& kind);
@@ -83,6 +85,7 @@ private:
     program_names& names_;
     instruction i_;
     extent name_;
+    std::vector<std::string_view> given_;        // keys that were read
     std::map<std::string_view, extent> places_;  // by key
     std::optional<cursor> immediate_;
     std::vector<relocation> relocations_;

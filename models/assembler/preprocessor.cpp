@@ -22,7 +22,19 @@ class expression {
 public:
     expression(cursor& in, const variables& known) : in_(in), known_(known) {}
 
-    std::int64_t value() { return binary(0); }
+    std::int64_t value() {
+        deeper();
+        const std::int64_t condition = binary(0);
+        std::int64_t result = condition;
+        if (in_.accept("?")) {
+            const std::int64_t met = unless(condition == 0, [this] { return value(); });
+            in_.expect(":");
+            const std::int64_t otherwise = unless(condition != 0, [this] { return value(); });
+            result = condition != 0 ? met : otherwise;
+        }
+        --depth_;
+        return result;
+    }
 
 private:
     struct operation {
@@ -31,10 +43,23 @@ private:
     };
     // Longer operators first: "<<" before "<".
     static constexpr operation operations[] = {
-        {"||", 1}, {"&&", 2}, {"<<", 7}, {">>", 7}, {"==", 5}, {"!=", 5},
-        {"<=", 6}, {">=", 6}, {"<", 6},  {">", 6},  {"|", 3},  {"&", 4},
-        {"+", 8},  {"-", 8},  {"*", 9},  {"/", 9},  {"%", 9},
+        {"||", 1}, {"&&", 2}, {"<<", 8}, {">>", 8}, {"==", 6}, {"!=", 6},
+        {"<=", 7}, {">=", 7}, {"<", 7},  {">", 7},  {"|", 3},  {"^", 4},
+        {"&", 5},  {"+", 9},  {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
     };
+
+    void deeper() {
+        if (++depth_ > 2 * max_depth)  // a parenthesis is two levels
+            in_.fail(mistake::nested_too_deep, in_.position(), "the expression nests too deep");
+    }
+    /// Reads with `read`. Operands that C does not evaluate may divide by zero.
+    template <typename Read>
+    std::int64_t unless(bool skips, Read read) {
+        const bool before = std::exchange(skips_, skips_ || skips);
+        const std::int64_t value = read();
+        skips_ = before;
+        return value;
+    }
 
     const operation* next(unsigned level) {
         for (const operation& o : operations) {
@@ -53,7 +78,9 @@ private:
             const std::size_t at = in_.position();
             const operation* o = next(level);
             if (o == nullptr) return left;
-            left = apply(*o, left, binary(o->level + 1), at);
+            const bool decided = (o->sign == "||" && left != 0) || (o->sign == "&&" && left == 0);
+            const std::int64_t right = unless(decided, [&] { return binary(o->level + 1); });
+            left = apply(*o, left, right, at);
         }
     }
 
@@ -69,22 +96,24 @@ private:
         if (o.sign == "<") return a < b;
         if (o.sign == ">") return a > b;
         if (o.sign == "|") return a | b;
+        if (o.sign == "^") return a ^ b;
         if (o.sign == "&") return a & b;
         if (o.sign == "+") return wrapped(ua + ub);
         if (o.sign == "-") return wrapped(ua - ub);
         if (o.sign == "*") return wrapped(ua * ub);
         if (o.sign == "<<" || o.sign == ">>") {
+            if (skips_ && (b < 0 || b > 63)) return 0;
             if (b < 0 || b > 63) in_.fail(mistake::out_of_range, at, "a shift is by 0 to 63");
             return o.sign == "<<" ? wrapped(ua << b) : a >> b;
         }
+        if (b == 0 && skips_) return 0;
         if (b == 0) in_.fail(mistake::out_of_range, at, "division by zero");
         if (b == -1) return o.sign == "/" ? wrapped(0 - ua) : 0;
         return o.sign == "/" ? a / b : a % b;
     }
 
     std::int64_t unary() {
-        if (++depth_ > max_depth)
-            in_.fail(mistake::nested_too_deep, in_.position(), "the expression nests too deep");
+        deeper();
         const std::int64_t value = operand();
         --depth_;
         return value;
@@ -92,11 +121,13 @@ private:
 
     std::int64_t operand() {
         if (in_.accept("(")) {
-            const std::int64_t inner = binary(0);
+            const std::int64_t inner = value();
             in_.expect(")");
             return inner;
         }
         if (in_.accept("!")) return unary() == 0;
+        if (in_.accept("~")) return ~unary();
+        if (in_.accept("+")) return unary();
         if (in_.accept("-"))
             return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(unary()));
         if (in_.at_number()) return static_cast<std::int64_t>(in_.bits64());
@@ -112,6 +143,7 @@ private:
     cursor& in_;
     const variables& known_;
     unsigned depth_ = 0;
+    bool skips_ = false;  ///< inside an operand that is not evaluated
 };
 
 /// Position of the brace that closes an expression from `from` on; the line's size if none does.

@@ -444,6 +444,12 @@ std::uint64_t transfer::descriptors_of(unsigned n, unsigned count) const {
     return mine * blocks * pieces + (semaphore ? 1 : 0);
 }
 
+bool transfer::uses(unsigned e) const {
+    if ((engines >> e & 1) == 0) return false;
+    const auto before = static_cast<unsigned>(std::popcount(engines & ((1u << e) - 1)));
+    return descriptors_of(before, static_cast<unsigned>(std::popcount(engines))) != 0;
+}
+
 bool is_program_set(std::span<const std::uint8_t> file) {
     constexpr std::string_view magic("TRNPSET\0", 8);
     return file.size() >= magic.size() &&

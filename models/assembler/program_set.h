@@ -85,6 +85,12 @@ struct transfer {
 
     /// Descriptors of engine `n` of `count` that share the rows, including its semaphore's.
     std::uint64_t descriptors_of(unsigned n, unsigned count) const;
+    /// Whether DMA engine `e` of the core has descriptors of it.
+    bool uses(unsigned e) const;
+    /// Whether both have descriptors in one ring of DMA engine `e`.
+    bool shares_ring(const transfer& other, unsigned e) const {
+        return core == other.core && queue == other.queue && uses(e) && other.uses(e);
+    }
     bool operator==(const transfer&) const = default;
 };
 

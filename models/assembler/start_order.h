@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "models/assembler/cursor.h"
@@ -13,39 +16,46 @@
 
 namespace trn::isa {
 
-/// Checks that transfers of a queue start once, in the order of their declarations, in which the
-/// queue's ring contains their descriptors.
+/// Checks that every ring's transfers start once, in the order of their declarations, in which the
+/// ring contains their descriptors. A ring is a queue of one DMA engine.
 class start_order {
 public:
-    void check(const transfer& t, const transfer* first, engine by, const cursor& in,
+    void check(const transfer& t, std::span<const transfer> declared, engine by, const cursor& in,
                std::size_t at) {
-        const auto number = &t - first;
-        auto [entry, is_new] = last_.try_emplace({t.core, t.queue}, last{by, number});
-        if (is_new) return;
-        if (entry->second.by != by)
-            in.fail(mistake::refused_by_model, at,
-                    fmt::format("queue {} is used by {} already: the order of its descriptors "
-                                "would be open; give each engine a queue of its own",
-                                t.queue, name_of(entry->second.by)));
-        if (number == entry->second.number)
-            in.fail(mistake::refused_by_model, at,
-                    fmt::format("'{}' is started again: its descriptors are in the ring once; "
-                                "declare another transfer",
-                                t.name));
-        if (number < entry->second.number)
-            in.fail(mistake::refused_by_model, at,
-                    fmt::format("'{}' is declared before a transfer of queue {} that is started "
-                                "earlier: declare them in the order of their starts",
-                                t.name, t.queue));
-        entry->second.number = number;
+        const auto number = static_cast<std::size_t>(&t - declared.data());
+        auto& rings = rings_[{t.core, t.queue}];
+        for (unsigned e = 0; e < dma_engines_of_core; ++e) {
+            if (!t.uses(e)) continue;
+            ring& r = rings[e];
+            if (r.next != 0 && r.by != by)
+                in.fail(mistake::refused_by_model, at,
+                        fmt::format("queue {} is used by {} already: the order of its descriptors "
+                                    "would be open; give each engine a queue of its own",
+                                    t.queue, name_of(r.by)));
+            if (number < r.next)
+                in.fail(mistake::refused_by_model, at,
+                        fmt::format("'{}' is started again: its descriptors are in the ring once; "
+                                    "declare another transfer",
+                                    t.name));
+            std::size_t first = r.next;
+            while (!declared[first].shares_ring(t, e)) ++first;
+            if (first != number)
+                in.fail(mistake::refused_by_model, at,
+                        fmt::format("'{}' is started before '{}', which is declared before it on "
+                                    "queue {}: declare them in the order of their starts",
+                                    t.name, declared[first].name, t.queue));
+        }
+        for (unsigned e = 0; e < dma_engines_of_core; ++e)
+            if (t.uses(e)) rings[e] = {by, number + 1};
     }
 
 private:
-    struct last {
-        engine by;
-        std::ptrdiff_t number;
+    struct ring {
+        engine by{};
+        std::size_t next = 0;  ///< all its transfers declared before this number are started
     };
-    std::map<std::pair<unsigned, unsigned>, last> last_;
+    /// By core and queue.
+    std::map<std::pair<unsigned, unsigned>, std::array<ring, dma_engines_of_core>> rings_;
 };
 
 }  // namespace trn::isa

@@ -36,6 +36,12 @@ struct field {
     std::uint64_t register_fields::*member = nullptr;  ///< null: `where`
     use when = use::always;
 
+    /// Whether an instruction has this field or the other one.
+    constexpr bool excludes(const field& other) const {
+        const auto place = [](kind k) { return k == kind::address || k == kind::where; };
+        return (when != use::always && other.when != use::always && when != other.when) ||
+               (place(content) && place(other.content) && content != other.content);
+    }
     constexpr unsigned bytes() const {
         if (content == kind::address) return 8;
         return content == kind::u32 || content == kind::i32 || content == kind::where ? 4 : 1;

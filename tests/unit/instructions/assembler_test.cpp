@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/assembler/assembler.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -319,6 +320,38 @@ TEST(Assembler, MistakesHaveAPlaceAndASuggestion) {
     EXPECT_THAT(mistakes_of(".engine tensr\n"), HasSubstr("did you mean 'tensor'?"));
     EXPECT_THAT(mistakes_of("reg_move rd=R64 imm=1"), HasSubstr("E22 expected 0 to 63"));
     EXPECT_THAT(mistakes_of("halt\nnop nop\nhalt x=1"), HasSubstr("text:3:6"));
+}
+
+TEST(Assembler, AnInstructionHasEachFieldOnce) {
+    const auto twice = [](std::string_view text, std::string_view place, std::string_view key) {
+        EXPECT_THAT(mistakes_of(text),
+                    HasSubstr(fmt::format("text:{} E07 '{}' is given twice", place, key)))
+            << text;
+    };
+    twice("wait S[1]>=5 wait S[2]>=0 nop", "1:14:", "wait");
+    twice("wait S[1]>=R1 wait S[2]>=5 nop", "1:15:", "wait");
+    twice("update S[1]+=1 wait S[2]>=0 update S[2]+=1 nop", "1:29:", "update");
+    twice("@notify @notify nop", "1:9:", "@notify");
+    twice("rank rd=R1 rd=R2 what=chip", "1:12:", "rd");
+    twice("halt code=1 code=2", "1:13:", "code");
+    twice("dma_start engines=1 queue=2 m2s=1 queue=3", "1:35:", "queue");
+    twice("dge_copy engines=1 queue=0 engines=2", "1:28:", "engines");
+    twice("copy dst=sbuf[0:1, 0] fp32 [1:1] a=sbuf[0:1, 0] fp32 [1:1] a=sbuf[0:1, 4] fp32 [1:1]",
+          "1:60:", "a");
+    twice("read_accumulator negate negate dst=sbuf[0:1, 0] fp32 [1:1]", "1:25:", "negate");
+    EXPECT_EQ(mistakes_of("event_semaphore wait S[1]>=5 wait S[2]>=0 update S[3]+=1 update S[4]=1"),
+              "");
+    EXPECT_EQ(mistakes_of("dma_start engines=1 queue=2 m2s=1 engines=2 queue=2 m2s=2"), "");
+    EXPECT_THAT(mistakes_of(".generation v4\n.generation v3\nnop"),
+                HasSubstr("text:2:1: E07 a text has one .generation"));
+}
+
+TEST(Assembler, FieldsThatExcludeEachOtherAreRefusedTogether) {
+    EXPECT_THAT(mistakes_of("reg_alu op=add rd=R1 ra=R2 rb=R3 imm=5"),
+                HasSubstr("text:1:34: E13 reg_alu takes either rb= or imm="));
+    EXPECT_THAT(mistakes_of("notify payload=5 ra=R3"), HasSubstr("either payload= or ra="));
+    EXPECT_THAT(mistakes_of("reg_load rd=R1 type=int32 where=sbuf[0, 4] address=4096"),
+                HasSubstr("either where= or address="));
 }
 
 TEST(Assembler, AGenerationMakesItRefuseWhatTheEngineWould) {

@@ -56,6 +56,39 @@ TEST(Directives, ConstantsRepetitionAndChoiceAreCarriedOutBeforeInstructionsAreR
     EXPECT_EQ(expanded.streams.at(0).lines, (std::vector<int>{9, 7, 9, 9, 9, 7, 9, 9}));
 }
 
+TEST(Directives, ExpressionsHaveTheOperatorsOfC) {
+    const auto value = [](const std::string& expression) {
+        const auto words =
+            of(".engine sync\n halt code={" + expression + "}\n").streams.at(0).words;
+        return words.at(24) | words.at(25) << 8 | words.at(26) << 16 | words.at(27) << 24;
+    };
+    EXPECT_EQ(value("6 ^ 3"), 5);
+    EXPECT_EQ(value("~5 & 0xff"), 0xfa);
+    EXPECT_EQ(value("1 | 6 ^ 3 & 2"), 1 | (6 ^ (3 & 2)));
+    EXPECT_EQ(value("8 ^ 1 == 1"), 8 ^ 1);
+    EXPECT_EQ(value("+7 - -1"), 8);
+    EXPECT_EQ(value("1 ? 2 : 0 ? 3 : 4"), 2);
+    EXPECT_EQ(value("0 ? 2 : 0 ? 3 : 4"), 4);
+    EXPECT_EQ(value("(2 > 1 ? 10 : 20) + 1"), 11);
+}
+
+TEST(Directives, OperandsThatCDoesNotEvaluateMayDivideByZero) {
+    EXPECT_EQ(mistakes_of(".engine sync\n halt code={0 && 4 / 0}\n"), "");
+    EXPECT_EQ(mistakes_of(".engine sync\n halt code={1 || 4 % 0}\n"), "");
+    EXPECT_EQ(mistakes_of(".engine sync\n halt code={0 ? 1 << 64 : 1}\n"), "");
+    EXPECT_THAT(mistakes_of(".engine sync\n halt code={1 && 4 / 0}\n"),
+                HasSubstr("division by zero"));
+    EXPECT_THAT(mistakes_of(".engine sync\n halt code={1 ? 4 / 0 : 2}\n"),
+                HasSubstr("division by zero"));
+}
+
+TEST(Directives, LongChainsOfConditionsAreRefused) {
+    std::string chain = "1";
+    for (int n = 0; n < 100'000; ++n) chain += "?1:1";
+    EXPECT_THAT(mistakes_of(".engine sync\n halt code={" + chain + "}\n"),
+                HasSubstr("the expression nests too deep"));
+}
+
 TEST(Directives, MistakesInExpandedLinesPointAtTheLineAndColumnThatTheUserWrote) {
     EXPECT_THAT(mistakes_of(".engine sync\n.repeat i 2\n  delay cycles={i * 2} cycle=1\n.end\n"),
                 HasSubstr("text:3:24: E11 delay has no 'cycle'"));
@@ -179,10 +212,57 @@ TEST(Directives, TransfersAreStartedOnceAndInTheOrderOfTheirRing) {
     EXPECT_THAT(mistakes_of(two + "dma_start a\ndma_start a\n"),
                 HasSubstr("text:6:1: E54 'a' is started again"));
     EXPECT_THAT(mistakes_of(two + "dma_start b\ndma_start a\n"),
-                HasSubstr("'a' is declared before a transfer of queue 0 that is started earlier"));
+                HasSubstr("text:5:1: E54 'b' is started before 'a', which is declared before it"));
+    EXPECT_EQ(mistakes_of(two + "dma_start a\n"), "") << "the rest of the ring is not started";
     EXPECT_THAT(mistakes_of(two + "dma_start a\n.engine vector\ndma_start b\n"),
                 HasSubstr("queue 0 is used by sync already"));
     EXPECT_THAT(mistakes_of(two + "dma_start aa\n"), HasSubstr("did you mean 'a'"));
+}
+
+TEST(Directives, ATransferIsNotStartedBeforeOneDeclaredEarlierOnItsQueue) {
+    const std::string three =
+        ".tensor x fp32 [128, 16] in\n.transfer a x -> sbuf[0:128, 0] queue=2\n"
+        ".transfer b x -> sbuf[0:128, 64] queue=2\n"
+        ".transfer c x -> sbuf[0:128, 128] queue=2\n.engine sync\n";
+    EXPECT_THAT(mistakes_of(three + "dma_start b\n"),
+                HasSubstr("text:6:1: E54 'b' is started before 'a', which is declared before it on "
+                          "queue 2"));
+    EXPECT_THAT(mistakes_of(three + "dma_start a\ndma_start c\n"),
+                HasSubstr("'c' is started before 'b'"));
+}
+
+TEST(Directives, TransfersOfDifferentDmaEnginesStartInAnyOrder) {
+    const std::string two =
+        ".tensor x fp32 [128, 16] in\n.transfer a x -> sbuf[0:128, 0] engines=0xff\n"
+        ".transfer b x -> sbuf[0:128, 64] engines=0xff00\n"
+        ".transfer c x -> sbuf[0:128, 128]\n.engine sync\n";
+    EXPECT_EQ(mistakes_of(two + "dma_start b\n"), "");
+    EXPECT_EQ(mistakes_of(two + "dma_start b\ndma_start a\ndma_start c\n"), "");
+    EXPECT_EQ(mistakes_of(two + "dma_start b\n.engine vector\ndma_start a\n"), "");
+    EXPECT_THAT(mistakes_of(two + "dma_start b\ndma_start c\n"),
+                HasSubstr("'c' is started before 'a'"));
+}
+
+TEST(Directives, TransfersAreNotStartedInLoops) {
+    const std::string one =
+        ".tensor x fp32 [128, 16] in\n.transfer a x -> sbuf[0:128, 0]\n.engine sync\n";
+    EXPECT_THAT(mistakes_of(one + "again: dma_start a\nloop rd=R1 step=1 imm=2 target=again\n"),
+                HasSubstr("text:4:8: E54 'a' is started in a loop"));
+    EXPECT_THAT(mistakes_of(one + "dma_start a\nnop\nbranch if=always target=-2\n"),
+                HasSubstr("text:4:1: E54 'a' is started in a loop"));
+    EXPECT_EQ(mistakes_of(one + "dma_start a\nagain: nop\nloop rd=R1 step=1 imm=2 target=again\n"),
+              "");
+    EXPECT_EQ(mistakes_of(one + "branch if=always target=over\nover: dma_start a\n"), "");
+}
+
+TEST(Directives, OptionsAreGivenOnce) {
+    const std::string x = ".tensor x fp32 [128, 16] in\n";
+    EXPECT_THAT(mistakes_of(x + ".transfer a x -> sbuf[0:128, 0] queue=1 queue=2\n"),
+                HasSubstr("text:2:41: E07 'queue' is given twice"));
+    EXPECT_THAT(mistakes_of(x + ".transfer a x -> sbuf[0:128, 0] S[4] core1.S[5]\n"),
+                HasSubstr("text:2:38: E07 'S[n]' is given twice"));
+    EXPECT_THAT(mistakes_of(".tensor x fp32 [1] in align=64 align=128\n"),
+                HasSubstr("text:1:32: E07 'align' is given twice"));
 }
 
 TEST(Directives, SourceLinesNameTheFileThatTheTextWasMadeFrom) {
