@@ -18,7 +18,6 @@ namespace {
 constexpr std::string_view role_words[] = {"in", "out", "inout", "scratch"};
 constexpr std::string_view engine_words[] = {"tensor", "scalar", "gpsimd", "vector", "sync"};
 constexpr std::string_view reserved[] = {"sbuf", "psum", "control", "program", "cc", "S"};
-constexpr std::uint64_t max_tensor_bytes = std::uint64_t{1} << 40;
 
 template <typename Map>
 std::vector<std::string_view> names_in(const Map& map) {
@@ -141,9 +140,9 @@ void program_names::read_tensor(cursor& in) {
         if (t.shape.size() == max_tensor_rank)
             in.fail(mistake::out_of_range, at, "a tensor has at most 8 dimensions");
         t.shape.push_back(static_cast<std::uint32_t>(in.number(1, 0xffffffff)));
+        const bool fits = t.shape.back() <= (max_tensor_bytes - 1) / bytes;
         bytes *= t.shape.back();
-        if (bytes >= max_tensor_bytes)
-            in.fail(mistake::out_of_range, at, "a tensor has less than 1 TiB");
+        if (!fits) in.fail(mistake::out_of_range, at, "a tensor has less than 1 TiB");
     } while (in.accept(","));
     in.expect("]");
     t.role = static_cast<tensor_role>(in.choice(role_words, "a role of a tensor"));

@@ -355,9 +355,10 @@ private:
         for (std::uint32_t d = 0; d < rank; ++d) {
             t.shape.push_back(static_cast<std::uint32_t>(
                 number(place(i, reg::tensor_dimension) + 4 * std::size_t{d})));
-            bytes = std::min<std::uint64_t>(bytes * t.shape.back(), std::uint64_t{1} << 48);
-            if (bytes == 0 || bytes >= std::uint64_t{1} << 40)
+            // Each factor is limited before the multiplication.
+            if (t.shape.back() == 0 || t.shape.back() > (max_tensor_bytes - 1) / bytes)
                 fail("tensor {}: expected 1 byte to 1 TiB", i);
+            bytes *= t.shape.back();
         }
         set_.tensors.push_back(std::move(t));
     }
@@ -441,7 +442,9 @@ std::uint64_t transfer::descriptors_of(unsigned n, unsigned count) const {
         std::uint64_t{rows} * (n + 1) / count - std::uint64_t{rows} * n / count;
     const std::uint64_t pieces =
         (std::uint64_t{bytes} + max_descriptor_bytes - 1) / max_descriptor_bytes;
-    return mine * blocks * pieces + (semaphore ? 1 : 0);
+    const std::uint64_t per_row = blocks * pieces;
+    if (mine != 0 && per_row > too_many_descriptors / mine) return too_many_descriptors;
+    return mine * per_row + (semaphore ? 1 : 0);
 }
 
 bool transfer::uses(unsigned e) const {

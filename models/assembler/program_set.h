@@ -24,6 +24,7 @@ inline constexpr unsigned max_set_cores = 8;
 inline constexpr unsigned max_tensor_rank = 8;
 inline constexpr std::size_t max_name_bytes = 63;    ///< of a tensor or transfer
 inline constexpr std::size_t max_path_bytes = 4095;  ///< of a source file
+inline constexpr std::uint64_t max_tensor_bytes = std::uint64_t{1} << 40;  ///< a tensor has less
 inline constexpr unsigned dma_engines_of_core = 16;
 inline constexpr unsigned transfer_queues = 13;  ///< 13 to 15 have other users (spec 5.1, 8.2)
 inline constexpr unsigned first_collective_queue = 4,
@@ -83,7 +84,9 @@ struct transfer {
     std::uint32_t rows = 1, blocks = 1, bytes = 0;
     std::array<transfer_side, 2> sides = {};  ///< source, destination
 
-    /// Descriptors of engine `n` of `count` that share the rows, including its semaphore's.
+    static constexpr std::uint64_t too_many_descriptors = std::uint64_t{1} << 32;
+    /// Descriptors of engine `n` of `count` that share the rows, including its semaphore's; at most
+    /// about too_many_descriptors.
     std::uint64_t descriptors_of(unsigned n, unsigned count) const;
     /// Whether DMA engine `e` of the core has descriptors of it.
     bool uses(unsigned e) const;

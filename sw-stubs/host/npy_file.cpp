@@ -79,8 +79,9 @@ npy_array read_npy(std::span<const std::uint8_t> file, const std::string& name) 
     array.shape = shape_in(value_of(header, "shape", name), name);
     std::uint64_t bytes = array.element_bytes;
     for (const std::uint64_t size : array.shape) {
+        // Each factor is limited before the multiplication.
+        if (bytes != 0 && size > max_size / bytes) refuse(name, "it is too large");
         bytes *= size;
-        if (bytes > max_size) refuse(name, "it is too large");
     }
     const auto data = file.subspan(begin + length);
     if (data.size() != bytes)

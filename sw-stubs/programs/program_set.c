@@ -191,9 +191,13 @@ static void read_tensors(reader* r) {
         t->bytes = trn_set_type_bytes(t->type);
         if (t->alignment == 0 || t->alignment & (t->alignment - 1))
             fail(r, SET_DAMAGED, "tensor %u: its alignment is no power of two", n);
-        for (uint32_t d = 0; d < t->rank && t->bytes < MAX_TENSOR_BYTES; ++d) {
+        for (uint32_t d = 0; d < t->rank && t->bytes != 0; ++d) {
             t->dimensions[d] = field(r, TENSORS, n, AT(TENSOR_DIMENSION)(d));
-            t->bytes *= t->dimensions[d];
+            /* Each factor is limited before the multiplication. */
+            t->bytes = t->dimensions[d] < MAX_TENSOR_BYTES / t->bytes + 1
+                           ? t->bytes * t->dimensions[d]
+                           : MAX_TENSOR_BYTES;
+            if (t->bytes >= MAX_TENSOR_BYTES) break;
         }
         if (t->bytes == 0 || t->bytes >= MAX_TENSOR_BYTES)
             fail(r, SET_DAMAGED, "tensor %u: unknown type, or not 1 byte to 1 TiB", n);

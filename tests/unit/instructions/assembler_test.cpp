@@ -436,4 +436,25 @@ TEST(Assembler, AProgramSetWithBadNumbersIsRefused) {
     EXPECT_THROW(read_program_set(file), program_set_error);
 }
 
+TEST(Assembler, ATensorWhoseSizeWrapsIsRefused) {
+    auto set = assemble_set(".tensor x fp32 [1, 1] in\n.engine sync\nhalt\n", "text");
+    EXPECT_NO_THROW(read_program_set(write_program_set(set)));
+    set.tensors[0].shape = {2147418113, 2147549185};  // 2^64 + 4 bytes
+    EXPECT_THROW(read_program_set(write_program_set(set)), program_set_error);
+    set.tensors[0].shape = {1, 0};
+    EXPECT_THROW(read_program_set(write_program_set(set)), program_set_error);
+    EXPECT_THAT(mistakes_of(".tensor x fp32 [2147418113, 2147549185] in"),
+                HasSubstr("text:1:29: E22 a tensor has less than 1 TiB"));
+    // 2^72 bytes
+    EXPECT_THAT(mistakes_of(".tensor x int8 [1099511627, 4294967295] in"),
+                HasSubstr("text:1:29: E22 a tensor has less than 1 TiB"));
+    EXPECT_EQ(mistakes_of(".tensor x int8 [1099511627, 1000] in"), "");
+}
+
+TEST(Assembler, ATransferWhoseNumberOfDescriptorsWrapsIsRefused) {
+    EXPECT_THAT(mistakes_of(".tensor x int8 [8] in\n.transfer t x@(0, 0, 0) -> x@(0, 0, 0) "
+                            "shape=(2147483648, 4294967294, 131072) engines=1\n"),
+                HasSubstr("an engine would get 4294967296 descriptors, at most 65535"));
+}
+
 }  // namespace
