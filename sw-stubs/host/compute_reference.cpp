@@ -198,7 +198,7 @@ double decode(trn_element type, std::uint32_t code) {
     const double whole = code;
     const double range = std::ldexp(1, static_cast<int>(f.bytes) * 8);
     const bool negative = f.is_signed && whole >= range / 2;
-    return static_cast<float>(negative ? whole - range : whole);
+    return negative ? whole - range : whole;
 }
 
 std::uint32_t encode(trn_element type, double value, bool saturate, const std::uint32_t* random) {

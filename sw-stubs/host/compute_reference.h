@@ -18,7 +18,7 @@ unsigned element_size(trn_element type);
 
 /// The value of an element's code in memory.
 double decode(trn_element type, std::uint32_t code);
-/// Precondition: FP32 can represent `value`. `random`: selects stochastic rounding.
+/// Rounds `value` once. `random`: selects stochastic rounding; FP32 can represent `value` then.
 std::uint32_t encode(trn_element type, double value, bool saturate,
                      const std::uint32_t* random = nullptr);
 /// The random word of an element of a packet.

@@ -139,8 +139,8 @@ std::vector<std::uint8_t> bytes_of(std::uint32_t type, std::span<const double> n
     const std::size_t size = trn_tensor_type_bytes(type);
     std::vector<std::uint8_t> bytes(numbers.size() * size);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const double value = type < TRN_INT8 ? static_cast<float>(numbers[i]) : numbers[i];
-        const std::uint32_t code = reference::encode(static_cast<trn_element>(type), value, false);
+        const std::uint32_t code =
+            reference::encode(static_cast<trn_element>(type), numbers[i], false);
         for (std::size_t b = 0; b < size; ++b)
             bytes[i * size + b] = static_cast<std::uint8_t>(code >> 8 * b);
     }
