@@ -34,6 +34,8 @@ private:
     finding operations() {
         if ((unused_ & 0x80) != 0) return illegal(reason::unused_field);
         if (!operators_fit()) return illegal(reason::operation);
+        if (is(opcode::activate) && !uses_relu_parameter() && i_.imm != 0)
+            return illegal(reason::unused_field);
         if (is(opcode::pool_call) && find_native(i_.imm) == nullptr) return bad(reason::value);
         if (const finding f = reductions()) return f;
         if ((i_.mode & ~kind_.modes) != 0) return illegal(reason::mode);
@@ -94,6 +96,8 @@ private:
         }
         return false;
     }
+
+    bool uses_relu_parameter() const { return i_.op0 == unsigned(activation::prelu); }
 
     bool activate2_operators() const {
         const auto first = static_cast<alu>(i_.imm & 0xff),
@@ -166,8 +170,7 @@ private:
             if (t.pattern[d].count == 0) return bad(reason::count, which);
         if (t.elements() > max_elements(t)) return bad(reason::free_size, which);
         if (!partitions_fit(t, rule.types)) return bad(reason::partitions, which);
-        if (!aligned(t.where, t.type)) return bad(reason::alignment, which);
-        return bounds(which, t);
+        return place(which, t);
     }
 
     /// The largest free size of an operand (spec 2.3, 4.1).
@@ -194,13 +197,15 @@ private:
         return may_start(t.where.partition, t.partitions);
     }
 
-    finding bounds(operand which, tile_operand& t) {
+    /// Adds the register to the start, then checks alignment and bounds.
+    finding place(operand which, tile_operand& t) {
         const std::int64_t size = size_of(t.type);
         std::int64_t start = t.where.offset;
         if (t.offset_from_register) {
             if (t.reg >= register_count) return no_register(which);
             start += size * static_cast<std::int32_t>(registers_[t.reg]);
         }
+        if (start % alignment_of(t.where.space, t.type) != 0) return bad(reason::alignment, which);
         std::int64_t low = start, high = start;
         for (unsigned d = t.indirect ? 1 : 0; d < t.dimensions; ++d) {
             const std::int64_t reach = size * t.pattern[d].stride * (t.pattern[d].count - 1);
@@ -231,6 +236,8 @@ private:
             return values == i_.dst.elements() ? std::nullopt : bad(reason::shape, operand::b);
         }
         operand_rule rule = kind_.b;
+        if (is(opcode::activate2) && i_.b.present() && !uses_relu_parameter())
+            return illegal(reason::unused_field, operand::b);
         if (kind_.uses_tile) {  // the mode selects scales or tags
             const bool needed =
                 i_.has_mode(mode::mx) || (i_.has_mode(mode::sparse) && is(opcode::load_stationary));

@@ -91,9 +91,12 @@ protected:
     bool type_fits(element t, types allowed) const;
     unsigned compression() const { return (i_.mode >> mode::sparse_shift & 3) + 1u; }
     bool is_bitvec() const { return in(bitvec, i_.op0) || in(bitvec, i_.op1); }
-    static bool aligned(const location& where, element type) {
+    static std::int64_t alignment_of(space where, element type) {
         const std::uint32_t size = size_of(type);
-        return where.offset % (where.space == space::psum ? std::max(4u, size) : size) == 0;
+        return where == space::psum ? std::max(4u, size) : size;
+    }
+    static bool aligned(const location& where, element type) {
+        return where.offset % alignment_of(where.space, type) == 0;
     }
 
     instruction& i_;

@@ -15,12 +15,14 @@ using namespace trn::isa;
 
 namespace {
 
-/// The error of engine `e` of generation `g`; its S[n] registers are 0.
-error answer(const std::vector<std::uint8_t>& words, engine e, generation g) {
+using registers_of = std::array<std::uint32_t, register_count>;
+
+/// The error of engine `e` of generation `g`.
+error answer(const std::vector<std::uint8_t>& words, engine e, generation g,
+             const registers_of& registers = {}) {
     static constexpr std::uint32_t sbuf[] = {196'608, 229'376, 262'144};
     if (const auto f = check_header(std::span(words).first(16), e, g)) return f->code;
     decoded d = decode(words);
-    const std::array<std::uint32_t, register_count> registers{};
     const auto f = check(d, {e, g, sbuf[static_cast<unsigned>(g) - 2]}, registers);
     return f ? f->code : error::none;
 }
@@ -218,6 +220,31 @@ TEST(InstructionRows, BothOperatorsAreOfOneKindAndBitvecTypesAreIntegersOfOneSiz
                      "int16 [4:1] b=sbuf[0:1, 0] int16 [4:1]",
                      engine::gpsimd),
               error::illegal_instruction);
+}
+
+TEST(InstructionRows, TheReluParameterBelongsToPrelu) {
+    const auto S = engine::scalar;
+    EXPECT_EQ(answer("activate op0=prelu imm=0.5" + D + A, S), error::none);
+    EXPECT_EQ(answer("activate op0=exp imm=0.5" + D + A, S), error::illegal_instruction);
+    const std::string parameter = " b=sbuf[0:128, 4096] fp32 [1:1]";
+    EXPECT_EQ(answer("activate2 op0=prelu imm=0" + D + A + parameter, S), error::none);
+    EXPECT_EQ(answer("activate2 op0=exp imm=0" + D + A + parameter, S), error::illegal_instruction);
+}
+
+TEST(InstructionRows, AlignmentCountsTheRegisterOfTheOffset) {
+    const auto at = [](unsigned offset, std::uint32_t value) {
+        registers_of registers{};
+        registers[1] = value;
+        const auto text = fmt::format(
+            "copy dst=psum[0:128, {} + R1] bf16 [4:1] a=sbuf[0:128, 0] bf16 [4:1]", offset);
+        return answer(assemble(text, "text").at(0).words, engine::vector, generation::v4,
+                      registers);
+    };
+    EXPECT_EQ(at(0, 0), error::none);
+    EXPECT_EQ(at(0, 1), error::bad_operand) << "PSUM starts are multiples of 4 bytes";
+    EXPECT_EQ(at(0, 2), error::none);
+    EXPECT_EQ(at(2, 1), error::none);
+    EXPECT_EQ(at(0, static_cast<std::uint32_t>(-2)), error::out_of_bounds);
 }
 
 TEST(InstructionRows, MatmulResultsFitTheLimitsOfTheirGeneration) {

@@ -347,12 +347,13 @@ class Lowering:
         if None in codes:
             raise KernelError("op0 and op1 of activate2 are operators of arithmetic", "8.5", self.operands.place)
         scalars, reads = self._scalars(s0=imm0 if codes[0] else None, s1=imm1 if codes[1] else None)
-        fields = [("op0", function(op, self.operands.place)), ("imm", codes[0] | codes[1] << 8),
+        name = function(op, self.operands.place)
+        fields = [("op0", name), ("imm", codes[0] | codes[1] << 8),
                   *self._accumulators(reduce_cmd, reduce_op, "add"), *scalars]
         fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
-        if hasattr(relu_param, "storage"):
+        if name == "prelu" and hasattr(relu_param, "storage"):
             self._lanes("activate2", dst, fields, reads, a=data, b=relu_param)
-        elif relu_param:
+        elif name == "prelu" and relu_param:
             raise KernelError("a relu parameter of activate2 is compiled as a tile [partitions, 1]", "8.5",
                               self.operands.place)
         else:
