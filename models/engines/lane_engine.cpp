@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "models/numerics/rules.h"
@@ -31,18 +30,15 @@ scalar_values execution::s1(unsigned lanes, float absent) const {
 
 void execution::convert(element type, unsigned partition, std::size_t elements, const float* values,
                         std::uint8_t* to) const {
-    const numerics::rounding how{.saturate = numbers_.saturate && numerics::rules::saturates(type),
-                                 .stochastic = numbers_.stochastic,
-                                 .seed = numbers_.seed};
-    numerics::encode_canonical(
-        type, values, to, elements, how,
-        numerics::rules::rounding_position(partition, static_cast<std::uint32_t>(elements), 0));
+    numbers_.convert(
+        type, values, elements,
+        numerics::rules::rounding_position(partition, static_cast<std::uint32_t>(elements), 0), to);
 }
 
 void execution::put(tile& to, unsigned partition, const float* values) {
     if (std::uint8_t* const row = to.whole_row(partition)) {
         convert(to.type(), partition, to.elements(), values, row);
-        detect(to.type(), row, to.elements());
+        numbers_.detect(to.type(), row, to.elements());
         return to.row_written(partition);
     }
     bits_.resize(to.elements() * to.element_bytes());
@@ -51,30 +47,25 @@ void execution::put(tile& to, unsigned partition, const float* values) {
 }
 
 void execution::put_bits(tile& to, unsigned partition, const std::uint8_t* from) {
-    detect(to.type(), from, to.elements());
+    numbers_.detect(to.type(), from, to.elements());
     to.write(partition, from);
 }
 
 void execution::put_bits(tile& to, unsigned partition, const std::uint32_t* from) {
-    to.write(partition, from);
+    if (!numbers_.detects(to.type())) return to.write(partition, from);
+    const std::size_t size = to.element_bytes();
+    bits_.resize(to.elements() * size);
+    for (std::size_t k = 0; k < to.elements(); ++k)  // little endian
+        std::memcpy(bits_.data() + k * size, &from[k], size);
+    put_bits(to, partition, bits_.data());
 }
 
 void execution::put_where(tile& to, unsigned partition, const std::uint8_t* from,
                           const std::uint8_t* mask) {
     const unsigned size = to.element_bytes();
     for (std::size_t k = 0; k < to.elements(); ++k)
-        if (mask[k] != 0) detect(to.type(), from + k * size, 1);
+        if (mask[k] != 0) numbers_.detect(to.type(), from + k * size, 1);
     to.write_where(partition, from, mask);
-}
-
-void execution::detect(element type, const std::uint8_t* bits, std::size_t count) {
-    if (!(numbers_.nan_detect || numbers_.inf_detect) || numerical_ || type > element::fp8_e5m2)
-        return;
-    decoded_.resize(count);
-    numerics::decode(type, bits, decoded_.data(), count);
-    for (const float x : decoded_)
-        numerical_ |=
-            (numbers_.nan_detect && std::isnan(x)) || (numbers_.inf_detect && std::isinf(x));
 }
 
 // ---- engine

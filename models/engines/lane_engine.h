@@ -10,6 +10,7 @@
 #include "models/instructions/data_path.h"
 #include "models/numerics/alu.h"
 #include "models/tile/tile.h"
+#include "models/tile/written_numbers.h"
 
 namespace trn {
 
@@ -67,18 +68,15 @@ public:
     bool is_bitvec() const { return is_bitvec(op0()) || is_bitvec(op1()); }
 
     /// Whether a NaN or Inf that the settings detect was written.
-    bool numerical() const { return numerical_; }
+    bool numerical() const { return numbers_.numerical(); }
 
 private:
     static bool is_bitvec(numerics::alu op) { return numerics::is_bitvec(op); }
-    void detect(numerics::element type, const std::uint8_t* bits, std::size_t count);
 
     isa::core_memory& memory_;
-    const isa::number_settings numbers_;
+    written_numbers numbers_;
     const unsigned index_group_;
-    bool numerical_ = false;
     std::vector<std::uint8_t> bits_;
-    std::vector<float> decoded_;
 };
 
 /// FP32 elements aligned to a cache line of the host: its widest loads and stores cross no line.

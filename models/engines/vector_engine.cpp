@@ -529,7 +529,7 @@ void vector_engine::quantize_mx(execution& e) {
         }
         for (unsigned r = 0; r < block_partitions; ++r)
             e.put_bits(dst, first + r, rows.data() + r * columns * packed);
-        scales.write(numerics::scale_partition(first), scale_row.data());
+        e.put_bits(scales, numerics::scale_partition(first), scale_row.data());
     }
 }
 

@@ -226,4 +226,23 @@ TEST_F(GpsimdTest, TopkIsAscendingAndPutsTheLowerIndexOfEqualsLast) {
     }
 }
 
+TEST_F(GpsimdTest, TopkReportsANanThatItWrites) {
+    auto i = make(opcode::topk);
+    i.a = row(element::bf16, 0, 0, 16, 1);
+    i.imm = 16;
+    i.dst = row(element::bf16, 0, 512, 16, 16);
+    i.b = row(element::uint32, 0, 1024, 16, 16);
+    for (unsigned p = 0; p < 16; ++p) set(i.a, p, 0, 0);
+    numbers.nan_detect = true;
+    run_ok(gpsimd, i);
+    EXPECT_FALSE(last.numerical);
+    set(i.a, 3, 0, 0x7fc0);
+    run_ok(gpsimd, i);
+    EXPECT_TRUE(last.numerical);
+    i.dst = row(element::bf16, 0, 512, 16, 15);  // the NaN is the smallest
+    i.b = row(element::uint32, 0, 1024, 16, 15);
+    run_ok(gpsimd, i);
+    EXPECT_FALSE(last.numerical);
+}
+
 }  // namespace

@@ -211,6 +211,28 @@ TEST_F(LanesTest, ANanOrInfinityThatIsWrittenIsReportedOnRequest) {
     EXPECT_FALSE(last.numerical);
 }
 
+TEST_F(LanesTest, NansInPackedElementsAndScalesAreReported) {
+    numbers.nan_detect = true;
+    auto i = make(opcode::copy);
+    const auto reports = [&](element type, std::uint32_t bits) {
+        i.a = row(type, 0, 0, 1, 1);
+        i.dst = row(type, 0, 64, 1, 1);
+        set(i.a, 0, 0, bits);
+        run_ok(vector, i);
+        return last.numerical;
+    };
+    EXPECT_TRUE(reports(element::fp8_e4m3fn_x4, 0x007f0000));
+    EXPECT_FALSE(reports(element::fp8_e4m3fn_x4, 0x7e7e7e7e));
+    EXPECT_TRUE(reports(element::fp8_e5m2_x4, 0x7d000000));
+    EXPECT_FALSE(reports(element::fp8_e5m2_x4, 0x7c7c7c7c));  // Inf
+    EXPECT_TRUE(reports(element::e8m0, 0xff));
+    EXPECT_FALSE(reports(element::e8m0, 0xfe));
+    EXPECT_FALSE(reports(element::fp4_e2m1_x4, 0xffff));
+    EXPECT_FALSE(reports(element::uint64, 0xffffffff));
+    numbers = {.inf_detect = true};
+    EXPECT_TRUE(reports(element::fp8_e5m2_x4, 0x7c00));
+}
+
 TEST_F(LanesTest, MemsetConvertsItsImmediateToTheDestination) {
     const auto filled = [&](element type, std::uint32_t imm) {
         auto i = make(opcode::memset);

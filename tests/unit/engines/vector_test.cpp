@@ -420,6 +420,23 @@ TEST_F(VectorTest, DropoutDropsOrKeepsByItsRate) {
 
 // ---- MX
 
+TEST_F(VectorTest, QuantizeMxReportsTheNansOfAGroupThatIsNotFinite) {
+    for (const element scale : {element::e8m0, element::uint8}) {
+        auto i = make(opcode::quantize_mx);
+        i.a = row(element::bf16, 0, 0, 32, 4);
+        i.dst = row(element::fp8_e4m3fn_x4, 0, 1024, 32, 1);
+        i.b = row(scale, 0, 2048, 4, 1);
+        for (unsigned p = 0; p < 32; ++p)
+            for (std::size_t k = 0; k < 4; ++k) set(i.a, p, k, 0x3f80);
+        numbers.nan_detect = true;
+        run_ok(vector, i);
+        EXPECT_FALSE(last.numerical);
+        set(i.a, 17, 3, 0x7f80);  // Inf
+        run_ok(vector, i);
+        EXPECT_TRUE(last.numerical);
+    }
+}
+
 TEST_F(VectorTest, QuantizeMxScalesGroupsOfEightPartitionsTimesFour) {
     for (const element to : {element::fp8_e4m3fn_x4, element::fp8_e5m2_x4})
         for (const bool ocp : {false, true})
