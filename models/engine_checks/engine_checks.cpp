@@ -152,7 +152,7 @@ bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition
     sram_content& memory = psum ? memories_.psum : memories_.sbuf;
     const std::uint32_t pitch = psum ? sizes_.psum : sizes_.sbuf;
     const std::uint64_t base = std::uint64_t{t.where.partition + partition} * pitch;
-    const isa::footprint bounds = isa::footprint_of(t, pitch);
+    const isa::footprint bounds = isa::footprint_of(t, sizes_);
     const auto check = [&](std::int64_t first, std::int64_t bytes) {
         return memory.has_unwritten(base + static_cast<std::uint64_t>(first),
                                     static_cast<std::uint64_t>(bytes));
@@ -233,17 +233,19 @@ bool engine_checks::issues(isa::engine e, std::uint32_t pc, const isa::instructi
 
     if (races() == nullptr) return false;
     std::vector<race_checker::access> accesses;
-    const auto add = [&](const isa::tile_operand& t, bool writes) {
-        if (!t.present() || t.indirect) return;
-        const std::uint32_t pitch = t.where.space == isa::space::psum ? sizes_.psum : sizes_.sbuf;
-        accesses.push_back({t, isa::footprint_of(t, pitch), writes});
+    const auto add = [&](const isa::tile_operand& t, const isa::footprint& bounds, bool writes) {
+        if (t.present() && !t.indirect) accesses.push_back({t, bounds, writes});
     };
-    add(i.dst, true);
-    add(i.a, false);
-    add(i.b, writes_b(i));
-    add(s0, false);
-    add(s1, false);
-    for (const isa::tile_operand& t : indices) add(t, false);
+    const auto read = [&](const isa::tile_operand& t) {
+        add(t, isa::footprint_of(t, sizes_), false);
+    };
+    const isa::operand_footprints of = isa::footprints_of(i, sizes_);
+    add(i.dst, of.dst, true);
+    add(i.a, of.a, false);
+    add(i.b, of.b, writes_b(i));
+    read(s0);
+    read(s1);
+    for (const isa::tile_operand& t : indices) read(t);
     return check_races(at, std::move(accesses), complete);
 }
 
@@ -266,8 +268,7 @@ void engine_checks::accesses(isa::engine e, std::uint32_t pc, const isa::locatio
     const place at{e, pc};
     if (!writes) check_content(at, t);
     if (races() == nullptr) return;
-    const std::uint32_t pitch = first.space == isa::space::psum ? sizes_.psum : sizes_.sbuf;
-    check_races(at, {{t, isa::footprint_of(t, pitch), writes}}, sc_core::sc_time_stamp());
+    check_races(at, {{t, isa::footprint_of(t, sizes_), writes}}, sc_core::sc_time_stamp());
     if (!writes) races_->learned_all(e);  // it may have polled a flag in memory
 }
 

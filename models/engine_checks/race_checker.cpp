@@ -157,8 +157,7 @@ isa::footprint race_checker::hull_of(const std::vector<access>& accesses) {
     for (const access& a : accesses) {
         const isa::footprint& b = a.bounds;
         if (&a == accesses.data()) hull = b;
-        hull.first_partition = std::min(hull.first_partition, b.first_partition);
-        hull.last_partition = std::max(hull.last_partition, b.last_partition);
+        hull.partitions = hull.partitions | b.partitions;
         hull.first_byte = std::min(hull.first_byte, b.first_byte);
         hull.last_byte = std::max(hull.last_byte, b.last_byte);
     }
@@ -171,7 +170,7 @@ std::optional<isa::location> race_checker::common(const access& x, const access&
     if (!(x.writes || y.writes) || !x.bounds.overlaps(y.bounds)) return std::nullopt;
     const auto byte = common_byte(x, y);
     if (!byte) return std::nullopt;
-    const unsigned partition = std::max(x.bounds.first_partition, y.bounds.first_partition);
+    const unsigned partition = (x.bounds.partitions & y.bounds.partitions).first();
     return isa::location{x.bounds.space, static_cast<std::uint8_t>(partition),
                          static_cast<std::uint32_t>(*byte)};
 }
@@ -185,8 +184,7 @@ std::optional<isa::location> race_checker::same_bank(const access& x, const acce
     };
     const isa::footprint a = widened(x.bounds), b = widened(y.bounds);
     if (a.space != isa::space::psum || !a.overlaps(b)) return std::nullopt;
-    return isa::location{a.space,
-                         static_cast<std::uint8_t>(std::max(a.first_partition, b.first_partition)),
+    return isa::location{a.space, static_cast<std::uint8_t>((a.partitions & b.partitions).first()),
                          static_cast<std::uint32_t>(std::max(a.first_byte, b.first_byte))};
 }
 
@@ -233,7 +231,8 @@ std::vector<race_checker::access> race_checker::rows_of(const transfer& t) const
     for (std::uint64_t p = t.first / pitch; p <= last / pitch; ++p) {
         access row;
         row.writes = t.writes;
-        row.bounds = {t.space, static_cast<unsigned>(p), static_cast<unsigned>(p),
+        row.bounds = {t.space,
+                      {static_cast<unsigned>(p), 1},
                       static_cast<std::int64_t>(std::max(t.first, p * pitch) - p * pitch),
                       static_cast<std::int64_t>(std::min(last, (p + 1) * pitch - 1) - p * pitch)};
         row.tile.where = {t.space, static_cast<std::uint8_t>(p),

@@ -72,7 +72,7 @@ core_engines::core_engines(const parts& p)
         engines_[a.instance]->command(static_cast<std::uint32_t>(a.written));
     });
     control_.on_write(reg::r, [this](register_access& a) {
-        if (engines_[a.instance]->active())
+        if (engines_[a.instance]->current() == sequencer::state::running)
             a.response = tlm::TLM_COMMAND_ERROR_RESPONSE;
         else
             engines_[a.instance]->set_reg(a.index, static_cast<std::uint32_t>(a.written));

@@ -69,7 +69,7 @@ void neuron_core::order(unsigned engine, command ordered) {
 
 bool neuron_core::set_register(unsigned engine, unsigned number, std::uint32_t value) {
     sequencer& s = started(engine);
-    if (s.active() || number >= isa::register_count) return false;
+    if (s.current() == sequencer::state::running || number >= isa::register_count) return false;
     s.set_reg(number, value);
     return true;
 }

@@ -11,10 +11,6 @@ namespace {
 
 constexpr unsigned bank_bytes = 2048;
 
-footprint footprint_in(const tile_operand& t, const partition_sizes& sizes) {
-    return footprint_of(t, t.where.space == space::psum ? sizes.psum : sizes.sbuf);
-}
-
 std::uint8_t banks_of(const footprint& f) {
     if (f.space != space::psum) return 0;
     unsigned banks = 0;
@@ -35,39 +31,25 @@ std::uint16_t blocks_of(std::uint8_t tile) {
 
 footprint scalar_footprint(const scalar_operand& s, unsigned partitions) {
     if (s.kind != scalar_kind::tile) return {};
-    return {s.where.space, s.where.partition, s.where.partition + partitions - 1, s.where.offset,
+    return {s.where.space,
+            {s.where.partition, partitions},
+            s.where.offset,
             s.where.offset + numerics::size_of(s.type) - 1};
 }
 
 }  // namespace
 
-footprint footprint_of(const tile_operand& t, std::uint32_t partition_bytes) {
-    if (!t.present()) return {};
-    footprint f{t.where.space, t.where.partition, t.where.partition + t.partitions - 1u,
-                t.where.offset, t.where.offset};
-    const std::int64_t size = numerics::size_of(t.type);
-    for (unsigned d = 0; d < t.dimensions; ++d) {
-        const std::int64_t reach = size * t.pattern[d].stride * (t.pattern[d].count - 1);
-        (reach < 0 ? f.first_byte : f.last_byte) += reach;
-    }
-    f.last_byte += size - 1;
-    if (t.indirect) {  // the elements may be anywhere in their partitions
-        f.first_byte = 0;
-        f.last_byte = partition_bytes - 1;
-    }
-    return f;
-}
-
 std::array<footprint, 4> issue_window::reads_of(const instruction& i) const {
     const unsigned lanes =
         std::max<unsigned>(i.dst.present() ? i.dst.partitions : i.a.partitions, 1);
-    const footprint b = i.opcode == opcode::quantize_mx ? footprint{} : footprint_in(i.b, sizes_);
-    return {footprint_in(i.a, sizes_), b, scalar_footprint(i.s0, lanes),
+    const operand_footprints f = footprints_of(i, sizes_);
+    return {f.a, writes_b(i) ? footprint{} : f.b, scalar_footprint(i.s0, lanes),
             scalar_footprint(i.s1, lanes)};
 }
 
 std::array<footprint, 2> issue_window::writes_of(const instruction& i) const {
-    return {footprint_in(i.dst, sizes_), writes_b(i) ? footprint_in(i.b, sizes_) : footprint{}};
+    const operand_footprints f = footprints_of(i, sizes_);
+    return {f.dst, writes_b(i) ? f.b : footprint{}};
 }
 
 std::uint64_t issue_window::free(const instruction& i, std::uint64_t at) const {
@@ -124,8 +106,8 @@ void issue_window::issued(const instruction& i, const cost& c, std::uint64_t sta
 memory_ports::use memory_ports::use_of(const instruction& i, const cost& c,
                                        const partition_sizes& sizes) {
     use u;
-    for (const tile_operand* t : {&i.dst, &i.a, &i.b}) {
-        const footprint f = footprint_in(*t, sizes);
+    const operand_footprints of = footprints_of(i, sizes);
+    for (const footprint& f : {of.dst, of.a, of.b}) {
         u.sbuf |= f.space == space::sbuf;
         u.psum_banks |= banks_of(f);
     }

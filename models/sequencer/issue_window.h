@@ -6,28 +6,10 @@
 #include <systemc>
 #include <vector>
 
+#include "models/sequencer/footprint.h"
 #include "models/sequencer/timing.h"
 
 namespace trn::isa {
-
-/// Bytes of a partition of SBUF and of PSUM.
-struct partition_sizes {
-    std::uint32_t sbuf, psum;
-};
-
-/// Rectangle of bytes in one memory that contains all elements of a tile.
-struct footprint {
-    isa::space space = isa::space::none;
-    unsigned first_partition = 0, last_partition = 0;
-    std::int64_t first_byte = 0, last_byte = -1;
-
-    bool overlaps(const footprint& other) const {
-        return space != isa::space::none && space == other.space &&
-               first_partition <= other.last_partition && other.first_partition <= last_partition &&
-               first_byte <= other.last_byte && other.first_byte <= last_byte;
-    }
-};
-footprint footprint_of(const tile_operand& t, std::uint32_t partition_bytes);
 
 /// Computes when the next data-path instruction of one engine may start (spec 5.5, 9.1): after the
 /// interval of its predecessor, and after the completion of earlier instructions whose results it

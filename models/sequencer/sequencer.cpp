@@ -53,6 +53,7 @@ void sequencer::command(std::uint32_t bits) {
     if (regs::control::stop.get(bits) != 0 && active()) stopping_ = error::none;
     const bool ready = !active() && state_ != state::failed;
     if (regs::control::start.get(bits) != 0 && ready) {
+        pass_breakpoint_ = false;  // of a CONTINUE or STEP that STOP ended
         program_.drop();
         start(settings_.start_pc());
     } else if (regs::control::continue_.get(bits) != 0 && state_ == state::stopped) {
@@ -135,6 +136,11 @@ sequencer::step sequencer::fail(const isa::fault& f) {
     timeline_.event("failed", {{"pc", pc_}, {"error", name_of(f.code)}, {"detail", error_detail_}});
     signals_.send(notification::kind::error, static_cast<std::uint32_t>(f.code) | pc_ << 8);
     return step::ended;
+}
+
+void sequencer::set_reg(unsigned n, std::uint32_t value) {
+    registers_[n] = value;
+    if (spawned_) wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void sequencer::set_clock(unsigned permille) {

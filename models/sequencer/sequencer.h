@@ -52,7 +52,8 @@ public:
         return state_ == state::waiting ? waits_.condition().value : 0;
     }
     std::uint32_t reg(unsigned n) const { return registers_[n]; }
-    void set_reg(unsigned n, std::uint32_t value) { registers_[n] = value; }
+    /// Precondition: the engine is not running. A wait for a register's value is decided again.
+    void set_reg(unsigned n, std::uint32_t value);
     std::uint32_t block_word(unsigned n) const { return program_.buffered(pc_, n); }
     const counters& counted() const { return counters_; }
     /// Cycles since the first start; 0 before it.

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "models/instructions/native_functions.h"
+#include "models/sequencer/footprint.h"
+
 namespace trn::isa {
 
 namespace {
@@ -207,15 +210,20 @@ cost cost_of(const instruction& i, engine e, generation g) {
 }
 
 work work_of(const instruction& i, engine e, generation g) {
-    const auto bytes = [](const tile_operand& t) {
-        return t.elements() * t.partitions * numerics::size_of(t.type);
+    const operand_footprints of = footprints_of(i, {});
+    const auto add = [](const tile_operand& t, const footprint& f, std::uint64_t& all,
+                        std::uint64_t& psum) {
+        const std::uint64_t bytes = t.elements() * f.partitions.count() * numerics::size_of(t.type);
+        all += bytes;
+        if (in_psum(t)) psum += bytes;
     };
-    const auto psum_bytes = [&](const tile_operand& t) { return in_psum(t) ? bytes(t) : 0; };
     work w;
-    w.bytes_read = bytes(i.a) + bytes(i.b);
-    w.bytes_written = bytes(i.dst);
-    w.psum_bytes_read = psum_bytes(i.a) + psum_bytes(i.b);
-    w.psum_bytes_written = psum_bytes(i.dst);
+    add(i.a, of.a, w.bytes_read, w.psum_bytes_read);
+    add(i.dst, of.dst, w.bytes_written, w.psum_bytes_written);
+    if (writes_b(i))
+        add(i.b, of.b, w.bytes_written, w.psum_bytes_written);
+    else
+        add(i.b, of.b, w.bytes_read, w.psum_bytes_read);
     const std::uint64_t results = i.dst.elements() * i.dst.partitions;
     if (i.opcode == opcode::multiply) {
         std::uint64_t depth = i.a.partitions;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Software errors in programs: doc/models/engine_checks.md.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -110,6 +111,30 @@ TEST_F(EngineChecks, TwoEnginesWithoutASemaphoreRace) {
     start(S);
     run_for(100);
     EXPECT_EQ(races(), 1u);
+}
+
+TEST_F(EngineChecks, PartitionsBetweenScalesDoNotRace) {
+    check_on_demand();
+    // Scales start at 4: partitions 4 to 7 and 36 to 39.
+    const std::string quantize =
+        "quantize_mx dst=sbuf[0:64, 8192] fp8_e4m3fn_x4 [512:1] a=sbuf[0:64, 0] bf16 [2048:1] "
+        "b=sbuf[4:40, 16384] e8m0 [512:1]\nhalt";
+    const auto races_with = [&](const char* partitions) {
+        const auto before = races();
+        load(V, quantize);
+        load(G, fmt::format("delay cycles=64\nmemset dst=sbuf[{}, 16384] uint8 [512:1] imm=1\n"
+                            "halt",
+                            partitions));
+        start(V);
+        start(G);
+        run_for(100);
+        EXPECT_EQ(state_of(V), halted);
+        EXPECT_EQ(state_of(G), halted);
+        return races() - before;
+    };
+    EXPECT_EQ(races_with("0:4"), 0u);
+    EXPECT_EQ(races_with("32:36"), 0u);
+    EXPECT_EQ(races_with("32:37"), 1u);
 }
 
 TEST_F(EngineChecks, RacesAreFoundOnDemandOnly) {

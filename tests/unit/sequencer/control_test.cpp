@@ -379,6 +379,28 @@ TEST_F(ControlInstructions, ABreakpointStopsBeforeTheWaitAndContinuePassesItOnce
     EXPECT_EQ(get(control::retired, Y), 2u);
 }
 
+TEST_F(ControlInstructions, AStartStopsAtABreakpointThatAContinueHasPassed) {
+    namespace command = sequencer_regs::control;
+    load(Y, "@break wait S[1]>=1 nop\nhalt");
+    for (const auto resume : {command::continue_.mask(), command::step.mask()}) {
+        start(Y);
+        run_for(1);
+        ASSERT_EQ(error_of(Y), 12u);
+        set(control::control, Y, static_cast<std::uint32_t>(resume));
+        run_for(1);
+        ASSERT_EQ(state_of(Y), waiting);
+        set(control::control, Y, command::stop.mask());
+        run_for(1);
+        ASSERT_EQ(state_of(Y), stopped);
+        EXPECT_EQ(error_of(Y), 0u);
+        start(Y);
+        run_for(1);
+        EXPECT_EQ(state_of(Y), stopped);
+        EXPECT_EQ(error_of(Y), 12u);
+        set(control::control, Y, command::reset.mask());
+    }
+}
+
 TEST_F(ControlInstructions, TracesShowWaitIssueAndCompletion) {
     load(Y, "wait S[1]>=1 nop\nhalt");
     set(control::notify_config, Y,
@@ -442,15 +464,33 @@ TEST_F(ControlInstructions, AWaitIsDescribedForTheStallReport) {
     EXPECT_THAT(*core.describe_wait(), HasSubstr("posted by sync at pc 1 (halted at pc 2)"));
 }
 
-TEST_F(ControlInstructions, RegistersAreRefusedWhileTheEngineRuns) {
+TEST_F(ControlInstructions, RegistersAreRefusedWhileTheEngineRunsAndNotWhileItWaits) {
     set(control::r, Y, 3, 7);
     EXPECT_EQ(reg(Y, 7), 3u);
-    load(Y, "wait S[1]>=1 nop\nhalt");
+    load(Y, "delay cycles=12000\nwait S[1]>=1 nop\nhalt");
     start(Y);
     run_for(1);
+    ASSERT_EQ(state_of(Y), running);
     EXPECT_EQ(aperture.write<std::uint32_t>(at(control::r, Y, 7), 4),
               tlm::TLM_COMMAND_ERROR_RESPONSE);
     EXPECT_EQ(reg(Y, 7), 3u);
+    run_for(20);
+    ASSERT_EQ(state_of(Y), waiting);
+    set(control::r, Y, 4, 7);
+    EXPECT_EQ(reg(Y, 7), 4u);
+}
+
+TEST_F(ControlInstructions, ARegisterWrittenDuringAWaitForItCounts) {
+    set(control::r, Y, 5, 7);
+    load(Y, "wait S[1]>=R7 nop\nhalt");
+    start(Y);
+    run_for(1);
+    core.sync().set(1, 2);
+    run_for(1);
+    ASSERT_EQ(state_of(Y), waiting);
+    set(control::r, Y, 2, 7);
+    run_for(1);
+    EXPECT_EQ(state_of(Y), halted);
 }
 
 TEST_F(ControlInstructions, TheBlockShowsTheInstructionAtThePc) {
