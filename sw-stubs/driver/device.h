@@ -7,6 +7,11 @@
 #include "ring_types.h"
 #include "trn_driver.h"
 
+/* Member of a list. `from` is the pointer to the member; NULL: in no list. */
+typedef struct trn_member {
+    struct trn_member *next, **from;
+} trn_member;
+
 /* The device's state, and functions that the library's files share. */
 
 struct trn_device {
@@ -19,6 +24,7 @@ struct trn_device {
     uint16_t vendor_id, device_id;
     uint8_t revision;
     bool probed, ready;
+    uint32_t resets[TRN_MAX_CORES]; /* of each core, also failed ones */
     uint32_t routing_id, device_index;
     uint64_t bar_size[6];
 
@@ -35,6 +41,7 @@ struct trn_device {
 
     uint16_t user_rings[TRN_MAX_USER_ENGINES]; /* queues with rings of the caller, one bit each */
     uint16_t notifiers[3][TRN_MAX_ENGINES];    /* enabled slots, one bit each */
+    trn_member* programs;                      /* loaded ones */
 
     trn_status io; /* first failed access since mmio_begin */
     bool failed_copy;
@@ -131,6 +138,10 @@ void trn_host_queues_drop(trn_device* device, uint32_t core_map);
 /* Sends an invented command that returns a word, through the firmware's legacy or new mailbox. */
 trn_status trn_mailbox_word(trn_device* device, uint8_t command, const void* request, uint32_t size,
                             uint32_t* answer);
+
+/* A device that ends before its programs empties the list. */
+void trn_list_add(trn_member** list, trn_member* member);
+void trn_list_remove(trn_member* member);
 
 /* Frees the rings and buffer of trn_pod_open, without register accesses. */
 void trn_pod_drop(trn_device* device);

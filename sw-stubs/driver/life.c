@@ -21,8 +21,24 @@ trn_device* trn_create(const trn_transport* transport, const trn_options* option
     return device;
 }
 
+void trn_list_add(trn_member** list, trn_member* member) {
+    member->next = *list;
+    member->from = list;
+    if (member->next) member->next->from = &member->next;
+    *list = member;
+}
+
+void trn_list_remove(trn_member* member) {
+    if (!member->from) return;
+    *member->from = member->next;
+    if (member->next) member->next->from = member->from;
+    member->next = NULL;
+    member->from = NULL;
+}
+
 void trn_destroy(trn_device* device) {
     if (!device) return;
+    while (device->programs) trn_list_remove(device->programs);
     if (device->ready)
         for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
             for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
@@ -184,6 +200,14 @@ static trn_status place_on_board(trn_device* device) {
         return trn_fail(device, TRN_PROTOCOL_ERROR, "server id 0x%08x is not valid (bit 15)",
                         server);
     return status;
+}
+
+bool trn_lost_probe(trn_device* device) {
+    const uint32_t memory_and_master = 1u << 1 | 1u << 2;
+    uint32_t ids = 0, command = 0;
+    return device->probed && config_read(device, 0x00, 4, &ids) == TRN_OK && ids != ~0u &&
+           config_read(device, 0x04, 2, &command) == TRN_OK &&
+           (command & memory_and_master) != memory_and_master;
 }
 
 trn_status trn_probe(trn_device* device) {

@@ -10,6 +10,7 @@
 #define REQUEST_CORES 2u
 #define RESET_IN_PROGRESS (1u << 3)
 #define READY_TRIES 5u
+#define GONE_LIMIT (2 * NS_PER_S) /* of reads that return ones only */
 #define EMULATOR_READY_TRIES 5000u
 
 static uint32_t read_word(trn_device* device, uint64_t offset, trn_status* status) {
@@ -28,18 +29,32 @@ static trn_status request(trn_device* device, uint32_t type, uint32_t map) {
     return trn_mmio_end(device);
 }
 
+/* Whether the device does not respond: its register has read as ones for GONE_LIMIT. `*answered`:
+ * time of the last other value. */
+static bool is_gone(trn_device* device, uint32_t value, uint64_t* answered) {
+    const uint64_t time = trn_now(device);
+    if (value != ~0u) *answered = time;
+    return time - *answered >= trn_timeout(device, GONE_LIMIT);
+}
+
+static trn_status fail_gone(trn_device* device) {
+    return trn_fail(device, TRN_DEVICE_GONE,
+                    "the registers of reset read as ones: the device is not present");
+}
+
 /* Contract 5.1: firmware clears the request when it accepts it. Without a response the request is
  * repeated. */
 static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map) {
     const uint64_t repeat = trn_timeout(device, (type == REQUEST_DEVICE ? 30 : 10) * NS_PER_S);
     const uint64_t limit = trn_timeout(device, device->generation->reset_limit_s * NS_PER_S);
     const uint64_t start = trn_now(device);
-    uint64_t asked = start;
+    uint64_t asked = start, answered = start;
     for (;;) {
         trn_status status;
-        if (read_word(device, trn_misc_ram_word(device, MISC_RAM(RESET_REQUEST)), &status) == 0 ||
-            status != TRN_OK)
-            return status;
+        const uint32_t pending =
+            read_word(device, trn_misc_ram_word(device, MISC_RAM(RESET_REQUEST)), &status);
+        if (pending == 0 || status != TRN_OK) return status;
+        if (is_gone(device, pending, &answered)) return fail_gone(device);
         const uint64_t time = trn_now(device);
         if (time - start >= limit)
             return trn_fail(device, TRN_TIMED_OUT,
@@ -82,8 +97,11 @@ static trn_status simulator_reset(trn_device* device, uint32_t type, uint32_t ma
     }
     const uint64_t limit = trn_timeout(device, generation->simulator_reset_limit_s * NS_PER_S);
     const uint64_t start = trn_now(device);
+    uint64_t answered = start;
     while (status == TRN_OK) {
-        if (read_word(device, offset, &status) == 0 || status != TRN_OK) return status;
+        const uint32_t pending = read_word(device, offset, &status);
+        if (pending == 0 || status != TRN_OK) return status;
+        if (is_gone(device, pending, &answered)) return fail_gone(device);
         if (trn_now(device) - start >= limit)
             return trn_fail(device, TRN_TIMED_OUT, "the simulator's reset register stayed busy");
         status = trn_pause(device, 100 * NS_PER_MS);
@@ -150,9 +168,19 @@ static uint32_t reset_map(const trn_device* device, uint32_t cores) {
     return map;
 }
 
+static void count_resets(trn_device* device, uint32_t cores) {
+    for (uint32_t core = 0; core < device->map->cores; ++core)
+        if (cores >> core & 1) ++device->resets[core];
+}
+
+uint32_t trn_core_resets(const trn_device* device, uint32_t core) {
+    return core < TRN_MAX_CORES ? device->resets[core] : 0;
+}
+
 trn_status trn_reset_device(trn_device* device) {
     const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
+    count_resets(device, ~0u);
     device->failed_copy = false;
     memset(device->notifiers, 0, sizeof device->notifiers); /* the reset disables them */
     if (device->transport.kernel) return trn_kernel_reset(device, ~0u);
@@ -166,6 +194,7 @@ trn_status trn_reset_cores(trn_device* device, uint32_t core_map) {
         return trn_fail(device, TRN_INVALID_ARGUMENT,
                         "core map 0x%x: one bit per core, 0x1 to 0x%x", core_map,
                         (1u << device->map->cores) - 1);
+    count_resets(device, core_map);
     if (device->transport.kernel) return trn_kernel_reset(device, core_map);
     trn_mmio_begin(device);
     trn_notifications_drop(device, core_map);

@@ -81,7 +81,11 @@ std::vector<std::uint64_t> collective_counts(const collective_request& request, 
 
 collective_group::collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
                                    std::span<const std::uint8_t> image)
-    : hosts_(hosts), chips_(chips), places_(chips.size()), image_(image.begin(), image.end()) {
+    : hosts_(hosts),
+      chips_(chips),
+      places_(chips.size()),
+      image_(image.begin(), image.end()),
+      loaded_(chips.size()) {
     rank_of_.resize(hosts.chips().size());
     for (std::uint32_t rank = 0; rank < chips.size(); ++rank) {
         if (chips[rank] >= rank_of_.size())
@@ -105,7 +109,9 @@ collective_group::collective_group(host_set& hosts, const std::vector<std::size_
     topology_ = machine.kind;
     network_.emplace(hosts, chips_);
     find_rings(machine);
-    load_cores(0, ring_.size() > ranks() ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS);
+    need_cores(0, ring_.size() > ranks() ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS);
+    hosts_.run_each(chips_,
+                    [&](std::size_t chip, device& on) { load_missing(rank_of_[chip], on); });
 }
 
 collective_group::~collective_group() {
@@ -118,18 +124,33 @@ std::uint32_t collective_group::collective_core(std::uint32_t core) const {
     return core * (about_.sync_blocks / about_.cores);
 }
 
-/// Loads the image into the first collective core of `count` NeuronCores from `first` on, except
-/// those that already run it.
-void collective_group::load_cores(std::uint32_t first, std::uint32_t count) {
+/// Adds `count` NeuronCores from `first` on to those whose first collective core is used.
+void collective_group::need_cores(std::uint32_t first, std::uint32_t count) {
+    for (auto n = first; n < std::min(first + count, about_.cores); ++n) needed_cores_ |= 1u << n;
+}
+
+/// Loads the image into the needed collective cores of a rank, except those that already run it.
+void collective_group::load_missing(std::uint32_t rank, device& on) {
+    auto& loaded = loaded_[rank];
     std::uint32_t missing = 0;
-    for (auto n = first; n < std::min(first + count, about_.cores); ++n)
-        missing |= 1u << collective_core(n);
-    missing &= ~loaded_cores_;
+    for (std::uint32_t core = 0; core < about_.cores; ++core) {
+        if ((needed_cores_ >> core & 1) == 0) continue;
+        const auto found = loaded.find(core);
+        if (found == loaded.end() || found->second != trn_core_resets(on, core))
+            missing |= 1u << collective_core(core);
+    }
     if (missing == 0) return;
-    hosts_.run_each(chips_, [&](std::size_t, device& on) {
-        on.check(trn_cc_load(on, missing, image_.data(), image_.size()));
-    });
-    loaded_cores_ |= missing;
+    on.check(trn_cc_load(on, missing, image_.data(), image_.size()));
+    for (std::uint32_t core = 0; core < about_.cores; ++core)
+        if ((missing >> collective_core(core) & 1) != 0) loaded[core] = trn_core_resets(on, core);
+}
+
+void collective_group::use_image(std::span<const std::uint8_t> image) {
+    if (std::ranges::equal(image, image_)) return;
+    if (std::ranges::any_of(armed_, [](const handles& slot) { return !slot.empty(); }))
+        throw device_error(TRN_BUSY, "collectives that programs start use another image");
+    image_.assign(image.begin(), image.end());
+    for (auto& rank : loaded_) rank.clear();
 }
 
 /// Concatenates the rings of the domains; uses the smallest number of rings of any domain.
@@ -276,6 +297,8 @@ void collective_group::create(const trn_coll_config& config, const rank_data& ab
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         trn_coll_config mine = config;
         mine.rank = rank_of_[chip];
+        reopen(on);
+        load_missing(mine.rank, on);
         network_->describe(mine);
         if (const auto& done = about.done) {
             mine.done_semaphore = trn_semaphore_address(on, done->core, done->index);
@@ -503,7 +526,7 @@ std::vector<trn_coll_trigger> collective_group::arm(const collective_request& re
         about.members[rank].send = of_ranks[rank].send;
         about.members[rank].receive = of_ranks[rank].receive;
     }
-    load_cores(request.core, std::max(1u, request.channels));
+    need_cores(request.core, std::max(1u, request.channels));
     handles made;
     try {
         create(config, about, made);

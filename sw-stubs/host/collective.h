@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -146,6 +147,10 @@ public:
     collective_group(const collective_group&) = delete;
     collective_group& operator=(const collective_group&) = delete;
 
+    /// Loads this image instead, before the next collective. \throws device_error while collectives
+    /// of the present one are armed
+    void use_image(std::span<const std::uint8_t> image);
+
     std::size_t ranks() const { return chips_.size(); }
     /// Number of domains: groups of ranks joined by links; EFA joins the domains.
     std::uint32_t domains() const { return network_->domains(); }
@@ -185,7 +190,8 @@ private:
     };
     void find_rings(const trn_topology& machine);
     std::uint32_t collective_core(std::uint32_t core) const;
-    void load_cores(std::uint32_t first, std::uint32_t count);
+    void need_cores(std::uint32_t first, std::uint32_t count);
+    void load_missing(std::uint32_t rank, device& on);
     trn_coll_config config_for(const collective_request& request, rank_data& of) const;
     void create(const trn_coll_config& config, const rank_data& about, handles& made);
     void take_down(handles& made, std::uint32_t slot);
@@ -207,9 +213,11 @@ private:
     std::vector<trn_place> places_;
     std::vector<std::uint32_t> ring_;     // orders of the ranks, concatenated
     std::vector<std::uint32_t> rank_of_;  // rank, by chip number
-    const std::vector<std::uint8_t> image_;
+    std::vector<std::uint8_t> image_;
     trn_device_info about_{};         // the same for all chips
-    std::uint32_t loaded_cores_ = 0;  // a map
+    std::uint32_t needed_cores_ = 0;  // a map of NeuronCores whose first collective core is used
+    /// By rank and NeuronCore: its number of resets when the image was loaded.
+    std::vector<std::map<std::uint32_t, std::uint32_t>> loaded_;
     std::array<handles, TRN_CC_SLOTS> armed_;
     std::optional<collective_memories> memories_;
     std::optional<collective_network> network_;

@@ -23,6 +23,12 @@ void device::check(trn_status status) const {
     if (status != TRN_OK) throw device_error(status, trn_last_error(handle_.get()));
 }
 
+void reopen(device& on) {
+    if (!trn_lost_probe(on)) return;
+    on.check(trn_probe(on));
+    on.check(trn_reset_device(on));
+}
+
 trn_device_info device::info() const {
     trn_device_info info{};
     if (trn_get_info(handle_.get(), &info) != TRN_OK)

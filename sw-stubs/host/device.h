@@ -49,6 +49,10 @@ private:
     std::unique_ptr<trn_device, deleter> handle_;
 };
 
+/// Probes and resets a device that has lost what the probe enabled, as after a loss of power.
+/// \throws device_error
+void reopen(device& on);
+
 /// Host memory for DMA that frees itself.
 class host_buffer {
 public:

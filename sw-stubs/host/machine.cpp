@@ -91,6 +91,12 @@ machine::machine(host_set& hosts) : hosts_(hosts) {
     });
 }
 
+void machine::reopen() {
+    std::vector<std::size_t> all(chips_.size());
+    std::iota(all.begin(), all.end(), 0u);
+    hosts_.run_each(all, [](std::size_t, device& on) { trn::reopen(on); });
+}
+
 // --- Sources and destinations --------------------------------------------------------------
 
 std::vector<machine::sender> machine::senders(traffic_pattern pattern) const {

@@ -76,6 +76,8 @@ public:
 
     /// Probes and resets every chip and reads its place. \throws device_error
     explicit machine(host_set& hosts);
+    /// Opens again the chips that have lost power since. \throws device_error
+    void reopen();
 
     const std::vector<chip>& chips() const { return chips_; }
 

@@ -104,11 +104,18 @@ action collective_spec::plan() const {
 }  // namespace
 
 collective_group& collective_chips(scenario_context& ctx, const std::string& image) {
-    if (ctx.group) return *ctx.group;
-    std::vector<std::size_t> all(ctx.hosts.chips().size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
+    if (ctx.group && ctx.group_image == image) return *ctx.group;
     constexpr std::uint64_t max_image = 1 << 20;
-    return ctx.group.emplace(ctx.hosts, all, read_firmware(image, max_image));
+    const auto bytes = read_firmware(image, max_image);
+    if (ctx.group) {
+        ctx.group->use_image(bytes);
+    } else {
+        std::vector<std::size_t> all(ctx.hosts.chips().size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        ctx.group.emplace(ctx.hosts, all, bytes);
+    }
+    ctx.group_image = image;
+    return *ctx.group;
 }
 
 step_kind collective_step() {

@@ -111,8 +111,7 @@ chip_run compute_rate_spec::run_cores(device& on, const machine::chip& chip,
 /// Runs twice, the second time with twice the rounds, and divides the additional operations by the
 /// additional time. The start and end of programs therefore have no influence.
 void compute_rate_spec::run(scenario_context& ctx) const {
-    if (!ctx.chips) ctx.chips.emplace(ctx.hosts);
-    const auto& chips = ctx.chips->chips();
+    const auto& chips = machine_of(ctx).chips();
     std::vector<std::size_t> all(chips.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<chip_run> once(chips.size()), twice(chips.size());

@@ -96,7 +96,7 @@ struct efa_spec : rate_bounds {
                            operation == network_operation::write ? "writes" : "reads"));
     }
     void run(scenario_context& ctx) const {
-        if (!ctx.chips) ctx.chips.emplace(ctx.hosts);  // their HBM is the source and destination
+        machine_of(ctx);  // its HBM is the source and destination
         if (!ctx.cards) ctx.cards.emplace(ctx.hosts, ctx.seed);
         const network::load how{operation, size.value, block.value};
         const auto pairs = pattern ? ctx.cards->all(*pattern)

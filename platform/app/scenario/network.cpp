@@ -40,19 +40,29 @@ network::network(host_set& hosts, std::uint64_t seed) : hosts_(hosts), seed_(see
     if (cards_.empty()) throw device_error(TRN_UNKNOWN_DEVICE, "the board has no EFA cards");
     std::vector<std::size_t> all(cards_.size());
     std::iota(all.begin(), all.end(), 0u);
-    for (auto& one : cards_)
-        hosts.run_each({one.chip}, [&](std::size_t, device& on) {
-            std::uint64_t size = 0;
-            on.check(trn_bar_address(on, 4, &one.memory, &size));
-        });
+    find_memories();
     hosts.run_each_card(
         all, [this](std::size_t n, const trn_transport& transport) { use(n, transport); });
+}
+
+/// Finds the bus addresses of the chips' memory, which may change when their functions are
+/// enumerated again. A removed chip keeps its address.
+void network::find_memories() {
+    for (auto& one : cards_)
+        hosts_.run_each({one.chip}, [&](std::size_t, device& on) {
+            std::uint64_t address = 0, size = 0;
+            const auto status = trn_bar_address(on, 4, &address, &size);
+            if (status == TRN_OK)
+                one.memory = address;
+            else if (one.memory == 0)
+                on.check(status);
+        });
 }
 
 void network::use(std::size_t number, const trn_transport& transport) {
     card& one = cards_[number];
     one.open = hosts_.open_card(number, transport, one.name);
-    if (one.resets == trn_rdma_resets(one.open)) return;
+    if (one.resets == trn_rdma_resets(one.open) && one.registered == one.memory) return;
     if (one.queue != nullptr) trn_rdma_queue_close(std::exchange(one.queue, nullptr));
     one.handles.clear();
     trn_rdma_attributes about{};
@@ -65,6 +75,7 @@ void network::use(std::size_t number, const trn_transport& transport) {
               one.name);
     expect_ok(trn_rdma_queue_open(one.open, one.domain, entries, qkey, &one.queue), one.name);
     one.resets = trn_rdma_resets(one.open);
+    one.registered = one.memory;
 }
 
 /// Creates the address handles of a card for its partners. RDMA needs one on both sides.
@@ -175,6 +186,7 @@ std::uint32_t network::drive(std::size_t requester, std::size_t partner, const l
 }
 
 std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& group, const load& how) {
+    find_memories();
     fill(group, how);
     const auto with_each = [&](auto&& work) {
         hosts_.run_each_card(members(group), [&](std::size_t n, const trn_transport& transport) {

@@ -58,8 +58,10 @@ private:
         std::uint32_t key = 0;                              ///< key of the chip's registered memory
         std::map<std::size_t, std::uint16_t> handles = {};  ///< address handles by card number
         std::size_t chip = 0;                               ///< index in the host_set
-        std::uint64_t memory = 0;  ///< bus address of the chip's first HBM stack
+        std::uint64_t memory = 0;      ///< bus address of the chip's first HBM stack
+        std::uint64_t registered = 0;  ///< the address that `key` is for
     };
+    void find_memories();
     /// Creates the objects of a card; again after the card was removed and inserted.
     void use(std::size_t number, const trn_transport& transport);
     void meet(std::size_t number, const pairs& group);

@@ -54,6 +54,7 @@ public:
     std::optional<machine> chips;                    ///< made by the first step that uses all chips
     std::optional<network> cards;                    ///< made by the first step that uses the cards
     std::optional<collective_group> group;           ///< made by the first collective step
+    std::string group_image;                         ///< file of the group's firmware
     std::map<std::string, std::uint64_t> uart_read;  ///< by console: bytes that steps have matched
     std::map<std::string, std::string> captured;     ///< values captured by `as`, by name
     const progress* report = nullptr;  ///< set during a run, for steps that contain steps

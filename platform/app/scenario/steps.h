@@ -71,6 +71,9 @@ std::vector<step_kind> program_steps();
 std::vector<step_kind> kernel_steps();
 step_kind core_engine_step();
 step_kind tensor_step();
+/// The chips of the machine, opened by the first call and again after a loss of power. \throws
+/// device_error
+machine& machine_of(scenario_context& ctx);
 /// Measures the compute rate of all cores of the machine.
 step_kind compute_rate_step();
 /// Measures copies of all chips of the machine.

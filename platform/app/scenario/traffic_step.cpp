@@ -24,14 +24,14 @@ struct traffic_spec : rate_bounds {
                            machine_rate ? ", of the machine" : ""));
     }
     void run(scenario_context& ctx) const {
-        if (!ctx.chips) ctx.chips.emplace(ctx.hosts);
-        const auto chips = machine_rate ? 1 : ctx.chips->chips().size();
+        machine& all = machine_of(ctx);
+        const auto chips = machine_rate ? 1 : all.chips().size();
         const machine::load how{.bytes = size.value,
                                 .engines = engines,
                                 .wrap = wrap.value,
                                 .descriptor = static_cast<std::uint32_t>(descriptor.value)};
         auto found = wanted;
-        found.value = ctx.chips->sustained(pattern, how) / static_cast<double>(chips);
+        found.value = all.sustained(pattern, how) / static_cast<double>(chips);
         measure(ctx, found);
     }
     action plan() const {
@@ -40,6 +40,14 @@ struct traffic_spec : rate_bounds {
 };
 
 }  // namespace
+
+machine& machine_of(scenario_context& ctx) {
+    if (ctx.chips)
+        ctx.chips->reopen();
+    else
+        ctx.chips.emplace(ctx.hosts);
+    return *ctx.chips;
+}
 
 step_kind traffic_step() {
     using t = traffic_spec;

@@ -87,6 +87,8 @@ const char* trn_last_error(const trn_device* device);
  * TRN_TIMED_OUT (firmware never published its id), TRN_PROTOCOL_ERROR (id out of range for the
  * platform, missing BAR). */
 trn_status trn_probe(trn_device* device);
+/** Whether the function responds but has lost what trn_probe enabled, as after a loss of power. */
+bool trn_lost_probe(trn_device* device);
 
 /** Resets the whole device, then sets up DMA engines and host rings (contract 5, 6.3). Handshake:
  * with firmware on silicon revisions, with the simulator's reset register on revision 255 (with
@@ -98,6 +100,9 @@ trn_status trn_reset_device(trn_device* device);
  * engines up again (contract 5.2, 5.3). Memory keeps its contents. Copies in flight on these cores
  * end with TRN_ABORTED. */
 trn_status trn_reset_cores(trn_device* device, uint32_t core_map);
+/** Number of resets that trn_reset_device and trn_reset_cores have requested of a core: its
+ * collective firmware, queues and semaphores are those from after the last one. */
+uint32_t trn_core_resets(const trn_device* device, uint32_t core);
 
 /** Variant of the chip, by its PCI revision id (contract 2). */
 typedef enum trn_mode { TRN_MODE_SILICON = 0, TRN_MODE_QEMU = 1, TRN_MODE_EMULATOR = 2 } trn_mode;

@@ -168,6 +168,30 @@ TEST_F(StubReset, RetriesAndTimesOutWhenFirmwareIsSilent) {
     EXPECT_EQ(trn_copy(device, 0, 0, 0, 1), TRN_NOT_READY);
 }
 
+TEST_F(StubReset, ADeviceWhoseRegistersReadAsOnesIsGoneAfterTwoSeconds) {
+    create();
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    const auto request = fake_device::misc + TRN_MISC_RAM_RESET_REQUEST_OFFSET;
+    chip.on_write[fake_device::misc + TRN_MISC_RAM_TRIGGER_OFFSET] = [&](std::uint32_t) {
+        chip.bar0[request] = ~0u;
+    };
+    EXPECT_EQ(trn_reset_device(device), TRN_DEVICE_GONE) << trn_last_error(device);
+    EXPECT_LT(chip.time, 3'000'000'000);
+}
+
+TEST_F(StubReset, ADeviceThatAnswersAgainWithinTwoSecondsIsReset) {
+    create();
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    const auto request = fake_device::misc + TRN_MISC_RAM_RESET_REQUEST_OFFSET;
+    chip.on_write[fake_device::misc + TRN_MISC_RAM_TRIGGER_OFFSET] = [&](std::uint32_t) {
+        chip.bar0[request] = ~0u;
+        chip.at(1'500'000'000, [&] { chip.bar0[request] = 1; });
+        chip.at(3'000'000'000, [&] { chip.bar0[request] = 0; });
+    };
+    EXPECT_EQ(trn_reset_device(device), TRN_OK) << trn_last_error(device);
+    EXPECT_EQ(trn_core_resets(device, 0), 1u);
+}
+
 TEST_F(StubReset, FailsWhenTheResetStaysInProgress) {
     create();
     ASSERT_EQ(trn_probe(device), TRN_OK);
