@@ -44,7 +44,8 @@ public:
         if (!semaphores_given_)
             for (const transfer& t : set_.transfers)
                 if (t.semaphore)
-                    semaphores_.insert({static_cast<std::uint8_t>(t.semaphore_core), *t.semaphore});
+                    semaphores_.insert(
+                        {static_cast<std::uint16_t>(t.semaphore_core), *t.semaphore});
         set_.generation = generation_;
         set_.semaphores.assign(semaphores_.begin(), semaphores_.end());
         return std::move(set_);
@@ -279,7 +280,7 @@ private:
     };
     std::vector<transfer_start> starts_;  ///< of the current stream
     collective_queues collective_queues_;
-    semaphore_set semaphores_;  ///< semaphores that start at 0
+    semaphore_set semaphores_;  ///< semaphores and events that start at 0
     bool semaphores_given_ = false;
     std::map<std::string, std::size_t, std::less<>> labels_;
     std::vector<label_use> uses_;

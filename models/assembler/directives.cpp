@@ -120,12 +120,14 @@ unsigned program_names::read_core(cursor& in) {
     return core;
 }
 
-std::array<std::uint8_t, 2> program_names::read_semaphore(cursor& in) {
+sync_index program_names::read_semaphore(cursor& in) {
     const unsigned of = read_core(in);
-    in.expect("S[");
-    const auto index = in.number<std::uint8_t>();
+    const bool event = in.accept("E[");
+    if (!event) in.expect("S[");
+    const unsigned index = in.number<std::uint8_t>();
     in.expect("]");
-    return {static_cast<std::uint8_t>(of), index};
+    return {static_cast<std::uint16_t>(of),
+            static_cast<std::uint16_t>(event ? first_event + index : index)};
 }
 
 void program_names::read_tensor(cursor& in) {

@@ -28,7 +28,7 @@ public:
     /// Reads "core1." and returns 1; without it, returns the present core.
     unsigned read_core(cursor& in);
     /// "S[5]", "core1.S[5]": \returns core and index
-    std::array<std::uint8_t, 2> read_semaphore(cursor& in);
+    sync_index read_semaphore(cursor& in);
     /// After "@": "x+64", "core1.S[5]", "control.vector+4", "sbuf+0x100", "cc[0]", "program.vector"
     relocation read_address(cursor& in);
     const transfer& read_transfer_name(cursor& in) const;

@@ -444,7 +444,8 @@ std::string disassemble(const program_set& set) {
     }
     text += ".semaphores";
     for (const auto& [of, index] : set.semaphores)
-        add(text, " {}S[{}]", of == core ? "" : fmt::format("core{}.", of), index);
+        add(text, " {}{}[{}]", of == core ? "" : fmt::format("core{}.", of),
+            index < first_event ? 'S' : 'E', index % first_event);
     text += '\n';
     for (std::size_t n = 0; n < set.streams.size(); ++n) {
         const stream& s = set.streams[n];

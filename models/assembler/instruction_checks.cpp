@@ -15,26 +15,29 @@ namespace trn::isa {
 
 void add_semaphores(const instruction& i, unsigned core, std::span<const relocation> relocations,
                     semaphore_set& semaphores) {
-    const auto note = [&](bool is_semaphore, std::uint8_t index) {
-        if (is_semaphore) semaphores.insert({static_cast<std::uint8_t>(core), index});
+    const auto note = [&](unsigned of, unsigned index) {
+        semaphores.insert({static_cast<std::uint16_t>(of), static_cast<std::uint16_t>(index)});
     };
-    const auto waits = [](std::uint8_t mode) {
-        return (mode >= 1 && mode <= 4) || mode == static_cast<unsigned>(wait_mode::ge_subtract);
+    const auto waits = [&](std::uint8_t mode, unsigned index) {
+        const auto m = static_cast<wait_mode>(mode);
+        const bool event = m == wait_mode::event_set || m == wait_mode::event_clear;
+        if (m != wait_mode::none) note(core, event ? first_event + index : index);
     };
-    const auto updates = [](std::uint8_t mode) { return (mode & 7) >= 1 && (mode & 7) <= 3; };
-    note(waits(i.wait.mode), i.wait.index);
-    note(updates(i.update.mode), i.update.index);
+    const auto updates = [&](unsigned mode, unsigned index) {
+        const auto m = static_cast<update_mode>(mode & ~unsigned{at_issue});
+        const bool event = m == update_mode::event_set || m == update_mode::event_clear;
+        if (m != update_mode::none) note(core, event ? first_event + index : index);
+    };
+    waits(i.wait.mode, i.wait.index);
+    updates(i.update.mode, i.update.index);
     if (const auto* list = std::get_if<sync_list>(&i.control))
         for (const sync_entry& e : *list)
-            note((e.mode & sync_entry::update) != 0
-                     ? updates(static_cast<std::uint8_t>(e.mode & ~sync_entry::update))
-                     : waits(e.mode),
-                 e.index);
-    if (const auto* copy = std::get_if<dge_copy_fields>(&i.control)) note(true, copy->semaphore);
+            (e.mode & sync_entry::update) != 0
+                ? updates(e.mode & ~unsigned{sync_entry::update}, e.index)
+                : waits(e.mode, e.index);
+    if (const auto* copy = std::get_if<dge_copy_fields>(&i.control)) note(core, copy->semaphore);
     for (const relocation& r : relocations)
-        if (r.kind == relocation::target::increment)
-            semaphores.insert(
-                {static_cast<std::uint8_t>(r.core), static_cast<std::uint8_t>(r.object)});
+        if (r.kind == relocation::target::increment) note(r.core, r.object);
 }
 
 namespace {

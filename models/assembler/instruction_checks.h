@@ -13,10 +13,9 @@
 
 namespace trn::isa {
 
-/// Core and index of each semaphore.
-using semaphore_set = std::set<std::array<std::uint8_t, 2>>;
+using semaphore_set = std::set<sync_index>;
 
-/// Adds the semaphores that an instruction of `core` waits for or changes.
+/// Adds the semaphores and events that an instruction of `core` waits for or changes.
 void add_semaphores(const instruction& i, unsigned core, std::span<const relocation> relocations,
                     semaphore_set& semaphores);
 

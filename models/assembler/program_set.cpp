@@ -53,7 +53,7 @@ const record_kind& kind_of(table t) {
         {reg::tensor_name, begin_of(reg::transfer_name), 1 << 14, "tensors"},
         {reg::transfer_name, begin_of(reg::relocation_stream), 1 << 18, "transfers"},
         {reg::relocation_stream, begin_of(reg::semaphore_core), 1 << 20, "relocations"},
-        {reg::semaphore_core, begin_of(reg::line), max_set_cores * 256, "semaphores"},
+        {reg::semaphore_core, begin_of(reg::line), max_set_cores * 2 * first_event, "semaphores"},
         {reg::line, begin_of(reg::file_name), 1 << 25, "lines"},
         {reg::file_name, begin_of(reg::file_name) + 4, 256, "files"},
         {reg::magic_lo, 1, 16 << 20, "bytes of strings"},
@@ -241,9 +241,9 @@ public:
         for (std::size_t i = 0; i < begin(table::transfers); ++i) read_transfer(i);
         for (std::size_t i = 0; i < begin(table::relocations); ++i) read_relocation(i);
         for (std::size_t i = 0; i < begin(table::semaphores); ++i)
-            set_.semaphores.push_back(
-                {static_cast<std::uint8_t>(core(i, reg::semaphore_core)),
-                 static_cast<std::uint8_t>(below(i, reg::semaphore_index, 256, "index"))});
+            set_.semaphores.push_back({static_cast<std::uint16_t>(core(i, reg::semaphore_core)),
+                                       static_cast<std::uint16_t>(below(
+                                           i, reg::semaphore_index, 2 * first_event, "index"))});
         for (std::size_t i = 0; i < begin(table::files); ++i)
             set_.files.push_back(string(i, reg::file_name, max_path_bytes));
         read_lines();

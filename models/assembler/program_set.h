@@ -114,6 +114,10 @@ struct relocation {
     bool operator==(const relocation&) const = default;
 };
 
+/// Core, and index of a semaphore; from first_event on of an event.
+using sync_index = std::array<std::uint16_t, 2>;
+inline constexpr std::uint16_t first_event = 256;
+
 struct program_set {
     std::optional<isa::generation> generation = {};
     unsigned cores = 1;
@@ -121,8 +125,8 @@ struct program_set {
     std::vector<tensor> tensors = {};
     std::vector<transfer> transfers = {};
     std::vector<relocation> relocations = {};
-    std::vector<std::array<std::uint8_t, 2>> semaphores = {};  ///< core, index; sorted
-    std::vector<std::string> files = {};                       ///< files of the lines; {}: none
+    std::vector<sync_index> semaphores = {};  ///< set to 0 before the start; sorted
+    std::vector<std::string> files = {};      ///< files of the lines; {}: none
 };
 
 bool is_program_set(std::span<const std::uint8_t> file);

@@ -46,8 +46,20 @@ static trn_status read_set(trn_program* program, const void* bytes, uint64_t siz
     return TRN_OK;
 }
 
+trn_program* trn_program_other(const trn_program* program, const trn_program* after) {
+    trn_member* link = after ? after->loaded.next : program->device->programs;
+    if (link == &program->loaded) link = link->next;
+    return (trn_program*)link;
+}
+
+bool trn_programs_share_core(const trn_program* a, const trn_program* b) {
+    return a->options.core < b->options.core + b->set.cores &&
+           b->options.core < a->options.core + a->set.cores;
+}
+
 void trn_program_free(trn_program* program) {
     if (!program) return;
+    trn_list_remove(&program->loaded);
     for (uint32_t core = 0; core < SET_MAX_CORES; ++core) free(program->cores[core].bytes);
     trn_set_free(&program->set);
     free(program->tensors);
@@ -70,11 +82,13 @@ trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size
         status = p->tensors ? trn_program_place(p)
                             : trn_fail(device, TRN_NO_MEMORY, "no host memory for tensors");
     }
-    if (status != TRN_OK)
+    if (status != TRN_OK) {
         trn_program_free(p);
-    else
-        *program = p;
-    return status;
+        return status;
+    }
+    trn_list_add(&device->programs, &p->loaded);
+    *program = p;
+    return TRN_OK;
 }
 
 static void stop_engines(trn_program* program) {
@@ -87,14 +101,9 @@ static void stop_engines(trn_program* program) {
                                TRN_SEQUENCER_CONTROL_STOP_MASK);
 }
 
-trn_status trn_program_unload(trn_program* program) {
-    if (!program) return TRN_OK;
+trn_status trn_program_release(trn_program* program) {
     trn_device* device = program->device;
     trn_status status = TRN_OK;
-    if (program->is_running) {
-        stop_engines(program);
-        status = trn_mmio_end(device);
-    }
     for (uint32_t core = 0; core < program->set.cores; ++core) {
         program_core* c = &program->cores[core];
         const uint32_t first = (program->options.core + core) * TRN_ENGINES_PER_CORE;
@@ -108,7 +117,21 @@ trn_status trn_program_unload(trn_program* program) {
             const trn_status closed = trn_notifications_close(device, &c->notifications);
             if (status == TRN_OK) status = closed;
         }
+        c->has_notifications = false;
     }
+    program->has_queues = program->is_prepared = false;
+    return status;
+}
+
+trn_status trn_program_unload(trn_program* program) {
+    if (!program) return TRN_OK;
+    trn_status status = TRN_OK;
+    if (program->is_running) {
+        stop_engines(program);
+        status = trn_mmio_end(program->device);
+    }
+    const trn_status released = trn_program_release(program);
+    if (status == TRN_OK) status = released;
     trn_program_free_memory(program);
     trn_program_free(program);
     return status;

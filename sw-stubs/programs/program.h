@@ -23,6 +23,7 @@ typedef struct program_ring {
 /* HBM of one core: image (a constant, streams, rings, source lines), then tensors. */
 typedef struct program_core {
     uint64_t begin, next, end; /* usable memory, AXI */
+    uint64_t first;            /* taken: from there to `next`; nothing if that is `begin` */
     bool has_memory;           /* allocated by the kernel driver */
     uint64_t image, image_bytes;
     uint8_t* bytes; /* of the image; NULL until it is built */
@@ -35,6 +36,7 @@ typedef struct program_core {
 } program_core;
 
 struct trn_program {
+    trn_member loaded; /* in the device's list; first, so that both have one address */
     trn_device* device;
     trn_program_options options;
     program_set set;
@@ -44,6 +46,14 @@ struct trn_program {
     uint8_t over[SET_MAX_CORES]; /* engines detected as halted, failed or stopped */
     trn_program_result result;
 };
+
+/* The loaded program of the device after `after` that is not `program`; NULL: the first, the end.
+ */
+trn_program* trn_program_other(const trn_program* program, const trn_program* after);
+/* Whether both run on some core of the device. */
+bool trn_programs_share_core(const trn_program* a, const trn_program* b);
+/* Releases queues and notification rings. Precondition: the program does not run. */
+trn_status trn_program_release(trn_program* program);
 
 /* Assigns addresses to images and tensors, without access to device memory. */
 trn_status trn_program_place(trn_program* program);

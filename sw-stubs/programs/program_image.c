@@ -42,14 +42,38 @@ static void find_memory(const trn_program* program, uint32_t core, program_core*
     c->next = c->begin;
 }
 
+/* Whether the addresses of the program are in the device's memory: not before a kernel driver has
+ * allocated them. */
+static bool has_addresses(const trn_program* program) {
+    return !program->device->transport.kernel || program->options.memory_bytes;
+}
+
+/* The end of a loaded program's memory that overlaps these bytes; 0: there is none. */
+static uint64_t end_of_overlap(const trn_program* program, uint64_t at, uint64_t size) {
+    const trn_program* other = trn_program_other(program, NULL);
+    for (; other; other = trn_program_other(program, other))
+        for (uint32_t core = 0; core < other->set.cores; ++core) {
+            const program_core* c = &other->cores[core];
+            if (c->next != c->begin && at < c->next && c->first < at + size) return c->next;
+        }
+    return 0;
+}
+
 static trn_status take(trn_program* program, uint32_t core, uint64_t size, uint64_t alignment,
                        uint64_t* address) {
     program_core* c = &program->cores[program->options.memory_bytes ? 0 : core];
-    const uint64_t at = aligned(c->next, alignment);
+    uint64_t at = aligned(c->next, alignment);
+    if (has_addresses(program))
+        for (uint64_t end; at <= c->end && size <= c->end - at;) {
+            end = end_of_overlap(program, at, size);
+            if (end == 0) break;
+            at = aligned(end, alignment);
+        }
     if (at < c->next || at > c->end || size > c->end - at)
         return trn_fail(program->device, TRN_NO_MEMORY,
                         "the program does not fit: %llu bytes more, of %llu for core %u",
                         (unsigned long long)size, (unsigned long long)(c->end - c->begin), core);
+    if (c->next == c->begin) c->first = at;
     *address = at;
     c->next = at + size;
     return TRN_OK;
@@ -182,6 +206,7 @@ static trn_status allocate_core(trn_program* program, uint32_t core) {
     if (status != TRN_OK) return status;
     c->has_memory = true;
     c->image += c->begin;
+    c->first += c->begin;
     c->next += c->begin;
     c->end = c->next;
     for (uint32_t n = 0; n < set->tensor_count; ++n)

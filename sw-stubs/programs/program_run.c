@@ -54,6 +54,9 @@ static trn_status read_control(trn_program* program, uint32_t core, uint32_t eng
     return trn_mmio_end(program->device);
 }
 
+static trn_status poll_engines(trn_program* program, bool every);
+static trn_status fail_busy(trn_program* other);
+
 /* ---- starting ---- */
 
 static trn_status clear_engine(trn_program* program, uint32_t core, uint32_t engine) {
@@ -94,20 +97,25 @@ static trn_status assign_rings(trn_program* program) {
     return status;
 }
 
-static trn_status zero_semaphores(trn_program* program) {
+/* Sets a semaphore to 0, or clears an event. */
+static trn_status zero(trn_program* program, const set_semaphore* s) {
     trn_device* device = program->device;
-    trn_status status = TRN_OK;
-    for (uint32_t n = 0; n < program->set.semaphore_count && status == TRN_OK; ++n) {
-        const set_semaphore* s = &program->set.semaphores[n];
-        const uint32_t core = device_core(program, s->core), zero = 0;
-        status =
-            program->options.control == TRN_CONTROL_BY_DMA
-                ? trn_program_engine(
-                      device, core,
-                      trn_sbuf_address(device, core, CORE_SYNC + SYNC(SEMAPHORE_SET)(s->index)),
-                      &zero, sizeof zero)
-                : trn_semaphore_set(device, TRN_SYNC_CORE, core, s->index, 0);
+    const uint32_t core = device_core(program, s->core), value = 0;
+    const bool is_event = s->index >= SET_FIRST_EVENT;
+    const uint32_t index = s->index % SET_FIRST_EVENT;
+    if (program->options.control == TRN_CONTROL_BY_DMA) {
+        const uint64_t at = is_event ? SYNC(EVENT)(index) : SYNC(SEMAPHORE_SET)(index);
+        return trn_program_engine(device, core, trn_sbuf_address(device, core, CORE_SYNC + at),
+                                  &value, sizeof value);
     }
+    return is_event ? trn_event_set(device, TRN_SYNC_CORE, core, index, value)
+                    : trn_semaphore_set(device, TRN_SYNC_CORE, core, index, 0);
+}
+
+static trn_status zero_semaphores(trn_program* program) {
+    trn_status status = TRN_OK;
+    for (uint32_t n = 0; n < program->set.semaphore_count && status == TRN_OK; ++n)
+        status = zero(program, &program->set.semaphores[n]);
     return status;
 }
 
@@ -141,6 +149,12 @@ static trn_status set_lines(trn_program* program, uint32_t core, uint32_t engine
     return write_control(program, core, engine, SEQUENCER(LINES_LO), registers, 2);
 }
 
+/* Clears FP_CONFIG and SEED, which a program before may have set. */
+static trn_status clear_number_settings(trn_program* program, uint32_t core, uint32_t engine) {
+    const uint32_t registers[] = {0, 0};
+    return write_control(program, core, engine, SEQUENCER(FP_CONFIG), registers, 2);
+}
+
 static trn_status set_up_engine(trn_program* program, uint32_t core, uint32_t engine) {
     const program_core* c = &program->cores[core];
     const uint64_t at = c->image + c->stream_at[engine];
@@ -148,6 +162,7 @@ static trn_status set_up_engine(trn_program* program, uint32_t core, uint32_t en
         (uint32_t)at, (uint32_t)(at >> 32), program->set.streams[c->stream[engine]].words, 0};
     trn_status status =
         write_control(program, core, engine, SEQUENCER(PROGRAM_LO), registers, PROGRAM_REGISTERS);
+    if (status == TRN_OK) status = clear_number_settings(program, core, engine);
     if (status == TRN_OK)
         status = write_control(program, core, engine, SEQUENCER(WAIT_LIMIT),
                                &program->options.wait_limit_us, 1);
@@ -170,9 +185,24 @@ static trn_status start_engine(trn_program* program, uint32_t core, uint32_t eng
     return write_control(program, core, engine, SEQUENCER(CONTROL), &start, 1);
 }
 
+/* Releases the queues and notification rings of other programs on the cores: a core runs one
+ * program at a time. */
+static trn_status take_cores(trn_program* program) {
+    trn_status status = TRN_OK;
+    trn_program* other = trn_program_other(program, NULL);
+    for (; other && status == TRN_OK; other = trn_program_other(program, other)) {
+        if (!trn_programs_share_core(program, other)) continue;
+        if (other->is_running) status = poll_engines(other, true);
+        if (status == TRN_OK && other->is_running) return fail_busy(other);
+        if (status == TRN_OK) status = trn_program_release(other);
+    }
+    return status;
+}
+
 trn_status trn_program_prepare(trn_program* program) {
     trn_device* device = program->device;
     trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = take_cores(program);
     if (status == TRN_OK) status = each_engine(program, clear_engine);
     if (status != TRN_OK) return status;
     program->is_running = false;
@@ -357,6 +387,14 @@ static trn_status describe_waiter(trn_program* program, char* text, size_t size)
     snprintf(text, size, "the %s engine of core %u is %s at %s%s", trn_core_engine_name(engine),
              number, trn_core_engine_mode_name(state.mode), place, waits);
     return TRN_OK;
+}
+
+static trn_status fail_busy(trn_program* other) {
+    char waiter[WAITER_TEXT];
+    const trn_status status = describe_waiter(other, waiter, sizeof waiter);
+    if (status != TRN_OK) return status;
+    return trn_fail(other->device, TRN_BUSY,
+                    "another program runs there, and a core runs one at a time: %s", waiter);
 }
 
 static trn_status timed_out(trn_program* program, uint64_t limit) {

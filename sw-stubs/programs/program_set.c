@@ -30,7 +30,8 @@ static const struct {
     {AT(TENSOR_NAME), AT(TRANSFER_NAME) - AT(TENSOR_NAME), 1u << 14, "tensors"},
     {AT(TRANSFER_NAME), AT(RELOCATION_STREAM) - AT(TRANSFER_NAME), 1u << 18, "transfers"},
     {AT(RELOCATION_STREAM), AT(SEMAPHORE_CORE) - AT(RELOCATION_STREAM), 1u << 20, "relocations"},
-    {AT(SEMAPHORE_CORE), AT(LINE) - AT(SEMAPHORE_CORE), SET_MAX_CORES * 256u, "semaphores"},
+    {AT(SEMAPHORE_CORE), AT(LINE) - AT(SEMAPHORE_CORE), SET_MAX_CORES * 2 * SET_FIRST_EVENT,
+     "semaphores"},
     {AT(LINE), AT(FILE_NAME) - AT(LINE), 1u << 25, "lines"},
     {AT(FILE_NAME), 4, 256, "files"},
     {0, 1, 16u << 20, "bytes of strings"},
@@ -282,7 +283,8 @@ static void read_rest(reader* r) {
     for (uint32_t n = 0; n < r->counts[SEMAPHORES] && r->fault == SET_OK; ++n) {
         r->set->semaphores[n].core =
             below(r, SEMAPHORES, n, AT(SEMAPHORE_CORE), r->set->cores, "core");
-        r->set->semaphores[n].index = below(r, SEMAPHORES, n, AT(SEMAPHORE_INDEX), 256, "index");
+        r->set->semaphores[n].index =
+            below(r, SEMAPHORES, n, AT(SEMAPHORE_INDEX), 2 * SET_FIRST_EVENT, "index");
     }
     for (uint32_t n = 0; n < r->counts[FILES] && r->fault == SET_OK; ++n)
         r->set->files[n] = string(r, FILES, n, AT(FILE_NAME), MAX_PATH_BYTES);

@@ -65,8 +65,9 @@ typedef struct set_relocation {
     uint64_t addend;
 } set_relocation;
 
+#define SET_FIRST_EVENT 256u
 typedef struct set_semaphore {
-    uint32_t core, index;
+    uint32_t core, index; /* from SET_FIRST_EVENT on: an event */
 } set_semaphore;
 
 typedef struct program_set {

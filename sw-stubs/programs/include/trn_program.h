@@ -99,9 +99,10 @@ typedef struct trn_program_options {
     uint32_t wait_limit_us; /**< WAIT_LIMIT of every engine; 0: none */
 } trn_program_options;
 
-/** Checks a program set file and assigns its addresses on the device, without writing or running
- * it. `bytes` is copied. options may be NULL. TRN_INVALID_ARGUMENT: damaged file or unknown core;
- * TRN_NOT_SUPPORTED: file for another generation; TRN_NO_MEMORY: the program does not fit. */
+/** Checks a program set file and assigns its addresses on the device, apart from those of other
+ * loaded programs, without writing or running it. `bytes` is copied. options may be NULL.
+ * TRN_INVALID_ARGUMENT: damaged file or unknown core; TRN_NOT_SUPPORTED: file for another
+ * generation; TRN_NO_MEMORY: the program does not fit. */
 trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size,
                             const trn_program_options* options, trn_program** program);
 
@@ -149,7 +150,8 @@ trn_status trn_program_read(trn_program* program, uint32_t tensor, uint64_t offs
                             uint64_t size);
 
 /** Resets the program's engines, writes changed streams and rings to HBM, assigns the rings to
- * queues, and clears the program's semaphores. TRN_BUSY: an engine is running. */
+ * queues, and clears the program's semaphores and events and its engines' FP_CONFIG and SEED.
+ * TRN_BUSY: an engine, or another loaded program on a core of this one, is running. */
 trn_status trn_program_prepare(trn_program* program);
 /** Starts all engines, after trn_program_prepare unless it was called since the last start. */
 trn_status trn_program_start(trn_program* program);

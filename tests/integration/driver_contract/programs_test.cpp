@@ -191,6 +191,125 @@ TEST_P(DriverContract, TwoCoresWaitForEachOtherByAddressesOfTheirSemaphores) {
     });
 }
 
+/// y[0] = x[0] + 1 by the GPSIMD engine.
+const auto increment = set_of(R"(
+.tensor x int32 [1] in
+.tensor y int32 [1] out
+.engine gpsimd
+    reg_load rd=R1 type=int32 address=@x
+    reg_alu op=add rd=R1 ra=R1 imm=1
+    reg_store ra=R1 type=int32 address=@y
+    halt code=3
+)");
+
+TEST_P(DriverContract, LoadedProgramsOfACoreHaveSeparateMemory) {
+    drive([&](device& chip) {
+        const loaded_program a(chip, increment, on_core(1));
+        const loaded_program b(chip, increment, on_core(1));
+        a.write(a.find("x"), bytes_of({10}));
+        b.write(b.find("x"), bytes_of({20}));
+        for (int run = 0; run < 2; ++run) {
+            a.run(100 * ms);
+            b.run(100 * ms);
+            EXPECT_EQ(a.read(a.find("y")), bytes_of({11}));
+            EXPECT_EQ(b.read(b.find("y")), bytes_of({21}));
+        }
+        std::uint64_t first = 0;
+        {
+            const loaded_program c(chip, increment, on_core(1));
+            first = c.find("x").address;
+            EXPECT_GT(first, b.find("x").address);
+        }
+        const loaded_program d(chip, increment, on_core(1));
+        EXPECT_EQ(d.find("x").address, first) << "the memory of an unloaded program is free";
+    });
+}
+
+TEST_P(DriverContract, ACoreRunsOneProgramAtATime) {
+    drive([&](device& chip) {
+        auto a = std::make_unique<loaded_program>(
+            chip, set_of(".engine scalar\nwait S[9]>=5 nop\nhalt code=8\n"), on_core(1));
+        const loaded_program b(chip, set_of(".engine vector\nwait S[8]>=5 nop\nhalt code=9\n"),
+                               on_core(1));
+        chip.check(trn_program_start(a->get()));
+        EXPECT_EQ(trn_program_start(b.get()), TRN_BUSY);
+        EXPECT_THAT(trn_last_error(chip),
+                    HasSubstr("another program runs there, and a core runs one at a time: the "
+                              "scalar engine of core 1 is"));
+        chip.check(trn_semaphore_set(chip, TRN_SYNC_CORE, 1, 9, 5));
+        trn_program_result result{};
+        chip.check(trn_program_wait(a->get(), 100 * ms, &result));
+        EXPECT_EQ(result.codes[0][TRN_SCALAR_ENGINE], 8u);
+
+        // a's slot is b's now: its unload leaves b's notifications on.
+        chip.check(trn_program_start(b.get()));
+        a.reset();
+        chip.check(trn_semaphore_set(chip, TRN_SYNC_CORE, 1, 8, 5));
+        chip.check(trn_program_wait(b.get(), 100 * ms, &result));
+        EXPECT_EQ(result.codes[0][TRN_VECTOR_ENGINE], 9u);
+    });
+}
+
+TEST_P(DriverContract, EventsOfAProgramStartClear) {
+    drive([&](device& chip) {
+        // Sync must not read y before Scalar has written it.
+        const loaded_program program(chip, set_of(R"(
+.tensor y int32 [1] inout
+.tensor z int32 [1] out
+.engine scalar
+    delay cycles=12000
+    reg_move rd=R1 imm=7
+    reg_store ra=R1 type=int32 address=@y
+    update E[3]=1 nop
+    halt
+.engine sync
+    wait E[3]==1 reg_load rd=R2 type=int32 address=@y
+    reg_store ra=R2 type=int32 address=@z
+    halt
+)"),
+                                     {});
+        for (int run = 0; run < 2; ++run) {
+            program.write(program.find("y"), bytes_of({0}));
+            program.run(100 * ms);
+            EXPECT_EQ(program.read(program.find("z")), bytes_of({7}));
+        }
+    });
+}
+
+TEST_P(DriverContract, NumberSettingsOfAProgramDoNotStayForTheNext) {
+    const auto converts = [](const char* first) {
+        return set_of(
+            std::string(".tensor y fp16 [1, 1] out\n"
+                        ".transfer store sbuf[0:1, 64] -> y S[5]\n.engine sync\n") +
+            first +
+            "    update S[4]+=1 nop\n"
+            "    wait S[6]>=1 dma_start store\n    wait S[5]>=16 halt\n"
+            ".engine gpsimd\n"
+            "    wait S[4]>=1 update S[6]+=1 memset dst=sbuf[0:1, 64] fp16 [1:1] imm=1e6\n"
+            "    halt\n");
+    };
+    drive([&](device& chip) {
+        const loaded_program saturates(chip, converts("    write @control.gpsimd+0x28.4=2\n"), {});
+        const loaded_program plain(chip, converts(""), {});
+        saturates.run(100 * ms);
+        EXPECT_EQ(saturates.read(saturates.find("y")), (std::vector<std::uint8_t>{0xff, 0x7b}));
+        plain.run(100 * ms);
+        EXPECT_EQ(plain.read(plain.find("y")), (std::vector<std::uint8_t>{0x00, 0x7c}));
+    });
+}
+
+TEST_P(DriverContract, RefusesATensorWhoseSizeWraps) {
+    auto set = isa::assemble_set(".tensor x fp32 [1, 1] in\n.engine sync\nhalt\n", "test.trn");
+    set.tensors[0].shape = {2147418113, 2147549185};  // 2^64 + 4 bytes
+    const auto file = isa::write_program_set(set);
+    drive([&](device& chip) {
+        trn_program* program = nullptr;
+        EXPECT_EQ(trn_program_load(chip, file.data(), file.size(), nullptr, &program),
+                  TRN_INVALID_ARGUMENT);
+        EXPECT_THAT(trn_last_error(chip), HasSubstr("not 1 byte to 1 TiB"));
+    });
+}
+
 TEST_P(DriverContract, RefusesProgramsThatDoNotFitTheChip) {
     drive([&](device& chip) {
         trn_program* program = nullptr;

@@ -255,6 +255,21 @@ TEST(Directives, TransfersAreNotStartedInLoops) {
     EXPECT_EQ(mistakes_of(one + "branch if=always target=over\nover: dma_start a\n"), "");
 }
 
+TEST(Directives, EventsOfATextStartClear) {
+    const auto named =
+        of(".engine sync\nwait E[3]==1 update S[3]+=1 nop\n"
+           "event_semaphore wait E[4]==0 update E[5]=1\nupdate E[6]=0:at_issue nop\n");
+    EXPECT_THAT(named.semaphores,
+                ElementsAre(sync_index{0, 3}, sync_index{0, 256 + 3}, sync_index{0, 256 + 4},
+                            sync_index{0, 256 + 5}, sync_index{0, 256 + 6}));
+    const auto given =
+        of(".cores 2\n.semaphores S[1] core1.E[255]\n.engine sync\nwait E[3]==1 nop\n");
+    EXPECT_THAT(given.semaphores, ElementsAre(sync_index{0, 1}, sync_index{1, 511}));
+    const auto back = read_program_set(write_program_set(given));
+    EXPECT_EQ(back.semaphores, given.semaphores);
+    EXPECT_THAT(disassemble(back), HasSubstr(".semaphores S[1] core1.E[255]\n"));
+}
+
 TEST(Directives, OptionsAreGivenOnce) {
     const std::string x = ".tensor x fp32 [128, 16] in\n";
     EXPECT_THAT(mistakes_of(x + ".transfer a x -> sbuf[0:128, 0] queue=1 queue=2\n"),
