@@ -6,20 +6,13 @@
 #include <variant>
 
 #include "models/numerics/numerics.h"
+#include "models/tile/written_numbers.h"
 
 namespace trn {
 
 using numerics::element;
 
 namespace {
-
-void encode(element type, std::uint32_t value, std::uint8_t* bytes) {
-    const float real = std::bit_cast<float>(value);
-    if (is_integer(type))
-        std::memcpy(bytes, &value, sizeof value);
-    else
-        numerics::encode(type, &real, bytes, 1);
-}
 
 std::uint32_t decode(element type, const std::uint8_t* bytes) {
     if (!is_integer(type)) {
@@ -38,15 +31,27 @@ std::uint32_t decode(element type, const std::uint8_t* bytes) {
 }  // namespace
 
 progress scalar_access::execute(const isa::instruction& i, std::uint32_t pc,
-                                register_unit& registers) {
+                                register_unit& registers, const isa::number_settings& numbers) {
     const auto& f = std::get<isa::register_fields>(i.control);
     const auto type = static_cast<element>(f.selector);
     const bool loads = i.opcode == isa::opcode::reg_load;
     std::uint8_t bytes[4] = {};
-    if (!loads) encode(type, registers[f.ra], bytes);
+    written_numbers written(numbers);
+    if (!loads && is_integer(type)) {
+        std::memcpy(bytes, &registers[f.ra], sizeof bytes);
+    } else if (!loads) {
+        const float value = std::bit_cast<float>(registers[f.ra]);
+        written.convert(type, &value, 1, 0, bytes);
+        written.detect(type, bytes, 1);
+    }
     if (const progress p = transfer(f, pc, loads, bytes, numerics::size_of(type)); !is_finished(p))
         return p;
     if (loads) registers[f.rd] = decode(type, bytes);
+    if (written.numerical()) {
+        ++counters_.numerical;
+        signals_.send(notification::kind::error,
+                      static_cast<std::uint32_t>(isa::error::numerical) | pc << 8);
+    }
     return finished{};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "models/sequencer/engine_signals.h"
 #include "models/sequencer/engine_timeline.h"
 #include "models/sequencer/environment.h"
 #include "models/sequencer/progress.h"
@@ -12,16 +13,18 @@ namespace trn {
 class scalar_access {
 public:
     scalar_access(sequencer_environment& environment, isa::engine which, engine_clock& clock,
-                  engine_counters& counters, const engine_timeline& timeline,
-                  sc_core::sc_event& wake)
+                  engine_signals& signals, engine_counters& counters,
+                  const engine_timeline& timeline, sc_core::sc_event& wake)
         : core_(environment),
           engine_(which),
           clock_(clock),
+          signals_(signals),
           counters_(counters),
           timeline_(timeline),
           pending_(wake) {}
 
-    progress execute(const isa::instruction& i, std::uint32_t pc, register_unit& registers);
+    progress execute(const isa::instruction& i, std::uint32_t pc, register_unit& registers,
+                     const isa::number_settings& numbers);
     void reset() {
         ++resets_;
         pending_.abandon();
@@ -35,6 +38,7 @@ private:
     sequencer_environment& core_;
     const isa::engine engine_;
     engine_clock& clock_;
+    engine_signals& signals_;
     engine_counters& counters_;
     const engine_timeline& timeline_;
     pending_access pending_;

@@ -39,7 +39,7 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
       waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
       writes_(environment, clock_, which, wake_),
       generators_(environment, clock_, which, wake_),
-      scalars_(environment, which, clock_, counters_, timeline_, wake_),
+      scalars_(environment, which, clock_, signals_, counters_, timeline_, wake_),
       rows_(environment, clock_, counters_, timeline_, wake_),
       compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
 
@@ -403,7 +403,10 @@ sequencer::step sequencer::control(const instruction& i) {
     }
     case opcode::reg_load:
     case opcode::reg_store:
-        return after_all_earlier(i, [&] { return scalars_.execute(i, pc_, registers_); });
+        return after_all_earlier(i, [&] {
+            const auto numbers = settings_.numbers(completions_.issued());
+            return scalars_.execute(i, pc_, registers_, numbers);
+        });
     case opcode::load_table:
         compute_.load_table(static_cast<unsigned>(std::get<isa::register_fields>(i.control).imm));
         retire_control(i, clock_.local());

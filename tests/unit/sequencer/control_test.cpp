@@ -236,6 +236,47 @@ TEST_F(ControlInstructions, RegStoreTakesLowBitsOrConvertsFp32Bits) {
     EXPECT_EQ(sbuf_float(7, 32), -3.0f);
 }
 
+TEST_F(ControlInstructions, RegStoreFollowsFpConfigAndWritesCanonicalNans) {
+    namespace fp = sequencer_regs::fp_config;
+    const auto stored = [&](std::uint32_t value, std::string_view type) {
+        run(Y, fmt::format("reg_move rd=R1 imm={}\nreg_store ra=R1 type={} address=0x400\nhalt",
+                           value, type));
+        EXPECT_EQ(state_of(Y), halted);
+        std::uint32_t word;
+        std::memcpy(&word, ram.bytes().data() + 0x400, sizeof word);
+        return word;
+    };
+    const auto million = std::bit_cast<std::uint32_t>(1e6f);
+    EXPECT_EQ(stored(million, "fp16") & 0xffff, 0x7c00u);
+    EXPECT_EQ(stored(0xffa1'2345, "fp32"), 0x7fc0'0000u);
+    EXPECT_EQ(stored(0xffa1'2345, "int32"), 0xffa1'2345u);
+    EXPECT_EQ(stored(0xffa1'2345, "bf16") & 0xffff, 0x7fc0u);
+
+    set(control::fp_config, Y, static_cast<std::uint32_t>(fp::saturate.mask()));
+    EXPECT_EQ(stored(million, "fp16") & 0xffff, 0x7bffu);
+
+    // Between 1 and the next BF16 number: rounded up sometimes.
+    set(control::fp_config, Y, static_cast<std::uint32_t>(fp::stochastic.mask()));
+    unsigned up = 0;
+    for (std::uint32_t seed = 0; seed < 64; ++seed) {
+        set(control::seed, Y, seed);
+        up += (stored(0x3f80'4000, "bf16") & 0xffff) == 0x3f81;
+    }
+    EXPECT_GT(up, 4u);
+    EXPECT_LT(up, 32u);
+}
+
+TEST_F(ControlInstructions, RegStoreReportsANanThatItWrites) {
+    namespace fp = sequencer_regs::fp_config;
+    constexpr std::uint8_t error_kind = 3;
+    set(control::fp_config, Y, static_cast<std::uint32_t>(fp::nan_detect.mask()));
+    run(Y,
+        "reg_move rd=R1 imm=0x7fc00000\nreg_store ra=R1 type=uint32 address=0x400\n"
+        "reg_store ra=R1 type=fp16 where=sbuf[3, 0]\nhalt");
+    EXPECT_EQ(state_of(Y), halted);
+    EXPECT_THAT(entries(4), ElementsAre(entry{error_kind, 4, 2u << 8 | 9}));
+}
+
 TEST_F(ControlInstructions, BranchComparesSignedAndCountsWordsFromItself) {
     struct row {
         const char* condition;
