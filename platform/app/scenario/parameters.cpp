@@ -219,11 +219,14 @@ location reader::place(std::string_view key, std::string (*fault)(const location
 
 std::vector<std::string> reader::texts(std::string_view key) const {
     std::vector<std::string> all;
-    const auto value = map_.at(key);
-    if (!value) return all;
-    for (const auto& item : value.is_list() ? value.items() : std::vector{value})
-        all.push_back(replaced(item, *point_));
+    for (const auto& item : listed(key)) all.push_back(replaced(item, *point_));
     return all;
+}
+
+std::vector<config::node> reader::listed(std::string_view key) const {
+    const auto value = map_.at(key);
+    if (!value) return {};
+    return value.is_list() ? value.items() : std::vector{value};
 }
 
 std::vector<std::uint64_t> reader::numbers(std::string_view key) const {

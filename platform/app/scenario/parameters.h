@@ -62,6 +62,9 @@ public:
     location place(std::string_view key, std::string (*fault)(const location&) = nullptr) const;
     template <class E>
     E choice(std::string_view key) const;
+    /// A list of choices, or a single one; reports an empty list.
+    template <class E>
+    std::vector<E> choices(std::string_view key) const;
     reader map(std::string_view key) const { return {map_.at(key), *point_}; }
     /// A list of texts, or a single text.
     std::vector<std::string> texts(std::string_view key) const;
@@ -76,16 +79,19 @@ public:
     static std::uint64_t time_of(const config::node& value, const parameters& point);
 
 private:
+    /// The items of a list, or the value itself.
+    std::vector<config::node> listed(std::string_view key) const;
+    template <class E>
+    static E choice_of(const config::node& value, const parameters& point);
+
     config::node map_;
     const parameters* point_;
 };
 
 template <class E>
-E reader::choice(std::string_view key) const {
+E reader::choice_of(const config::node& value, const parameters& point) {
     std::vector<std::string_view> names;
-    const auto value = map_.at(key);
-    if (!value) return {};
-    const auto word = replaced(value, *point_);
+    const auto word = replaced(value, point);
     for (const auto& c : config::choices<E>::list) {
         if (c.name == word) return c.value;
         names.push_back(c.name);
@@ -93,6 +99,21 @@ E reader::choice(std::string_view key) const {
     value.report(mistake::not_a_choice, "'" + word + "' is not a valid choice",
                  suggest(word, names));
     return {};
+}
+
+template <class E>
+E reader::choice(std::string_view key) const {
+    const auto value = map_.at(key);
+    return value ? choice_of<E>(value, *point_) : E{};
+}
+
+template <class E>
+std::vector<E> reader::choices(std::string_view key) const {
+    std::vector<E> all;
+    for (const auto& item : listed(key)) all.push_back(choice_of<E>(item, *point_));
+    if (all.empty() && has(key))
+        map_.at(key).report(mistake::wrong_shape, "an empty list allows no choice");
+    return all;
 }
 
 }  // namespace trn::scenario

@@ -30,6 +30,10 @@ json reference(const std::string& name) {
     return {{"$ref", "#/$defs/" + name}};
 }
 
+json one_or_list(const json& item) {
+    return {{"anyOf", json::array({item, {{"type", "array"}, {"items", item}}})}};
+}
+
 json shape_of(value_shape shape) {
     const auto number = text_like("^[-+]?(0[xX][0-9a-fA-F_]+|0b[01_]+|[0-9_]+)$");
     auto size = text_like("^[0-9._]+ ?([kKMGT]i?)?B$");
@@ -38,7 +42,7 @@ json shape_of(value_shape shape) {
     case value_shape::text:
         return text;
     case value_shape::texts:
-        return {{"anyOf", json::array({text, {{"type", "array"}, {"items", text}}})}};
+        return one_or_list(text);
     case value_shape::number:
         return number_or(number);
     case value_shape::numbers:
@@ -64,15 +68,19 @@ json shape_of(value_shape shape) {
     case value_shape::steps:
         return reference("steps");
     case value_shape::choice:
+    case value_shape::choices:
         break;  // of_key() adds the allowed words
     }
     return json::object();
 }
 
+json one_of(const std::vector<std::string_view>& names) {
+    return {{"anyOf", json::array({{{"enum", names}}, text_like(replaced)})}};
+}
+
 json of_key(const step_key& key) {
-    json one = key.choices.empty()
-                   ? shape_of(key.shape)
-                   : json{{"anyOf", json::array({{{"enum", key.choices}}, text_like(replaced)})}};
+    json one = key.choices.empty() ? shape_of(key.shape) : one_of(key.choices);
+    if (key.shape == value_shape::choices) one = one_or_list(one);
     if (!key.doc.empty()) one["description"] = key.doc;
     return one;
 }
@@ -119,6 +127,7 @@ json step_schema() {
     }
     kinds["fails"] = shape_of(value_shape::text);
     kinds["saying"] = shape_of(value_shape::text);
+    kinds["may_fail"] = one_or_list(shape_of(value_shape::text));
     auto step = mapping(kinds);
     step["oneOf"] = one_of;
     return step;

@@ -66,6 +66,7 @@ struct step : action {
     std::string file = {};                 ///< file of `where`
     std::optional<trn_status> fails = {};  ///< the status with which the device call must fail
     std::string saying = {};               ///< a part of that call's message
+    std::vector<trn_status> may_fail = {};  ///< statuses with which it may fail instead of succeed
     /// enclosing sequences, branches and steps; outermost first
     std::vector<enclosing> inside = {};
 };

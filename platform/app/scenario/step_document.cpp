@@ -20,6 +20,7 @@ std::string text_of(const step_key& key) {
     if (!key.instead.empty()) text += fmt::format(" unless `{}`", fmt::join(key.instead, "`, `"));
     std::vector<std::string> notes;
     if (!key.choices.empty()) notes.push_back(fmt::format("{}", fmt::join(key.choices, "/")));
+    if (key.shape == value_shape::choices) notes.emplace_back("one or a list");
     if (key.shape == value_shape::condition) notes.emplace_back("a condition");
     if (key.shape == value_shape::steps) notes.emplace_back("steps");
     if (!key.doc.empty()) notes.emplace_back(key.doc);

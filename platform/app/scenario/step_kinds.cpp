@@ -68,7 +68,7 @@ step read_step(const config::node& item, const parameters& point) {
     const auto& kinds = step_kinds();
     std::size_t found = 0;
     for (const auto& key : item.keys()) {
-        if (key == "fails" || key == "saying") continue;
+        if (key == "fails" || key == "saying" || key == "may_fail") continue;
         const auto kind = std::ranges::find(kinds, key, &step_kind::name);
         if (kind == kinds.end() || ++found > 1 || !kind->read) {
             std::vector<std::string_view> names;
@@ -85,7 +85,14 @@ step read_step(const config::node& item, const parameters& point) {
     if (found == 0) item.report(mistake::missing_key, "a step needs its kind");
     if (r.has("fails")) result.fails = r.choice<trn_status>("fails");
     result.saying = r.text("saying", "");
-    if (result.fails) result.shared.clear();
+    if (r.has("saying") && !result.fails)
+        item.report_at(item.key_place("saying"), mistake::unknown_key,
+                       "'saying' is the message of a failure and needs 'fails'");
+    if (r.has("may_fail")) result.may_fail = r.choices<trn_status>("may_fail");
+    if (result.fails && !result.may_fail.empty())
+        item.report_at(item.key_place("may_fail"), mistake::unknown_key,
+                       "a step has 'fails' or 'may_fail', not both");
+    if (result.fails || !result.may_fail.empty()) result.shared.clear();
     return result;
 }
 

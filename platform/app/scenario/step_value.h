@@ -27,6 +27,7 @@ enum class value_shape : std::uint8_t {
     real,
     flag,
     choice,
+    choices,
     size,
     offset,
     time,
@@ -65,6 +66,11 @@ inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
+template <class T>
+inline constexpr bool is_choices = false;
+template <class E>
+inline constexpr bool is_choices<std::vector<E>> = std::is_enum_v<E>;
+
 /// Reads and prints values of the field type T.
 template <class T>
 struct value {
@@ -82,6 +88,7 @@ struct value {
         if constexpr (std::same_as<T, location>) return place;
         if constexpr (std::same_as<T, double>) return real;
         if constexpr (std::is_enum_v<T>) return choice;
+        if constexpr (is_choices<T>) return value_shape::choices;
         return number;
     }
 
@@ -110,6 +117,8 @@ struct value {
             return r.real(key.name);
         } else if constexpr (std::is_enum_v<T>) {
             return r.choice<T>(key.name);
+        } else if constexpr (is_choices<T>) {
+            return r.choices<typename T::value_type>(key.name);
         } else if constexpr (std::same_as<T, std::int32_t>) {
             return r.signed_number(key.name);
         } else {
@@ -135,6 +144,10 @@ struct value {
             return field.name();
         } else if constexpr (std::is_enum_v<T>) {
             return std::string(choice_name(field));
+        } else if constexpr (is_choices<T>) {
+            std::vector<std::string_view> names;
+            for (const auto each : field) names.push_back(choice_name(each));
+            return fmt::format("{}", fmt::join(names, "/"));
         } else if constexpr (std::integral<T>) {
             return field == std::numeric_limits<T>::max() ? "" : fmt::format("{}", field);
         }
@@ -143,7 +156,8 @@ struct value {
 
     static std::vector<std::string_view> choices() {
         std::vector<std::string_view> names;
-        if constexpr (is_optional<T>) return value<typename T::value_type>::choices();
+        if constexpr (is_optional<T> || is_choices<T>)
+            return value<typename T::value_type>::choices();
         if constexpr (std::is_enum_v<T>)
             for (const auto& choice : config::choices<T>::list) names.push_back(choice.name);
         return names;

@@ -93,6 +93,15 @@ TEST_F(ScenarioSteps, ExpectFailures) {
     EXPECT_THAT(play("  - semaphore: {core: 9, index: 0, set: 1}\n"), HasSubstr("no core 9"));
 }
 
+TEST_F(ScenarioSteps, MayFailWithAnAllowedStatusAndMaySucceed) {
+    const std::string wild = "  - copy: {from: host, to: 'axi@0x900000000000', size: 4 KiB}\n";
+    EXPECT_EQ(play(wild + "    may_fail: [timed_out, aborted]\n"
+                          "  - semaphore: {core: 0, index: 0, set: 1}\n    may_fail: aborted\n"),
+              "");
+    EXPECT_THAT(play("  - semaphore: {core: 9, index: 0, set: 1}\n    may_fail: [aborted, busy]\n"),
+                HasSubstr("no core 9"));
+}
+
 TEST_F(ScenarioSteps, RefuseRangesPastTheEndOfTheAddressSpace) {
     const auto expect = [&](const std::string& step) {
         EXPECT_THAT(play("  - " + step + "\n"), HasSubstr("pass the end of the address space"))
