@@ -14,6 +14,7 @@ Requires only Python 3.11.
 from __future__ import annotations
 
 import collections
+import errno
 import itertools
 import json
 import os
@@ -57,6 +58,8 @@ def connect(address: str | os.PathLike[str], token: str | None = None, *, timeou
             raise
     else:
         host, _, port = path.rpartition(":")
+        if not port.isdecimal():
+            raise FileNotFoundError(errno.ENOENT, "no socket or folder of a platform, and not HOST:PORT", path)
         link = socket.create_connection((host.strip("[]"), int(port)), timeout)
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     platform = Platform(link, timeout)

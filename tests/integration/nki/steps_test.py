@@ -157,6 +157,8 @@ class Steps(unittest.TestCase):
                           board="trn3-sled")
         self.check_passes("function: k.py:scaled, core: 2, instances: 3, in: {x: 'float32[4, 8] {core}'}, "
                           "check: {result0: simulate}")
+        self.check_refused("function: k.py:scaled, instances: 2, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{core}.0'}",
+                           r"arg: factor: \{core\}\.0 is 0\.0 for the first instance and 1\.0 for core 1 of chip 0")
         self.check_fails("function: k.py:scaled, chips: 2, in: {x: 'float32[4, 8] 1'}", "the board has 1 chips, not 2")
 
     def test_kernels_of_all_chips_sum_and_compare(self):

@@ -42,11 +42,11 @@ def _binary(op: Operator) -> Any:
 
 def _matched(x: NkiTensor, y: NkiTensor) -> tuple[NkiTensor, NkiTensor]:
     """Broadcasts free dimensions of one element."""
-    for dimension in range(1, min(x.ndim, y.ndim)):
-        if x.shape[dimension] == 1 != y.shape[dimension]:
-            x = x.broadcast(dimension, y.shape[dimension])
-        elif y.shape[dimension] == 1 != x.shape[dimension]:
-            y = y.broadcast(dimension, x.shape[dimension])
+    for dimension, (mine, other) in enumerate(zip(x.shape, y.shape)):
+        if dimension > 0 and mine == 1 != other:
+            x = x.broadcast(dimension, other)
+        elif dimension > 0 and other == 1 != mine:
+            y = y.broadcast(dimension, mine)
     return x, y
 
 
@@ -223,6 +223,8 @@ def where(condition: NkiTensor, x: NkiTensor, y: Any, dtype: Any = None) -> NkiT
     else:
         nisa.memset(made, y)
     source = x if x.dtype is made.dtype else operators.copy(x, made.dtype)
+    if condition.dtype.is_float:
+        condition = operators.not_equal(condition, 0.0, data_types.uint8)
     nisa.tensor_copy_predicated(made, source, condition)
     return made
 

@@ -52,6 +52,16 @@ def _memset(call: Any) -> None:
         raise KernelError("nisa.memset: value must be a number", "8.4")
     if dst.dtype.is_packed and float(value) != 0:
         raise KernelError("nisa.memset: packed types take 0 only", "8.4")
+    if dst.dtype.is_integer:
+        call.arguments["value"] = _immediate(value, dst.dtype)
+
+
+def _immediate(value: Any, dtype: types.DataType) -> int:
+    """A number as the 32-bit immediate of an integer destination: to nearest even, saturated; NaN is 0."""
+    number = value if isinstance(value, int) else float(value)
+    whole = 0 if number != number else 2 ** 32 * (1 if number > 0 else -1) if abs(number) >= 2 ** 32 else round(number)
+    low, high = (-2 ** 31, 2 ** 32 - 1) if dtype is types.uint32 else (-2 ** 31, 2 ** 31 - 1)
+    return min(max(whole, low), high)
 
 
 def _tensor_copy_predicated(call: Any) -> None:
@@ -263,6 +273,11 @@ def _nc_stream_shuffle(call: Any) -> None:
     operands.same_type(call, "dst", "src")
     if dst.free_size != src.free_size:
         raise KernelError(f"nisa.nc_stream_shuffle: {dst!r} and {src!r} differ in elements per partition", "8.4")
+    for partition in range(dst.shape[0]):
+        entry, quadrant = mask[partition % 32], partition // 32 * 32
+        if entry != 255 and quadrant + entry >= src.shape[0]:
+            raise KernelError(f"nisa.nc_stream_shuffle: shuffle_mask[{partition % 32}] is {entry}: partition "
+                              f"{quadrant + entry} of {src!r}, which has {src.shape[0]}", "8.4")
 
 
 def _max8(call: Any) -> None:
@@ -314,6 +329,17 @@ def _nonzero_with_count(call: Any) -> None:
                           "8.6")
 
 
+def _topk(call: Any) -> None:
+    values, source, n = operands.tile(call, "val_dst"), operands.tile(call, "src"), call.arguments["n"]
+    operands.tile(call, "idx_dst")
+    operands.same_size(call, "val_dst", "idx_dst")
+    if not 8 <= n < 65_536 or n > 16 * source.free_size:
+        raise KernelError(f"nisa.topk: n is {n}; it must be 8 to 65535, and {source!r} has {16 * source.free_size} values "
+                          "for each 16 partitions", "8.6")
+    if values.free_size > n:
+        raise KernelError(f"nisa.topk: {values!r} takes {values.free_size} of n = {n} values", "8.6")
+
+
 def _tiles(call: Any) -> None:
     for name in ("dst", "data", "src", "segment_ids", "src_seeds", "val_dst", "idx_dst"):
         if name in call.arguments:
@@ -332,5 +358,5 @@ RULES = {
     "nc_find_index8": _nc_find_index8, "nc_match_replace8": _nc_match_replace8, "local_gather": _local_gather,
     "nc_n_gather": _nc_n_gather, "nonzero_with_count": _nonzero_with_count,
     "rng": _tiles, "rand2": _tiles, "set_rng_seed": _tiles, "rand_set_state": _tiles, "rand_get_state": _tiles,
-    "sequence_bounds": _tiles, "topk": _tiles,
+    "sequence_bounds": _tiles, "topk": _topk,
 }

@@ -49,7 +49,8 @@ def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list
         if len(on_chip) == 2:
             raise Unlike
         # Partitions that cannot be rows are copied one by one.
-    block = max((dim for dim in rest if all(dim[i] > 0 and not _is_partition(dim[i]) for i in on_chip)),
+    block = max((dim for dim in rest if _is_forward(dim)
+                 and all(dim[i] > 0 and not _is_partition(dim[i]) for i in on_chip)),
                 key=lambda dim: dim[0], default=None)
     rest = [dim for dim in rest if dim is not block]
     if math.prod(dim[0] for dim in rest) > MAX_PARTS:
@@ -153,9 +154,15 @@ def _is_partition(stride: int) -> bool:
 
 
 def _row(dims: list[tuple[int, int, int]], on_chip: list[int]) -> tuple[int, int, int] | None:
+    forward = [dim for dim in dims if _is_forward(dim)]
     if not on_chip:
-        return max(dims, key=lambda dim: dim[0], default=None)
-    return next((dim for dim in dims if all(dim[index] == PARTITION for index in on_chip)), None)
+        return max(forward, key=lambda dim: dim[0], default=None)
+    return next((dim for dim in forward if all(dim[index] == PARTITION for index in on_chip)), None)
+
+
+def _is_forward(dim: tuple[int, int, int]) -> bool:
+    """Rows and blocks go forward on both sides; elements in another order are copied one by one."""
+    return dim[1] >= 0 and dim[2] >= 0
 
 
 def _side(pattern: Pattern, offset: int, row: int, block: int) -> Side:

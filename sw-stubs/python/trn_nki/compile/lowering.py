@@ -195,18 +195,15 @@ class Lowering:
     def _select_reduce(self, dst: Any, predicate: Any, on_true: Any, on_false: Any, reduce_res: Any, reduce_cmd: Any,
                        reduce_op: Any, reverse_pred: Any) -> None:
         scalars, reads = self._scalars(s0=on_false)
-        fields: list[Any] = ["predicate_reversed"] if reverse_pred else []
-        if reduce_cmd.name != "idle":
-            fields.append(("cmd", reduce_cmd.name))
+        fields = (["predicate_reversed"] if reverse_pred else []) + self._accumulators(reduce_cmd, reduce_op, "max")
         self._lanes("select_reduce", dst, fields + scalars, reads, a=on_true, b=predicate)
         self._read_accumulators(reduce_res)
 
     def _range_select(self, dst: Any, on_true_tile: Any, comp_op0: Any, comp_op1: Any, bound0: Any, bound1: Any,
                       reduce_cmd: Any, reduce_res: Any, reduce_op: Any, range_start: Any, on_false_value: Any) -> None:
         scalars, reads = self._scalars(s0=bound0, s1=bound1)
-        fields: list[Any] = [("op0", self._alu(comp_op0)), ("op1", self._alu(comp_op1)), ("imm", int(range_start))]
-        if reduce_cmd.name != "idle":
-            fields.append(("cmd", reduce_cmd.name))
+        fields: list[Any] = [("op0", self._alu(comp_op0)), ("op1", self._alu(comp_op1)), ("imm", int(range_start)),
+                             *self._accumulators(reduce_cmd, reduce_op, "max")]
         self._lanes("range_select", dst, fields + scalars, reads, a=on_true_tile)
         self._read_accumulators(reduce_res)
 

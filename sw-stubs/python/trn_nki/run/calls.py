@@ -2,17 +2,18 @@
 """Calls of a jitted kernel with arrays."""
 from __future__ import annotations
 
+import contextvars
 import os
 from typing import Any
 
 from trn_nki.compile import compile_recording
 from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
 from trn_nki.run.execution import Options, execute
-from trn_nki.trace import record_kernel
-from trn_nki.values import data_types, generations
+from trn_nki.trace import host_arrays, record_kernel
+from trn_nki.values import generations
 
 BOARD_VARIABLE, CONNECT_VARIABLE = "TRN_NKI_BOARD", "TRN_NKI_CONNECT"
-_chosen: list[Options] = []
+_chosen: contextvars.ContextVar[Options | None] = contextvars.ContextVar("platform", default=None)
 
 
 class platform:
@@ -26,21 +27,21 @@ class platform:
         self._targeting: Any = None
 
     def __enter__(self) -> "platform":
-        _chosen.append(self.options)
+        self._before = _chosen.set(self.options)
         if self._generation is not None:
             self._targeting = generations.targeting(self._generation)
             self._targeting.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        _chosen.pop()
+        _chosen.reset(self._before)
         if self._targeting is not None:
             self._targeting.__exit__(*error)
 
 
 def _options() -> Options:
-    if _chosen:
-        return _chosen[-1]
+    if chosen := _chosen.get():
+        return chosen
     board = os.environ.get(BOARD_VARIABLE) or DEFAULT_BOARDS[generations.target().number]
     return Options(board=board, connect=os.environ.get(CONNECT_VARIABLE))
 
@@ -51,17 +52,5 @@ def run_kernel(kernel: Any, arguments: Any, named: dict[str, Any]) -> Any:
     generation = None if options.connect else generation_of(options.board)
     recording = record_kernel(kernel, arguments, named, generation=generation)
     outcome = execute(compile_recording(recording), options)
-    found = {id(tensor): value for tensor, value in zip(recording.outputs, outcome.outputs)}
-    return _replaced(recording.result, found)
-
-
-def _replaced(result: Any, found: dict[int, Any]) -> Any:
-    if id(result) in found:
-        array = found[id(result)]
-        has_numpy_type = array.dtype in (data_types.float32, data_types.float16) or array.dtype.is_integer
-        return array.raw if has_numpy_type else array
-    if isinstance(result, (tuple, list)):
-        return type(result)(_replaced(part, found) for part in result)
-    if isinstance(result, dict):
-        return {key: _replaced(part, found) for key, part in result.items()}
-    return result
+    results = iter(outcome.outputs)
+    return host_arrays.in_structure(recording.result, lambda tensor: next(results))

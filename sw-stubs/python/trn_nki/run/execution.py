@@ -123,7 +123,7 @@ def _data(storage: Any) -> Any:
 
 def _viewed(array: host_arrays.HostArray, tensor: Any) -> host_arrays.HostArray:
     """The elements of a result, which may be a view of its storage."""
-    if tensor.shape == array.shape and tensor.dtype == array.dtype and tensor.offset == 0:
+    if tensor.is_whole():
         return array
     flat = array.raw.reshape(-1).view(host_arrays.raw_type(tensor.dtype))
     size = flat.itemsize

@@ -30,10 +30,11 @@ def function_of(text: str, folder: str | os.PathLike[str] = ".") -> Callable[...
 
 
 def _imported(path: pathlib.Path) -> Any:
-    sys.path.insert(0, os.fspath(path.parent))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if os.fspath(path.parent) not in sys.path:
+        sys.path.append(os.fspath(path.parent))  # last: no module of Python or of a package is hidden
+    spec = importlib.util.spec_from_file_location(_module_name(path), path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
+    sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
     except KernelError:
@@ -46,3 +47,10 @@ def _imported(path: pathlib.Path) -> Any:
         raise KernelError(f"{type(error).__name__}: {error}", place=places.of_exception(error)) from error
     _modules[path] = module
     return module
+
+
+def _module_name(path: pathlib.Path) -> str:
+    """The file's name, so that other files of its folder import the same module, unless a module has it already."""
+    taken = path.stem in sys.modules or path.stem in sys.stdlib_module_names
+    return f"{path.stem} of {path.parent}" if taken else path.stem
+

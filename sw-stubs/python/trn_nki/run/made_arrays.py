@@ -102,11 +102,9 @@ def numbers(array: host_arrays.HostArray) -> Any:
 
 
 def of_numbers(values: numpy.ndarray, dtype: data_types.DataType) -> host_arrays.HostArray:
-    """Rounded to nearest even, integers of 64 bits exactly."""
+    """Rounded to nearest even; integers saturate, and are made from FP64 where FP32 cannot hold them."""
     if dtype.is_integer and dtype.itemsize >= 4:
-        limits = numpy.iinfo(host_arrays.raw_type(dtype))
-        whole = numpy.clip(numpy.rint(values), float(limits.min), float(limits.max))
-        return host_arrays.HostArray(whole.astype(host_arrays.raw_type(dtype)), dtype)
+        return host_arrays.HostArray(formats.to_integers(values, dtype), dtype)
     return host_arrays.HostArray(formats.from_float32(values.astype(numpy.float32), dtype), dtype)
 
 

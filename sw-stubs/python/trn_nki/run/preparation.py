@@ -33,6 +33,7 @@ def prepare(folder: str | os.PathLike[str]) -> None:
     request = json.loads((target / "request.json").read_text())
     step = _Step(request)
     first = step.instance(*request["instances"][0])
+    step.check_values(first, request["instances"])
     recording = step.record(first)
     compiled = compile_recording(recording)
     if compiled.collectives and compiled.ranks != len(request["instances"]):
@@ -94,6 +95,15 @@ class _Step:
         values = known["arrays"] | {name: known[name] for name in self.values}
         return record_kernel(self.function, (), values, generation=self.generation, lnc=self.lnc)
 
+    def check_values(self, first: dict[str, Any], instances: list[Any]) -> None:
+        """All instances run the program that is compiled for the first."""
+        for chip, core in instances:
+            other = self.instance(chip, core)
+            for name, text in self.values.items():
+                if other[name] != first[name]:
+                    raise ValueError(f"arg: {name}: {text} is {first[name]} for the first instance and {other[name]} for core "
+                                     f"{core} of chip {chip}, but all run one program: use a step for each value")
+
     def check_names(self, results: dict[str, Any]) -> None:
         for name in self.check:
             if name not in results:
@@ -112,7 +122,7 @@ def _results(recording: Any, names: dict[Any, str]) -> dict[str, tuple[int | Non
     found: dict[str, tuple[int | None, Any, str]] = {}
     for number, tensor in enumerate(recording.outputs):
         storage = tensor.storage
-        if tensor.shape != tuple(storage.shape) or tensor.dtype != storage.dtype or tensor.offset != 0:
+        if not tensor.is_whole():
             raise ValueError(f"result {number} is a view of a tensor; the kernel must return the tensor")
         found[f"result{number}"] = (number, tensor, names[storage])
     for name, tensor in recording.inputs:

@@ -9,7 +9,6 @@ from typing import Any
 
 from trn_nki.simulate.machine import execute
 from trn_nki.trace import host_arrays, record_kernel
-from trn_nki.tensors.tensor import NkiTensor
 
 __all__ = ["Simulated", "execute"]
 
@@ -26,14 +25,4 @@ class Simulated:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         recording = record_kernel(self.kernel, arguments, named)
         results = iter(execute(recording))
-        return _replace(recording.result, results)
-
-
-def _replace(result: Any, results: Any) -> Any:
-    if isinstance(result, NkiTensor):
-        return host_arrays.to_numpy(next(results))
-    if isinstance(result, (tuple, list)):
-        return type(result)(_replace(part, results) for part in result)
-    if isinstance(result, dict):
-        return {key: _replace(part, results) for key, part in result.items()}
-    return result
+        return host_arrays.in_structure(recording.result, lambda tensor: next(results))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from trn_nki.simulate import formats
+from trn_nki.trace.host_arrays import raw_type
 from trn_nki.values import operators as op
 from trn_nki.values.engines import oob_mode
 
@@ -70,7 +71,12 @@ def register_load(core: Any, arguments: dict[str, Any]) -> None:
 
 
 def register_store(core: Any, arguments: dict[str, Any]) -> None:
-    core.memory.array(arguments["dst"])[...] = core.memory.value(arguments["src"])
+    dst = arguments["dst"]
+    bits = numpy.array([core.memory.value(arguments["src"]) % 2 ** 32], numpy.uint32)
+    if dst.dtype.is_integer:  # the low bits
+        core.memory.array(dst)[...] = bits.astype(raw_type(dst.dtype))
+    else:
+        core.memory.array(dst)[...] = formats.from_float32(bits.view(numpy.float32), dst.dtype)
 
 
 OPERATIONS = {"dma_copy": dma_copy, "dma_transpose": dma_transpose, "dma_compute": dma_compute,

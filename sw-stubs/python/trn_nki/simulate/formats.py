@@ -75,12 +75,20 @@ def from_float32(values: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
     if dtype in _SMALL:
         return _to_small(values, dtype)
     if dtype.is_integer:
-        limits = numpy.iinfo(raw_type(dtype))
-        rounded = numpy.rint(numpy.where(numpy.isnan(values), 0, values).astype(numpy.float64))
-        return numpy.clip(rounded, limits.min, limits.max).astype(raw_type(dtype))
+        return to_integers(values, dtype)
     if not numpy.any(values):
         return numpy.zeros(values.shape, raw_type(dtype))
     raise NotImplementedError(f"no conversion from FP32 to {dtype}")
+
+
+def to_integers(values: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
+    """Integers nearest to real values: ties to even, saturated; NaN is 0."""
+    kind = raw_type(dtype)
+    limits = numpy.iinfo(kind)
+    rounded = numpy.rint(numpy.where(numpy.isnan(values), 0, values).astype(numpy.float64))
+    low, high = float(limits.min), float(limits.max)  # of 64 bits, `high` is one above the largest
+    whole = numpy.where((rounded > low) & (rounded < high), rounded, 0).astype(kind)
+    return numpy.where(rounded <= low, kind(limits.min), numpy.where(rounded >= high, kind(limits.max), whole))
 
 
 def _to_small(values: numpy.ndarray, dtype: DataType) -> numpy.ndarray:

@@ -32,7 +32,7 @@ def memset(core: Any, a: dict[str, Any]) -> None:
     dst, value = a["dst"], a["value"]
     if dst.dtype.is_integer:
         limits = numpy.iinfo(raw_type(dst.dtype))
-        value = min(max(int(numpy.rint(float(value))), int(limits.min)), int(limits.max))
+        value = value % 2 ** 32 if dst.dtype is types.uint32 else min(max(value, int(limits.min)), int(limits.max))
         core.store_raw(dst, numpy.full((dst.shape[0], dst.free_size), value, raw_type(dst.dtype)))
     else:
         core.store(dst, numpy.full((dst.shape[0], dst.free_size), value, _F))
@@ -222,7 +222,9 @@ def select_reduce(core: Any, a: dict[str, Any]) -> None:
 
 
 def nc_n_gather(core: Any, a: dict[str, Any]) -> None:
-    core.store_raw(a["dst"], numpy.take_along_axis(core.raw(a["data"]), core.raw(a["indices"]).astype(numpy.int64), 1))
+    indices = core.raw(a["indices"]).astype(numpy.int64)
+    core.memory.check_indices(indices, a["data"].free_size, a["data"])
+    core.store_raw(a["dst"], numpy.take_along_axis(core.raw(a["data"]), indices, 1))
 
 
 def local_gather(core: Any, a: dict[str, Any]) -> None:
@@ -232,6 +234,7 @@ def local_gather(core: Any, a: dict[str, Any]) -> None:
     for first in range(0, len(source), 16):
         flat = index[first:first + 16].T.reshape(-1)[:count].astype(numpy.int64)
         columns = (flat[:, None] + numpy.arange(size)).reshape(-1)
+        core.memory.check_indices(columns, source.shape[1], a["src_buffer"])
         found[first:first + 16, :len(columns)] = source[first:first + 16, columns]
     core.store_raw(dst, found)
 
@@ -270,7 +273,7 @@ def bn_aggr(core: Any, a: dict[str, Any]) -> None:
 
 def max8(core: Any, a: dict[str, Any]) -> None:
     x = core.values(a["src"])
-    ordered = -numpy.sort(-x, axis=1)  # NaN last
+    ordered = -numpy.sort(-x, axis=1, kind="stable")  # NaN last, equal zeros in their order
     core.store(a["dst"], ordered[:, :8])
 
 

@@ -146,11 +146,15 @@ class DynamicMemory(Memory):
         for partition in range(partitions):
             first = partition // self.group * self.group
             columns[partition] = index[first + positions % self.group, positions // self.group]
-        if columns.min() < 0 or columns.max() >= dynamic.limit:
-            self._in_range(int(columns.max()), dynamic.limit, view)
+        self.check_indices(columns, dynamic.limit, view)
         whole = view._derive((partitions, dynamic.limit), (view.strides[0], 1), view.offset)
         whole.indirection = None
         return self.array(whole), columns
+
+    def check_indices(self, indices: numpy.ndarray, limit: int, view: NkiTensor) -> None:
+        """Raises KernelError with the first index that is not in the view's `limit` elements, unless these are skipped."""
+        for index in indices[(indices < 0) | (indices >= limit)]:
+            self._in_range(int(index), limit, view)
 
     def _in_range(self, index: int, limit: int, view: NkiTensor) -> bool:
         if 0 <= index < limit:

@@ -108,6 +108,12 @@ class NkiTensor(NKIObject):
     def is_indirect(self) -> bool:
         return self.indirection is not None
 
+    def is_whole(self) -> bool:
+        """Whether the view is its whole storage, in its order and type."""
+        storage = self.storage
+        return (self.shape == tuple(storage.shape) and self.strides == layout.row_major(self.shape)
+                and self.dtype == storage.dtype and self.offset == 0)
+
     def is_contiguous(self) -> bool:
         first = 1 if self.is_on_chip else 0
         return layout.is_contiguous(self.shape[first:], self.strides[first:])

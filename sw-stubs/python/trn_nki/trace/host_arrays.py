@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy
 
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types
 from trn_nki.values.data_types import DataType
 
@@ -13,7 +15,7 @@ from trn_nki.values.data_types import DataType
 RAW = {data_types.float32: numpy.float32, data_types.tfloat32: numpy.uint32, data_types.float16: numpy.float16,
        data_types.int64: numpy.int64, data_types.uint64: numpy.uint64,
        data_types.int8: numpy.int8, data_types.int16: numpy.int16, data_types.int32: numpy.int32,
-       data_types.uint8: numpy.uint8, data_types.uint16: numpy.uint16, data_types.uint32: numpy.uint32}
+       data_types.bool_: numpy.uint8, data_types.uint8: numpy.uint8, data_types.uint16: numpy.uint16, data_types.uint32: numpy.uint32}
 
 
 def raw_type(dtype: DataType) -> type:
@@ -41,7 +43,10 @@ def is_array(value: Any) -> bool:
 
 
 def of(value: Any) -> HostArray:
-    """A HostArray of an array of NumPy. float64 and bool become float32 and uint8."""
+    """A HostArray of an array of NumPy, in any byte order. float64 and bool become float32 and uint8.
+
+    Raises KernelError for a type that no element type holds, such as complex64.
+    """
     if isinstance(value, HostArray):
         return value
     if value.dtype == numpy.float64:
@@ -50,9 +55,26 @@ def of(value: Any) -> HostArray:
         value = value.astype(numpy.uint8)
     if value.ndim == 0:
         value = value.reshape(1)
-    return HostArray(value, data_types.named(value.dtype.name))
+    try:
+        dtype = data_types.named(value.dtype.name)
+    except KeyError:
+        raise KernelError(f"an array of {value.dtype.name} is no tensor: nki.language has no such element type", "3.1") from None
+    return HostArray(value.astype(value.dtype.newbyteorder("="), copy=False), dtype)
 
 
 def to_numpy(array: HostArray) -> Any:
     """NumPy's array when NumPy has the type, else the HostArray."""
     return array.raw if array.dtype in RAW and array.dtype is not data_types.tfloat32 else array
+
+
+def in_structure(result: Any, values: Any) -> Any:
+    """What a kernel returned, with each tensor replaced: `values` maps a tensor to its array."""
+    if isinstance(result, NkiTensor):
+        return to_numpy(values(result))
+    if isinstance(result, tuple) and hasattr(result, "_fields"):  # a NamedTuple
+        return type(result)(*(in_structure(part, values) for part in result))
+    if isinstance(result, (tuple, list)):
+        return type(result)(in_structure(part, values) for part in result)
+    if isinstance(result, dict):
+        return {key: in_structure(part, values) for key, part in result.items()}
+    return result

@@ -13,7 +13,7 @@ from trn_nki.diagnostics import places
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
-from trn_nki.trace import host_arrays, recording
+from trn_nki.trace import host_arrays, recording, written
 from trn_nki.values import generations
 from trn_nki.values.memory_regions import hbm
 from trn_nki.values.objects import NKIObject
@@ -71,6 +71,7 @@ def record_kernel(kernel: Any, arguments: Any = (), named: dict[str, Any] | None
             if program == 0:
                 made.result = result
                 made.outputs = _outputs(function, result)
+    written.check_results(made)
     return made
 
 

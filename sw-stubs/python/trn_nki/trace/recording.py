@@ -2,6 +2,7 @@
 """The recording of a traced kernel, and the recorder that fills it."""
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 from typing import Any
 
@@ -148,18 +149,19 @@ def _shape(shape: Any) -> tuple[int, ...]:
     return shape
 
 
-_current: list[Core] = []
+_current: contextvars.ContextVar[Core | None] = contextvars.ContextVar("core", default=None)
 
 
 def current(what: str = "this function") -> Core:
     """The core that is being traced. Raises KernelError outside of a kernel."""
-    if not _current:
+    core = _current.get()
+    if core is None:
         raise KernelError(f"{what} works inside a kernel: a function with @nki.jit that was called")
-    return _current[-1]
+    return core
 
 
 def is_tracing() -> bool:
-    return bool(_current)
+    return _current.get() is not None
 
 
 class tracing:
@@ -169,15 +171,16 @@ class tracing:
         self.core = core
 
     def __enter__(self) -> Core:
-        _current.append(self.core)
+        self._before = _current.set(self.core)
         return self.core
 
     def __exit__(self, *_: object) -> None:
-        _current.pop()
+        _current.reset(self._before)
 
 
 def record(operation: str, chosen: engine, name: str | None, arguments: dict[str, Any]) -> Instruction:
     """For functions of nki.isa only: the kernel is two frames above."""
-    if not _current:
+    core = _current.get()
+    if core is None:
         raise KernelError(f"nisa.{operation} works inside a kernel: a function with @nki.jit that was called")
-    return _current[-1].append(operation, chosen, name, arguments)
+    return core.append(operation, chosen, name, arguments)

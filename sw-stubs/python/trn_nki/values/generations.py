@@ -2,6 +2,7 @@
 """Limits of the generations (doc/spec/neuron-core.md, 2.1 and 13), and the target generation."""
 from __future__ import annotations
 
+import contextvars
 import dataclasses
 import os
 
@@ -40,7 +41,7 @@ GENERATIONS = {
 }
 NAMES = {"gen2": 2, "trn1": 2, "inf2": 2, "v2": 2, "gen3": 3, "trn2": 3, "v3": 3, "gen4": 4, "trn3": 4, "v4": 4}
 
-_chosen: list[Generation] = []  # innermost choice last
+_chosen: contextvars.ContextVar[Generation | None] = contextvars.ContextVar("generation", default=None)
 
 
 def generation(name: str | int | Generation) -> Generation:
@@ -52,8 +53,8 @@ def generation(name: str | int | Generation) -> Generation:
 
 def target() -> Generation:
     """The generation that kernels are traced for: the innermost `targeting`, the variable, or v4."""
-    if _chosen:
-        return _chosen[-1]
+    if chosen := _chosen.get():
+        return chosen
     return generation(os.environ.get(VARIABLE, "gen4"))
 
 
@@ -64,11 +65,11 @@ class targeting:
         self.generation = generation(name)
 
     def __enter__(self) -> Generation:
-        _chosen.append(self.generation)
+        self._before = _chosen.set(self.generation)
         return self.generation
 
     def __exit__(self, *_: object) -> None:
-        _chosen.pop()
+        _chosen.reset(self._before)
 
 
 class tile_sizes:

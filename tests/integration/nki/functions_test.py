@@ -1,0 +1,272 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Calls the functions of nki.language on tiles, in simulate and on boards, bit for bit: functions_test.py BUILD [TEST...]"""
+import collections
+import concurrent.futures
+import os
+import pathlib
+import sys
+import unittest
+
+BUILD = os.environ["TRNVP_BUILD"] = os.path.abspath(sys.argv.pop(1))
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "sw-stubs/python")]
+
+import nki  # noqa: E402 - after the path
+import nki.isa as nisa  # noqa: E402
+import nki.language as nl  # noqa: E402
+import numpy  # noqa: E402
+from trn_nki.diagnostics.errors import KernelError  # noqa: E402
+from trn_nki.run import platform  # noqa: E402
+from trn_nki.values.operators import Operator  # noqa: E402
+
+F = numpy.float32
+GENERATOR = numpy.random.default_rng(7)
+X, Y, COLUMN = (GENERATOR.standard_normal(shape).astype(F) for shape in ((32, 24), (32, 24), (32, 1)))
+WHOLE = GENERATOR.integers(0, 200, (32, 24)).astype(numpy.uint32)
+SHIFTS = GENERATOR.integers(0, 31, (32, 24)).astype(numpy.uint32)
+
+TWO_TILES = ["add", "subtract", "multiply", "maximum", "minimum", "equal", "not_equal", "greater_equal", "greater",
+             "less_equal", "less", "logical_and", "logical_or", "logical_xor", "divide"]
+BITS = ["bitwise_and", "bitwise_or", "bitwise_xor"]
+ONE_TILE = ["copy", "square", "abs", "sign", "relu", "sigmoid", "tanh", "exp", "gelu", "gelu_dx", "gelu_apprx_tanh",
+            "gelu_apprx_sigmoid", "gelu_apprx_sigmoid_dx", "silu", "silu_dx", "softplus", "mish", "erf", "erf_dx", "arctan",
+            "reciprocal", "negative", "logical_not"]
+POSITIVE = ["log", "sqrt", "rsqrt"]
+REDUCTIONS = ["sum", "max", "min", "prod", "mean", "var"]
+# Functions that have tests of their own here or in operations_test.py, or that are no functions on tiles.
+ELSEWHERE = """sin cos tan all softmax rms_norm where dropout gather_flattened transpose matmul left_shift right_shift invert
+    power abs_max abs_min fmod mod prelu bypass average ceil floor trunc
+    DType MemoryRegion NKIObject NkiTensor VirtualRegister affine_range broadcast_to device_print ds dynamic_range empty_like
+    expand_dims fori_loop full is_hbm is_on_chip is_psum is_sbuf load load_transpose2d ndarray no_reorder num_programs ones
+    program_id program_ndim rand random_seed range sequential_range shared_constant shared_identity_matrix static_range store
+    while_loop zeros zeros_like""".split()
+
+
+def stored(tile):
+    made = nl.ndarray(tile.shape, dtype=tile.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=made, src=tile)
+    return made
+
+
+def both(test, body, *arrays, board="trn3-chip"):
+    """The results of simulate, after a comparison with those of a board."""
+    @nki.jit
+    def kernel(inputs):
+        return [stored(tile) for tile in body(*[nl.load(array) for array in inputs])]
+    with platform(board):
+        expected, found = nki.simulate(kernel)(list(arrays)), kernel(list(arrays))
+    for number, (one, other) in enumerate(zip(expected, found, strict=True)):
+        with test.subTest(number=number):
+            numpy.testing.assert_array_equal(getattr(one, "raw", one), getattr(other, "raw", other))
+    return expected
+
+
+class Functions(unittest.TestCase):
+    def test_every_public_function_has_a_test(self):
+        public = {name for name in dir(nl) if not name.startswith("_")
+                  and (callable(getattr(nl, name)) or isinstance(getattr(nl, name), Operator))}
+        known = {*TWO_TILES, *BITS, *ONE_TILE, *POSITIVE, *REDUCTIONS, *ELSEWHERE}
+        self.assertEqual(public - known, set())
+
+    def test_two_tiles_and_broadcasts_in_both_orders(self):
+        numbers = {"add": X + Y, "subtract": X - Y, "multiply": X * Y, "maximum": numpy.maximum(X, Y),
+                   "minimum": numpy.minimum(X, Y), "greater": (X > Y).astype(F), "less_equal": (X <= Y).astype(F)}
+
+        def body(x, y, column):
+            return [getattr(nl, name)(*pair) for name in TWO_TILES
+                    for pair in ((x, y), (x, column), (column, x), (x, 1.5))]
+        found = both(self, body, X, Y, COLUMN)
+        for name, expected in numbers.items():
+            numpy.testing.assert_array_equal(found[4 * TWO_TILES.index(name)], expected, name)
+        numpy.testing.assert_array_equal(found[4 * TWO_TILES.index("subtract") + 2], COLUMN - X)
+
+    def test_bits(self):
+        def body(x, y):
+            return [getattr(nl, name)(x, y) for name in BITS] + [nl.left_shift(x, y), nl.right_shift(x, y), nl.invert(x)]
+        found = both(self, body, WHOLE, SHIFTS)
+        for one, expected in zip(found, (WHOLE & SHIFTS, WHOLE | SHIFTS, WHOLE ^ SHIFTS, WHOLE << SHIFTS, WHOLE >> SHIFTS,
+                                         ~WHOLE), strict=True):
+            numpy.testing.assert_array_equal(one, expected)
+
+    def test_one_tile(self):
+        found = both(self, lambda x: [getattr(nl, name)(x) for name in ONE_TILE], X)
+        numpy.testing.assert_array_equal(found[ONE_TILE.index("negative")], -X)
+        positive = both(self, lambda x: [getattr(nl, name)(x) for name in POSITIVE], numpy.abs(X))
+        numpy.testing.assert_array_equal(positive[POSITIVE.index("sqrt")], numpy.sqrt(numpy.abs(X)))
+        angles = numpy.clip(X, -1.5, 1.5)
+        circle = both(self, lambda x: [nl.sin(x), nl.cos(x), nl.tan(x)], angles)
+        for one, expected in zip(circle, (numpy.sin(angles), numpy.cos(angles), numpy.tan(angles)), strict=True):
+            numpy.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-6)
+
+    def test_reductions(self):
+        found = both(self, lambda x: [getattr(nl, name)(x, 1) for name in REDUCTIONS] + [nl.all(x, 1)], X)
+        for name, expected in (("max", X.max(1)), ("min", X.min(1))):
+            numpy.testing.assert_array_equal(found[REDUCTIONS.index(name)][:, 0], expected)
+        numpy.testing.assert_allclose(found[REDUCTIONS.index("var")][:, 0], X.var(1), rtol=1e-5)
+        numpy.testing.assert_allclose(found[REDUCTIONS.index("mean")][:, 0], X.mean(1), rtol=1e-5, atol=1e-6)
+
+    def test_functions_of_several_instructions(self):
+        def body(x, y, weights):
+            chosen = nl.where(nl.greater(x, 0.0), x, y)
+            return [nl.softmax(x), nl.rms_norm(x, weights, 1, 24), chosen, nl.where(nl.greater(x, 0.0), x, 7.0),
+                    nl.transpose(x)]
+        weights = numpy.ones((32, 24), F)
+        softmax, norm, chosen, fixed, turned = both(self, body, X, Y, weights)
+        power = numpy.exp(X - X.max(1, keepdims=True))
+        numpy.testing.assert_allclose(softmax, power / power.sum(1, keepdims=True), rtol=1e-5)
+        numpy.testing.assert_allclose(norm, X / numpy.sqrt((X * X).mean(1, keepdims=True) + 1e-6), rtol=1e-5)
+        numpy.testing.assert_array_equal(chosen, numpy.where(X > 0, X, Y))
+        numpy.testing.assert_array_equal(fixed, numpy.where(X > 0, X, 7))
+        numpy.testing.assert_array_equal(turned, X.T)
+
+    def test_range_select_and_select_reduce_accumulate(self):
+        def body(x, low, high):
+            chosen, largest = nl.ndarray((32, 24), nl.float32, nl.sbuf), nl.ndarray((32, 1), nl.float32, nl.sbuf)
+            nisa.range_select(dst=chosen, on_true_tile=x, comp_op0=nl.greater_equal, comp_op1=nl.less, bound0=low,
+                              bound1=high, reduce_res=largest)
+            taken, most = nl.ndarray((32, 24), nl.float32, nl.sbuf), nl.ndarray((32, 1), nl.float32, nl.sbuf)
+            nisa.select_reduce(dst=taken, predicate=nl.greater(x, 0.0, nl.uint8), on_true=x, on_false=-9.0, reduce_res=most,
+                               reduce_cmd=nisa.reduce_cmd.reset_reduce)
+            return [chosen, largest, taken, most]
+        low = GENERATOR.integers(0, 9, (32, 1)).astype(F)
+        place, lowest = numpy.arange(24)[None, :], numpy.finfo(F).min
+        chosen, largest, taken, most = both(self, body, X, low, low + 5)
+        expected = numpy.where((place >= low) & (place < low + 5), X, lowest)
+        numpy.testing.assert_array_equal(chosen, expected)
+        numpy.testing.assert_array_equal(largest, expected.max(1, keepdims=True))
+        numpy.testing.assert_array_equal(taken, numpy.where(X > 0, X, -9))
+        numpy.testing.assert_array_equal(most, numpy.where(X > 0, X, -9).max(1, keepdims=True))
+
+    def test_memset_rounds_and_saturates_to_its_type(self):
+        values = [(nl.int32, 2.7), (nl.int32, 3e9), (nl.int32, -3e9), (nl.uint32, -1), (nl.uint32, 3e9), (nl.int8, 300),
+                  (nl.uint8, -1), (nl.int16, 2.5), (nl.int32, float("nan"))]
+
+        def body(x):
+            made = []
+            for dtype, value in values:
+                made.append(nl.ndarray((32, 4), dtype, nl.sbuf))
+                nisa.memset(made[-1], value)
+            return made
+        found = both(self, body, X)
+        self.assertEqual([int(one[0, 0]) for one in found],
+                         [3, 2 ** 31 - 1, -2 ** 31, 2 ** 32 - 1, 3_000_000_000, 127, 0, 2, 0])
+
+    def test_register_store_converts_the_bits_of_the_register(self):
+        def body(x):
+            register, made = nisa.register_alloc(0x3FC00000), []  # 1.5 in FP32
+            for dtype in (nl.float32, nl.bfloat16, nl.int32, nl.uint16):
+                made.append(nl.ndarray((1, 1), dtype, nl.sbuf))
+                nisa.register_store(made[-1], register)
+            return made
+        found = both(self, body, X)
+        self.assertEqual([int(getattr(one, "raw", one).view(f"u{one.dtype.itemsize}" if hasattr(one, "view") else "u2")[0, 0])
+                          for one in found], [0x3FC00000, 0x3FC0, 0x3FC00000, 0])
+
+    def test_maxima_keep_the_order_of_equal_zeros(self):
+        zeros = numpy.where(GENERATOR.integers(0, 2, (32, 64)) == 0, F(0.0), F(-0.0)).astype(F)
+
+        def body(x):
+            made = nl.ndarray((32, 8), nl.float32, nl.sbuf)
+            nisa.max8(made, x)
+            return [made]
+        @nki.jit
+        def kernel(x):
+            return [stored(tile) for tile in body(nl.load(x))]
+        with platform("trn3-chip"):
+            one, other = nki.simulate(kernel)(zeros)[0], kernel(zeros)[0]
+        numpy.testing.assert_array_equal(numpy.signbit(one), numpy.signbit(other))
+
+
+class Results(unittest.TestCase):
+    """What a kernel returns comes back in its structure, order and type from simulate and boards."""
+
+    def check(self, kernel, *arguments):
+        with platform("trn3-chip"):
+            return nki.simulate(kernel)(*arguments), kernel(*arguments)
+
+    def test_views_keep_their_strides(self):
+        square = GENERATOR.standard_normal((24, 24)).astype(F)
+
+        @nki.jit
+        def kernel(x):
+            out = stored(nl.load(x))
+            return out.permute((1, 0)), out
+        for turned, whole in self.check(kernel, square):
+            numpy.testing.assert_array_equal(turned, square.T)
+            numpy.testing.assert_array_equal(whole, square)
+
+    def test_named_tuples_and_types(self):
+        pair = collections.namedtuple("pair", "sum flags")
+
+        @nki.jit
+        def kernel(x):
+            tile = nl.load(x)
+            flags = nl.ndarray((32, 24), nl.bool, nl.shared_hbm)
+            nisa.dma_copy(dst=flags, src=nl.greater(tile, 0.0, nl.uint8))
+            return pair(stored(nl.add(tile, tile)), flags)
+        for found in self.check(kernel, X):
+            self.assertEqual(type(found).__name__, "pair")
+            numpy.testing.assert_array_equal(found.sum, X + X)
+            self.assertEqual(found.flags.dtype, numpy.uint8)
+            numpy.testing.assert_array_equal(found.flags, (X > 0).astype(numpy.uint8))
+
+    def test_byte_orders_are_converted_and_other_types_refused(self):
+        @nki.jit
+        def kernel(x):
+            return stored(nl.load(x))
+        for found in self.check(kernel, X.astype(">f4")):
+            numpy.testing.assert_array_equal(found, X)
+        for refused in (nki.simulate(kernel), kernel):
+            with self.assertRaisesRegex(KernelError, "complex64 is no tensor"):
+                refused(X.astype(numpy.complex64))
+
+    def test_parts_that_are_never_written_are_named(self):
+        @nki.jit
+        def kernel(x):
+            result = nl.ndarray((40, 24), dtype=x.dtype, buffer=nl.shared_hbm)
+            nisa.dma_copy(dst=result[0:32, :], src=nl.load(x))
+            return result
+        for refused in (nki.simulate(kernel), kernel):
+            with self.assertRaisesRegex(KernelError, r"functions_test.py:\d+.*result 0, .* is not written at \[32, 0\]"):
+                refused(X)
+
+    def test_copies_go_backwards(self):
+        @nki.jit
+        def kernel(x):
+            tile = nl.ndarray((32, 24), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=x.ap([[24, 32], [-1, 24]], offset=23))
+            return stored(tile)
+        for found in self.check(kernel, X):
+            numpy.testing.assert_array_equal(found, X[:, ::-1])
+
+    def test_indices_beyond_a_tile_are_named(self):
+        @nki.jit
+        def kernel(x, indices):
+            return stored(nl.gather_flattened(nl.load(x), nl.load(indices)))
+        indices = numpy.full((32, 4), 24, numpy.uint32)
+        with self.assertRaisesRegex(KernelError, r"index 24 of .*must be below 24"):
+            nki.simulate(kernel)(X, indices)
+
+    def test_arguments_of_moves_between_partitions_are_checked(self):
+        def shuffle(x):
+            made = nl.ndarray((32, 24), nl.float32, nl.sbuf)
+            nisa.nc_stream_shuffle(made, x[0:16, :], [31] * 32)
+            return [made]
+        with self.assertRaisesRegex(KernelError, r"shuffle_mask\[0\] is 31: partition 31 of .*, which has 16"):
+            both(self, shuffle, X)
+
+    def test_kernels_of_several_threads_do_not_mix(self):
+        def run(number):
+            @nki.jit
+            def kernel(x):
+                return stored(nl.add(nl.load(x), float(number)))
+            return [nki.simulate(kernel)(X) for _ in range(5)]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for number, found in enumerate(pool.map(run, range(12))):
+                for one in found:
+                    numpy.testing.assert_array_equal(one, X + F(number))
+
+
+if __name__ == "__main__":
+    unittest.main()
