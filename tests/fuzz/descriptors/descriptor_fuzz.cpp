@@ -154,7 +154,6 @@ int sc_main(int argc, char** argv) {
             dma_bench::run(5'000);
             bench.messages.answer();
         }
-        if (bench.messages.changed_questions != 0) std::abort();
     });
 }
 
