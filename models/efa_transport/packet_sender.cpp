@@ -191,7 +191,7 @@ void packet_sender::expire() {
 void packet_sender::expire_packets(ethernet::address card) {
     timers_.erase(timers_.begin());
     peer& to = peers_.at(card);
-    to.has_timer = false;
+    to.timer = sc_core::sc_max_time();
     const auto how = to.link.expire([this](const connection::packet_name& lost) {
         if (const request* const of = lookup(lost.message); of != nullptr)
             objects_.count(objects_.queue_pairs.find(of->queue_pair),
@@ -206,11 +206,12 @@ void packet_sender::expire_packets(ethernet::address card) {
     reopen(card, to);
 }
 
+/// The time-out becomes shorter when a card that was silent answers again.
 void packet_sender::set_timer(ethernet::address card, peer& of) {
-    if (of.has_timer) return;
     const auto due = of.link.deadline();
-    if (!due) return;
-    of.has_timer = true;
+    if (!due || of.timer <= *due) return;
+    timers_.erase({of.timer, card});
+    of.timer = *due;
     timers_.emplace(*due, card);
     const sc_time now = sc_core::sc_time_stamp();
     work_.notify(std::max(*due, now) - now);
@@ -759,6 +760,7 @@ packet_sender::progress packet_sender::choose_repeated() {
         if (!number || !to.link.may_repeat()) {
             repeating_.pop_front();
             to.is_repeating = false;
+            reopen(card, to);  // the end of packets that nobody waits for makes room
             continue;
         }
         const connection::packet_name lost = *to.link.find(*number);

@@ -150,7 +150,7 @@ private:
         connection link;
         std::vector<stream_name> parked = {};  // streams that wait for room in the window
         bool is_repeating = false;             // in repeating_
-        bool has_timer = false;                // in timers_
+        sc_core::sc_time timer = sc_core::sc_max_time();  // in timers_, unless it is the maximum
         std::vector<std::uint32_t> free_slots = {};
         std::uint32_t next_slot = 0;
     };

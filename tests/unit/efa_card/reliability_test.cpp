@@ -27,13 +27,13 @@ constexpr std::uint8_t read = 1, write = 2;
 
 /// Servers whose cards are joined by one fabric.
 struct EfaFabric : testing::Test {
-    void build(unsigned count, ethernet_fabric::config fabric = {}) {
+    void build(unsigned count, ethernet_fabric::config fabric = {}, efa_card::config card = {}) {
+        card.keep_alive = sc_core::SC_ZERO_TIME;
         fabric.ports = count;
         net = std::make_unique<ethernet_fabric>("net", fabric);
         for (unsigned i = 0; i < count; ++i) {
             auto name = "s";
-            server.push_back(std::make_unique<verbs_driver>(
-                name + std::to_string(i), efa_card::config{.keep_alive = sc_core::SC_ZERO_TIME}));
+            server.push_back(std::make_unique<verbs_driver>(name + std::to_string(i), card));
             net->port[i].join(server.back()->card.net);
         }
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -284,6 +284,34 @@ TEST_F(EfaFabric, CardThatIsSilentForAMillisecondOnlyDelaysItsRequests) {
               2 << 20);
     EXPECT_EQ(network_counter(0, 4), 1u);
     EXPECT_EQ(network_counter(0, 3), 0u);
+}
+
+TEST_F(EfaFabric, CardThatAnswersAgainIsNotWaitedForAsLongAsASilentOne) {
+    build(2);
+    auto from = open(0, 1), into = open(1, 0);
+    EXPECT_EQ(status_of(0, from, from.rdma(write, into, 1, 64)), 0);
+    set_port(1, "port_down");
+    at(0).post(from.qp, from.rdma(write, into, 2, 64));
+    run(2000);
+    set_port(1, "port_up");
+    EXPECT_EQ(at(0).wait(from.cq).status, 0);  // the next time-out would have been after 3.2 ms
+    const double start = now_us();
+    lose_next();
+    EXPECT_EQ(status_of(0, from, from.rdma(write, into, 3, 64)), 0);
+    EXPECT_LT(now_us() - start, 300);
+}
+
+TEST_F(EfaFabric, EndOfALostPacketMakesRoomForOtherQueuePairs) {
+    build(2, {}, {.retransmit = sc_core::sc_time(2, sc_core::SC_MS)});
+    auto gone = open(0, 1), into = open(1, 0);
+    constexpr std::uint16_t depth = 4096;  // with the lost packet one more than may be in flight
+    auto from = open(0, 1, {.depth = depth});
+    lose_next();
+    at(0).post(gone.qp, gone.rdma(write, into, 1, 8));
+    for (std::uint16_t id = 0; id < depth; ++id) at(0).post(from.qp, from.rdma(write, into, id, 8));
+    run(1000);
+    EXPECT_EQ(at(0).execute(admin(4).put(4, gone.qp.handle)).status, 0);
+    for (unsigned id = 0; id < depth; ++id) ASSERT_EQ(at(0).wait(from.cq).status, 0) << id;
 }
 
 TEST_F(EfaFabric, ResetForgetsThatOtherCardsHaveAnswered) {
