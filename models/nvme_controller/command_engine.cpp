@@ -329,7 +329,7 @@ void command_engine::complete(const completion& done) {
 
 void command_engine::head_moved(unsigned number) {
     completion_queue* const queue = queues_.completions(number);
-    if (queue == nullptr || queue->waiting.empty()) return;
+    if (!is_started_ || queue == nullptr || queue->waiting.empty()) return;
     while (!queue->waiting.empty() && !queue->is_full()) {
         write(*queue, queue->waiting.front());
         queue->waiting.pop_front();

@@ -88,7 +88,7 @@ public:
     void start();
     void forget();
     void tail_moved() { work_.notify(sc_core::SC_ZERO_TIME); }
-    /// The host has advanced a completion queue's head.
+    /// The host has advanced a completion queue's head. No effect unless started.
     void head_moved(unsigned completion_queue);
     void invalidate(std::uint64_t first, std::uint64_t last);
 

@@ -242,6 +242,23 @@ TEST_F(NvmeRules, NothingIsWrittenToTheHostAfterTheShutdown) {
     EXPECT_FALSE(host.disk.describe_wait());
 }
 
+TEST_F(NvmeRules, CompletionsThatWaitForRoomAreDroppedByTheShutdown) {
+    host.start();
+    const auto post_flushes = [this](unsigned count) {
+        for (unsigned i = 0; i < count; ++i) host.place(1, command(0));
+        host.ring_tail(1);
+        disk_driver::run(1000);
+    };
+    post_flushes(15);  // fill the completion queue
+    post_flushes(3);
+    host.set(0x14, 4 << 20 | 6 << 16 | 1 << 14 | 1);
+    disk_driver::run(5000);
+    EXPECT_EQ(host.get(0x1c) >> 2 & 3, 2u);
+    for (unsigned i = 0; i < 15; ++i) EXPECT_TRUE(host.poll(1)) << i;
+    disk_driver::run(1000);
+    EXPECT_FALSE(host.poll(1));
+}
+
 TEST_F(NvmeRules, EnablingEndsAShutdownOfADisabledController) {
     host.set(0x14, 1 << 14);
     EXPECT_EQ(host.get(0x1c) >> 2 & 3, 1u);
