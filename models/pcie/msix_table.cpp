@@ -70,7 +70,8 @@ void msix_table::deliver(entry& vector) {
     const bool masked = function_mask_ || (vector.control & PCI_MSIX_ENTRY_CTRL_MASKBIT) != 0;
     if (!enabled_ || masked || !vector.pending) return;
     const auto address = static_cast<std::uint64_t>(vector.address_high) << 32 | vector.address_low;
-    vector.pending = !send_(address, vector.data);
+    vector.pending = false;  // the message may write to this table
+    if (!send_(address, vector.data)) vector.pending = true;
 }
 
 void msix_table::deliver_pending() {
