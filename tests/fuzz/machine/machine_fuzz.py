@@ -42,16 +42,16 @@ class Board:
     weight: int
     chips: int = 1
     generation: int = 3
-    cards: int = 0
+    cards: int = 0     # joined by an Ethernet fabric
     seconds: int = 60  # wall limit of a run
 
 
 BOARDS = [
     Board("trn3-chip", 6), Board("trn2-chip", 2, generation=2), Board("trn1-chip", 2, generation=1),
-    Board("inf2-chip", 1, generation=1), Board("trn3-sled", 8, chips=4, cards=2),
+    Board("inf2-chip", 1, generation=1), Board("trn3-sled", 8, chips=4),
     Board("trn3e-4", 2, chips=4), Board("trn1-2xl", 2, generation=1),
-    Board("trn2-48xl", 4, chips=16, generation=2, cards=16),
-    Board("trn1-32xl", 2, chips=16, generation=1, cards=8),
+    Board("trn2-48xl", 4, chips=16, generation=2),
+    Board("trn1-32xl", 2, chips=16, generation=1),
     Board("inf2-48xl", 1, chips=12, generation=1),
     Board("trn3-gen1", 1, chips=64, cards=32, seconds=240),
     Board("trn2-ultraserver", 1, chips=64, generation=2, cards=64, seconds=240),
