@@ -109,8 +109,10 @@ def fault_of(rng, module, name):
             return make({"port": 0}, undo("port_up", port=0))
         case "loss":
             return make({"ppm": rng.choice([100, 10000, 100000])}, undo("loss", ppm=0))
-        case "lose" | "lost_completion" | "lost_interrupt":
+        case "lose":
             return make({"count": rng.randint(1, 5)})
+        case "lost_completion" | "lost_interrupt":
+            return make()  # of one access, which settle() makes if no workload does
         case "power_loss" if not module.startswith("disk"):
             return make(repair=undo("power_return"))
         case "supply_loss" | "cooling_loss":
@@ -205,20 +207,19 @@ def network(rng):
 
 
 def repair(faults):
-    steps = [step for one in faults for step in one.repair]
-    # Errors of memory end when it is overwritten.
-    steps += [{"wait": "300 ms"}, {"boot": {"within": "2 s"}, "may_fail": INTERRUPTED},
-              {"wait": "20 ms"}]
+    return [*(step for one in faults for step in one.repair), {"wait": "300 ms"},
+            {"boot": {"within": "2 s"}, "may_fail": INTERRUPTED}, {"wait": "20 ms"}]
+
+
+def overwrite(faults):
+    """Writes to memory with errors, of the chip that the verification uses."""
+    steps = []
     for one in faults:
-        if one.name in ("hbm_corrected", "hbm_uncorrected", "hbm_repairable"):
-            if one.module.startswith("chip0.") or one.module.startswith("server0.chip0."):
-                stack = one.module[-1]
-                steps.append({"memset": {"at": f"hbm{stack}@64 MiB", "size": "1 MiB", "value": 0,
-                                         "verify": False}})
-        if one.name.startswith("sram_") and re.match(r"(server0\.)?chip0\.", one.module):
-            core = re.search(r"nc(\d+)", one.module).group(1)
-            steps.append({"copy": {"from": "host", "to": f"sbuf{core}@0", "size": "4 KiB",
-                                   "verify": False}})
+        found = re.match(r"(?:(?:rack0\.)?server0\.(?:sled0\.)?)?chip0\.(hbm|nc)(\d)$", one.module)
+        if found and found.group(1) == "hbm":
+            steps.append({"memset": {"at": f"hbm{found.group(2)}@64 MiB", "size": "1 MiB", "value": 0, "verify": False}})
+        elif found:
+            steps.append({"copy": {"from": "host", "to": f"sbuf{found.group(2)}@0", "size": "4 KiB", "verify": False}})
     return steps
 
 
@@ -255,12 +256,13 @@ def compose(board, seed, branches, faults, checks):
     if faults:
         together["faults"] = [step for delay, one in faults
                               for step in ({"wait": us(delay)}, one.inject())]
+    injected = [one for _, one in faults]
     steps = [{"boot": {"within": "1 s"}}]
     if together:
         steps.append({"together": together})
     return {"scenario": f"machine {seed}", "board": board.name, "seed": seed % 1000 + 1,
             "time_limit": "200 s", "wall_limit": f"{board.seconds} s",
-            "steps": steps + repair([one for _, one in faults]) + settle(checks),
+            "steps": steps + repair(injected) + settle(checks) + overwrite(injected),
             "expectations": checks}
 
 
