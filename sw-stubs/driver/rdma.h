@@ -14,6 +14,7 @@ struct trn_rdma_card {
     const trn_transport* transport;
     trn_dma_memory memory; /* response of register reads, then the admin rings */
     uint16_t read_id, commands;
+    uint8_t admin_is_closed; /* a command has timed out: until a reset, none is executed */
     uint32_t resets;
 };
 

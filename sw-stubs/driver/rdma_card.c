@@ -134,7 +134,9 @@ int trn_rdma_reset(trn_rdma_card* card) {
                                               command | memory_and_master);
     if (!error) error = set_response_address(card);
     if (!error) error = reset(card);
-    return error ? error : set_up_rings(card);
+    if (!error) error = set_up_rings(card);
+    card->admin_is_closed = error != 0;
+    return error;
 }
 
 int trn_rdma_open(const trn_transport* transport, trn_rdma_card** opened) {
@@ -173,6 +175,7 @@ int trn_rdma_state(trn_rdma_card* card, uint32_t* state) {
     *state = TRN_RDMA_ABSENT;
     if (!is_present(card, &command)) return 0;
     *state = TRN_RDMA_LOST;
+    if (card->admin_is_closed) return 0;
     if ((command & memory_and_master) != memory_and_master) return 0;
     const int error = get(card, REG(DEV_STS), &status);
     if (!error && STATUS(READY, status) && !STATUS(FATAL_ERROR, status)) *state = TRN_RDMA_WORKS;
@@ -195,9 +198,11 @@ static int error_of(uint32_t status) {
     }
 }
 
-/* One command at a time: its answer is the next entry of the completion ring. */
+/* One command at a time: its answer is the next entry of the completion ring. After a time-out this
+ * is no longer known, so the queue is closed. */
 int trn_rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command,
                      rdma_entry* answer) {
+    if (card->admin_is_closed) return -EIO;
     rdma_entry* const submissions = (rdma_entry*)((uint8_t*)card->memory.host + rings_at);
     rdma_entry* const completions = submissions + depth;
     const uint32_t slot = card->commands % depth, phase = !(card->commands / depth & 1);
@@ -211,6 +216,7 @@ int trn_rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command,
     if (!error)
         error = wait_for(card, &completions[slot].words[0], TRN_NITRO_ADMIN_COMPLETION_PHASE_MASK,
                          TRN_NITRO_ADMIN_COMPLETION_PHASE_SET(phase), command_limit);
+    card->admin_is_closed = error != 0;
     if (error) return error;
     *answer = completions[slot];
     return error_of(TRN_NITRO_ADMIN_COMPLETION_STATUS_GET(answer->words[0]));

@@ -60,7 +60,8 @@ uint32_t trn_rdma_resets(const trn_rdma_card* card);
 /** State of the card. */
 enum {
     TRN_RDMA_WORKS = 0,
-    TRN_RDMA_LOST = 1,  /**< it was reset, or removed and reinserted: call trn_rdma_reset() */
+    TRN_RDMA_LOST = 1,  /**< it was reset, or removed and reinserted, or a command has timed out:
+                           call trn_rdma_reset() */
     TRN_RDMA_ABSENT = 2 /**< no response */
 };
 int trn_rdma_state(trn_rdma_card* card, uint32_t* state);

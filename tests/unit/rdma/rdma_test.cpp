@@ -103,7 +103,7 @@ struct RdmaTest : testing::Test {
     /// Runs a program on a server's host.
     static void on(server& s, const std::function<void()>& program) {
         s.cpu->run(program);
-        for (int ms = 0; ms < 500 && !s.cpu->idle(); ++ms) sc_core::sc_start(1, sc_core::SC_MS);
+        for (int ms = 0; ms < 5000 && !s.cpu->idle(); ++ms) sc_core::sc_start(1, sc_core::SC_MS);
         ASSERT_TRUE(s.cpu->idle());
         s.cpu->rethrow();
     }
@@ -332,6 +332,22 @@ TEST_F(RdmaTest, StateReportsARemovedAndAReplacedCard) {
 
 /// Completion ring and event ring are in a chip's memory, and the event queue's message is written
 /// to a register of the chip: no host is involved in the notification of a write.
+TEST_F(RdmaTest, ResetEndsTheLossOfACommand) {
+    on(a, [&] {
+        a.nic.inject("lost_command", {});
+        std::uint16_t domain = 0;
+        std::uint32_t state = 0;
+        EXPECT_EQ(trn_rdma_alloc_domain(a.card, &domain), -EIO);
+        EXPECT_EQ(trn_rdma_alloc_domain(a.card, &domain), -EIO);
+        ASSERT_EQ(trn_rdma_state(a.card, &state), 0);
+        EXPECT_EQ(state, std::uint32_t{TRN_RDMA_LOST});
+        ASSERT_EQ(trn_rdma_reset(a.card), 0);
+        ASSERT_EQ(trn_rdma_state(a.card, &state), 0);
+        EXPECT_EQ(state, std::uint32_t{TRN_RDMA_WORKS});
+        EXPECT_EQ(trn_rdma_alloc_domain(a.card, &domain), 0);
+    });
+}
+
 TEST_F(RdmaTest, WriteWithImmediateWakesAnotherFunction) {
     constexpr std::uint64_t completions = 96 * MiB, events = 97 * MiB, word = 0x80;
     constexpr std::uint32_t vector = 5, entries = 64;
