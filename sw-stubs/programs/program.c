@@ -46,17 +46,6 @@ static trn_status read_set(trn_program* program, const void* bytes, uint64_t siz
     return TRN_OK;
 }
 
-trn_program* trn_program_other(const trn_program* program, const trn_program* after) {
-    trn_member* link = after ? after->loaded.next : program->device->programs;
-    if (link == &program->loaded) link = link->next;
-    return (trn_program*)link;
-}
-
-bool trn_programs_share_core(const trn_program* a, const trn_program* b) {
-    return a->options.core < b->options.core + b->set.cores &&
-           b->options.core < a->options.core + a->set.cores;
-}
-
 void trn_program_free(trn_program* program) {
     if (!program) return;
     trn_list_remove(&program->loaded);
