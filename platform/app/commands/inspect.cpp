@@ -262,7 +262,11 @@ void add_inspect(cli::command& app, int& status) {
     command->add_flag("--list-kinds", given->list_kinds, "everything a board may name");
     command->add_flag("--json", given->as_json, "as JSON");
     command->callback([given, &status] {
-        print_to(stdout, "{}", inspect(*given));
+        const auto found = inspect(*given);
+        if (given->device_tree)
+            print_raw(stdout, found);  // a binary file
+        else
+            print_to(stdout, "{}", found);
         status = 0;
     });
 }
