@@ -83,7 +83,7 @@ public:
           streams_(io()),
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
-          states_(platform_.methods(), endpoints_, state_options()),
+          states_(platform_.methods(), endpoints_, streams_, state_options()),
           events_(platform_.methods()),
           signals_(io(), SIGINT, SIGTERM),
           tick_(io()) {}

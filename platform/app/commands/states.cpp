@@ -33,13 +33,33 @@ std::string name_of(const rpc::parameters& p) {
     return name;
 }
 
+json to_json(const std::vector<standard_streams::unread>& all) {
+    json list = json::array();
+    for (const auto& [text, dropped] : all)
+        list.push_back({{"text", json::binary({text.begin(), text.end()})}, {"dropped", dropped}});
+    return list;
+}
+
+std::vector<standard_streams::unread> output_from(const json& list) {
+    std::vector<standard_streams::unread> all;
+    for (const auto& each : list) {
+        const auto& text = each["text"].get_binary();
+        all.push_back({{text.begin(), text.end()}, each["dropped"]});
+    }
+    return all;
+}
+
 }  // namespace
 
-states::states(control& methods, endpoints& clients, config cfg)
+states::states(control& methods, endpoints& clients, standard_streams& output, config cfg)
     : methods_(methods),
       clients_(clients),
+      output_(output),
       cfg_(std::move(cfg)),
-      kept_(hooks_of(methods.loop().io(), [&clients] { clients.drop_clients(); })) {
+      kept_(hooks_of(methods.loop().io(), [&clients, &output] {
+          clients.drop_clients();
+          output.give();  // the process that continues prints it
+      })) {
     auto& table = methods_.methods();
     table.add("snapshot", "name",
               "Keeps the current state of the platform in memory, and replaces an older one of "
@@ -76,6 +96,7 @@ json states::keep(const rpc::parameters& p) {
     const auto name = name_of(p);
     check_possible();
     if (cfg_.flush) cfg_.flush();
+    output_.flush();
     json about = {{"name", name},
                   {"time_ps", sc_core::sc_time_stamp().value()},
                   {"time", to_text(sc_core::sc_time_stamp())}};
@@ -120,7 +141,9 @@ void states::leave(const std::string& name, const std::string& by) {
     methods_.end_waits({stop_reason::kind::restored, fmt::format("{} restored '{}'", by, name)});
     auto clients = clients_.hand_over();
     if (cfg_.flush) cfg_.flush();
-    kept_.restore(name, {.state = {{"by", by}, {"clients", std::move(clients.clients)}},
+    kept_.restore(name, {.state = {{"by", by},
+                                   {"clients", std::move(clients.clients)},
+                                   {"output", to_json(output_.give())}},
                          .descriptors = std::move(clients.sockets)});
 }
 
@@ -131,6 +154,7 @@ void states::resume(const std::string& name, snapshots::handover_state carried) 
     if (trace::on())
         trace::event("platform", "restored",
                      {{"snapshot", name}, trace::hex("after", carried.traced.digest)});
+    output_.take(output_from(carried.state["output"]));
     loop.resume();  // so that all clients are notified of the pause
     clients_.take_over({std::move(carried.state["clients"]), std::move(carried.descriptors)});
     loop.pause(fmt::format("{} restored '{}'", carried.state["by"].get<std::string>(), name));

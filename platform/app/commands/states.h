@@ -5,21 +5,23 @@
 #include <string>
 
 #include "platform/app/endpoints/endpoints.h"
+#include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/attach/control/control.h"
 #include "platform/framework/snapshots/snapshots.h"
 
 namespace trn {
 
 /// The control methods `snapshot`, `restore` and `snapshots`: named states of a running platform
-/// (doc/decisions/0014). Clients stay connected: the restored process takes over their sockets.
+/// (doc/decisions/0014). Clients stay connected: the restored process takes over their sockets, and
+/// the output that nobody has read yet.
 class states {
 public:
     struct config {
         std::string never = {};            ///< reason to refuse all snapshots; empty: allowed
         std::function<void()> flush = {};  ///< flushes the buffers of open files
     };
-    /// Adds the methods to `methods`. `methods` and `clients` must outlive this object.
-    states(control& methods, endpoints& clients, config cfg);
+    /// Adds the methods to `methods`. `methods`, `clients` and `output` must outlive this object.
+    states(control& methods, endpoints& clients, standard_streams& output, config cfg);
     /// Call at the end of the run. Further requests to end are ignored, since each waiting process
     /// may send one.
     void ends();
@@ -36,6 +38,7 @@ private:
 
     control& methods_;
     endpoints& clients_;
+    standard_streams& output_;
     const config cfg_;
     snapshots kept_;
 };

@@ -70,6 +70,26 @@ class UnreadOutput(unittest.TestCase):
         self.assertGreater(len(plain), PAGE)
         self.assertEqual(b"".join(parts), plain)
 
+    def test_snapshots_and_restores_lose_no_output(self):
+        plain = subprocess.run([TRNVP, "run", "trn3-sled", "--until", "ready"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, check=True).stdout
+        for restored in (False, True):
+            with self.subTest(restored=restored):
+                platform, reader = self.start("run", "trn3-sled", "--listen", str(self.folder / "sockets"))
+                with self.connect(platform) as control:
+                    if restored:
+                        control.snapshot(name="start")
+                    control.wait(condition="ready", wall_limit=120)
+                    control.snapshot(name="ready")
+                    if restored:
+                        control.restore(name="start")
+                    control.call("quit")
+                parts = []
+                while part := os.read(reader, PAGE):
+                    parts.append(part)
+                self.assertEqual(platform.wait(60), 0)
+                self.assertEqual(b"".join(parts)[:len(plain)], plain)
+
     def test_lost_output_is_reported(self):
         platform, _ = self.start("run", "trn3-sled", "--listen", str(self.folder / "sockets"))
         with self.connect(platform) as control:

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <cassert>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -30,79 +32,74 @@ constexpr std::size_t pipe_piece = 4096, terminal_piece = 64;
 
 bool is_ready(int fd, int milliseconds) {
     pollfd wanted{fd, POLLOUT, 0};
-    return poll(&wanted, 1, milliseconds) > 0;
+    int count = 0;
+    do count = poll(&wanted, 1, milliseconds);
+    while (count < 0 && errno == EINTR);
+    return count > 0;
+}
+
+bool is_same_file(int one, int other) {
+    struct stat a {
+    }, b{};
+    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 }  // namespace
 
-/// The replacement of one stream. The flags of its descriptor are not changed: other processes
-/// share them.
+/// A file that receives the text of one or both streams. The flags of its descriptor are not
+/// changed: other processes share them.
 class standard_streams::outlet {
 public:
-    outlet(boost::asio::io_context& io, std::FILE*& stream, std::size_t limit)
+    outlet(boost::asio::io_context& io, std::string name, std::FILE* original, std::size_t limit)
         : ready_(io),
           limit_(limit),
-          variable_(stream),
-          original_(stream),
-          fd_(fileno(stream)),
+          name_(std::move(name)),
+          original_(original),
+          fd_(fileno(original)),
           piece_(isatty(fd_) != 0 ? terminal_piece : pipe_piece) {
-        std::fflush(original_);
         struct stat about {};
         never_blocks_ = fstat(fd_, &about) == 0 && S_ISREG(about.st_mode);
-        cookie_io_functions_t functions{};
-        functions.write = [](void* self, const char* text, std::size_t size) {
-            return static_cast<outlet*>(self)->write({text, size});
-        };
-        replacement_ = fopencookie(this, "w", functions);
-        if (replacement_ == nullptr)
-            throw std::system_error(errno, std::generic_category(), "fopencookie");
-        const bool whole_lines = isatty(fd_) != 0;
-        std::setvbuf(replacement_, nullptr,
-                     fd_ == STDERR_FILENO ? _IONBF
-                     : whole_lines        ? _IOLBF
-                                          : _IOFBF,
-                     BUFSIZ);
-        variable_ = replacement_;
     }
-    ~outlet() {
-        finish(grace);
-        variable_ = original_;
-        std::fclose(replacement_);
-    }
+    ~outlet() { finish(grace); }
     outlet(const outlet&) = delete;
     outlet& operator=(const outlet&) = delete;
 
-    std::FILE* stream() const { return replacement_; }
+    const std::string& name() const { return name_; }
 
-    std::uint64_t finish(std::optional<std::chrono::milliseconds> limit) {
-        std::fflush(replacement_);
-        forget_text_of_original();
-        const int patience = limit ? static_cast<int>(limit->count()) : -1;
-        while (!kept_.empty() && is_ready(fd_, patience)) write_kept();
-        dropped_ += std::exchange(kept_, {}).size();
-        return dropped_;
-    }
-
-private:
-    ssize_t write(std::string_view text) {
-        const auto size = static_cast<ssize_t>(text.size());
-        forget_text_of_original();
-        if (kept_.empty()) text.remove_prefix(put(text));
-        const auto room = std::min(text.size(), limit_ - std::min(limit_, kept_.size()));
+    void write(std::string_view text) {
+        if (kept().empty()) text.remove_prefix(put(text));
+        const auto room = std::min(text.size(), limit_ - std::min(limit_, kept().size()));
         kept_ += text.substr(0, room);
         dropped_ += text.size() - room;
         wait_for_room();
-        return size;
     }
 
-    /// In a copy of the process (a restored snapshot): the original prints the text that it kept.
-    void forget_text_of_original() {
-        if (owner_ == getpid()) return;
-        owner_ = getpid();
+    /// Returns the number of dropped bytes.
+    std::uint64_t finish(std::optional<std::chrono::milliseconds> limit) {
+        const int patience = limit ? static_cast<int>(limit->count()) : -1;
+        while (!kept().empty() && is_ready(fd_, patience)) write_kept();
+        dropped_ += give().text.size();
+        return dropped_;
+    }
+
+    unread give() {
+        unread all{std::move(kept_), dropped_};
+        all.text.erase(0, std::exchange(written_, 0));
         kept_.clear();
+        return all;
+    }
+    void take(unread all) {
+        kept_ = std::move(all.text);
+        written_ = 0;
+        dropped_ = all.dropped;
+        wait_for_room();
     }
 
-    /// Writes what the stream accepts now. Returns the number of bytes.
+private:
+    std::string_view kept() const { return std::string_view(kept_).substr(written_); }
+
+    /// Writes what the file accepts now. Returns the number of bytes.
     std::size_t put(std::string_view text) {
         std::size_t done = 0;
         while (done < text.size()) {
@@ -127,10 +124,14 @@ private:
         std::fflush(original_);
     }
 
-    void write_kept() { kept_.erase(0, put(kept_)); }
+    void write_kept() {
+        written_ += put(kept());
+        if (written_ < kept_.size() / 2) return;  // each byte is moved once at most
+        kept_.erase(0, std::exchange(written_, 0));
+    }
 
     void wait_for_room() {
-        if (kept_.empty() || is_waiting_) return;
+        if (kept().empty() || is_waiting_) return;
         boost::system::error_code refused;
         if (!ready_.is_open()) ready_.assign(fcntl(fd_, F_DUPFD_CLOEXEC, 0), refused);
         if (refused) return;  // retried with the next text
@@ -138,7 +139,6 @@ private:
         ready_.async_wait(boost::asio::posix::descriptor_base::wait_write, [this](auto error) {
             if (error == boost::asio::error::operation_aborted) return;
             is_waiting_ = false;
-            forget_text_of_original();
             write_kept();
             wait_for_room();
         });
@@ -146,16 +146,51 @@ private:
 
     boost::asio::posix::stream_descriptor ready_;  // a duplicate; does not own the stream
     const std::size_t limit_;
-    std::FILE*& variable_;
+    const std::string name_;
     std::FILE* const original_;
-    std::FILE* replacement_ = nullptr;
     const int fd_;
     const std::size_t piece_;
     bool never_blocks_ = false;
     bool is_waiting_ = false;
-    pid_t owner_ = getpid();
     std::string kept_;
+    std::size_t written_ = 0;    // bytes at the beginning of kept_
     std::uint64_t dropped_ = 0;  // bytes
+};
+
+/// Replaces one stream of the C library.
+class standard_streams::replacement {
+public:
+    replacement(std::FILE*& variable, outlet& to) : variable_(variable), original_(variable) {
+        std::fflush(original_);
+        cookie_io_functions_t functions{};
+        functions.write = [](void* outlet_of, const char* text, std::size_t size) {
+            static_cast<outlet*>(outlet_of)->write({text, size});
+            return static_cast<ssize_t>(size);
+        };
+        stream_ = fopencookie(&to, "w", functions);
+        if (stream_ == nullptr)
+            throw std::system_error(errno, std::generic_category(), "fopencookie");
+        const int fd = fileno(original_);
+        std::setvbuf(stream_, nullptr,
+                     fd == STDERR_FILENO ? _IONBF
+                     : isatty(fd) != 0   ? _IOLBF
+                                         : _IOFBF,
+                     BUFSIZ);
+        variable_ = stream_;
+    }
+    ~replacement() {
+        variable_ = original_;
+        std::fclose(stream_);
+    }
+    replacement(const replacement&) = delete;
+    replacement& operator=(const replacement&) = delete;
+
+    std::FILE* stream() const { return stream_; }
+
+private:
+    std::FILE*& variable_;
+    std::FILE* const original_;
+    std::FILE* stream_ = nullptr;
 };
 
 /// Lets the C++ streams print through the replacements.
@@ -180,21 +215,50 @@ private:
     std::streambuf *cout_, *cerr_, *clog_;
 };
 
-standard_streams::standard_streams(boost::asio::io_context& io, std::size_t limit)
-    : out_(std::make_unique<outlet>(io, stdout, limit)),
-      err_(std::make_unique<outlet>(io, stderr, limit)),
-      cpp_streams_(std::make_unique<output_buffers>(out_->stream(), err_->stream())) {}
+standard_streams::standard_streams(boost::asio::io_context& io, std::size_t limit) {
+    const std::string out = "standard output", err = "standard error";
+    // Streams into the same file have one order.
+    if (is_same_file(fileno(stdout), fileno(stderr))) {
+        outlets_.push_back(std::make_unique<outlet>(io, out + " and " + err, stdout, limit));
+    } else {
+        outlets_.push_back(std::make_unique<outlet>(io, out, stdout, limit));
+        outlets_.push_back(std::make_unique<outlet>(io, err, stderr, limit));
+    }
+    out_ = std::make_unique<replacement>(stdout, *outlets_.front());
+    err_ = std::make_unique<replacement>(stderr, *outlets_.back());
+    cpp_streams_ = std::make_unique<output_buffers>(out_->stream(), err_->stream());
+}
 
 standard_streams::~standard_streams() = default;
 
+void standard_streams::flush() {
+    for (const auto* stream : {&out_, &err_}) std::fflush((*stream)->stream());
+}
+
 std::string standard_streams::finish(std::optional<std::chrono::milliseconds> limit) {
-    const auto out = out_->finish(limit);
-    const auto err = err_->finish(limit);
-    if (out == 0 && err == 0) return {};
-    return fmt::format("{} bytes of standard {} were dropped: nobody read them", out + err,
-                       out == 0   ? "error"
-                       : err == 0 ? "output"
-                                  : "output and standard error");
+    flush();
+    std::uint64_t dropped = 0;
+    std::vector<std::string> names;
+    for (const auto& each : outlets_) {
+        const auto of_this = each->finish(limit);
+        dropped += of_this;
+        if (of_this != 0) names.push_back(each->name());
+    }
+    if (names.empty()) return {};
+    return fmt::format("{} bytes of {} were dropped: nobody read them", dropped,
+                       fmt::join(names, " and "));
+}
+
+std::vector<standard_streams::unread> standard_streams::give() {
+    flush();
+    std::vector<unread> all;
+    for (const auto& each : outlets_) all.push_back(each->give());
+    return all;
+}
+
+void standard_streams::take(std::vector<unread> all) {
+    assert(all.size() == outlets_.size());
+    for (std::size_t i = 0; i < outlets_.size(); ++i) outlets_[i]->take(std::move(all[i]));
 }
 
 }  // namespace trn
