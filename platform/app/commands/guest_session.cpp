@@ -100,10 +100,11 @@ public:
         auto lost = platform_.finish_records();
         if (uart_) lost += uart_->finish();
         if (touched) touched->write(platform_.modules().board());
+        const bool by_itself = have_ended();
         const int status = conclude(how);
         consoles_.finish();
         print_misuse(platform_.chips());
-        if (const auto unread = streams_.finish(standard_streams::grace); !unread.empty())
+        if (const auto unread = finish_streams(by_itself); !unread.empty())
             print_to(stderr, "trnvp: {}\n", lost = unread);
         const bool failed = misuse::failed() || !lost.empty();
         return status == 0 && failed ? 1 : status;
@@ -258,8 +259,18 @@ private:
         poll_guests();
     }
     void poll_guests() {
-        if (std::ranges::all_of(guests_, [](const auto& g) { return g->ended().has_value(); }))
-            platform_.loop().quit("the guests have ended");
+        if (have_ended()) platform_.loop().quit("the guests have ended");
+    }
+    bool have_ended() const {
+        return std::ranges::all_of(guests_, [](const auto& g) { return g->ended().has_value(); });
+    }
+
+    /// Waits until the output is read; a signal then ends the process. After a request to end,
+    /// waits only for a reader that still reads.
+    std::string finish_streams(bool by_itself) {
+        if (!by_itself) return streams_.finish(standard_streams::grace);
+        interrupts_.clear();
+        return streams_.finish(std::nullopt);
     }
 
     /// Returns the first guest status that is not 0.
