@@ -25,6 +25,10 @@ inline std::size_t code_point(std::string_view text) {
     if (length > text.size()) return 0;
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xc0) != 0x80) return 0;
+    // Longer forms of other code points, surrogates, and what is beyond U+10FFFF.
+    if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
+        (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f))
+        return 0;
     return length;
 }
 

@@ -14,6 +14,7 @@
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/output.h"
 
 namespace {
 
@@ -105,12 +106,11 @@ int main(int argc, char** argv) {
         run(o);
         return 0;
     } catch (const trn::config_error& error) {
-        std::fprintf(stderr, "%s\n", error.what());
+        trn::print_to(stderr, "{}\n", error.what());
     } catch (const trn::file_error& error) {
-        std::fprintf(stderr, "%s: %s\n", o.input.c_str(), error.what());
+        trn::print_to(stderr, "{}: {}\n", o.input, error.what());
     } catch (const std::runtime_error& error) {
-        std::fprintf(stderr, "%s: %s\n", o.input.empty() ? o.page.c_str() : o.input.c_str(),
-                     error.what());
+        trn::print_to(stderr, "{}: {}\n", o.input.empty() ? o.page : o.input, error.what());
     }
     return 2;
 }
