@@ -44,9 +44,11 @@ std::uint64_t page_of(int descriptor, const struct stat& status) {
 struct host_mapping_guard {
     static void on_bus_error(int, siginfo_t* info, void*) {
         const int saved = errno;
-        if (!host_mapping::replace(static_cast<const std::uint8_t*>(info->si_addr))) {
+        const bool sent = info->si_code <= 0;  // by a process: without an address
+        if (sent || !host_mapping::replace(static_cast<const std::uint8_t*>(info->si_addr))) {
             // Another address: repeat the access, which now ends the process.
             signal(SIGBUS, SIG_DFL);
+            if (sent) raise(SIGBUS);
         }
         errno = saved;
     }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/memfd.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -92,6 +93,20 @@ TEST(HostMapping, MissingHugePagesLoseTheRange) {
         EXPECT_EQ(bytes[huge + 4096], 0);
     }
     EXPECT_EQ(refusal(file.get(), 0, huge), 0);
+}
+
+TEST(HostMapping, OtherBusErrorsEndTheProcess) {
+    const unique_fd file(memfd_create("pages", MFD_CLOEXEC));
+    ASSERT_EQ(ftruncate(file.get(), 8192), 0);
+    const host_mapping mapped(file.get(), 0, 4096, true);
+    auto* const other = static_cast<volatile std::uint8_t*>(
+        mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0));
+    ASSERT_EQ(ftruncate(file.get(), 0), 0);
+    EXPECT_EXIT(other[0] = 1, testing::KilledBySignal(SIGBUS), "");
+    EXPECT_EXIT(raise(SIGBUS), testing::KilledBySignal(SIGBUS), "");
+    mapped.bytes()[0] = 1;
+    EXPECT_TRUE(mapped.lost());
+    EXPECT_EXIT(other[4096] = 1, testing::KilledBySignal(SIGBUS), "");
 }
 
 TEST(HostMapping, RefusesWhatTheFileDoesNotHave) {
