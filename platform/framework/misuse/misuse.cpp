@@ -101,9 +101,10 @@ void report(const rule& broken, std::string_view module, std::string_view detail
     }
     if (!logged) return;
     log::bounded_guest_warn(
-        module, fmt::format("misuse {} {}: {} ({}){}{}{}", broken.id, broken.name, broken.text,
-                            detail, by.empty() ? "" : ", by ", by,
-                            mine.count == lines_per_module ? "; more are only counted" : ""));
+        module,
+        fmt::format("misuse {} {}: {}{}{}{}{}", broken.id, broken.name, broken.text,
+                    detail.empty() ? "" : fmt::format(" ({})", detail), by.empty() ? "" : ", by ",
+                    by, mine.count == lines_per_module ? "; more are only counted" : ""));
 }
 
 void set_policy(const rule& which, policy chosen) {
