@@ -231,6 +231,27 @@ class Results(unittest.TestCase):
             with self.assertRaisesRegex(KernelError, r"functions_test.py:\d+.*result 0, .* is not written at \[32, 0\]"):
                 refused(X)
 
+    def test_returned_parts_need_no_others(self):
+        @nki.jit
+        def kernel(x):
+            result = nl.ndarray((40, 24), dtype=x.dtype, buffer=nl.shared_hbm)
+            nisa.dma_copy(dst=result[8:40, :], src=nl.load(x))
+            return result[8:40, :], result[30:32, 0:3]
+        for whole, part in self.check(kernel, X):
+            numpy.testing.assert_array_equal(whole, X)
+            numpy.testing.assert_array_equal(part, X[22:24, 0:3])
+
+    def test_results_have_a_known_place(self):
+        @nki.jit
+        def kernel(x):
+            result = stored(nl.load(x))
+            for i in nl.dynamic_range(0, 32):
+                row = result[nl.ds(i, 1), :]
+            return row
+        for refused in (nki.simulate(kernel), kernel):
+            with self.assertRaisesRegex(KernelError, "whose place is known on the device only"):
+                refused(X)
+
     def test_copies_go_backwards(self):
         @nki.jit
         def kernel(x):
@@ -266,6 +287,19 @@ class Results(unittest.TestCase):
             for number, found in enumerate(pool.map(run, range(12))):
                 for one in found:
                     numpy.testing.assert_array_equal(one, X + F(number))
+
+    def test_one_platform_serves_nested_blocks_and_threads(self):
+        @nki.jit
+        def kernel(x):
+            return stored(nl.load(x))
+        shared = platform("trn2-chip")
+
+        def run(number):
+            with shared, shared:
+                return kernel(X + F(number))
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for number, found in enumerate(pool.map(run, range(8))):
+                numpy.testing.assert_array_equal(found, X + F(number))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 """Calls of a jitted kernel with arrays."""
 from __future__ import annotations
 
-import contextvars
 import os
 from typing import Any
 
@@ -11,30 +10,30 @@ from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
 from trn_nki.run.execution import Options, execute
 from trn_nki.trace import host_arrays, record_kernel
 from trn_nki.values import generations
+from trn_nki.values.choices import Choice
 
 BOARD_VARIABLE, CONNECT_VARIABLE = "TRN_NKI_BOARD", "TRN_NKI_CONNECT"
-_chosen: contextvars.ContextVar[Options | None] = contextvars.ContextVar("platform", default=None)
+_chosen: Choice[Options] = Choice("platform")
 
 
 class platform:
-    """Selects the platform of kernel calls in its block."""
+    """Selects the platform of kernel calls in its block. Threads that the block starts do not have it."""
 
     def __init__(self, board: str | None = None, *, connect: str | None = None, core: int = 0):
         self.options = Options(connect=connect, core=core)
         if board is not None:
             self.options.board = board
-        self._generation = generation_of(board) if board else None
-        self._targeting: Any = None
+        generation = generation_of(board) if board else None
+        self._targeting = None if generation is None else generations.targeting(generation)
 
     def __enter__(self) -> "platform":
-        self._before = _chosen.set(self.options)
-        if self._generation is not None:
-            self._targeting = generations.targeting(self._generation)
+        _chosen.enter(self.options)
+        if self._targeting is not None:
             self._targeting.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        _chosen.reset(self._before)
+        _chosen.leave()
         if self._targeting is not None:
             self._targeting.__exit__(*error)
 

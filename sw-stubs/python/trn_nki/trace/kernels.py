@@ -121,6 +121,9 @@ def _outputs(function: Callable[..., Any], result: Any) -> list[NkiTensor]:
             place = places.Place(function.__code__, 0)
             raise KernelError(f"the kernel returns {tensor!r}, which is on the chip; a result lies in nl.shared_hbm",
                               "15.3", place)
+        if tensor.is_indirect():
+            place = places.Place(function.__code__, 0)
+            raise KernelError(f"the kernel returns {tensor!r}, whose place is known on the device only", "15.3", place)
         if tensor.storage.role == "local":
             tensor.storage.role = "output"
     return found

@@ -2,7 +2,6 @@
 """The recording of a traced kernel, and the recorder that fills it."""
 from __future__ import annotations
 
-import contextvars
 import dataclasses
 from typing import Any
 
@@ -17,6 +16,7 @@ from trn_nki.trace.instructions import Instruction
 from trn_nki.trace.tenancy import Tenancy
 from trn_nki.values.operations import OPERATIONS
 from trn_nki.values import data_types
+from trn_nki.values.choices import Choice
 from trn_nki.values.engines import engine
 from trn_nki.values.generations import PARTITIONS, PSUM_BYTES, Generation
 from trn_nki.values.memory_regions import MemoryRegion
@@ -149,7 +149,7 @@ def _shape(shape: Any) -> tuple[int, ...]:
     return shape
 
 
-_current: contextvars.ContextVar[Core | None] = contextvars.ContextVar("core", default=None)
+_current: Choice[Core] = Choice("core")
 
 
 def current(what: str = "this function") -> Core:
@@ -171,11 +171,11 @@ class tracing:
         self.core = core
 
     def __enter__(self) -> Core:
-        self._before = _current.set(self.core)
+        _current.enter(self.core)
         return self.core
 
     def __exit__(self, *_: object) -> None:
-        _current.reset(self._before)
+        _current.leave()
 
 
 def record(operation: str, chosen: engine, name: str | None, arguments: dict[str, Any]) -> Instruction:

@@ -16,19 +16,18 @@ def check_results(recording: Any) -> None:
 
     A write whose place a register or an index tile gives counts for the whole tensor.
     """
-    results = {tensor.storage: number for number, tensor in reversed(list(enumerate(recording.outputs)))
-               if tensor.storage.role == "output"}
-    masks = {storage: numpy.zeros(storage.size_bytes, bool) for storage in results}
+    results = [(number, tensor) for number, tensor in enumerate(recording.outputs) if tensor.storage.role == "output"]
+    masks = {tensor.storage: numpy.zeros(tensor.storage.size_bytes, bool) for _, tensor in results}
     for core in recording.cores:
         for view in _writes(core.body):
             if view.storage in masks:
-                _mark(masks[view.storage], view)
-    for storage, number in results.items():
-        missing = int(masks[storage].argmin())
-        if not masks[storage][missing]:
-            index = numpy.unravel_index(missing // storage.dtype.itemsize, storage.shape)
-            raise KernelError(f"result {number}, {recording.outputs[number]!r}, is not written at "
-                              f"[{', '.join(str(i) for i in index)}]", "15.3", storage.place)
+                _elements(masks[view.storage], view)[...] = True
+    for number, tensor in results:
+        written = _elements(masks[tensor.storage], tensor)
+        missing = numpy.unravel_index(int(written.argmin()), written.shape)
+        if not written[missing]:
+            raise KernelError(f"result {number}, {tensor!r}, is not written at [{', '.join(str(i) for i in missing[:-1])}]",
+                              "15.3", tensor.storage.place)
 
 
 def _writes(body: list[Any]) -> Iterator[NkiTensor]:
@@ -39,10 +38,10 @@ def _writes(body: list[Any]) -> Iterator[NkiTensor]:
             yield from _writes(item.body)
 
 
-def _mark(mask: numpy.ndarray, view: NkiTensor) -> None:
+def _elements(mask: numpy.ndarray, view: NkiTensor) -> numpy.ndarray:
+    """The bytes of a view: of each element, in the last dimension. All bytes if its place is not known."""
     if view.indirection is not None:
-        mask[:] = True
-        return
+        return mask.reshape(1, -1)
     size = view.dtype.itemsize
     strides = (*(stride * size for stride in view.strides), 1)
-    numpy.ndarray((*view.shape, size), bool, mask, view.offset * size, strides)[...] = True
+    return numpy.ndarray((*view.shape, size), bool, mask, view.offset * size, strides)

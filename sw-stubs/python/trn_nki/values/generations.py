@@ -2,10 +2,10 @@
 """Limits of the generations (doc/spec/neuron-core.md, 2.1 and 13), and the target generation."""
 from __future__ import annotations
 
-import contextvars
 import dataclasses
 import os
 
+from trn_nki.values.choices import Choice
 from trn_nki.values.engines import nc_version
 
 PARTITIONS = 128
@@ -41,7 +41,7 @@ GENERATIONS = {
 }
 NAMES = {"gen2": 2, "trn1": 2, "inf2": 2, "v2": 2, "gen3": 3, "trn2": 3, "v3": 3, "gen4": 4, "trn3": 4, "v4": 4}
 
-_chosen: contextvars.ContextVar[Generation | None] = contextvars.ContextVar("generation", default=None)
+_chosen: Choice[Generation] = Choice("generation")
 
 
 def generation(name: str | int | Generation) -> Generation:
@@ -65,11 +65,11 @@ class targeting:
         self.generation = generation(name)
 
     def __enter__(self) -> Generation:
-        self._before = _chosen.set(self.generation)
+        _chosen.enter(self.generation)
         return self.generation
 
     def __exit__(self, *_: object) -> None:
-        _chosen.reset(self._before)
+        _chosen.leave()
 
 
 class tile_sizes:
