@@ -13,7 +13,9 @@ set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
 tools=${tools%/}
-own_names=(missing vmlinuz busybox modules qemu qemu-system-x86_64 kernel-release efa debian13 ena nvme)
+made=(missing vmlinuz busybox modules qemu qemu-system-x86_64 kernel-release)  # by this script
+for_kernel=(efa efa-missing ena ena-missing nvme nvme-missing)                 # by others, for this kernel
+kept=(debian13 debian13-missing neuron.ko)                                     # a guest of its own, and the user's driver
 newer_release=trixie  # its backports have a QEMU with the client (10.1 or later)
 
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
@@ -76,11 +78,12 @@ get_kernel() {
     basename "$root"/lib/modules/* >"$work/ready/kernel-release"
 }
 
-# foreign_file: a file in the folder that no get_... script makes. The folder is then somebody's, and stays as it is.
+# foreign_file: a file in the folder that has none of these names. The folder is then somebody's, and stays as it is.
 foreign_file() {
-    local name
-    for name in $(ls -A "$tools" 2>/dev/null); do
-        [[ " ${own_names[*]} " == *" $name "* ]] || { printf '%s\n' "$name"; return 0; }
+    local path IFS=/
+    for path in "$tools"/* "$tools"/.[!.]*; do
+        [ -e "$path" ] || [ -L "$path" ] || continue
+        [[ "/${made[*]}/${for_kernel[*]}/${kept[*]}/" == *"/${path##*/}/"* ]] || { printf '%s\n' "${path##*/}"; return 0; }
     done
 }
 
@@ -106,8 +109,8 @@ private_apt "$release" "$newer_release" "$newer_release-backports"
 get_kernel
 get_qemu
 mkdir -p "$tools"
-for name in "${own_names[@]}"; do rm -rf "${tools:?}/$name"; done
-for name in "${own_names[@]}"; do  # kernel-release, which says that all is there, comes after the others
+for name in "${made[@]}" "${for_kernel[@]}"; do rm -rf "${tools:?}/$name"; done
+for name in "${made[@]}"; do  # kernel-release, which says that all is there, comes after the others
     [ ! -e "$work/ready/$name" ] && [ ! -L "$work/ready/$name" ] || mv "$work/ready/$name" "$tools/"
 done
 say "guests: $(du -sh "$tools" | cut -f1) in $tools"
