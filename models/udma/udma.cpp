@@ -405,11 +405,13 @@ void udma::run() {
         if (functional) turn_ = (turn_ + 1) % used_.size();
         next = next_due();
     }
-    if (notifications_.has_undelivered()) {
-        notifications_.deliver(memory_port_);
-        next = next_due();  // again, as a ring may be in the group's own registers
-    }
     wake_.cancel();  // doorbells rung by this activation have woken the process for it again
+    if (notifications_.has_undelivered()) {
+        // A ring may be in the group's own registers: an entry may ring a doorbell, and post
+        // another entry, for which the process is woken.
+        notifications_.deliver(memory_port_);
+        next = next_due();
+    }
     if (activation.spent() && is_due(next, activation.now))
         wake_.notify(cfg_.functional_step);  // the work that this activation has left
     else

@@ -116,6 +116,18 @@ TEST_F(DmaNotifications, RestartOfARingThatWaitsAbandonsItsEntries) {
     EXPECT_EQ(messages.questions, 1u);
 }
 
+TEST_F(DmaNotifications, EntryThatStopsAQueueOfItsOwnEngineIsFollowedByTheErrorEntry) {
+    constexpr unsigned q = 2;
+    init_queue(q);
+    init_ring(0, 1, host_at + 0x10000);                      // of errors
+    init_ring(0, 5, address(reg::m2s_q_tail_increment, q));  // an entry's first word is a doorbell
+    cpu.write<std::uint32_t>(block(0) + nq::offset(nq::reg::post),
+                             static_cast<std::uint32_t>(nq::post::source.set(5, 1)));
+    run(1000);
+    EXPECT_EQ(entries(0, 1), 1u);
+    EXPECT_TRUE(dma.aborted.level());
+}
+
 TEST_F(DmaNotifications, RingOverItsOwnSizeRegisterDropsNoEntryOfOthers) {
     const auto at_slot = [&](unsigned slot) {
         return block(0) + nq::offset(nq::reg::slot_base_lo, slot);
