@@ -32,7 +32,8 @@ static uint32_t
     accepted_claims[TOPOLOGY_PORTS];  // bits of enum claim that the port's switch accepted
 static uint16_t claimed_chips[TOPOLOGY_PORTS][CLAIM_KINDS];  // chip count of each claim
 static bool claims_unknown[TOPOLOGY_PORTS];
-static unsigned retries[TOPOLOGY_PORTS];  // since the port's last event
+static unsigned retries[TOPOLOGY_PORTS];      // since the port's last event or valid response
+static uint64_t retry_at_us[TOPOLOGY_PORTS];  // 0: no retry is scheduled
 static bool booting = true;
 static struct announcement announced;  // the announcement that partners read
 static volatile struct link_events
@@ -211,35 +212,47 @@ static void apply_changes(void) {
     links_publish();
 }
 
-static bool needs_retry(unsigned p) {
-    return ports[p].up && (ports[p].silent || ports[p].garbage) && retries[p] < RETRIES;
+static bool has_no_valid_response(unsigned p) {
+    return ports[p].up && (ports[p].silent || ports[p].garbage);
 }
 
-static void schedule_retry(void) {
-    for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p)
-        if (needs_retry(p))
-            event_raise_at(EVENT_LINK_RETRY, timer_now_us() + (FIRST_RETRY_US << retries[p]));
+/// Each port has a time of its own: the retries of one port do not use up those of another.
+static void schedule_retries(void) {
+    for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
+        if (!has_no_valid_response(p)) {
+            retries[p] = 0;
+            retry_at_us[p] = 0;
+            continue;
+        }
+        if (retries[p] == RETRIES) continue;
+        if (retry_at_us[p] == 0) retry_at_us[p] = timer_now_us() + (FIRST_RETRY_US << retries[p]);
+        event_raise_at(EVENT_LINK_RETRY, retry_at_us[p]);
+    }
 }
 
 static void serve(struct link_events now) {
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
         const bool changed = now.changed >> p & 1, noticed = now.noticed >> p & 1;
         if (changed) read_port(p);
-        if (changed || noticed) retries[p] = 0;
-        if ((changed || noticed) && ports[p].up) discovery_read(p, &machine, &ports[p]);
+        if (!changed && !noticed) continue;
+        retries[p] = 0;
+        retry_at_us[p] = 0;
+        if (ports[p].up) discovery_read(p, &machine, &ports[p]);
     }
     apply_changes();
-    schedule_retry();
+    schedule_retries();
 }
 
 void links_retry(void) {
+    const uint64_t now = timer_now_us();
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
-        if (!needs_retry(p)) continue;
+        if (retry_at_us[p] == 0 || retry_at_us[p] > now) continue;
         ++retries[p];
+        retry_at_us[p] = 0;
         discovery_read(p, &machine, &ports[p]);
     }
     apply_changes();
-    schedule_retry();
+    schedule_retries();
 }
 
 void links_serve(void) {

@@ -47,6 +47,7 @@ struct fake_machine {
         std::set<std::uint32_t> claims;  ///< held, without the number of chips
     };
     std::map<unsigned, partner> partners;  ///< by port
+    link_events events = {0, 0};           ///< of the ports, not taken yet
     std::vector<port> published;           ///< state of the ports, as the table has it
     std::vector<std::uint16_t> errors;     ///< codes in the error log
 

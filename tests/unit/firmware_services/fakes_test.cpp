@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/firmware_services/fakes.h"
 
+#include <utility>
+
 namespace {
 
 using trn::test::machine_of_test;
@@ -75,7 +77,7 @@ struct link_status neuron_link_status(unsigned port) {
 void neuron_link_train(unsigned) {}
 void neuron_link_enable_irqs(void) {}
 struct link_events neuron_link_take_events(void) {
-    return {0, 0};
+    return std::exchange(machine_of_test.events, {0, 0});
 }
 bool neuron_link_read_partner(unsigned port, uint32_t offset, uint32_t* answer) {
     auto& partner = machine_of_test.partners.at(port);

@@ -127,6 +127,12 @@ struct Links : testing::Test {
         for (const auto claim : m.partners[port].claims) all.insert(level_of(claim));
         return all;
     }
+    /// A notice of the partner of a port.
+    void notice(unsigned port) {
+        m.events.noticed = 1u << port;
+        EXPECT_TRUE(m.interrupt(IRQ_LINKS));
+        links_serve();
+    }
     /// Calls the retries that are due until `end_us`; returns their number.
     unsigned retry_until(std::uint64_t end_us) {
         unsigned count = 0;
@@ -205,6 +211,35 @@ TEST_F(Links, PartnerThatStaysMuteIsNotAskedForEver) {
     bring_up();
     EXPECT_LE(retry_until(~std::uint64_t{0}), 8u);
     EXPECT_EQ(fault(PORT_RACK), LINK_SILENT);
+}
+
+TEST_F(Links, RetriesOfOnePortLeaveThoseOfAnother) {
+    m.partners[PORT_RACK].lost = ~0u;
+    bring_up();
+    EXPECT_EQ(retry_until(m.now_us + 1'300'000), 7u);
+    m.partners[PORT_SLED].lost = ~0u;
+    notice(PORT_SLED);
+    const unsigned accesses = m.partners[PORT_RACK].accesses;
+    EXPECT_EQ(retry_until(m.now_us + 15'000), 1u);
+    EXPECT_EQ(m.partners[PORT_RACK].accesses, accesses) << "its retry is due later";
+    m.partners[PORT_RACK].lost = 0;
+    retry_until(m.now_us + 1'300'000);
+    EXPECT_EQ(fault(PORT_RACK), LINK_OK);
+}
+
+TEST_F(Links, PartnerThatRespondedAgainHasAllRetriesAgain) {
+    m.partners[PORT_SLED].lost = ~0u;
+    bring_up();
+    EXPECT_EQ(retry_until(m.now_us + 1'300'000), 7u);
+    m.partners[PORT_SLED].lost = 0;
+    EXPECT_EQ(retry_until(m.now_us + 1'300'000), 1u);
+    EXPECT_EQ(fault(PORT_SLED), LINK_OK);
+    m.partners[PORT_SLED].lost = 3;  // of the claim of the rack, which now has more chips
+    m.partners[PORT_RACK].words[TRN_FABRIC_IDENTITY_REACHABLE_OFFSET(5)] = 0xf;
+    notice(PORT_RACK);
+    EXPECT_EQ(fault(PORT_SLED), LINK_SILENT);
+    EXPECT_EQ(retry_until(m.now_us + 15'000), 1u);
+    EXPECT_EQ(fault(PORT_SLED), LINK_OK);
 }
 
 }  // namespace
