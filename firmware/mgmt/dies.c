@@ -51,11 +51,12 @@ void dies_serve(void) {
 }
 
 void dies_reset(void) {
-    if (generation->dies == 1 || die_to_die_is_up()) return;
+    if (generation->dies == 1) return;
+    const bool was_up = die_to_die_is_up();
     const bool up = dies_connect();
-    if (up)
-        log_info("die-to-die link works again");
-    else
+    if (!up)
         error_log_add(ERROR_DIE_TO_DIE, LINK_NOT_TRAINED, 0);
-    publish(up);
+    else if (!was_up)
+        log_info("die-to-die link works again");
+    publish(up);  // also if the link came up after the time-out of an earlier reset
 }

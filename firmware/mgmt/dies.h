@@ -11,5 +11,5 @@ bool dies_connect(void);
 void dies_init(void);
 /// Event handler of the main loop: the link was lost. A reset of the device trains it again.
 void dies_serve(void);
-/// Part of a reset of the device: trains the link again if it was lost.
+/// Part of a reset of the device: trains the link again if it was lost, and publishes its state.
 void dies_reset(void);

@@ -175,6 +175,26 @@ TEST_F(FaultTest, DieToDieLinkThatIsLostDuringItsTrainingIsTrainedAgain) {
     EXPECT_TRUE(chip->die_to_die.up());
 }
 
+TEST_F(FaultTest, DieToDieLinkThatComesUpAfterAResetHasGivenUpIsHealthyAfterTheNext) {
+    using misc_ram_regs::health_status::axi_fabric;
+    boot();
+    const auto lose_link = [&] { chip->die_to_die.inject("link_down", {}); };
+    lose_link();
+    run_ms(1);
+    set_misc(misc::reset_request, 1);
+    set_misc(misc::trigger, 1);
+    for (int n = 0; n < 1000 && misc_word(misc::reset_request) != 0; ++n) {
+        lose_link();  // before the training of 100 us ends
+        run_ms(0.05);
+    }
+    EXPECT_EQ(misc_word(misc::reset_request), 0u);
+    EXPECT_EQ(error_log().back(), (log_entry{ERROR_DIE_TO_DIE, 1, 0})) << "not trained";
+    run_ms(10);
+    EXPECT_TRUE(chip->die_to_die.up()) << "the last training was not disturbed";
+    reset_device();
+    EXPECT_EQ(axi_fabric.get(misc_word(misc::health_status)), 0u);
+}
+
 TEST_F(FaultTest, ErrorOfACoreBehindALostLinkDoesNotStopTheFirmware) {
     build();
     irq_out memory_error{"memory_error"};
