@@ -7,6 +7,7 @@
 #include "firmware/lib/drivers/watchdog.h"
 #include "firmware/lib/log.h"
 #include "firmware/mgmt/generation.h"
+#include "firmware/mgmt/reach.h"
 
 /// AXI address of a core's aperture; 0: the chip has no core of this number.
 static uint64_t aperture_of(unsigned core) {
@@ -21,8 +22,8 @@ static uint64_t aperture_of(unsigned core) {
 static bool set_control(uint64_t aperture, uint32_t value) {
     const uint64_t address = aperture + MAP_CC_CONTROL + TRN_CC_CORE_CONTROL_OFFSET;
     uint32_t now = ~value;
-    return axi_write(address, &value, sizeof value) && axi_read(address, &now, sizeof now) &&
-           now == value;
+    return can_reach(address) && axi_write(address, &value, sizeof value) &&
+           axi_read(address, &now, sizeof now) && now == value;
 }
 
 static bool all_exist(uint32_t cores) {
@@ -76,7 +77,7 @@ unsigned cc_cores_load(uint64_t address, uint32_t length, uint32_t cores) {
         log_warn("collective firmware refused for cores %05x: %s", (unsigned)cores,
                  result == CC_LOAD_UNREADABLE ? "it cannot be read"
                  : result == CC_LOAD_NO_CORE  ? "unknown cores"
-                 : result == CC_LOAD_IN_RESET ? "a core is in reset"
+                 : result == CC_LOAD_IN_RESET ? "no response from a core"
                                               : image_fault_text((enum image_fault)result));
     return result;
 }

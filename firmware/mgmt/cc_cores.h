@@ -12,7 +12,7 @@ enum cc_load_result {
     CC_LOAD_IMAGE_FAULT = 0,  ///< + image_fault; 0: the image is loaded and the cores run
     CC_LOAD_UNREADABLE = 32,  ///< no response at the address
     CC_LOAD_NO_CORE = 33,     ///< the core map is empty or has a core that the chip does not have
-    CC_LOAD_IN_RESET = 34,    ///< no response from a core: its block is in reset
+    CC_LOAD_IN_RESET = 34,  ///< no response from a core: its block is in reset, or its die is lost
 };
 
 /// Checks the image at an AXI address (`length` bytes, header included), then stops the cores of

@@ -85,7 +85,7 @@ static const char* load_fault(uint32_t result) {
                                         "it is not made for this memory",
                                         "its payload is damaged (CRC)"};
     static const char* const other[] = {"firmware cannot read it", "there is no such core",
-                                        "a core is in reset"};
+                                        "no response from a core"};
     if (result < sizeof image / sizeof image[0]) return image[result];
     return result >= 32 && result - 32 < sizeof other / sizeof other[0] ? other[result - 32]
                                                                         : "unknown fault";
