@@ -31,6 +31,9 @@ static bool lies_in(uint64_t address, uint64_t length, uint64_t base, uint64_t s
     return address >= base && address - base <= size && length <= size - (address - base);
 }
 
+/// Copied within the time of the boot ROM's watchdog, also byte by byte at an odd address.
+#define MAX_PIECE (16ull << 20)
+
 static bool copy(const struct image_store_entry* image) {
     if (!lies_in(image->address, image->length, MAP_RAM, MAP_RAM_SIZE) ||
         !lies_in(image->offset, image->length, 0, MAP_IMAGE_STORE_SIZE)) {
@@ -38,7 +41,12 @@ static bool copy(const struct image_store_entry* image) {
                   image->address);
         return false;
     }
-    memcpy((void*)image->address, (const void*)(MAP_IMAGE_STORE + image->offset), image->length);
+    for (uint64_t done = 0, piece; done < image->length; done += piece) {
+        piece = image->length - done < MAX_PIECE ? image->length - done : MAX_PIECE;
+        watchdog_service();
+        memcpy((void*)(image->address + done),
+               (const void*)(MAP_IMAGE_STORE + image->offset + done), piece);
+    }
     log_info("loader: %lu bytes at %lx", image->length, image->address);
     return true;
 }

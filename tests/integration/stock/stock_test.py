@@ -72,6 +72,21 @@ class OpenSbiTest(unittest.TestCase):
             self.assertEqual(traces[0], traces[1])
 
 
+class LoaderTest(unittest.TestCase):
+    def test_images_that_take_longer_than_the_watchdog_are_copied(self):
+        with tempfile.TemporaryDirectory() as folder:
+            images = []
+            for name, address in (("first", "0x80000001"), ("second", "0x90000001")):  # copied byte by byte
+                file = os.path.join(folder, name)
+                with open(file, "wb") as image:
+                    image.truncate(150 << 20)
+                images += ["--load", f"{file}@{address}"]
+            done = trnvp("run", "trn3-chip", "--until", "2400 ms", *images)
+            log = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+            self.assertIn("loader: starts 80000001", log)
+            self.assertNotIn("power-on, watchdog", log)
+
+
 class UBoot:
     def __init__(self, console):
         self.console = console
