@@ -24,6 +24,7 @@ struct trn_device {
     uint16_t vendor_id, device_id;
     uint8_t revision;
     bool probed, ready;
+    uint32_t probes; /* each may follow a loss of power, which memory does not survive */
     uint32_t resets[TRN_MAX_CORES]; /* of each core, also failed ones */
     uint32_t routing_id, device_index;
     uint64_t bar_size[6];

@@ -212,6 +212,7 @@ bool trn_lost_probe(trn_device* device) {
 
 trn_status trn_probe(trn_device* device) {
     device->probed = device->ready = false;
+    ++device->probes;
     trn_status status = identify(device);
     if (status == TRN_OK) status = find_bars(device);
     if (status == TRN_OK) status = wait_for_routing_id(device);

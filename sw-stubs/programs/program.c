@@ -90,13 +90,19 @@ static void stop_engines(trn_program* program) {
                                TRN_SEQUENCER_CONTROL_STOP_MASK);
 }
 
+bool trn_program_lost_core(const trn_program* program, uint32_t core) {
+    return trn_core_resets(program->device, program->options.core + core) != program->resets[core];
+}
+
 trn_status trn_program_release(trn_program* program) {
     trn_device* device = program->device;
     trn_status status = TRN_OK;
     for (uint32_t core = 0; core < program->set.cores; ++core) {
         program_core* c = &program->cores[core];
         const uint32_t first = (program->options.core + core) * TRN_ENGINES_PER_CORE;
-        for (uint32_t e = 0; e < SET_DMA_ENGINES && program->has_queues; ++e)
+        /* A reset has released the queues, which may have other rings since. */
+        const bool has_queues = program->has_queues && !trn_program_lost_core(program, core);
+        for (uint32_t e = 0; e < SET_DMA_ENGINES && has_queues; ++e)
             for (uint32_t q = 0; q < RING_QUEUES; ++q)
                 if (c->rings[e][q].length && device->user_rings[first + e] >> q & 1) {
                     const trn_status released = trn_ring_release(device, first + e, q);

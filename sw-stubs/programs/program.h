@@ -43,7 +43,9 @@ struct trn_program {
     uint64_t* tensors; /* AXI addresses */
     program_core cores[SET_MAX_CORES];
     bool is_written, is_prepared, has_queues, is_running;
-    uint8_t over[SET_MAX_CORES]; /* engines detected as halted, failed or stopped */
+    uint32_t probes;                /* of the device, when the images were written */
+    uint32_t resets[SET_MAX_CORES]; /* of the cores, when the program was prepared */
+    uint8_t over[SET_MAX_CORES];    /* engines detected as halted, failed or stopped */
     trn_program_result result;
 };
 
@@ -52,6 +54,8 @@ struct trn_program {
 trn_program* trn_program_other(const trn_program* program, const trn_program* after);
 /* Whether both run on some core of the device. */
 bool trn_programs_share_core(const trn_program* a, const trn_program* b);
+/* Whether a core of the program was reset after its preparation, and so has lost it. */
+bool trn_program_lost_core(const trn_program* program, uint32_t core);
 /* Releases queues and notification rings. Precondition: the program does not run. */
 trn_status trn_program_release(trn_program* program);
 

@@ -206,8 +206,12 @@ trn_status trn_program_prepare(trn_program* program) {
     if (status == TRN_OK) status = each_engine(program, clear_engine);
     if (status != TRN_OK) return status;
     program->is_running = false;
-    if (!program->is_written) status = trn_program_write_images(program);
+    for (uint32_t core = 0; core < program->set.cores; ++core)
+        program->resets[core] = trn_core_resets(device, device_core(program, core));
+    if (!program->is_written || program->probes != device->probes)
+        status = trn_program_write_images(program);
     program->is_written = status == TRN_OK;
+    program->probes = device->probes;
     if (status == TRN_OK) status = assign_rings(program);
     if (status == TRN_OK) status = zero_semaphores(program);
     if (status == TRN_OK && program->options.completion == TRN_WAIT_BY_NOTIFICATION)
@@ -217,10 +221,17 @@ trn_status trn_program_prepare(trn_program* program) {
     return status;
 }
 
+static bool lost_preparation(const trn_program* program) {
+    for (uint32_t core = 0; core < program->set.cores; ++core)
+        if (trn_program_lost_core(program, core)) return true;
+    return false;
+}
+
 trn_status trn_program_start(trn_program* program) {
     trn_device* device = program->device;
     trn_status status = trn_need_ready(device);
-    if (status == TRN_OK && !program->is_prepared) status = trn_program_prepare(program);
+    if (status == TRN_OK && (!program->is_prepared || lost_preparation(program)))
+        status = trn_program_prepare(program);
     if (status != TRN_OK) return status;
     program->is_prepared = false;
     memset(&program->result, 0, sizeof program->result);

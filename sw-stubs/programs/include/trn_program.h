@@ -149,11 +149,13 @@ trn_status trn_program_write(trn_program* program, uint32_t tensor, uint64_t off
 trn_status trn_program_read(trn_program* program, uint32_t tensor, uint64_t offset, void* bytes,
                             uint64_t size);
 
-/** Resets the program's engines, writes changed streams and rings to HBM, assigns the rings to
- * queues, and clears the program's semaphores and events and its engines' FP_CONFIG and SEED.
- * TRN_BUSY: an engine, or another loaded program on a core of this one, is running. */
+/** Resets the program's engines, writes streams and rings to HBM if they changed or after
+ * trn_probe, assigns the rings to queues, and clears the program's semaphores and events and its
+ * engines' FP_CONFIG and SEED. TRN_BUSY: an engine, or another loaded program on a core of this
+ * one, is running. */
 trn_status trn_program_prepare(trn_program* program);
-/** Starts all engines, after trn_program_prepare unless it was called since the last start. */
+/** Starts all engines, after trn_program_prepare unless it was called since the last start and the
+ * last reset. */
 trn_status trn_program_start(trn_program* program);
 
 /** Result of a run. */

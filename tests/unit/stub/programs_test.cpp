@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/assembler/assembler.h"
@@ -137,6 +138,62 @@ TEST_F(StubPrograms, APreparedProgramIsPreparedAgainAfterAnotherOne) {
     set_state(TRN_SCALAR_ENGINE, TRN_CORE_ENGINE_HALTED);
     EXPECT_EQ(trn_program_unload(a), TRN_OK);
     EXPECT_EQ(trn_program_unload(b), TRN_OK);
+}
+
+TEST_F(StubPrograms, APreparedProgramIsPreparedAgainAfterAReset) {
+    trn_program* const program = load(".engine scalar\nhalt\n");
+    ASSERT_EQ(trn_program_prepare(program), TRN_OK) << trn_last_error(device);
+    auto& base = chip.bar0[control(TRN_SCALAR_ENGINE, TRN_SEQUENCER_PROGRAM_LO_OFFSET)];
+    const auto before = std::exchange(base, 0);
+    ASSERT_EQ(trn_reset_cores(device, 1u << core), TRN_OK) << trn_last_error(device);
+    ASSERT_EQ(trn_program_start(program), TRN_OK) << trn_last_error(device);
+    EXPECT_EQ(base, before);
+    set_state(TRN_SCALAR_ENGINE, TRN_CORE_ENGINE_HALTED);
+    EXPECT_EQ(trn_program_unload(program), TRN_OK);
+}
+
+TEST_F(StubPrograms, AnUnloadAfterAResetLeavesTheQueuesAlone) {
+    const auto set = isa::write_program_set(isa::assemble_set(R"(
+.tensor x int32 [128, 1] in
+.transfer load x -> sbuf[0:128, 0] queue=3 S[4]
+.engine sync
+dma_start load
+halt
+)",
+                                                              "test.trn"));
+    trn_program_options options{};
+    options.core = core;
+    options.completion = TRN_WAIT_BY_POLLING;
+    trn_program* program = nullptr;
+    ASSERT_EQ(trn_program_load(device, set.data(), set.size(), &options, &program), TRN_OK);
+    ASSERT_EQ(trn_program_prepare(program), TRN_OK) << trn_last_error(device);
+    ASSERT_EQ(trn_reset_cores(device, 1u << core), TRN_OK) << trn_last_error(device);
+    trn_ring_request others{};  // of the first DMA engine of the core
+    others.engine = core * 16;
+    others.queue = 3;
+    others.m2s_base = trn_hbm_address(device, 0, TRN_HBM_RESERVED_BYTES);
+    others.s2m_base = others.m2s_base + 4096;
+    others.m2s_length = others.s2m_length = 64;
+    ASSERT_EQ(trn_ring_init_batch(device, &others, 1), TRN_OK) << trn_last_error(device);
+    chip.log.clear();
+    EXPECT_EQ(trn_program_unload(program), TRN_OK);
+    for (const auto& a : chip.log) EXPECT_FALSE(a.write) << std::hex << a.offset;
+}
+
+TEST_F(StubPrograms, ImagesAreWrittenAgainAfterAProbe) {
+    trn_program* const program = load(".engine scalar\nhalt\n");
+    const auto accesses = [&] {
+        chip.log.clear();
+        EXPECT_EQ(trn_program_prepare(program), TRN_OK) << trn_last_error(device);
+        return chip.log.size();
+    };
+    accesses();
+    const auto unchanged = accesses();
+    ASSERT_EQ(trn_probe(device), TRN_OK) << trn_last_error(device);
+    ASSERT_EQ(trn_reset_device(device), TRN_OK) << trn_last_error(device);
+    EXPECT_GT(accesses(), unchanged);
+    EXPECT_EQ(accesses(), unchanged);
+    EXPECT_EQ(trn_program_unload(program), TRN_OK);
 }
 
 TEST_F(StubPrograms, EventsAndNumberSettingsAreClearedBeforeEachStart) {
