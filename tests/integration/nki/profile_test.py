@@ -274,7 +274,8 @@ document.body.dataset.whole = (last - first) / data.duration;
             shown = re.search(rf'data-{name}="([^"]*)"', body).group(1)
             self.assertRegex(shown, r"nc0\.tensor multiply.*tiles\.py:101.*cycles 512.*FLOPs 16\.78 M", name)
             self.assertRegex(shown, r"waited dma, S\[\d+\] .*posted by nc0\.sync dma_start tiles\.py:100")
-        self.assertIn('data-zoomed="0.8"', body)
+        zoomed = float(re.search(r'data-zoomed="([^"]*)"', body).group(1))
+        self.assertAlmostEqual(zoomed, 0.8)
         self.assertIn('data-whole="1"', body)
 
     def test_perfetto_trace_names_instructions_by_their_lines(self):
