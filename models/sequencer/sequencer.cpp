@@ -24,6 +24,12 @@ namespace {
 /// Maximum lead of local time over simulated time, for instructions that use registers only.
 constexpr std::uint64_t max_ahead = 64 * isa::control_cycles;
 
+/// Engines of a chip act in this order, a picosecond apart, when their cycles begin together. The
+/// kernel's own order would depend on what it has executed before.
+sc_time turn_of(unsigned core, isa::engine e) {
+    return time_of_value(core * isa::engine_count + static_cast<unsigned>(e));
+}
+
 }  // namespace
 
 sequencer::sequencer(sequencer_environment& environment, isa::engine which)
@@ -32,6 +38,7 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
       traits_{which, environment.id.generation, environment.partitions.sbuf,
               environment.partitions.psum},
       settings_(environment.control, which),
+      turn_(turn_of(environment.id.core, which)),
       clock_(isa::clock_of(which, environment.id.generation)),
       timeline_(environment.owner.name(), which, clock_, environment.lines),
       signals_(environment, which, settings_, counters_),
@@ -219,7 +226,7 @@ sequencer::step sequencer::sleep(sleeping how) {
         how.until = std::min(how.until.value_or(*effect), *effect);
     sc_time delay;
     if (how.until) {
-        const sc_time wake = clock_.time_of(*how.until), stamp = sc_core::sc_time_stamp();
+        const sc_time wake = clock_.time_of(*how.until) + turn_, stamp = sc_core::sc_time_stamp();
         delay = wake > stamp ? wake - stamp : sc_core::SC_ZERO_TIME;
     }
     if (how.event == nullptr && how.until)

@@ -107,6 +107,7 @@ private:
     const isa::engine engine_;
     const isa::core_traits traits_;
     const engine_settings settings_;
+    const sc_core::sc_time turn_;  // from the beginning of a cycle until the engine acts
 
     sc_core::sc_event wake_;
     bool spawned_ = false;

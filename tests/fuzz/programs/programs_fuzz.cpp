@@ -453,8 +453,8 @@ struct bench {
         const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x100'0000'01b3; };
         for (unsigned e = 0; e < engines; ++e)
             for (std::uint64_t offset = 4; offset < 0x500; offset += 4) {
-                std::uint32_t value = 0;
-                if (aperture.debug_read(at(control::control, e) + offset, value) == 4) add(value);
+                const auto value = aperture.read(at(control::control, e) + offset);
+                if (aperture.response == tlm::TLM_OK_RESPONSE) add(value);
             }
         for (unsigned n = 0; n < semaphores::count; ++n) {
             add(static_cast<std::uint32_t>(core.sync().value(n)));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <array>
+
 #include "tests/unit/sequencer/engine_test.h"
 
 namespace {
@@ -473,6 +475,37 @@ TEST_F(ControlInstructions, EnginesOrderEachOtherBySemaphores) {
     run_for(10);
     EXPECT_EQ(state_of(V), halted);
     EXPECT_EQ(state_of(S), halted);
+}
+
+TEST_F(ControlInstructions, EnginesWhoseCyclesBeginTogetherActInTheOrderOfTheirNumbers) {
+    run_for(1000);
+    for (const auto& order : {std::array{S, G, V}, std::array{V, G, S}, std::array{G, V, S}}) {
+        core.sync().set(1, 0);
+        load(S, "update S[1]+=3 nop\nhalt");
+        load(G, "update S[1]=5 nop\nhalt");
+        load(V, "update S[1]+=1 nop\nhalt");
+        for (const engine e : order) start(e);
+        run_for(1000);
+        EXPECT_EQ(semaphore(1), 6);
+    }
+}
+
+TEST_F(ControlInstructions, AProgramRunsAlikeAfterAnInterruptedOne) {
+    // GPSIMD's update and the Scalar engine's first one are complete at the same time.
+    std::array<std::int32_t, 3> found{};
+    for (std::int32_t& value : found) {
+        reset.set(true);
+        reset.set(false);
+        load(S, "again: update S[2]+=1 branch if=always target=again");
+        load(G, "update S[2]=0 nop\nhalt");
+        start(S);
+        start(G);
+        run_for(20);
+        value = semaphore(2);
+        run_for(980);
+    }
+    EXPECT_EQ(found[1], found[0]);
+    EXPECT_EQ(found[2], found[0]);
 }
 
 TEST_F(ControlInstructions, CoreResetAndPowerLossEndProgramsAndForgetRegisters) {
