@@ -89,10 +89,12 @@ void collective_network::find_domains() {
     const auto each = chips_.size() / domains_;
     for (std::size_t rank = 0; rank < chips_.size(); ++rank)
         if (chips_.size() % domains_ != 0 || domain[rank] != rank / each)
-            throw std::invalid_argument(fmt::format(
-                "links join the ranks in {} groups: each needs as many ranks as the others, one "
-                "after the other; rank {} is the first that breaks the order",
-                domains_, rank));
+            throw device_error(
+                TRN_NOT_SUPPORTED,
+                fmt::format("links join the ranks in {} groups: each needs as many ranks as the "
+                            "others, one after the other; rank {} is the first that breaks the "
+                            "order",
+                            domains_, rank));
 }
 
 void collective_network::find_cards() {
