@@ -6,7 +6,7 @@ Each input is a scenario: a board, workloads in parallel branches, faults at ran
 the repair of every fault, a boot, and steps that must all succeed. An input fails when trnvp ends
 with a signal or a wrong status, when a workload fails otherwise than a fault allows, when the
 repaired machine does not work, or when a second run (interpreted instead of translated harts, not
-shared) has another trace. The smallest failing scenario is written to the current folder.
+shared) has another trace. The smallest failing scenario is written to a file.
 
 Needs the programs of the build only; everything else is Python's standard library.
 """
@@ -354,6 +354,7 @@ def main():
     words.add_argument("--board", help="this board only")
     words.add_argument("--keep-going", action="store_true", help="after a failure")
     words.add_argument("--print", action="store_true", help="print the first scenario, do not run")
+    words.add_argument("--output", type=Path, default=Path(), help="folder of failed scenarios")
     words.add_argument("--no-shrink", action="store_true", help="report failures as generated")
     given = words.parse_args()
 
@@ -376,7 +377,7 @@ def main():
                     twice = "interpreted" in failure
                     fails = lambda *parts: kind(runner.check(make(*parts), twice)) == kind(failure)
                     scenario = make(*shrink(fails, branches, faults, checks))
-                file = Path(f"machine-{seed}.yaml")
+                file = given.output / f"machine-{seed}.yaml"
                 file.write_text(text_of(scenario))
                 print(f"  written to {file}", flush=True)
                 if not given.keep_going:
