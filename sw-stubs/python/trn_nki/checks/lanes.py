@@ -59,9 +59,9 @@ def _memset(call: Any) -> None:
 def _immediate(value: Any, dtype: types.DataType) -> int:
     """A number as the 32-bit immediate of an integer destination: to nearest even, saturated; NaN is 0."""
     number = value if isinstance(value, int) else float(value)
-    whole = 0 if number != number else 2 ** 32 * (1 if number > 0 else -1) if abs(number) >= 2 ** 32 else round(number)
-    low, high = (-2 ** 31, 2 ** 32 - 1) if dtype is types.uint32 else (-2 ** 31, 2 ** 31 - 1)
-    return min(max(whole, low), high)
+    if number != number:
+        return 0
+    return round(min(max(number, -2 ** 31), 2 ** 32 - 1 if dtype is types.uint32 else 2 ** 31 - 1))
 
 
 def _tensor_copy_predicated(call: Any) -> None:
