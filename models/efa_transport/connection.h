@@ -47,7 +47,7 @@ public:
     std::uint64_t send(const packet_name& first, std::uint32_t count, const sc_core::sc_time& when);
     /// The packet with this number; null if it is answered.
     const packet_name* find(std::uint64_t number) const;
-    /// Nobody waits for the packet any more. Precondition: find(number) is not null.
+    /// The request of the packet has ended. Precondition: find(number) is not null.
     void finish(std::uint64_t number);
     /// As finish(), because an answer to the packet that left at `sent` has arrived.
     void finish(std::uint64_t number, const sc_core::sc_time& sent);

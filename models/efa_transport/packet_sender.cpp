@@ -760,7 +760,7 @@ packet_sender::progress packet_sender::choose_repeated() {
         if (!number || !to.link.may_repeat()) {
             repeating_.pop_front();
             to.is_repeating = false;
-            reopen(card, to);  // the end of packets that nobody waits for makes room
+            reopen(card, to);  // packets of ended requests make room
             continue;
         }
         const connection::packet_name lost = *to.link.find(*number);
