@@ -63,9 +63,9 @@ struct enclosing {
 /// A step of a scenario file, read and checked.
 struct step : action {
     config::place where = {};
-    std::string file = {};                 ///< file of `where`
-    std::optional<trn_status> fails = {};  ///< the status with which the device call must fail
-    std::string saying = {};               ///< a part of that call's message
+    std::string file = {};                  ///< file of `where`
+    std::optional<trn_status> fails = {};   ///< the status with which the device call must fail
+    std::string saying = {};                ///< a part of that call's message
     std::vector<trn_status> may_fail = {};  ///< statuses with which it may fail instead of succeed
     /// enclosing sequences, branches and steps; outermost first
     std::vector<enclosing> inside = {};

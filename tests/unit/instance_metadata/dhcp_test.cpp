@@ -72,7 +72,7 @@ TEST_F(DhcpTest, GrantsTheOfferedAddressAndRefusesOthers) {
     EXPECT_EQ(other->yours, 0u);
     EXPECT_FALSE(other->options.contains(51));
     EXPECT_GE(client.packets[0].size(), 42u + 300u);  // the least size of a BOOTP message
-    EXPECT_EQ(client.packets[0][0], 255);  // broadcast: the host's address is wrong
+    EXPECT_EQ(client.packets[0][0], 255);             // broadcast: the host's address is wrong
 }
 
 TEST_F(DhcpTest, RenewsByTheAddressThatTheHostHas) {

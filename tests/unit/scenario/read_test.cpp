@@ -87,12 +87,12 @@ TEST_F(ScenarioFile, ReportsTheLineAndColumnOfEveryMistake) {
          "  - fails: aborted\n"                             // 15: no step
          "  - probe: {}\n    saying: gone\n"                // 17: no failure that has a message
          "  - probe: {}\n    fails: busy\n    may_fail: busy\n"  // 20: both
-         "  - probe: {}\n    may_fail: [busy, bsy]\n"       // 22: no status
-         "  - probe: {}\n    may_fail: []\n");              // 24: no choice
-    EXPECT_THAT(mistakes(), ElementsAre("4:5:E10", "5:18:E26", "5:40:E20", "6:11:E20", "7:42:E22",
-                                        "8:13:E11", "9:5:E11", "11:11:E9", "12:29:E26", "13:11:E26",
-                                        "14:28:E26", "15:5:E9", "17:5:E11", "20:5:E11", "22:22:E26",
-                                        "24:15:E8"));
+         "  - probe: {}\n    may_fail: [busy, bsy]\n"            // 22: no status
+         "  - probe: {}\n    may_fail: []\n");                   // 24: no choice
+    EXPECT_THAT(mistakes(),
+                ElementsAre("4:5:E10", "5:18:E26", "5:40:E20", "6:11:E20", "7:42:E22", "8:13:E11",
+                            "9:5:E11", "11:11:E9", "12:29:E26", "13:11:E26", "14:28:E26", "15:5:E9",
+                            "17:5:E11", "20:5:E11", "22:22:E26", "24:15:E8"));
 }
 
 TEST_F(ScenarioFile, RefusesValuesThatCannotPass) {
