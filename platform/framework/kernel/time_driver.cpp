@@ -37,9 +37,12 @@ public:
         simulated_ = sc_time_stamp();
         wall_ = wall_clock::now();
     }
+    /// At most a century after the start, which the clock can represent.
     wall_clock::time_point due(const sc_time& event) const {
-        const std::chrono::duration<double> wait((event - simulated_).to_seconds() / factor_);
-        return wall_ + std::chrono::duration_cast<wall_clock::duration>(wait);
+        using fractional = std::chrono::duration<double>;
+        constexpr fractional century = std::chrono::years(100);
+        const fractional wait((event - simulated_).to_seconds() / factor_);
+        return wall_ + std::chrono::duration_cast<wall_clock::duration>(std::min(wait, century));
     }
     /// The simulated time that corresponds to the current wall-clock time.
     sc_time now() const {

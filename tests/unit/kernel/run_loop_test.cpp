@@ -384,6 +384,15 @@ TEST(RunLoopTest, RealtimeIsNeverFasterThanItsFactor) {
     EXPECT_EQ(h.beats.size(), 1999u);
 }
 
+TEST(RunLoopTest, RealtimeWaitsForAnEventThatIsDueBeyondTheRangeOfTheClock) {
+    heart h("heart", sc_time(10, SC_MS));
+    run_loop loop(with(time_policy::kind::realtime, 1e-12));
+    boost::asio::steady_timer later(loop.io(), 20ms);
+    later.async_wait([&](auto) { loop.quit("test"); });
+    loop.serve();
+    EXPECT_TRUE(h.beats.empty());
+}
+
 TEST(RunLoopTest, AccessDuringAPacedGapSeesTimeAdvance) {
     heart h("heart", sc_time(10, SC_SEC));
     run_loop loop(with(time_policy::kind::free));
