@@ -28,8 +28,9 @@ public:
         std::copy(image.begin(), image.end(), ram_.begin());
         // A small region becomes full in some runs.
         translate::choose(how, {.threshold = threshold, .region = 64 << 10});
-        cpu_ = std::make_unique<hart>(hart::config{.reset_vector = ram_base}, *this,
-                                      make_code_cache());
+        cpu_ = std::make_unique<hart>(
+            hart::config{.extensions = isa::full(), .reset_vector = ram_base}, *this,
+            make_code_cache());
     }
 
     hart& cpu() { return *cpu_; }
@@ -59,15 +60,16 @@ private:
 };
 
 struct state {
-    u64 ticks, retired, pc, printed;
+    u64 ticks, retired, pc, printed, fcsr;
     privilege mode;
     std::array<u64, 33> x;
+    std::array<u64, 32> f;
     bool operator==(const state&) const = default;
 };
 
 state state_of(machine& m) {
-    state now{m.cpu().ticks(), m.cpu().retired(), m.cpu().pc(),
-              m.printed(),     m.cpu().mode(),    m.cpu().x};
+    const hart& h = m.cpu();
+    state now{h.ticks(), h.retired(), h.pc(), m.printed(), h.csr.fcsr, h.mode(), h.x, h.f};
     now.x[32] = 0;  // last value written to x0: not architectural state
     return now;
 }
@@ -109,6 +111,11 @@ void compare(const machine& expected, const machine& other, const state& a, cons
             std::fprintf(stderr, "x%u: %#llx; interpreted: %#llx\n", i,
                          static_cast<unsigned long long>(b.x[i]),
                          static_cast<unsigned long long>(a.x[i]));
+    for (unsigned i = 0; i < 32; ++i)
+        if (a.f[i] != b.f[i])
+            std::fprintf(stderr, "f%u: %#llx; interpreted: %#llx\n", i,
+                         static_cast<unsigned long long>(b.f[i]),
+                         static_cast<unsigned long long>(a.f[i]));
     std::abort();
 }
 
@@ -129,11 +136,24 @@ void add_rotation(std::vector<u32>& words, trn::test::fuzz_random& random) {
     words.push_back(0x33 | (3 + any(8)) << 7 | f3 << 12 | right << 15 | left << 20);
 }
 
+/// A floating-point instruction with a valid rounding mode.
+u32 valid_rounding(const row& r, u32 word, trn::test::fuzz_random& random) {
+    constexpr u32 mode_mask = 7 << 12;
+    constexpr std::array<u32, 6> modes{0, 1, 2, 3, 4, 7};
+    return (r.mask & mode_mask) != 0
+               ? word
+               : (word & ~mode_mask) | modes[random.below(modes.size())] << 12;
+}
+
 /// A repeated loop of random instructions that compute, load and store, with a random number of
 /// rounds. x1 counts, x2 points to data.
 std::vector<u8> random_loop(trn::test::fuzz_random& random) {
-    std::vector<u32> words{0x00080117,                                           // auipc x2, 0x80
+    std::vector<u32> words{0x000061b7,                                           // lui x3, 6
+                           0x3001a073,                                           // csrs mstatus, x3
+                           0x00080117,                                           // auipc x2, 0x80
                            static_cast<u32>(random.below(64)) << 20 | 0x10113};  // addi x2, x2
+    for (u32 r = 3; r < 32; ++r) words.push_back(r * 8 << 20 | r << 7 | 0x13003);  // ld
+    for (u32 r = 0; r < 32; ++r) words.push_back(r * 4 << 20 | r << 7 | 0x13007);  // fld
     const std::size_t outer = words.size();
     words.push_back(static_cast<u32>(1 + random.below(40)) << 20 | 0x93);  // addi x1, x0
     const std::size_t inner = words.size();
@@ -155,26 +175,36 @@ std::vector<u8> random_loop(trn::test::fuzz_random& random) {
                                    static_cast<u32>(random.below(12)), back(inner)));
             continue;
         }
-        const auto parts = {rv64i_rows(), rv64i_rows(), rv64m_rows(), zb_rows()};
+        const auto parts = {rv64i_rows(),  rv64i_rows(), rv64i_rows(), rv64m_rows(),
+                            zb_rows(),     zb_rows(),    rv64m_rows(), rv64i_rows(),
+                            zicond_rows(), rv64f_rows(), rv64d_rows()};
         const auto rows = *(parts.begin() + random.below(parts.size()));
         const row& r = rows[random.below(rows.size())];
-        if (r.then != flow::result && r.then != flow::store) continue;
+        const bool is_float = r.needs == extension::f || r.needs == extension::d;
+        if (r.then != flow::result && r.then != flow::store && !is_float) continue;
         u32 word = r.match | (static_cast<u32>(random.next()) & ~r.mask);
         if (few_registers)
             word &= ~((24u << 7) | (24u << 15) | (r.layout == format::r ? 24u << 20 : 0));
         word |= r.match;
+        if (is_float) word = valid_rounding(r, word, random);
         const u32 opcode = word & 0x7f;
-        if (opcode == 0x03 || opcode == 0x23) word = (word & ~(31u << 15)) | 2u << 15;
+        const bool is_store = opcode == 0x23 || opcode == 0x27;
+        if (opcode == 0x03 || opcode == 0x07 || is_store) word = (word & ~(31u << 15)) | 2u << 15;
         const u32 rd = word >> 7 & 31;
         // Redirects results from x1, x2 to x17, x18.
-        if (opcode != 0x23 && (rd == 1 || rd == 2)) word |= 1u << 11;
+        if (!is_store && (rd == 1 || rd == 2)) word |= 1u << 11;
         words.push_back(word);
     }
     words.push_back(0xfff08093);  // addi x1, x1, -1
     words.push_back(branch(1, 1, 0, back(inner)));
     words.push_back(branch(0, 0, 0, back(outer)));
-    std::vector<u8> image(words.size() * 4);
-    std::memcpy(image.data(), words.data(), image.size());
+    constexpr std::size_t data = 0x7f000, data_end = 0x81000;  // x2 +- 2 KiB
+    std::vector<u8> image(data_end);
+    std::memcpy(image.data(), words.data(), words.size() * 4);
+    for (std::size_t at = data; at < data_end; at += 8) {
+        const u64 value = random.next() >> random.below(64);
+        std::memcpy(&image[at], &value, sizeof value);
+    }
     return image;
 }
 
