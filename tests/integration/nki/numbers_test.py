@@ -64,6 +64,11 @@ class ElementTypes(unittest.TestCase):
                 else:
                     self.assertEqual(Fraction(float(found[code])), exact, (dtype, code))
 
+    def test_a_nan_whose_payload_tf32_lacks_stays_one(self):
+        found = formats.to_float32(numpy.array([0x7F800001, 0xFF801FFF, 0x7F800000, 0x3F801FFF], numpy.uint32), types.tfloat32)
+        numpy.testing.assert_array_equal(numpy.isnan(found), [True, True, False, False])
+        numpy.testing.assert_array_equal(found[2:], [numpy.inf, 1.0])
+
     def test_conversions_round_to_nearest_even(self):
         rng = numpy.random.default_rng(1)
         for dtype in LAYOUT:

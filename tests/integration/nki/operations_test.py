@@ -121,6 +121,13 @@ class Reductions(unittest.TestCase):
             expected.append([-total])
         numpy.testing.assert_array_equal(run(body, x)[0], expected)
 
+    def test_sums_over_partitions_begin_with_plus_zero(self):
+        x = numpy.array([[-0.0, 1.0], [-0.0, 2.0]], F)
+        for op, expected in ((nl.add, [0.0, 3.0]), (nl.average, [0.0, 1.5]), (nl.maximum, [-0.0, 2.0])):
+            body = written(lambda dst, a, op=op: nisa.tensor_partition_reduce(dst, op, a), 1, 2)
+            found = run(body, x)[0]
+            numpy.testing.assert_array_equal(found.view(numpy.uint32), numpy.array([expected], F).view(numpy.uint32))
+
     def test_accumulators_live_between_instructions(self):
         x, y = normal(7, 4, 10), normal(8, 4, 10)
         def body(a, b):
@@ -298,6 +305,18 @@ class Moves(unittest.TestCase):
             numpy.testing.assert_array_equal(best[lane], [59, 60, 61, 62, 63])
             for value, index in zip(best[lane], where[lane]):
                 self.assertEqual(values[index % 16, index // 16], value)
+
+    def test_topk_keeps_the_bits_of_nans(self):
+        codes = numpy.array([0x3f80, 0xffc1, 0x4000, 0x4040, 0x7fc2, 0x4080, 0x40a0, 0x40c0], numpy.uint16)
+        bits = numpy.zeros((16, 1), numpy.uint16)
+        bits[:8, 0] = codes
+        def body(a):
+            best, where = tile(16, 8, dtype=nl.bfloat16), tile(16, 8, dtype=nl.uint32)
+            nisa.topk(best, where, a, 8)
+            return [best, where]
+        best, where = run(body, HostArray(bits, nl.bfloat16))
+        numpy.testing.assert_array_equal(where[0], [4, 1, 0, 2, 3, 5, 6, 7])
+        numpy.testing.assert_array_equal(best.raw[0], codes[where[0]])
 
 
 class Matrices(unittest.TestCase):

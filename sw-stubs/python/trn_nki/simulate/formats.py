@@ -40,7 +40,9 @@ def to_float32(raw: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
     if dtype is types.bfloat16:
         return (raw.astype(numpy.uint32) << 16).view(numpy.float32)
     if dtype is types.tfloat32:
-        return (raw & numpy.uint32(0xFFFFE000)).view(numpy.float32)
+        is_nan = numpy.isnan(raw.view(numpy.float32))  # stays one without its low bits
+        return (raw & numpy.uint32(0xFFFFE000) | numpy.where(is_nan, numpy.uint32(0x00400000), numpy.uint32(0))).view(
+            numpy.float32)
     if dtype in _SMALL:
         return _table(dtype)[raw]
     if dtype is types.float8_e8m0fnu:

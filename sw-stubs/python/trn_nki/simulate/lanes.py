@@ -167,7 +167,8 @@ def tensor_partition_reduce(core: Any, a: dict[str, Any]) -> None:
         core.store_raw(a["dst"], found[None])
         return
     values = core.values(a["data"])
-    found = reduce(op.add if operator is op.average else operator, values.T)
+    start = numpy.full(values.shape[1], op.add.start if operator is op.average else operator.start, _F)
+    found = reduce(op.add if operator is op.average else operator, values.T, start)
     core.store(a["dst"], (found / _F(len(values)) if operator is op.average else found)[None])
 
 
@@ -332,14 +333,15 @@ def sequence_bounds(core: Any, a: dict[str, Any]) -> None:
 
 def topk(core: Any, a: dict[str, Any]) -> None:
     """The n values of each group of 16 partitions lie partition first; ties: the lower index is the larger."""
-    source, count, n = core.values(a["src"]), a["val_dst"].free_size, a["n"]
-    values = numpy.empty((len(source), count), _F)
+    source, raw, count, n = core.values(a["src"]), core.raw(a["src"]), a["val_dst"].free_size, a["n"]
+    values = numpy.empty((len(source), count), raw.dtype)
     indices = numpy.empty((len(source), count), numpy.uint32)
     for first in range(0, len(source), 16):
         flat = source[first:first + 16].T.reshape(-1)[:n]
         order = numpy.argsort(-flat, kind="stable")[:count][::-1]
-        values[first:first + 16], indices[first:first + 16] = flat[order], order
-    core.store(a["val_dst"], values)
+        values[first:first + 16] = raw[first:first + 16].T.reshape(-1)[order]
+        indices[first:first + 16] = order
+    core.store_raw(a["val_dst"], values)
     core.store_raw(a["idx_dst"], indices)
 
 
