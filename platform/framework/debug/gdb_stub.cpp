@@ -163,13 +163,16 @@ void stub::detach(std::string_view process) {
     reply("OK");
 }
 
-/// Removes the breakpoints of a process; resumes the platform if no process is left.
+/// Removes the breakpoints of a process and ends its steps; resumes the platform if no process is
+/// left.
 void stub::let_go(unsigned process) {
-    for (const auto& h : env_.harts) {
+    for (std::size_t i = 0; i < env_.harts.size(); ++i) {
+        const auto& h = env_.harts[i];
         if (h.process != process) continue;
         for (const auto& [address, type] : breakpoints_[process])
             h.target->remove_breakpoint(address);
         for (const auto& w : watchpoints_[process]) h.target->remove_watchpoint(w.where);
+        end_step(i);
         if (h.target->halted()) h.target->resume(false);
     }
     breakpoints_.erase(process);
@@ -270,6 +273,8 @@ void stub::packet(std::string_view body) {
 
 void stub::answer(std::string_view body) {
     const auto rest = body.empty() ? body : body.substr(1);
+    const bool is_access = !body.empty() && std::string_view("gGpPmMX").find(body[0]) != body.npos;
+    if (is_access && !attached(env_.harts[general_].process)) return reply(bad_request);
     switch (body.empty() ? '\0' : body[0]) {
     case '?':
         return reply(stop_reply());
@@ -616,6 +621,22 @@ bool stub::is_stepped_by_breakpoint(std::size_t index) {
                                [&](const place& p) { return h.target->leads_to(p.first); });
 }
 
+/// A step that has not been executed (its hart is in reset, or stops later than another one) must
+/// not stop the hart once GDB has seen a stop or has left.
+void stub::end_step(std::size_t index) {
+    const bool stepped = std::exchange(actions_[index], action::resume) == action::step;
+    auto& hart = *env_.harts[index].target;
+    if (stepped && !hart.halted()) hart.resume(false);
+}
+
+void stub::end_steps() {
+    for (std::size_t i = 0; i < env_.harts.size(); ++i) end_step(i);
+    // Steps that ended at the time of the reported stop: GDB reads these harts' registers now.
+    std::erase_if(pending_, [this](std::size_t index) {
+        return env_.harts[index].target->last_stop().why == debug_target::stop_kind::step;
+    });
+}
+
 void stub::interrupt() {
     if (!running_) return;
     env_.loop.pause("debugger interrupt");
@@ -630,7 +651,9 @@ void stub::hart_stopped(std::size_t index) {
 void stub::platform_paused(const std::string& why) {
     if (!running_) return;
     running_ = false;
-    if (const auto stopped = take_stop()) return report(*stopped);
+    const auto stopped = take_stop();
+    end_steps();
+    if (stopped) return report(*stopped);
     // Another cause than GDB's own requests: a breakpoint of an engine, another client.
     if (!why.empty() && !why.starts_with("debugger")) reply("O" + hex_text(why + "\n"));
     stop_ = "T02";  // SIGINT

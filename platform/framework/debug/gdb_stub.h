@@ -93,6 +93,8 @@ private:
     void resume_legacy(std::string_view body);
     void vcont(std::string_view actions);
     void go(const std::vector<action>& actions);
+    void end_step(std::size_t index);
+    void end_steps();
     std::optional<std::size_t> take_stop();
     bool stopped_at_a_point(std::size_t index);
     void report(std::size_t index);

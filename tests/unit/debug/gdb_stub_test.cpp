@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <random>
+#include <string>
 #include <utility>
 
 #include "platform/framework/debug/gdb_packet.h"
@@ -262,6 +265,87 @@ TEST_F(GdbStubTest, DetachOfOneProcessLeavesTheOthersStopped) {
     EXPECT_EQ(ask("qfThreadInfo"), "l");
     EXPECT_EQ(ask("vAttach;2"), "T05thread:p2.3;");
     EXPECT_TRUE(loop.paused());
+}
+
+TEST_F(GdbStubTest, HartsRunAfterEachWayOfLeavingInEachState) {
+    const std::map<std::string, std::function<void()>> states = {
+        {"stopped", [] {}},
+        {"running", [&] { session.packet("vCont;c"); }},
+        {"stepping, not executed", [&] { session.packet("vCont;s:p1.1"); }},
+        {"stepping beside others, not executed", [&] { session.packet("vCont;s:p2.4;c"); }},
+        {"stepping all, not executed", [&] { session.packet("vCont;s"); }},
+        {"step interrupted",
+         [&] {
+             session.packet("vCont;s:p1.2");
+             session.interrupt();
+         }},
+        {"stepped, others halted", [&] { go("vCont;s:p1.1"); }},
+        {"at a breakpoint",
+         [&] {
+             for (auto* hart : {&c0.mgmt, &c0.cc, &c1.mgmt, &c1.cc}) hart->x[32] = 0;
+             go("vCont;c");
+         }},
+        {"between the stops of two harts", [&] {
+             for (auto* hart : {&c0.mgmt, &c0.cc}) hart->x[32] = 0;
+             go("vCont;c");
+             go("vCont;s:p1.1");
+         }}};
+    const std::map<std::string, std::function<void()>> ways = {
+        {"detach", [&] { ask("D"); }},
+        {"detach each process",
+         [&] {
+             ask("D;1");
+             ask("D;2");
+         }},
+        {"disconnect", [&] { session.detach(); }}};
+    for (const auto& [state, enter] : states)
+        for (const auto& [way, leave] : ways) {
+            SCOPED_TRACE(state + ", " + way);
+            ask("vAttach;2");
+            ask("vAttach;1");
+            ask("Z0,20,4");
+            ask("Z1,24,4");
+            ask("Z2,100,8");
+            enter();
+            if (way != "disconnect") session.interrupt();  // GDB detaches while all is stopped
+            leave();
+            for (auto* hart : {&c0.mgmt, &c0.cc, &c1.mgmt, &c1.cc}) {
+                EXPECT_FALSE(hart->halted());
+                EXPECT_TRUE(hart->breakpoints.empty());
+                EXPECT_TRUE(hart->watchpoints.empty());
+                hart->x[32] = 0x1c;
+            }
+            trn::run_loop::goal g{"test", "a stop"};
+            g.until = sc_time_stamp() + sc_time(1, SC_US);
+            g.ends_on_pause = true;
+            EXPECT_EQ(loop.run(g).cause, trn::stop_reason::kind::time_limit);
+            for (auto* hart : {&c0.mgmt, &c0.cc, &c1.mgmt, &c1.cc}) EXPECT_GT(hart->x[32], 0x200u);
+        }
+}
+
+TEST_F(GdbStubTest, ControlCEndsAStepThatWasNotExecuted) {
+    session.packet("vCont;s:p1.1");
+    sent.clear();
+    session.interrupt();
+    EXPECT_EQ(sent, std::vector<std::string>{"T02thread:p1.1;"});
+    EXPECT_EQ(go("vCont;c"), "(nothing)") << "no stop that GDB did not ask for";
+    EXPECT_GT(c0.mgmt.x[32], 8u);
+}
+
+TEST_F(GdbStubTest, StepsThatEndTogetherAreReportedOnce) {
+    EXPECT_EQ(go("vCont;s:p1.1;s:p1.2"), "T05thread:p1.1;");
+    EXPECT_EQ(c0.cc.x[32], 4u);
+    EXPECT_EQ(go("vCont;s:p1.2"), "T05thread:p1.2;");
+    EXPECT_EQ(c0.cc.x[32], 8u) << "its second step is executed";
+    EXPECT_TRUE(go("vCont;s:p1.1;s:p1.2").starts_with("T05"));
+    EXPECT_EQ(go("vCont;c"), "(nothing)");
+}
+
+TEST_F(GdbStubTest, RegistersAndMemoryOfADetachedProcessAreRefused) {
+    ask("D");
+    for (const auto* body : {"g", "p5", "P5=8877665544332211", "m10,4", "M10,3:a1b2c3", "X10,1:a"})
+        EXPECT_EQ(ask(body), "E16") << body;
+    EXPECT_EQ(c0.mgmt.ram[0x10], 0u);
 }
 
 TEST_F(GdbStubTest, OnlyABreakpointAtAReturnAddressEndsTheWait) {
