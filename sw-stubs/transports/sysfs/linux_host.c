@@ -14,10 +14,10 @@ uint64_t trn_linux_now(void* context) {
 }
 
 int trn_linux_wait(void* context, uint64_t nanoseconds) {
-    const struct timespec time = {(time_t)(nanoseconds / 1000000000),
-                                  (long)(nanoseconds % 1000000000)};
+    struct timespec left = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
     (void)context;
-    nanosleep(&time, NULL);
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
     return 0;
 }
 

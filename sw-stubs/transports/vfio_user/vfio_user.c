@@ -87,8 +87,19 @@ static void take_fd(trn_vfio_user* c, struct msghdr* from) {
     }
 }
 
-/* Receives available bytes, waiting until `deadline` at most. 1: received, 0: none. */
-static int receive(trn_vfio_user* c, uint64_t deadline) {
+/* Waits until there is input or the connection has an error. 0: not before `deadline`. */
+static int await_input(trn_vfio_user* c, uint64_t deadline) {
+    for (;;) {
+        const uint64_t now = milliseconds();
+        struct pollfd wait = {c->socket, POLLIN, 0};
+        const int ready = poll(&wait, 1, now < deadline ? (int)(deadline - now) : 0);
+        if (ready >= 0 || errno != EINTR) return ready;
+    }
+}
+
+/* Receives available bytes; without MSG_DONTWAIT in `flags` it waits for the time-out of the
+ * socket at most. 1: received, 0: none. */
+static int receive(trn_vfio_user* c, int flags) {
     if (c->begin == c->end) c->begin = c->end = 0;
     if (c->begin > 0 && c->end > VU_MAX_MESSAGE) {
         memmove(c->input, c->input + c->begin, c->end - c->begin);
@@ -100,22 +111,18 @@ static int receive(trn_vfio_user* c, uint64_t deadline) {
         char bytes[CMSG_SPACE(VU_MAX_FDS * sizeof(int))];
         struct cmsghdr align;
     } control;
-    for (;;) {
-        struct msghdr from = {.msg_iov = &room,
-                              .msg_iovlen = 1,
-                              .msg_control = control.bytes,
-                              .msg_controllen = sizeof control.bytes};
-        /* The socket's receive time-out saves a poll() per message. */
-        const ssize_t got = recvmsg(c->socket, &from, MSG_CMSG_CLOEXEC);
-        if (got > 0) {
-            c->end += (size_t)got;
-            if (from.msg_controllen > 0) take_fd(c, &from);
-            return 1;
-        }
-        if (got == 0 || errno == ECONNRESET) return lost(c, "the server closed the connection");
-        if (errno != EAGAIN && errno != EINTR) return lost(c, strerror(errno));
-        if (milliseconds() >= deadline) return 0;
+    struct msghdr from = {.msg_iov = &room,
+                          .msg_iovlen = 1,
+                          .msg_control = control.bytes,
+                          .msg_controllen = sizeof control.bytes};
+    const ssize_t got = recvmsg(c->socket, &from, MSG_CMSG_CLOEXEC | flags);
+    if (got > 0) {
+        c->end += (size_t)got;
+        if (from.msg_controllen > 0) take_fd(c, &from);
+        return 1;
     }
+    if (got == 0 || errno == ECONNRESET) return lost(c, "the server closed the connection");
+    return errno == EAGAIN || errno == EINTR ? 0 : lost(c, strerror(errno));
 }
 
 /* Takes the next complete message from the buffer. 1: taken, 0: none yet. */
@@ -158,10 +165,11 @@ static int send_message(trn_vfio_user* c, struct iovec* parts, int count, const 
         if (done < 0 && errno == EAGAIN) {
             const int may_read = 2 * (size_t)VU_MAX_MESSAGE > c->end;
             struct pollfd wait = {c->socket, (short)(may_read ? POLLIN | POLLOUT : POLLOUT), 0};
-            if (poll(&wait, 1, (int)c->timeout_ms) == 0 || milliseconds() > deadline)
+            const uint64_t now = milliseconds();
+            if (now >= deadline || poll(&wait, 1, (int)(deadline - now)) == 0)
                 return lost(c, "the server takes no more requests");
             if ((wait.revents & (POLLIN | POLLHUP)) != 0) {
-                const int got = receive(c, 0);
+                const int got = receive(c, MSG_DONTWAIT);
                 if (got < 0) return got;
             }
             continue;
@@ -228,14 +236,16 @@ static int answer_request(trn_vfio_user* c, const struct incoming* received) {
  * reply's error. */
 static int await_reply(trn_vfio_user* c, uint16_t id, struct incoming* reply) {
     const uint64_t deadline = milliseconds() + c->timeout_ms;
-    for (;;) {
+    /* The first receive() waits itself, which saves a poll() per request. */
+    for (int first = 1;;) {
         int got = take(c, reply);
         if (got < 0) return got;
         if (got == 0) {
-            got = receive(c, deadline);
-            if (got < 0) return got;
-            if (got == 0)
+            if (!first && (milliseconds() >= deadline || await_input(c, deadline) == 0))
                 return fail(c, -ETIMEDOUT, "no response of the server within %u ms", c->timeout_ms);
+            got = receive(c, first ? 0 : MSG_DONTWAIT);
+            if (got < 0) return got;
+            first = 0;
             continue;
         }
         if ((reply->head.flags & VU_TYPE_MASK) == VU_REQUEST) {
@@ -716,7 +726,7 @@ int trn_vfio_user_serve(trn_vfio_user* c, uint32_t timeout_ms) {
     if (c->gone != 0) return c->gone;
     const uint64_t deadline = milliseconds() + timeout_ms;
     int served = 0;
-    for (;;) {
+    for (int late = 0;;) {
         struct incoming message;
         int got;
         while ((got = take(c, &message)) > 0) {
@@ -726,11 +736,9 @@ int trn_vfio_user_serve(trn_vfio_user* c, uint32_t timeout_ms) {
             ++served;
         }
         if (got < 0) return got;
-        const uint64_t now = milliseconds();
-        if (served > 0) return served;
-        struct pollfd wait = {c->socket, POLLIN, 0};
-        if (poll(&wait, 1, now < deadline ? (int)(deadline - now) : 0) == 0) return served;
-        got = receive(c, 0);
+        if (served > 0 || late || await_input(c, deadline) == 0) return served;
+        got = receive(c, MSG_DONTWAIT);
         if (got < 0) return got;
+        late = milliseconds() >= deadline;
     }
 }

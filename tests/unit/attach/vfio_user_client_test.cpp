@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -22,6 +24,8 @@
 
 namespace {
 
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
 using bytes = std::vector<std::uint8_t>;
 
 template <class T>
@@ -37,6 +41,9 @@ public:
         bytes payload;
         int fd = -1;
         std::uint32_t error = 0;
+        int before = 0;                      ///< number of the device's own requests before it
+        std::chrono::milliseconds pause{0};  ///< before each of them
+        bool silent = false;                 ///< no reply follows
     };
     using answers = std::function<reply(std::uint16_t command)>;
 
@@ -61,7 +68,13 @@ private:
             if (!request.empty() &&
                 recv(client.get(), request.data(), request.size(), MSG_WAITALL) <= 0)
                 return;
-            send_reply(client.get(), head, answer_(head.command));
+            const auto how = answer_(head.command);
+            for (int i = 0; i < how.before; ++i) {
+                std::this_thread::sleep_for(how.pause);
+                const vu_header own{7, VU_DMA_READ, sizeof own, VU_REQUEST, 0};
+                if (send(client.get(), &own, sizeof own, MSG_NOSIGNAL) < 0) return;
+            }
+            if (!how.silent) send_reply(client.get(), head, how);
         }
     }
     static void send_reply(int to, vu_header head, reply how) {
@@ -99,7 +112,7 @@ hostile_server::reply version() {
     append(payload, vu_version{0, 1});
     for (const char c : std::string("{}")) payload.push_back(static_cast<std::uint8_t>(c));
     payload.push_back(0);
-    return {payload};
+    return {.payload = payload};
 }
 
 struct HostileServer : testing::Test {
@@ -169,6 +182,41 @@ TEST_F(HostileServer, ErrorNumberThatIsNoneIsAnInputOutputError) {
     });
     auto* client = connect();
     EXPECT_EQ(trn_vfio_user_reset(client), -EIO);
+    trn_vfio_user_close(client);
+}
+
+TEST_F(HostileServer, SignalDuringServeDoesNotExtendItsTimeout) {
+    const hostile_server server(path, [](auto) { return version(); });
+    trn_vfio_user* const client = connect();
+    struct sigaction interrupts {};
+    interrupts.sa_handler = [](int) {};
+    sigaction(SIGUSR1, &interrupts, nullptr);
+    std::thread sender([to = pthread_self()] {
+        std::this_thread::sleep_for(50ms);
+        pthread_kill(to, SIGUSR1);
+    });
+    const auto start = steady_clock::now();
+    EXPECT_EQ(trn_vfio_user_serve(client, 200), 0);
+    const auto took = steady_clock::now() - start;
+    sender.join();
+    EXPECT_GE(took, 199ms);
+    EXPECT_LT(took, 3s);
+    trn_vfio_user_close(client);
+}
+
+TEST_F(HostileServer, RequestsOfTheDeviceDoNotExtendTheTimeoutOfAReply) {
+    const hostile_server server(path, [](auto command) {
+        if (command == VU_VERSION) return version();
+        return hostile_server::reply{.payload = {}, .before = 40, .pause = 100ms, .silent = true};
+    });
+    trn_vfio_user_options options{};
+    options.timeout_ms = 500;
+    trn_vfio_user* client = nullptr;
+    ASSERT_EQ(trn_vfio_user_open(path.c_str(), &options, &client, nullptr, 0), 0);
+    const auto start = steady_clock::now();
+    std::uint32_t value = 0;
+    EXPECT_EQ(trn_vfio_user_read32(client, 0, 0, &value), -ETIMEDOUT);
+    EXPECT_LT(steady_clock::now() - start, 2s);
     trn_vfio_user_close(client);
 }
 
