@@ -176,6 +176,8 @@ TEST_F(ControlTest, BadParametersNameTheParameter) {
     EXPECT_EQ(error("run", {{"for", "10"}}), static_cast<int>(code::invalid_params));
     EXPECT_EQ(error("run", {{"for", 10}}), static_cast<int>(code::invalid_params));
     EXPECT_EQ(error("wait", {{"wall_limit", -1}}), static_cast<int>(code::invalid_params));
+    const json byte = {{"space", "ram"}, {"address", 0}, {"width", 1}, {"equals", 0x1ff}};
+    EXPECT_EQ(error("wait", {{"memory", byte}}), static_cast<int>(code::invalid_params));
     EXPECT_FALSE(loop.paused());
 }
 

@@ -237,6 +237,8 @@ std::function<bool()> control::condition_of(const parameters& p, std::string& de
         if (width > 8 || !std::has_single_bit(width)) m.wrong("width", "1, 2, 4 or 8");
         const auto mask = m.number("mask", ~std::uint64_t{0});
         const auto equals = m.number("equals");
+        if (width < 8 && (equals & mask) >> (8 * width) != 0)
+            m.wrong("equals", "small enough for its width");
         description = fmt::format("{:#x} at {} {:#x}", equals, m.text("space"), address);
         return [&where, address, width, mask, equals] {
             std::uint64_t value = 0;  // little endian, like every supported host
