@@ -2,13 +2,13 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -125,9 +125,17 @@ inline void report_crash(int signal_number) {
 }
 }  // namespace detail
 
-/// Processor time of this process in seconds; unaffected by the load of the machine.
+/// Processor time of this process and its ended children in seconds; unaffected by the load of the
+/// machine.
 inline double processor_seconds() {
-    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+    double sum = 0;
+    for (const int of : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage used{};
+        getrusage(of, &used);
+        for (const timeval& time : {used.ru_utime, used.ru_stime})
+            sum += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    }
+    return sum;
 }
 
 /// The main function of a fuzz target: `[--seconds N] [--seed S] [--only INPUT] [--inputs N]
