@@ -133,6 +133,9 @@ void trn_queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_
 /* Leaves the released queue on the dummy ring. */
 void trn_queue_park(trn_device* device, uint32_t engine, uint32_t queue);
 
+/* Releases all rings of the caller, also those from before the last probe. */
+void trn_user_rings_drop(trn_device* device);
+
 /* Frees the queues of trn_host_queue_open on the engines of these cores. */
 void trn_host_queues_drop(trn_device* device, uint32_t core_map);
 

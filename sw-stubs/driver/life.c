@@ -39,11 +39,7 @@ void trn_list_remove(trn_member* member) {
 void trn_destroy(trn_device* device) {
     if (!device) return;
     while (device->programs) trn_list_remove(device->programs);
-    if (device->ready)
-        for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
-            for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
-                if (device->user_rings[engine] >> queue & 1)
-                    trn_ring_release(device, engine, queue);
+    trn_user_rings_drop(device);
     if (device->map) trn_host_queues_drop(device, ~0u);
     trn_pod_drop(device);
     for (uint32_t core = 0; core < TRN_MAX_CORES; ++core)

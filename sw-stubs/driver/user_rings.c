@@ -79,14 +79,26 @@ trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, u
     return trn_mmio_end(device);
 }
 
+static void leave_queue(trn_device* device, uint32_t engine, uint32_t queue) {
+    /* A kernel driver parks queues when their process ends (contract 13.2, ioctl 34). */
+    if (!device->transport.kernel) trn_queue_park(device, engine, queue);
+    device->user_rings[engine] &= (uint16_t) ~(1u << queue);
+}
+
 trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue) {
     const trn_status status = need_user_queue(device, engine, queue);
     if (status != TRN_OK) return status;
     trn_mmio_begin(device);
-    /* A kernel driver parks queues when their process ends (contract 13.2, ioctl 34). */
-    if (!device->transport.kernel) trn_queue_park(device, engine, queue);
-    device->user_rings[engine] &= (uint16_t) ~(1u << queue);
+    leave_queue(device, engine, queue);
     return trn_mmio_end(device);
+}
+
+void trn_user_rings_drop(trn_device* device) {
+    if (!device->probed) return;
+    trn_mmio_begin(device);
+    for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
+        for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
+            if (device->user_rings[engine] >> queue & 1) leave_queue(device, engine, queue);
 }
 
 static void read_side(trn_device* device, uint64_t queue, trn_ring_side* side) {
@@ -190,10 +202,8 @@ trn_status trn_process_exit(trn_device* device) {
     trn_mmio_begin(device);
     for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
         for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
-            if (device->user_rings[engine] >> queue & 1 && !is_nx_queue(engine, queue)) {
-                trn_queue_park(device, engine, queue);
-                device->user_rings[engine] &= (uint16_t) ~(1u << queue);
-            }
+            if (device->user_rings[engine] >> queue & 1 && !is_nx_queue(engine, queue))
+                leave_queue(device, engine, queue);
     status = trn_mmio_end(device);
     return status == TRN_OK ? trn_pause(device, EXIT_PAUSE) : status;
 }

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "tests/unit/stub/fake_device.h"
 #include "trn/semaphores_regs.h"
@@ -477,6 +478,17 @@ TEST_F(StubRegisters, InvalidIndicesAreRefusedWithoutDeviceAccess) {
     EXPECT_EQ(trn_ring_init(device, 0, 0, 0, 33, 0, 32), TRN_INVALID_ARGUMENT);
     EXPECT_EQ(trn_notification_set(device, TRN_NOTIFY_CORE, 0, 0, 0, 100), TRN_INVALID_ARGUMENT);
     EXPECT_TRUE(chip.log.empty());
+}
+
+TEST_F(StubRegisters, ProbeBeforeTheEndStillReleasesTheCallersRings) {
+    bring_up();
+    const std::uint64_t m2s = trn_hbm_address(device, 0, 0x100000), s2m = m2s + 0x1000;
+    ASSERT_EQ(trn_ring_init(device, 5, 2, m2s, 32, s2m, 32), TRN_OK) << error();
+    const auto base = fake_device::engine_base(5) + TRN_UDMA_M2S_Q_BASE_LO_OFFSET(2);
+    ASSERT_EQ(chip.bar0[base], static_cast<std::uint32_t>(m2s));
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    trn_destroy(std::exchange(device, nullptr));
+    EXPECT_NE(chip.bar0[base], static_cast<std::uint32_t>(m2s)) << "the queue has another ring";
 }
 
 TEST_F(StubRegisters, MailboxAndRingRegistersAreReservedForTheDriver) {
