@@ -6,7 +6,10 @@ from typing import Any
 
 from trn_nki.checks import operands
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.values import operators
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.values import data_types, operators
+from trn_nki.values.engines import oob_mode
+from trn_nki.values.generations import PARTITIONS
 from trn_nki.values.memory_regions import psum, sbuf
 
 _AXES = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
@@ -24,6 +27,38 @@ def _dma_copy(call: Any) -> None:
     _no_psum(call, src, "src")
     if dst.size != src.size:
         raise KernelError(f"nisa.dma_copy: dst is {dst!r} and src is {src!r}; the numbers of elements must agree", "12")
+    is_converted = data_types.is_computed(dst.dtype) and data_types.is_computed(src.dtype)
+    if not is_converted and not data_types.keep_bits(dst.dtype, src.dtype):
+        raise KernelError(f"nisa.dma_copy: dst is {dst.dtype} and src is {src.dtype}, which no engine converts", "3.1")
+
+
+    _indices(call, dst, src)
+
+
+def _indices(call: Any, dst: NkiTensor, src: NkiTensor) -> None:
+    """Rules of views with an index of the device (8.2)."""
+    vectors = [view for view in (dst, src) if view.indirection is not None and view.indirection.kind == "vector"]
+    for view in (dst, src):
+        if view.indirection is not None and view.indirection.kind == "column":
+            raise KernelError(f"nisa.dma_copy: {view!r}; DMA takes a scalar index or rows by index", "8.2")
+    if not vectors:
+        return
+    table, other = (src, dst) if vectors[0] is src else (dst, src)
+    if len(vectors) == 2 or table.is_on_chip:
+        raise KernelError("nisa.dma_copy: rows by index are rows of one tensor in HBM", "8.2")
+    if table.shape[0] > PARTITIONS:
+        raise KernelError(f"nisa.dma_copy: {table.shape[0]} rows by index in one copy, at most {PARTITIONS} are possible", "8.2")
+    skips = call.arguments["oob_mode"] is oob_mode.skip
+    if skips and table is src and not (other.is_on_chip and data_types.keep_bits(other.dtype, table.dtype)):
+        raise KernelError(f"nisa.dma_copy: rows that are skipped keep what a tile of {table.dtype} held; dst is {other!r}", "8.2")
+
+
+def _fixed(call: Any, *names: str) -> None:
+    """Refuses views with an index of the device."""
+    for name in names:
+        for view in call.arguments[name] if isinstance(call.arguments[name], (list, tuple)) else (call.arguments[name],):
+            if view.indirection is not None:
+                raise KernelError(f"nisa.{call.operation}: the place of {name}, {view!r}, must be known before the run", "8.2")
 
 
 def _dma_transpose(call: Any) -> None:
@@ -31,6 +66,7 @@ def _dma_transpose(call: Any) -> None:
     _no_psum(call, dst, "dst")
     _no_psum(call, src, "src")
     operands.same_type(call, "dst", "src")
+    _fixed(call, "dst", "src")
     axes = _AXES.get(src.ndim)
     given = call.arguments["axes"]
     if axes is None or (given is not None and tuple(given) != axes):
@@ -47,9 +83,18 @@ def _dma_compute(call: Any) -> None:
     if not 1 <= len(sources) <= MAX_DMA_SOURCES:
         raise KernelError(f"nisa.dma_compute: {len(sources)} sources; possible are 1 to {MAX_DMA_SOURCES}", "14")
     operands.operator(call, "reduce_op", operators.add)
+    _fixed(call, "dst")
+    if dst.shape[0] > PARTITIONS:
+        raise KernelError(f"nisa.dma_compute: dst is {dst!r}; at most {PARTITIONS} rows are possible", "14")
+    indexed = [source for source in sources if source.indirection is not None]
+    if any(source.indirection.kind != "vector" for source in indexed) or (
+            indexed and call.arguments["oob_mode"] is oob_mode.skip):
+        raise KernelError("nisa.dma_compute: sources are tensors and rows by index, none of them skipped", "14")
     if any(scale != 1.0 for scale in call.arguments["scales"] or ()):
         raise KernelError("nisa.dma_compute: all scales must be 1.0", "14")
     for source in sources:
+        if not data_types.is_computed(source.dtype) or not data_types.is_computed(dst.dtype):
+            raise KernelError(f"nisa.dma_compute: {source!r} and {dst!r}; no engine adds them", "3.1")
         if source.size != dst.size:
             raise KernelError(f"nisa.dma_compute: source {source!r} and dst {dst!r} differ in size", "14")
 
@@ -62,9 +107,11 @@ def _sendrecv(call: Any) -> None:
     for name in ("send_to_rank", "recv_from_rank"):
         if call.arguments[name] not in (0, 1):
             raise KernelError(f"nisa.sendrecv: {name} is {call.arguments[name]}; a logical core has cores 0 and 1", "6")
+    _fixed(call, "dst", "src")
 
 
 def _core_barrier(call: Any) -> None:
+    _fixed(call, "data")
     if tuple(call.arguments["cores"]) != (0, 1):
         raise KernelError("nisa.core_barrier: cores must be (0, 1)", "6")
 
@@ -72,8 +119,11 @@ def _core_barrier(call: Any) -> None:
 def _one_element(call: Any) -> None:
     name = "src" if call.operation == "register_load" else "dst"
     tensor = operands.tensor(call, name)
+    _fixed(call, name)
     if tensor.size != 1:
         raise KernelError(f"nisa.{call.operation}: {name} must have one element; it is {tensor!r}", "8.1")
+    if name == "src" and not tensor.dtype.is_integer:
+        raise KernelError(f"nisa.register_load: src is {tensor!r}; a register holds an integer", "8.1")
 
 
 RULES = {"dma_copy": _dma_copy, "dma_transpose": _dma_transpose, "dma_compute": _dma_compute, "sendrecv": _sendrecv,

@@ -45,6 +45,7 @@ def _nc_matmul(call: Any) -> None:
     else:
         _destination_type(call, dst)
     _array_tile(call, stationary.shape[0], columns, column_tiles=not double_row)
+    _rows_and_columns(call)
 
 
 def _types(call: Any, a: types.DataType, b: types.DataType, double_row: bool) -> None:
@@ -101,6 +102,21 @@ def _array_tile(call: Any, rows: int, columns: int, column_tiles: bool) -> None:
         raise KernelError(f"nisa.{call.operation}: this mode has no column tiles", "4.1")
 
 
+def _rows_and_columns(call: Any) -> None:
+    """Rows of a tile of the array use the SBUF partitions of their numbers, columns write those of PSUM (4.1, 20.29)."""
+    position, size = call.arguments["tile_position"] or (0, 0), call.arguments["tile_size"] or (128, 128)
+    names = (("dst", 1),) if size[0] == 128 else (("dst", 1), ("stationary", 0), ("moving", 0))
+    for name, axis in names:
+        _starts_at(call, name, position[axis])
+
+
+def _starts_at(call: Any, name: str, wanted: int) -> None:
+    found = call.arguments[name]
+    first = found.partition + (found.storage.address[0] if found.storage.address else 0)
+    if first != wanted:
+        raise KernelError(f"nisa.{call.operation}: {name} starts at partition {first}; its tile of the array at {wanted}", "4.1")
+
+
 def _nc_matmul_mx(call: Any) -> None:
     dst = operands.tile(call, "dst", psum)
     stationary, moving = operands.tile(call, "stationary", sbuf), operands.tile(call, "moving", sbuf)
@@ -117,6 +133,7 @@ def _nc_matmul_mx(call: Any) -> None:
     _result(call, dst, stationary.free_size, moving.free_size)
     _destination_type(call, dst)
     _array_tile(call, stationary.shape[0], stationary.free_size, column_tiles=False)
+    _rows_and_columns(call)
 
 
 def _scale(call: Any, data: Any, scale: Any, name: str) -> None:
@@ -135,6 +152,8 @@ def _nc_transpose(call: Any) -> None:
     if call.engine is engine.tensor:
         dst, data = operands.tile(call, "dst", psum), operands.tile(call, "data", sbuf)
         limit = 128
+        operands.one_of(call, "data", *_INPUTS)
+        _starts_at(call, "dst", 0)
     else:
         dst, data = operands.tile(call, "dst"), operands.tile(call, "data")
         limit = 32

@@ -2,6 +2,7 @@
 """Checks of one operand, and of operands against each other. All raise KernelError."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from trn_nki.diagnostics.errors import KernelError
@@ -12,6 +13,7 @@ from trn_nki.values.operators import Operator
 
 MAX_SBUF_ELEMENTS = 65_536  # per partition of one instruction (2.3)
 MAX_PSUM_ELEMENTS = 4_096
+MAX_STRIDE, MAX_COUNT = 32_767, 65_535  # of a dimension
 
 
 def tensor(call: Any, name: str) -> NkiTensor:
@@ -38,14 +40,39 @@ def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
         steps = "0" if partitions > 64 else "0 or 64" if partitions > 32 else "0, 32, 64 or 96"
         raise KernelError(f"nisa.{call.operation}: {name} has {partitions} partitions from {start}; "
                           f"so many must start at {steps}", "2.2")
-    limit = MAX_PSUM_ELEMENTS if found.buffer is psum else MAX_SBUF_ELEMENTS
-    if found.free_size > max(limit, 8_192 if found.dtype.itemsize == 2 and found.buffer is psum else 0):
-        raise KernelError(f"nisa.{call.operation}: {name} has {found.free_size} elements per partition; one "
-                          f"instruction takes {limit} in {found.buffer.value.upper()}", "2.3")
-    if len(found.free_pattern()) > 4:
-        raise KernelError(f"nisa.{call.operation}: {name} needs {len(found.free_pattern())} free dimensions; an "
-                          "operand has 4", "2.3")
+    _pattern(call, name, found)
+    _place(call, name, found)
     return found
+
+
+def _pattern(call: Any, name: str, found: NkiTensor) -> None:
+    """Checks the counts and strides of an operand (2.3). Elements that a stride of 0 repeats count once in PSUM."""
+    dims = found.free_pattern()
+    size = found.free_size
+    limit = MAX_SBUF_ELEMENTS
+    if found.buffer is psum and size <= limit:
+        is_product = name == "dst" and call.operation.startswith("nc_matmul")
+        size = math.prod(count for stride, count in dims if stride != 0 or is_product)
+        limit = call.generation.max_moving_bf16 if is_product and found.dtype.itemsize == 2 else MAX_PSUM_ELEMENTS
+    if size > limit:
+        raise KernelError(f"nisa.{call.operation}: {name} has {size} elements per partition; one "
+                          f"instruction takes {limit} in {found.buffer.value.upper()}", "2.3")
+    if len(dims) > 4:
+        raise KernelError(f"nisa.{call.operation}: {name} needs {len(dims)} free dimensions; an operand has 4", "2.3")
+    for stride, count in dims:
+        if not -MAX_STRIDE - 1 <= stride <= MAX_STRIDE or count > MAX_COUNT:
+            raise KernelError(f"nisa.{call.operation}: {name} has {count} elements with stride {stride}; an operand's strides "
+                              f"are -{MAX_STRIDE + 1} to {MAX_STRIDE} and its counts up to {MAX_COUNT}", "2.3")
+
+
+def _place(call: Any, name: str, found: NkiTensor) -> None:
+    """Checks the alignment of a start, as far as it is known before the run (2.1, 20.16)."""
+    size = found.dtype.itemsize
+    alignment = max(4, size) if found.buffer is psum else size
+    byte = found.element * size + (found.storage.address[1] if found.storage.address else 0)
+    if byte % alignment:
+        raise KernelError(f"nisa.{call.operation}: {name} starts at byte {byte} of a partition; elements of {found.dtype} in "
+                          f"{found.buffer.value.upper()} start at multiples of {alignment}", "2.1")
 
 
 def optional_tile(call: Any, name: str) -> NkiTensor | None:
@@ -57,6 +84,8 @@ def scalar(call: Any, name: str, partitions: int) -> Any:
     value = call.arguments[name]
     if isinstance(value, NkiTensor):
         tile(call, name)
+        if value.indirection is not None:
+            raise KernelError(f"nisa.{call.operation}: the place of {name}, {value!r}, must be known before the run", "7.4")
         if value.free_size != 1 or value.shape[0] != partitions:
             raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1]; "
                               f"it is {value!r}", "7.4")
@@ -104,7 +133,7 @@ def operator(call: Any, name: str, *allowed: Operator, optional: bool = False) -
     if value.code is None or (allowed and value not in allowed):
         these = f"; {name} is one of {', '.join(map(repr, allowed))}" if allowed else ""
         raise KernelError(f"nisa.{call.operation}: no engine has {value!r} here{these}", "3.4")
-    if value.generation > call.generation.number and not (value.name in ("square", "relu") and value.activation):
+    if value.generation > call.generation.number:
         raise KernelError(f"nisa.{call.operation}: {value!r} exists from NeuronCore-v{value.generation}; the target "
                           f"is v{call.generation.number}", "3.4")
     return value
@@ -116,6 +145,14 @@ def activation_function(call: Any, name: str) -> Operator:
         raise KernelError(f"nisa.{call.operation}: {name} must be an activation function of nki.language, not "
                           f"{_kind(value)}", "3.6")
     return value
+
+
+def integer(call: Any, name: str) -> int:
+    """A number of 32 bits that the instruction holds."""
+    value = call.arguments[name]
+    if not hasattr(value, "__index__") or not -2 ** 31 <= value < 2 ** 31:
+        raise KernelError(f"nisa.{call.operation}: {name} must be a signed integer of 32 bits, not {_kind(value)}", "7.5")
+    return int(value)
 
 
 def one_of(call: Any, name: str, *types: data_types.DataType) -> None:

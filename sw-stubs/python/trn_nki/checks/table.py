@@ -6,12 +6,19 @@ from typing import Any, Callable
 
 from trn_nki.checks import collectives, data_movement, lanes, matrices
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.values import data_types as types
 from trn_nki.values.operations import OPERATIONS
 from trn_nki.values.engines import engine
 from trn_nki.values.generations import Generation
 from trn_nki.values.memory_regions import psum
 
 _RULES: dict[str, Callable[[Any], None]] = {**collectives.RULES, **data_movement.RULES, **lanes.RULES, **matrices.RULES}
+
+
+_ONLY_V4 = (types.float8_e4m3fn, types.float8_e8m0fnu, types.float8_e4m3fn_x4, types.float8_e5m2_x4, types.float4_e2m1fn_x4)
+# Operations on bits, or with rules of their own for types.
+_MOVES = {"tensor_copy", "memset", "tensor_copy_predicated", "nc_transpose", "nc_stream_shuffle", "local_gather",
+          "nc_n_gather", "nc_matmul", "nc_matmul_mx", "quantize_mx", "register_load", "register_store", "core_barrier"}
 
 
 class Call:
@@ -38,7 +45,33 @@ def check(instruction: Any, generation: Generation) -> None:
         for view in instruction.reads + instruction.writes:
             if view.buffer is psum:
                 raise KernelError(f"nisa.{operation.name}: GPSIMD cannot reach PSUM, where {view!r} is", "2.5")
-    for view in instruction.reads + instruction.writes if generation.number < 4 else ():
-        if view.indirection is not None and view.indirection.kind == "column":
-            raise KernelError(f"views made by indirect() exist from NeuronCore-v4; the target is v{generation.number}",
-                              "2.4")
+    if instruction.engine is not engine.dma:
+        for view in instruction.reads + instruction.writes:
+            _check_type(call, view.dtype)
+    for view in instruction.reads + instruction.writes:
+        if view.indirection is not None:
+            _check_index(call, view)
+
+
+def _check_type(call: Call, dtype: types.DataType) -> None:
+    """Types that the engine has (3.1)."""
+    exists = call.generation.number >= (4 if dtype in _ONLY_V4 else 3 if dtype.itemsize == 8 else 2)
+    if not exists or (dtype is types.float8_e3m4 and call.engine is engine.gpsimd):
+        on = f"NeuronCore-v{call.generation.number}" if not exists else "the GPSIMD engine"
+        raise KernelError(f"nisa.{call.operation}: {on} has no {dtype}", "3.1")
+    if not types.is_computed(dtype) and call.operation not in _MOVES:
+        raise KernelError(f"nisa.{call.operation}: no engine computes with {dtype}", "3.1")
+
+
+def _check_index(call: Call, view: Any) -> None:
+    index = view.indirection
+    if index.kind == "column" and call.generation.number < 4:
+        raise KernelError(f"views made by indirect() exist from NeuronCore-v4; the target is v{call.generation.number}", "2.4")
+    allowed = (types.uint32,) if index.kind == "column" else (types.int32, types.uint32)
+    if index.kind != "scalar" and index.index.dtype not in allowed:
+        raise KernelError(f"nisa.{call.operation}: the index {index.index!r} must be of type {' or '.join(allowed)}",
+                          "2.4" if index.kind == "column" else "8.2")
+    if getattr(index.index, "indirection", None) is not None:
+        raise KernelError(f"nisa.{call.operation}: the place of the index {index.index!r} must be known before the run", "8.2")
+    if index.kind == "scalar" and not getattr(index.index, "is_register", False) and not index.index.dtype.is_integer:
+        raise KernelError(f"nisa.{call.operation}: the index {index.index!r} must be an integer", "8.1")

@@ -69,6 +69,16 @@ uint64 = DataType("uint64", 19, 8, "unsigned")
 bool_ = DataType("bool", 9, 1, "unsigned")  # a byte
 
 
+def is_computed(dtype: DataType) -> bool:
+    """Whether engines convert the type to FP32 and back (3.1)."""
+    return dtype.code <= uint32.code
+
+
+def keep_bits(one: DataType, other: DataType) -> bool:
+    """Whether a copy by DMA between the types moves bits: equal types, and types of one size that are not computed."""
+    return one.code == other.code or (one.itemsize == other.itemsize and not (is_computed(one) and is_computed(other)))
+
+
 def named(name: object) -> DataType:
     """The type called `name`: a DataType, a string, or anything NumPy takes for a type. Raises KeyError."""
     if isinstance(name, DataType):

@@ -29,6 +29,11 @@ class Operator:
         return self.apply(*arguments, **named)
 
     @property
+    def ignores_b(self) -> bool:
+        """Whether the second operand has no effect, reversed or not (3.4)."""
+        return self.operands == 1 or self.kind == "both"
+
+    @property
     def is_bitvec(self) -> bool:
         return self.kind == "bitvec"
 
