@@ -31,6 +31,10 @@ ALSO_WRITE_B = ("topk", "quantize_mx", "match_replace8")
 Access = collections.namedtuple("Access", "memory first end low high writes")
 
 
+ARITHMETIC = {"add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "mult": lambda a, b: a * b, "max": max,
+              "shift_right": lambda a, b: a >> b, "is_lt": lambda a, b: a < b, "is_gt": lambda a, b: a > b}
+
+
 class Program:
     """The streams and transfers of a program for one core."""
 
@@ -144,8 +148,7 @@ class Run:
             self.registers[engine, fields["rd"]] = value("ra")
         elif name == "reg_alu":
             a, b = value("ra"), value("rb")
-            self.registers[engine, fields["rd"]] = {"add": a + b, "subtract": a - b, "mult": a * b,
-                                                    "shift_right": a >> b}[fields["op"]]
+            self.registers[engine, fields["rd"]] = ARITHMETIC[fields["op"]](a, b)
         elif name == "loop":
             self.registers[engine, fields["rd"]] += int(fields["step"])
             if self.registers[engine, fields["rd"]] < value("rb"):

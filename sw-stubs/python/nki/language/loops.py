@@ -57,7 +57,9 @@ def while_loop(init: VirtualRegister, body_fun: Callable[[VirtualRegister], Virt
 def _open_loop(core: recording.Core, lower: Any, upper: Any, step: Any) -> VirtualRegister:
     if not isinstance(step, int) or step < 1:
         raise KernelError(f"the step of a loop of the device must be a positive integer, not {step!r}")
-    counter = VirtualRegister(frozen=True, factor=math.gcd(lower, step) if isinstance(lower, int) else 1)
+    known = isinstance(lower, int) and isinstance(upper, int) and upper > lower
+    counter = VirtualRegister(frozen=True, factor=math.gcd(lower, step) if isinstance(lower, int) else 1,
+                              bounds=(lower, lower + (upper - 1 - lower) // step * step) if known else None)
     core.open_loop(Loop(counter, lower, upper, step, places.caller(1)))
     return counter
 

@@ -25,7 +25,7 @@ class IndexedCopies:
         if not self.moves.has_generators:
             self._start_by_rows(dynamic, src, dst, skips)
             return
-        if len(dynamic) == 2 and not (src.is_on_chip or dst.is_on_chip):
+        if len(dynamic) == 2:
             # A generated copy has one limit only, so each side is copied from or to a tile and
             # checked separately.
             if skips or src.shape[0] > PARTITIONS:
@@ -35,7 +35,9 @@ class IndexedCopies:
             self.copy({id(src): src}, src, between, False)
             self.copy({id(dst): dst}, between, dst, False)
             return
-        registers = {key: self.operands.steps.index(view.indirection.index).held("sync") for key, view in dynamic.items()}
+        steps = self.operands.steps
+        registers = {key: (steps.index_or_far(view) if skips else steps.index(view.indirection.index)).held("sync")
+                     for key, view in dynamic.items()}
         size = next(iter(dynamic.values())).dtype.itemsize
         sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
         made = pieces(*sides, size, self.moves.generated, place)
@@ -49,15 +51,11 @@ class IndexedCopies:
     def _make_dynamic(self, end: Corner, view: NkiTensor, register: Held, piece: int) -> None:
         index, size = view.indirection, view.dtype.itemsize
         end.register, end.unit = register, index.stride * size
-        if isinstance(end.of, Buffer):
-            if index.stride % view.pitch == 0 and view.pitch > 1:  # along the partitions
-                end.unit = index.stride // view.pitch * self.program.generation.sbuf_bytes
-            return
-        span = end.of.size - end.offset
-        if index.limit:
-            reach = sum(max(0, (count - 1) * stride) for count, stride, _ in end.dims) + piece
-            span = min(span, (index.limit - 1) * end.unit + reach)
-        end.limit = span
+        partition = self.program.generation.sbuf_bytes
+        if index.over_partitions:
+            end.unit = index.stride // view.pitch * partition
+        reach = sum(max(0, (count - 1) * stride * (partition if over else 1)) for count, stride, over in end.dims) + piece
+        end.limit = max(0, view.index_bounds()[1]) * end.unit + reach
 
     def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
         """As copy(), on Trainium1: a side with an index is copied through a tile, unless the other side is a tile."""
@@ -90,7 +88,7 @@ class IndexedCopies:
     def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
         index, size = view.indirection, view.dtype.itemsize
         self.moves.rows.strided(self.operands.pattern(view), tile, size, reads, self.operands.steps.index(index.index),
-                          index.stride * size, index.limit)
+                          index.stride * size, view.index_bounds()[1] + 1)
 
 
 __all__ = ["IndexedCopies"]

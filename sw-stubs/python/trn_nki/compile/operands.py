@@ -156,7 +156,7 @@ class Operands:
 
     def has_offset(self, view: NkiTensor) -> bool:
         """Whether the index of a tile moves along its partitions. Raises KernelError where it selects partitions."""
-        if view.indirection.stride % view.pitch == 0 and view.storage.partitions > 1 and view.pitch > 1:
+        if view.indirection.over_partitions and view.storage.partitions > 1:
             raise KernelError(f"the partition of {view!r} is known only on the device; engines take partitions from the "
                               "instruction", "2.2", self.place)
         return True

@@ -54,8 +54,9 @@ class Array:
 class Register:
     """An integer of the program. Each engine that needs it keeps it in one of its own registers."""
 
-    def __init__(self, place: Any = None, factor: int = 1):
+    def __init__(self, place: Any = None, factor: int = 1, bounds: tuple[int, int] | None = None):
         self.place, self.factor = place, factor  # factor divides every value
+        self.bounds = bounds                     # smallest and largest value, if known
         self._held: dict[str, Held] = {}
 
     def held(self, engine: str) -> "Held":

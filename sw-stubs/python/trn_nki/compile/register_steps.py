@@ -8,6 +8,8 @@ from trn_nki.compile.program import ELEMENT_WORDS, Held, Location, LoopEnd, Loop
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 
+FAR = 1 << 30  # elements, or units of an index: outside of every tile and tensor
+
 
 class RegisterSteps:
     """Appends the steps of registers, and the begins and ends of loops. `operands` says which core and which line they
@@ -47,7 +49,7 @@ class RegisterSteps:
             return self.step(Register(self._of.place), "reg_move", self.constants[value])
         found = self._registers.get(value)
         if found is None:
-            found = self._registers[value] = Register(self._of.place, value.factor)
+            found = self._registers[value] = Register(self._of.place, value.factor, value.bounds)
         return found
 
     def integer(self, value: Any) -> Any:
@@ -76,8 +78,9 @@ class RegisterSteps:
             self.constants.get(index.index)
         if known is None:
             return value
-        if index.limit and not 0 <= known < index.limit:
-            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {index.limit}", "10.1",
+        lowest, highest = value.index_bounds()
+        if not lowest <= known <= highest:
+            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {highest + 1}", "10.1",
                               self._of.place)
         return value.at(known * index.stride)
 
@@ -102,11 +105,27 @@ class RegisterSteps:
         return self.step(target, "reg_load", fields=(("type", ELEMENT_WORDS[view.dtype.name]), field), reads=(source,))
 
     def displacement(self, view: NkiTensor, engine: str) -> Held:
-        """The register of the engine that holds the elements to add to the offset of a view with a scalar index."""
-        found, stride = self.index(view.indirection.index), view.indirection.stride
-        if stride != 1:
-            found = self.step(Register(self._of.place), "reg_alu", found, stride, operator="mult")
-        return found.held(engine)
+        """The register of the engine that holds the elements to add to the offset of a view with a scalar index. An index
+        that is out of range gives an offset outside of every partition, which fails the instruction."""
+        index, stride = self.index(view.indirection.index), view.indirection.stride
+        found = index if stride == 1 else self._alu(index, stride, "mult")
+        return self._far_if_outside(view, index, found).held(engine)
+
+    def index_or_far(self, view: NkiTensor) -> Register:
+        """The register of a view's scalar index, far out of range if it is out of range: all pieces of the copy are."""
+        index = self.index(view.indirection.index)
+        return self._far_if_outside(view, index, index)
+
+    def _far_if_outside(self, view: NkiTensor, index: Register, value: Register) -> Register:
+        lowest, highest = view.index_bounds()
+        if index.bounds is not None and lowest <= index.bounds[0] and index.bounds[1] <= highest:
+            return value
+        below, above = self._alu(index, lowest, "is_lt"), self._alu(index, highest, "is_gt")
+        far = self._alu(self._alu(below, above, "add"), FAR, "mult")
+        return self._alu(value, far, "max")
+
+    def _alu(self, a: Register, b: Any, operator: str) -> Register:
+        return self.step(Register(self._of.place), "reg_alu", a, b, operator=operator)
 
 
 __all__ = ["RegisterSteps"]

@@ -19,6 +19,7 @@ import numpy
 from trn_nki.compile import Compiled
 from trn_nki.run.tools import tool
 from trn_nki.trace import host_arrays
+from trn_nki.trace.instructions import instructions_of
 
 USER_ERROR = 2  # exit status of trnctl and trn-asm for invalid input
 ORDER_RULES = ("TRN-SEM-001", "TRN-NC-002", "TRN-NC-003")  # doc/rules.md: wraps, races, PSUM collisions
@@ -87,7 +88,10 @@ def execute(compiled: Compiled, options: Options) -> Outcome:
                 command += ["--in", f"{key}={folder / key}.in"]
             if array.role in ("out", "inout"):
                 command += ["--out", f"{key}={folder / key}.out"]
-        result = _call(command, options.wall_seconds)
+        try:
+            result = _call(command, options.wall_seconds)
+        except RunError as error:
+            raise RunError(str(error) + _indices_at(str(error), compiled.recording), error.status) from None
         found = {}
         for key, (storage, array) in arrays.items():
             if array.role in ("out", "inout"):
@@ -107,6 +111,22 @@ def _in_kernel(message: str, source: str, text: str) -> str:
         if origin := re.match(r'\.source (\d+) "(.*)"', line):
             return f"{origin.group(2)}:{origin.group(1)}: {found.group(2)}\n    {found.group(3).strip()}"
     return message
+
+
+def _indices_at(message: str, recording: Any) -> str:
+    """For an instruction that failed by an index: the tensors of its line with their ranges of the index."""
+    found = re.search(r"failed at pc \d+ \((.*):(\d+)\): (INDIRECT_OOB|OUT_OF_BOUNDS)", message)
+    if found is None:
+        return ""
+    ranges: dict[str, None] = {}
+    for core in recording.cores:
+        for one in instructions_of(core.body):
+            for view in one.reads + one.writes:
+                if view.indirection is not None and (one.place.file, str(one.place.line)) == found.group(1, 2):
+                    is_scalar = view.indirection.kind == "scalar"
+                    highest = view.index_bounds()[1] if is_scalar else view.indirection.limit - 1
+                    ranges[f"\n    the index of {view!r} must be 0 to {highest}"] = None
+    return "".join(ranges)
 
 
 def _platform(options: Options) -> list[str]:

@@ -123,7 +123,7 @@ class DynamicMemory(Memory):
         """Elements to add to the offset; None when the index is out of range and is skipped."""
         dynamic = view.indirection
         index = self.value(dynamic.index)
-        if dynamic.limit and not self._in_range(index, dynamic.limit, view):
+        if not self._in_range(index, view.index_bounds()[1] + 1, view):
             return None
         return index * dynamic.stride
 

@@ -19,4 +19,4 @@ class Indirection:
     index: Any     # VirtualRegister or tensor
     stride: int    # elements for each unit of the index; 1 for column
     limit: int     # the index must be below; 0: not limited
-    dimension: int = 0  # of the view, replaced by a vector
+    over_partitions: bool = False  # a scalar that selects partitions of a tile

@@ -159,9 +159,11 @@ class NkiTensor(NKIObject):
                 offset += start * stride
             elif isinstance(part, DynamicSlice):
                 count = _integer(part.size, "size of a slice")
+                if count < 1 or not isinstance(part.step, int) or part.step < 1:
+                    raise KernelError(f"nl.ds has a size and a step of 1 or more, not {count} and {part.step}")
                 if is_dynamic(part.start):
                     indirection = self._one_indirection(indirection, Indirection(
-                        "scalar", part.start, stride, size - (count - 1) * part.step), dimension)
+                        "scalar", part.start, stride, size - (count - 1) * part.step, self._is_partition(dimension)))
                 else:
                     start = _integer(part.start, "slice")
                     if not (count >= 1 and 0 <= start and start + (count - 1) * part.step < size):
@@ -172,7 +174,7 @@ class NkiTensor(NKIObject):
             else:
                 if is_dynamic(part):
                     indirection = self._one_indirection(
-                        indirection, Indirection("scalar", part, stride, size), dimension)
+                        indirection, Indirection("scalar", part, stride, size, self._is_partition(dimension)))
                 else:
                     index = _integer(part, "index")
                     if index < 0:
@@ -319,13 +321,14 @@ class NkiTensor(NKIObject):
         indirection = None
         if scalar_offset is not None or vector_offset is not None:
             of_base = layout.row_major(self.storage.shape) if self.shape == self.storage.shape else self.strides
-            stride = of_base[self._dimension(indirect_dim)] * self.dtype.itemsize // kind.itemsize
-            limit = self.shape[self._dimension(indirect_dim)]
+            dim = self._dimension(indirect_dim)
+            stride = of_base[dim] * self.dtype.itemsize // kind.itemsize
+            limit = self.shape[dim]
             if scalar_offset is not None:
-                indirection = Indirection("scalar", scalar_offset, stride, limit)
+                indirection = Indirection("scalar", scalar_offset, stride, limit, self._is_partition(dim))
             else:
                 indirection = Indirection("vector", vector_offset, stride, limit)
-        made = self._derive(shape, strides, base, kind, self._one_indirection(None, indirection, indirect_dim))
+        made = self._derive(shape, strides, base, kind, self._one_indirection(None, indirection))
         layout.check_inside(made, strides, pattern)
         return made
 
@@ -334,14 +337,14 @@ class NkiTensor(NKIObject):
             raise KernelError("vector_select works on dimension 0 of a tensor in HBM")
         indirection = Indirection("vector", vector_offset, self.strides[0], self.shape[0])
         return self._derive((vector_offset.shape[0],) + self.shape[1:], self.strides, self.offset, None,
-                            self._one_indirection(None, indirection, 0))
+                            self._one_indirection(None, indirection))
 
     def indirect(self, index: "NkiTensor", num_elem: int | None = None) -> "NkiTensor":
         if not self.is_on_chip or self.ndim != 2:
             raise KernelError("indirect works on tiles [partitions, elements] in SBUF or PSUM", "2.4")
         indirection = Indirection("column", index, 1, self.shape[1])
         return self._derive((self.shape[0], num_elem or index.size), (self.strides[0], 0), self.offset, None,
-                            self._one_indirection(None, indirection, 1))
+                            self._one_indirection(None, indirection))
 
     # Helpers.
 
@@ -357,12 +360,33 @@ class NkiTensor(NKIObject):
         if self.indirection is not None and self.indirection.kind == "vector":
             raise KernelError(f"{what} cannot change the dimension that an index tile selects")
 
-    def _one_indirection(self, found: Indirection | None, new: Indirection | None, dim: int) -> Indirection | None:
+    def index_bounds(self) -> tuple[int, int]:
+        """Smallest and largest value of the scalar index with which all elements lie in the tensor, on chip in their
+        partitions. The largest is below the smallest if there is none."""
+        index, first = self.indirection, 1 if self.is_on_chip else 0
+        if index.over_partitions:
+            return 0, min(index.limit - 1, (self.storage.partitions - self.partition - self.shape[0]) // (
+                index.stride // self.pitch))
+        reach = sum(stride * (count - 1) for stride, count in zip(self.strides[first:], self.shape[first:]) if stride > 0)
+        end = self.pitch if first else self.storage.size_bytes // self.dtype.itemsize
+        highest = (end - 1 - (self.element if first else self.offset) - reach) // index.stride
+        return 0, min(highest, index.limit - 1) if index.limit else highest
+
+    def _is_partition(self, dim: int) -> bool:
+        return dim == 0 and self.is_on_chip
+
+    def _one_indirection(self, found: Indirection | None, new: Indirection | None) -> Indirection | None:
         held = found or self.indirection
+        if new is not None and new.kind == "scalar" and new.stride < 1:
+            raise KernelError(f"a dimension of {self!r} whose stride is {new.stride} cannot be indexed by a value of the device",
+                              "2.3")
         if new is None or held is None:
             return new
         if held.kind != "scalar" or new.kind != "scalar":
             raise KernelError(f"{self!r} already has a dynamic index; one view takes one index tile, or scalars")
+        if held.over_partitions or new.over_partitions:
+            raise KernelError(f"{self!r}: one view of a tile takes an index of its partitions or of its elements, not both",
+                              "2.2")
         from trn_nki.trace.registers import displacement
         return Indirection("scalar", displacement(held) + displacement(new), 1, 0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Iterator
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.diagnostics.places import Place
@@ -81,6 +81,15 @@ class WhileLoop:
     register: Any
     place: Place
     body: list[Any] = dataclasses.field(default_factory=list)
+
+
+def instructions_of(body: list[Any]) -> Iterator[Instruction]:
+    """The instructions of a list, those of its loops once."""
+    for item in body:
+        if isinstance(item, Instruction):
+            yield item
+        else:
+            yield from instructions_of(item.body)
 
 
 def _tensors(arguments: dict[str, Any], names: tuple[str, ...]) -> tuple[NkiTensor, ...]:

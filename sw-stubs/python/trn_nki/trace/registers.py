@@ -18,18 +18,23 @@ class VirtualRegister(NKIObject):
 
     is_register = True
 
-    def __init__(self, state: Any = None, frozen: bool = False, factor: int = 1):
+    def __init__(self, state: Any = None, frozen: bool = False, factor: int = 1, bounds: tuple[int, int] | None = None):
         core = recording.current("a register")
         self.number = core.registers
         self.frozen = frozen  # a loop's counter, which the kernel cannot change
-        self.factor = factor  # divides every value, as known from the whole trace
+        self.factor = factor  # divides every value
+        self.bounds = bounds  # smallest and largest value, if known
+        self.is_known_to_others = False  # whether another register's factor or bounds follow from this one's
         core.registers += 1
 
     def _alu(self, op: operators.Operator, a: Any, b: Any) -> "VirtualRegister":
         for value in (a, b):
             if not isinstance(value, (int, VirtualRegister)):
                 raise KernelError(f"a register takes integers and registers, not {type(value).__name__}")
-        made = VirtualRegister(factor=_factor(op, a, b))
+        made = VirtualRegister(factor=_factor(op, a, b), bounds=_bounds(op, a, b))
+        for value in (a, b):
+            if isinstance(value, VirtualRegister):
+                value.is_known_to_others |= value.factor != 1 or value.bounds is not None
         recording.record("register_alu", engine.unknown, None, {"dst": made, "op": op, "a": a, "b": b})
         return made
 
@@ -54,6 +59,20 @@ class VirtualRegister(NKIObject):
 def _factor(op: operators.Operator, a: Any, b: Any) -> int:
     left, right = (value.factor if isinstance(value, VirtualRegister) else value for value in (a, b))
     return abs(left * right if op is operators.multiply else math.gcd(left, right)) or 1
+
+
+def _bounds(op: operators.Operator, a: Any, b: Any) -> tuple[int, int] | None:
+    left, right = (value.bounds if isinstance(value, VirtualRegister) else (value, value) for value in (a, b))
+    if left is None or right is None:
+        return None
+    if op is operators.subtract:
+        right = (-right[1], -right[0])
+    if op is operators.multiply:
+        corners = [x * y for x in left for y in right]
+        found = min(corners), max(corners)
+    else:
+        found = left[0] + right[0], left[1] + right[1]
+    return found if -2 ** 31 <= found[0] and found[1] < 2 ** 31 else None  # registers wrap
 
 
 def displacement(index: Any) -> VirtualRegister:

@@ -2,13 +2,13 @@
 """Results of a kernel that the kernel does not write, or writes in part."""
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any
 
 import numpy
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
-from trn_nki.trace.instructions import Instruction
+from trn_nki.trace.instructions import instructions_of
 
 
 def check_results(recording: Any) -> None:
@@ -19,7 +19,7 @@ def check_results(recording: Any) -> None:
     results = [(number, tensor) for number, tensor in enumerate(recording.outputs) if tensor.storage.role == "output"]
     masks = {tensor.storage: numpy.zeros(tensor.storage.size_bytes, bool) for _, tensor in results}
     for core in recording.cores:
-        for view in _writes(core.body):
+        for view in (view for one in instructions_of(core.body) for view in one.writes):
             if view.storage in masks:
                 _elements(masks[view.storage], view)[...] = True
     for number, tensor in results:
@@ -28,14 +28,6 @@ def check_results(recording: Any) -> None:
         if not written[missing]:
             raise KernelError(f"result {number}, {tensor!r}, is not written at [{', '.join(str(i) for i in missing[:-1])}]",
                               "15.3", tensor.storage.place)
-
-
-def _writes(body: list[Any]) -> Iterator[NkiTensor]:
-    for item in body:
-        if isinstance(item, Instruction):
-            yield from item.writes
-        else:
-            yield from _writes(item.body)
 
 
 def _elements(mask: numpy.ndarray, view: NkiTensor) -> numpy.ndarray:
