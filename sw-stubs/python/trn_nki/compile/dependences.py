@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Iterable
 
+from trn_nki.compile.allocation import PSUM_BANK_BYTES
 from trn_nki.compile.program import ENGINES, LIST_ENTRIES, Access, Array, Copy, Fence, Instruction, Program, Tile
 
 FIRST_COPY_SEMAPHORE, COPY_SEMAPHORES = 64, 160
@@ -94,11 +95,22 @@ def accesses(one: Instruction) -> Iterable[tuple[Access, bool]]:
             found.append(((operand.access() if isinstance(operand, Tile) else operand), writes))
             if isinstance(operand, Tile) and operand.index is not None:
                 found.append((operand.index.access(), False))
+    yield from _banks(one)
     for access, writes in found:
         if isinstance(access.memory, Array):
             yield dataclasses.replace(access, memory=(one.core, access.memory)), writes
         elif access.memory[0] == one.core:
             yield access, writes
+
+
+def _banks(one: Instruction) -> Iterable[tuple[Access, bool]]:
+    """The write ports of the PSUM banks that the instruction writes. Tensor and another engine must not use one at the same
+    time (10.1), other engines may: they read the port, Tensor writes it."""
+    for tile in one.writes:
+        if isinstance(tile, Tile) and tile.memory == "psum":
+            access = tile.access()
+            first, last = access.low // PSUM_BANK_BYTES, (access.high - 1) // PSUM_BANK_BYTES
+            yield (Access((one.core, "ports of PSUM"), access.first, access.end, first, last + 1), one.engine == "tensor")
 
 
 class Scheduler:

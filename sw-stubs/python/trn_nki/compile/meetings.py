@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trn_nki.compile.copies import Pattern
 from trn_nki.compile.moves import Moves
 from trn_nki.compile.operands import Operands
 from trn_nki.compile.program import Access, Copy, Instruction, Program
@@ -55,13 +56,23 @@ class Meetings:
         self._post(item.engine.name, BARRIER, touched)
         self._wait(item.engine.name, BARRIER, touched)
 
+    def _source(self, src: Any, dst: Any) -> Pattern:
+        """The elements to send: a copy of them where the other core's elements may overwrite them."""
+        if src.storage is not dst.storage and not (src.storage.address and dst.storage.address):
+            return self.operands.pattern(src)
+        kept = self.operands.temporary(src, src.dtype)
+        self.moves.append_copy(kept, self.operands.tile(src))
+        return self.moves.whole(kept)
+
     def _exchange(self, items: list[Any]) -> None:
         """Each core copies its source to the other core's destination once that is free, and signals the end."""
         self._exchanges += 1
+        sources: list[Pattern] = []
         for core, item in enumerate(items):
             if {item.arguments["send_to_rank"], item.arguments["recv_from_rank"]} != {1 - core}:
                 raise KernelError("sendrecv is compiled between the two cores only", "6", item.place)
             self._enter(core, item)
+            sources.append(self._source(item.arguments["src"], item.arguments["dst"]))
             self._post("sync", READY, [self.operands.access(item.arguments["dst"])])
         for core, item in enumerate(items):
             destination = items[1 - core].arguments["dst"]
@@ -73,7 +84,7 @@ class Meetings:
             sent = Access((core, f"exchange {self._exchanges}"), 0, 1, 0, 1)
             self._wait("sync", READY, [sent])
             begin = len(self.program.instructions)
-            self.moves.copy(self.operands.pattern(item.arguments["src"]), target, destination.dtype.itemsize)
+            self.moves.copy(sources[core], target, destination.dtype.itemsize)
             for one in self.program.instructions[begin:]:
                 if isinstance(one, Copy):
                     one.writes.append(sent)
