@@ -15,8 +15,6 @@ from trn_nki.diagnostics.errors import KernelError
 from trn_nki.values import data_types
 from trn_nki.values.engines import matmul_perf_mode, reduce_cmd
 
-_BITS_OF_FP8 = data_types.uint16  # a transpose of FP8 writes 16-bit elements
-
 
 def lower(recording: Any) -> tuple[Program, Operands]:
     """Raises KernelError for unsupported calls."""
@@ -153,6 +151,7 @@ class Lowering:
     def _scalar_tensor_tensor(self, dst: Any, data: Any, op0: Any, operand0: Any, op1: Any, operand1: Any,
                               reverse0: Any, reverse1: Any) -> None:
         scalars, reads = self._scalars(s0=operand0)
+        reverse0, reverse1 = reverse0 and not op0.ignores_b, reverse1 and not op1.ignores_b
         if reverse0 or reverse1:
             # The instruction has no reversed operands; the FP32 value between two instructions is
             # exact.
@@ -187,6 +186,8 @@ class Lowering:
         fields: list[Any] = ["predicate_reversed"] if reverse_pred else []
         kept = self._tile(dst)
         if hasattr(src, "storage"):
+            if src.free_size == 1 != dst.free_size:  # one element for each partition
+                src = src._derive((src.shape[0], dst.free_size), (src.strides[0], 0), src.offset)
             self._lanes("copy_predicated", dst, fields, [kept], a=src, b=predicate)
         else:
             scalars, reads = self._scalars(s0=src)
@@ -341,8 +342,6 @@ class Lowering:
     def _activate2(self, dst: Any, op: Any, data: Any, imm0: Any, imm1: Any, op0: Any, op1: Any, relu_param: Any,
                    reverse0: Any, reverse1: Any, reduce_op: Any, reduce_res: Any, reduce_cmd: Any) -> None:
         codes = [0 if one is None else one.code for one in (op0, op1)]
-        if None in codes:
-            raise KernelError("op0 and op1 of activate2 are operators of arithmetic", "8.5", self.operands.place)
         scalars, reads = self._scalars(s0=imm0 if codes[0] else None, s1=imm1 if codes[1] else None)
         name = function(op, self.operands.place)
         fields = [("op0", name), ("imm", codes[0] | codes[1] << 8),
@@ -350,9 +349,6 @@ class Lowering:
         fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
         if name == "prelu" and hasattr(relu_param, "storage"):
             self._lanes("activate2", dst, fields, reads, a=data, b=relu_param)
-        elif name == "prelu" and relu_param:
-            raise KernelError("a relu parameter of activate2 is compiled as a tile [partitions, 1]", "8.5",
-                              self.operands.place)
         else:
             self._lanes("activate2", dst, fields, reads, a=data)
         self._read_accumulators(reduce_res)
@@ -420,19 +416,28 @@ class Lowering:
             self._pair_tiles(self._product(to), source, self._identity(rows, data.dtype), [])
             self._convert_product(to)
             return
-        if data.dtype.is_fp8:
-            to = dataclasses.replace(to, dtype=_BITS_OF_FP8)
         # The values of the moving operand have no effect.
         moving = dataclasses.replace(source, partitions=rows, dims=((rows, 0),))
-        self._pair_tiles(to, source, moving, ["transpose"])
+        if not data.dtype.is_fp8:
+            self._pair_tiles(to, source, moving, ["transpose"])
+            return
+        # A transpose of FP8 writes 16-bit elements with a zero upper byte (3.7).
+        wide = self._wide_tile(to, data_types.uint16)
+        self._pair_tiles(wide, source, moving, ["transpose"])
+        bits = dataclasses.replace(wide, dtype=data_types.uint8, dims=((wide.elements, 2),))
+        self._add("copy", [("dst", dataclasses.replace(to, dtype=data_types.uint8)), ("a", bits)], [wide], [to], "vector")
+
+    def _wide_tile(self, to: Tile, dtype: Any) -> Tile:
+        """A new tile in PSUM with the elements of another one, of a larger type."""
+        buffer = Buffer("psum", to.partitions, to.elements * dtype.itemsize, "a transpose", self.operands.place,
+                        core=self.operands.core, loop=self.operands.steps.loop, alignment=64)
+        return Tile(buffer, dtype, to.partitions, ((to.elements, 1),))
 
     def _product(self, to: Tile) -> Tile:
         """Destination of Trainium1's product with an identity, which is always FP32."""
         if to.dtype is data_types.float32:
             return to
-        buffer = Buffer("psum", to.partitions, to.elements * 4, "a transpose", self.operands.place, core=self.operands.core,
-                        loop=self.operands.steps.loop, alignment=64)
-        self._wide = Tile(buffer, data_types.float32, to.partitions, ((to.elements, 1),))
+        self._wide = self._wide_tile(to, data_types.float32)
         return self._wide
 
     def _convert_product(self, to: Tile) -> None:

@@ -34,7 +34,7 @@ class Moves:
             self.rows.copy(dst, src, arguments["oob_mode"])
         elif any(view.indirection is not None for view in (dst, src)):
             self._by_scalar(dst, src, arguments["oob_mode"])
-        elif dst.dtype == src.dtype or dst.dtype.code == src.dtype.code:
+        elif data_types.keep_bits(dst.dtype, src.dtype):
             self.copy(self.operands.pattern(src), self.operands.pattern(dst), src.dtype.itemsize)
         else:
             self._convert(dst, src)
@@ -45,7 +45,7 @@ class Moves:
         dynamic = [view for view in (dst, src) if view.indirection is not None]
         if any(view.indirection.kind != "scalar" for view in dynamic):
             raise KernelError("a copy by DMA takes a scalar index or rows by index", "8.2", place)
-        if dst.dtype.itemsize != src.dtype.itemsize or dst.dtype.code != src.dtype.code:
+        if not data_types.keep_bits(dst.dtype, src.dtype):
             self._convert(dst, src)
             return
         self.indexed.copy({id(view): view for view in dynamic}, src, dst, out_of_bounds is oob_mode.skip)
@@ -208,7 +208,7 @@ class Moves:
 
     def from_tile(self, dst: NkiTensor, tile: Tile) -> None:
         """dst = a tile with the elements in order, of any type."""
-        if dst.dtype.code != tile.dtype.code:
+        if not data_types.keep_bits(dst.dtype, tile.dtype):
             made = self.operands.made(tile.partitions, tile.elements, dst.dtype, "a copy of " + dst.name)
             self.append_copy(made, tile)
             tile = made
@@ -216,7 +216,7 @@ class Moves:
 
     def to_tile(self, tile: Tile, src: NkiTensor) -> None:
         """The tile's elements in order = those of src."""
-        if src.dtype.code == tile.dtype.code:
+        if data_types.keep_bits(src.dtype, tile.dtype):
             self._plain(src, self.whole(tile), True)
             return
         made = self.operands.made(tile.partitions, tile.elements, src.dtype, "a copy of " + src.name)

@@ -31,7 +31,7 @@ class Rows:
             raise KernelError("rows by index are rows of one tensor in HBM", "8.2", self.operands.place)
         skips = out_of_bounds is oob_mode.skip
         rows, count = table.shape[0], math.prod(table.shape[1:])
-        direct = (other.is_on_chip and other.indirection is None and other.dtype.code == table.dtype.code
+        direct = (other.is_on_chip and other.indirection is None and data_types.keep_bits(other.dtype, table.dtype)
                   and other.shape[0] == rows and self.operands.is_legal(other))
         if direct:
             self._move(self.operands.tile(other), table, gathers, skips)
@@ -40,9 +40,8 @@ class Rows:
             raise KernelError(f"{rows} rows by index in one copy, at most 128 are possible", "8.2", self.operands.place)
         made = self.operands.made(rows, count, table.dtype, "rows of " + table.name)
         if gathers:
-            if skips:
-                raise KernelError("rows that are skipped keep what a tile of the table's type held: gather into such a "
-                                  "tile", "8.2", self.operands.place)
+            if skips:  # rows that are skipped keep what they held
+                self.moves.to_tile(made, other)
             self._move(made, table, True, skips)
             self.moves.from_tile(other, made)
         else:

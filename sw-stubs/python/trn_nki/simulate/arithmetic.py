@@ -39,8 +39,8 @@ _ARITHMETIC = {
 
 
 def compute(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse: bool = False) -> numpy.ndarray:
-    """a operator b in FP32; b operator a when reversed."""
-    if reverse:
+    """a operator b in FP32; b operator a when reversed, unless the operator ignores b."""
+    if reverse and not operator.ignores_b:
         a, b = b, a
     return numpy.asarray(_ARITHMETIC[operator](numpy.asarray(a, _F), numpy.asarray(b, _F)), _F)
 
@@ -53,7 +53,7 @@ def _bits(value: Any, unsigned: numpy.dtype) -> numpy.ndarray:
 
 def compute_bits(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse: bool = False) -> numpy.ndarray:
     """The bitvec operators on integers of one size; shift counts are unsigned."""
-    if reverse:
+    if reverse and not operator.ignores_b:
         a, b = b, a
     kind = (a if numpy.ndim(a) else b).dtype
     unsigned = numpy.dtype(f"u{kind.itemsize}")

@@ -9,6 +9,7 @@ import numpy
 from trn_nki.simulate import formats
 from trn_nki.trace.host_arrays import raw_type
 from trn_nki.values import operators as op
+from trn_nki.values.data_types import keep_bits
 from trn_nki.values.engines import oob_mode
 
 _AXES = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
@@ -16,8 +17,8 @@ _AXES = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
 
 def _moved(raw: numpy.ndarray, source: Any, target: Any) -> numpy.ndarray:
     """Raw elements of another type; packed and scale types move as bits."""
-    if source is target or source.kind in ("packed", "scale") or target.kind in ("packed", "scale"):
-        return raw
+    if keep_bits(source, target):
+        return raw.view(raw_type(target))
     return formats.from_float32(formats.to_float32(raw, source), target)
 
 
@@ -58,16 +59,12 @@ _REGISTER_ALU = {op.add: lambda a, b: a + b, op.subtract: lambda a, b: a - b, op
 
 
 def register_move(core: Any, arguments: dict[str, Any]) -> None:
-    core.memory.registers[arguments["dst"]] = core.memory.value(arguments["src"])
+    core.memory.registers[arguments["dst"]] = _integer(core.memory.value(arguments["src"]))
 
 
 def register_alu(core: Any, arguments: dict[str, Any]) -> None:
     a, b = core.memory.value(arguments["a"]), core.memory.value(arguments["b"])
     core.memory.registers[arguments["dst"]] = _integer(_REGISTER_ALU[arguments["op"]](a, b))
-
-
-def register_load(core: Any, arguments: dict[str, Any]) -> None:
-    core.memory.registers[arguments["dst"]] = core.memory.value(arguments["src"])
 
 
 def register_store(core: Any, arguments: dict[str, Any]) -> None:
@@ -80,5 +77,5 @@ def register_store(core: Any, arguments: dict[str, Any]) -> None:
 
 
 OPERATIONS = {"dma_copy": dma_copy, "dma_transpose": dma_transpose, "dma_compute": dma_compute,
-              "register_move": register_move, "register_alu": register_alu, "register_load": register_load,
+              "register_move": register_move, "register_alu": register_alu, "register_load": register_move,
               "register_store": register_store}

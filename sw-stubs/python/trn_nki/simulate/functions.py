@@ -25,8 +25,16 @@ def _normal(x: numpy.ndarray) -> numpy.ndarray:
 
 
 def _times(x: numpy.ndarray, y: numpy.ndarray) -> numpy.ndarray:
-    """x * y, with -0 where y vanishes at -Inf."""
-    return numpy.where(numpy.isneginf(x), -0.0, x * y)
+    """x * y, with -0 where y vanishes at -Inf. y grows and is 1/2 at 0: where x / 2 is halfway between two FP32 values,
+    the next term of the series decides, which is positive."""
+    near = numpy.where((x != 0) & (numpy.abs(x) < 2.0 ** -60), numpy.abs(x) * 2.0 ** -50, 0.0)
+    return numpy.where(numpy.isneginf(x), -0.0, x * y + near)
+
+
+def _derivative(x: numpy.ndarray, value: numpy.ndarray) -> numpy.ndarray:
+    """The derivative of a function that approaches 0 from below and x from above: its limits at infinities are -0 and 1."""
+    value = numpy.where(numpy.isinf(x), numpy.where(x < 0, -0.0, 1.0), value)
+    return numpy.where((x < 0) & (value == 0), -0.0, value)
 
 
 def _softplus(x: numpy.ndarray) -> numpy.ndarray:
@@ -40,7 +48,7 @@ def _gelu_tanh(x: numpy.ndarray) -> numpy.ndarray:
 
 def _gelu_sigmoid_dx(x: numpy.ndarray) -> numpy.ndarray:
     s = _sigmoid(1.702 * x)
-    return s + 1.702 * x * s * _sigmoid(-1.702 * x)
+    return _derivative(x, s + 1.702 * x * s * _sigmoid(-1.702 * x))
 
 
 def _sign(x: numpy.ndarray) -> numpy.ndarray:
@@ -52,10 +60,11 @@ _FUNCTIONS: dict[Operator, Callable[[numpy.ndarray], numpy.ndarray]] = {
     op.relu: lambda x: numpy.where(numpy.isnan(x), x, numpy.where(x >= 0, x, 0.0)),
     op.sigmoid: _sigmoid, op.tanh: numpy.tanh, op.exp: numpy.exp,
     op.gelu: lambda x: _times(x, _normal(x)),
-    op.gelu_dx: lambda x: _normal(x) + x * numpy.exp(-x * x / 2) / _ROOT_2PI,
+    op.gelu_dx: lambda x: _derivative(x, _normal(x) + x * numpy.exp(-x * x / 2) / _ROOT_2PI),
     op.gelu_apprx_tanh: _gelu_tanh, op.gelu_apprx_sigmoid: lambda x: _times(x, _sigmoid(1.702 * x)),
     op.gelu_apprx_sigmoid_dx: _gelu_sigmoid_dx,
-    op.silu: lambda x: _times(x, _sigmoid(x)), op.silu_dx: lambda x: _sigmoid(x) * (1 + x * _sigmoid(-x)),
+    op.silu: lambda x: _times(x, _sigmoid(x)),
+    op.silu_dx: lambda x: _derivative(x, _sigmoid(x) * (1 + x * _sigmoid(-x))),
     op.softplus: _softplus, op.mish: lambda x: _times(x, numpy.tanh(_softplus(x))),
     op.erf: _erf, op.erf_dx: lambda x: 2 / math.sqrt(math.pi) * numpy.exp(-x * x),
     op.log: numpy.log, op.sin: numpy.sin, op.arctan: numpy.arctan, op.sqrt: numpy.sqrt,

@@ -10,7 +10,7 @@ from trn_nki.simulate import formats
 from trn_nki.values import data_types as types
 from trn_nki.values.engines import engine, matmul_perf_mode
 
-_SMALLEST_NORMAL = 2.0 ** -126
+_SMALLEST_NORMAL, _LARGEST = 2.0 ** -126, float(numpy.finfo(numpy.float32).max)
 _MAX_EXPONENT = {types.float8_e4m3fn_x4: 8, types.float8_e5m2_x4: 15}
 _INNER = {types.float8_e4m3fn_x4: types.float8_e4m3fn, types.float8_e5m2_x4: types.float8_e5m2}
 
@@ -18,7 +18,7 @@ _INNER = {types.float8_e4m3fn_x4: types.float8_e4m3fn, types.float8_e5m2_x4: typ
 def multiply(stationary: numpy.ndarray, moving: numpy.ndarray, wide: bool) -> numpy.ndarray:
     """Sum over rows k of stationary[k, m] * moving[k, n], in order, rounded to FP32 after each row."""
     acc = numpy.zeros((stationary.shape[1], moving.shape[1]), numpy.float32)
-    if wide or _may_underflow(stationary, moving):
+    if wide or not _is_exact(stationary, moving):
         a, b = stationary.astype(numpy.float64), moving.astype(numpy.float64)
         for k in range(len(a)):
             acc = (acc + a[k][:, None] * b[k]).astype(numpy.float32)
@@ -30,12 +30,14 @@ def multiply(stationary: numpy.ndarray, moving: numpy.ndarray, wide: bool) -> nu
     return acc
 
 
-def _may_underflow(a: numpy.ndarray, b: numpy.ndarray) -> bool:
-    least = 1.0
+def _is_exact(a: numpy.ndarray, b: numpy.ndarray) -> bool:
+    """Whether all products of finite numbers are 0 or normal in FP32."""
+    least = most = 1.0
     for values in (a, b):
-        sizes = numpy.abs(values[values != 0])
-        least *= float(sizes.min()) if sizes.size else 1.0
-    return least < _SMALLEST_NORMAL
+        sizes = numpy.abs(values[numpy.isfinite(values) & (values != 0)])
+        if sizes.size:
+            least, most = least * float(sizes.min()), most * float(sizes.max())
+    return _SMALLEST_NORMAL <= least and most <= _LARGEST
 
 
 def multiply_groups(stationary: numpy.ndarray, moving: numpy.ndarray, scale: Any = None) -> numpy.ndarray:
