@@ -168,9 +168,19 @@ private:
         if (t.dimensions == 0 || t.dimensions > 4) return bad(reason::dimensions, which);
         for (unsigned d = 0; d < t.dimensions; ++d)
             if (t.pattern[d].count == 0) return bad(reason::count, which);
-        if (t.elements() > max_elements(t)) return bad(reason::free_size, which);
+        if (t.elements() > max_sbuf_elements || counted_elements(t) > max_elements(t))
+            return bad(reason::free_size, which);
         if (!partitions_fit(t, rule.types)) return bad(reason::partitions, which);
         return place(which, t);
+    }
+
+    /// Elements that a stride of 0 repeats count once in PSUM (spec 2.3), except in products.
+    std::uint64_t counted_elements(const tile_operand& t) const {
+        if (t.where.space != space::psum || is(opcode::multiply)) return t.elements();
+        std::uint64_t count = 1;
+        for (unsigned d = 0; d < t.dimensions; ++d)
+            if (t.pattern[d].stride != 0 || (d == 0 && t.indirect)) count *= t.pattern[d].count;
+        return count;
     }
 
     /// The largest free size of an operand (spec 2.3, 4.1).
