@@ -17,7 +17,8 @@ import nki.isa as nisa  # noqa: E402
 import nki.language as nl  # noqa: E402
 import numpy  # noqa: E402
 from trn_nki.diagnostics.errors import KernelError  # noqa: E402
-from trn_nki.run import platform  # noqa: E402
+from trn_nki.run import RunError, platform  # noqa: E402
+from trn_nki.trace.host_arrays import HostArray  # noqa: E402
 from trn_nki.values.operators import Operator  # noqa: E402
 
 F = numpy.float32
@@ -300,6 +301,170 @@ class Results(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for number, found in enumerate(pool.map(run, range(8))):
                 numpy.testing.assert_array_equal(found, X + F(number))
+
+
+class Numbers(unittest.TestCase):
+    """Numbers at the limits of their types are equal in both halves, and as the specification says."""
+
+    def test_reversed_unary_operators_and_bypass_ignore_their_operand(self):
+        def body(x, y):
+            made = []
+            for op in (nl.abs, nl.reciprocal, nl.square, nl.relu, nl.bypass):
+                made += [nl.ndarray((32, 24), nl.float32, nl.sbuf) for _ in range(2)]
+                nisa.tensor_scalar(made[-2], x, op, 3.0, True)
+                nisa.scalar_tensor_tensor(made[-1], x, op, 3.0, nl.add, y, reverse0=True, reverse1=True)
+            return made
+        found = both(self, body, X, Y)
+        for number, expected in ((0, numpy.abs(X)), (1, Y + numpy.abs(X)), (8, X), (9, X + Y)):
+            numpy.testing.assert_array_equal(found[number], expected)
+
+    def test_products_beyond_fp32_are_added_exactly(self):
+        stationary = numpy.array([[-3e38, 1.0], [3e38, 2.0]], F).view(numpy.uint32) >> 16
+        moving = numpy.array([[1.0, 1e-30], [2.0, numpy.nan]], F).view(numpy.uint32) >> 16
+        stationary, moving = (HostArray(one.astype(numpy.uint16), nl.bfloat16) for one in (stationary, moving))
+
+        def body(a, b):
+            made = nl.ndarray((2, 2), nl.float32, nl.psum)
+            nisa.nc_matmul(made, a, b)
+            return [nl.copy(made)]
+        found = both(self, body, stationary, moving)[0]
+        self.assertGreater(float(found[0, 0]), 2.9e38)
+        self.assertTrue(numpy.isfinite(found[0, 0]))
+
+    def test_activations_at_infinities_and_subnormals(self):
+        derivatives = ["gelu_dx", "silu_dx", "gelu_apprx_sigmoid_dx"]
+        edges = numpy.array([[numpy.inf, -numpy.inf, 1e-45, -1e-45, -0.0, -200, -1e30, 3e38, 0.0, numpy.nan]], F)
+        found = both(self, lambda x: [getattr(nl, name)(x) for name in [*derivatives, "gelu", "silu"]], edges)
+        for one in found[:3]:
+            numpy.testing.assert_array_equal(one[0, [0, 1, 5, 6]], [1, 0, 0, 0])
+            numpy.testing.assert_array_equal(numpy.signbit(one[0, [1, 5, 6]]), [True] * 3)
+        for one in found[3:]:  # x / 2 and a little more rounds up, -x / 2 and a little less to -0
+            numpy.testing.assert_array_equal(one[0, [2, 3]], numpy.array([1e-45, -0.0], F))
+            self.assertTrue(numpy.signbit(one[0, 3]))
+
+    def test_transposes_of_fp8_on_tensor_leave_the_bytes_beside(self):
+        x = HostArray(GENERATOR.integers(0, 127, (16, 8)).astype(numpy.uint8), nl.float8_e4m3)
+
+        def body(tile):
+            made = nl.ndarray((8, 24), nl.float8_e4m3, nl.psum)
+            nisa.memset(made, 1.0)
+            nisa.nc_transpose(made[:, 4:20], tile, nisa.engine.tensor)
+            copied = nl.ndarray((8, 24), nl.float8_e4m3, nl.sbuf)
+            nisa.tensor_copy(copied, made)
+            return [copied]
+        for board in ("trn3-chip", "trn2-chip"):
+            found = both(self, body, x, board=board)[0].raw
+            numpy.testing.assert_array_equal(found[:, 4:20], x.raw.T)
+            self.assertEqual(len(numpy.unique(found[:, [0, 1, 2, 3, 20, 21, 22, 23]])), 1)
+
+    def test_exponential_accumulates(self):
+        def body(x):
+            power, total = nl.ndarray((32, 24), nl.float32, nl.sbuf), nl.ndarray((32, 1), nl.float32, nl.sbuf)
+            nisa.exponential(power, x, 1.0, total, nisa.reduce_cmd.reset_reduce)
+            return [power, total]
+        power, total = both(self, body, X)
+        numpy.testing.assert_allclose(total[:, 0], power.sum(1), rtol=1e-6)
+
+
+class Places(unittest.TestCase):
+    """Places that are known on the device only, PSUM banks, and exchanges of two cores."""
+
+    def test_columns_of_psum_are_repeated(self):
+        x = GENERATOR.integers(-3, 4, (128, 6144)).astype(F)
+
+        def body(tile, ones):
+            mean = nl.ndarray((128, 1), nl.float32, nl.psum)
+            nisa.nc_matmul(mean, tile[:, 0:128], ones)
+            made = nl.ndarray((128, 6144), nl.float32, nl.sbuf)
+            nisa.tensor_tensor(made, tile, mean.ap([[1, 128], [0, 6144]]), nl.subtract)
+            return [made]
+        found = both(self, body, x, numpy.ones((128, 1), F), board="trn2-chip")[0]
+        numpy.testing.assert_array_equal(found, x - x[:, 0:128].sum(0)[:, None])
+
+    def test_offsets_outside_a_tile_are_refused_with_tensor_and_range(self):
+        def kernel_of(part_of):
+            @nki.jit
+            def kernel(x, start):
+                tile, register = nl.load(x), nisa.register_alloc(nl.load(start))
+                return stored(part_of(tile, register))
+            return kernel
+
+        def copied(tile, register):
+            part = nl.ndarray((32, 4), nl.float32, nl.sbuf)
+            nisa.dma_copy(part, tile.ap([[24, 32], [1, 4]], scalar_offset=register, indirect_dim=1))
+            return part
+
+        def computed(tile, register):
+            return nl.square(tile[:, nl.ds(register, 4)])
+
+        def written(tile, register):
+            nisa.memset(tile[:, nl.ds(register, 4)], 0.0)
+            return tile
+
+        def row(tile, register):
+            part = nl.ndarray((1, 24), nl.float32, nl.sbuf)
+            nisa.dma_copy(part, tile[register])
+            return part
+        for part_of, highest in ((copied, 20), (computed, 20), (written, 20), (row, 31)):
+            kernel = kernel_of(part_of)
+            for board in ("trn3-chip", "trn1-chip") if part_of is not row else ("trn3-chip",):
+                with platform(board), self.subTest(part=part_of.__name__, board=board):
+                    last = numpy.array([[highest]], numpy.int32)
+                    numpy.testing.assert_array_equal(nki.simulate(kernel)(X, last), kernel(X, last))
+                    for wrong in (highest + 1, -1, 1 << 30):
+                        index = numpy.array([[wrong]], numpy.int32)
+                        with self.assertRaisesRegex(KernelError, rf"index {wrong} of .*must be below {highest + 1}"):
+                            nki.simulate(kernel)(X, index)
+                        with self.assertRaisesRegex(RunError, rf"functions_test.py:\d+(.|\n)*index of .* must be 0 to {highest}"):
+                            kernel(X, index)
+
+    def test_copies_take_a_register_on_each_side(self):
+        @nki.jit
+        def kernel(x, start):
+            tile, register = nl.load(x), nisa.register_alloc(nl.load(start))
+            result = nl.ndarray((32, 24), nl.float32, nl.shared_hbm)
+            nisa.dma_copy(result, x)
+            nisa.dma_copy(result[:, nl.ds(register, 4)], tile[:, nl.ds(register + 2, 4)])
+            return result
+        with platform("trn3-chip"):
+            for found in (nki.simulate(kernel)(X, numpy.array([[9]], numpy.int32)), kernel(X, numpy.array([[9]], numpy.int32))):
+                numpy.testing.assert_array_equal(found[:, 9:13], X[:, 11:15])
+
+    def test_a_matmul_and_a_memset_share_a_bank(self):
+        def body(a, b):
+            made = nl.ndarray((24, 64), nl.float32, nl.psum)
+            nisa.memset(made[:, 24:64], 5.0)
+            nisa.nc_matmul(made[:, 0:24], a, b)
+            nisa.memset(made[:, 24:30], 6.0)
+            copied = nl.ndarray((24, 64), nl.float32, nl.sbuf)
+            nisa.tensor_copy(copied, made)
+            return [copied]
+        found = both(self, body, X, Y)[0]
+        numpy.testing.assert_array_equal(found[0, 24:], [6] * 6 + [5] * 34)
+
+    def test_an_exchange_sends_what_its_source_held_before(self):
+        @nki.jit
+        def kernel(x):
+            me = nl.program_id(0)
+            tile = nl.load(x)
+            nisa.tensor_scalar(tile, tile, nl.add, float(me))
+            nisa.sendrecv(tile[:, 0:16], tile[:, 8:24], 1 - me, 1 - me, 0)
+            result = nl.ndarray((2, 32, 24), nl.float32, nl.shared_hbm)
+            nisa.dma_copy(result[me], tile)
+            return result
+        with platform("trn3-chip"):
+            for found in (nki.simulate(kernel[2])(X), kernel[2](X)):
+                for me in range(2):
+                    numpy.testing.assert_array_equal(found[me, :, 8:24], X[:, 0:16] + F(1 - me))
+
+    def test_names_of_tensors_do_not_meet_names_of_transfers(self):
+        @nki.jit
+        def kernel(x):
+            result = nl.ndarray((32, 24), nl.float32, nl.shared_hbm, name="move0_0")
+            nisa.dma_copy(result, nl.load(x))
+            return result
+        with platform("trn3-chip"):
+            numpy.testing.assert_array_equal(kernel(X), X)
 
 
 if __name__ == "__main__":

@@ -41,14 +41,22 @@ def _indices(call: Any, dst: NkiTensor, src: NkiTensor) -> None:
     for view in (dst, src):
         if view.indirection is not None and view.indirection.kind == "column":
             raise KernelError(f"nisa.dma_copy: {view!r}; DMA takes a scalar index or rows by index", "8.2")
+    dynamic = [view for view in (dst, src) if view.indirection is not None]
+    skips = bool(dynamic) and call.arguments["oob_mode"] is oob_mode.skip
+    if skips and (len(dynamic) == 2 or (call.generation.number == 2 and not vectors)):
+        raise KernelError("nisa.dma_copy: oob_mode.skip is for one index, from NeuronCore-v3 or of rows", "8.2")
+    if skips and not vectors and not data_types.keep_bits(dst.dtype, src.dtype):
+        raise KernelError(f"nisa.dma_copy: from {src.dtype} to {dst.dtype} with oob_mode.skip; such a copy converts no type", "8.2")
     if not vectors:
+        if len(dynamic) == 2 and src.shape[0] > PARTITIONS:
+            raise KernelError(f"nisa.dma_copy: {src.shape[0]} rows from one index to another, at most {PARTITIONS} are possible",
+                              "8.2")
         return
     table, other = (src, dst) if vectors[0] is src else (dst, src)
     if len(vectors) == 2 or table.is_on_chip:
         raise KernelError("nisa.dma_copy: rows by index are rows of one tensor in HBM", "8.2")
     if table.shape[0] > PARTITIONS:
         raise KernelError(f"nisa.dma_copy: {table.shape[0]} rows by index in one copy, at most {PARTITIONS} are possible", "8.2")
-    skips = call.arguments["oob_mode"] is oob_mode.skip
     if skips and table is src and not (other.is_on_chip and data_types.keep_bits(other.dtype, table.dtype)):
         raise KernelError(f"nisa.dma_copy: rows that are skipped keep what a tile of {table.dtype} held; dst is {other!r}", "8.2")
 
@@ -120,10 +128,12 @@ def _one_element(call: Any) -> None:
     name = "src" if call.operation == "register_load" else "dst"
     tensor = operands.tensor(call, name)
     _fixed(call, name)
+    if tensor.is_on_chip:
+        operands.place(call, name, tensor)
     if tensor.size != 1:
         raise KernelError(f"nisa.{call.operation}: {name} must have one element; it is {tensor!r}", "8.1")
-    if name == "src" and not tensor.dtype.is_integer:
-        raise KernelError(f"nisa.register_load: src is {tensor!r}; a register holds an integer", "8.1")
+    if not data_types.is_computed(tensor.dtype) or (name == "src" and not tensor.dtype.is_integer):
+        raise KernelError(f"nisa.{call.operation}: {name} is {tensor!r}; a register holds an integer of up to 32 bits", "8.1")
 
 
 RULES = {"dma_copy": _dma_copy, "dma_transpose": _dma_transpose, "dma_compute": _dma_compute, "sendrecv": _sendrecv,

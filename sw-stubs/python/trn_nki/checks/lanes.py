@@ -55,9 +55,16 @@ def _immediate(value: Any, dtype: types.DataType) -> int:
 def _tensor_copy_predicated(call: Any) -> None:
     _pair(call, "dst", "predicate")
     operands.one_of(call, "predicate", *_UNSIGNED)
-    if isinstance(call.arguments["src"], NkiTensor):
-        if call.arguments["src"].free_size != 1:
+    if not isinstance(call.arguments["src"], NkiTensor):
+        operands.number(call, "src")
+        if not types.is_computed(call.arguments["dst"].dtype):
+            raise KernelError(f"nisa.tensor_copy_predicated: a number is no element of {call.arguments['dst']!r}", "8.4")
+    else:
+        src = call.arguments["src"]
+        if src.free_size != 1 or (src.indirection is not None and src.indirection.kind == "column"):
             _pair(call, "dst", "src")
+        else:  # one element for each partition
+            operands.scalar(call, "src", call.arguments["dst"].shape[0])
         operands.same_type(call, "dst", "src")
         operands.not_both_psum(call, "src", "predicate")
 

@@ -162,7 +162,8 @@ def _nc_transpose(call: Any) -> None:
                           f"[{limit}, {limit}]", "8.3")
     if dst.shape[0] != data.free_size or dst.free_size != data.shape[0]:
         raise KernelError(f"nisa.nc_transpose: the result is [{data.free_size}, {data.shape[0]}]; dst is {dst!r}", "8.3")
-    if dst.dtype is not data.dtype and not (call.generation.number == 2 and dst.dtype is types.float32):
+    if dst.dtype is not data.dtype and not (
+            call.generation.number == 2 and call.engine is engine.tensor and dst.dtype is types.float32):
         raise KernelError(f"nisa.nc_transpose: dst is {dst.dtype} and data is {data.dtype}; the types must be equal",
                           "8.3")
 

@@ -41,7 +41,7 @@ def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
         raise KernelError(f"nisa.{call.operation}: {name} has {partitions} partitions from {start}; "
                           f"so many must start at {steps}", "2.2")
     _pattern(call, name, found)
-    _place(call, name, found)
+    place(call, name, found)
     return found
 
 
@@ -65,7 +65,7 @@ def _pattern(call: Any, name: str, found: NkiTensor) -> None:
                               f"are -{MAX_STRIDE + 1} to {MAX_STRIDE} and its counts up to {MAX_COUNT}", "2.3")
 
 
-def _place(call: Any, name: str, found: NkiTensor) -> None:
+def place(call: Any, name: str, found: NkiTensor) -> None:
     """Checks the alignment of a start, as far as it is known before the run (2.1, 20.16)."""
     size = found.dtype.itemsize
     alignment = max(4, size) if found.buffer is psum else size
@@ -89,10 +89,15 @@ def scalar(call: Any, name: str, partitions: int) -> Any:
         if value.free_size != 1 or value.shape[0] != partitions:
             raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1]; "
                               f"it is {value!r}", "7.4")
-    elif value is not None and not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
-        raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1], not "
-                          f"{_kind(value)}", "7.4")
+    elif value is not None:
+        number(call, name)
     return value
+
+
+def number(call: Any, name: str) -> None:
+    value = call.arguments[name]
+    if isinstance(value, NkiTensor) or not hasattr(value, "__float__"):
+        raise KernelError(f"nisa.{call.operation}: {name} must be a number, not {_kind(value)}", "7.4")
 
 
 def same_size(call: Any, first: str, *others: str) -> None:

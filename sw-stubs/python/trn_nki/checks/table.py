@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from trn_nki.checks import collectives, data_movement, lanes, matrices
+from trn_nki.checks import collectives, data_movement, indirection, lanes, matrices
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types as types
 from trn_nki.values.operations import OPERATIONS
 from trn_nki.values.engines import engine
@@ -45,7 +46,8 @@ def check(instruction: Any, generation: Generation) -> None:
         for view in instruction.reads + instruction.writes:
             if view.buffer is psum:
                 raise KernelError(f"nisa.{operation.name}: GPSIMD cannot reach PSUM, where {view!r} is", "2.5")
-    if instruction.engine is not engine.dma:
+    if instruction.engine is not engine.dma or instruction.operation == "dma_compute" or (
+            instruction.operation == "dma_copy" and not types.keep_bits(*(call.arguments[one].dtype for one in ("dst", "src")))):
         for view in instruction.reads + instruction.writes:
             _check_type(call, view.dtype)
     for view in instruction.reads + instruction.writes:
@@ -63,15 +65,17 @@ def _check_type(call: Call, dtype: types.DataType) -> None:
         raise KernelError(f"nisa.{call.operation}: no engine computes with {dtype}", "3.1")
 
 
-def _check_index(call: Call, view: Any) -> None:
+def _check_index(call: Call, view: NkiTensor) -> None:
+    """Rules of a view whose place is known on the device only."""
     index = view.indirection
-    if index.kind == "column" and call.generation.number < 4:
-        raise KernelError(f"views made by indirect() exist from NeuronCore-v4; the target is v{call.generation.number}", "2.4")
-    allowed = (types.uint32,) if index.kind == "column" else (types.int32, types.uint32)
-    if index.kind != "scalar" and index.index.dtype not in allowed:
-        raise KernelError(f"nisa.{call.operation}: the index {index.index!r} must be of type {' or '.join(allowed)}",
-                          "2.4" if index.kind == "column" else "8.2")
+    if index.over_partitions and (call.engine is not engine.dma or call.generation.number == 2):
+        raise KernelError(f"nisa.{call.operation}: the partition of {view!r} is known only on the device; engines take "
+                          "partitions from the instruction, as DMA of NeuronCore-v2 does", "2.2")
     if getattr(index.index, "indirection", None) is not None:
         raise KernelError(f"nisa.{call.operation}: the place of the index {index.index!r} must be known before the run", "8.2")
+    if index.kind == "vector" and index.index.dtype not in (types.int32, types.uint32):
+        raise KernelError(f"nisa.{call.operation}: the index {index.index!r} must be of type int32 or uint32", "8.2")
     if index.kind == "scalar" and not getattr(index.index, "is_register", False) and not index.index.dtype.is_integer:
         raise KernelError(f"nisa.{call.operation}: the index {index.index!r} must be an integer", "8.1")
+    if index.kind == "column":
+        indirection.check(call, view)

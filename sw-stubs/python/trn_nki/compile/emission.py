@@ -59,7 +59,7 @@ class _Copies:
                              f"semaphore={one.semaphore} piece={part.size} source={self._corner(part.source)} "
                              f"destination={self._corner(part.destination)}{_options(part)}")
                 continue
-            name = f"t{self._core}_{len(self.declarations)}"
+            name = f"move{self._core}_{len(self.declarations)}"
             self.declarations.append(
                 f".transfer {name} {_side(part.source, part)} -> {_side(part.destination, part)} "
                 f"shape=({part.rows}, {part.blocks}, {part.size}) queue={self._queue(one.engine)} "

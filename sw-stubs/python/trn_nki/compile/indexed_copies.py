@@ -28,9 +28,6 @@ class IndexedCopies:
         if len(dynamic) == 2:
             # A generated copy has one limit only, so each side is copied from or to a tile and
             # checked separately.
-            if skips or src.shape[0] > PARTITIONS:
-                raise KernelError(f"a copy from one index to another takes up to {PARTITIONS} rows and skips none", "8.2",
-                                  place)
             between = self.moves.whole(self.operands.temporary(src, src.dtype))
             self.copy({id(src): src}, src, between, False)
             self.copy({id(dst): dst}, between, dst, False)

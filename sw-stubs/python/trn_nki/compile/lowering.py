@@ -356,8 +356,7 @@ class Lowering:
     def _exponential(self, dst: Any, src: Any, max_value: Any, reduce_res: Any, reduce_cmd: Any,
                      reduce_init: Any) -> None:
         scalars, reads = self._scalars(s0=max_value, s1=reduce_init if reduce_cmd.name == "load_reduce" else None)
-        fields = [] if reduce_cmd.name == "idle" else [("cmd", reduce_cmd.name)]
-        self._lanes("exponential", dst, fields + scalars, reads, a=src)
+        self._lanes("exponential", dst, self._accumulators(reduce_cmd, None, "add") + scalars, reads, a=src)
         self._read_accumulators(reduce_res)
 
     # Tensor engine.

@@ -103,8 +103,10 @@ class Moves:
         total = self.operands.temporary(dst, data_types.float32)
         for number, source in enumerate(sources):
             tile = self._on_chip(source)
-            if number == 0:
-                self.append_copy(total, tile)
+            if number == 0:  # through FP32, which makes NaNs canonical
+                self.program.instructions.append(Instruction(
+                    "vector", "tensor_scalar", [("op0", "bypass"), ("dst", total), ("a", tile)], [tile], [total], place,
+                    self.operands.core))
                 continue
             self.program.instructions.append(Instruction(
                 "vector", "tensor_tensor", [("op0", "add"), ("dst", total), ("a", total), ("b", tile)], [total, tile],

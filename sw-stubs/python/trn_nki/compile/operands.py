@@ -2,16 +2,19 @@
 """Operands of a recorded kernel as operands of instructions."""
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 import struct
 from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern
-from trn_nki.compile.program import Access, Array, Buffer, Column, Exact, Integer, Program, Tile
-from trn_nki.compile.register_steps import RegisterSteps
+from trn_nki.compile.program import Access, Array, Buffer, Column, Exact, Instruction, Integer, Program, Tile
+from trn_nki.compile.register_steps import FAR, RegisterSteps
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.trace.tenancy import QUADRANT
+from trn_nki.values import data_types
 
 ALU = {0: "bypass", 1: "add", 2: "subtract", 3: "mult", 4: "max", 5: "min", 6: "is_equal", 7: "not_equal", 8: "is_ge",
        9: "is_gt", 10: "is_le", 11: "is_lt", 12: "logical_and", 13: "logical_or", 14: "logical_xor", 15: "pow",
@@ -22,6 +25,7 @@ FUNCTIONS = ("copy", "square", "abs", "sign", "relu", "prelu", "sigmoid", "tanh"
              "gelu_apprx_tanh", "gelu_apprx_sigmoid", "gelu_apprx_sigmoid_dx", "silu", "silu_dx", "softplus", "mish",
              "erf", "erf_dx", "log", "sin", "arctan", "sqrt", "rsqrt", "reciprocal")
 MAX_NAME = 40
+_TRANSFER = re.compile(r"move\d+_\d+")  # names of transfers (emission.py)
 
 
 def alu(operator: Any, place: Any) -> str:
@@ -66,7 +70,7 @@ class Operands:
         if not base[0].isalpha() or base in ("sbuf", "psum", "control", "program", "cc", "S") or base[:4] == "core":
             base = "t_" + base
         found, count = base, 1
-        while found in self._names:
+        while found in self._names or _TRANSFER.fullmatch(found):
             count += 1
             found = f"{base}_{count}"
         self._names.add(found)
@@ -133,10 +137,10 @@ class Operands:
         dims = tuple((count, stride) for count, stride in zip(reversed(view.shape[1:]), reversed(view.strides[1:])))
         if view.indirection is not None:
             kind = view.indirection.kind
-            if kind == "scalar" and engine is not None and self.has_offset(view):
+            if kind == "scalar" and engine is not None:
                 register = self.steps.displacement(view, engine)
             elif kind == "column":
-                index = self.tile(view.indirection.index)
+                index = self._index(view)
                 dims = ((view.shape[1], 1),)
             else:
                 self._static(view)
@@ -147,19 +151,31 @@ class Operands:
                               "possible", "2.3", self.place)
         return found
 
+    def _index(self, view: NkiTensor) -> Tile:
+        """A copy of a view's index tile in which indices that are not below the view's limit are FAR: the engine compares
+        them with the end of the partition only (2.4)."""
+        given = self.tile(view.indirection.index)
+        start, count = given.start, given.partitions
+        made = self.made(start + count, given.elements, given.dtype, "indices of " + view.name)
+        wrong = self.made(start + count, given.elements, data_types.uint8, "indices out of range")
+        for first in range(0, count, QUADRANT):
+            rows = min(QUADRANT, count - first)
+            mine, test = (dataclasses.replace(one, partition=start + first, partitions=rows) for one in (made, wrong))
+            source = dataclasses.replace(given, partition=given.partition + first, partitions=rows)
+            for name, fields, reads, written in (
+                    ("copy", [("dst", mine), ("a", source)], [source], mine),
+                    ("tensor_scalar", [("op0", "is_ge"), ("s0", f"fp32({fp32(view.indirection.limit)})"), ("dst", test),
+                                       ("a", source)], [source], test),
+                    ("copy_predicated", [("s0", f"fp32({fp32(FAR)})"), ("dst", mine), ("b", test)], [test, mine], mine)):
+                self.program.instructions.append(Instruction("vector", name, fields, reads, [written], self.place, self.core))
+        return dataclasses.replace(made, partition=start, partitions=count)
+
     def access(self, view: NkiTensor) -> Tile | Access:
         """The access of an instruction without operands: a tile, or a whole tensor in HBM."""
         if view.is_on_chip:
             return self.tile(view)
         of = self.object(view.storage)
         return Access(of, 0, 1, 0, of.size)
-
-    def has_offset(self, view: NkiTensor) -> bool:
-        """Whether the index of a tile moves along its partitions. Raises KernelError where it selects partitions."""
-        if view.indirection.over_partitions and view.storage.partitions > 1:
-            raise KernelError(f"the partition of {view!r} is known only on the device; engines take partitions from the "
-                              "instruction", "2.2", self.place)
-        return True
 
     def scalar(self, value: Any, bitvec: bool = False, engine: str | None = None) -> tuple[Any, list[Tile]]:
         """The field's text, and its accesses."""

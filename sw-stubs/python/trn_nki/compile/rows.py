@@ -154,6 +154,8 @@ class Rows:
         for number, start in enumerate(starts):
             moved = tile if len(starts) == 1 else dataclasses.replace(
                 tile, dims=((unit, 1),), offset=tile.offset + number * unit * size)
+            if size == 1:  # GPSIMD has not all types of one byte
+                moved = dataclasses.replace(moved, dtype=data_types.uint8)
             fields = [("imm", unit * size), ("dst" if gathers else "a", moved), ("b", indices),
                       ("s0", f"i32({table.indirection.limit * per_row})"),
                       ("table", f"@{array.name}+{(table.offset + start) * size}"), *(["oob_skip"] if skips else [])]

@@ -21,7 +21,7 @@ def _min(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
 
 
 def _power(a: numpy.ndarray, b: numpy.ndarray) -> numpy.ndarray:
-    return numpy.power(a.astype(numpy.float64), b).astype(_F)
+    return numpy.power(a.astype(numpy.float64), b.astype(numpy.float64)).astype(_F)
 
 
 _ARITHMETIC = {
@@ -47,17 +47,17 @@ def compute(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse: boo
 
 def _bits(value: Any, unsigned: numpy.dtype) -> numpy.ndarray:
     if numpy.ndim(value):
-        return value.view(unsigned) if value.dtype.itemsize == unsigned.itemsize else value.astype(unsigned)
+        return value.view(f"u{value.dtype.itemsize}").astype(unsigned)
     return numpy.asarray(int(value) % 2 ** (8 * unsigned.itemsize)).astype(unsigned)
 
 
 def compute_bits(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse: bool = False) -> numpy.ndarray:
-    """The bitvec operators on integers of one size; shift counts are unsigned."""
-    if reverse and not operator.ignores_b:
-        a, b = b, a
-    kind = (a if numpy.ndim(a) else b).dtype
+    """The bitvec operators on integers of the size of a; shift counts are unsigned."""
+    kind = a.dtype
     unsigned = numpy.dtype(f"u{kind.itemsize}")
     a, b = _bits(a, unsigned), _bits(b, unsigned)
+    if reverse and not operator.ignores_b:
+        a, b = b, a
     if operator is op.invert:
         made = ~a
     elif operator.is_bitvec and operator in (op.left_shift, op.right_shift):

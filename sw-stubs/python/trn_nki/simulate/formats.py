@@ -106,5 +106,4 @@ def _to_small(values: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
     overflow = ~known | (rounded > finite[-1])
     codes = numpy.where(overflow, len(finite) if infinities else _QUIET[dtype], codes)
     codes = codes | numpy.where(numpy.signbit(values), 0x80, 0)
-    quiet = numpy.isnan(values) | (overflow if not infinities else False)
-    return numpy.where(quiet, _QUIET[dtype], codes).astype(numpy.uint8)
+    return numpy.where(numpy.isnan(values), _QUIET[dtype], codes).astype(numpy.uint8)

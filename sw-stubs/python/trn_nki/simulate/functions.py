@@ -27,8 +27,9 @@ def _normal(x: numpy.ndarray) -> numpy.ndarray:
 def _times(x: numpy.ndarray, y: numpy.ndarray) -> numpy.ndarray:
     """x * y, with -0 where y vanishes at -Inf. y grows and is 1/2 at 0: where x / 2 is halfway between two FP32 values,
     the next term of the series decides, which is positive."""
-    near = numpy.where((x != 0) & (numpy.abs(x) < 2.0 ** -60), numpy.abs(x) * 2.0 ** -50, 0.0)
-    return numpy.where(numpy.isneginf(x), -0.0, x * y + near)
+    is_near = (x != 0) & (numpy.abs(x) < 2.0 ** -60)
+    product = numpy.where(is_near, x * y + numpy.abs(x) * 2.0 ** -50, x * y)
+    return numpy.where(numpy.isneginf(x), -0.0, product)
 
 
 def _derivative(x: numpy.ndarray, value: numpy.ndarray) -> numpy.ndarray:

@@ -101,8 +101,16 @@ class DynamicMemory(Memory):
             whole, columns = self._columns(view)
             numpy.put_along_axis(whole, columns, raw, axis=1)
         else:
-            for i, row in self._rows(view):
-                row[...] = raw[i]
+            self._write_rows(view, raw)
+
+    def _write_rows(self, view: NkiTensor, raw: numpy.ndarray) -> None:
+        held: dict[int, int] = {}  # position of the elements that a row of the table receives, by the row's address
+        for i, row in self._rows(view):
+            first = held.setdefault(row.__array_interface__["data"][0], i)
+            if raw[first].tobytes() != raw[i].tobytes():
+                raise KernelError(f"rows {first} and {i} of the source go to one row of {view!r}; which of them stays is not "
+                                  "defined", "8.2", self.place)
+            row[...] = raw[i]
 
     def _write_kept(self, view: NkiTensor, raw: numpy.ndarray, source: NkiTensor) -> None:
         if source.indirection.kind == "scalar":
@@ -125,7 +133,17 @@ class DynamicMemory(Memory):
         index = self.value(dynamic.index)
         if not self._in_range(index, view.index_bounds()[1] + 1, view):
             return None
+        self._check_start(view, index * dynamic.stride)
         return index * dynamic.stride
+
+    def _check_start(self, view: NkiTensor, extra: int) -> None:
+        """The start of a PSUM operand with its index (20.45)."""
+        if view.buffer is MemoryRegion.psum:
+            alignment = max(4, view.dtype.itemsize)
+            byte = (view.element + extra) * view.dtype.itemsize + (view.storage.address[1] if view.storage.address else 0)
+            if byte % alignment:
+                raise KernelError(f"{view!r} starts at byte {byte} of a partition with its index; PSUM operands start at "
+                                  f"multiples of {alignment}", "2.1", self.place)
 
     def _rows(self, view: NkiTensor) -> Any:
         """(position, elements) of each selected entry of dimension 0 that is in range."""
