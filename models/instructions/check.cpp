@@ -361,7 +361,8 @@ private:
         if (!i_.dst.indirect) return std::nullopt;
         const bool reduced = kind_.shape == shape::reduction || kind_.shape == shape::column ||
                              kind_.shape == shape::bn_stats || kind_.shape == shape::bn_aggr ||
-                             kind_.shape == shape::max8 || kind_.shape == shape::find_index8;
+                             kind_.shape == shape::max8 || kind_.shape == shape::find_index8 ||
+                             kind_.shape == shape::partition_reduce;
         if (reduced || (on(engine::scalar) && i_.dst.where.space == space::psum))
             return bad(reason::space, operand::dst);
         // For a matmul, the Tensor engine compares it with the stationary's partition.

@@ -99,6 +99,8 @@ private:
             if (a.partitions != dst.partitions) return bad(reason::shape, operand::a);
             return fits(same_shape(b, dst), operand::b);
         case shape::partition_reduce:
+            if (is_bitvec())
+                if (const finding f = bitvec_types()) return f;
             return fits(has(dst, 1, a.elements()), operand::dst);
         case shape::sequence_bounds:
             if (a.partitions != 1) return bad(reason::shape, operand::a);

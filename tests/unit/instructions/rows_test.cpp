@@ -220,6 +220,16 @@ TEST(InstructionRows, BothOperatorsAreOfOneKindAndBitvecTypesAreIntegersOfOneSiz
                      "int16 [4:1] b=sbuf[0:1, 0] int16 [4:1]",
                      engine::gpsimd),
               error::illegal_instruction);
+    const auto over_partitions = [](const char* dst, const char* a) {
+        return answer(fmt::format("partition_reduce op0=bitwise_and dst=sbuf[0:1, 64] {} [4:1] "
+                                  "a=sbuf[0:8, 0] {} [4:1]",
+                                  dst, a),
+                      engine::gpsimd);
+    };
+    EXPECT_EQ(over_partitions("int16", "uint16"), error::none);
+    EXPECT_EQ(over_partitions("int16", "int32"), error::bad_operand);
+    EXPECT_EQ(over_partitions("int32", "fp32"), error::bad_operand);
+    EXPECT_EQ(over_partitions("fp32", "fp32"), error::bad_operand);
 }
 
 TEST(InstructionRows, TheReluParameterBelongsToPrelu) {
@@ -318,6 +328,16 @@ TEST(InstructionRows, IndirectOperandsKeepTheirRules) {
     EXPECT_EQ(answer("copy dst=sbuf[0:32, 64] fp32 [8:1, 2:8] a=sbuf[0:32, 0] fp32 [8:1, 2:8] "
                      "index sbuf[0, 4096]"),
               error::bad_operand);
+}
+
+TEST(InstructionRows, ResultsOfReductionsAreNotIndirect) {
+    const std::string a = " a=sbuf[0:1, 0] fp32 [16:1]";
+    const auto to = [](unsigned n) {
+        return fmt::format(" dst=sbuf[0:1, 64] fp32 [{}:1] index sbuf[0, 4096]", n);
+    };
+    EXPECT_EQ(answer("copy" + to(16) + a), error::none);
+    EXPECT_EQ(answer("tensor_reduce op0=add subdim=1" + to(1) + a), error::bad_operand);
+    EXPECT_EQ(answer("partition_reduce op0=add" + to(16) + a, engine::gpsimd), error::bad_operand);
 }
 
 }  // namespace
