@@ -195,6 +195,7 @@ private:
         if (s == space::reserved) return false;
         if (on(engine::gpsimd)) return s == space::sbuf;
         if (on(engine::tensor)) return (s == space::psum) == (which == operand::dst);
+        if (is(opcode::quantize_mx) && which == operand::a) return s == space::sbuf;  // spec 3.9
         return true;
     }
 
@@ -384,7 +385,8 @@ private:
         if (on_tensor && which == operand::a && t.type != element::fp16 &&
             t.type != element::bf16 && !is_fp8(t.type))
             return bad(reason::type, which);
-        if (t.index.space != space::sbuf && t.index.space != space::psum)
+        // Indices are read as operand A is; neither Tensor nor GPSIMD reads PSUM.
+        if (t.index.space == space::none || !in_reach(operand::a, t.index.space))
             return bad(reason::space, which);
         if (t.index.partition % 32 != 0 || t.index.partition != start)
             return bad(reason::partitions, which);

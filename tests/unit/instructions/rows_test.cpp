@@ -203,6 +203,17 @@ TEST(InstructionRows, BothSourcesOfTwoTensorInstructionsMayNotBeInPsum) {
               error::bad_operand);
 }
 
+TEST(InstructionRows, QuantisationReadsSbuf) {
+    const auto from = [](const char* memory) {
+        return answer(
+            fmt::format("quantize_mx dst=sbuf[0:32, 8192] fp8_e5m2_x4 [4:1] "
+                        "a={}[0:32, 0] bf16 [16:1] b=sbuf[0:4, 4096] e8m0 [4:1]",
+                        memory));
+    };
+    EXPECT_EQ(from("sbuf"), error::none);
+    EXPECT_EQ(from("psum"), error::bad_operand);
+}
+
 TEST(InstructionRows, BothOperatorsAreOfOneKindAndBitvecTypesAreIntegersOfOneSize) {
     const std::string tiles = " dst=sbuf[0:1, 64] int16 [4:1] a=sbuf[0:1, 0] uint16 [4:1]";
     const std::string scalars = " s0=i32(3) s1=i32(4)";
@@ -328,6 +339,22 @@ TEST(InstructionRows, IndirectOperandsKeepTheirRules) {
     EXPECT_EQ(answer("copy dst=sbuf[0:32, 64] fp32 [8:1, 2:8] a=sbuf[0:32, 0] fp32 [8:1, 2:8] "
                      "index sbuf[0, 4096]"),
               error::bad_operand);
+}
+
+TEST(InstructionRows, IndicesLieWhereTheEngineReads) {
+    const auto from = [](const char* memory, engine e) {
+        return answer(fmt::format("copy dst=sbuf[0:32, 64] fp32 [16:1] a=sbuf[0:32, 0] fp32 [16:1] "
+                                  "index {}[0, 4096]",
+                                  memory),
+                      e);
+    };
+    for (const engine e : {engine::vector, engine::scalar, engine::gpsimd})
+        EXPECT_EQ(from("sbuf", e), error::none);
+    EXPECT_EQ(from("psum", engine::vector), error::none);
+    EXPECT_EQ(from("psum", engine::gpsimd), error::bad_operand);
+    EXPECT_EQ(
+        answer("load_stationary a=sbuf[0:32, 0] bf16 [16:1] index psum[0, 4096]", engine::tensor),
+        error::bad_operand);
 }
 
 TEST(InstructionRows, ResultsOfReductionsAreNotIndirect) {
