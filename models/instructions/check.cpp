@@ -345,8 +345,7 @@ private:
         if (s.where.space == space::none || s.where.space == space::reserved ||
             (on(engine::gpsimd) && s.where.space == space::psum))
             return bad(reason::space, which);
-        if (!is_computed(s.type) || !exists(s.type, core_.generation))
-            return bad(reason::type, which);
+        if (!type_fits(s.type, types::computed)) return bad(reason::type, which);
         if (!may_start(s.where.partition, lanes())) return bad(reason::partitions, which);
         if (!aligned(s.where, s.type)) return bad(reason::alignment, which);
         if (s.where.offset + size_of(s.type) > core_.partition_bytes(s.where.space))

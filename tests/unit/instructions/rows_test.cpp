@@ -203,6 +203,19 @@ TEST(InstructionRows, BothSourcesOfTwoTensorInstructionsMayNotBeInPsum) {
               error::bad_operand);
 }
 
+TEST(InstructionRows, ScalarsHaveTheTypesOfTheirEngine) {
+    const auto with = [](const char* type, engine e) {
+        return answer(fmt::format("tensor_scalar op0={} dst=sbuf[0:32, 64] fp32 [4:1] "
+                                  "a=sbuf[0:32, 0] fp32 [4:1] s0=sbuf[0, 4096] {}",
+                                  e == engine::gpsimd ? "pow" : "mult", type),
+                      e);
+    };
+    EXPECT_EQ(with("fp8_e3m4", engine::vector), error::none);
+    EXPECT_EQ(with("fp8_e5m2", engine::gpsimd), error::none);
+    EXPECT_EQ(with("fp8_e3m4", engine::gpsimd), error::bad_operand);
+    EXPECT_EQ(with("int64", engine::vector), error::bad_operand);
+}
+
 TEST(InstructionRows, QuantisationReadsSbuf) {
     const auto from = [](const char* memory) {
         return answer(
