@@ -177,15 +177,22 @@ void bridge::leave_empty() {
 }
 
 void bridge::link(bool up) {
-    change({.card = slot_.card, .link = up, .cut = slot_.cut});
+    slot_state to = slot_;
+    to.link = up;
+    change(to);
 }
 
 void bridge::card(bool present, bool link) {
-    change({.card = present, .link = link, .cut = slot_.cut});
+    slot_state to = slot_;
+    to.card = present;
+    to.link = link;
+    change(to);
 }
 
 void bridge::cut(bool down) {
-    change({.card = slot_.card, .link = slot_.link, .cut = down});
+    slot_state to = slot_;
+    to.cut = down;
+    change(to);
 }
 
 std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_at& at) {
@@ -210,7 +217,7 @@ std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_
              })},
             {"card_inserted", "a card is back in port (default 0), just powered on",
              on_port([](bridge& port, plug& below) {
-                 signal(below, tlp::space::slot_power, 1);
+                 if (port.powered()) signal(below, tlp::space::slot_power, 1);
                  port.card(true, answers(below));
              })}};
 }
@@ -282,6 +289,14 @@ void bridge::receive_error(function_id source, error_class severity) {
 
 void bridge::reset() {
     space_.reset(config_space::reset_kind::conventional);
+    decode();
+}
+
+void bridge::power(bool on) {
+    slot_.power = on;
+    if (on) return;
+    space_.forget();
+    if (role_ != role::upstream) show_slot();
     decode();
 }
 

@@ -101,6 +101,9 @@ public:
     void receive_error(function_id source, error_class severity);
     /// Hot reset from above: resets all registers that are not sticky.
     void reset();
+    /// The port gets or loses power; without, it forgets all registers, and its slot has none.
+    void power(bool on);
+    bool powered() const { return slot_.power; }
 
 private:
     void report(error_class severity);
@@ -110,6 +113,7 @@ private:
     struct slot_state {
         bool card = true, link = true;
         bool cut = false;  // fault
+        bool power = true;
     };
     void change(const slot_state& to);
     void show_slot();

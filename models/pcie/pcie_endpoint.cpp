@@ -204,7 +204,7 @@ void pcie_endpoint::supply(bool& by, bool on) {
             wire->disable();
         else
             wire->train(0);
-    } else if (&by == &powered_) {
+    } else {
         link.report_link_change();  // the port then detects whether a device responds
     }
 }

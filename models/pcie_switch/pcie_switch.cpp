@@ -106,7 +106,7 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
     const bool from_above = at.index() == up_index;
     side& in = side_of(at);
     if (header != nullptr && header->to == tlp::space::slot_power)
-        return power_below(request.get_address() != 0);
+        return supply(request.get_address() != 0);
     if (header == nullptr || !in.as->reachable())
         return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header->to == tlp::space::hot_reset) {
@@ -322,10 +322,12 @@ void pcie_switch::reset(unsigned index) {
 }
 
 /// The switch itself is pulled or inserted, together with the cards in its slots.
-void pcie_switch::power_below(bool on) {
-    for (unsigned i = 0; i < down_.size(); ++i)
+void pcie_switch::supply(bool on) {
+    for (unsigned i = 0; i < down_.size(); ++i) {
         if (down_[i]->as->present()) pcie::signal(down[i], tlp::space::slot_power, on);
-    reset_all();
+        down_[i]->as->power(on);
+    }
+    up_.as->power(on);
 }
 
 void pcie_switch::reset_all() {

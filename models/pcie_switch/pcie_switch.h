@@ -123,7 +123,7 @@ private:
     void refuse(payload& request, pcie::bridge& at, std::uint32_t error);
     void reset(unsigned index);
     void reset_all();
-    void power_below(bool on);
+    void supply(bool on);
     void send_up(pcie::function_id from, pcie::tlp::space to, std::uint64_t address,
                  std::uint32_t value);
 

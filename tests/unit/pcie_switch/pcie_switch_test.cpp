@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/pci_regs.h>
 
+#include <utility>
 #include <vector>
 
 #include "models/root_complex/root_complex.h"
@@ -387,6 +388,52 @@ TEST_F(PcieSwitchTest, PulledSwitchRemovesItsCardsAndTheyReturnFromReset) {
     c.engine.read(fa().bar(4).bus_address);
     EXPECT_EQ(c.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     first.inject("card_inserted", {{"port", "5"}});
+    EXPECT_FALSE(reset_of_c.level());
+    test::turn_on(fc());
+    write_bar<std::uint32_t>(fc(), 4, 0, 9);
+    EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 9u);
+}
+
+TEST_F(PcieSwitchTest, CardOfAPulledSwitchReturnsWhenItHasBothSuppliesInAnyOrder) {
+    irq_out supply{"supply"};
+    supply.bind(c.endpoint.power_lost);
+    for (const auto& [at, port] : {std::pair<accepts_faults*, const char*>{&host, "0"},
+                                   std::pair<accepts_faults*, const char*>{&first, "5"}})
+        for (const bool power_first : {false, true})
+            for (const bool slot_lost_first : {true, false}) {
+                SCOPED_TRACE(testing::Message() << port << power_first << slot_lost_first);
+                if (!slot_lost_first) supply.set(true);
+                at->inject("card_removed", {{"port", port}});
+                supply.set(true);
+                if (power_first) supply.set(false);
+                at->inject("card_inserted", {{"port", port}});
+                supply.set(false);
+                test::turn_on(fc());
+                write_bar<std::uint32_t>(fc(), 4, 0, 9);
+                EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 9u);
+            }
+}
+
+TEST_F(PcieSwitchTest, PulledSwitchForgetsTheErrorsOfItsPorts) {
+    first.inject("surprise_down", {{"port", "3"}});
+    first.inject("link_up", {{"port", "3"}});
+    ASSERT_TRUE(aer(first.down_port(3)) & PCI_ERR_UNC_SURPDN);
+    host.inject("surprise_down", {{"port", "0"}});  // a reset, not a loss of power
+    host.inject("link_up", {{"port", "0"}});
+    EXPECT_TRUE(aer(first.down_port(3)) & PCI_ERR_UNC_SURPDN);
+    host.inject("card_removed", {{"port", "0"}});
+    host.inject("card_inserted", {{"port", "0"}});
+    for (const unsigned port : {0, 3, 5}) EXPECT_EQ(aer(first.down_port(port)), 0u) << port;
+    EXPECT_EQ(aer(second.down_port(1)), 0u);
+}
+
+TEST_F(PcieSwitchTest, CardInsertedInAPulledSwitchHasNoPower) {
+    c.endpoint.function_reset.bind(reset_of_c);
+    host.inject("card_removed", {{"port", "0"}});
+    second.inject("card_removed", {{"port", "1"}});
+    second.inject("card_inserted", {{"port", "1"}});
+    EXPECT_TRUE(reset_of_c.level());
+    host.inject("card_inserted", {{"port", "0"}});
     EXPECT_FALSE(reset_of_c.level());
     test::turn_on(fc());
     write_bar<std::uint32_t>(fc(), 4, 0, 9);
