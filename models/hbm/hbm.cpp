@@ -64,7 +64,12 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
-    if (!errors_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
+    const std::size_t armed = errors_.count();
+    const bool passes =
+        errors_.pass(payload, [this](auto error, auto at) { count_error(error, at); });
+    // Its page may grant pointers again; harts do not request a refused one before a revocation.
+    if (errors_.count() < armed) in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
+    if (!passes) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
@@ -200,6 +205,7 @@ void hbm::finish_repair() {
     }
     repair_ = repair_state::none;
     errors_.repair();
+    in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
 }
 
 /// Loss of power: clears bytes, faults, training and counters.

@@ -158,7 +158,8 @@ void pcie_endpoint::bars_changed() {
 void pcie_endpoint::command_changed() {
     const bool was = std::exchange(
         bus_master_, !in_d3_ && (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MASTER) != 0);
-    if (was && !bus_master_) dma->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});
+    // Pointers end, or the refusals do.
+    if (was != bus_master_) dma->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});
     const bool memory_space =
         !in_d3_ && (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MEMORY) != 0;
     if (std::exchange(memory_space_, memory_space) && !memory_space) forget_peers();

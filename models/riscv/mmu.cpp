@@ -108,21 +108,23 @@ bool mmu::find_mapped(u64 va, privilege mode, u64& pa) {
 // --- Host pointers
 
 u8* mmu::direct(u64 pa, u64 size, access how) {
+    const u64 key = (pa & ~page_mask) | static_cast<u64>(how);
+    if (refused_.contains(key)) return nullptr;
     const auto usable = [&](const direct_memory& r) {
         return r.holds(pa, size) && (how == access::store ? r.writable : r.readable);
     };
     for (const auto& r : regions_)
         if (usable(r)) return r.host + (pa - r.first);
 
-    // Request once per page; refusals are cached until forget_direct().
-    u64& known = not_direct_[pa >> 12 & (not_direct_.size() - 1)];
-    const u64 key = (pa & ~page_mask) | static_cast<u64>(how) << 1 | 1;
-    if (known == key) return nullptr;
     if (const auto r = bus_.direct(pa); r && usable(*r)) {
         regions_.push_back(*r);
         return r->host + (pa - r->first);
     }
-    known = key;
+    if (refused_.size() == max_refused) {
+        refused_.clear();
+        forget_data();
+    }
+    refused_.insert(key);
     return nullptr;
 }
 
@@ -134,7 +136,7 @@ const direct_memory* mmu::region(u64 pa) const {
 
 void mmu::forget_direct(u64 first, u64 last) {
     std::erase_if(regions_, [&](const auto& r) { return r.first <= last && first <= r.last; });
-    not_direct_.fill(0);
+    refused_.clear();
 }
 
 // --- Caches
@@ -156,7 +158,9 @@ void mmu::forget_code() {
 }
 
 u64 mmu::footprint() const {
-    u64 bytes = regions_.capacity() * sizeof regions_[0];
+    constexpr u64 node = 2 * sizeof(u64);
+    u64 bytes = regions_.capacity() * sizeof regions_[0] + refused_.size() * node +
+                refused_.bucket_count() * sizeof(void*);
     for (const auto& space : spaces_)
         if (space != nullptr) bytes += sizeof *space;
     return bytes;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -71,7 +73,11 @@ private:
     bool used_bus_ = false;
     std::array<std::unique_ptr<address_space>, 3> spaces_;
     std::vector<direct_memory> regions_;
-    std::array<u64, 16> not_direct_{};  // pages without host memory, by page number
+    /// Pages and kinds of access without a host pointer, until forget_direct(). Complete, so that
+    /// interpreted and translated harts, whose other caches differ, request pointers at the same
+    /// accesses: a refusal may end without a revocation.
+    std::unordered_set<u64> refused_;
+    static constexpr std::size_t max_refused = 4096;
 };
 
 }  // namespace trn::riscv

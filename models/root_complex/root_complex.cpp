@@ -442,7 +442,7 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
         return;
     }
     if (lose_ > 0 && request.is_read()) {
-        --lose_;
+        if (--lose_ == 0) forget_all_pointers();  // requests for pointers are no longer refused
         header->lost = true;
         return;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -26,6 +27,7 @@ public:
     };
 
     bool empty() const { return armed_.empty(); }
+    std::size_t count() const { return armed_.size(); }
     void clear() { armed_.clear(); }
     /// Injects an error in the atom at `offset`. Returns the range whose direct pointers must be
     /// invalidated.

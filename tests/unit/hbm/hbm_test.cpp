@@ -151,6 +151,25 @@ TEST_F(HbmTest, PagesWithArmedErrorsRefuseDirectMemory) {
     EXPECT_EQ(dmi.get_dmi_ptr(), stack.bytes().data() + 0x6000);
 }
 
+TEST_F(HbmTest, EndOfAnErrorRevokesRefusals) {
+    tlm::tlm_dmi dmi;
+    stack.inject_error(memory_error::corrected, 0x5010);
+    stack.inject_error(memory_error::repairable, 0x7000);
+    ASSERT_FALSE(cpu.request_dmi(0x5800, dmi));
+    const auto before = cpu.invalidations;
+    cpu.read<std::uint32_t>(0x5020);
+    EXPECT_EQ(cpu.invalidations, before);
+    cpu.read<std::uint32_t>(0x5010);
+    EXPECT_EQ(cpu.invalidations, before + 1);
+    EXPECT_TRUE(cpu.request_dmi(0x5800, dmi));
+    cpu.read<std::uint32_t>(0x7000);
+    ASSERT_FALSE(cpu.request_dmi(0x7800, dmi));
+    command(regs::control::repair.mask());
+    wait_for_repair();
+    EXPECT_EQ(cpu.invalidations, before + 2);
+    EXPECT_TRUE(cpu.request_dmi(0x7800, dmi));
+}
+
 TEST_F(HbmTest, FaultsAreInjectedByNameAndUnknownOnesReported) {
     EXPECT_THROW(stack.inject("hbm_corrected", {}), fault_error);
     EXPECT_THROW(stack.inject("hbm_corrected", {{"offset", "36 GiB"}}), fault_error);

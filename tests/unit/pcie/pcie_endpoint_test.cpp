@@ -191,7 +191,7 @@ TEST_F(PcieEndpointTest, DmaNeedsBusMasterAndD0) {
     const std::uint32_t power = 0x7c;  // follows the PCI Express capability at 0x40
     ASSERT_EQ(config<std::uint8_t>(power), PCI_CAP_ID_PM);
     set_config<std::uint16_t>(power + PCI_PM_CTRL, 3);
-    EXPECT_EQ(engine.invalidations, 1u);
+    EXPECT_EQ(engine.invalidations, 2u);
     EXPECT_EQ(engine.read(0x1000), 0u);
     EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(read<std::uint32_t>(0, 0), ~0u);
@@ -221,7 +221,7 @@ TEST_F(PcieEndpointTest, FunctionLevelResetClearsSoftwareStateAndNotifiesTheChip
     EXPECT_EQ(resets, 1);
     EXPECT_EQ(config<std::uint8_t>(PCI_INTERRUPT_LINE), 0);
     EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);
-    EXPECT_EQ(engine.invalidations, 1u);
+    EXPECT_EQ(engine.invalidations, 2u);
 
     root.reset();  // an operating system resets, then restores the configuration
     EXPECT_EQ(resets, 2);

@@ -216,6 +216,40 @@ TEST_F(RiscvTest, KnownDeviceThatBecomesMemoryIsReadAsMemory) {
     EXPECT_EQ(h->read_x(7), 43u);
 }
 
+TEST_F(RiscvTest, RefusedPointerIsNotRequestedAgainBeforeARevocation) {
+    put(base, {lw(7, 6, 0)});
+    const u64 refused = base + 0x10000;
+    unsigned reads = 0;
+    memory.on_read = [&] { ++reads; };
+    memory.direct_end = refused;
+    const auto load = [&](u64 address) {
+        h->write_x(6, address);
+        h->set_pc(base);
+        step();
+        return std::exchange(reads, 0u);
+    };
+    EXPECT_EQ(load(refused), 1u);
+    for (u64 page = 1; page < 64; ++page) EXPECT_EQ(load(refused + page * 4096), 1u);
+    memory.direct_end = ~u64{0};
+    EXPECT_EQ(load(refused + 64 * 4096), 0u);  // its pointer holds for the other pages too
+    EXPECT_EQ(load(refused), 1u);
+    h->forget_direct(refused, refused + 4);
+    EXPECT_EQ(load(refused), 0u);
+}
+
+TEST_F(RiscvTest, RefusedPointersAreBounded) {
+    memory.ram.resize(64 << 20);
+    memory.direct_end = base + 0x10000;
+    put(base, {lw(7, 6, 0)});
+    const u64 before = h->footprint();
+    for (u64 page = 16; page < memory.ram.size() / 4096; ++page) {
+        h->write_x(6, base + page * 4096);
+        h->set_pc(base);
+        step();
+    }
+    EXPECT_LT(h->footprint(), before + (1 << 20));
+}
+
 TEST_F(RiscvTest, DeviceAccessThatResetsTheHartLeavesNoTranslationBehind) {
     const u64 table = base + 0x4000;  // Sv39: maps the second gigabyte to the first
     poke<u64>(table + 8, V | R | W | U | A | D);
