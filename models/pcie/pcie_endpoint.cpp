@@ -57,6 +57,10 @@ pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
                                             static_cast<int>(room::chip0));
     bar4.register_invalidate_direct_mem_ptr(this, &pcie_endpoint::invalidate_direct_mem_ptr,
                                             static_cast<int>(room::chip4));
+    SC_HAS_PROCESS(pcie_endpoint);
+    SC_METHOD(execute_postponed);
+    sensitive << access_over_;
+    dont_initialize();
     build_header();
     build_pcie_capability();
     build_power_management();
@@ -211,6 +215,7 @@ void pcie_endpoint::supply(bool& by, bool on) {
 }
 
 void pcie_endpoint::reset_function(reset_kind kind) {
+    postponed_.clear();
     space_.reset(kind);
     vectors_.reset();
     bars_changed();
@@ -230,9 +235,12 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         return reset_function(reset_kind::conventional);
     // Redirected; the requester has the data already.
     if (header != nullptr && header->to == tlp::space::completion) return;
+    const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
+    if (accesses_ == 0 && !postponed_.empty()) execute_postponed();  // nothing overtakes them
+    if (accesses_ != 0 && !of_host && header->to == tlp::space::memory && request.is_write())
+        return postpone(request, header->requester);
     // Only accesses of the host are attributed to it; other devices have set their own initiator.
     std::optional<acting> as;
-    const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
     if (of_host) as.emplace(host_);
     const sc_time start = sc_core::sc_time_stamp() + delay;
     delay += cfg_.request_latency;
@@ -273,6 +281,27 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         delay = std::max(delay, peers_.reserve(request.get_command(), address,
                                                request.get_data_length(), start) -
                                     sc_core::sc_time_stamp());
+}
+
+void pcie_endpoint::postpone(payload& request, function_id requester) {
+    const auto bytes = bytes_of(request);
+    postponed_.push_back({request.get_address(), {bytes.begin(), bytes.end()}, requester});
+    access_over_.notify(sc_core::SC_ZERO_TIME);
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void pcie_endpoint::execute_postponed() {
+    for (posted_write& next : std::exchange(postponed_, {})) {
+        payload request;
+        const framed header(request, next.requester);
+        request.set_write();
+        request.set_address(next.address);
+        request.set_data_ptr(next.bytes.data());
+        request.set_data_length(static_cast<unsigned>(next.bytes.size()));
+        request.set_streaming_width(static_cast<unsigned>(next.bytes.size()));
+        sc_time delay;
+        received(link, request, delay);
+    }
 }
 
 unsigned pcie_endpoint::peeked(plug&, payload& request) {
@@ -352,7 +381,9 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
     }
     framed header(request, id_);
     const sc_time start = sc_core::sc_time_stamp() + delay;
+    ++accesses_;
     link.send(request, delay);
+    --accesses_;
     if (header.header.lost) {
         if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
         report(errors_.uncorrectable(PCI_ERR_UNC_COMP_TIME));
@@ -441,7 +472,9 @@ bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
     message.set_streaming_width(sizeof data);
     const framed header(message, id_);
     sc_time delay = sc_core::SC_ZERO_TIME;
+    ++accesses_;
     link.send(message, delay);
+    --accesses_;
     if (trace::on()) trace::event(name(), "interrupt", {trace::hex("data", data)});
     ++counters_.interrupts;
     return true;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "models/pcie/config_space.h"
 #include "models/pcie/error_reporting.h"
@@ -133,6 +134,8 @@ private:
     void msix_control_changed();
     void reset_function(pcie::config_space::reset_kind kind);
     void supply(bool& by, bool on);
+    void postpone(payload& request, pcie::function_id requester);
+    void execute_postponed();
     bool on() const { return powered_ && in_slot_; }
     bool send_message(std::uint64_t address, std::uint32_t data);
 
@@ -157,6 +160,16 @@ private:
     pcie::register_bridge bridge_{*this};
     std::uint64_t lose_ = 0;           // number of host reads that the fault still drops
     std::uint64_t lose_messages_ = 0;  // number of interrupts that the fault still drops
+    /// Writes of peers that arrived during an access of the card. They are posted, so they may be
+    /// executed after it: one may reset the card in the middle of its work.
+    struct posted_write {
+        std::uint64_t address;
+        std::vector<std::uint8_t> bytes;
+        pcie::function_id requester;
+    };
+    unsigned accesses_ = 0;  // in progress
+    std::vector<posted_write> postponed_;
+    sc_core::sc_event access_over_;
     counts counters_;
 };
 

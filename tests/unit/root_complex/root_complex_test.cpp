@@ -811,6 +811,29 @@ TEST_F(RootComplexTest, HostPointsVectorsIntoAPeersBar) {
     EXPECT_EQ(raise(), 0u) << "a reset clears the table";
 }
 
+/// `a` writes a vector of `b`, which points into the BAR of `a`.
+TEST_F(RootComplexTest, WriteThatAnAccessOfTheCardCausesIsExecutedAfterIt) {
+    test::turn_on(fa());
+    test::turn_on(fb());
+    constexpr std::uint32_t msix = 0x84, table_bar = 2, word = 0x40;
+    const std::uint8_t on[2] = {0, PCI_MSIX_FLAGS_ENABLE >> 8};
+    fb().config_write(msix + PCI_MSIX_FLAGS, on);
+    b.endpoint.msix.drive(0, true);  // pending, because the vector is masked
+    const auto set = [&](std::uint32_t at, std::uint64_t value) {
+        EXPECT_EQ(
+            a.engine.write(fb().bar(table_bar).bus_address + at, static_cast<std::uint32_t>(value)),
+            tlm::TLM_OK_RESPONSE);
+    };
+    const std::uint64_t target = fa().bar(0).bus_address + word;
+    set(PCI_MSIX_ENTRY_LOWER_ADDR, target);
+    set(PCI_MSIX_ENTRY_UPPER_ADDR, target >> 32);
+    set(PCI_MSIX_ENTRY_DATA, 0x1234);
+    set(PCI_MSIX_ENTRY_VECTOR_CTRL, 0);
+    EXPECT_EQ(a.registers.bytes().data()[word], 0);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(read_bar<std::uint32_t>(fa(), 0, word), 0x1234u);
+}
+
 TEST_F(RootComplexTest, LostInterruptIsCountedAndTheNextOneArrives) {
     unsigned observed = 0;
     fa().on_interrupt(3, [&] { ++observed; });
