@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string_view>
+
 #include "models/kind_tables.h"
+#include "platform/framework/netlist/creates_ends.h"
 #include "platform/framework/netlist/kind_table.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
@@ -8,14 +12,22 @@ namespace trn::kind_tables {
 
 namespace {
 
-/// A memory of a board: a RAM loses its bytes without power.
-class board_memory : public memory {
+/// A memory of a board: a RAM loses its bytes without power. Few have the line.
+class board_memory : public memory, public creates_ends {
 public:
     using memory::memory;
 
-    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
-                          if (level && !settings().read_only) bytes().clear();
-                      }};
+    sc_core::sc_object* create_end(std::string_view name) override {
+        if (name != "power_lost") return nullptr;
+        const inside here(*this);
+        power_lost_ = std::make_unique<irq_in>("power_lost", 1, [this](unsigned, bool level) {
+            if (level && !settings().read_only) bytes().clear();
+        });
+        return power_lost_.get();
+    }
+
+private:
+    std::unique_ptr<irq_in> power_lost_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <tlm>
 
+#include "platform/framework/netlist/creates_ends.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/router.h"
@@ -119,6 +120,8 @@ sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsig
     const auto name = p.count ? fmt::format("{}_{}", p.name, element) : p.name;
     for (auto* child : module.get_child_objects())
         if (name == child->basename()) return *child;
+    if (auto* creator = dynamic_cast<creates_ends*>(&module))
+        if (auto* created = creator->create_end(name)) return *created;
     broken_table(fmt::format("{} has no object '{}'", module.name(), name));
 }
 
