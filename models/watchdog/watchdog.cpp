@@ -25,10 +25,9 @@ void watchdog::define_registers() {
     regs_.on_write(reg::control, [this](register_access& a) { control(a); });
     for (const reg r : {reg::bark_time, reg::bite_time})
         regs_.on_write(r, [this, r](register_access& a) {
-            if (locked())
-                regs_.set(r, a.old);
-            else
-                schedule();
+            if (locked()) return regs_.set(r, a.old);
+            barked_ = barked_ && bark_at() <= sc_time_stamp() + a.delay;
+            schedule();
         });
     regs_.on_write(reg::service, [this](register_access& a) {
         const sc_time now = sc_time_stamp() + a.delay;
@@ -46,7 +45,7 @@ void watchdog::define_registers() {
 
 void watchdog::clear() {
     regs_.reset();
-    announced_ = armed_ = false;
+    announced_ = armed_ = barked_ = false;
     paused_at_.reset();
     expired_.cancel();
     update_bark();
@@ -60,12 +59,15 @@ void watchdog::control(register_access& a) {
         return;
     }
     regs_[reg::control] = a.value & (enable.mask() | lock.mask());
-    if (enable.get(a.value) != 0 && enable.get(a.old) == 0) served_ = sc_time_stamp() + a.delay;
+    if (enable.get(a.value) != 0 && enable.get(a.old) == 0) {
+        served_ = sc_time_stamp() + a.delay;
+        barked_ = false;
+    }
     schedule();
 }
 
 void watchdog::service(const sc_time& now) {
-    announced_ = false;
+    announced_ = barked_ = false;
     pause(now);
     served_ = now;  // the pending event checks it when it fires
     regs_.set(status::barked, 0);
@@ -118,7 +120,7 @@ void watchdog::schedule() {
     armed_ = enabled() && !paused_at_;
     if (!armed_) return;
     const sc_time now = sc_time_stamp();
-    const sc_time next = bark_at() > now && bark_at() < bite_at() ? bark_at() : bite_at();
+    const sc_time next = !barked_ && bark_at() < bite_at() ? bark_at() : bite_at();
     expired_.notify(next > now ? next - now : sc_core::SC_ZERO_TIME);
 }
 
@@ -131,7 +133,8 @@ void watchdog::expire() {
         bite.set(true);
         return;
     }
-    if (now >= bark_at()) {
+    if (!barked_ && now >= bark_at()) {
+        barked_ = true;
         regs_.set(status::barked, 1);
         update_bark();
     }

@@ -58,6 +58,7 @@ private:
     register_bank regs_;
     sc_core::sc_time served_;  // time of the last service, absolute, moved by pauses
     bool announced_ = false;   // the processor has announced a sleep
+    bool barked_ = false;      // since the last service
     std::optional<sc_core::sc_time> paused_at_;
     bool armed_ = false;  // whether expired_ is pending
     sc_core::sc_event expired_;

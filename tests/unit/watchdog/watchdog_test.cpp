@@ -75,6 +75,29 @@ TEST_F(WatchdogTest, ServiceStartsANewPeriodAndSilencesTheBark) {
     EXPECT_EQ(cpu.read(offset(reg::remaining)), 200u);
 }
 
+TEST_F(WatchdogTest, BarkTimeBelowTheCountBarksAtOnceAndOncePerPeriod) {
+    start(100, 1000);
+    run(50);
+    write(reg::bark_time, 20);
+    run(0.1);
+    EXPECT_TRUE(bark.level());
+    write(reg::status, status::barked.mask());
+    EXPECT_FALSE(bark.level());
+    write(reg::bark_time, 30);  // passed too, in the period that has barked
+    run(100);
+    EXPECT_FALSE(bark.level());
+    write(reg::bark_time, 500);
+    run(349);
+    EXPECT_FALSE(bark.level());
+    run(2);
+    EXPECT_TRUE(bark.level());
+    write(reg::service, service::key_value);
+    run(499);
+    EXPECT_FALSE(bark.level());
+    run(2);
+    EXPECT_TRUE(bark.level());
+}
+
 TEST_F(WatchdogTest, WrongKeyDoesNotServiceTheWatchdog) {
     start(100, 200);
     run(150);
