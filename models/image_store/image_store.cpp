@@ -43,6 +43,9 @@ image_store::image_store(sc_core::sc_module_name name, const config& cfg)
 std::vector<boot_image> image_store::read_images(const config& cfg) {
     std::vector<boot_image> images;
     const auto list = cfg.initrd.empty() ? cfg.images : cfg.images + "," + cfg.initrd;
+    if (cfg.bootargs.size() > max_bootargs)
+        throw boot_image_error(
+            fmt::format("bootargs of {} bytes, at most {}", cfg.bootargs.size(), max_bootargs));
     if (list.empty()) return images;
     // The device tree is the last image; its place is reserved for it.
     const std::uint64_t tree = tree_address(cfg);
@@ -62,8 +65,9 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
         }
     if (images.size() > max_images)
         throw boot_image_error(fmt::format("{} images, at most {}", images.size(), max_images));
-    std::uint64_t used = table_size;
-    for (const auto& image : images) used += image.bytes.size() + alignment;
+    std::uint64_t used = table_size + max_tree;  // a generated tree is stored later
+    for (const auto& image : std::span(images).first(images.size() - 1))
+        used += image.bytes.size() + alignment;
     if (used > cfg.size)
         throw boot_image_error(
             fmt::format("the images need {} bytes of a store of {}", used, cfg.size));
@@ -72,6 +76,7 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
 
 void image_store::set_device_tree(std::span<const std::uint8_t> tree) {
     if (images_.empty() || !choices_.device_tree.empty()) return;
+    sc_assert(tree.size() <= max_tree);
     images_.back().bytes.assign(tree.begin(), tree.end());
     write_table();
 }

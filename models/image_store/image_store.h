@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -26,6 +27,8 @@ public:
     };
     /// Limit in bytes; reserved at the end of the RAM.
     static constexpr std::uint64_t max_tree = 64 << 10;
+    /// Limit of the kernel's command line in bytes; the tree has room for it.
+    static constexpr std::size_t max_bootargs = 4096;
 
     /// \throws boot_image_error
     image_store(sc_core::sc_module_name name, const config& cfg);
