@@ -83,8 +83,9 @@ progress generator_commands::wait_until_free(const dge_copy_fields& f) {
     const std::uint64_t at =
         dma_.at(engine_, generator_offset + regs::offset(reg::status, f.queue));
     if (const progress p = dma_.read(engine_, at, status); !is_finished(p)) return p;
-    if (regs::status::busy.get(status[0]) == 0) return finished{};
-    return sleeping{clock_.now() + clock_.of_ns(isa::dma_poll_ns)};
+    if (regs::status::busy.get(status[0]) != 0) return poll_.again(engine_);
+    poll_.end();
+    return finished{};
 }
 
 generator_commands::burst generator_commands::burst_of(const dge_copy_fields& f,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/sequencer/dma_access.h"
+#include "models/sequencer/queue_poll.h"
 #include "models/sequencer/register_unit.h"
 
 namespace trn {
@@ -14,14 +15,21 @@ namespace trn {
 /// in the mask (doc/dma_compute.md). Waits while the queue of a generator has a command.
 class generator_commands {
 public:
-    generator_commands(sequencer_environment& environment, engine_clock& clock, isa::engine e,
-                       sc_core::sc_event& wake)
-        : core_(environment), clock_(clock), own_(e), dma_(environment, wake) {}
+    generator_commands(sequencer_environment& environment, engine_clock& clock,
+                       const engine_settings& settings, isa::engine e, sc_core::sc_event& wake)
+        : core_(environment),
+          clock_(clock),
+          own_(e),
+          dma_(environment, wake),
+          poll_(clock, settings) {}
 
     progress execute(const isa::dge_copy_fields& f, const register_unit& registers);
 
     bool in_progress() const { return engine_ != 0 || stage_ != 0; }
-    void next_instruction() { engine_ = stage_ = 0; }
+    void next_instruction() {
+        engine_ = stage_ = 0;
+        poll_.end();
+    }
     void reset();
 
 private:
@@ -40,6 +48,7 @@ private:
     engine_clock& clock_;
     const isa::engine own_;
     dma_access dma_;
+    queue_poll poll_;
     // Of the current instruction: DMA engine, and number of accesses done to it.
     unsigned engine_ = 0, stage_ = 0;
 };

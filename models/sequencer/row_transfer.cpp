@@ -13,11 +13,13 @@ namespace trn {
 void row_transfer::next_instruction() {
     work_.reset();
     rings_.drop();
+    poll_.end();
 }
 
 void row_transfer::reset() {
     work_.reset();
     rings_.reset();
+    poll_.end();
 }
 
 progress row_transfer::execute(const isa::instruction& i) {
@@ -79,7 +81,8 @@ progress row_transfer::wait_for_queues(work& w) {
         if ((w.used & bit) == 0) continue;
         bool is_busy = false;
         if (const progress p = rings_.poll(w.engine, is_busy); !is_finished(p)) return p;
-        if (is_busy) return sleeping{clock_.now() + clock_.of_ns(isa::dma_poll_ns)};
+        if (is_busy) return poll_.again(w.engine);
+        poll_.end();
         if (!w.moves.has_work(w.engine)) w.used = static_cast<std::uint16_t>(w.used & ~bit);
     }
     return finished{};

@@ -7,6 +7,7 @@
 #include "models/sequencer/engine_timeline.h"
 #include "models/sequencer/environment.h"
 #include "models/sequencer/progress.h"
+#include "models/sequencer/queue_poll.h"
 #include "models/sequencer/row_moves.h"
 #include "models/sequencer/software_rings.h"
 
@@ -17,12 +18,14 @@ namespace trn {
 class row_transfer {
 public:
     row_transfer(sequencer_environment& environment, engine_clock& clock, engine_counters& counters,
-                 const engine_timeline& timeline, sc_core::sc_event& wake)
+                 const engine_settings& settings, const engine_timeline& timeline,
+                 sc_core::sc_event& wake)
         : core_(environment),
           clock_(clock),
           counters_(counters),
           timeline_(timeline),
-          rings_(environment, wake) {}
+          rings_(environment, wake),
+          poll_(clock, settings) {}
 
     progress execute(const isa::instruction& i);
     void next_instruction();
@@ -46,6 +49,7 @@ private:
     engine_counters& counters_;
     const engine_timeline& timeline_;
     software_rings rings_;
+    queue_poll poll_;
     std::optional<work> work_;  // state of the current instruction
 };
 

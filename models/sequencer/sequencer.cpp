@@ -45,9 +45,9 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
       program_(environment, traits_, clock_, counters_, timeline_, wake_),
       waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
       writes_(environment, clock_, which, wake_),
-      generators_(environment, clock_, which, wake_),
+      generators_(environment, clock_, settings_, which, wake_),
       scalars_(environment, which, clock_, signals_, counters_, timeline_, wake_),
-      rows_(environment, clock_, counters_, timeline_, wake_),
+      rows_(environment, clock_, counters_, settings_, timeline_, wake_),
       compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
 
 // ---- commands and states

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "models/misuse_rules.h"
 #include "tests/unit/sequencer/dma_engine_test.h"
 
@@ -179,6 +181,19 @@ TEST_F(DgeCopyOfTrainium2, HasNoPriorities) {
     EXPECT_EQ(semaphore(1), 1);
     run(Y, copy + " priority=1\nhalt");
     EXPECT_EQ(error_of(Y), 1u);
+}
+
+TEST_F(DgeCopy, AQueueThatStaysBusyEndsTheWaitAtItsLimit) {
+    init_rings(0, 64, 2);
+    cpu.write(at(control::wait_limit, Y, 0), 2u);
+    const std::string copy =
+        "dge_copy engines=2 queue=0 semaphore=1 piece=32768 source=0x10000000 [60:32768]"
+        " destination=0x20000000 [60:32768]\n";
+    run(Y, copy + copy + copy + "halt");  // the second one waits for room in the ring
+    ASSERT_EQ(state_of(Y), failed);
+    EXPECT_EQ(error_of(Y), 11u) << "TIMEOUT";
+    EXPECT_EQ(get(control::error_pc, Y), 4u);
+    EXPECT_EQ(get(control::error_detail, Y), 1u << 8 | 0xff) << "DMA engine 1";
 }
 
 TEST_F(DgeCopy, ARefusedCommandFailsTheEngineInsteadOfLeavingItToWait) {
