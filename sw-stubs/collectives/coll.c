@@ -50,6 +50,23 @@ static trn_status check_ranks(trn_device* device, const trn_coll_config* c) {
     return check_rings(device, c);
 }
 
+static trn_status check_targets(trn_device* device, const trn_coll_config* c) {
+    uint8_t received[TRN_COLL_RANKS] = {0};
+    if (!c->targets) return TRN_OK;
+    if (c->op != TRN_COLL_PERMUTE)
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%s has no targets", trn_coll_op_text(c->op));
+    for (uint32_t n = 0; n < c->ranks; ++n) {
+        const uint32_t target = c->targets[n];
+        if (target == TRN_COLL_NO_RANK) continue;
+        if (target >= c->ranks)
+            return trn_fail(device, TRN_INVALID_ARGUMENT, "rank %u sends to rank %u of %u", n,
+                            target, c->ranks);
+        if (received[target]++)
+            return trn_fail(device, TRN_INVALID_ARGUMENT, "two ranks send to rank %u", target);
+    }
+    return TRN_OK;
+}
+
 static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
     if (c->domains < 2) return TRN_OK;
     if (c->domains > COLL_MAX_DOMAINS || c->ranks % c->domains != 0 || !c->nics || !c->handles ||
@@ -114,15 +131,20 @@ static trn_status check_sizes(trn_device* device, const trn_coll_config* c) {
     if (element == 0 || (trn_coll_reduces(c->op) && c->with > TRN_COLL_MAX))
         return trn_fail(device, TRN_INVALID_ARGUMENT, "type %d with operator %d is not supported",
                         (int)c->type, (int)c->with);
-    if (c->bytes == 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "a collective of 0 bytes");
-    if (!trn_coll_has_counts(c->op) &&
-        (trn_coll_block_of(c) * (trn_coll_has_blocks(c->op) ? c->ranks : 1) != c->bytes ||
-         trn_coll_block_of(c) % element != 0))
+    if (c->block != 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "`block` is not 0");
+    if (c->bytes % element != 0)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
-                        "%llu bytes are not %u equal blocks of elements of %u bytes",
-                        (unsigned long long)c->bytes, c->ranks, element);
+                        "%llu bytes are not whole elements of %u bytes",
+                        (unsigned long long)c->bytes, element);
     const trn_coll_member* own = &c->members[c->rank];
-    if (overlap(own->send, sizes.send, own->receive, sizes.receive) ||
+    uint64_t send = 0, receive = 0;
+    trn_coll_in_place_offsets(c, &send, &receive);
+    if (c->in_place && own->send + receive != own->receive + send)
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "%s in place: the input of rank %u is at 0x%llx, the output at 0x%llx",
+                        trn_coll_op_text(c->op), c->rank, (unsigned long long)own->send,
+                        (unsigned long long)own->receive);
+    if ((!c->in_place && overlap(own->send, sizes.send, own->receive, sizes.receive)) ||
         overlap(own->send, sizes.send, own->scratch, sizes.scratch) ||
         overlap(own->receive, sizes.receive, own->scratch, sizes.scratch))
         return trn_fail(device, TRN_INVALID_ARGUMENT, "the buffers of rank %u overlap", c->rank);
@@ -150,6 +172,7 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
 static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = check_ranks(device, c);
+    if (status == TRN_OK) status = check_targets(device, c);
     if (status == TRN_OK) status = check_sizes(device, c);
     if (status == TRN_OK) status = check_domains(device, c);
     if (status == TRN_OK) status = check_algorithm(device, c);
@@ -280,6 +303,7 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
         status = trn_fail(coll->device, TRN_NO_MEMORY, "no memory for a program");
     if (status == TRN_OK) {
         if (b.program.lanes) trn_coll_rewind(&b.program);
+        trn_coll_stage(&b);
         if (b.requests)
             trn_coll_across_domains(&b);
         else
@@ -361,8 +385,11 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     coll->config.algorithm = trn_coll_choose(config);
     coll->config.rules = NULL;
     coll->config.rule_count = 0;
+    if (trn_coll_is_staged(config))
+        members[config->rank].send = members[config->rank].scratch + trn_coll_staged_at(config);
     trn_coll_find_positions(coll);
     status = make(coll);
+    coll->config.targets = NULL; /* only programs depend on them */
     if (status == TRN_OK) {
         *made = coll;
     } else {

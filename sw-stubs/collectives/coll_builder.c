@@ -82,18 +82,30 @@ static coll_share part_within(coll_share all, uint64_t parts, uint64_t number) {
     return (coll_share){all.offset + part.offset, part.bytes};
 }
 
+/* A last block that is smaller than the others is divided like them and lacks the end, so that
+ * channels, which may be at blocks of different domains, never use the same bytes of a slot. */
+static uint64_t divided_bytes(const coll_builder* b, uint64_t bytes) {
+    const trn_coll_config* c = &b->coll->config;
+    const uint64_t block = trn_coll_has_blocks(c->op) ? trn_coll_block_of(c) : 0;
+    return bytes > block ? bytes : block;
+}
+
 /* With several rings, the bytes are divided among rings, then among each ring's lanes; otherwise
  * among channels, then among each channel's lanes. */
 coll_share trn_coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
     const trn_coll* coll = b->coll;
     if (coll->rings < 2) return part_within(trn_coll_channel_share_of(b, bytes), coll->lanes, lane);
     const uint32_t ring = trn_coll_ring_of_lane(b, lane), first = first_lane(coll, ring);
-    return part_within(trn_coll_part_of(bytes, coll->rings, ring),
-                       first_lane(coll, ring + 1) - first, trn_coll_lane_number(b, lane) - first);
+    const coll_share share =
+        part_within(trn_coll_part_of(divided_bytes(b, bytes), coll->rings, ring),
+                    first_lane(coll, ring + 1) - first, trn_coll_lane_number(b, lane) - first);
+    return trn_coll_clip(share, bytes);
 }
 
 coll_share trn_coll_channel_share_of(const coll_builder* b, uint64_t bytes) {
-    if (b->coll->rings < 2) return trn_coll_part_of(bytes, b->coll->channels, b->channel);
+    if (b->coll->rings < 2)
+        return trn_coll_clip(
+            trn_coll_part_of(divided_bytes(b, bytes), b->coll->channels, b->channel), bytes);
     const coll_share first = trn_coll_whole_share_of(b, bytes, 0);
     const coll_share last = trn_coll_whole_share_of(b, bytes, b->coll->lanes - 1);
     return (coll_share){first.offset, last.offset + last.bytes - first.offset};
@@ -170,6 +182,26 @@ void trn_coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll
                                       .operands = {operands[0], operands[1]},
                                       .operand_count = 2,
                                       .destinations = {to[0], to[1]}});
+}
+
+void trn_coll_stage(coll_builder* b) {
+    const trn_coll* coll = b->coll;
+    const trn_coll_config* c = &coll->config;
+    const trn_coll_member* own = &c->members[c->rank];
+    trn_coll_sizes sizes;
+    if (!trn_coll_is_staged(c)) return;
+    trn_coll_get_sizes(c, &sizes);
+    for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
+        const coll_share part = trn_coll_whole_share_of(b, sizes.send, lane);
+        trn_coll_copy(&b->program, lane, own->send + part.offset, own->receive + part.offset,
+                      part.bytes);
+    }
+    trn_coll_wait_all_sent(b);
+    /* other channels of this rank send from this channel's part, and overwrite it */
+    for (uint32_t n = 0; n < coll->channels; ++n)
+        if (n != b->channel)
+            trn_coll_post(&b->program, trn_coll_semaphore_of_channel(b, n, COLL_STEP));
+    if (coll->channels > 1) trn_coll_wait_for(b, COLL_STEP, coll->channels - 1, c->rank);
 }
 
 void trn_coll_keep(coll_builder* b, coll_share received, coll_share sent) {

@@ -104,6 +104,9 @@ void trn_coll_combine(coll_builder* b, uint32_t engine, coll_reduction reduction
 /* Reduces a lane's share on one of its two engines. */
 void trn_coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
                            const uint64_t to[2], const uint64_t operands[2]);
+/* In place (trn_coll_is_staged): copies the input to the scratch buffer, where the algorithm sends
+ * it from; ends when all channels have. */
+void trn_coll_stage(coll_builder* b);
 /* Copies a block (or the own block) from send to receive buffer within the chip, on the copier
  * engines if the channel has any. */
 void trn_coll_keep(coll_builder* b, coll_share received, coll_share sent);

@@ -75,12 +75,16 @@ uint32_t trn_coll_rings_of(const trn_coll_config* c) {
     return c->rings ? c->rings : 1;
 }
 
+coll_share trn_coll_clip(coll_share share, uint64_t bytes) {
+    if (share.offset >= bytes) return (coll_share){bytes, 0};
+    const uint64_t left = bytes - share.offset;
+    return (coll_share){share.offset, share.bytes < left ? share.bytes : left};
+}
+
 coll_share trn_coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number) {
     const uint64_t each =
         (bytes + parts * SHARE_ALIGNMENT - 1) / (parts * SHARE_ALIGNMENT) * SHARE_ALIGNMENT;
-    const uint64_t offset = number * each;
-    if (offset >= bytes) return (coll_share){bytes, 0};
-    return (coll_share){offset, bytes - offset < each ? bytes - offset : each};
+    return trn_coll_clip((coll_share){number * each, each}, bytes);
 }
 
 static uint64_t counted(const trn_coll_config* c, uint64_t index) {
@@ -94,14 +98,23 @@ static uint64_t largest_block(const trn_coll_config* c) {
     return max * trn_coll_type_bytes(c->type);
 }
 
+uint64_t trn_coll_block_over(const trn_coll_config* c, uint32_t ranks) {
+    const uint32_t type = trn_coll_type_bytes(c->type), element = type ? type : 1;
+    return (c->bytes / element + ranks - 1) / ranks * element;
+}
+
 uint64_t trn_coll_block_of(const trn_coll_config* c) {
     if (trn_coll_has_counts(c->op)) return largest_block(c);
-    return trn_coll_has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
+    if (!trn_coll_has_blocks(c->op)) return c->bytes;
+    return c->block ? c->block : trn_coll_block_over(c, c->ranks);
 }
 
 coll_share trn_coll_block(const trn_coll_config* c, uint32_t rank) {
-    const uint64_t block = trn_coll_block_of(c);
-    if (!trn_coll_has_counts(c->op)) return (coll_share){rank * block, block};
+    if (!trn_coll_has_counts(c->op)) {
+        const uint64_t block = trn_coll_block_of(c), begin = rank * block;
+        if (!trn_coll_has_blocks(c->op)) return (coll_share){begin, block};
+        return trn_coll_clip((coll_share){begin, block}, c->bytes);
+    }
     uint64_t offset = 0;
     for (uint32_t n = 0; n < rank; ++n) offset += counted(c, n);
     return (coll_share){offset, counted(c, rank)};
@@ -121,6 +134,10 @@ coll_share trn_coll_sent(const trn_coll_config* c, uint32_t from, uint32_t to) {
 }
 
 coll_share trn_coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
+    if (c->op == TRN_COLL_ALL_TO_ALL) {
+        const uint64_t each = trn_coll_block(c, to).bytes;
+        return (coll_share){from * each, each};
+    }
     if (c->op != TRN_COLL_ALL_TO_ALL_V) return trn_coll_block(c, from);
     uint64_t offset = 0;
     for (uint32_t n = 0; n < from; ++n) offset += counted(c, (uint64_t)n * c->ranks + to);
@@ -137,6 +154,12 @@ uint64_t trn_coll_all_received(const trn_coll_config* c, uint32_t rank) {
     return last.offset + last.bytes;
 }
 
+void trn_coll_in_place_offsets(const trn_coll_config* c, uint64_t* send, uint64_t* receive) {
+    const bool scatters = c->op == TRN_COLL_REDUCE_SCATTER || c->op == TRN_COLL_REDUCE_SCATTER_V;
+    *send = gathers(c) ? trn_coll_block(c, c->rank).offset : 0;
+    *receive = scatters ? trn_coll_block(c, c->rank).offset : 0;
+}
+
 uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
     if (c->op != TRN_COLL_ALL_TO_ALL_V) {
         const coll_share last = trn_coll_block(c, c->ranks - 1);
@@ -149,6 +172,25 @@ uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
         if (received > max) max = received;
     }
     return max;
+}
+
+/* ---- permute ---- */
+
+static uint32_t place_in_ring(const trn_coll_config* c, uint32_t rank) {
+    uint32_t place = 0;
+    while (c->ring[place] != rank) ++place;
+    return place;
+}
+
+uint32_t trn_coll_target(const trn_coll_config* c, uint32_t rank) {
+    return c->targets ? c->targets[rank] : c->ring[(place_in_ring(c, rank) + 1) % c->ranks];
+}
+
+uint32_t trn_coll_source(const trn_coll_config* c, uint32_t rank) {
+    if (!c->targets) return c->ring[(place_in_ring(c, rank) + c->ranks - 1) % c->ranks];
+    for (uint32_t n = 0; n < c->ranks; ++n)
+        if (c->targets[n] == rank) return n;
+    return TRN_COLL_NO_RANK;
 }
 
 /* ---- domains ---- */

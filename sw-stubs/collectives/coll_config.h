@@ -23,10 +23,14 @@ bool trn_coll_is_all_to_all(trn_coll_op op);
 uint32_t trn_coll_rings_of(const trn_coll_config* config);
 /* Part `number` of `parts` of `bytes`; the last parts may be empty. */
 coll_share trn_coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number);
+/* The bytes of a share below `bytes`. */
+coll_share trn_coll_clip(coll_share share, uint64_t bytes);
+/* Bytes of a block if the buffer is divided among `ranks`: whole elements, rounded up. */
+uint64_t trn_coll_block_over(const trn_coll_config* config, uint32_t ranks);
 /* Bytes of a rank's block of the buffer, of the largest one if they differ; the whole buffer if the
  * operation does not divide it. */
 uint64_t trn_coll_block_of(const trn_coll_config* config);
-/* A rank's block in the buffer of all blocks. */
+/* A rank's block in the buffer of all blocks; the last ones may be smaller or empty. */
 coll_share trn_coll_block(const trn_coll_config* config, uint32_t rank);
 /* All-gather and all-to-all: the bytes that rank `from` sends to `to`, in the send buffer of
  * `from`, and in the receive buffer of `to`. */
@@ -35,6 +39,12 @@ coll_share trn_coll_received(const trn_coll_config* config, uint32_t from, uint3
 /* All-to-all-v: total bytes that a rank sends, and that it receives. */
 uint64_t trn_coll_all_sent(const trn_coll_config* config, uint32_t rank);
 uint64_t trn_coll_all_received(const trn_coll_config* config, uint32_t rank);
+
+/* Permute: the rank that receives from `rank`, and the one that sends to it; TRN_COLL_NO_RANK:
+ * none.
+ */
+uint32_t trn_coll_target(const trn_coll_config* config, uint32_t rank);
+uint32_t trn_coll_source(const trn_coll_config* config, uint32_t rank);
 
 /* ---- domains ---- */
 
@@ -62,6 +72,11 @@ void trn_coll_others(const trn_coll_config* config, uint32_t* ahead, uint32_t* b
 /* Bytes of scratch buffer that doubling and halving need. */
 uint64_t trn_coll_grid_scratch(const trn_coll_config* config, const trn_coll_grid* grid,
                                trn_coll_algorithm algorithm);
+/* Whether the input is copied to the scratch buffer first, because others write the output before
+ * the own input is sent. */
+bool trn_coll_is_staged(const trn_coll_config* config);
+/* Offset of the copy in the scratch buffer. */
+uint64_t trn_coll_staged_at(const trn_coll_config* config);
 /* Several domains: bytes of scratch buffer for the algorithm within the own domain, and of each
  * slot after them. */
 uint64_t trn_coll_scratch_within(const trn_coll_config* config);

@@ -53,6 +53,9 @@ static part_of_domain* make_part(coll_builder* b) {
     part->coll.config.rank = trn_coll_own_position(c);
     part->coll.config.root = c->root % ranks;
     part->coll.config.domains = 1;
+    /* an all-reduce divides the whole buffer among the domain's ranks, other operations keep their
+     * blocks */
+    part->coll.config.block = c->op == TRN_COLL_ALL_REDUCE ? 0 : trn_coll_block_of(c);
     for (uint32_t n = 0, at = 0; n < trn_coll_rings_of(c) * c->ranks; ++n)
         if (whole->ring[n] / ranks == trn_coll_own_domain(c))
             part->ring[at++] = whole->ring[n] - first;
@@ -100,7 +103,7 @@ static void run_within_domain(coll_builder* b, part_of_domain* part) {
 
 /* ---- operations ---- */
 
-/* Sets the collective run_within_domain the own domain to the blocks of `domain`. */
+/* Sets the collective within the own domain to the blocks of `domain`. */
 static void select_blocks_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
     part->coll.config.bytes = blocks_of(c, domain).bytes;
@@ -179,13 +182,13 @@ static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     trn_coll_wait_all_sent(b);
 }
 
-/* Sets the all-to-all run_within_domain the own domain to the blocks that come from `domain`'s
- * ranks; the rank of equal position here sends them. */
+/* Sets the all-to-all within the own domain to the blocks that come from `domain`'s ranks; the rank
+ * of equal position here sends them. */
 static void select_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
     const uint32_t ranks = trn_coll_ranks_of_domain(c), first = part->coll.first_rank;
     if (c->op != TRN_COLL_ALL_TO_ALL_V) {
-        part->coll.config.bytes = c->bytes / c->domains;
+        part->coll.config.bytes = blocks_of(c, trn_coll_own_domain(c)).bytes;
         return;
     }
     for (uint32_t from = 0; from < ranks; ++from)
@@ -245,7 +248,7 @@ static void all_to_all(coll_builder* b, part_of_domain* part) {
     }
 }
 
-/* After a barrier run_within_domain the domain, each rank notifies the ranks of its position. */
+/* After a barrier within the domain, each rank notifies the ranks of its position. */
 static void barrier(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
     run_within_domain(b, part);

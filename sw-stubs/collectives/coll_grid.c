@@ -103,26 +103,31 @@ typedef struct walk {
     uint64_t before, left; /* bytes before the lane's share, and left of it */
 } walk;
 
+static coll_share channel_part_of(const coll_builder* b, uint32_t rank) {
+    const coll_share block = trn_coll_block(&b->coll->config, rank);
+    const coll_share part = trn_coll_channel_share_of(b, block.bytes);
+    return (coll_share){block.offset + part.offset, part.bytes};
+}
+
 static walk walk_of(const coll_builder* b, const grid* q, uint32_t lane, uint32_t group,
                     uint32_t steps) {
-    const trn_coll_config* c = &b->coll->config;
-    const uint64_t each = trn_coll_channel_share_of(b, trn_coll_block_of(c)).bytes;
-    const coll_share part =
-        trn_coll_part_of(group_ranks_below(q, group, c->ranks, steps) * each, b->coll->lanes, lane);
+    uint64_t bytes = 0;
+    for (uint32_t rank = 0; rank < b->coll->config.ranks; ++rank)
+        if (in_same_group(q, group, rank, steps)) bytes += channel_part_of(b, rank).bytes;
+    const coll_share part = trn_coll_part_of(bytes, b->coll->lanes, lane);
     return (walk){group, steps, 0, part.offset, part.bytes};
 }
 
 static bool next_piece(const coll_builder* b, const grid* q, walk* w, coll_share* piece) {
-    const uint64_t block = trn_coll_block_of(&b->coll->config);
-    const coll_share part = trn_coll_channel_share_of(b, block);
     *piece = (coll_share){0, 0};
     for (; w->left > 0; ++w->rank) {
         if (!in_same_group(q, w->group, w->rank, w->steps)) continue;
+        const coll_share part = channel_part_of(b, w->rank);
         if (w->before >= part.bytes) {
             w->before -= part.bytes;
             continue;
         }
-        const uint64_t begin = w->rank * block + part.offset + w->before;
+        const uint64_t begin = part.offset + w->before;
         const uint64_t rest = part.bytes - w->before;
         if (piece->bytes == 0) piece->offset = begin;
         if (piece->offset + piece->bytes != begin) break;
@@ -148,7 +153,7 @@ static uint64_t scratch_at(const coll_builder* b, uint32_t rank, uint64_t offset
 /* ---- the scratch buffer: the twin's bytes, then a slot per partner ---- */
 
 static uint64_t twin_bytes(const trn_coll_config* c, const grid* q) {
-    return q->width > 1 ? c->bytes : 0;
+    return q->width > 1 ? c->ranks * trn_coll_block_of(c) : 0;
 }
 
 /* Each slot holds a whole buffer. */
@@ -386,13 +391,14 @@ static void halve(coll_builder* b, const grid* q) {
 void trn_coll_halving_reduce_scatter(coll_builder* b) {
     const trn_coll_config* c = &b->coll->config;
     const grid q = grid_of(b);
-    const uint64_t block = trn_coll_block_of(c);
     if (q.aside) return run_aside(b, &q);
     halve(b, &q);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = trn_coll_whole_share_of(b, block, lane);
         for (uint32_t rank = c->rank; rank <= (q.has_twin ? q.twin : c->rank); ++rank) {
-            const coll_share piece = {rank * block + part.offset, part.bytes};
+            const coll_share block = trn_coll_block(c, rank);
+            const coll_share part = trn_coll_whole_share_of(b, block.bytes, lane);
+            const coll_share piece = {block.offset + part.offset, part.bytes};
+            if (piece.bytes == 0) continue;
             coll_reduction reduction = partial_sum(b, &q, q.steps, piece);
             reduction.destinations[0] = receive_at(b, rank, part.offset);
             trn_coll_combine(b, lane, reduction);
@@ -424,15 +430,24 @@ static void gather(coll_builder* b, const grid* q, uint32_t steps, bool waits) {
     }
 }
 
-/* Place of a piece of the own point's blocks in the slot of an exchange, where the channel's parts
- * of the blocks are adjacent. */
+/* The channel's part of the slot of an exchange: its parts of the own point's blocks. */
+static coll_share slot_part_of(const coll_builder* b, const grid* q) {
+    coll_share all = {0};
+    for (uint32_t rank = q->own; rank <= (q->has_twin ? q->twin : q->own); ++rank) {
+        const coll_share part =
+            trn_coll_channel_share_of(b, trn_coll_block(&b->coll->config, rank).bytes);
+        all.offset += part.offset;
+        all.bytes += part.bytes;
+    }
+    return all;
+}
+
+/* Place of a piece of the own point's blocks in that slot, where the parts are adjacent. */
 static coll_share in_slot(const coll_builder* b, const grid* q, coll_share piece) {
-    const uint64_t block = trn_coll_block_of(&b->coll->config);
-    const coll_share part = trn_coll_channel_share_of(b, block);
-    const uint64_t number = piece.offset / block - q->own;
-    return (coll_share){(q->has_twin ? 2 : 1) * part.offset + number * part.bytes +
-                            piece.offset % block - part.offset,
-                        piece.bytes};
+    const uint32_t rank = (uint32_t)(piece.offset / trn_coll_block_of(&b->coll->config));
+    const coll_share all = slot_part_of(b, q), part = channel_part_of(b, rank);
+    const uint64_t before = rank == q->own ? 0 : channel_part_of(b, q->own).bytes;
+    return (coll_share){all.offset + before + piece.offset - part.offset, piece.bytes};
 }
 
 /* Reduces to `to` and to the own receive buffer, unless the operand is there. `to` must have room
@@ -440,7 +455,8 @@ static coll_share in_slot(const coll_builder* b, const grid* q, coll_share piece
 static void combine_here_too(coll_builder* b, uint32_t lane, coll_reduction reduction, uint64_t* to,
                              uint32_t count, uint64_t offset) {
     to[count] = own_member(b)->receive + offset;
-    combine_to(b, lane, reduction, to, count + (reduction.operands[0] != to[count]));
+    const bool is_here = reduction.operand_count == 1 && reduction.operands[0] == to[count];
+    combine_to(b, lane, reduction, to, count + (is_here ? 0 : 1));
 }
 
 /* The first step of doubling: sends a part of the own blocks to all partners. */
@@ -470,14 +486,11 @@ static void finish(coll_builder* b, const grid* q) {
 
 void trn_coll_halving_all_reduce(coll_builder* b) {
     const grid q = grid_of(b);
-    const trn_coll_config* c = &b->coll->config;
     if (q.aside) return run_aside(b, &q);
     coll_share piece;
     trn_coll_exchange_begins(b);
     halve(b, &q);
     if (trn_coll_exchanges(b)) {
-        const coll_share part = trn_coll_channel_share_of(b, trn_coll_block_of(c));
-        const uint32_t blocks = q.has_twin ? 2 : 1;
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
             for (walk w = walk_of(b, &q, lane, q.own, q.steps); next_piece(b, &q, &w, &piece);) {
                 coll_reduction reduction = partial_sum(b, &q, q.steps, piece);
@@ -485,7 +498,7 @@ void trn_coll_halving_all_reduce(coll_builder* b) {
                 trn_coll_combine(b, lane, reduction);
             }
         trn_coll_wait_all_sent(b);
-        trn_coll_exchange(b, (coll_share){blocks * part.offset, blocks * part.bytes});
+        trn_coll_exchange(b, slot_part_of(b, &q));
     }
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         for (walk w = walk_of(b, &q, lane, q.own, q.steps); next_piece(b, &q, &w, &piece);)
@@ -500,9 +513,9 @@ void trn_coll_halving_all_reduce(coll_builder* b) {
 
 /* A lane's share of the own block, and its offset in the receive buffer. */
 static coll_reduction own_part(const coll_builder* b, uint32_t lane, uint64_t* offset) {
-    const uint64_t block = trn_coll_block_of(&b->coll->config);
-    const coll_share part = trn_coll_whole_share_of(b, block, lane);
-    *offset = b->coll->config.rank * block + part.offset;
+    const coll_share block = trn_coll_block(&b->coll->config, b->coll->config.rank);
+    const coll_share part = trn_coll_whole_share_of(b, block.bytes, lane);
+    *offset = block.offset + part.offset;
     return (coll_reduction){
         .bytes = part.bytes, .operands = {own_member(b)->send + part.offset}, .operand_count = 1};
 }

@@ -10,6 +10,7 @@
 
 #define P(name) TRN_CC_PROGRAM_##name
 #define D(name) TRN_DMA_DESCRIPTOR_##name
+#define STEP_BYTES P(STEP_OP_STRIDE)
 #define RING_ID 1u /* rings restart with each run and never wrap */
 
 bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t one) {
@@ -159,11 +160,6 @@ void trn_coll_advance(coll_program* program, uint32_t lane) {
     coll_lane* l = &program->lane[lane];
     step(program, OP(ADVANCE, lane, 1u), l->m2s.count - l->m2s_advanced,
          l->s2m.count - l->s2m_advanced);
-    trn_coll_advanced_by_loop(program, lane);
-}
-
-void trn_coll_advanced_by_loop(coll_program* program, uint32_t lane) {
-    coll_lane* l = &program->lane[lane];
     l->m2s_advanced = l->m2s.count;
     l->s2m_advanced = l->s2m.count;
 }
@@ -176,8 +172,29 @@ uint32_t trn_coll_here(const coll_program* program) {
     return program->steps;
 }
 
-void trn_coll_loop(coll_program* program, uint32_t target, uint32_t times) {
-    if (times > 0) step(program, OP(LOOP, 0u, target), times, 0);
+static uint8_t* step_at(const coll_program* program, uint32_t number) {
+    return program->bytes + P(STEP_OP_OFFSET)(number);
+}
+
+bool trn_coll_drop_repeated(coll_program* program, uint32_t begin, uint32_t here) {
+    const uint32_t count = program->steps - here;
+    if (here - begin != count ||
+        memcmp(step_at(program, begin), step_at(program, here), (size_t)count * STEP_BYTES) != 0)
+        return false;
+    program->steps = here;
+    return true;
+}
+
+uint32_t trn_coll_loop(coll_program* program, uint32_t at, uint32_t target, uint32_t times) {
+    if (times == 0) return 0;
+    const uint32_t end = program->steps;
+    uint8_t last[STEP_BYTES];
+    step(program, OP(LOOP, 0u, target), times, 0);
+    if (program->full) return 0;
+    memcpy(last, step_at(program, end), sizeof last);
+    memmove(step_at(program, at + 1), step_at(program, at), (size_t)(end - at) * STEP_BYTES);
+    memcpy(step_at(program, at), last, sizeof last);
+    return 1;
 }
 
 static void put_network(coll_program* program, const coll_network* network, uint32_t at) {

@@ -81,11 +81,13 @@ void trn_coll_send(coll_program* program, uint32_t first, uint32_t count);
 void trn_coll_rewind(coll_program* program);
 /* Posts the descriptors that were appended to the lane since its last advance. */
 void trn_coll_advance(coll_program* program, uint32_t lane);
-/* Marks appended descriptors as posted: iterations of a loop post them. */
-void trn_coll_advanced_by_loop(coll_program* program, uint32_t lane);
 void trn_coll_mark(coll_program* program);
 uint32_t trn_coll_here(const coll_program* program);
-void trn_coll_loop(coll_program* program, uint32_t target, uint32_t times);
+/* Removes the steps from `here` on if they equal those from `begin` to `here`. */
+bool trn_coll_drop_repeated(coll_program* program, uint32_t begin, uint32_t here);
+/* Inserts a step before step `at` (at trn_coll_here: appends it) that repeats the steps from
+ * `target` to it `times` times. Returns the number of inserted steps: 0 if `times` is 0. */
+uint32_t trn_coll_loop(coll_program* program, uint32_t at, uint32_t target, uint32_t times);
 
 /* The queue pair of the channel. Addresses are AXI. */
 typedef struct coll_network {

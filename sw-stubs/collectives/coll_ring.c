@@ -29,12 +29,6 @@ static void start_rings(coll_builder* b) {
 
 typedef void (*lane_work)(coll_builder* b, uint32_t lane, uint32_t step);
 
-static void lane_step_and_signal(coll_builder* b, uint32_t lane, uint32_t step, lane_work work) {
-    work(b, lane, step);
-    trn_coll_signal(&b->program, lane,
-                    trn_coll_semaphore_of(b, next_of(b, lane), COLL_DATA + lane));
-}
-
 /* For each slice, each lane waits for the previous rank's bytes, does its work and notifies the
  * next rank. */
 static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
@@ -42,30 +36,30 @@ static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
     for (b->slice = 0; b->slice < coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
             if (step > 0) trn_coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
-            lane_step_and_signal(b, lane, step, work);
+            work(b, lane, step);
+            trn_coll_signal(&b->program, lane,
+                            trn_coll_semaphore_of(b, next_of(b, lane), COLL_DATA + lane));
             trn_coll_advance(&b->program, lane);
         }
     trn_coll_step_ends(b);
 }
 
-/* Steps [first, end) of a ring. With blocks of equal size the steps differ only in addresses, so
- * the core executes a loop. */
+/* Steps [first, end) of a ring. Steps whose blocks have equally many descriptors differ only in
+ * these, so the core executes a loop of them. */
 static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work work) {
-    const trn_coll* coll = b->coll;
-    if (first >= end) return;
-    const uint32_t begin = trn_coll_here(&b->program);
-    ring_step(b, first, work);
-    if (trn_coll_has_counts(coll->config.op)) {
-        for (uint32_t step = first + 1; step < end; ++step) ring_step(b, step, work);
-        return;
+    uint32_t begin = trn_coll_here(&b->program), times = 0;
+    for (uint32_t step = first; step < end; ++step) {
+        const uint32_t here = trn_coll_here(&b->program);
+        ring_step(b, step, work);
+        if (step == first) continue;
+        if (trn_coll_drop_repeated(&b->program, begin, here)) {
+            ++times;
+            continue;
+        }
+        begin = here + trn_coll_loop(&b->program, here, begin, times);
+        times = 0;
     }
-    for (uint32_t step = first + 1; step < end; ++step)
-        for (b->slice = 0; b->slice < coll->slices; ++b->slice)
-            for (uint32_t lane = 0; lane < coll->lanes; ++lane)
-                lane_step_and_signal(b, lane, step, work);
-    for (uint32_t lane = 0; lane < coll->lanes; ++lane)
-        trn_coll_advanced_by_loop(&b->program, lane);
-    trn_coll_loop(&b->program, begin, end - first - 1);
+    trn_coll_loop(&b->program, trn_coll_here(&b->program), begin, times);
 }
 
 static void wait_for_last_block(coll_builder* b) {
@@ -200,37 +194,61 @@ void trn_coll_ring_all_reduce(coll_builder* b) {
 
 /* ---- permute, broadcast ---- */
 
-static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    (void)step;
-    const coll_share all = trn_coll_block(&b->coll->config, 0);
-    trn_coll_copy_share(b, lane, all, trn_coll_receive_of(b, next_of(b, lane), all, lane),
-                        trn_coll_send_of(b, all, lane));
+/* Notifies the sender of this rank that it may write here. */
+static void notify_source(coll_builder* b, uint32_t source) {
+    if (trn_coll_is_linked(b, source)) return trn_coll_notify(b, source, COLL_READY);
+    trn_coll_net_notify(b, source, COLL_NET_READY);
+    trn_coll_net_doorbell(b);
 }
 
-/* The next rank is reached by links or by EFA, and so is this rank by the previous one. */
-void trn_coll_ring_permute(coll_builder* b) {
+/* Sends the buffer by links, in slices. */
+static void send_to_target(coll_builder* b, uint32_t target) {
     const trn_coll* coll = b->coll;
-    const uint32_t next = trn_coll_ahead(coll, 1), own = coll->config.rank;
-    const uint32_t before = trn_coll_ahead(coll, coll->config.ranks - 1);
+    const coll_share all = {0, coll->config.bytes};
+    trn_coll_wait_for(b, COLL_READY, 1, target);
+    for (b->slice = 0; b->slice < coll->slices; ++b->slice)
+        for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
+            trn_coll_copy_share(b, lane, all, trn_coll_receive_of(b, target, all, lane),
+                                trn_coll_send_of(b, all, lane));
+            trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, target, COLL_DATA + lane));
+            trn_coll_advance(&b->program, lane);
+        }
+    trn_coll_step_ends(b);
+}
+
+/* Sends the channel's share by EFA. */
+static void send_to_far_target(coll_builder* b, uint32_t target) {
+    const trn_coll* coll = b->coll;
     const coll_share share = trn_coll_channel_share_of(b, coll->config.bytes);
-    if (trn_coll_is_linked(b, before)) trn_coll_notify(b, before, COLL_READY);
-    if (!trn_coll_is_linked(b, before)) {
-        trn_coll_net_notify(b, before, COLL_NET_READY);
-        trn_coll_net_doorbell(b);
+    trn_coll_net_wait_for(b, COLL_NET_READY, 1, target);
+    trn_coll_net_send(b, target, COLL_NET_DATA, coll->members[target].receive + share.offset,
+                      coll->members[coll->config.rank].send + share.offset, share.bytes);
+    trn_coll_net_doorbell(b);
+}
+
+static void wait_for_source(coll_builder* b, uint32_t source) {
+    const trn_coll* coll = b->coll;
+    if (!trn_coll_is_linked(b, source)) {
+        const uint64_t bytes = trn_coll_channel_share_of(b, coll->config.bytes).bytes;
+        return trn_coll_net_wait_for(b, COLL_NET_DATA, trn_coll_net_posts(bytes), source);
     }
-    if (trn_coll_is_linked(b, next)) {
-        trn_coll_wait_for(b, COLL_READY, 1, next);
-        ring_steps(b, 0, 1, permute_own);
-    } else {
-        trn_coll_net_wait_for(b, COLL_NET_READY, 1, next);
-        trn_coll_net_send(b, next, COLL_NET_DATA, coll->members[next].receive + share.offset,
-                          coll->members[own].send + share.offset, share.bytes);
-        trn_coll_net_doorbell(b);
-    }
-    if (trn_coll_is_linked(b, before))
-        wait_for_last_block(b);
-    else
-        trn_coll_net_wait_for(b, COLL_NET_DATA, trn_coll_net_posts(share.bytes), before);
+    for (uint32_t lane = 0; lane < coll->lanes; ++lane)
+        trn_coll_wait_for(b, COLL_DATA + lane, coll->slices, source);
+}
+
+/* Each rank has at most one target and one source; a rank may send to itself. Ranks of other
+ * domains are reached by EFA. */
+void trn_coll_ring_permute(coll_builder* b) {
+    const trn_coll_config* c = &b->coll->config;
+    const uint32_t target = trn_coll_target(c, c->rank), source = trn_coll_source(c, c->rank);
+    const coll_share all = {0, c->bytes};
+    const bool receives = source != TRN_COLL_NO_RANK && source != c->rank;
+    const bool sends = target != TRN_COLL_NO_RANK && target != c->rank;
+    if (receives) notify_source(b, source);
+    if (target == c->rank) trn_coll_keep(b, all, all);
+    if (sends && trn_coll_is_linked(b, target)) send_to_target(b, target);
+    if (sends && !trn_coll_is_linked(b, target)) send_to_far_target(b, target);
+    if (receives) wait_for_source(b, source);
     trn_coll_wait_all_sent(b);
 }
 

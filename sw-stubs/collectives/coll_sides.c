@@ -141,5 +141,5 @@ uint64_t trn_coll_grid_scratch(const trn_coll_config* config, const trn_coll_gri
         blocks = 0;
         for (uint32_t n = 0; n < g->sides; ++n) blocks += (g->length[n] - 1) * config->ranks;
     }
-    return (twins ? config->bytes : 0) + blocks * trn_coll_block_of(config);
+    return (blocks + (twins ? config->ranks : 0)) * trn_coll_block_of(config);
 }

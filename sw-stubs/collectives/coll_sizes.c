@@ -25,14 +25,14 @@ uint64_t trn_coll_slot_bytes(const trn_coll_config* c) {
     case TRN_COLL_ALL_REDUCE:
         if (ranks == 1 || trn_coll_choose(c) == TRN_COLL_DOUBLING) return c->bytes;
         /* a point of a grid with a twin has two blocks */
-        return c->bytes / ranks * (trn_coll_choose(c) == TRN_COLL_HALVING ? 2 : 1);
+        return trn_coll_block_over(c, ranks) * (trn_coll_choose(c) == TRN_COLL_HALVING ? 2 : 1);
     case TRN_COLL_REDUCE_SCATTER:
     case TRN_COLL_REDUCE_SCATTER_V:
         return trn_coll_block_of(c);
     case TRN_COLL_ALL_TO_ALL_V:
         return largest_sent(c);
-    default: /* all-to-all */
-        return c->bytes / c->domains;
+    default: /* all-to-all: the blocks of the first domain's ranks are the largest */
+        return trn_coll_sent_to_domain(c, 0, 0).bytes;
     }
 }
 
@@ -54,6 +54,23 @@ static uint64_t domains_scratch(const trn_coll_config* c) {
     return trn_coll_scratch_within(c) + slots * trn_coll_slot_bytes(c);
 }
 
+static uint64_t sent_bytes(const trn_coll_config* c) {
+    return c->op == TRN_COLL_ALL_TO_ALL_V ? trn_coll_all_sent(c, c->rank) : c->bytes;
+}
+
+bool trn_coll_is_staged(const trn_coll_config* c) {
+    return c->in_place && (trn_coll_is_all_to_all(c->op) || c->op == TRN_COLL_PERMUTE);
+}
+
+uint64_t trn_coll_staged_at(const trn_coll_config* c) {
+    return c->domains > 1 && trn_coll_is_all_to_all(c->op) ? domains_scratch(c) : 0;
+}
+
+/* Operations that only send. */
+static uint64_t staging(const trn_coll_config* c) {
+    return trn_coll_staged_at(c) + (trn_coll_is_staged(c) ? sent_bytes(c) : 0);
+}
+
 static uint64_t scratch_of(const trn_coll_config* c) {
     if (c->domains > 1) return domains_scratch(c);
     if (!trn_coll_is_grid(c)) return c->bytes;
@@ -64,37 +81,39 @@ static uint64_t scratch_of(const trn_coll_config* c) {
 
 trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
     *sizes = (trn_coll_sizes){0};
-    if (c->ranks == 0 || (trn_coll_has_counts(c->op) && (!c->counts || c->rank >= c->ranks)))
+    if (c->rank >= c->ranks || (trn_coll_has_counts(c->op) && !c->counts))
         return TRN_INVALID_ARGUMENT;
-    const uint64_t block = trn_coll_block_of(c);
+    const uint64_t own = trn_coll_block(c, c->rank).bytes;
     switch (c->op) {
     case TRN_COLL_ALL_REDUCE:
         *sizes = (trn_coll_sizes){c->bytes, c->bytes, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_GATHER:
-        *sizes = (trn_coll_sizes){block, c->bytes, 0};
+        *sizes = (trn_coll_sizes){own, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_REDUCE_SCATTER:
-        *sizes = (trn_coll_sizes){c->bytes, block, scratch_of(c)};
+        *sizes = (trn_coll_sizes){c->bytes, own, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_TO_ALL:
-        *sizes = (trn_coll_sizes){c->bytes, c->bytes, c->domains > 1 ? scratch_of(c) : 0};
+        *sizes = (trn_coll_sizes){c->bytes, c->ranks * own, staging(c)};
         return TRN_OK;
     case TRN_COLL_PERMUTE:
+        *sizes = (trn_coll_sizes){c->bytes, c->bytes, staging(c)};
+        return TRN_OK;
     case TRN_COLL_BROADCAST:
         *sizes = (trn_coll_sizes){c->bytes, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_BARRIER:
         return TRN_OK;
     case TRN_COLL_ALL_GATHER_V:
-        *sizes = (trn_coll_sizes){trn_coll_block(c, c->rank).bytes, c->bytes, 0};
+        *sizes = (trn_coll_sizes){own, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_REDUCE_SCATTER_V:
-        *sizes = (trn_coll_sizes){c->bytes, trn_coll_block(c, c->rank).bytes, scratch_of(c)};
+        *sizes = (trn_coll_sizes){c->bytes, own, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_TO_ALL_V:
         *sizes = (trn_coll_sizes){trn_coll_all_sent(c, c->rank), trn_coll_all_received(c, c->rank),
-                                  c->domains > 1 ? scratch_of(c) : 0};
+                                  staging(c)};
         return TRN_OK;
     }
     return TRN_INVALID_ARGUMENT;

@@ -30,14 +30,13 @@ location before(location at, std::uint64_t bytes) {
     return at;
 }
 
-std::uint64_t rounded(const collective_request& request, std::uint64_t ranks) {
-    const std::uint64_t blocks = trn_coll_has_blocks(request.op) ? ranks : 1;
-    const std::uint64_t unit = blocks * trn_coll_type_bytes(request.type);
+std::uint64_t rounded(const collective_request& request) {
+    const std::uint64_t unit = trn_coll_type_bytes(request.type);
     if (request.op == TRN_COLL_BARRIER || unit == 0) return 0;
     if (request.bytes > 0 && request.bytes < unit)
         throw device_error(TRN_INVALID_ARGUMENT,
-                           fmt::format("{} of {} bytes: over {} ranks it has {} or more",
-                                       trn_coll_op_text(request.op), request.bytes, ranks, unit));
+                           fmt::format("{} of {} bytes: an element has {}",
+                                       trn_coll_op_text(request.op), request.bytes, unit));
     return request.bytes / unit * unit;
 }
 
@@ -45,6 +44,10 @@ std::uint64_t rounded(const collective_request& request, std::uint64_t ranks) {
 bool gives_all_the_same(trn_coll_op op) {
     return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_ALL_GATHER || op == TRN_COLL_ALL_GATHER_V ||
            op == TRN_COLL_BROADCAST;
+}
+
+bool scatters(trn_coll_op op) {
+    return op == TRN_COLL_REDUCE_SCATTER || op == TRN_COLL_REDUCE_SCATTER_V;
 }
 
 template <typename Work>
@@ -77,6 +80,42 @@ std::vector<std::uint64_t> collective_counts(const collective_request& request, 
         if (counts[n] > TRN_COLL_MAX_COUNT)
             refuse(fmt::format("count {}: {} elements are too many", n, counts[n]));
     return counts;
+}
+
+std::vector<std::uint32_t> collective_targets(const collective_request& request,
+                                              std::size_t ranks) {
+    std::vector<std::uint32_t> targets;
+    if (!request.pairs) return targets;
+    const auto refuse = [&](const std::string& why) {
+        throw device_error(TRN_INVALID_ARGUMENT,
+                           fmt::format("{}: {}", trn_coll_op_text(request.op), why));
+    };
+    if (request.op != TRN_COLL_PERMUTE) refuse("only a permute takes pairs");
+    targets.assign(ranks, TRN_COLL_NO_RANK);
+    for (const auto& [from, to] : *request.pairs) {
+        if (from >= ranks || to >= ranks)
+            refuse(fmt::format("pair {}-{}: there are ranks 0 to {}", from, to, ranks - 1));
+        if (targets[from] != TRN_COLL_NO_RANK) refuse(fmt::format("rank {} sends twice", from));
+        if (std::ranges::find(targets, to) != targets.end())
+            refuse(fmt::format("rank {} receives twice", to));
+        targets[from] = to;
+    }
+    return targets;
+}
+
+std::pair<std::uint32_t, std::uint32_t> collective_pair(const std::string& text) {
+    constexpr std::size_t max_digits = 9;
+    const auto dash = text.find('-');
+    const auto is_number = [](std::string_view digits) {
+        return !digits.empty() && digits.size() <= max_digits &&
+               digits.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    const auto from = text.substr(0, dash), to = dash == text.npos ? "" : text.substr(dash + 1);
+    if (!is_number(from) || !is_number(to))
+        throw std::runtime_error(
+            fmt::format("'{}' is not a pair of ranks, sender and receiver, such as 0-1", text));
+    return {static_cast<std::uint32_t>(std::stoul(from)),
+            static_cast<std::uint32_t>(std::stoul(to))};
 }
 
 collective_group::collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
@@ -173,10 +212,14 @@ void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_confi
                             const rank_data& about) {
     const collective_reference reference(config);
     const std::vector<std::uint8_t> guard(guard_bytes, guard_value);
-    for (const auto& each : about.buffers[rank]) {
+    for (const auto& each : apart(about.buffers[rank], config.in_place)) {
         if (each.bytes == 0) continue;
         write_bytes(on, before(each.at, guard_bytes), guard);
         write_bytes(on, after(each.at, each.bytes), guard);
+        if (!about.checks) continue;
+        in_chunks(each.bytes, [&](std::uint64_t at, std::uint64_t size) {
+            write_bytes(on, after(each.at, at), std::vector<std::uint8_t>(size, guard_value));
+        });
     }
     const auto& send = about.buffers[rank].front();
     in_chunks(send.bytes, [&](std::uint64_t at, std::uint64_t size) {
@@ -213,12 +256,25 @@ void collective_group::check(const trn_coll_config& config, const rank_data& abo
                         differs(place_name, (at + n) / size);
             });
         };
-        compare(all[0].at, all[0].bytes, "input element",
-                [&](std::uint64_t at, std::span<std::uint8_t> want) {
-                    reference.input(rank, at / size, want);
-                });
+        // in place, the output replaces it
+        const auto compare_input = [&](std::uint64_t begin, std::uint64_t end) {
+            compare(after(all[0].at, begin), end - begin, "input element",
+                    [&](std::uint64_t at, std::span<std::uint8_t> want) {
+                        reference.input(rank, (begin + at) / size, want);
+                    });
+        };
+        const auto own = all[1].at.offset - all[0].at.offset;
+        if (!config.in_place) compare_input(0, all[0].bytes);
+        if (config.in_place && scatters(config.op)) {
+            compare_input(0, own);
+            compare_input(own + all[1].bytes, all[0].bytes);
+        }
         compare(all[1].at, all[1].bytes, "element",
                 [&](std::uint64_t at, std::span<std::uint8_t> want) {
+                    if (config.op == TRN_COLL_PERMUTE) {  // a rank may receive nothing
+                        std::ranges::fill(want, guard_value);
+                        if (config.in_place) reference.input(rank, at / size, want);
+                    }
                     if (!gives_all_the_same(config.op))
                         return reference.output(rank, at / size, want);
                     if (shared.size() < at + want.size()) {
@@ -227,7 +283,7 @@ void collective_group::check(const trn_coll_config& config, const rank_data& abo
                     }
                     std::copy_n(&shared[at], want.size(), want.begin());
                 });
-        for (const auto& each : all) {
+        for (const auto& each : apart(all, config.in_place)) {
             if (each.bytes == 0) continue;
             const auto around = [](std::uint64_t, std::span<std::uint8_t> want) {
                 std::ranges::fill(want, guard_value);
@@ -250,7 +306,7 @@ trn_coll_config collective_group::config_for(const collective_request& request,
     config.rules = request.rules.data();
     config.rule_count = static_cast<std::uint32_t>(request.rules.size());
     config.topology = topology_;
-    config.bytes = rounded(request, ranks());
+    config.bytes = rounded(request);
     config.root = request.root;
     config.type = request.type;
     config.with = request.with;
@@ -266,6 +322,10 @@ trn_coll_config collective_group::config_for(const collective_request& request,
         config.counts = of.counts.data();
         config.bytes = trn_coll_counted_bytes(&config);
     }
+    of.targets = collective_targets(request, ranks());
+    if (!of.targets.empty()) config.targets = of.targets.data();
+    config.in_place = request.in_place;
+    of.checks = request.check;
     config.algorithm = trn_coll_choose(&config);
     config.slot = request.slot;
     config.core = collective_core(request.core);
@@ -338,6 +398,13 @@ void collective_group::start_rank(const collective_request& request, std::uint32
     const auto count = trn_coll_triggers(made, triggers.data());
     on.check(trn_coll_expect(made, 1));
     request.start_by(rank, on, std::span(triggers).first(count));
+}
+
+/// Replaces the output of a run in place by the input.
+void collective_group::fill_again(const one_run& run) {
+    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+        fill(on, rank_of_[chip], run.config, run.about);
+    });
 }
 
 void collective_group::start(one_run& run) {
@@ -443,6 +510,9 @@ std::vector<collective_result> collective_group::run_together(
             run.config.rings = trn_coll_rings_used(run.made.front().get());
         }
         for (std::uint32_t n = 0; n < iterations; ++n) {
+            for (auto& run : runs)
+                if (n > 0 && n < run.request.iterations && run.request.in_place)
+                    run.group->fill_again(run);
             const auto begin = std::chrono::steady_clock::now();
             for (auto& run : runs)
                 if (n < run.request.iterations) run.group->start(run);
@@ -507,8 +577,9 @@ std::vector<trn_coll_trigger> collective_group::arm(const collective_request& re
     rank_data about;
     about.fills = false;
     trn_coll_config config = config_for(request, about);
-    const auto& parts = about.buffers.front();
-    for (const own_buffers& own : of_ranks)
+    for (std::size_t rank = 0; rank < ranks(); ++rank) {
+        const own_buffers& own = of_ranks[rank];
+        const auto& parts = about.buffers[rank];
         if (own.send_bytes != parts[0].bytes || own.receive_bytes != parts[1].bytes)
             throw device_error(
                 TRN_INVALID_ARGUMENT,
@@ -517,7 +588,11 @@ std::vector<trn_coll_trigger> collective_group::arm(const collective_request& re
                     "writes {}, not {} and {}",
                     trn_coll_op_text(request.op), ranks(), config.bytes, parts[0].bytes,
                     parts[1].bytes, own.send_bytes, own.receive_bytes));
-    if (!memories_->in_share(parts, request.slot))
+    }
+    const auto in_share = [&](const collective_memories::buffers& parts) {
+        return memories_->in_share(parts, request.slot);
+    };
+    if (!std::ranges::all_of(about.buffers, in_share))
         throw device_error(TRN_INVALID_ARGUMENT,
                            fmt::format("{} of {} bytes: the buffers of a collective that programs "
                                        "start have 1 GiB together",

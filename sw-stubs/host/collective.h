@@ -74,8 +74,12 @@ struct collective_request {
     std::vector<trn_coll_rule> rules = {};  ///< take precedence over the library's
     trn_element type = TRN_BF16;
     trn_coll_operator with = TRN_COLL_SUM;
-    std::uint64_t bytes = 0;                 ///< rounded down to whole elements, or to equal blocks
+    std::uint64_t bytes = 0;                 ///< rounded down to whole elements
     std::vector<std::uint64_t> counts = {};  ///< instead of bytes: collective_counts
+    /// Permute: pairs of a sending and a receiving rank (collective_targets); without: each rank
+    /// sends to the next one of the ring.
+    std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> pairs = {};
+    bool in_place = false;  ///< the input is in the memory of the output
     collective_places places = {};
     std::uint32_t root = 0;
     std::uint32_t channels = 0, lanes = 0;  ///< 0: chosen by the size
@@ -102,6 +106,12 @@ struct collective_request {
 /// table of one count per receiver is repeated for every sender. Empty for operations with equal
 /// blocks. \throws device_error for a table of another length
 std::vector<std::uint64_t> collective_counts(const collective_request& request, std::size_t ranks);
+
+/// trn_coll_config.targets of a request over `ranks` ranks; empty: none are given. \throws
+/// device_error for an operation without pairs, and for ranks that do not exist or occur twice
+std::vector<std::uint32_t> collective_targets(const collective_request& request, std::size_t ranks);
+/// A pair of ranks, "0-1". \throws std::runtime_error
+std::pair<std::uint32_t, std::uint32_t> collective_pair(const std::string& text);
 
 struct collective_result {
     std::uint64_t bytes = 0, elements = 0;
@@ -184,9 +194,11 @@ private:
     struct rank_data {
         std::vector<trn_coll_member> members;
         std::vector<std::uint64_t> counts;
+        std::vector<std::uint32_t> targets;
         std::vector<collective_memories::buffers> buffers;
         std::optional<collective_request::core_semaphore> done;
-        bool fills = true;  // fill buffers with inputs, and guards around them
+        bool fills = true;   // fill buffers with inputs, and guards around them
+        bool checks = true;  // fill also the output, so that no earlier result is taken for it
     };
     void find_rings(const trn_topology& machine);
     std::uint32_t collective_core(std::uint32_t core) const;
@@ -201,6 +213,7 @@ private:
     static void check_apart(std::span<const collective_job> jobs);
     static void start_rank(const collective_request& request, std::uint32_t rank, device& on,
                            trn_coll* made);
+    void fill_again(const one_run& run);
     void start(one_run& run);
     void finish(one_run& run);
     static void fill(device& on, std::uint32_t rank, const trn_coll_config& config,

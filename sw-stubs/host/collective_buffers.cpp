@@ -61,6 +61,13 @@ collective_memories::buffers collective_memories::place(const trn_coll_config& c
     trn_coll_get_sizes(&config, &sizes);
     const std::array places{where.send, where.receive, where.scratch};
     const std::array needed{sizes.send, sizes.receive, sizes.scratch};
+    std::array<std::uint64_t, 3> offsets{};
+    trn_coll_in_place_offsets(&config, &offsets[0], &offsets[1]);
+    if (!config.in_place) offsets = {};
+    if (config.in_place && !same_memory(where.send, where.receive))
+        throw device_error(TRN_INVALID_ARGUMENT,
+                           fmt::format("in place, but the input is in {} and the output in {}",
+                                       where.send.name(), where.receive.name()));
     buffers all{};
     for (std::size_t n = 0; n < all.size(); ++n) {
         const auto& memory = places[n];
@@ -73,9 +80,10 @@ collective_memories::buffers collective_memories::place(const trn_coll_config& c
                                            begins.size()));
         auto at = share_of(memory, config.slot).begin;
         for (std::size_t before = 0; before < n; ++before)
-            if (same_memory(places[before], memory))
-                at = rounded_up(all[before].at.offset + all[before].bytes + guard_bytes);
-        at += guard_bytes;
+            if (same_memory(places[before], memory) && !(config.in_place && n == 1))
+                at = std::max(at,
+                              rounded_up(all[before].at.offset + all[before].bytes + guard_bytes));
+        at += guard_bytes + offsets[n];
         all[n].at = memory;
         all[n].at.offset = at;
         all[n].address = begins[memory.number] + at;
@@ -97,6 +105,11 @@ bool collective_memories::in_share(const buffers& all, std::uint32_t slot) const
         const auto own = share_of(each.at, slot);
         return each.at.offset + each.bytes + guard_bytes <= own.begin + own.bytes;
     });
+}
+
+std::vector<collective_buffer> apart(const std::array<collective_buffer, 3>& all, bool in_place) {
+    if (!in_place) return {all.begin(), all.end()};
+    return {all[0].bytes > all[1].bytes ? all[0] : all[1], all[2]};
 }
 
 void read_bytes(device& on, const location& from, std::span<std::uint8_t> bytes) {

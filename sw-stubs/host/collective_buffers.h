@@ -30,6 +30,9 @@ struct collective_buffer {
     std::uint64_t bytes = 0;
 };
 
+/// A rank's send, receive and scratch buffers without those that are within others (in place).
+std::vector<collective_buffer> apart(const std::array<collective_buffer, 3>& all, bool in_place);
+
 /// Layout of a chip's memories: HBM stack 0 begins with firmware's reserved bytes and the rings of
 /// all slots; buffers follow. Each memory is divided into one share per slot, and every buffer is
 /// between guard bytes, which must stay unchanged. A collective that runs alone may exceed its
@@ -45,8 +48,8 @@ public:
     /// Precondition: `on` is probed, and all chips of the collective are like it.
     explicit collective_memories(const device& on);
 
-    /// The buffers of config.rank. \throws device_error for an unknown memory, or if they do not
-    /// fit
+    /// The buffers of config.rank; in place, send and receive share memory. \throws device_error
+    /// for an unknown memory, or if they do not fit
     buffers place(const trn_coll_config& config, const collective_places& where) const;
     /// Whether all buffers are within the slot's share.
     bool in_share(const buffers& all, std::uint32_t slot) const;

@@ -263,7 +263,7 @@ void collective_reference::grid_sum(std::uint32_t owner, std::uint64_t first,
     const auto size = trn_coll_type_bytes(config_.type);
     const auto channels = std::max(1u, config_.channels);
     const bool doubling = config_.algorithm == TRN_COLL_DOUBLING;
-    const auto whole = doubling ? config_.bytes : config_.bytes / config_.ranks;
+    const auto whole = doubling ? config_.bytes : block_length() * size;
     const auto part = part_of(whole, channels);
     for (std::size_t done = 0; done < bytes.size();) {
         const auto at = (first * size + done) % whole;
@@ -285,20 +285,23 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
     const auto ranks = std::max(1u, config_.ranks / config_.domains);
     std::vector<std::vector<std::uint8_t>> sums;
     for (std::uint32_t n = 0; n < config_.domains; ++n) {
-        std::vector<std::uint32_t> ring;
-        for (std::uint32_t at = 0; at < config_.ranks; ++at)
-            if (config_.ring[at] / ranks == n) ring.push_back(config_.ring[at] % ranks);
+        std::vector<std::uint32_t> rings;
+        for (std::uint32_t at = 0; at < std::max(1u, config_.rings) * config_.ranks; ++at)
+            if (config_.ring[at] / ranks == n) rings.push_back(config_.ring[at] % ranks);
         auto part = config_;
-        part.domains = part.rings = 1;
+        part.domains = 1;
         part.ranks = ranks;
-        part.ring = ring.data();
-        if (config_.op == TRN_COLL_REDUCE_SCATTER) part.bytes = config_.bytes / config_.domains;
+        part.ring = rings.data();
         collective_reference domain(part);
         domain.grid_ = grid_;
         domain.first_rank_ = n * ranks;
         sums.emplace_back(bytes.size());
-        domain.sum(config_.op == TRN_COLL_ALL_REDUCE ? owner / config_.domains : owner % ranks,
-                   first, sums.back());
+        if (config_.op == TRN_COLL_ALL_REDUCE) {
+            domain.sum_of_all(first, sums.back());
+        } else {
+            part.block = block_length() * trn_coll_type_bytes(config_.type);
+            domain.sum(owner % ranks, first, sums.back());
+        }
     }
     std::ranges::copy(sums.front(), bytes.begin());
     sums.erase(sums.begin());
@@ -311,9 +314,29 @@ std::pair<std::uint64_t, std::uint64_t> collective_reference::summed_block(
     if (config_.op == TRN_COLL_REDUCE_SCATTER_V)
         return {std::accumulate(config_.counts, config_.counts + owner, std::uint64_t{0}),
                 config_.counts[owner]};
-    auto block = config_.bytes / config_.ranks / trn_coll_type_bytes(config_.type);
-    if (config_.op == TRN_COLL_ALL_REDUCE) block *= std::max(1u, config_.domains);
+    const auto block = block_length();
     return {element / block * block, block};
+}
+
+/// Elements of a block, of which the last ones are smaller or empty.
+std::uint64_t collective_reference::block_length() const {
+    const auto size = trn_coll_type_bytes(config_.type);
+    if (config_.block != 0) return config_.block / size;
+    return (config_.bytes / size + config_.ranks - 1) / config_.ranks;
+}
+
+/// The sum of each block of an all-reduce.
+void collective_reference::sum_of_all(std::uint64_t first, std::span<std::uint8_t> bytes) const {
+    const auto size = trn_coll_type_bytes(config_.type);
+    if (config_.domains > 1) return sum_of_domains(0, first, bytes);
+    const auto block = block_length();
+    for (std::size_t done = 0; done < bytes.size();) {
+        const auto at = first + done / size;
+        const auto part = bytes.subspan(
+            done, std::min<std::size_t>(bytes.size() - done, (block - at % block) * size));
+        sum(static_cast<std::uint32_t>(at / block), at, part);
+        done += part.size();
+    }
 }
 
 /// Each ring reduces its part of the block, in the ring's order.
@@ -337,8 +360,8 @@ void collective_reference::sum_of_rings(std::uint32_t owner, std::uint64_t first
 
 void collective_reference::sum(std::uint32_t owner, std::uint64_t first,
                                std::span<std::uint8_t> bytes) const {
-    if (config_.rings > 1) return sum_of_rings(owner, first, bytes);
     if (config_.domains > 1) return sum_of_domains(owner, first, bytes);
+    if (config_.rings > 1) return sum_of_rings(owner, first, bytes);
     switch (config_.algorithm) {
     case TRN_COLL_DOUBLING:
     case TRN_COLL_HALVING:
@@ -357,10 +380,25 @@ std::uint64_t collective_reference::block_of(std::uint32_t rank, std::uint32_t n
         return config_.counts[number];
     case TRN_COLL_ALL_TO_ALL_V:
         return config_.counts[std::size_t{number} * config_.ranks + rank];
-    default:
-        return config_.bytes / (trn_coll_has_blocks(config_.op) ? config_.ranks : 1) /
-               trn_coll_type_bytes(config_.type);
+    case TRN_COLL_ALL_GATHER:
+        return block_length();
+    case TRN_COLL_ALL_TO_ALL: {
+        const auto all = config_.bytes / trn_coll_type_bytes(config_.type);
+        const auto begin = std::min(all, rank * block_length());
+        return std::min(all - begin, block_length());
     }
+    default:  // one block
+        return config_.bytes / trn_coll_type_bytes(config_.type);
+    }
+}
+
+/// The rank that sends to a rank of a permute.
+std::uint32_t collective_reference::source_of(std::uint32_t rank) const {
+    if (config_.targets == nullptr)
+        return config_.ring[(position_of(rank) + config_.ranks - 1) % config_.ranks];
+    const auto* const end = config_.targets + config_.ranks;
+    const auto* const found = std::find(config_.targets, end, rank);
+    return found == end ? TRN_COLL_NO_RANK : static_cast<std::uint32_t>(found - config_.targets);
 }
 
 void collective_reference::output(std::uint32_t rank, std::uint64_t first,
@@ -383,17 +421,17 @@ void collective_reference::output(std::uint32_t rank, std::uint64_t first,
                                          (block_of(rank, owner) - inside) * size, cached_bytes}));
         switch (config_.op) {
         case TRN_COLL_ALL_REDUCE:
-            sum(owner, at, part);
+            sum_of_all(at, part);
             break;
         case TRN_COLL_REDUCE_SCATTER:
-            sum(rank, rank * block_of(rank, rank) + at, part);
+            sum(rank, rank * block_length() + at, part);
             break;
         case TRN_COLL_ALL_GATHER:
         case TRN_COLL_ALL_GATHER_V:
             input(owner, inside, part);
             break;
         case TRN_COLL_ALL_TO_ALL:
-            input(owner, rank * block_of(rank, owner) + inside, part);
+            input(owner, rank * block_length() + inside, part);
             break;
         case TRN_COLL_ALL_TO_ALL_V: {
             const auto* row = config_.counts + std::size_t{owner} * config_.ranks;
@@ -401,7 +439,7 @@ void collective_reference::output(std::uint32_t rank, std::uint64_t first,
             break;
         }
         case TRN_COLL_PERMUTE:
-            input(config_.ring[(position_of(rank) + config_.ranks - 1) % config_.ranks], at, part);
+            if (source_of(rank) != TRN_COLL_NO_RANK) input(source_of(rank), at, part);
             break;
         case TRN_COLL_BROADCAST:
             input(config_.root, at, part);

@@ -20,10 +20,13 @@ public:
 
     /// The input of a rank from element `first` on.
     void input(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
-    /// Expected contents of a rank's receive buffer from element `first` on.
+    /// Expected contents of a rank's receive buffer from element `first` on. `bytes` keeps its
+    /// value if the rank receives nothing.
     void output(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
 
 private:
+    std::uint64_t block_length() const;
+    void sum_of_all(std::uint64_t first, std::span<std::uint8_t> result) const;
     void sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
     void sum_of_rings(std::uint32_t owner, std::uint64_t first,
                       std::span<std::uint8_t> result) const;
@@ -47,6 +50,7 @@ private:
                                        std::size_t size) const;
     std::uint64_t block_of(std::uint32_t rank, std::uint32_t number) const;
     std::uint32_t position_of(std::uint32_t rank) const;
+    std::uint32_t source_of(std::uint32_t rank) const;
 
     const trn_coll_config& config_;
     trn_coll_grid grid_{};          // of doubling and halving

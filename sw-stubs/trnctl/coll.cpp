@@ -152,6 +152,11 @@ void coll(session& where, const coll_options& options, const output& out) try {
     } catch (const device_error& wrong) {
         throw user_error(std::string("--counts: ") + wrong.what());
     }
+    try {
+        collective_targets(request, chips.size());
+    } catch (const device_error& wrong) {
+        throw user_error(std::string("--pairs: ") + wrong.what());
+    }
     request.steps = options.steps > 0;
     collective_group group(where, chips, options.image);
     const auto done = group.run(request);
@@ -161,11 +166,11 @@ void coll(session& where, const coll_options& options, const output& out) try {
         trn_coll_bus_factor(options.request.op, static_cast<std::uint32_t>(group.ranks()));
     const auto algorithm = trn_coll_algorithm_text(done.algorithm);
     if (!out.json)
-        print("# {} over {} ranks{}, {}{}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
+        print("# {} over {} ranks{}, {}{}{}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
               trn_coll_op_text(options.request.op), group.ranks(),
               group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "", algorithm,
-              places_text(request.places), "size (B)", "count", "type", "time (us)", "algbw",
-              "busbw", "#wrong", "wall (s)");
+              places_text(request.places), request.in_place ? ", in place" : "", "size (B)",
+              "count", "type", "time (us)", "algbw", "busbw", "#wrong", "wall (s)");
     out.result({{"op", trn_coll_op_text(options.request.op)},
                 {"ranks", group.ranks()},
                 {"domains", group.domains()},
@@ -173,6 +178,7 @@ void coll(session& where, const coll_options& options, const output& out) try {
                 {"in", request.places.send.name()},
                 {"out", request.places.receive.name()},
                 {"scratch", request.places.scratch.name()},
+                {"in_place", request.in_place},
                 {"bytes", done.bytes},
                 {"count", done.elements},
                 {"type", name_of(options.request.type)},

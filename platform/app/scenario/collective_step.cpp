@@ -31,6 +31,14 @@ void check_size(const reader& r, const collective_request& request) {
         r.node().at("counts");
     else if (request.op != TRN_COLL_BARRIER)
         r.node().at("size");
+    if (request.op != TRN_COLL_PERMUTE && r.has("pairs"))
+        refuse("pairs", fmt::format("{} takes no pairs: only a permute does", op));
+    if (request.op == TRN_COLL_BARRIER && r.has("in_place"))
+        refuse("in_place", "a barrier has no buffers");
+    if (request.in_place && request.places.send.name() != request.places.receive.name())
+        refuse("in_place", fmt::format("the input is in {}, the output in {}: in place they are "
+                                       "one memory",
+                                       request.places.send.name(), request.places.receive.name()));
 }
 
 std::string text_of(const collective_request& request) {
@@ -42,6 +50,7 @@ std::string text_of(const collective_request& request) {
                                   std::accumulate(request.counts.begin(), request.counts.end(),
                                                   std::uint64_t{0}))
                     : fmt::format("{} of {} bytes", op, request.bytes);
+    if (request.in_place) text += " in place";
     if (in.send.name() != usual || in.receive.name() != usual)
         text += fmt::format(", {} to {},", in.send.name(), in.receive.name());
     return text + " over all chips";
@@ -51,17 +60,29 @@ struct collective_spec : collective_request {
     std::optional<trn::bytes> size = {};
     location in = collective_places{}.send, out = collective_places{}.receive,
              scratch = collective_places{}.scratch;
+    std::vector<std::string> between = {};
     nanoseconds limit{collective_request{}.limit_ns};
     std::optional<nanoseconds> within = {};
     std::string image = collective_firmware;
 
     figure wanted = {};
     void finish(const reader& r);
+    void read_pairs(const reader& r);
     collective_result run_on(scenario_context& ctx) const;
     action plan() const;
 };
 
+void collective_spec::read_pairs(const reader& r) {
+    pairs.emplace();
+    for (const auto& text : between) try {
+            pairs->push_back(collective_pair(text));
+        } catch (const std::runtime_error& wrong) {
+            r.node().at("pairs").report(mistake::not_a_choice, wrong.what());
+        }
+}
+
 void collective_spec::finish(const reader& r) {
+    if (r.has("pairs")) read_pairs(r);
     bytes = size.value_or(trn::bytes{}).value;
     places = {in, out, scratch};
     limit_ns = limit.value;
@@ -127,6 +148,10 @@ step_kind collective_step() {
         {key("op", &c::op).required(),
          key("algorithm", &c::algorithm, "chosen by size unless given"), key("size", &c::size),
          key("counts", &c::counts, "elements per rank, in place of `size`, of a `_v`"),
+         key("pairs", &c::between,
+             "senders and receivers, `[0-1, 1-3]`, of a permute (else to the "
+             "next rank of the ring)"),
+         key("in_place", &c::in_place, "the input is in the memory of the output"),
          key("in", &c::in).refused_by(collective_place_fault),
          key("out", &c::out).refused_by(collective_place_fault),
          key("scratch", &c::scratch).refused_by(collective_place_fault), key("type", &c::type),

@@ -61,11 +61,27 @@ spot spot_of(const std::string& text) {
     return {text, std::nullopt, std::get<location>(memory)};
 }
 
-std::vector<std::uint64_t> counts_of(const std::string& text) {
-    std::vector<std::uint64_t> counts;
+std::vector<std::string> words_of(const std::string& text) {
+    std::vector<std::string> words;
     for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
         end = std::min(text.find(',', begin), text.size());
-        const auto word = text.substr(begin, end - begin);
+        words.push_back(text.substr(begin, end - begin));
+    }
+    return words;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs_of(const std::string& text) try {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    if (text == "none") return pairs;
+    for (const auto& word : words_of(text)) pairs.push_back(collective_pair(word));
+    return pairs;
+} catch (const std::runtime_error& wrong) {
+    throw user_error(fmt::format("--pairs: {}", wrong.what()));
+}
+
+std::vector<std::uint64_t> counts_of(const std::string& text) {
+    std::vector<std::uint64_t> counts;
+    for (const auto& word : words_of(text)) {
         if (word.empty()) throw user_error(fmt::format("--counts: an empty value in {}", text));
         const auto count = config::parse_unsigned(word);
         if (const auto* wrong = std::get_if<config::refusal>(&count))
@@ -273,6 +289,12 @@ private:
                "--counts", set_counts,
                "elements of each rank's block, such as 8,0,5 (-v operations)")
             ->type_name("N,N,...");
+        const auto set_pairs = [&asked](const std::string& text) { asked.pairs = pairs_of(text); };
+        sub->add_option_function<std::string>(
+               "--pairs", set_pairs,
+               "senders and receivers of a permute, such as 0-1,1-3 (to the next of the ring)")
+            ->type_name("A-B,C-D,...");
+        sub->add_flag("--in-place", asked.in_place, "the input is in the memory of the output");
         add_memory(sub, "--in", asked.places.send,
                    "memory of each rank's input, such as sbuf3 (hbm0)");
         add_memory(sub, "--out", asked.places.receive, "memory of its output (hbm0)");

@@ -179,12 +179,21 @@ typedef struct trn_coll_config {
     const trn_coll_rule* rules; /**< for TRN_COLL_AUTO: take precedence over the library's rules */
     uint32_t rule_count;
     trn_topology_kind topology;
-    uint64_t bytes;         /**< size of the whole buffer, the larger one where input and output
-                                 differ; 0 for a barrier only */
+    uint64_t bytes; /**< size of the whole buffer, the larger one where input and output
+                         differ; of an all-to-all the input; whole elements, also 0 */
+    uint64_t block; /**< 0; the library sets it to divide a part of a buffer like the whole */
     const uint64_t* counts; /**< all-gather-v and reduce-scatter-v: elements of each rank's
                                  block; all-to-all-v: elements of the block between two ranks,
                                  [from * ranks + to]. `bytes` is then trn_coll_counted_bytes */
-    uint32_t root;          /**< broadcast */
+    /** permute: the receiving rank of each rank, TRN_COLL_NO_RANK for one that sends nothing. Ranks
+     * that are in no row receive nothing, and their receive buffer keeps its contents. NULL: the
+     * next rank of the ring */
+    const uint32_t* targets;
+    /** The input is in the memory of the output: both buffers have one address, except that an
+     * all-gather's input is the own block of its output, and a reduce-scatter's output the own
+     * block of its input (trn_coll_in_place_offsets). */
+    bool in_place;
+    uint32_t root; /**< broadcast */
     trn_element type;
     trn_coll_operator with; /**< all-reduce, reduce-scatter */
 
@@ -220,7 +229,8 @@ typedef struct trn_coll_config {
     uint64_t* operation;
 } trn_coll_config;
 
-/** Whether the buffer is divided equally among the ranks. */
+/** Whether the buffer is divided equally among the ranks, except that the last blocks are smaller
+ * or empty if the elements are no multiple of the ranks. */
 bool trn_coll_has_blocks(trn_coll_op op);
 /** Whether blocks differ in size (`counts`). */
 bool trn_coll_has_counts(trn_coll_op op);
@@ -234,8 +244,12 @@ typedef struct trn_coll_sizes {
     uint64_t send, receive, scratch;
 } trn_coll_sizes;
 trn_status trn_coll_get_sizes(const trn_coll_config* config, trn_coll_sizes* sizes);
+/** Offsets of a rank's send and receive buffers in the memory that they share if the collective is
+ * in place; one of them is 0. */
+void trn_coll_in_place_offsets(const trn_coll_config* config, uint64_t* send, uint64_t* receive);
 
 #define TRN_COLL_RANKS 1024u /* at most */
+#define TRN_COLL_NO_RANK UINT32_MAX
 #define TRN_COLL_SIDES 10u
 /** The grid of the doubling and halving algorithms. Its points are ranks. A point's number has one
  * digit per side, the first side's is the most significant. In a step a rank exchanges data with

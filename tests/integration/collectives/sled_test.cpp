@@ -250,8 +250,15 @@ TEST_F(SledCollectives, InvalidRequestsAreRefusedWithAMessage) {
         }
         return false;
     };
-    EXPECT_TRUE(refused({.op = TRN_COLL_ALL_GATHER, .bytes = 0}));
-    EXPECT_TRUE(refused({.op = TRN_COLL_ALL_GATHER, .type = TRN_INT8, .bytes = 3}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_ALL_GATHER, .type = TRN_FP32, .bytes = 3}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_ALL_GATHER, .bytes = 64, .pairs = {{{0, 1}}}}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_PERMUTE, .bytes = 64, .pairs = {{{0, 1}, {0, 2}}}}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_PERMUTE, .bytes = 64, .pairs = {{{0, 1}, {2, 1}}}}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_PERMUTE, .bytes = 64, .pairs = {{{0, 4}}}}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_ALL_REDUCE,
+                         .bytes = 64,
+                         .in_place = true,
+                         .places = {.send = {location::kind::sbuf}}}));
     EXPECT_TRUE(refused({.op = TRN_COLL_PERMUTE, .bytes = 1}));
     EXPECT_TRUE(refused({.op = TRN_COLL_BROADCAST, .bytes = 64, .root = 4}));
     EXPECT_TRUE(

@@ -14,9 +14,9 @@ using counts = std::vector<std::uint64_t>;
 TEST_F(VariableCollectives, BlocksOfAnySizeAreCorrect) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
-    for (const auto& each :
-         {counts{5, 0, 1, 3}, counts{0, 0, 0, 7}, counts{100'000, 3, 0, 40'000},
-          counts{32 * KiB, 32 * KiB, 32 * KiB, 32 * KiB}, counts{0, 600'000, 0, 1}}) {
+    for (const auto& each : {counts{5, 0, 1, 3}, counts{0, 0, 0, 7}, counts{100'000, 3, 0, 40'000},
+                             counts{32 * KiB, 32 * KiB, 32 * KiB, 32 * KiB},
+                             counts{0, 600'000, 0, 1}, counts{0, 0, 0, 0}}) {
         SCOPED_TRACE(fmt::format("{} {} {} {}", each[0], each[1], each[2], each[3]));
         for (const auto algorithm : {TRN_COLL_RING, TRN_COLL_MESH})
             expect_right(group.run({.op = TRN_COLL_ALL_GATHER_V,
@@ -88,7 +88,6 @@ TEST_F(VariableCollectives, WrongLengthsAreRefusedWithAMessage) {
     expect({.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3}}, "takes 4 counts, not 3");
     expect({.op = TRN_COLL_ALL_TO_ALL_V, .counts = {1, 2, 3}}, "takes 4 or 16 counts, not 3");
     expect({.op = TRN_COLL_ALL_GATHER, .bytes = KiB, .counts = {1, 2, 3, 4}}, "takes no counts");
-    expect({.op = TRN_COLL_ALL_GATHER_V, .counts = {0, 0, 0, 0}}, "0 bytes");
     expect({.op = TRN_COLL_ALL_GATHER_V, .counts = {1, ~std::uint64_t{0}, 1, 1}}, "count 1");
     expect({.op = TRN_COLL_REDUCE_SCATTER_V, .algorithm = TRN_COLL_HALVING, .counts = {1, 2, 3, 4}},
            "reduce-scatter-v has no algorithm halving");
