@@ -167,6 +167,16 @@ function(trn_program_test name)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABEL}" ${arg_PROPERTIES})
 endfunction()
 
+# trn_nightly_test(name COMMAND words... [SECONDS n]): as trn_program_test, for tests
+# that take minutes; only `./dev nightly` (ctest -C nightly) runs them.
+function(trn_nightly_test name)
+    cmake_parse_arguments(arg "" "SECONDS" "COMMAND" ${ARGN})
+    trn_limits("${arg_SECONDS}" cpu timeout)
+    add_test(NAME nightly.${name} CONFIGURATIONS nightly
+        COMMAND prlimit --cpu=${cpu} ${arg_COMMAND} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(nightly.${name} PROPERTIES TIMEOUT ${timeout} LABELS nightly)
+endfunction()
+
 # trn_slow_memory_test(program EXCEPT tests...): runs the tests of PROGRAM once more over memory that
 # defers each access (tests/support/memory_path.h). EXCEPT: tests of exact times or limits.
 function(trn_slow_memory_test program)
