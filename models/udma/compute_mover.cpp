@@ -46,7 +46,7 @@ bool dma_compute_mover::reduce_in_place(const dma_operation& operation) {
     std::array<run, dma_operation::max_operands + 1> from{};
     std::array<run, 2> to{};
     const auto find = [this](tlm::tlm_command command, const dma_operation::piece& p, run& found) {
-        const auto* way = axi::window(memory_, command, p.address, p.length);
+        const auto* way = memory_.find(command, p.address);
         if (way == nullptr || way->room(p.address, p.length) < p.length) return false;
         found = {way->at(p.address), p.length, way->watched_at(p.address)};
         return true;
@@ -100,7 +100,7 @@ dma_progress dma_compute_mover::move_access(dma_transfer& t, const dma_operation
         const std::uint64_t address = access.address + packet.moved;
         std::uint8_t* const bytes = operands_.data() + access.at + packet.moved;
         const std::uint32_t left = access.length - packet.moved;
-        const auto* way = axi::window(memory_, command, address, left);
+        const auto* way = memory_.find(command, address);
         if (way != nullptr && !pending_.is_deferred()) {
             const auto length = static_cast<std::uint32_t>(way->room(address, left));
             std::uint8_t* const memory = way->at(address);

@@ -88,7 +88,9 @@ sc_time dma_mover::reserve(const dma_transfer& t, const sc_time& now) {
     }
     std::array<sc_time, 2> latency;  // of the slowest source and destination
     const auto cross = [&](tlm::tlm_command command, std::uint64_t address, std::uint32_t length) {
-        const auto* way = axi::window(memory(), command, address, length);
+        // operands are data, so even few bytes are not a register
+        const auto* way = t.compute ? memory().find(command, address)
+                                    : axi::window(memory(), command, address, length);
         if (way == nullptr) return;  // not plain memory: its bursts add their time when they move
         prefetch(way->at(address), way->room(address, length));
         through = std::max(through, way->reserve(command, address, length, now));
