@@ -58,7 +58,7 @@ def connect(address: str | os.PathLike[str], token: str | None = None, *, timeou
             raise
     else:
         host, _, port = path.rpartition(":")
-        if not port.isdecimal():
+        if not port.isdecimal() or int(port) > 65_535:
             raise FileNotFoundError(errno.ENOENT, "no socket or folder of a platform, and not HOST:PORT", path)
         link = socket.create_connection((host.strip("[]"), int(port)), timeout)
         link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         if name == "run":
             one.add_argument("--trace", metavar="FILE",
                              help="write the platform's event trace; .perfetto-trace for Perfetto")
-            one.add_argument("--check", choices=("simulate",), help="compare the results with those of simulate")
+            one.add_argument("--check", choices=("simulate",), help="compare results and changed arguments with those of simulate; integers exactly")
             one.add_argument("--atol", type=float, default=1e-5)
             one.add_argument("--rtol", type=float, default=1e-5)
     # For `trnvp test`, which reads steps of kernels.
@@ -121,7 +121,7 @@ def _run(options: Any) -> int:
     _write(options, outcome.outputs)
     print(f"ran {outcome.simulated_us:.3f} us of simulated time")
     if options.check:
-        return _compare(compiled.recording, outcome.outputs, options)
+        return _compare(compiled.recording, outcome, options)
     return 0
 
 
@@ -144,19 +144,25 @@ def _simulate(options: Any) -> int:
     return 0
 
 
-def _compare(recording: Any, outputs: list[Any], options: Any) -> int:
+def _compare(recording: Any, outcome: Any, options: Any) -> int:
     from trn_nki import simulate
-    expected = simulate.execute(recording)
+    changed = [(name, tensor) for name, tensor in recording.inputs if name in outcome.inputs]
+    found = {f"result {number}": array for number, array in enumerate(outcome.outputs)}
+    found |= {f"argument {name}": outcome.inputs[name] for name, _ in changed}
+    expected = simulate.execute(recording, [*recording.outputs, *(tensor for _, tensor in changed)])
     status = 0
-    for number, (mine, other) in enumerate(zip(outputs, expected)):
+    for (name, mine), other in zip(found.items(), expected, strict=True):
         a, b = arrays.as_float(mine), arrays.as_float(other)
-        equal = numpy.isclose(a, b, rtol=options.rtol, atol=options.atol, equal_nan=True)
+        if mine.dtype.is_float:
+            equal = numpy.isclose(a, b, rtol=options.rtol, atol=options.atol, equal_nan=True)
+        else:
+            equal = numpy.asarray(mine.raw == other.raw)
         with numpy.errstate(invalid="ignore"):  # Inf - Inf
             difference = float(numpy.nanmax(numpy.abs(a - b), initial=0.0))
-        print(f"result {number}: largest difference from simulate {difference:g}")
+        print(f"{name}: largest difference from simulate {difference:g}")
         if not equal.all():
             where = tuple(int(index) for index in numpy.argwhere(~equal)[0])
-            print(f"trn-nki: result {number} differs at {list(where)}: {a[where]!r}, simulate has {b[where]!r}; "
+            print(f"trn-nki: {name} differs at {list(where)}: {a[where]!r}, simulate has {b[where]!r}; "
                   f"{int((~equal).sum())} of {equal.size} elements", file=sys.stderr)
             status = 1
     return status

@@ -34,7 +34,7 @@ from trn_nki.run.execution import Options, RunError, execute  # noqa: E402
 from trn_nki.trace import record_kernel  # noqa: E402
 
 BOARDS = {"trn3-chip": 4, "trn2-chip": 3, "trn1-chip": 2}
-BY_NAME = {one.__name__: one for one in generators.ALL}
+BY_NAME = {one.__name__: one for one in generators.ALL} | generators.ISA
 RAW_EXCEPTION = re.compile(r"(\w*(Error|Exception|Warning)|KeyError|StopIteration): ")
 
 
@@ -95,6 +95,14 @@ class Runner:
             if RAW_EXCEPTION.match(error.message):
                 raise Failure(f"traced: {error}") from error
             self.refused += 1
+            return False
+        return True
+
+    def runs(self, call):
+        """Whether simulate runs the call."""
+        try:
+            simulate.execute(self.record([call]))
+        except KernelError:
             return False
         return True
 

@@ -192,6 +192,18 @@ class Command(unittest.TestCase):
             self.assertIn("result 0: largest difference from simulate 0\n", done.stdout)
             self.assertIn(b"transformer.py", pathlib.Path(f"{folder}/t.perfetto-trace").read_bytes())
 
+    def test_the_command_compares_changed_arguments_and_integers_exactly(self):
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(f"{folder}/x.npy", numpy.arange(2 ** 24, 2 ** 24 + 32, dtype=numpy.int32).reshape(4, 8))
+            pathlib.Path(f"{folder}/k.py").write_text(
+                "import nki.isa as nisa, nki.language as nl\n\n\ndef changed(x):\n    tile = nl.load(x)\n"
+                "    nisa.tensor_scalar(tile, tile, nl.bitwise_xor, 1)\n    nisa.dma_copy(x, tile)\n    return x\n")
+            words = ["run", f"{folder}/k.py:changed", "--in", f"x={folder}/x.npy", "--check", "simulate"]
+            done = self.command(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("result 0: largest difference from simulate 0\nargument x: largest difference from simulate 0\n",
+                          done.stdout)
+
     def test_the_program_set_names_lines_of_the_kernel(self):
         with tempfile.TemporaryDirectory() as folder:
             numpy.save(f"{folder}/x.npy", random(128, 512))

@@ -10,15 +10,18 @@ import unittest
 
 BUILD = os.environ["TRNVP_BUILD"] = os.path.abspath(sys.argv.pop(1))
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "sw-stubs/python")]
+sys.path[:0] = [str(ROOT / "sw-stubs/python"), str(ROOT / "tests/fuzz/kernels")]
 
-import nki  # noqa: E402 - after the path
+import generators  # noqa: E402 - after the path
+import kernels_fuzz  # noqa: E402
+import nki  # noqa: E402
 import nki.isa as nisa  # noqa: E402
 import nki.language as nl  # noqa: E402
 import numpy  # noqa: E402
 from trn_nki.diagnostics.errors import KernelError  # noqa: E402
 from trn_nki.run import RunError, platform  # noqa: E402
 from trn_nki.trace.host_arrays import HostArray  # noqa: E402
+from trn_nki.values.operations import OPERATIONS  # noqa: E402
 from trn_nki.values.operators import Operator  # noqa: E402
 
 F = numpy.float32
@@ -37,11 +40,15 @@ POSITIVE = ["log", "sqrt", "rsqrt"]
 REDUCTIONS = ["sum", "max", "min", "prod", "mean", "var"]
 # Functions that have tests of their own here or in operations_test.py, or that are no functions on tiles.
 ELSEWHERE = """sin cos tan all softmax rms_norm where dropout gather_flattened transpose matmul left_shift right_shift invert
-    power abs_max abs_min fmod mod prelu bypass average ceil floor trunc
+    power fmod mod prelu bypass average ceil floor trunc
     DType MemoryRegion NKIObject NkiTensor VirtualRegister affine_range broadcast_to device_print ds dynamic_range empty_like
     expand_dims fori_loop full is_hbm is_on_chip is_psum is_sbuf load load_transpose2d ndarray no_reorder num_programs ones
     program_id program_ndim rand random_seed range sequential_range shared_constant shared_identity_matrix static_range store
     while_loop zeros zeros_like""".split()
+REFUSED = ["abs_max", "abs_min"]  # of an activate2's reduction only
+# Of nki.isa: constants and classes.
+NO_CALLS = set("""NkiInstruction NkiValidationError VirtualRegister dge_mode dma_engine engine get_nc_sub_version get_nc_version
+    matmul_perf_mode nc_version oob_mode reduce_cmd""".split())
 
 
 def stored(tile):
@@ -67,8 +74,75 @@ class Functions(unittest.TestCase):
     def test_every_public_function_has_a_test(self):
         public = {name for name in dir(nl) if not name.startswith("_")
                   and (callable(getattr(nl, name)) or isinstance(getattr(nl, name), Operator))}
-        known = {*TWO_TILES, *BITS, *ONE_TILE, *POSITIVE, *REDUCTIONS, *ELSEWHERE}
+        known = {*TWO_TILES, *BITS, *ONE_TILE, *POSITIVE, *REDUCTIONS, *REFUSED, *ELSEWHERE}
         self.assertEqual(public - known, set())
+        public = {name for name in dir(nisa) if not name.startswith("_") and callable(getattr(nisa, name))}
+        self.assertEqual(public - NO_CALLS - set(generators.ISA), set())
+
+    def test_every_instruction_runs_in_both_halves(self):
+        for board in ("trn3-chip", "trn2-chip", "trn1-chip"):
+            runner, alone = kernels_fuzz.Runner(board), generators.OF_TWO_CORES
+            missing = {name for name in generators.ISA if (
+                name not in OPERATIONS or OPERATIONS[name].generation <= runner.generation)}
+            calls = []
+            for name in sorted(missing):
+                for seed in range(200):
+                    call = kernels_fuzz.Call(name, seed=f"{name} {seed}")
+                    if runner.runs(call):
+                        calls.append(call)
+                        missing.discard(name)
+                        break
+            self.assertEqual(missing, set(), board)
+            single = [call for call in calls if generators.ISA[call.name] not in alone]
+            for group in (*(single[at:at + 8] for at in range(0, len(single), 8)),
+                          *([call] for call in calls if generators.ISA[call.name] in alone)):
+                with self.subTest(board=board, calls=[call.name for call in group]):
+                    self.assertEqual(kernels_fuzz.find(runner, group), [])
+
+    def test_tiles_made_by_functions(self):
+        def body(x, row):
+            made = [nl.zeros((32, 4), nl.float32), nl.ones((32, 4), nl.bfloat16), nl.full((32, 4), 2.5, nl.float32),
+                    nl.zeros_like(x), nl.shared_identity_matrix(32), nl.broadcast_to(row, (64, 24)),
+                    nl.copy(nl.expand_dims(x, 1)), nl.power(nl.abs(x), 1.5), nl.dropout(x, 0.5), nl.rand((32, 8), nl.float32)]
+            seed = nl.full((1, 1), 7, nl.uint32)
+            nl.random_seed(seed)
+            drawn, empty = nl.dropout(x, 0.25), nl.empty_like(x)
+            nisa.tensor_copy(empty, x)
+            return [*made, drawn, empty, nl.gather_flattened(x, nl.full((32, 3), 5, nl.uint32))]
+        found = both(self, body, X, X[0:1])
+        numpy.testing.assert_array_equal(found[4], numpy.eye(32))
+        numpy.testing.assert_array_equal(found[5], numpy.broadcast_to(X[0:1], (64, 24)))
+        numpy.testing.assert_array_equal(found[-2], X)
+        numpy.testing.assert_array_equal(found[-1], numpy.repeat(X[:, 5:6], 3, axis=1))
+
+    def test_loops_and_moves_by_functions(self):
+        @nki.jit
+        def kernel(x):
+            turned = nl.load_transpose2d(x)
+            total = nl.zeros((24, 32), nl.float32)
+
+            def add(i):
+                nisa.tensor_tensor(total, total, turned, nl.add)
+            nl.fori_loop(0, 3, add)
+            count = nisa.register_alloc(2)
+
+            def again(register):
+                nisa.tensor_tensor(total, total, turned, nl.add)
+                return register - 1
+            nl.while_loop(count, again)
+            result = nl.ndarray((24, 32), nl.float32, nl.shared_hbm)
+            with nl.no_reorder():
+                nl.store(result, total)
+            return result
+        for board in ("trn3-chip", "trn2-chip"):
+            with platform(board):
+                for found in (nki.simulate(kernel)(X), kernel(X)):
+                    numpy.testing.assert_array_equal(found, ((((X + X) + X) + X) + X).T)
+
+    def test_functions_without_an_engine_are_refused(self):
+        for name in (*REFUSED, "fmod", "mod", "ceil", "floor", "trunc"):
+            with self.assertRaisesRegex(KernelError, "functions_test.py"):
+                both(self, lambda x, name=name: [getattr(nl, name)(*(x, x)[:1 if name in ("ceil", "floor", "trunc") else 2])], X)
 
     def test_two_tiles_and_broadcasts_in_both_orders(self):
         numbers = {"add": X + Y, "subtract": X - Y, "multiply": X * Y, "maximum": numpy.maximum(X, Y),
@@ -252,6 +326,26 @@ class Results(unittest.TestCase):
         for refused in (nki.simulate(kernel), kernel):
             with self.assertRaisesRegex(KernelError, "whose place is known on the device only"):
                 refused(X)
+
+    def test_arguments_may_be_results(self):
+        @nki.jit
+        def kernel(x, y):
+            nisa.dma_copy(y, nl.load(x))
+            return x, y, x.permute((1, 0))
+
+        @nki.jit
+        def empty(x):
+            return x
+        for same, copied, turned in self.check(kernel, X, Y):
+            numpy.testing.assert_array_equal(same, X)
+            numpy.testing.assert_array_equal(copied, X)
+            numpy.testing.assert_array_equal(turned, X.T)
+        for found in self.check(empty, X):
+            numpy.testing.assert_array_equal(found, X)
+
+    def test_numbers_beyond_every_type_are_refused(self):
+        with self.assertRaisesRegex(KernelError, "operand0 has 401 digits"):
+            both(self, lambda x: [nl.multiply(x, 10 ** 400)], X)
 
     def test_copies_go_backwards(self):
         @nki.jit

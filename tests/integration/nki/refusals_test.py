@@ -6,6 +6,8 @@ import nki
 import nki.isa as nisa
 import nki.language as nl
 import numpy
+from trn_nki import simulate
+from trn_nki.compile import compile_recording
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.trace import record_kernel
 from trn_nki.values.generations import targeting
@@ -193,6 +195,68 @@ class KernelsWithMistakes(unittest.TestCase):
         with targeting("trn2"):
             self.assertEqual(nisa.get_nc_version(), nisa.nc_version.gen3)
         self.assertEqual(nisa.get_nc_version(), nisa.nc_version.gen4)
+
+
+class HalvesAgree(unittest.TestCase):
+    """Calls that no engine executes are refused while they are traced, at their line, on the generations that lack them."""
+
+    def check(self, body, message, *generations):
+        for generation in generations or (2, 3, 4):
+            with self.subTest(generation=generation), targeting(generation), self.assertRaisesRegex(
+                    KernelError, rf"refusals_test.py:\d+:\d+: .*{message}"):
+                record_kernel(body, [X])
+
+    def test_operators_of_engines(self):
+        f, u = (lambda: tile(32, 8)), (lambda: tile(32, 8, dtype=nl.uint32))
+        self.check(lambda x: nisa.tensor_scalar(f(), f(), nl.rsqrt, 0.0, engine=nisa.engine.vector), "nl.rsqrt runs on GPSIMD")
+        self.check(lambda x: nisa.tensor_scalar(f(), f(), nl.add, 1.0, engine=nisa.engine.gpsimd), "for nl.rsqrt and nl.power")
+        self.check(lambda x: nisa.tensor_scalar(f(), f(), nl.subtract, 1.0, engine=nisa.engine.scalar), "no pair of operators", 3, 4)
+        self.check(lambda x: nisa.tensor_tensor(f(), f(), f(), nl.abs_max), "nl.abs_max", 2, 3, 4)
+        self.check(lambda x: nisa.tensor_tensor(f(), f(), f(), nl.square), "exists from NeuronCore-v4", 2, 3)
+        self.check(lambda x: nisa.tensor_reduce(tile(32, 1), nl.abs_min, f(), 1), "nl.abs_min")
+        self.check(lambda x: nisa.tensor_scalar_reduce(f(), f(), nl.add, 1.0, nl.subtract), "no engine has nl.subtract here")
+        self.check(lambda x: nisa.activate2(f(), nl.exp, f(), 1.0, 1.0, nl.add, nl.add), "no pair of operators", 4)
+        self.check(lambda x: nisa.tensor_reduce(tile(32, 1, dtype=nl.uint32), nl.bitwise_or, u(), 1, negate=True), "negate")
+        self.check(lambda x: nisa.tensor_tensor(u(), u(), tile(32, 8, dtype=nl.uint8), nl.bitwise_or), "integers of one size")
+        self.check(lambda x: nisa.tensor_scalar_cumulative(f(), f(), nl.add, nl.add, 1.0, reduce_cmd=nisa.reduce_cmd.idle),
+                   "reduce_cmd must not be idle")
+
+    def test_types_of_operands(self):
+        for kind in (nl.bfloat16, nl.int32):
+            self.check(lambda x, kind=kind: nisa.activation(tile(32, 8), nl.exp, tile(32, 8), scale=tile(32, 1, dtype=kind)),
+                       "scale must be float32")
+        b = (lambda *shape: tile(*shape, dtype=nl.bfloat16))
+        i = (lambda *shape: tile(*shape, dtype=nl.uint32))
+        self.check(lambda x: nisa.topk(tile(16, 8), i(16, 8), tile(16, 8), 8), "val_dst must be bfloat16")
+        self.check(lambda x: nisa.topk(b(16, 8), i(16, 8), b(16, 8), 200), "n is 200")
+        self.check(lambda x: nisa.sequence_bounds(b(1, 16), b(1, 8)), "must be float32 or int32")
+        self.check(lambda x: nisa.nc_transpose(tile(8, 32, dtype=nl.int32, buffer=nl.psum), tile(32, 8, dtype=nl.int32),
+                                               nisa.engine.tensor), "data must be float32")
+        self.check(lambda x: nisa.local_gather(tile(16, 80), tile(16, 8), tile(16, 4, dtype=nl.uint16), 1, 8),
+                   r"the result is \[16, 8\]")
+        self.check(lambda x: nisa.tensor_copy(tile(8, 8, dtype=nl.float8_e4m3fn), tile(8, 8)), "has no float8_e4m3fn", 2, 3)
+
+    def test_places_of_operands(self):
+        half = (lambda: tile(32, 16, dtype=nl.bfloat16, buffer=nl.psum)[:, 1:9])
+        self.check(lambda x: nisa.tensor_copy(half(), tile(32, 8, dtype=nl.bfloat16)), "start at multiples of 4")
+        self.check(lambda x: nisa.nc_transpose(tile(64, 32, buffer=nl.psum)[32:64], tile(32, 32), nisa.engine.tensor),
+                   "starts at partition 32; its tile of the array at 0")
+        for kind in (nl.uint16, nl.uint8):
+            self.check(lambda x, kind=kind: nisa.dma_copy(tile(8, 512), x.ap([[512, 8], [1, 512]], vector_offset=tile(
+                8, 1, dtype=kind))), "must be of type int32 or uint32")
+        self.check(lambda x: nisa.tensor_scalar(tile(8, 4), tile(8, 4), nl.add, tile(8, 4)[:, nl.ds(nisa.register_alloc(1), 1)]),
+                   "must be known before the run")
+        self.check(lambda x: nisa.dma_transpose(tile(8, 4), x[nl.ds(nisa.register_alloc(1), 4), 0:8]), "must be known before")
+
+    def test_a_tile_is_read_after_something_was_written_to_it(self):
+        def kernel(x):
+            result = nl.ndarray((8, 4), nl.float32, nl.shared_hbm)
+            nisa.dma_copy(result, tile(8, 4))
+            return result
+        recording = record_kernel(kernel, [X])
+        for half in (compile_recording, simulate.execute):
+            with self.assertRaisesRegex(KernelError, r"refusals_test.py:\d+:\d+: .*nothing has written"):
+                half(recording)
 
 
 if __name__ == "__main__":

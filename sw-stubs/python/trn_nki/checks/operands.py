@@ -96,8 +96,12 @@ def scalar(call: Any, name: str, partitions: int) -> Any:
 
 def number(call: Any, name: str) -> None:
     value = call.arguments[name]
-    if isinstance(value, NkiTensor) or not hasattr(value, "__float__"):
-        raise KernelError(f"nisa.{call.operation}: {name} must be a number, not {_kind(value)}", "7.4")
+    try:
+        float(None if isinstance(value, (NkiTensor, str)) else value)
+    except TypeError:
+        raise KernelError(f"nisa.{call.operation}: {name} must be a number, not {_kind(value)}", "7.4") from None
+    except OverflowError:
+        raise KernelError(f"nisa.{call.operation}: {name} has {len(str(value))} digits, which no type holds", "7.4") from None
 
 
 def same_size(call: Any, first: str, *others: str) -> None:

@@ -17,8 +17,9 @@ from trn_nki.compile.dependences import Scheduler
 from trn_nki.compile.emission import emit
 from trn_nki.compile.loops import expand
 from trn_nki.compile.lowering import lower
-from trn_nki.compile.program import Array
+from trn_nki.compile.program import Array, Instruction
 from trn_nki.compile.registers import assign
+from trn_nki.trace.written import check_tiles
 
 
 @dataclasses.dataclass
@@ -34,7 +35,10 @@ class Compiled:
 
 def compile_recording(recording: Any) -> Compiled:
     """Raises KernelError."""
+    check_tiles(recording)
     program, operands = lower(recording)
+    if not program.instructions:  # it returns its arguments
+        program.instructions.append(Instruction("sync", "nop", ()))
     expand(program)
     assign(program)
     allocate(program)

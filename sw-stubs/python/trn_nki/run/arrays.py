@@ -44,7 +44,7 @@ def write(path: str, array: host_arrays.HostArray) -> None:
 
 
 def as_float(array: host_arrays.HostArray) -> numpy.ndarray:
-    """The values as float64; of packed types the bits."""
-    if array.dtype.is_float or array.dtype.is_integer:
+    """The values as float64; of packed types and scales the bits."""
+    if array.dtype.is_float:
         return formats.to_float32(array.raw, array.dtype).astype(numpy.float64)
     return array.raw.astype(numpy.float64)

@@ -97,8 +97,11 @@ def execute(compiled: Compiled, options: Options) -> Outcome:
             if array.role in ("out", "inout"):
                 raw = numpy.frombuffer((folder / f"{key}.out").read_bytes(), host_arrays.raw_type(storage.dtype))
                 found[storage] = host_arrays.HostArray(raw.reshape(storage.shape), storage.dtype)
-    outputs = [_viewed(found[tensor.storage], tensor) for tensor in compiled.recording.outputs]
     written = {name: found[tensor.storage] for name, tensor in compiled.recording.inputs if tensor.storage in found}
+    for tensor in compiled.recording.outputs:  # arguments and constants that the kernel returns unchanged
+        if tensor.storage not in found:
+            found[tensor.storage] = host_arrays.HostArray(_data(tensor.storage), tensor.storage.dtype)
+    outputs = [_viewed(found[tensor.storage], tensor) for tensor in compiled.recording.outputs]
     return Outcome(outputs, written, _simulated(result))
 
 

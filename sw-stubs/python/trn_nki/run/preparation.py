@@ -64,7 +64,7 @@ class _Step:
         if self.generation is None:
             raise ValueError(f"the name of board '{request['board']}' does not say its generation: add the key 'generation'")
         self._made: dict[tuple[str, str], dict[str, Any]] = {}
-        self._simulated: dict[str, list[host_arrays.HostArray]] = {}
+        self._simulated: dict[str, dict[str, host_arrays.HostArray]] = {}
 
     def instance(self, chip: int, core: int) -> dict[str, Any]:
         """Values for parameters of users' functions: chip, core, chips, seed, and the kernel's arguments as arrays and values."""
@@ -110,24 +110,28 @@ class _Step:
                 raise ValueError(f"check: the kernel has no result '{name}'{closest(name, results)}; "
                                  f"it has {', '.join(results) or 'none'}")
 
-    def simulated(self, known: dict[str, Any], number: int) -> host_arrays.HostArray:
+    def simulated(self, known: dict[str, Any], name: str) -> host_arrays.HostArray:
+        """A result, or an argument after the run."""
         key = str([(name, id(array)) for name, array in known["arrays"].items()])
         if key not in self._simulated:
-            self._simulated[key] = simulate.execute(self.record(known))
-        return self._simulated[key][number]
+            recording = self.record(known)
+            tensors = {f"result{number}": tensor for number, tensor in enumerate(recording.outputs)}
+            tensors = dict(recording.inputs) | tensors
+            self._simulated[key] = dict(zip(tensors, simulate.execute(recording, list(tensors.values()))))
+        return self._simulated[key][name]
 
 
-def _results(recording: Any, names: dict[Any, str]) -> dict[str, tuple[int | None, Any, str]]:
-    """Number, tensor and array of each result: result0, result1, ..., and of each argument that the kernel writes."""
-    found: dict[str, tuple[int | None, Any, str]] = {}
+def _results(recording: Any, names: dict[Any, str]) -> dict[str, tuple[Any, str]]:
+    """Tensor and array of each result: result0, result1, ..., and of each argument that the kernel uses."""
+    found: dict[str, tuple[Any, str]] = {}
     for number, tensor in enumerate(recording.outputs):
         storage = tensor.storage
         if not tensor.is_whole():
             raise ValueError(f"result {number} is a view of a tensor; the kernel must return the tensor")
-        found[f"result{number}"] = (number, tensor, names[storage])
+        found[f"result{number}"] = (tensor, names[storage])
     for name, tensor in recording.inputs:
         if tensor.storage in names:
-            found.setdefault(name, (None, tensor, names[tensor.storage]))
+            found.setdefault(name, (tensor, names[tensor.storage]))
     return found
 
 
@@ -145,15 +149,13 @@ def _inputs(step: _Step, known: dict[str, Any], recording: Any, names: dict[Any,
 def _expected(step: _Step, known: dict[str, Any], recording: Any, results: dict[str, Any], written: "_Files") -> list[Any]:
     entries = []
     for name, text in step.check.items():
-        number, tensor, array = results[name]
+        tensor, array = results[name]
         entry = {"result": name, "tensor": array}
         text = step.replaced(text, known)
         if text.startswith("digest(") and text.endswith(")"):
             entry["digest"] = text[len("digest("):-1]
         elif text == "simulate":
-            if number is None:
-                raise ValueError(f"check: {name} is an argument; 'simulate' gives results only")
-            entry["file"] = written.of(step.simulated(known, number).raw)
+            entry["file"] = written.of(step.simulated(known, name).raw)
         else:
             entry |= _given(step, known, name, text, tensor, written)
         entries.append(entry)

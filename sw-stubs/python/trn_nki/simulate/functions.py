@@ -20,6 +20,14 @@ def _sigmoid(x: numpy.ndarray) -> numpy.ndarray:
     return numpy.where(x >= 0, 1 / (1 + power), power / (1 + power))
 
 
+def _from_half(x: numpy.ndarray, slope: float, value: numpy.ndarray) -> numpy.ndarray:
+    """1/2 + slope * x - c * x^3 near 0, where 1/2 + slope * x may be halfway between two FP32 values: the third term, too
+    small for FP64, decides."""
+    near = 0.5 + slope * x
+    near = numpy.where(x == 0, near, numpy.nextafter(near, numpy.where(x > 0, 0.0, 1.0)))
+    return numpy.where(numpy.abs(x) < 2.0 ** -12, near, value)
+
+
 def _normal(x: numpy.ndarray) -> numpy.ndarray:
     return _erfc(-x / _ROOT_2) / 2
 
@@ -59,13 +67,13 @@ def _sign(x: numpy.ndarray) -> numpy.ndarray:
 _FUNCTIONS: dict[Operator, Callable[[numpy.ndarray], numpy.ndarray]] = {
     op.copy: lambda x: x, op.square: lambda x: x * x, op.abs: numpy.abs, op.sign: _sign,
     op.relu: lambda x: numpy.where(numpy.isnan(x), x, numpy.where(x >= 0, x, 0.0)),
-    op.sigmoid: _sigmoid, op.tanh: numpy.tanh, op.exp: numpy.exp,
+    op.sigmoid: lambda x: _from_half(x, 0.25, _sigmoid(x)), op.tanh: numpy.tanh, op.exp: numpy.exp,
     op.gelu: lambda x: _times(x, _normal(x)),
     op.gelu_dx: lambda x: _derivative(x, _normal(x) + x * numpy.exp(-x * x / 2) / _ROOT_2PI),
     op.gelu_apprx_tanh: _gelu_tanh, op.gelu_apprx_sigmoid: lambda x: _times(x, _sigmoid(1.702 * x)),
     op.gelu_apprx_sigmoid_dx: _gelu_sigmoid_dx,
     op.silu: lambda x: _times(x, _sigmoid(x)),
-    op.silu_dx: lambda x: _derivative(x, _sigmoid(x) * (1 + x * _sigmoid(-x))),
+    op.silu_dx: lambda x: _derivative(x, _from_half(x, 0.5, _sigmoid(x) * (1 + x * _sigmoid(-x)))),
     op.softplus: _softplus, op.mish: lambda x: _times(x, numpy.tanh(_softplus(x))),
     op.erf: _erf, op.erf_dx: lambda x: 2 / math.sqrt(math.pi) * numpy.exp(-x * x),
     op.log: numpy.log, op.sin: numpy.sin, op.arctan: numpy.arctan, op.sqrt: numpy.sqrt,

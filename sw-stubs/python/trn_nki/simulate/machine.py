@@ -14,6 +14,7 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace import host_arrays
 from trn_nki.trace.instructions import Instruction, Loop, WhileLoop
 from trn_nki.trace.recording import Recording
+from trn_nki.trace.written import check_tiles
 from trn_nki.values.engines import engine, reduce_cmd
 
 _OPERATIONS = {**data_movement.OPERATIONS, **lanes.OPERATIONS, **matrices.OPERATIONS,
@@ -114,13 +115,15 @@ class SimulatedCore:
         function(self, instruction.arguments)
 
 
-def execute(recording: Recording) -> list[host_arrays.HostArray]:
-    """Runs all cores and returns the kernel's results in order. Raises KernelError."""
+def execute(recording: Recording, tensors: list[NkiTensor] | None = None) -> list[host_arrays.HostArray]:
+    """Runs all cores and returns the kernel's results in order, or other tensors in HBM. Raises KernelError."""
+    check_tiles(recording)
     shared: dict[Any, numpy.ndarray] = {}
     cores = [SimulatedCore(recorded, shared) for recorded in recording.cores]
     with numpy.errstate(all="ignore"):
         _take_turns(cores)
-    return [host_arrays.HostArray(cores[0].memory.read(output), output.dtype) for output in recording.outputs]
+    return [host_arrays.HostArray(cores[0].memory.read(output), output.dtype)
+            for output in (recording.outputs if tensors is None else tensors)]
 
 
 def _take_turns(cores: list[SimulatedCore]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a kernel that the kernel does not write, or writes in part."""
+"""Results and tiles that the kernel does not write."""
 from __future__ import annotations
 
 from typing import Any
@@ -28,6 +28,23 @@ def check_results(recording: Any) -> None:
         if not written[missing]:
             raise KernelError(f"result {number}, {tensor!r}, is not written at [{', '.join(str(i) for i in missing[:-1])}]",
                               "15.3", tensor.storage.place)
+
+
+def check_tiles(recording: Any) -> None:
+    """Raises KernelError for an instruction that reads a tile before anything has written to it.
+
+    Tiles at addresses that the kernel chose may hold what another tile wrote there; those of a loop's body, what an
+    earlier pass wrote.
+    """
+    for core in recording.cores:
+        written = set()
+        for one in instructions_of(core.body):
+            for view in one.reads if one.operation != "core_barrier" else ():
+                storage = view.storage
+                if storage not in written and view.is_on_chip and storage.address is None and storage.loop is None:
+                    raise KernelError(f"nisa.{one.operation} reads {view!r}, to which nothing has written "
+                                      f"({storage.place.file}:{storage.place.line})", "15.3", one.place)
+            written.update(view.storage for view in one.writes)
 
 
 def _elements(mask: numpy.ndarray, view: NkiTensor) -> numpy.ndarray:
