@@ -70,7 +70,7 @@ struct sync_options {
     std::string verb;  ///< read, set, inc, dec; get, set for events
     std::optional<std::uint32_t> core, top_sp;
     std::uint32_t index = 0;
-    std::int64_t value = 0;
+    std::optional<std::int64_t> value;
 };
 void semaphore(session& where, const sync_options& options, const output& out);
 void event(session& where, const sync_options& options, const output& out);

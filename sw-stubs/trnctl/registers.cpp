@@ -2,6 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "sw-stubs/trnctl/commands.h"
@@ -39,6 +43,19 @@ std::pair<trn_sync_block, std::uint32_t> block_of(const sync_options& options) {
         throw user_error("give --core N or --top-sp N");
     return options.core ? std::pair{TRN_SYNC_CORE, *options.core}
                         : std::pair{TRN_SYNC_TOP_SP, *options.top_sp};
+}
+
+/// The value of the verb; 0 for a verb that only reads. \throws user_error unless the verb takes
+/// what is given, from `min` to `max`
+std::int64_t value_of(const sync_options& options, std::int64_t min, std::int64_t max) {
+    const bool reads = options.verb == "read" || options.verb == "get";
+    if (reads && options.value) throw user_error(options.verb + " takes no value");
+    if (reads) return 0;
+    if (!options.value) throw user_error(options.verb + " needs a value");
+    if (*options.value < min || *options.value > max)
+        throw user_error(
+            fmt::format("{} takes {} to {}, not {}", options.verb, min, max, *options.value));
+    return *options.value;
 }
 
 }  // namespace
@@ -98,12 +115,13 @@ void poke(session& where, const spot& at, std::uint64_t value, unsigned width, c
 void semaphore(session& where, const sync_options& options, const output& out) {
     const auto [block, number] = block_of(options);
     const auto index = options.index;
-    const auto by = static_cast<std::uint32_t>(options.value);
+    using limits = std::numeric_limits<std::int32_t>;
+    const auto given = static_cast<std::int32_t>(
+        value_of(options, options.verb == "set" ? limits::min() : 0, limits::max()));
+    const auto by = static_cast<std::uint32_t>(given);
     where.run([&, block = block, number = number](device& chip) {
         chip.check(trn_probe(chip));
-        if (options.verb == "set")
-            chip.check(trn_semaphore_set(chip, block, number, index,
-                                         static_cast<std::int32_t>(options.value)));
+        if (options.verb == "set") chip.check(trn_semaphore_set(chip, block, number, index, given));
         if (options.verb == "inc")
             chip.check(trn_semaphore_increment(chip, block, number, index, by));
         if (options.verb == "dec")
@@ -117,11 +135,12 @@ void semaphore(session& where, const sync_options& options, const output& out) {
 
 void event(session& where, const sync_options& options, const output& out) {
     const auto [block, number] = block_of(options);
+    const auto set =
+        static_cast<std::uint32_t>(value_of(options, 0, std::numeric_limits<std::uint32_t>::max()));
     where.run([&, block = block, number = number](device& chip) {
         chip.check(trn_probe(chip));
         if (options.verb == "set")
-            chip.check(trn_event_set(chip, block, number, options.index,
-                                     static_cast<std::uint32_t>(options.value)));
+            chip.check(trn_event_set(chip, block, number, options.index, set));
         std::uint32_t value = 0;
         chip.check(trn_event_get(chip, block, number, options.index, &value));
         out.result({{"index", options.index}, {"value", value}},

@@ -6,11 +6,16 @@
 
 #include <algorithm>
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/units.h"
 
 namespace trn::cli {
 
@@ -151,9 +156,26 @@ command* command::callback(std::function<void()> runs) {
     return this;
 }
 
+namespace {
+
+/// A value of 32 bits. CLI11's own error does not name the limit.
+const CLI::Validator fits_unsigned{
+    [](std::string& text) -> std::string {
+        constexpr auto max = std::numeric_limits<unsigned>::max();
+        const auto number = config::parse_unsigned(text);
+        const auto* value = std::get_if<std::uint64_t>(&number);
+        return value != nullptr && *value > max ? fmt::format("{} is more than {}", text, max) : "";
+    },
+    ""};
+
+}  // namespace
+
 template <class T>
 option* command::add_option(const std::string& name, T& value, const std::string& description) {
-    return own(wrapped_.add_option(name, value, description));
+    auto* added = wrapped_.add_option(name, value, description);
+    if constexpr (std::is_same_v<T, unsigned> || std::is_same_v<T, std::optional<unsigned>>)
+        added->check(fits_unsigned);
+    return own(added);
 }
 #define TRN_OPTION_OF(...) \
     template option* command::add_option(const std::string&, __VA_ARGS__&, const std::string&)
@@ -163,6 +185,7 @@ TRN_OPTION_OF(std::int64_t);
 TRN_OPTION_OF(unsigned);
 TRN_OPTION_OF(std::uint64_t);
 TRN_OPTION_OF(double);
+TRN_OPTION_OF(std::optional<std::int64_t>);
 TRN_OPTION_OF(std::optional<unsigned>);
 TRN_OPTION_OF(std::optional<std::uint64_t>);
 TRN_OPTION_OF(std::optional<double>);
