@@ -128,6 +128,11 @@ location hbm(std::uint32_t stack, std::uint64_t offset) {
     return {location::kind::hbm, stack, offset};
 }
 
+/// The stack that is the farthest from stack 0: on another die, if the chip has several.
+std::uint32_t last_stack(const device& chip) {
+    return chip.info().stacks - 1;
+}
+
 }  // namespace
 
 void copy(session& where, const copy_options& options, const output& out) {
@@ -163,12 +168,14 @@ void bench(session& where, std::uint64_t largest, const output& out) {
         location from, to;
     };
     const auto base = TRN_HBM_RESERVED_BYTES;
-    const std::array directions{
-        direction{"host to HBM", {}, hbm(0, base)}, direction{"HBM to host", hbm(0, base), {}},
-        direction{"HBM to HBM, same stack", hbm(0, base), hbm(0, 4 * base * 16)},
-        direction{"HBM to HBM, other die", hbm(0, base), hbm(3, base)}};
     where.run([&](device& chip) {
         bring_up(chip);
+        const auto far = last_stack(chip);
+        const std::array directions{
+            direction{"host to HBM", {}, hbm(0, base)}, direction{"HBM to host", hbm(0, base), {}},
+            direction{"HBM to HBM, same stack", hbm(0, base), hbm(0, 4 * base * 16)},
+            direction{chip.info().dies > 1 ? "HBM to HBM, other die" : "HBM to HBM, other stack",
+                      hbm(0, base), hbm(far, base)}};
         if (!out.json)
             print("{:<24} {:>10} {:>14} {:>14} {:>12} {:>14}\n", "direction", "size", "simulated",
                   "rate", "wall", "rate");
@@ -198,11 +205,12 @@ void demo(session& where, std::uint64_t size, const output& out) {
     }
     const auto base = TRN_HBM_RESERVED_BYTES;
     where.run([&](device& chip) {
+        const auto far = hbm(last_stack(chip), base);
         copy_and_report(chip, {{}, hbm(0, base), size, std::nullopt, 1, true}, out);
-        copy_and_report(chip, {hbm(0, base), hbm(3, base), size, std::nullopt, 1, true}, out);
-        copy_and_report(chip, {hbm(3, base), {}, size, std::nullopt, 1, true}, out);
+        copy_and_report(chip, {hbm(0, base), far, size, std::nullopt, 1, true}, out);
+        copy_and_report(chip, {far, {}, size, std::nullopt, 1, true}, out);
         host_buffer last(chip, size);
-        chip.check(trn_copy(chip, 6, last.address(), hbm(3, base).address(chip, size), size));
+        chip.check(trn_copy(chip, far.core(chip), last.address(), far.address(chip, size), size));
         if (const auto wrong = pattern(1).check(last.bytes()))
             throw device_error(TRN_PROTOCOL_ERROR, "data mismatch: " + to_string(*wrong));
         out.result(
