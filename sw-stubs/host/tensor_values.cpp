@@ -61,6 +61,12 @@ std::vector<double> random_numbers(const trn_tensor& tensor, std::string_view te
     }
     if (arguments.size() < 2 || arguments.size() > 3 || arguments[0] > arguments[1])
         fail("'{}': expected random(LOW, HIGH) or random(LOW, HIGH, SEED)", text);
+    if (!std::isfinite(arguments[0]) || !std::isfinite(arguments[1]))
+        fail("'{}': LOW and HIGH must be finite", text);
+    constexpr double max_seed = 0x1p53;
+    if (arguments.size() == 3 && !(arguments[2] >= 0 && arguments[2] <= max_seed &&
+                                   arguments[2] == std::floor(arguments[2])))
+        fail("'{}': SEED must be a whole number from 0 to 2^53", text);
     const std::uint64_t own = arguments.size() == 3
                                   ? mix(static_cast<std::uint64_t>(std::llround(arguments[2])))
                                   : mix(seed) + hash_of(tensor.name);

@@ -46,6 +46,14 @@ TEST(TrnctlCommandLine, UsageErrorsExitWithStatus2AndASuggestion) {
     expect("--board trn3-chip copy host disk 64B", "is not a place");
     expect("--board trn3-chip memset hbm0 1MiB 256", "256");
     expect("--board trn3-chip sem raed 0 --core 0", "raed");
+    expect("--board trn3-chip sem set 1 4294967297 --core 0", "not 4294967297");
+    expect("--board trn3-chip sem inc 1 -1 --core 0", "0 to 2147483647");
+    expect("--board trn3-chip sem read 4294967297 --core 0", "is more than 4294967295");
+    expect("--board trn3-chip reset --cores 0x100000001", "is more than 4294967295");
+    expect("--board trn3-chip sem set 1 --core 0", "set needs a value");
+    expect("--board trn3-chip sem read 1 5 --core 0", "read takes no value");
+    expect("--board trn3-chip event set 1 4294967296 --core 0", "0 to 4294967295");
+    expect("--board trn3-chip event get 1 5 --core 0", "get takes no value");
     expect("--board trn3-chip bench --pattern incast", "--matrix");
     expect("--board trn3-chip bench --matrix --descriptor 65KiB", "64 KiB");
     expect("--board trn3-chip bench --matrix", "chips with links");
@@ -244,6 +252,8 @@ TEST(TrnctlProgram, WrongWordsAreUsageErrors) {
     expect("--in x", "--in x: expected TENSOR=VALUE");
     expect("--in z=1", "no tensor 'z'; it has x, y");
     expect("--check 'y=random(1)'", "expected random(LOW, HIGH)");
+    expect("--check 'y=random(0, 1, 1.5)'", "SEED must be a whole number");
+    expect("--check 'y=random(0, inf)'", "must be finite");
     expect("--check y=no-such-file", "no-such-file cannot be read: there is no such file, and it");
     expect("--check 'y=matmull(x, x)'",
            "'matmull(x, x)' is not random(LOW, HIGH), nor a reference");
@@ -475,6 +485,14 @@ TEST_F(TrnctlConnect, RuleThatFailsTheRunIsInItsSummaryAndStatus) {
     const auto log = run("cat " + (folder / "log")).output;
     EXPECT_THAT(log, HasSubstr("TRN-PCI-002 host-write-to-nothing"));
     EXPECT_THAT(log, HasSubstr("a misuse rule failed the run"));
+}
+
+TEST(TrnctlBoard, DemoAndBenchUseTheStacksOfEachChip) {
+    for (const std::string board : {"trn1-chip", "inf2-chip"})
+        for (const std::string words : {" demo --size 1MiB", " bench --largest 1KiB"}) {
+            const auto how = run(trnctl + " --board " + board + words);
+            EXPECT_EQ(how.status, 0) << board << words << "\n" << how.output;
+        }
 }
 
 TEST_F(TrnctlConnect, RunsTheDemo) {
