@@ -28,8 +28,13 @@ streamed_file::~streamed_file() {
 
 void streamed_file::open(int how) {
     if (path_.empty()) return;
-    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+    // O_NONBLOCK: opening a FIFO would otherwise wait for a reader.
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | how, 0666);
+    if (file_ < 0 && errno == ENXIO)
+        throw file_error(fmt::format(
+            "cannot write {}: no process reads this FIFO; start its reader first", path_));
     if (file_ < 0) throw std::system_error(errno, std::generic_category(), path_);
+    fcntl(file_, F_SETFL, fcntl(file_, F_GETFL) & ~O_NONBLOCK);
 }
 
 void streamed_file::flush() {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/kernel/trace.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "platform/framework/config/file.h"
+#include "platform/framework/unique_fd.h"
 #include "tests/support/scratch_folder.h"
 
 namespace {
@@ -52,6 +57,21 @@ TEST(TraceTest, TextHasOneLinePerEvent) {
 TEST(TraceTest, UnwritableFileIsAnError) {
     EXPECT_THROW(trace::open("/nonexistent/folder/x.trace"), std::system_error);
     EXPECT_FALSE(trace::on());
+}
+
+TEST(TraceTest, FifoWithoutAReaderIsAnErrorAndWithOneIsWritten) {
+    const trn::test::scratch_folder folder;
+    const auto path = folder / "fifo";
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    EXPECT_THROW(trace::open(path), trn::file_error);
+    EXPECT_FALSE(trace::on());
+    const trn::unique_fd reader(open(path.c_str(), O_RDONLY | O_NONBLOCK));
+    trace::open(path);
+    some_events();
+    trace::close();
+    char text[4096] = "";
+    EXPECT_GT(read(reader.get(), text, sizeof text - 1), 100);
+    EXPECT_THAT(text, testing::StartsWith("0 chip0.udma3 doorbell"));
 }
 
 TEST(TraceTest, DigestCoversTheTextEvenWhenNotWritten) {
