@@ -11,13 +11,27 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/kernel/trace_append.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 
 using rpc::code;
 using rpc::json;
+
+namespace {
+
+bool same_file(int a, int b) {
+    struct stat first {
+    }, second{};
+    return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+}  // namespace
 
 event_recording::event_recording(control& methods) {
     methods.methods().add(
@@ -66,6 +80,27 @@ void event_recording::start() {
     }
     ::unlink(path.c_str());
     started_ = true;
+}
+
+json event_recording::hand_over(std::vector<int>& descriptors) const {
+    if (is_open()) trace::flush();
+    if (started_) descriptors.push_back(file_.get());
+    return {{"recording", is_open()}, {"started", started_}};
+}
+
+void event_recording::take_over(const json& state, int file) {
+    unique_fd theirs(file);
+    const bool continues = is_open() && state["recording"] && same_file(theirs.get(), file_.get());
+    if (continues) return;
+    if (is_open()) trace::close();
+    file_ = std::move(theirs);
+    started_ = state["started"];
+    if (!state["recording"]) return;
+    try {
+        trace::append_to(fmt::format("/proc/self/fd/{}", file_.get()));
+    } catch (const std::system_error& why) {
+        log::error("trace", "the recording of events ends: {}", why.what());
+    }
 }
 
 json event_recording::describe() const {

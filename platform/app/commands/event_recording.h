@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "platform/framework/attach/control/control.h"
 #include "platform/framework/unique_fd.h"
@@ -20,6 +21,12 @@ public:
     ~event_recording();
     event_recording(const event_recording&) = delete;
     event_recording& operator=(const event_recording&) = delete;
+
+    /// The recording, for the process that continues with another state of the platform. Adds a
+    /// descriptor to `descriptors` if there is a file; the receiver's copy is its own.
+    rpc::json hand_over(std::vector<int>& descriptors) const;
+    /// Replaces this state's recording by one of hand_over(). `file`: its descriptor, or -1.
+    void take_over(const rpc::json& state, int file);
 
 private:
     rpc::json call(const rpc::parameters& p);

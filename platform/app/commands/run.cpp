@@ -83,8 +83,8 @@ public:
           streams_(io()),
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
-          states_(platform_.methods(), endpoints_, streams_, state_options()),
           events_(platform_.methods()),
+          states_(platform_.methods(), endpoints_, streams_, events_, state_options()),
           signals_(io(), SIGINT, SIGTERM),
           tick_(io()) {}
 
@@ -295,8 +295,8 @@ private:
     standard_streams streams_;
     const std::unique_ptr<recording::recorder> recorder_;
     endpoints endpoints_;
-    states states_;
     event_recording events_;
+    states states_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer tick_;
     std::optional<growing_file> uart_file_;

@@ -51,10 +51,12 @@ std::vector<standard_streams::unread> output_from(const json& list) {
 
 }  // namespace
 
-states::states(control& methods, endpoints& clients, standard_streams& output, config cfg)
+states::states(control& methods, endpoints& clients, standard_streams& output,
+               event_recording& events, config cfg)
     : methods_(methods),
       clients_(clients),
       output_(output),
+      events_(events),
       cfg_(std::move(cfg)),
       kept_(hooks_of(methods.loop().io(), [&clients, &output] {
           clients.drop_clients();
@@ -141,7 +143,9 @@ void states::leave(const std::string& name, const std::string& by) {
     methods_.end_waits({stop_reason::kind::restored, fmt::format("{} restored '{}'", by, name)});
     auto clients = clients_.hand_over();
     if (cfg_.flush) cfg_.flush();
+    auto events = events_.hand_over(clients.sockets);
     kept_.restore(name, {.state = {{"by", by},
+                                   {"events", std::move(events)},
                                    {"clients", std::move(clients.clients)},
                                    {"output", to_json(output_.give())}},
                          .descriptors = std::move(clients.sockets)});
@@ -151,6 +155,13 @@ void states::leave(const std::string& name, const std::string& by) {
 // been disconnected.
 void states::resume(const std::string& name, snapshots::handover_state carried) {
     auto& loop = methods_.loop();
+    const auto& events = carried.state["events"];
+    int file = -1;
+    if (events["started"]) {
+        file = carried.descriptors.back();
+        carried.descriptors.pop_back();
+    }
+    events_.take_over(events, file);
     if (trace::on())
         trace::event("platform", "restored",
                      {{"snapshot", name}, trace::hex("after", carried.traced.digest)});

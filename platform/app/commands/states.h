@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "platform/app/commands/event_recording.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/attach/control/control.h"
@@ -12,16 +13,17 @@
 namespace trn {
 
 /// The control methods `snapshot`, `restore` and `snapshots`: named states of a running platform
-/// (doc/decisions/0014). Clients stay connected: the restored process takes over their sockets, and
-/// the output that nobody has read yet.
+/// (doc/decisions/0014). Clients stay connected: the restored process takes over their sockets,
+/// the output that nobody has read yet, and the recording of events.
 class states {
 public:
     struct config {
         std::string never = {};            ///< reason to refuse all snapshots; empty: allowed
         std::function<void()> flush = {};  ///< flushes the buffers of open files
     };
-    /// Adds the methods to `methods`. `methods`, `clients` and `output` must outlive this object.
-    states(control& methods, endpoints& clients, standard_streams& output, config cfg);
+    /// Adds the methods to `methods`. All four must outlive this object.
+    states(control& methods, endpoints& clients, standard_streams& output, event_recording& events,
+           config cfg);
     /// Call at the end of the run. Further requests to end are ignored, since each waiting process
     /// may send one.
     void ends();
@@ -39,6 +41,7 @@ private:
     control& methods_;
     endpoints& clients_;
     standard_streams& output_;
+    event_recording& events_;
     const config cfg_;
     snapshots kept_;
 };

@@ -16,9 +16,9 @@
 
 namespace trn {
 
-streamed_file::streamed_file(std::string path) : path_(std::move(path)) {
+streamed_file::streamed_file(std::string path, mode how) : path_(std::move(path)) {
     check_not_read(path_);
-    open(O_TRUNC);
+    open(how == mode::append ? O_APPEND : O_TRUNC);
 }
 
 streamed_file::~streamed_file() {

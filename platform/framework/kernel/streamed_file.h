@@ -10,8 +10,9 @@ namespace trn {
 /// returns the reason, and further text is dropped.
 class streamed_file {
 public:
+    enum class mode { replace, append };
     /// "": writes nothing. \throws std::system_error, file_error (check_not_read())
-    explicit streamed_file(std::string path);
+    explicit streamed_file(std::string path, mode how = mode::replace);
     ~streamed_file();
     streamed_file(const streamed_file&) = delete;
     streamed_file& operator=(const streamed_file&) = delete;

@@ -59,8 +59,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<writer> make_text_writer(const std::string& path) {
-    return std::make_unique<text_writer>(path);
+std::unique_ptr<writer> make_text_writer(const std::string& path, streamed_file::mode how) {
+    return std::make_unique<text_writer>(path, how);
 }
 
 }  // namespace trn::trace

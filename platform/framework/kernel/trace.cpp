@@ -6,6 +6,7 @@
 
 #include "platform/framework/kernel/perfetto_writer.h"
 #include "platform/framework/kernel/text_writer.h"
+#include "platform/framework/kernel/trace_append.h"
 #include "platform/framework/log.h"
 
 namespace trn::trace {
@@ -32,6 +33,13 @@ void open(const std::string& path) {
         sink = make_perfetto_writer(path);
     else
         sink = make_text_writer(path);
+    detail::on = true;
+}
+
+void append_to(const std::string& path) {
+    close();
+    failed.clear();
+    sink = make_text_writer(path, streamed_file::mode::append);
     detail::on = true;
 }
 

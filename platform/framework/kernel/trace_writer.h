@@ -15,7 +15,8 @@ namespace trn::trace {
 class writer {
 public:
     /// "": writes nothing. \throws std::system_error
-    explicit writer(const std::string& path) : file_(path) {}
+    explicit writer(const std::string& path, streamed_file::mode how = streamed_file::mode::replace)
+        : file_(path, how) {}
     virtual ~writer() = default;
     writer(const writer&) = delete;
     writer& operator=(const writer&) = delete;

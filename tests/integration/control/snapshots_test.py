@@ -125,6 +125,34 @@ class SnapshotsTest(unittest.TestCase):
             self.assertEqual(parts[0][kept:], parts[1])
             self.assertEqual(parts[1], parts[2])
 
+    def test_recording_of_events_continues_over_restores(self):
+        with platform("--paused", board="trn3-chip") as running, running.connect() as p:
+            p.run(until="100 us")
+            p.snapshot(name="before")  # no recording yet
+            p.trace(command="start")
+            p.run(**{"for": "1 ms"})
+            p.snapshot(name="during")
+            first = p.trace(command="read", offset=0)["text"]
+            self.assertGreater(first.count("\n"), 1)
+            p.restore(name="before")
+            self.assertTrue(p.trace(command="status")["recording"])
+            p.run(**{"for": "1 ms"})
+            text = p.trace(command="read", offset=0)["text"]
+            self.assertEqual(text[:len(first)], first)
+            again = text[len(first):].splitlines()
+            self.assertIn(" restored snapshot=\"before\"", again[0])
+            self.assertEqual([line.split(" op=")[0] for line in again[1:]],
+                             [line.split(" op=")[0] for line in first.splitlines()])
+            p.trace(command="stop")
+            p.restore(name="during")  # it recorded
+            self.assertFalse(p.trace(command="status")["recording"])
+            p.run(**{"for": "1 ms"})
+            self.assertEqual(p.trace(command="read", offset=0)["text"], text)
+            p.trace(command="start")  # another file
+            p.restore(name="during")
+            p.run(**{"for": "10 us"})
+            self.assertTrue(p.trace(command="read", offset=0)["text"].splitlines()[0].split()[2] == "restored")
+
     def test_console_clients_stay_connected_and_receive_repeated_output(self):
         uart = "mgmt.uart"
         with platform("--uart", "socket", "--paused") as running, running.connect() as p:

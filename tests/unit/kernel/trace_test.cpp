@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "platform/framework/config/file.h"
+#include "platform/framework/kernel/trace_append.h"
 #include "platform/framework/unique_fd.h"
 #include "tests/support/scratch_folder.h"
 
@@ -72,6 +73,18 @@ TEST(TraceTest, FifoWithoutAReaderIsAnErrorAndWithOneIsWritten) {
     char text[4096] = "";
     EXPECT_GT(read(reader.get(), text, sizeof text - 1), 100);
     EXPECT_THAT(text, testing::StartsWith("0 chip0.udma3 doorbell"));
+}
+
+TEST(TraceTest, LinesAreAppendedAndOperationsContinue) {
+    const trn::test::scratch_folder folder;
+    const auto path = folder / "events.trace";
+    std::ofstream(path) << "an earlier line\n";
+    trace::resume_after({.digest = 0, .operations = 41, .returns = 0});
+    trace::append_to(path);
+    EXPECT_EQ(trace::new_operation(), 42u);
+    trace::event("chip0.mgmt", "trap");
+    trace::close();
+    EXPECT_EQ(contents(path), "an earlier line\n0 chip0.mgmt trap\n");
 }
 
 TEST(TraceTest, DigestCoversTheTextEvenWhenNotWritten) {
