@@ -68,9 +68,15 @@ void console_input::read_more() {
     rest_ = {buffer_.data(), static_cast<std::size_t>(count)};
 }
 
+// Waits before it reads: a FIFO that no process has opened for writing yet reads as ended. A file
+// supports no wait.
 void console_input::receive() {
-    stream_->async_read_some(asio::buffer(buffer_), [this](auto error, std::size_t count) {
+    stream_->async_wait(stream_->wait_read, [this](auto error) {
         if (error == asio::error::operation_aborted) return;
+        std::size_t count = 0;
+        if (!error || error == asio::error::operation_not_supported)
+            count = stream_->read_some(asio::buffer(buffer_), error);
+        if (error == asio::error::would_block) return receive();
         if (error) return end();
         rest_ = {buffer_.data(), count};
         feed();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <fstream>
@@ -153,9 +154,12 @@ TEST_F(Exec, DeviceTreeListsTheMachinesDevices) {
 TEST_F(Exec, StandardInputReachesTheUart) {
     const std::string text = "one\ntwo\nand a third line\nend\n";
     std::ofstream(file_) << text;
+    const std::string fifo = folder_ / "fifo";
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
     for (const auto& way :
          {"--input " + file_, "--input - < " + file_, "--input - < <(cat " + file_ + ")",
-          "--input <(sleep 0.1; cat " + file_ + ")"}) {
+          "--input <(sleep 0.1; cat " + file_ + ")",
+          "--input " + fifo + " & sleep 0.2; cat " + file_ + " > " + fifo + "; wait $!"}) {
         const result r =
             trn::test::run("bash -c '" TRNVP " exec " + guests + "echo.elf " + way + "'");
         EXPECT_EQ(r.status, 42) << way;
