@@ -20,6 +20,11 @@ std::uint64_t nanoseconds(const sc_core::sc_time& time) {
     return time.value() / sc_core::sc_time(1, sc_core::SC_NS).value();
 }
 
+/// False where time cannot pass: a device may end after the last process.
+bool can_wait() {
+    return sc_core::sc_get_current_process_handle().valid();
+}
+
 template <typename T>
 std::span<std::uint8_t> bytes_of(T& value) {
     return {reinterpret_cast<std::uint8_t*>(&value), sizeof value};
@@ -83,7 +88,7 @@ void host_cpu::carry_out(const std::function<void()>& work) {
     } catch (const sc_core::sc_unwind_exception&) {
         throw;  // the kernel ends the process
     } catch (...) {
-        failure_ = std::current_exception();
+        if (!failure_) failure_ = std::current_exception();
     }
     --running_;
 }
@@ -100,6 +105,7 @@ void host_cpu::on_log(std::function<void(trn_log_level, const std::string&)> sin
 /// so that accesses stay in order.
 template <typename Access>
 int host_cpu::access(sc_core::sc_time cost, Access&& perform) {
+    if (!can_wait()) return -ENODEV;
     sc_core::sc_time delay = cost;
     const bool done = [&] {
         const trace::on_behalf_of it(posting_);
@@ -174,12 +180,14 @@ trn_transport host_cpu::transport() {
     t.config_read = [](void* c, std::uint32_t offset, std::uint32_t width, std::uint32_t* value) {
         *value = 0;
         if (width > sizeof *value) return -EINVAL;
+        if (!can_wait()) return -ENODEV;
         self(c).function_.config_read(offset, bytes_of(*value).first(width));
         sc_core::wait(self(c).cfg_.read_cost);
         return 0;
     };
     t.config_write = [](void* c, std::uint32_t offset, std::uint32_t width, std::uint32_t value) {
         if (width > sizeof value) return -EINVAL;
+        if (!can_wait()) return -ENODEV;
         self(c).function_.config_write(offset, bytes_of(value).first(width));
         sc_core::wait(self(c).cfg_.write_cost);
         return 0;
@@ -189,7 +197,11 @@ trn_transport host_cpu::transport() {
     };
     t.dma_free = [](void* c, const trn_dma_memory* memory) { self(c).free(*memory); };
     t.wait = [](void*, std::uint64_t ns) {
-        sc_core::wait(sc_core::sc_time(static_cast<double>(ns), sc_core::SC_NS));
+        if (!can_wait()) return -ENODEV;
+        const std::uint64_t unit = sc_core::sc_time(1, sc_core::SC_NS).value();
+        const auto left = sc_core::sc_max_time() - sc_core::sc_time_stamp();
+        sc_core::wait(
+            sc_core::sc_time::from_value(std::min<std::uint64_t>(ns, left.value() / unit) * unit));
         return 0;
     };
     t.now = [](void*) { return nanoseconds(sc_core::sc_time_stamp()); };

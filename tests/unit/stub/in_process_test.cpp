@@ -103,6 +103,28 @@ TEST_F(HostCpu, AccessesOutsideBarsAndConfigSpaceAreErrors) {
     });
 }
 
+TEST_F(HostCpu, AccessesOutsideAProcessAreRefusedSinceTimeCannotPass) {
+    std::uint32_t value = 0;
+    EXPECT_EQ(door.bar_read32(door.context, 0, 8, &value), -ENODEV);
+    EXPECT_EQ(door.bar_write32(door.context, 0, 8, 0x1234), -ENODEV);
+    EXPECT_EQ(door.config_read(door.context, 4, 2, &value), -ENODEV);
+    EXPECT_EQ(door.config_write(door.context, 4, 2, 0), -ENODEV);
+    EXPECT_EQ(door.wait(door.context, 1000), -ENODEV);
+    EXPECT_TRUE(function.words.empty());
+}
+
+TEST_F(HostCpu, WaitBeyondTheEndOfTimeLastsUntilThen) {
+    bool ended = false;
+    sc_start(SC_ZERO_TIME);
+    host.run([&] {
+        door.wait(door.context, ~0ull);
+        ended = true;
+    });
+    sc_start(1000, SC_SEC);
+    EXPECT_FALSE(ended);
+    EXPECT_GT(sc_time_to_pending_activity(), sc_time(1e6, SC_SEC));
+}
+
 TEST_F(HostCpu, AllocatesZeroedMemoryReachableByTheFunction) {
     trn_dma_memory first{}, second{}, third{};
     EXPECT_EQ(door.dma_alloc(door.context, 5000, &first), 0);
