@@ -8,14 +8,19 @@
 
 #define BOUNCE_BYTES (UINT64_C(1) << 20)
 
-static trn_status usable_ring(trn_device* device, uint32_t core, trn_ring** ring) {
-    trn_status status = trn_need_ready(device);
-    if (status == TRN_OK) status = trn_need_core(device, core);
-    if (status != TRN_OK) return status;
-    if (device->transport.kernel)
+trn_status trn_need_copy_queues(trn_device* device) {
+    const trn_status status = trn_need_ready(device);
+    if (status == TRN_OK && device->transport.kernel)
         return trn_fail(device, TRN_NOT_SUPPORTED,
                         "the copy queues are the kernel driver's: only trn_write and trn_read "
                         "can use them");
+    return status;
+}
+
+static trn_status usable_ring(trn_device* device, uint32_t core, trn_ring** ring) {
+    trn_status status = trn_need_copy_queues(device);
+    if (status == TRN_OK) status = trn_need_core(device, core);
+    if (status != TRN_OK) return status;
     *ring = &device->copy_rings[core];
     if ((*ring)->broken != TRN_OK)
         return trn_fail(
@@ -219,7 +224,7 @@ trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, u
 }
 
 trn_status trn_restart_queue(trn_device* device, uint32_t core) {
-    trn_status status = trn_need_ready(device);
+    trn_status status = trn_need_copy_queues(device);
     if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
     trn_ring* ring = &device->copy_rings[core];

@@ -120,6 +120,8 @@ bool trn_host_memory_holds(const trn_device* device, uint64_t iova, uint64_t siz
 trn_status trn_need_probe(trn_device* device);
 trn_status trn_need_ready(trn_device* device);
 trn_status trn_need_core(trn_device* device, uint32_t core);
+/* As trn_need_ready; TRN_NOT_SUPPORTED: the queues belong to a kernel driver. */
+trn_status trn_need_copy_queues(trn_device* device);
 
 trn_status trn_need_engine(trn_device* device, uint32_t engine, uint32_t queue);
 
@@ -135,6 +137,10 @@ void trn_queue_park(trn_device* device, uint32_t engine, uint32_t queue);
 
 /* Releases all rings of the caller, also those from before the last probe. */
 void trn_user_rings_drop(trn_device* device);
+
+/* Parks the host-transfer queues of these cores, and those of trn_host_queue_open on their engines,
+ * that may access memory which is freed next. */
+void trn_copies_stop(trn_device* device, uint32_t core_map);
 
 /* Frees the queues of trn_host_queue_open on the engines of these cores. */
 void trn_host_queues_drop(trn_device* device, uint32_t core_map);

@@ -63,6 +63,10 @@ void trn_ring_close(trn_device* device, trn_ring* ring, trn_status why) {
     ring->broken = TRN_NOT_READY;
 }
 
+bool trn_ring_is_in_use(const trn_ring* ring) {
+    return ring->m2s.host && (ring->oldest != ring->newest || ring->broken != TRN_OK);
+}
+
 void trn_ring_restart(trn_device* device, trn_ring* ring) {
     end_all(ring, TRN_ABORTED);
     /* The queue reset comes first: until then the device may still read the old descriptors. */

@@ -11,6 +11,8 @@ trn_status trn_ring_open(trn_device* device, trn_ring* ring, uint32_t engine, ui
                          uint32_t length);
 /* Frees the memory and ends running jobs with `why`, without register accesses. */
 void trn_ring_close(trn_device* device, trn_ring* ring, trn_status why);
+/* Whether the device may access the memory of a job that runs, or that was given up. */
+bool trn_ring_is_in_use(const trn_ring* ring);
 /* Sets the queue up again with empty rings and ends running jobs with TRN_ABORTED. */
 void trn_ring_restart(trn_device* device, trn_ring* ring);
 

@@ -61,7 +61,7 @@ static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, 
 
 static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size) {
     trn_device_info info;
-    const trn_status status = trn_need_ready(device);
+    const trn_status status = trn_need_copy_queues(device);
     if (status != TRN_OK) return status;
     trn_get_info(device, &info);
     if (stack >= info.stacks || offset % STEP || size % STEP || size == 0 ||

@@ -32,7 +32,7 @@ static trn_status open_queue(trn_device* device, uint32_t engine, uint32_t queue
 }
 
 trn_status trn_host_queue_open(trn_device* device, uint32_t core, uint32_t* queue) {
-    trn_status status = trn_need_ready(device);
+    trn_status status = trn_need_copy_queues(device);
     if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
     const uint32_t engine = host_engine(device, core);
@@ -62,6 +62,19 @@ trn_status trn_host_queue_close(trn_device* device, uint32_t core, uint32_t queu
     trn_queue_park(device, device->map->user_engines + engine, queue);
     close_ring_of(device, engine, queue, TRN_ABORTED);
     return trn_mmio_end(device);
+}
+
+void trn_copies_stop(trn_device* device, uint32_t core_map) {
+    trn_mmio_begin(device);
+    for (uint32_t core = 0; core < device->map->cores; ++core) {
+        if (!(core_map >> core & 1)) continue;
+        const trn_ring* own = &device->copy_rings[core];
+        if (trn_ring_is_in_use(own)) trn_queue_park(device, own->engine, own->queue);
+        for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue) {
+            const trn_ring* more = device->more_rings[host_engine(device, core)][queue];
+            if (more && trn_ring_is_in_use(more)) trn_queue_park(device, more->engine, queue);
+        }
+    }
 }
 
 void trn_host_queues_drop(trn_device* device, uint32_t core_map) {
@@ -138,7 +151,7 @@ static bool uses_window(trn_device* device, const transfer* copy, uint32_t* stac
 trn_status trn_zero_copy(trn_device* device, uint32_t core, uint32_t queue, uint64_t inside,
                          const trn_buffer* buffer, uint64_t offset, uint64_t size,
                          trn_direction direction) {
-    trn_status status = trn_need_ready(device);
+    trn_status status = trn_need_copy_queues(device);
     if (status == TRN_OK) status = trn_need_core(device, core);
     if (status == TRN_OK) status = trn_need_range(device, inside, size);
     if (status != TRN_OK) return status;

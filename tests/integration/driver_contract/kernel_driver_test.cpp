@@ -221,6 +221,10 @@ TEST_P(DriverContract, KeepsTheCopyQueuesOfTheKernelDriverFromItsProcess) {
             const std::uint64_t address = trn_hbm_address(process, 0, 64 << 20);
             EXPECT_EQ(trn_copy(process, 0, address, address + 4096, 64), TRN_NOT_SUPPORTED);
             EXPECT_THAT(trn_last_error(process), testing::HasSubstr("kernel driver's"));
+            std::uint32_t queue = 0;
+            EXPECT_EQ(trn_restart_queue(process, 0), TRN_NOT_SUPPORTED);
+            EXPECT_EQ(trn_host_queue_open(process, 0, &queue), TRN_NOT_SUPPORTED);
+            EXPECT_EQ(trn_scrub(process, 0, 64 << 20, 1 << 20, 0), TRN_NOT_SUPPORTED);
         });
     });
 }

@@ -4,6 +4,7 @@
 
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "tests/unit/stub/fake_device.h"
 
@@ -240,6 +241,35 @@ TEST_F(StubCopy, CopyInFlightIsAbortedByACoreReset) {
     EXPECT_EQ(trn_wait(device, job), TRN_ABORTED);
     chip.rings_run = true;
     EXPECT_EQ(trn_copy(device, 1, 0x2000000, 0x1000000, 100), TRN_OK) << error();
+}
+
+TEST_F(StubCopy, CoreResetStopsTheQueuesWhoseMemoryItFrees) {
+    std::uint32_t queue = 0;
+    ASSERT_EQ(trn_host_queue_open(device, 1, &queue), TRN_OK) << error();
+    trn_buffer buffer{};
+    ASSERT_EQ(trn_buffer_alloc(device, 100'000, &buffer), TRN_OK);
+    chip.rings_run = false;
+    ASSERT_EQ(trn_zero_copy(device, 1, queue, 0x2000000, &buffer, 0, 100'000, TRN_TO_DEVICE),
+              TRN_TIMED_OUT);
+    const auto base = fake_device::engine_base(128) + TRN_UDMA_M2S_Q_BASE_LO_OFFSET(queue);
+    const auto busy = chip.bar0[base];
+    ASSERT_EQ(trn_reset_cores(device, 0x2), TRN_OK) << error();
+    EXPECT_NE(chip.bar0[base], busy);
+    trn_buffer_free(device, &buffer);
+}
+
+TEST_F(StubCopy, EndOfTheDeviceStopsCopiesThatRun) {
+    chip.rings_run = false;
+    trn_job job = 0;
+    ASSERT_EQ(trn_submit(device, 1, 0x2000000, 0x1000000, 100, &job), TRN_OK);
+    // The first two cores share a host-transfer engine: idle queues are left alone.
+    const auto base_of = [&](std::uint32_t queue) {
+        return chip.bar0[fake_device::engine_base(128) + TRN_UDMA_M2S_Q_BASE_LO_OFFSET(queue)];
+    };
+    const auto idle = base_of(0), busy = base_of(1);
+    trn_destroy(std::exchange(device, nullptr));
+    EXPECT_EQ(base_of(0), idle);
+    EXPECT_NE(base_of(1), busy);
 }
 
 TEST_F(StubCopy, AsynchronousJobsEndInOrderAndKeepTheirResult) {
