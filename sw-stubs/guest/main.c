@@ -45,14 +45,20 @@ static bool check_all(struct subject* subjects, int count) {
     return all;
 }
 
-static bool run_on_all(struct subject* subjects, int count, char** words, int word_count) {
+static bool run_on_all(struct subject* subjects, int count, uint32_t core, char** words,
+                       int word_count) {
     bool all = true;
     for (int i = 0; i < count; ++i)
         all = open_subject(&subjects[i]) &&
-              run_program(&subjects[i], (uint32_t)strtoul(words[0], NULL, 0), words[1], words + 2,
-                          word_count - 2) &&
-              all;
+              run_program(&subjects[i], core, words[0], words + 1, word_count - 1) && all;
     return all;
+}
+
+static bool read_core(const char* text, uint32_t* core) {
+    char* end = NULL;
+    const unsigned long number = strtoul(text, &end, 0);
+    *core = (uint32_t)number;
+    return *text >= '0' && *text <= '9' && *end == 0 && number < 256;
 }
 
 static int find_devices(struct subject* subjects) {
@@ -95,8 +101,9 @@ static int usage(void) {
         "       trn-guest elect     find this machine's node id in its pod\n"
         "       trn-guest program [--via sysfs|neuron] CORE SET [TENSOR=FILE ...]\n"
         "                           run a program set on a core of every device: inputs from\n"
-        "                           files, outputs compared with files; `neuron` is the\n"
-        "                           public driver, which must be loaded\n"
+        "                           files, outputs compared with files; of an inout tensor\n"
+        "                           the first file is written, a second one compared; `neuron`\n"
+        "                           is the public driver, which must be loaded\n"
         "       trn-guest count N   nothing but whether there are N devices\n"
         "       trn-guest errors    let PCI functions and bridges report errors, as firmware does\n"
         "       trn-guest end STATUS PORT   end QEMU through its debug exit device\n");
@@ -133,7 +140,8 @@ int main(int argc, char** argv) {
         return strcmp(text, argv[2]) == 0 ? 0 : 1;
     }
     if (argc == 4 && strcmp(command, "end") == 0) return end_machine(argv[2], argv[3]);
-    if (runs ? argc < 4 : argc > 2) return usage();
+    uint32_t core = 0;
+    if (runs ? argc < 4 || !read_core(argv[2], &core) : argc > 2) return usage();
     if (count <= 0) {
         if (via_driver)
             fprintf(stderr, "trn-guest: no /dev/neuron0: the public driver is not loaded\n");
@@ -143,7 +151,7 @@ int main(int argc, char** argv) {
     }
     bool ok = false;
     if (runs)
-        ok = run_on_all(subjects, count, argv + 2, argc - 2);
+        ok = run_on_all(subjects, count, core, argv + 3, argc - 3);
     else if (strcmp(command, "check") == 0)
         ok = check_all(subjects, count);
     else if (strcmp(command, "bench") == 0)

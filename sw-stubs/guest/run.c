@@ -23,12 +23,15 @@ static void* read_file(const struct subject* at, const char* name, uint64_t* siz
     return bytes;
 }
 
-/* Writes an input, or compares an output, with the file's bytes. */
-static bool handle(const struct subject* at, trn_program* program, uint32_t number, bool after,
-                   const char* file) {
+/* Writes an input, or compares an output, with the file's bytes. `again`: the second file of the
+ * tensor, which has the result of an inout tensor. */
+static bool handle(const struct subject* at, trn_program* program, uint32_t number, bool again,
+                   bool after, const char* file) {
     trn_tensor t;
     trn_program_tensor(program, number, &t);
-    if (after != (t.role == TRN_TENSOR_OUT)) return true;
+    if (again && t.role != TRN_TENSOR_INOUT)
+        return wrong(at, "program", "tensor %s is given twice", t.name);
+    if (after != (again || t.role == TRN_TENSOR_OUT)) return true;
     uint64_t size = 0;
     uint8_t* bytes = read_file(at, file, &size);
     if (!bytes) return false;
@@ -37,6 +40,7 @@ static bool handle(const struct subject* at, trn_program* program, uint32_t numb
                                  (unsigned long long)size, t.name, (unsigned long long)t.bytes);
     if (ok && !after) ok = good(at, "program", trn_program_write(program, number, 0, bytes, size));
     uint8_t* found = ok && after ? malloc(size) : NULL;
+    if (ok && after && !found) ok = wrong(at, "program", "no memory for tensor %s", t.name);
     if (found) {
         ok = good(at, "program", trn_program_read(program, number, 0, found, size));
         for (uint64_t i = 0; ok && i < size; ++i)
@@ -49,18 +53,26 @@ static bool handle(const struct subject* at, trn_program* program, uint32_t numb
     return ok;
 }
 
+/* The file of TENSOR=FILE, and the tensor's number; NULL: no tensor of the program. */
+static const char* split(trn_program* program, const char* pair, uint32_t* number) {
+    char name[64] = "";
+    const char* sign = strchr(pair, '=');
+    if (sign && (size_t)(sign - pair) < sizeof name) memcpy(name, pair, (size_t)(sign - pair));
+    return sign && trn_program_find_tensor(program, name, number) ? sign + 1 : NULL;
+}
+
 static bool handle_all(const struct subject* at, trn_program* program, bool after, char** pairs,
                        int count) {
     for (int i = 0; i < count; ++i) {
-        char name[64] = "";
-        const char* sign = strchr(pairs[i], '=');
-        if (sign && (size_t)(sign - pairs[i]) < sizeof name)
-            memcpy(name, pairs[i], (size_t)(sign - pairs[i]));
-        uint32_t number = 0;
-        if (!sign || !trn_program_find_tensor(program, name, &number))
+        uint32_t number = 0, other = 0;
+        const char* file = split(program, pairs[i], &number);
+        if (!file)
             return wrong(at, "program", "%s: expected TENSOR=FILE with a tensor of the program",
                          pairs[i]);
-        if (!handle(at, program, number, after, sign + 1)) return false;
+        bool again = false;
+        for (int earlier = 0; earlier < i; ++earlier)
+            if (split(program, pairs[earlier], &other) && other == number) again = true;
+        if (!handle(at, program, number, again, after, file)) return false;
     }
     return true;
 }
