@@ -52,11 +52,12 @@ bool qemu_monitor::connect() {
 }
 
 void qemu_monitor::write() {
-    asio::async_write(socket_, asio::buffer(unsent_.front()), [this](auto error, std::size_t) {
-        if (error) return;
-        unsent_.pop_front();
-        if (!unsent_.empty()) write();
-    });
+    asio::async_write(socket_, asio::buffer(unsent_.front()),
+                      [this, at = connection_](auto error, std::size_t) {
+                          if (error || at != connection_) return;
+                          unsent_.pop_front();
+                          if (!unsent_.empty()) write();
+                      });
 }
 
 void qemu_monitor::read() {
@@ -78,6 +79,7 @@ void qemu_monitor::read() {
 void qemu_monitor::disconnect() {
     boost::system::error_code ignored;
     socket_.close(ignored);
+    ++connection_;
     unsent_.clear();
     waiting_.clear();
     line_.clear();

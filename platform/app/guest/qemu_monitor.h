@@ -36,6 +36,7 @@ private:
 
     const std::filesystem::path path_;
     boost::asio::local::stream_protocol::socket socket_;
+    unsigned connection_ = 0;  // its number: a write may end after the disconnection
     std::deque<std::string> unsent_;
     std::deque<reply> waiting_;  // replies to the commands that were sent
     std::array<char, 4096> bytes_{};
