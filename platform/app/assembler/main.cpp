@@ -30,7 +30,9 @@ struct options {
 
 void write(const std::string& name, std::string_view content) {
     if (name.empty() || name == "-") {
-        std::fwrite(content.data(), 1, content.size(), stdout);
+        const bool all = std::fwrite(content.data(), 1, content.size(), stdout) == content.size();
+        if (!all || std::fflush(stdout) != 0)
+            throw trn::file_error("cannot write to standard output");
         return;
     }
     trn::check_not_read(name);
