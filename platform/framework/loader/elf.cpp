@@ -60,6 +60,7 @@ struct reader {
         std::size_t count = 0;
         if (elf_getphdrnum(elf, &count) != 0) refuse("truncated: no program headers");
         if (count > max_segments) refuse("has " + std::to_string(count) + " segments");
+        std::uint64_t loaded = 0;
         for (std::size_t i = 0; i < count; ++i) {
             GElf_Phdr segment;
             if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr)
@@ -74,6 +75,9 @@ struct reader {
                 refuse(which + " is larger in the file than in memory");
             if (segment.p_paddr + (segment.p_memsz - 1) < segment.p_paddr)
                 refuse(which + " runs over the end of the address space");
+            // Segments that share the file's bytes could have any number of them together.
+            loaded += segment.p_filesz;
+            if (loaded > image.size()) refuse("its segments have more bytes than the file");
             const auto bytes = image.subspan(offset, segment.p_filesz);
             result.segments.push_back(
                 {segment.p_paddr, segment.p_memsz, {bytes.begin(), bytes.end()}});
@@ -81,8 +85,10 @@ struct reader {
         if (result.segments.empty()) refuse("has nothing to load");
     }
 
-    /// Reads symbols; skips unreadable ones, since they are only used for names.
+    /// Reads symbols; skips unreadable ones, since they are only used for names. Names that share
+    /// the file's bytes could have any length together.
     void read_symbols(elf_program& result) const {
+        std::uint64_t length = 0;
         for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
             GElf_Shdr header;
             if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_SYMTAB) continue;
@@ -95,6 +101,8 @@ struct reader {
                 if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
                 const char* const text = elf_strptr(elf, header.sh_link, symbol.st_name);
                 if (text == nullptr || *text == '\0' || symbol.st_shndx == SHN_UNDEF) continue;
+                length += std::strlen(text);
+                if (length > image.size()) return;
                 result.symbols.emplace(text, symbol.st_value);
                 if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
                     result.functions.emplace(symbol.st_value, text);
@@ -165,10 +173,10 @@ std::optional<flat_program> flatten(const elf_program& program, std::uint64_t li
     for (const auto& segment : program.segments) {
         if (segment.bytes.empty()) continue;
         first = std::min(first, segment.address);
-        last = std::max(last, segment.address + segment.bytes.size());
+        last = std::max(last, segment.address + (segment.bytes.size() - 1));
     }
-    if (last <= first || last - first > limit) return std::nullopt;
-    flat_program flat{first, std::vector<std::uint8_t>(last - first)};
+    if (last < first || last - first >= limit) return std::nullopt;
+    flat_program flat{first, std::vector<std::uint8_t>(last - first + 1)};
     for (const auto& segment : program.segments)
         if (!segment.bytes.empty())
             std::ranges::copy(segment.bytes, flat.bytes.begin() + static_cast<std::ptrdiff_t>(

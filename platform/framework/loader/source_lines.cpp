@@ -21,6 +21,11 @@ struct place {
     int line = 0;
 };
 
+/// A name of libdw, which is null where the file's debug information is broken.
+std::string text(const char* name) {
+    return name == nullptr ? "" : name;
+}
+
 /// The place of the call that was inlined.
 place call_of(Dwarf_Die& unit, Dwarf_Die& inlined) {
     Dwarf_Attribute attribute;
@@ -31,14 +36,14 @@ place call_of(Dwarf_Die& unit, Dwarf_Die& inlined) {
         dwarf_formudata(dwarf_attr(&inlined, DW_AT_call_line, &attribute), &line) != 0 ||
         dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count)
         return {};
-    return {dwarf_filesrc(files, file, nullptr, nullptr), static_cast<int>(line)};
+    return {text(dwarf_filesrc(files, file, nullptr, nullptr)), static_cast<int>(line)};
 }
 
 /// The innermost function at `pc` that is not defined in a header.
 std::string describe(Dwarf_Die& unit, std::uint64_t pc) {
     Dwarf_Line* row = dwarf_getsrc_die(&unit, pc);
     if (row == nullptr) return {};
-    place here{dwarf_linesrc(row, nullptr, nullptr)};
+    place here{text(dwarf_linesrc(row, nullptr, nullptr))};
     dwarf_lineno(row, &here.line);
     // First search by address, then for the enclosing scopes: the first search alone would continue
     // where an inlined function is declared, not where it is called.

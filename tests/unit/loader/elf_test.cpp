@@ -133,4 +133,64 @@ TEST(ElfLoader, RefusesInconsistentSizes) {
     EXPECT_EQ(complaint(image), "prog.elf: has nothing to load");
 }
 
+TEST(ElfLoader, RefusesSegmentsThatRepeatTheFile) {
+    auto image = elf_image(std::vector<std::uint8_t>(1000));
+    const Elf64_Phdr one = segment(image);
+    header(image).e_phoff = image.size();
+    header(image).e_phnum = 3;
+    for (int n = 0; n < 3; ++n) {
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&one);
+        image.insert(image.end(), bytes, bytes + sizeof one);
+    }
+    EXPECT_EQ(complaint(image), "prog.elf: its segments have more bytes than the file");
+}
+
+TEST(ElfLoader, NamesOfSymbolsAreNotLongerThanTheFile) {
+    auto image = elf_image();
+    const std::string names = std::string("\0tohost", 8) + std::string(10'000, 'x');
+    std::vector<Elf64_Sym> symbols(5'000);
+    for (std::size_t n = 1; n < symbols.size(); ++n) {
+        symbols[n].st_name = static_cast<Elf64_Word>(n);
+        symbols[n].st_shndx = SHN_ABS;
+        symbols[n].st_value = n;
+    }
+    Elf64_Shdr sections[3]{};
+    const auto add = [&image](const void* from, std::size_t size) {
+        const auto* const bytes = static_cast<const std::uint8_t*>(from);
+        image.insert(image.end(), bytes, bytes + size);
+        return image.size() - size;
+    };
+    sections[1].sh_type = SHT_SYMTAB;
+    sections[1].sh_offset = add(symbols.data(), symbols.size() * sizeof(Elf64_Sym));
+    sections[1].sh_size = symbols.size() * sizeof(Elf64_Sym);
+    sections[1].sh_entsize = sizeof(Elf64_Sym);
+    sections[1].sh_link = 2;
+    sections[2].sh_type = SHT_STRTAB;
+    sections[2].sh_offset = add(names.c_str(), names.size() + 1);
+    sections[2].sh_size = names.size() + 1;
+    const auto table = add(sections, sizeof sections);
+    header(image).e_shoff = table;
+    header(image).e_shnum = 3;
+    header(image).e_shentsize = sizeof(Elf64_Shdr);
+    const elf_program program = read_elf(image, "prog.elf");
+    EXPECT_EQ(program.symbol("tohost"), 1u);
+    std::size_t length = 0;
+    for (const auto& [name, value] : program.symbols) length += name.size();
+    EXPECT_LE(length, image.size());
+}
+
+TEST(ElfLoader, FlattensUpToTheEndOfTheAddressSpace) {
+    const std::vector<std::uint8_t> page(4096);
+    const std::uint64_t last = ~std::uint64_t{0} - 4095;
+    elf_program program;
+    program.segments = {{last, page.size(), page}};
+    const auto flat = flatten(program, 4096);
+    ASSERT_TRUE(flat);
+    EXPECT_EQ(flat->first, last);
+    EXPECT_EQ(flat->bytes.size(), 4096u);
+    EXPECT_FALSE(flatten(program, 4095));
+    program.segments.push_back({0x1000, page.size(), page});
+    EXPECT_FALSE(flatten(program, 1 << 20));
+}
+
 }  // namespace trn::test
