@@ -22,6 +22,10 @@ using io::reg;
 
 namespace {
 
+/// Packets that may wait for memory. A datagram beyond them is lost; the senders of others wait for
+/// responses.
+constexpr std::size_t max_waiting = 1024;
+
 void count_arrival(const srd_packet& train, traffic_counters& to) {
     to.basic.rx_packets += train.present();
     to.basic.rx_bytes += train.present_share(train.bytes);
@@ -39,6 +43,11 @@ packet_receiver::packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiato
 }
 
 void packet_receiver::arrived(std::unique_ptr<srd_packet> packet) {
+    if (packet->datagram && queue_.size() >= max_waiting) {
+        objects_.count(objects_.by_number(packet->destination_qp),
+                       [&](traffic_counters& to) { to.basic.rx_drops += packet->present(); });
+        return packet_pool::give(std::move(packet));
+    }
     queue_.push_back(std::move(packet));
     arrival_.notify(sc_core::SC_ZERO_TIME);
 }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "models/ethernet_fabric/ethernet_fabric.h"
@@ -16,6 +18,17 @@ using command = verbs_driver::command;
 
 constexpr std::uint32_t deferral_qkey = 7;
 constexpr std::uint32_t reset = 0, error = 6;  // states of a queue pair
+
+std::uint64_t dropped_packets(const verbs_driver& of) {
+    struct counted final : statistics {
+        void count(std::string_view counter, std::uint64_t number) override {
+            if (counter == "dropped_packets") value = number;
+        }
+        std::uint64_t value = 0;
+    } all;
+    of.card.publish(all);
+    return all.value;
+}
 
 /// Card b sends to card a, whose memory does not respond to chosen accesses.
 struct EfaDeferralTest : testing::Test {
@@ -77,6 +90,31 @@ TEST_F(EfaDeferralTest, DestroyedQueuePairEndsItsFlush) {
     a.path.release();
     a.advance(100);
     EXPECT_FALSE(a.poll(cq_a));
+}
+
+TEST_F(EfaDeferralTest, DatagramsThatMemoryCannotTakeAreLostAndNotKept) {
+    const auto datagrams = [](verbs_driver& on, std::uint16_t pd, std::uint16_t uar,
+                              const verbs_driver::completion_ring& cq) {
+        auto made = on.create_qp(pd, uar, verbs_driver::ud, cq.number, cq.number);
+        on.to_rts(made, deferral_qkey);
+        return made;
+    };
+    auto into = datagrams(a, pd_a, uar_a, cq_a), out = datagrams(b, pd_b, uar_b, cq_b);
+    post_receive(into, 1);
+    a.path.hold(buffer, buffer_bytes);
+    constexpr unsigned sent = 1500;
+    for (unsigned i = 0; i < sent; ++i) {
+        b.post(
+            out,
+            {.id = 2, .to_qp = into.number, .ah = ah, .qkey = deferral_qkey, .inlined = {1, 2, 3}});
+        ASSERT_EQ(b.wait(cq_b).status, 0);
+    }
+    b.advance(100);
+    EXPECT_EQ(dropped_packets(a), sent - 1024u);
+    a.path.release();
+    EXPECT_EQ(a.wait(cq_a).request_id, 1);
+    a.advance(100);
+    EXPECT_EQ(dropped_packets(a), sent - 1u) << "without a receive";
 }
 
 TEST_F(EfaDeferralTest, FlushOfOneQueuePairContinuesAfterThatOfAnotherHasBegun) {
