@@ -425,6 +425,9 @@ def nc_matmul(c):
     kind = c.dtype(nl.float32, nl.bfloat16)
     other = c.dtype(kind)
     stationary, moving = _product(c, rows, columns, count, kind, other)
+    mode = c.choices.below(8)
+    if mode in (1, 2):
+        return _in_a_mode(c, mode)
     transposes = c.choices.chance(6)
     made = nl.ndarray((columns, rows if transposes else count), kind if transposes else c.dtype(nl.float32), nl.psum)
     words = dict(is_stationary_onezero=c.flag(), is_moving_onezero=c.flag())
@@ -435,6 +438,26 @@ def nc_matmul(c):
         for number in range(c.choices.between(1, 3)):
             nisa.nc_matmul(made, stationary, moving, accumulate=None if number else c.choices.one_of((None, False)), **words)
     c.keep.append(made)
+
+
+def _in_a_mode(c, mode):
+    """Tiles of the array, and double rows."""
+    if mode == 1:
+        row, column = c.choices.one_of((0, 32, 64)), c.choices.one_of((0, 32, 64, 96))
+        rows, columns = c.choices.one_of((32, 4, 64)), c.choices.one_of((32, 8, 64))
+        size = tuple(32 if one <= 32 else 64 for one in (rows, columns))
+        kind = c.dtype(nl.bfloat16, nl.float32)
+        stationary, moving = _product(c, min(128, row + rows), columns, 16, kind, kind)
+        whole = c.base(min(128, column + columns), 16, nl.float32, nl.psum)
+        nisa.nc_matmul(whole[column:column + columns], stationary[row:row + rows], moving[row:row + rows], accumulate=False,
+                       tile_position=(row, column), tile_size=size)
+    else:
+        rows, kind = c.choices.one_of((32, 4, 128)), c.choices.one_of((nl.float8_e4m3, nl.float8_e5m2, nl.float8_e4m3fn))
+        stationary, moving = _product(c, rows, 2 * 16, 2 * 40, kind, c.choices.one_of((kind, nl.float8_e5m2)))
+        whole = nl.ndarray((16, 40), nl.float32, nl.psum)
+        nisa.nc_matmul(whole, stationary.reshape((rows, 2, 16)), moving.reshape((rows, 2, 40)),
+                       perf_mode=nisa.matmul_perf_mode.double_row)
+    c.keep.append(whole)
 
 
 def _identity(rows, kind):
@@ -677,6 +700,33 @@ def numpy_rules(c):
 
 
 OF_TWO_CORES = (sendrecv, core_barrier)
+def addresses(c):
+    """Tiles at addresses of the kernel's choice, which overlap in part, and views as other types."""
+    p, n, kind = c.choices.one_of((4, 32, 128)), c.choices.one_of((16, 8, 40)), c.dtype(nl.float32, nl.bfloat16)
+    start = c.choices.one_of((0, 64, 2, 32)) if p <= 32 else 0
+    x = nl.load(c.array((p, n), kind))
+    first = nl.ndarray((p, n), kind, nl.sbuf, address=(start, c.choices.one_of((0, 64, 100, 1))))
+    nisa.tensor_copy(first, x)
+    other = c.choices.one_of((nl.uint8, nl.uint16, nl.uint32, nl.float32))
+    c.keep.append(nl.copy(first.view(other)))
+    second = nl.ndarray((p, n), other, nl.sbuf, address=(start, c.choices.one_of((4096, 0, 32))))
+    nisa.memset(second, 3)
+    c.keep += [nl.copy(second), nl.copy(first)] if c.flag() else [nl.copy(second)]
+
+
+def indices(c):
+    """Several indices of one view, of HBM or of a tile."""
+    p, n = c.choices.one_of((4, 32)), c.choices.one_of((8, 16))
+    kind = c.dtype(nl.float32, nl.bfloat16)
+    x = c.array((p + 3, 3, n + 4), kind)
+    x = nl.load(x) if c.choices.below(2) else x
+    made = nl.ndarray((p, n), kind)
+    first = c.register(3) if not x.is_on_chip else 1
+    view = x[first:first + p] if x.is_on_chip else x[nl.ds(first, p)]
+    nisa.dma_copy(made, view[:, c.register(2), nl.ds(c.register(4), n)])
+    c.keep.append(made)
+
+
 ISA = {name: function for name, function in list(globals().items())
        if callable(function) and callable(getattr(nisa, name, None)) and name in dir(nisa)}
-ALL = (*ISA.values(), loop, language, numpy_rules)
+ALL = (*ISA.values(), loop, language, addresses, indices, numpy_rules)

@@ -47,6 +47,12 @@ def _indices(call: Any, dst: NkiTensor, src: NkiTensor) -> None:
         raise KernelError("nisa.dma_copy: oob_mode.skip is for one index, from NeuronCore-v3 or of rows", "8.2")
     if skips and not vectors and not data_types.keep_bits(dst.dtype, src.dtype):
         raise KernelError(f"nisa.dma_copy: from {src.dtype} to {dst.dtype} with oob_mode.skip; such a copy converts no type", "8.2")
+    for name, view in (("dst", dst), ("src", src)):
+        if call.generation.number == 2 and view in dynamic:
+            if view.is_on_chip:
+                operands.tile(call, name)
+            elif view.shape[0] > PARTITIONS and not vectors:
+                raise KernelError(f"nisa.dma_copy: {view.shape[0]} rows at a scalar index, NeuronCore-v2 moves {PARTITIONS}", "13")
     if not vectors:
         if len(dynamic) == 2 and src.shape[0] > PARTITIONS:
             raise KernelError(f"nisa.dma_copy: {src.shape[0]} rows from one index to another, at most {PARTITIONS} are possible",

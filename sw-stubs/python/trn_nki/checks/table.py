@@ -16,7 +16,6 @@ from trn_nki.values.memory_regions import psum
 _RULES: dict[str, Callable[[Any], None]] = {**collectives.RULES, **data_movement.RULES, **lanes.RULES, **matrices.RULES}
 
 
-_ONLY_V4 = (types.float8_e4m3fn, types.float8_e8m0fnu, types.float8_e4m3fn_x4, types.float8_e5m2_x4, types.float4_e2m1fn_x4)
 # Operations on bits, or with rules of their own for types.
 _MOVES = {"tensor_copy", "memset", "tensor_copy_predicated", "nc_transpose", "nc_stream_shuffle", "local_gather",
           "nc_n_gather", "nc_matmul", "nc_matmul_mx", "quantize_mx", "register_load", "register_store", "core_barrier"}
@@ -57,7 +56,7 @@ def check(instruction: Any, generation: Generation) -> None:
 
 def _check_type(call: Call, dtype: types.DataType) -> None:
     """Types that the engine has (3.1)."""
-    exists = call.generation.number >= (4 if dtype in _ONLY_V4 else 3 if dtype.itemsize == 8 else 2)
+    exists = types.exists(dtype, call.generation.number)
     if not exists or (dtype is types.float8_e3m4 and call.engine is engine.gpsimd):
         on = f"NeuronCore-v{call.generation.number}" if not exists else "the GPSIMD engine"
         raise KernelError(f"nisa.{call.operation}: {on} has no {dtype}", "3.1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trn_nki.compile.copies import PARTITION, Pattern, pieces
+from trn_nki.compile.copies import Pattern, pieces
 from trn_nki.compile.operands import Operands
 from trn_nki.compile.program import Buffer, Corner, Held, Program
 from trn_nki.diagnostics.errors import KernelError
@@ -63,7 +63,8 @@ class IndexedCopies:
             if id(view) not in dynamic or id(other) in dynamic:
                 continue
             plain = other if isinstance(other, Pattern) else self.operands.pattern(other)
-            is_reached = self.operands.steps.loop is not None or plain.offset // PARTITION % 32 == 0
+            is_reached = self.operands.steps.loop is not None or isinstance(other, Pattern) or (
+                other.is_on_chip and self.operands.is_legal(other))
             if not view.is_on_chip and isinstance(plain.of, Buffer) and is_reached:
                 self._index_by_rows(view, plain, reads)
                 return

@@ -2,6 +2,7 @@
 """Lowers DMA copies, transposes, and rows by index."""
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -226,6 +227,9 @@ class Moves:
         self.append_copy(tile, made)
 
     def append_copy(self, dst: Tile, src: Tile) -> None:
+        if dst.dtype is src.dtype and not data_types.exists(dst.dtype, self.program.generation.number):
+            kind = data_types.OF_BITS[dst.dtype.itemsize]
+            dst, src = (dataclasses.replace(one, dtype=kind) for one in (dst, src))
         self.program.instructions.append(Instruction("vector", "copy", [("dst", dst), ("a", src)], [src], [dst],
                                                      self.operands.place, self.operands.core))
 

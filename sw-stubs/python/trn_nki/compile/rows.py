@@ -15,8 +15,6 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types
 from trn_nki.values.engines import oob_mode
 
-# GPSIMD does not have all types; rows move as bits.
-_BITS = {1: data_types.uint8, 2: data_types.uint16, 4: data_types.uint32}
 MAX_EXACT_GATHERS, MAX_GATHERS = 4, 64  # per copy: limit of exact ones, and of all
 
 
@@ -156,7 +154,8 @@ class Rows:
         for number, start in enumerate(starts):
             moved = tile if len(starts) == 1 else dataclasses.replace(
                 tile, dims=((unit, 1),), offset=tile.offset + number * unit * size)
-            moved = dataclasses.replace(moved, dtype=_BITS.get(size, moved.dtype))
+            # GPSIMD does not have all types.
+            moved = dataclasses.replace(moved, dtype=data_types.OF_BITS.get(size, moved.dtype))
             fields = [("imm", unit * size), ("dst" if gathers else "a", moved), ("b", indices),
                       ("s0", f"i32({table.indirection.limit * per_row})"),
                       ("table", f"@{array.name}+{(table.offset + start) * size}"), *(["oob_skip"] if skips else [])]

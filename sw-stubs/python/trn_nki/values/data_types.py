@@ -69,9 +69,18 @@ uint64 = DataType("uint64", 19, 8, "unsigned")
 bool_ = DataType("bool", 9, 1, "unsigned")  # a byte
 
 
+_ONLY_V4 = (float8_e4m3fn, float8_e8m0fnu, float8_e4m3fn_x4, float8_e5m2_x4, float4_e2m1fn_x4)
+OF_BITS = {1: uint8, 2: uint16, 4: uint32}  # of a size, in all generations and engines
+
+
 def is_computed(dtype: DataType) -> bool:
     """Whether engines convert the type to FP32 and back (3.1)."""
     return dtype.code <= uint32.code
+
+
+def exists(dtype: DataType, generation: int) -> bool:
+    """Whether engines of NeuronCore-v`generation` have the type (3.1)."""
+    return generation >= (4 if dtype in _ONLY_V4 else 3 if dtype.itemsize == 8 else 2)
 
 
 def keep_bits(one: DataType, other: DataType) -> bool:
