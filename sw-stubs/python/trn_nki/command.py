@@ -170,12 +170,14 @@ def _compare(recording: Any, outcome: Any, options: Any) -> int:
 
 def _kernel(options: Any) -> tuple[Any, dict[str, Any]]:
     """The function, and its arguments by name."""
+    for text in getattr(options, "outputs", ()):
+        _pair(text)  # a mistake ends the command before the run
     found = function_of(options.kernel)
     values = {key: arrays.read(text) for key, text in map(_pair, options.inputs)}
     for key, text in map(_pair, options.values):
         try:
             values[key] = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError):
             raise UserError(f"--arg {key}={text}: expected a value as Python writes it") from None
     return found, values
 

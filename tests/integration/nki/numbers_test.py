@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types of the simulation, against exact rational arithmetic."""
+"""Element types of the simulation, against exact rational arithmetic, and arrays of files and texts."""
 import functools
+import tempfile
 import unittest
 from fractions import Fraction
 
 import numpy
 
+from trn_nki.run import arrays, made_arrays
 from trn_nki.simulate import formats
 from trn_nki.values import data_types as types
 
@@ -87,6 +89,38 @@ class ElementTypes(unittest.TestCase):
         values = numpy.array([0.5, 1.5, -2.5, 1e9, -1e9, numpy.nan, numpy.inf], numpy.float32)
         numpy.testing.assert_array_equal(formats.from_float32(values, types.int8), [0, 2, -2, 127, -128, 0, 127])
         numpy.testing.assert_array_equal(formats.from_float32(values, types.uint16), [0, 2, 0, 65535, 0, 0, 65535])
+
+
+class Arrays(unittest.TestCase):
+    """Arrays of files and of texts."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = f"{folder.name}/x.npy"
+
+    def test_bits_of_a_type_are_read_in_any_byte_order(self):
+        numpy.save(self.path, numpy.array([1, 0x3F80], ">u2"))
+        self.assertEqual(arrays.read(self.path + ":bfloat16").raw.tolist(), [1, 0x3F80])
+
+    def test_nans_stay_nans_in_bfloat16(self):
+        numpy.save(self.path, numpy.array([0x7FFFFFFF, 0xFFFFFFFF, 0x7F7FFFFF], numpy.uint32).view(numpy.float32))
+        self.assertEqual(arrays.read(self.path + ":bfloat16").raw.tolist(), [0x7FC0, 0x7FC0, 0x7F80])
+
+    def test_archives_and_broken_files_are_refused(self):
+        with open(self.path, "wb") as file:
+            numpy.savez(file, a=numpy.ones(2))
+        with self.assertRaisesRegex(ValueError, "no NumPy file of one array"):
+            arrays.read(self.path)
+
+    def test_numbers_beyond_a_type_saturate_or_are_refused(self):
+        def made(text):
+            return made_arrays.made(text, "x", ".", {"seed": 1}).raw.tolist()
+        self.assertEqual(made("int32[2] 1e19"), [2 ** 31 - 1] * 2)
+        self.assertEqual(made("int64[1] 1e19"), [2 ** 63 - 1])
+        for text in ("float4_e2m1fn_x4[4] 1", "float32[4] random(0, 1, 1e999)", "float32[4] one"):
+            with self.assertRaises(ValueError):
+                made(text)
 
 
 if __name__ == "__main__":

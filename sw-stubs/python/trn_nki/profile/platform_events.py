@@ -17,7 +17,9 @@ class PlatformError(Exception):
 @contextlib.contextmanager
 def connected(address: str, token_file: str | None = None) -> Iterator[trnvp_control.Platform]:
     """A session on the platform of a folder of sockets, or of a control address. Raises PlatformError, OSError."""
-    token = pathlib.Path(token_file).read_text().splitlines()[0] if token_file else None
+    token = pathlib.Path(token_file).read_text().partition("\n")[0] if token_file else None
+    if token == "":
+        raise PlatformError(f"{token_file}: its first line has no token")
     try:
         platform = trnvp_control.connect(address, token)
     except (trnvp_control.ControlError, trnvp_control.Disconnected) as error:

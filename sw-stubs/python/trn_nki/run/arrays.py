@@ -19,15 +19,17 @@ def read(text: str) -> host_arrays.HostArray:
     try:
         raw = numpy.load(path, allow_pickle=False)
     except (ValueError, EOFError):
-        raise ValueError(f"{path} is no NumPy file of one array (.npy)") from None
+        raw = None
+    if not isinstance(raw, numpy.ndarray):  # an archive of arrays is none
+        raise ValueError(f"{path} is no NumPy file of one array (.npy)")
     if not type_name:
         return host_arrays.of(raw)
     dtype = type_named(type_name)
+    raw = raw.astype(raw.dtype.newbyteorder("="), copy=False)
     if dtype.itemsize == raw.dtype.itemsize:
         return host_arrays.HostArray(raw, dtype)
     if dtype == data_types.bfloat16 and raw.dtype == numpy.float32:
-        bits = raw.view(numpy.uint32).astype(numpy.uint64)
-        return host_arrays.HostArray(((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(numpy.uint16), dtype)
+        return host_arrays.HostArray(formats.from_float32(raw, dtype), dtype)
     raise ValueError(f"{path} has elements of {raw.dtype.itemsize} bytes, {type_name} has {dtype.itemsize}")
 
 

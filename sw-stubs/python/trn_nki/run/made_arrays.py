@@ -59,7 +59,7 @@ def content(text: str, count: int, name: str, seed: int) -> numpy.ndarray:
         try:
             low, high = float(found.group(1)), float(found.group(2))
             own = _mix(round(float(found.group(3)))) if found.group(3) else _mix(seed) + _hash(name)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise ValueError(f"'{text}': expected random(LOW, HIGH) or random(LOW, HIGH, SEED)") from None
         words = _mixed(numpy.arange(count, dtype=numpy.uint64) + numpy.uint64(own & _MASK))
         return low + (high - low) * ((words >> numpy.uint64(11)).astype(numpy.float64) * 2.0 ** -53)
@@ -103,6 +103,8 @@ def numbers(array: host_arrays.HostArray) -> Any:
 
 def of_numbers(values: numpy.ndarray, dtype: data_types.DataType) -> host_arrays.HostArray:
     """Rounded to nearest even; integers saturate, and are made from FP64 where FP32 cannot hold them."""
+    if not data_types.is_computed(dtype) and not dtype.is_integer and numpy.any(values):
+        raise ValueError(f"numbers other than 0 are no elements of {dtype}; give its bits in a file")
     if dtype.is_integer and dtype.itemsize >= 4:
         return host_arrays.HostArray(formats.to_integers(values, dtype), dtype)
     return host_arrays.HostArray(formats.from_float32(values.astype(numpy.float32), dtype), dtype)

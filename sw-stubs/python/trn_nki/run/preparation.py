@@ -75,7 +75,7 @@ class _Step:
         for name, text in self.values.items():
             try:
                 known[name] = ast.literal_eval(self.replaced(text, known))
-            except (ValueError, SyntaxError):
+            except (ValueError, SyntaxError, TypeError):
                 raise ValueError(f"arg: {name}: {text}: expected a value as Python writes it") from None
         return known
 
