@@ -158,9 +158,10 @@ control_client::json control_client::call(std::string_view method, const json& p
             return message.value("result", json());
         }
         if (gone_) throw control_error("the platform has closed the connection");
-        if (!receive(until) && std::chrono::steady_clock::now() >= until)
+        if (std::chrono::steady_clock::now() >= until)  // also while notifications arrive
             throw control_error(fmt::format("no response of the platform to '{}' within {} s",
                                             method, static_cast<double>(limit.count()) / 1000));
+        receive(until);
     }
 }
 

@@ -107,7 +107,7 @@ void registers(session& where, const register_choice& which, const output& out) 
                                 one.value("value", std::uint64_t{0}), one.value("known_by", ""),
                                 one.value("fidelity", ""));
         if (!which.name.empty())
-            for (const auto& [field, value] : one["fields"].items())
+            for (const auto& [field, value] : one.at("fields").items())
                 line += fmt::format("\n    {:<30} {:#x}", field, value.get<std::uint64_t>());
         out.result(one, line);
     }
@@ -117,7 +117,7 @@ void misuse_rules(session& where, const std::string& policy, bool clear, const o
     auto params = session::json::object();
     if (!policy.empty()) params["policy"] = policy;
     const auto report = where.call("misuse", params);
-    for (const auto& one : report["rules"])
+    for (const auto& one : report.at("rules"))
         out.result(one, fmt::format("{} {:<26} {:>6}  {} ({}){}{}", one.value("rule", ""),
                                     one.value("name", ""), one.value("count", 0u),
                                     one.value("module", ""), one.value("first", ""),

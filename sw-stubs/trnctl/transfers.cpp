@@ -200,7 +200,7 @@ void demo(session& where, std::uint64_t size, const output& out) {
     where.wait_ready(std::chrono::seconds(60));
     where.run(bring_up);  // gives the UART time to print the boot log
     for (const auto& console : where.call("list", {{"what", "consoles"}})) {
-        const auto printed = where.call("console", {{"module", console["name"]}});
+        const auto printed = where.call("console", {{"module", console.at("name")}});
         if (!out.json) print_console(printed.value("text", ""));
     }
     const auto base = TRN_HBM_RESERVED_BYTES;

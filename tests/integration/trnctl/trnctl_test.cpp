@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,8 +12,11 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "platform/framework/unique_fd.h"
 #include "tests/support/bar0.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
@@ -94,6 +99,67 @@ TEST(TrnctlCommandLine, MissingPlatformIsAFailureNotAUsageError) {
     EXPECT_EQ(how.status, 1);
     EXPECT_THAT(how.output, HasSubstr("cannot connect"));
     EXPECT_THAT(how.output, HasSubstr("trnvp run"));
+}
+
+/// A program that is no platform, but answers on a control socket: `results` by method.
+class other_program {
+public:
+    other_program(const std::string& path, json results)
+        : listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)), results_(std::move(results)) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        EXPECT_EQ(bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        EXPECT_EQ(listen(listener_.get(), 1), 0);
+        thread_ = std::thread([this] { serve(); });
+    }
+    ~other_program() {
+        shutdown(listener_.get(), SHUT_RDWR);
+        thread_.join();
+    }
+
+private:
+    void serve() const {
+        const trn::unique_fd client(accept(listener_.get(), nullptr, nullptr));
+        std::string input;
+        char bytes[4096];
+        for (ssize_t count; (count = recv(client.get(), bytes, sizeof bytes, 0)) > 0;) {
+            input.append(bytes, static_cast<std::size_t>(count));
+            for (std::size_t end; (end = input.find('\n')) != input.npos;) {
+                const auto request = json::parse(input.substr(0, end));
+                input.erase(0, end + 1);
+                const auto reply =
+                    json{{"jsonrpc", "2.0"},
+                         {"id", request["id"]},
+                         {"result",
+                          results_.value(request["method"].get<std::string>(), json::object())}}
+                        .dump() +
+                    "\n";
+                send(client.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
+            }
+        }
+    }
+
+    const trn::unique_fd listener_;
+    const json results_;
+    std::thread thread_;
+};
+
+TEST(TrnctlCommandLine, AnswersOfAnotherProgramAreAFailure) {
+    const std::vector<std::pair<std::string, json>> cases{
+        {"misuse", {{"misuse", json::object()}}},
+        {"registers m n", {{"registers", json::array({{{"offset", 1}}})}}},
+        {"registers m", {{"registers", json::array({5})}}},
+        {"list", {{"list", json::array({5})}}},
+        {"topology", {{"list", json::array({"chip0.management.misc_ram.in"})}}},
+        {"snapshots", {{"snapshots", json::array({"x"})}}}};
+    for (const auto& [words, results] : cases) {
+        const trn::test::scratch_folder folder;
+        const other_program server(folder / "control.sock", results);
+        const auto how = run(trnctl + " --connect " + folder.text() + " " + words);
+        EXPECT_EQ(how.status, 1) << words << "\n" << how.output;
+        EXPECT_THAT(how.output, HasSubstr("trnctl: ")) << words;
+    }
 }
 
 TEST(TrnctlBoard, BootsABoardInProcessAndCopies) {
