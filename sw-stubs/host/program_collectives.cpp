@@ -112,6 +112,7 @@ void program_collectives::load(std::span<const loaded_program* const> programs) 
         request.slot = loaded_;
         request.core = core;
         request.done->core = core;
+        request.in_place = !one.send.empty() && one.send == one.receive;
         std::vector<collective_group::own_buffers> buffers(programs.size());
         for (std::size_t rank = 0; rank < programs.size() && !one.send.empty(); ++rank) {
             const trn_tensor from = programs[rank]->find(one.send),

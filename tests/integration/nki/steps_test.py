@@ -165,6 +165,9 @@ class Steps(unittest.TestCase):
         step = "function: k.py:reduced, chips: 4, in: {x: k.py:of_chip}, arg: {ranks: '4'%s}, check: {result0: %d}"
         self.check_passes(step % ("", 60), board="trn3-sled")
         self.check_passes(step % (", times: '4', op: '\"maximum\"'", 30), board="trn3-sled")
+        for shape, each in (("float32[1, 1]", 2), ("bfloat16[1, 1]", 2), ("float16[3, 1]", 1), ("float32[7, 3]", 5)):
+            self.check_passes(f"function: k.py:reduced, chips: 4, in: {{x: '{shape} {each}'}}, arg: {{ranks: '4'}}, "
+                              f"check: {{result0: {4 * each}}}", board="trn3-sled")
         self.check_passes("function: k.py:scattered, chips: 4, in: {x: k.py:rows_of_chip}, arg: {ranks: '4'}, "
                           "check: {result0: k.py:rows_of_all, result1: k.py:rows_of_all}", board="trn3-sled")
         fifth = step % (", times: '5'", 60)
