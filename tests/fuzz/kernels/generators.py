@@ -714,6 +714,51 @@ def addresses(c):
     c.keep += [nl.copy(second), nl.copy(first)] if c.flag() else [nl.copy(second)]
 
 
+def chain(c):
+    """Instructions of all engines and copies on parts of a few tiles, which the compiler must keep in order."""
+    p, n = c.choices.one_of((32, 8, 64)), 64
+    tiles = [c.base(p, n, nl.float32, region) for region in (nl.sbuf, nl.psum, nl.sbuf)]
+    memory = _hbm(c, (p, n), nl.float32)
+
+    def on_chip():
+        return c.choices.one_of(tiles)
+
+    def part(tile, width):
+        start = c.choices.one_of((0, 16, 32, n - width))
+        return tile[:, start:start + width]
+
+    def steps():
+        for _ in range(c.choices.between(3, 14)):
+            width, kind = c.choices.one_of((16, 32, 8)), c.choices.below(8)
+            if kind == 0:
+                nisa.tensor_scalar(part(on_chip(), width), part(on_chip(), width), nl.add, 1.5)
+            elif kind == 1:
+                nisa.activation(part(on_chip(), width), nl.relu, part(on_chip(), width), scale=0.5)
+            elif kind == 2:
+                nisa.tensor_tensor(part(tiles[0], width), part(tiles[2], width), part(tiles[0], width), nl.subtract,
+                                   nisa.engine.gpsimd)
+            elif kind == 3:
+                source = c.choices.one_of((tiles[0], tiles[2]))
+                nisa.nc_matmul(part(tiles[1], width), source[:, 0:p] if p <= n else source, part(tiles[0], width),
+                               accumulate=c.flag())
+            elif kind == 4:
+                nisa.dma_copy(part(memory, width), part(c.choices.one_of((tiles[0], tiles[2])), width))
+            elif kind == 5:
+                nisa.dma_copy(part(c.choices.one_of((tiles[0], tiles[2])), width), part(memory, width))
+            elif kind == 6:
+                nisa.memset(part(on_chip(), width), 2.0, c.choices.one_of((nisa.engine.vector, nisa.engine.gpsimd)))
+            else:
+                register = c.register(n - width)
+                nisa.tensor_copy(part(tiles[0], width), tiles[2][:, nl.ds(register, width)],
+                                 c.choices.one_of((nisa.engine.vector, nisa.engine.gpsimd)))
+    if c.choices.chance(3):
+        for _ in nl.dynamic_range(0, c.choices.one_of((2, 3, 0))):
+            steps()
+    else:
+        steps()
+    c.keep += tiles
+
+
 def indices(c):
     """Several indices of one view, of HBM or of a tile."""
     p, n = c.choices.one_of((4, 32)), c.choices.one_of((8, 16))
@@ -729,4 +774,4 @@ def indices(c):
 
 ISA = {name: function for name, function in list(globals().items())
        if callable(function) and callable(getattr(nisa, name, None)) and name in dir(nisa)}
-ALL = (*ISA.values(), loop, language, addresses, indices, numpy_rules)
+ALL = (*ISA.values(), loop, language, addresses, chain, indices, numpy_rules)

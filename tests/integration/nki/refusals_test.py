@@ -248,6 +248,22 @@ class HalvesAgree(unittest.TestCase):
                    "must be known before the run")
         self.check(lambda x: nisa.dma_transpose(tile(8, 4), x[nl.ds(nisa.register_alloc(1), 4), 0:8]), "must be known before")
 
+    def test_axes_and_shapes_that_a_function_does_not_take(self):
+        def filled(*shape):
+            made = tile(*shape)
+            nisa.memset(made, 1.0)
+            return made
+        self.check(lambda x: nl.softmax(filled(8, 4, 4)), "works over all free dimensions")
+        self.check(lambda x: nl.rms_norm(filled(8, 4, 4), filled(8, 1), 2, 4), "works over all free dimensions")
+        self.check(lambda x: nl.broadcast_to(filled(5, 4), (64, 4)), "dimensions of one element are repeated")
+        self.check(lambda x: nl.broadcast_to(filled(1, 4), (64, 4, 2)), "dimensions of one element are repeated")
+        self.check(lambda x: nl.program_id(1), "a launch grid of one dimension")
+
+        def accumulates(x):
+            made, register = tile(16, 64, buffer=nl.psum), nisa.register_alloc(1)
+            nisa.nc_matmul(made[:, nl.ds(register, 8)], filled(16, 16), filled(16, 8))
+        self.check(accumulates, "say accumulate=True or False")
+
     def test_a_tile_is_read_after_something_was_written_to_it(self):
         def kernel(x):
             result = nl.ndarray((8, 4), nl.float32, nl.shared_hbm)

@@ -109,6 +109,8 @@ def expand_dims(x: NkiTensor, axis: int) -> NkiTensor:
 
 def broadcast_to(x: NkiTensor, shape: Any, dtype: Any = None) -> NkiTensor:
     """x repeated along its dimensions of one element; over partitions by a new tile."""
+    if len(shape) != x.ndim or x.shape[0] not in (1, shape[0]):
+        raise KernelError(f"nl.broadcast_to: {x!r} cannot become {tuple(shape)}; dimensions of one element are repeated")
     view = x
     for dimension, size in enumerate(shape):
         if dimension > 0 and view.shape[dimension] != size:

@@ -191,8 +191,14 @@ def matmul(x: NkiTensor, y: NkiTensor, transpose_x: bool = False) -> NkiTensor:
     return made
 
 
+def _all_free(name: str, x: NkiTensor, axis: Any) -> None:
+    if reduced_axes(axis, x.ndim)[0] != 1:
+        raise KernelError(f"nl.{name}: axis {axis} of {x!r}; it works over all free dimensions: reshape the tile")
+
+
 def softmax(x: NkiTensor, axis: Any = -1, dtype: Any = None) -> NkiTensor:
-    """exp(x - max) / sum over the last free dimensions."""
+    """exp(x - max) / sum over all free dimensions."""
+    _all_free("softmax", x, axis)
     highest = ndarray((x.shape[0], 1), data_types.float32)
     nisa.tensor_reduce(highest, operators.maximum, x, tuple(range(1, x.ndim)), negate=True)
     powers, total = ndarray(x.shape, data_types.float32), ndarray((x.shape[0], 1), data_types.float32)
@@ -204,7 +210,8 @@ def softmax(x: NkiTensor, axis: Any = -1, dtype: Any = None) -> NkiTensor:
 
 def rms_norm(x: NkiTensor, w: NkiTensor, axis: Any, n: int, epsilon: float = 1e-6, dtype: Any = None,
              compute_dtype: Any = None) -> NkiTensor:
-    """x * rsqrt(sum(x * x) / n + epsilon) * w over the last free dimensions."""
+    """x * rsqrt(sum(x * x) / n + epsilon) * w over all free dimensions."""
+    _all_free("rms_norm", x, axis)
     squares = ndarray(x.shape, data_types.float32)
     total, scale = (ndarray((x.shape[0], 1), data_types.float32) for _ in range(2))
     nisa.activation_reduce(squares, operators.square, x, operators.add, total)
@@ -237,7 +244,9 @@ def dropout(x: NkiTensor, rate: Any, dtype: Any = None) -> NkiTensor:
 
 
 def gather_flattened(data: NkiTensor, indices: NkiTensor, axis: int = 0, dtype: Any = None) -> NkiTensor:
-    """data[i] in each partition for the indices i."""
+    """data[i] in each partition for the indices i, which count all its elements."""
+    if axis != 0:
+        raise KernelError(f"nl.gather_flattened: axis must be 0, not {axis}")
     made = _result(data, dtype, indices.shape)
     nisa.nc_n_gather(made, data, indices)
     return made

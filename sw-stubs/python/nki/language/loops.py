@@ -64,13 +64,20 @@ def _open_loop(core: recording.Core, lower: Any, upper: Any, step: Any) -> Virtu
     return counter
 
 
+def _check_axis(name: str, axis: Any) -> None:
+    if axis not in (0, (0,), [0]):
+        raise KernelError(f"nl.{name}: axis {axis} of a launch grid of one dimension")
+
+
 def program_id(axis: int = 0) -> int:
     """The number of this core in the launch."""
+    _check_axis("program_id", axis)
     return recording.current("nl.program_id").program_id
 
 
 def num_programs(axes: Any = 0) -> int:
     """Number of cores of the launch."""
+    _check_axis("num_programs", axes)
     return recording.current("nl.num_programs").num_programs
 
 

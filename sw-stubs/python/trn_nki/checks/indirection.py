@@ -10,7 +10,8 @@ from trn_nki.values import data_types as types
 from trn_nki.values.engines import engine
 from trn_nki.values.memory_regions import psum, sbuf
 
-_SOURCES = ("src", "data", "data0", "data1", "on_true", "on_true_tile", "src_buffer", "stationary", "moving")
+_SOURCES = ("src", "data", "data0", "data1", "on_true", "on_true_tile", "src_buffer", "segment_ids", "stationary",
+            "moving")
 _RESULTS = ("tensor_reduce", "bn_stats", "bn_aggr", "max8", "nc_find_index8")  # with few elements
 _OF_TENSOR = (types.float16, types.bfloat16)
 

@@ -22,6 +22,8 @@ class Accumulation:
             return
         found = self._written.setdefault(dst.storage, set())
         mine = _rectangle(dst)
+        if arguments["accumulate"] is None and dst.indirection is not None:
+            raise KernelError(f"the place of {dst!r} is known on the device only: say accumulate=True or False", "15.3")
         if arguments["accumulate"] is None:
             arguments["accumulate"] = mine in found or any(_overlap(mine, other) for other in found)
             if loop is not None and not arguments["accumulate"] and dst.storage.loop is not loop:
@@ -34,8 +36,9 @@ class Accumulation:
 
 def _rectangle(view: NkiTensor) -> tuple[int, int, int, int]:
     """First and last partition, first and last byte."""
-    first = view.element
-    last = first + sum(stride * (count - 1) for stride, count in zip(view.strides[1:], view.shape[1:]))
+    reaches = [stride * (count - 1) for stride, count in zip(view.strides[1:], view.shape[1:])]
+    first = view.element + sum(reach for reach in reaches if reach < 0)
+    last = view.element + sum(reach for reach in reaches if reach > 0)
     size = view.dtype.itemsize
     return view.partition, view.partition + view.shape[0] - 1, first * size, last * size + size - 1
 
