@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sw-stubs/trnctl/commands.h"
@@ -14,6 +17,13 @@
 namespace trn {
 
 namespace {
+
+std::optional<std::size_t> number_in(std::string_view text) {
+    std::size_t number = 0;
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (wrong != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
 
 /// Parses chip numbers such as "0-3,7", in this order; "": all chips.
 std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count) {
@@ -26,20 +36,15 @@ std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count
     for (std::size_t at = 0; at <= text.size();) {
         const auto end = std::min(text.find(',', at), text.size());
         const auto part = text.substr(at, end - at);
-        std::size_t first = 0, last = 0;
-        int used = 0;
-        const auto length = static_cast<int>(part.size());
-        if (!(std::sscanf(part.c_str(), "%zu-%zu%n", &first, &last, &used) == 2 &&
-              used == length)) {
-            used = 0;
-            if (std::sscanf(part.c_str(), "%zu%n", &first, &used) != 1 || used != length)
-                throw user_error(fmt::format("ranks '{}': numbers of chips, such as 0-3,7", text));
-            last = first;
-        }
-        if (last < first || last >= count)
+        const auto dash = std::min(part.find('-'), part.size());
+        const auto first = number_in(part.substr(0, dash));
+        const auto last = dash == part.size() ? first : number_in(part.substr(dash + 1));
+        if (!first || !last)
+            throw user_error(fmt::format("ranks '{}': numbers of chips, such as 0-3,7", text));
+        if (*last < *first || *last >= count)
             throw user_error(
                 fmt::format("ranks '{}': the board has chips 0 to {}", part, count - 1));
-        for (auto n = first; n <= last; ++n) {
+        for (auto n = *first; n <= *last; ++n) {
             if (std::ranges::find(chips, n) != chips.end())
                 throw user_error(fmt::format("ranks '{}': chip {} twice", text, n));
             chips.push_back(n);

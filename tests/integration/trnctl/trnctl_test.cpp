@@ -66,6 +66,8 @@ TEST(TrnctlCommandLine, UsageErrorsExitWithStatus2AndASuggestion) {
     expect("--board trn3-chip bench --matrix --pattern incast", "no chips for the pattern");
     expect("--board trn3-sled coll --op all-to-all --algo ring",
            "all-to-all has no algorithm ring; it has mesh");
+    expect("--board trn3-sled coll --op all-reduce --ranks=-18446744073709551615,0",
+           "numbers of chips, such as 0-3,7");
     expect("--board trn3-sled coll --op all-gather-v --counts 1,2", "4 counts, not 2");
     expect("--board trn3-sled coll --op all-gather --counts 1,2,3,4", "no counts");
     expect("--board trn3-sled coll --op all-gather-v --counts 1,2,3,4,", "an empty value");
