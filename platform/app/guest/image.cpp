@@ -45,6 +45,8 @@ void add_folder(initramfs& out, const fs::path& folder) {
     for (const auto& each : found) {
         const auto path = ("program" / name / fs::relative(each, folder)).string();
         if (fs::is_directory(each)) {
+            if (fs::is_symlink(each))
+                throw file_error(each.string() + ": links to folders are not copied into a guest");
             out.folder(path);
         } else {
             const auto mode = fs::status(each).permissions();

@@ -23,7 +23,7 @@ struct guest_image {
     std::vector<std::filesystem::path> folders = {};  ///< copied to /program with their content
     bool shell = false;                               ///< starts a shell on the console at the end
 
-    /// The initramfs. \throws std::system_error for a file that cannot be read
+    /// The initramfs. \throws file_error for a file that cannot be read, or a link to a folder
     std::string initramfs() const;
 };
 

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -50,6 +52,13 @@ unsigned time_stamp_khz() {
 #else
     return 0;
 #endif
+}
+
+/// A value in an option of QEMU, which a comma would end.
+std::string option_text(std::string_view value) {
+    std::string text;
+    for (const char c : value) text += c == ',' ? std::string(",,") : std::string(1, c);
+    return text;
 }
 
 /// Address space for BARs of 64 bits: half of 46 address bits, more than 64 chips with 384 GiB each
@@ -119,11 +128,11 @@ std::vector<std::string> guest_machine::command() const {
     if (!product.empty()) {
         // SMBIOS strings of an EC2 instance; software finds its instance id in the board asset tag.
         line.insert(line.end(), {"-smbios", "type=0,vendor=Amazon EC2,version=1.0"});
-        line.insert(line.end(),
-                    {"-smbios", fmt::format("type=1,manufacturer=Amazon EC2,product={}", product)});
+        line.insert(line.end(), {"-smbios", fmt::format("type=1,manufacturer=Amazon EC2,product={}",
+                                                        option_text(product))});
         if (!instance_id.empty())
-            line.insert(line.end(),
-                        {"-smbios", "type=2,manufacturer=Amazon EC2,asset=" + instance_id});
+            line.insert(line.end(), {"-smbios", "type=2,manufacturer=Amazon EC2,asset=" +
+                                                    option_text(instance_id)});
         line.insert(line.end(), {"-smbios", "type=3,manufacturer=Amazon EC2,asset=Amazon EC2"});
     }
     for (unsigned n = 0; nodes > 1 && n < nodes; ++n)
@@ -134,8 +143,8 @@ std::vector<std::string> guest_machine::command() const {
     // guest can recover from fatal errors.
     line.insert(line.end(), {"-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off"});
     if (!monitor.empty())
-        line.insert(line.end(),
-                    {"-qmp", fmt::format("unix:{},server=on,wait=off", monitor.string())});
+        line.insert(line.end(), {"-qmp", fmt::format("unix:{},server=on,wait=off",
+                                                     option_text(monitor.string()))});
     for (auto& argument : pci_tree_arguments(functions, nodes)) line.push_back(std::move(argument));
     line.insert(line.end(), extra.begin(), extra.end());
     return line;

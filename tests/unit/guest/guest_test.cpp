@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "platform/app/guest/image.h"
 #include "platform/app/guest/initramfs.h"
 #include "platform/app/guest/machine.h"
+#include "platform/framework/config/file.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
@@ -46,6 +48,27 @@ TEST(GuestMachine, HasFunctionsInOrderAndTheStringsOfAnInstance) {
     EXPECT_THAT(line, HasSubstr("size=4096M,share=on"));
     EXPECT_THAT(line, HasSubstr("type=1,manufacturer=Amazon EC2,product=trn3.48xlarge"));
     EXPECT_TRUE(line.ends_with(" -S"));
+}
+
+TEST(GuestMachine, CommasOfNamesDoNotEndOptions) {
+    guest_machine m;
+    m.product = "a,serial=1";
+    m.monitor = "/tmp/a,b/qmp";
+    const auto line = shell_text(m.command());
+    EXPECT_THAT(line, HasSubstr("product=a,,serial=1"));
+    EXPECT_THAT(line, HasSubstr("unix:/tmp/a,,b/qmp,server=on"));
+}
+
+TEST(GuestImage, RefusesLinksToFoldersWhichWouldBeEmpty) {
+    const test::scratch_folder folder;
+    std::filesystem::create_directories(folder / "run/inner");
+    std::filesystem::create_directories(folder / "other");
+    std::ofstream(folder / "file") << "x";
+    guest_image image{.busybox = folder / "file", .own_program = folder / "file"};
+    image.folders = {folder / "run"};
+    EXPECT_NO_THROW(image.initramfs());
+    std::filesystem::create_directory_symlink(folder / "other", folder / "run/link");
+    EXPECT_THROW(image.initramfs(), file_error);
 }
 
 TEST(GuestMachine, PutsFunctionsBehindThePortsOfTheBoard) {
