@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 #include <linux/pci_regs.h>
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -412,6 +416,38 @@ TEST_F(PcieSwitchTest, CardOfAPulledSwitchReturnsWhenItHasBothSuppliesInAnyOrder
                 write_bar<std::uint32_t>(fc(), 4, 0, 9);
                 EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 9u);
             }
+}
+
+/// Losses on the path to a card behind two switches, in random order, then all repairs.
+TEST_F(PcieSwitchTest, CardWorksAfterAnyLossesAndRepairsOnItsPath) {
+    irq_out supply{"supply"};
+    supply.bind(c.endpoint.power_lost);
+    const std::vector<std::pair<accepts_faults*, const char*>> ports{
+        {&host, "0"}, {&first, "5"}, {&second, "1"}};
+    const auto inject = [&](std::size_t port, const char* name) {
+        ports[port].first->inject(name, {{"port", ports[port].second}});
+    };
+    std::minstd_rand random(1);
+    for (unsigned round = 0; round < 500; ++round) {
+        SCOPED_TRACE(round);
+        for (unsigned n = 0; n < 8; ++n) {
+            constexpr const char* names[] = {"card_removed", "card_inserted", "surprise_down",
+                                             "link_up"};
+            if (random() % 4 == 0)
+                supply.set(random() % 2 == 0);
+            else
+                inject(random() % ports.size(), names[random() % std::size(names)]);
+        }
+        std::vector<std::function<void()>> repairs{[&] { supply.set(false); }};
+        for (std::size_t port = 0; port < ports.size(); ++port)
+            for (const char* name : {"card_inserted", "link_up"})
+                repairs.emplace_back([&, port, name] { inject(port, name); });
+        std::ranges::shuffle(repairs, random);
+        for (const auto& repair : repairs) repair();
+        test::turn_on(fc());
+        write_bar<std::uint32_t>(fc(), 4, 0, round + 1);
+        ASSERT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), round + 1);
+    }
 }
 
 TEST_F(PcieSwitchTest, PulledSwitchForgetsTheErrorsOfItsPorts) {
