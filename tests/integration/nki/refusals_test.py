@@ -269,10 +269,18 @@ class HalvesAgree(unittest.TestCase):
             result = nl.ndarray((8, 4), nl.float32, nl.shared_hbm)
             nisa.dma_copy(result, tile(8, 4))
             return result
-        recording = record_kernel(kernel, [X])
-        for half in (compile_recording, simulate.execute):
-            with self.assertRaisesRegex(KernelError, r"refusals_test.py:\d+:\d+: .*nothing has written"):
-                half(recording)
+
+        def part(x):
+            made, result = tile(8, 4), nl.ndarray((8, 4), nl.float32, nl.shared_hbm)
+            nisa.memset(made[:, 0:3], 1.0)
+            nisa.tensor_copy(made[:, 0:2], made[:, 1:3])
+            nisa.dma_copy(result, made)
+            return result
+        for body, where in ((kernel, ""), (part, r" at \[0, 3\]")):
+            recording = record_kernel(body, [X])
+            for half in (compile_recording, simulate.execute):
+                with self.assertRaisesRegex(KernelError, rf"refusals_test.py:\d+:\d+: .*nothing has written{where} "):
+                    half(recording)
 
 
 if __name__ == "__main__":

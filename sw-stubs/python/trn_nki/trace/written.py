@@ -8,7 +8,7 @@ import numpy
 
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
-from trn_nki.trace.instructions import instructions_of
+from trn_nki.trace.instructions import Instruction, instructions_of
 
 
 def check_results(recording: Any) -> None:
@@ -31,20 +31,57 @@ def check_results(recording: Any) -> None:
 
 
 def check_tiles(recording: Any) -> None:
-    """Raises KernelError for an instruction that reads a tile before anything has written to it.
+    """Raises KernelError for an instruction that reads a tile before anything has written to it, and for a copy to a result
+    of elements that nothing has written.
 
     Tiles at addresses that the kernel chose may hold what another tile wrote there; those of a loop's body, what an
     earlier pass wrote.
     """
     for core in recording.cores:
-        written = set()
+        tiles = _Tiles()
         for one in instructions_of(core.body):
             for view in one.reads if one.operation != "core_barrier" else ():
-                storage = view.storage
-                if storage not in written and view.is_on_chip and storage.address is None and storage.loop is None:
-                    raise KernelError(f"nisa.{one.operation} reads {view!r}, to which nothing has written "
-                                      f"({storage.place.file}:{storage.place.line})", "15.3", one.place)
-            written.update(view.storage for view in one.writes)
+                if view.is_on_chip and view.storage.address is None and view.storage.loop is None:
+                    tiles.check(one, view)
+            for view in one.writes:
+                if view.is_on_chip:  # scales lie in other partitions than their view says (20.2)
+                    tiles.note(view, one.operation == "quantize_mx")
+
+
+class _Tiles:
+    """The bytes of tiles that were written: a mask, or None for all."""
+
+    def __init__(self) -> None:
+        self._masks: dict[Any, numpy.ndarray | None] = {}
+
+    def note(self, view: NkiTensor, is_whole: bool) -> None:
+        storage = view.storage
+        known = self._masks.get(storage, False)
+        if known is None:
+            return
+        is_whole |= view.free_size * view.dtype.itemsize == storage.bytes_per_partition and view.shape[0] == storage.partitions
+        if is_whole or view.indirection is not None:  # a place that is not known counts for the whole tile
+            self._masks[storage] = None
+            return
+        if known is False:
+            known = self._masks[storage] = numpy.zeros(storage.size_bytes, bool)
+        _elements(known, view)[...] = True
+
+    def check(self, one: Instruction, view: NkiTensor) -> None:
+        storage = view.storage
+        known = self._masks.get(storage, False)
+        missing = ""
+        if known is not None and known is not False:
+            if not (one.operation == "dma_copy" and one.writes[0].storage.role == "output" and view.indirection is None):
+                return
+            written = _elements(known, view)
+            place = numpy.unravel_index(int(written.argmin()), written.shape)
+            if written[place]:
+                return
+            missing = f" at [{', '.join(str(i) for i in place[:-1])}]"
+        if known is not None:
+            raise KernelError(f"nisa.{one.operation} reads {view!r}, to which nothing has written{missing} "
+                              f"({storage.place.file}:{storage.place.line})", "15.3", one.place)
 
 
 def _elements(mask: numpy.ndarray, view: NkiTensor) -> numpy.ndarray:
