@@ -172,9 +172,9 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
 static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = check_ranks(device, c);
+    if (status == TRN_OK) status = check_domains(device, c);
     if (status == TRN_OK) status = check_targets(device, c);
     if (status == TRN_OK) status = check_sizes(device, c);
-    if (status == TRN_OK) status = check_domains(device, c);
     if (status == TRN_OK) status = check_algorithm(device, c);
     if (status == TRN_OK) status = check_buffers(device, c);
     if (status != TRN_OK) return status;

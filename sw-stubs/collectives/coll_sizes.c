@@ -81,7 +81,8 @@ static uint64_t scratch_of(const trn_coll_config* c) {
 
 trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
     *sizes = (trn_coll_sizes){0};
-    if (c->rank >= c->ranks || (trn_coll_has_counts(c->op) && !c->counts))
+    if (c->rank >= c->ranks || (c->domains > 1 && c->ranks % c->domains != 0) ||
+        (trn_coll_has_counts(c->op) && !c->counts))
         return TRN_INVALID_ARGUMENT;
     const uint64_t own = trn_coll_block(c, c->rank).bytes;
     switch (c->op) {

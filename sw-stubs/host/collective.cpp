@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 
 #include "sw-stubs/host/collective_reference.h"
@@ -44,6 +45,13 @@ std::uint64_t rounded(const collective_request& request) {
 bool gives_all_the_same(trn_coll_op op) {
     return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_ALL_GATHER || op == TRN_COLL_ALL_GATHER_V ||
            op == TRN_COLL_BROADCAST;
+}
+
+/// Time-out of the host: a rank's failure by its own time-out comes first.
+std::uint64_t wait_limit(const collective_request& request) {
+    constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+    const auto limit = request.limit_ns;
+    return limit == 0 || limit > none / 2 ? none : 2 * limit;
 }
 
 bool scatters(trn_coll_op op) {
@@ -449,7 +457,7 @@ void collective_group::finish(one_run& run) {
         const auto rank = rank_of_[chip];
         std::uint64_t first = 0, last = 0;
         if (request.meanwhile) request.meanwhile(rank, on);
-        on.check(trn_coll_wait(run.made[rank].get(), 2 * request.limit_ns));
+        on.check(trn_coll_wait(run.made[rank].get(), wait_limit(request)));
         on.check(trn_coll_times(run.made[rank].get(), &first, &last));
         run.result.started_ns = std::max(run.result.started_ns, first);
         run.result.ended_ns = std::max(run.result.ended_ns, last);
@@ -553,7 +561,7 @@ std::vector<rank_outcome> collective_group::outcomes_of(const std::vector<std::s
     hosts_.run_each(started, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         if (request.meanwhile) request.meanwhile(rank, on);
-        outcomes[rank].status = trn_coll_wait(made[rank].get(), 2 * request.limit_ns);
+        outcomes[rank].status = trn_coll_wait(made[rank].get(), wait_limit(request));
         outcomes[rank].sentence = trn_last_error(on);
         outcomes[rank].failure = trn_coll_failure(made[rank].get());
     });

@@ -86,7 +86,7 @@ struct collective_request {
     std::uint32_t slot = 0;                 ///< of the cores: one per concurrent collective
     std::uint32_t core = 0;                 ///< NeuronCore of channel 0; others follow
     std::uint32_t iterations = 1;
-    std::uint64_t limit_ns = 1'000'000'000;  ///< time-out of a wait for another rank
+    std::uint64_t limit_ns = 1'000'000'000;  ///< time-out of a wait for another rank; 0: none
     bool check = false;
     bool steps = false;  ///< record the end times of each rank's steps
     /// Semaphore of a NeuronCore to which each channel adds 1 at the end of a run.

@@ -353,7 +353,9 @@ void collective_reference::sum_of_rings(std::uint32_t owner, std::uint64_t first
         auto config = config_;
         config.ring += ring * config_.ranks;
         config.rings = 1;
-        collective_reference(config).sum(owner, at, part);
+        collective_reference of_ring(config);
+        of_ring.first_rank_ = first_rank_;
+        of_ring.sum(owner, at, part);
         done += part.size();
     }
 }

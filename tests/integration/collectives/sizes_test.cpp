@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of every size from 0 bytes on: no size is a multiple of ranks, lanes or lines by
-// accident. A seeded part runs here; TRNVP_ALL_SIZES=1 (`./dev nightly`) runs all.
+// Collectives of every size from 0 bytes on, multiples of ranks, lanes and lines or not. A seeded
+// part runs here; TRNVP_ALL_SIZES=1 (`./dev nightly`) runs all.
 #include "tests/support/sizes.h"
 
 #include <fmt/format.h>

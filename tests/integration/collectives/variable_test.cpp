@@ -93,6 +93,33 @@ TEST_F(VariableCollectives, WrongLengthsAreRefusedWithAMessage) {
            "reduce-scatter-v has no algorithm halving");
 }
 
+/// A domain of 0 ranks has no position to divide by.
+TEST_F(VariableCollectives, MoreDomainsThanRanksAreRefusedByTheLibrary) {
+    boot("trn3-sled");
+    collective_group group(*this, all(), image());
+    run_each({0}, [](std::size_t, device& on) {
+        const std::uint32_t ring[] = {0, 1};
+        const trn_coll_member members[2] = {};
+        auto config = bare_pair(members, ring);
+        config.op = TRN_COLL_ALL_REDUCE;
+        config.bytes = 8;
+        config.domains = 3;
+        trn_coll* made = nullptr;
+        trn_coll_sizes sizes{};
+        EXPECT_EQ(trn_coll_get_sizes(&config, &sizes), TRN_INVALID_ARGUMENT);
+        EXPECT_EQ(trn_coll_create(on, &config, &made), TRN_INVALID_ARGUMENT);
+        EXPECT_NE(std::string(trn_last_error(on)).find("2 ranks in 3 domains"), std::string::npos)
+            << trn_last_error(on);
+    });
+}
+
+TEST_F(VariableCollectives, WithoutALimitTheHostWaitsForTheEnd) {
+    boot("trn3-sled");
+    collective_group group(*this, all(), image());
+    for (const auto limit : {std::uint64_t{0}, std::uint64_t{1} << 63})
+        expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = 4 * MiB, .limit_ns = limit}));
+}
+
 TEST_F(VariableCollectives, CountsThatDoNotAddUpAreRefusedByTheLibrary) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
