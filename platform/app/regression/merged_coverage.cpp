@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstddef>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "platform/framework/config/file.h"
@@ -38,7 +39,7 @@ std::optional<int> line_number(std::string_view text) {
 
 /// Adds one line of a tracefile. Returns whether the format is correct. Sums are ignored, since
 /// text() computes them.
-bool merged_coverage::add_line(source& to, std::string_view line) {
+bool merged_coverage::add_line(source_coverage& to, std::string_view line) {
     const auto colon = line.find(':');
     if (colon == line.npos) return false;
     const auto key = line.substr(0, colon);
@@ -49,17 +50,17 @@ bool merged_coverage::add_line(source& to, std::string_view line) {
     const auto first = line_number(parts[0]);
     if (!first) return false;
     if (key == "FN" && parts.size() == 2) {
-        to.functions[std::string(parts[1])].first = *first;
+        to.functions.emplace(*first, parts[1]);
     } else if (key == "FNDA" && parts.size() == 2) {
-        to.functions[std::string(parts[1])].second |= *first > 0;
+        // Follows from the lines of the function.
     } else if (key == "DA" && parts.size() == 2 && line_number(parts[1])) {
         to.lines[*first] |= *line_number(parts[1]) > 0;
     } else if (key == "BRDA" && parts.size() == 4 && line_number(parts[1]) &&
                line_number(parts[2]) && (parts[3] == "-" || line_number(parts[3]))) {
         const int mark = parts[3] == "-" ? -1 : *line_number(parts[3]) > 0;
-        const std::pair which{static_cast<unsigned>(*line_number(parts[1])),
-                              static_cast<unsigned>(*line_number(parts[2]))};
-        const auto [at, fresh] = to.branches.try_emplace({*first, which}, mark);
+        const std::tuple which{*first, static_cast<unsigned>(*line_number(parts[1])),
+                               static_cast<unsigned>(*line_number(parts[2]))};
+        const auto [at, fresh] = to.branches.try_emplace(which, mark);
         at->second = std::max(at->second, mark);
     } else {
         return false;
@@ -68,7 +69,7 @@ bool merged_coverage::add_line(source& to, std::string_view line) {
 }
 
 void merged_coverage::add(std::string_view text, const std::string& place) {
-    source* in = nullptr;
+    source_coverage* in = nullptr;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = std::min(text.find('\n'), text.size());
         const auto line = text.substr(0, end);
@@ -87,29 +88,7 @@ void merged_coverage::add(std::string_view text, const std::string& place) {
 
 std::string merged_coverage::text() const {
     std::string out;
-    for (const auto& [file, one] : sources_) {
-        out += "TN:\nSF:" + file + "\n";
-        for (const auto& [name, f] : one.functions) out += fmt::format("FN:{},{}\n", f.first, name);
-        for (const auto& [name, f] : one.functions)
-            out += fmt::format("FNDA:{},{}\n", f.second ? 1 : 0, name);
-        const auto count = [](const auto& all, auto hit) {
-            return std::ranges::count_if(all, hit);
-        };
-        out += fmt::format("FNF:{}\nFNH:{}\n", one.functions.size(),
-                           count(one.functions, [](const auto& f) { return f.second.second; }));
-        for (const auto& [where, mark] : one.branches)
-            out += fmt::format("BRDA:{},{},{},{}\n", where.first, where.second.first,
-                               where.second.second,
-                               mark < 0   ? "-"
-                               : mark > 0 ? "1"
-                                          : "0");
-        out += fmt::format("BRF:{}\nBRH:{}\n", one.branches.size(),
-                           count(one.branches, [](const auto& b) { return b.second > 0; }));
-        for (const auto& [line, ran] : one.lines)
-            out += fmt::format("DA:{},{}\n", line, ran ? 1 : 0);
-        out += fmt::format("LF:{}\nLH:{}\nend_of_record\n", one.lines.size(),
-                           count(one.lines, [](const auto& l) { return l.second; }));
-    }
+    for (const auto& [file, one] : sources_) out += to_tracefile(file, one);
     return out;
 }
 

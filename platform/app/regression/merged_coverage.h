@@ -4,7 +4,8 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
+
+#include "platform/framework/loader/lcov.h"
 
 namespace trn::regression {
 
@@ -17,17 +18,9 @@ public:
     std::string text() const;
 
 private:
-    struct source {
-        std::map<std::string, std::pair<int, bool>> functions;  // line, ran
-        /// By line, block and branch number; -1 is the mark "-" (the condition was never
-        /// evaluated).
-        std::map<std::pair<int, std::pair<unsigned, unsigned>>, int> branches;
-        std::map<int, bool> lines;
-    };
+    static bool add_line(source_coverage& to, std::string_view line);
 
-    static bool add_line(source& to, std::string_view line);
-
-    std::map<std::string, source> sources_;
+    std::map<std::string, source_coverage> sources_;
 };
 
 }  // namespace trn::regression

@@ -4,6 +4,7 @@
 #include <dwarf.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -29,16 +30,9 @@ unsigned length_of(std::uint32_t bits) {
     return (bits & 3) == 3 ? 4 : 2;
 }
 
-/// The coverage of one source file.
-struct source {
-    struct function {
-        int line = 0;
-        bool ran = false;
-    };
-    std::map<int, bool> lines;  // whether the line was executed
-    // marks, by line and number of the branch
-    std::map<std::pair<int, unsigned>, unsigned> branches;
-    std::map<std::string, function> functions;
+/// A source file with the marks of its branches by line and number.
+struct source : source_coverage {
+    std::map<std::pair<int, unsigned>, unsigned> marks;
 };
 
 class collector {
@@ -89,8 +83,7 @@ void collector::add_range(const coverage::program& code, std::uint64_t first, st
         auto& one = sources_[file];
         bool& ran = one.lines[line];
         ran = ran || (marks & coverage::ran) != 0;
-        if (is_conditional_branch(*bits))
-            one.branches[{line, next[{entry, file, line}]++}] |= marks;
+        if (is_conditional_branch(*bits)) one.marks[{line, next[{entry, file, line}]++}] |= marks;
         at += length_of(*bits);
     }
 }
@@ -126,19 +119,20 @@ void collector::add_functions(const coverage::program& code, Dwarf_Die& unit) {
     } with{*this, code};
     const auto visit = [](Dwarf_Die* function, void* argument) -> int {
         auto& [all, program] = *static_cast<context*>(argument);
-        Dwarf_Addr first = 0, last = 0;
+        Dwarf_Addr first = 0;
+        if (dwarf_lowpc(function, &first) == 0 && program.instruction(first))
+            all.entries_.insert(first);
+        // Also functions that exist only inside others, or that the linker dropped: those without
+        // lines are left out later.
+        Dwarf_Attribute attribute;
         int line = 0;
-        if (dwarf_lowpc(function, &first) != 0 || dwarf_highpc(function, &last) != 0 ||
-            !program.instruction(first))
-            return DWARF_CB_OK;
-        all.entries_.insert(first);
-        const char* const name = dwarf_diename(function);
+        const char* name =
+            dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+        if (name == nullptr) name = dwarf_diename(function);
         const auto file = all.name_of(dwarf_decl_file(function));
-        if (name == nullptr || file.empty() || dwarf_decl_line(function, &line) != 0)
-            return DWARF_CB_OK;
-        auto& one = all.sources_[file].functions[name];
-        one.line = line;
-        one.ran = one.ran || (*program.marks(first) & coverage::ran) != 0;
+        if (name != nullptr && !file.empty() && dwarf_decl_line(function, &line) == 0 &&
+            !dwarf_hasattr(function, DW_AT_declaration))
+            all.sources_[file].functions.emplace(line, name);
         return DWARF_CB_OK;
     };
     dwarf_getfuncs(&unit, visit, &with, 0);
@@ -168,36 +162,81 @@ std::string collector::text() const {
     std::string out;
     for (const auto& [file, one] : sources_) {
         if (one.lines.empty()) continue;
-        out += "TN:\nSF:" + file + "\n";
-        std::size_t hit = 0;
-        for (const auto& [name, f] : one.functions) out += fmt::format("FN:{},{}\n", f.line, name);
-        for (const auto& [name, f] : one.functions) {
-            out += fmt::format("FNDA:{},{}\n", f.ran ? 1 : 0, name);
-            hit += f.ran;
-        }
-        out += fmt::format("FNF:{}\nFNH:{}\n", one.functions.size(), hit);
-        hit = 0;
-        for (const auto& [where, marks] : one.branches)
+        source_coverage all = one;
+        for (const auto& [where, marks] : one.marks)
             for (const unsigned way : {0u, 1u}) {
                 const bool went = (marks & (way == 0 ? coverage::taken : coverage::passed)) != 0;
-                out += fmt::format("BRDA:{},{},{},{}\n", where.first, where.second, way,
-                                   (marks & coverage::ran) == 0 ? "-"
-                                   : went                       ? "1"
-                                                                : "0");
-                hit += went;
+                all.branches[{where.first, where.second, way}] = (marks & coverage::ran) == 0 ? -1
+                                                                 : went                       ? 1
+                                                                                              : 0;
             }
-        out += fmt::format("BRF:{}\nBRH:{}\n", one.branches.size() * 2, hit);
-        hit = 0;
-        for (const auto& [line, ran] : one.lines) {
-            out += fmt::format("DA:{},{}\n", line, ran ? 1 : 0);
-            hit += ran;
-        }
-        out += fmt::format("LF:{}\nLH:{}\nend_of_record\n", one.lines.size(), hit);
+        out += to_tracefile(file, std::move(all));
     }
     return out;
 }
 
+/// Removes functions without lines, and adds the first line of the others.
+/// \returns the first lines of executed functions
+std::set<int> complete_functions(source_coverage& one) {
+    std::set<int> executed;
+    auto& lines = one.lines;
+    for (auto i = one.functions.begin(); i != one.functions.end();) {
+        const int first = i->first;
+        const auto next = std::find_if(i, one.functions.end(),
+                                       [&](const auto& other) { return other.first > first; });
+        const auto begin = lines.lower_bound(first);
+        const auto end = next == one.functions.end() ? lines.end() : lines.lower_bound(next->first);
+        if (begin == end) {
+            i = one.functions.erase(i, next);
+            continue;
+        }
+        const bool ran = std::any_of(begin, end, [](const auto& line) { return line.second; });
+        if (ran) executed.insert(first);
+        lines.emplace(first, ran);
+        i = next;
+    }
+    return executed;
+}
+
+/// Removes the branches of executed lines of which none was reached, such as those after a call
+/// that did not return.
+void drop_unreached_branches(source_coverage& one) {
+    std::set<int> reached;
+    for (const auto& [where, mark] : one.branches)
+        if (mark > 0) reached.insert(std::get<0>(where));
+    std::erase_if(one.branches, [&](const auto& branch) {
+        const auto line = std::get<0>(branch.first);
+        const auto found = one.lines.find(line);
+        return found != one.lines.end() && found->second && !reached.contains(line);
+    });
+}
+
 }  // namespace
+
+std::string to_tracefile(const std::string& file, source_coverage one) {
+    const auto executed = complete_functions(one);
+    drop_unreached_branches(one);
+    const auto count = [](const auto& all, auto hit) { return std::ranges::count_if(all, hit); };
+    std::string out = "TN:\nSF:" + file + "\n";
+    for (const auto& [line, name] : one.functions) out += fmt::format("FN:{},{}\n", line, name);
+    for (const auto& [line, name] : one.functions)
+        out += fmt::format("FNDA:{},{}\n", executed.contains(line) ? 1 : 0, name);
+    out += fmt::format(
+        "FNF:{}\nFNH:{}\n", one.functions.size(),
+        count(one.functions, [&](const auto& f) { return executed.contains(f.first); }));
+    for (const auto& [where, mark] : one.branches)
+        out += fmt::format("BRDA:{},{},{},{}\n", std::get<0>(where), std::get<1>(where),
+                           std::get<2>(where),
+                           mark < 0   ? "-"
+                           : mark > 0 ? "1"
+                                      : "0");
+    out += fmt::format("BRF:{}\nBRH:{}\n", one.branches.size(),
+                       count(one.branches, [](const auto& b) { return b.second > 0; }));
+    for (const auto& [line, ran] : one.lines) out += fmt::format("DA:{},{}\n", line, ran ? 1 : 0);
+    out += fmt::format("LF:{}\nLH:{}\nend_of_record\n", one.lines.size(),
+                       count(one.lines, [](const auto& l) { return l.second; }));
+    return out;
+}
 
 lcov_report to_lcov(const coverage& all) {
     collector sources;
