@@ -87,6 +87,12 @@ void board_options::add_stock_software(std::vector<std::string>& set) const {
     set.push_back("bootargs=" + bootargs);
 }
 
+void board_options::add_outputs(output_files& files) const {
+    files.add("--trace", build.trace);
+    files.add("--vcd", build.vcd);
+    files.add("--fidelity-report", fidelity_report);
+}
+
 platform_options board_options::checked() const {
     check_vcd(build.vcd, build.vcd_signals);
     auto all = build;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/app/commands/guarded.h"
+#include "platform/app/commands/output_files.h"
 #include "platform/app/platform.h"
 #include "platform/framework/command_line/options.h"
 #include "platform/framework/misuse/policy.h"
@@ -25,6 +26,8 @@ struct board_options {
     void add_to(cli::command& command);
     /// Adds the options for stock software on the management processor; only `run` has them.
     void add_software_to(cli::command& command);
+    /// Adds the files that the options ask for. \throws user_error
+    void add_outputs(output_files& files) const;
     /// Checks the options. \throws user_error
     platform_options checked() const;
 

@@ -27,6 +27,7 @@
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/misuse_option.h"
+#include "platform/app/commands/output_files.h"
 #include "platform/app/exec/console_input.h"
 #include "platform/app/exec/exec_machine.h"
 #include "platform/app/hart_option.h"
@@ -218,6 +219,10 @@ std::string reason(const stop_reason& how, const riscv::hart& core) {
 
 int exec(const exec_options& chosen) try {
     const elf_program program = read_elf(chosen.program);
+    output_files files;
+    files.add("--coverage", chosen.coverage);
+    files.add("--commit-log", chosen.commit_log);
+    files.add("--signature", chosen.signature);
     check_report(chosen.coverage);
     std::optional<coverage> executed;
     if (!chosen.coverage.empty()) executed.emplace(std::vector<fs::path>{chosen.program});

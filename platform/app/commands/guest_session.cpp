@@ -54,6 +54,9 @@ std::optional<std::string> parameter_of(const plan& board, std::string_view name
 platform_options platform_options_of(const guest_options& chosen) {
     if (!chosen.board.record.empty() && !chosen.gdb.empty())
         throw user_error(recording::no_debugger);
+    output_files files;
+    chosen.board.add_outputs(files);
+    files.add("--uart", chosen.uart);
     auto build = chosen.board.checked();
     const auto board = load_board(build.board, kinds(), build.set);
     const auto said = [&](const std::string& name) {

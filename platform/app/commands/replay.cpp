@@ -11,6 +11,7 @@
 
 #include "models/kinds.h"
 #include "platform/app/commands/guarded.h"
+#include "platform/app/commands/output_files.h"
 #include "platform/app/commands/vcd_options.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/hart_option.h"
@@ -85,6 +86,9 @@ void show_consoles(platform& on) {
 
 int run(const replay_options& chosen) {
     check_vcd(chosen.vcd, chosen.vcd_signals);
+    output_files files;
+    files.add("--trace", chosen.trace);
+    files.add("--vcd", chosen.vcd);
     const auto start = wall_clock::now();
     const std::filesystem::path folder = chosen.folder;
     const auto about = recording::read_manifest(folder);

@@ -66,6 +66,11 @@ platform_options build_options(const run_options& chosen) {
     if (!chosen.max_time.empty()) time_option("--max-time", chosen.max_time);
     if (!chosen.until.empty() && chosen.until != "ready" && chosen.until != "off")
         time_option("--until", chosen.until);
+    output_files files;
+    chosen.board.add_outputs(files);
+    files.add("--coverage", chosen.coverage);
+    if (chosen.uart != "stdout" && chosen.uart != "socket" && chosen.uart != "none")
+        files.add("--uart", chosen.uart);
     check_report(chosen.coverage);
     if (chosen.uart == "socket" && chosen.listen.empty())
         throw user_error("--uart socket needs --listen DIR");
