@@ -31,6 +31,7 @@
 #include "platform/app/regression/report_folder.h"
 #include "platform/app/regression/write_one.h"
 #include "platform/app/report_file.h"
+#include "platform/app/scenario/load.h"
 #include "platform/app/scenario/schema.h"
 #include "platform/app/scenario/selection.h"
 #include "platform/app/scenario/steps.h"
@@ -64,8 +65,31 @@ std::string write_merged(const test_options& chosen, const regression::run_recor
     return lost;
 }
 
+/// Prints one JSON array with the results of all rounds, each round as it ends.
+class json_array {
+public:
+    json_array() = default;
+    ~json_array() {
+        if (any_) print_to(stdout, "]\n");
+    }
+    json_array(const json_array&) = delete;
+    json_array& operator=(const json_array&) = delete;
+
+    void add(const regression::run_record& run) {
+        if (!std::exchange(any_, true)) print_to(stdout, "[");
+        for (const auto& one : regression::to_json(run))
+            print_to(stdout, "{}{}", std::exchange(comma_, ","), config::to_ascii(one));
+        std::fflush(stdout);
+    }
+
+private:
+    bool any_ = false;
+    const char* comma_ = "";
+};
+
 /// Writes the selected reports, also after a failed run. \throws output_error
-void write_reports_of(const test_options& chosen, const regression::run_record& run) {
+void write_reports_of(const test_options& chosen, const regression::run_record& run,
+                      json_array& printed) {
     using regression::write_one;
     std::vector<std::string> failed;
     for (const auto& one : run.results)
@@ -91,7 +115,7 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
     lost += annotate(chosen.annotate, run, chosen.report);
     if (chosen.slurm) lost += write_merged(chosen, run);
     if (chosen.json)
-        print_to(stdout, "{}\n", config::to_ascii(regression::to_json(run)));
+        printed.add(run);
     else
         print_to(stdout, "{}\n", regression::summary(run));
     if (!lost.empty()) throw output_error(lost.substr(0, lost.size() - 1));
@@ -99,9 +123,10 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
 
 /// Repeats the run as chosen. \returns whether all runs passed
 bool run_as_often_as_chosen(const test_options& chosen, const test_scenarios& all) {
+    json_array printed;
     for (;;) {
         const auto run = run_here(chosen, all);
-        write_reports_of(chosen, run);
+        write_reports_of(chosen, run, printed);
         if (!run.passed()) return false;
         if (!chosen.until_fail || all.mine.empty()) return true;
     }
@@ -110,15 +135,17 @@ bool run_as_often_as_chosen(const test_options& chosen, const test_scenarios& al
 /// Runs on a cluster. \returns the exit status
 int run_cluster(const test_options& chosen, const test_scenarios& all) {
     const auto [run, signal] = run_on_slurm(chosen, all);
-    write_reports_of(chosen, run);
+    json_array printed;
+    write_reports_of(chosen, run, printed);
     if (signal != 0) return 128 + signal;
     return run.passed() ? 0 : 1;
 }
 
 /// Options that --slurm applies to the whole run and does not pass to shards.
 const std::set<std::string> of_the_whole{
-    "--junit",     "--html",    "--json",   "--jobs",     "--report",          "--slurm",
-    "--partition", "--history", "--digest", "--coverage", "--fidelity-report", "--annotate"};
+    "--junit",           "--html",      "--json",    "--jobs",   "--report",
+    "--slurm",           "--partition", "--history", "--digest", "--coverage",
+    "--fidelity-report", "--annotate",  "--strict"};
 
 void check_combinations(const test_options& chosen) {
     if (chosen.json && chosen.annotate == "github")
@@ -134,12 +161,13 @@ void check_combinations(const test_options& chosen) {
         if (given) throw user_error(fmt::format("{} and --slurm exclude each other", option));
 }
 
-/// Compiles all programs of the steps before any scenario runs. \throws config_error
-void prepare(const std::vector<scenario::scenario>& all) {
-    diagnostics problems;
-    for (const auto& one : all)
-        if (one.prepare) one.prepare(problems);
-    problems.throw_if_any();
+/// Lists the runs, and reports mistakes of their files. \returns the exit status
+int list_runs(const std::vector<scenario::scenario>& all) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+        print_to(stdout, "{:4} {}  {}\n", i, printable(title(all[i])), printable(all[i].file));
+    const auto mistakes = scenario::mistakes_of(all);
+    print_to(stderr, "{}", config_error(mistakes.list()).what());
+    return mistakes.empty() ? 0 : 1;
 }
 
 int run(const test_options& chosen) {
@@ -153,16 +181,12 @@ int run(const test_options& chosen) {
         print_to(stdout, "{}", scenario::step_document());
         return 0;
     }
-    const auto all = read_scenarios(chosen);
-    if (chosen.list) {
-        for (std::size_t i = 0; i < all.mine.size(); ++i)
-            print_to(stdout, "{:4} {}  {}\n", i, printable(all.mine[i].name),
-                     printable(all.mine[i].file));
-        return 0;
-    }
+    auto all = read_scenarios(chosen);
+    if (chosen.list) return list_runs(all.mine);
     check_outputs(chosen, all.mine);
     if (chosen.slurm) return run_cluster(chosen, all);
-    prepare(all.mine);
+    scenario::prepare(all.mine);
+    if (chosen.strict) scenario::mistakes_of(all.mine).throw_if_any();
     std::optional<coverage> executed;  // coverage of all child processes
     if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all.mine));
     const bool passed = run_as_often_as_chosen(chosen, all);
@@ -171,6 +195,18 @@ int run(const test_options& chosen) {
         warn_of_unknown_code(*executed);
     }
     return passed ? 0 : 1;
+}
+
+/// The options that can change a result, as words of a shell.
+std::string options_of(const test_options& chosen) {
+    std::string text;
+    constexpr std::string_view misuse = "--misuse=";
+    for (const auto& word : chosen.forwarded)
+        if (word.starts_with(misuse))
+            text += " --misuse " + scenario::shell_word(word.substr(misuse.size()));
+    if (chosen.timing != "contended") text += " --timing " + chosen.timing;
+    if (chosen.hart.mode != hart_choice().mode) text += " --hart " + chosen.hart.mode;
+    return text;
 }
 
 /// Adds an option whose text `parse` converts. An std::invalid_argument of
@@ -244,6 +280,8 @@ void add_test(cli::command& app, int& status) {
     c->add_flag("--share,!--no-share", chosen->share,
                 "run the common beginning of scenarios once (default)");
     c->add_flag("--list", chosen->list, "list the runs without running them");
+    c->add_flag("--strict", chosen->strict,
+                "run nothing if a file has a mistake (status 2), instead of failing its scenarios");
     add_annotate_option(*c, chosen->annotate);
     c->add_flag("--slurm", chosen->slurm,
                 "run as an array of --jobs jobs of Slurm (as many as it has processors)");
@@ -252,6 +290,7 @@ void add_test(cli::command& app, int& status) {
         // The history compares runs of one build and scenario by their trace digests.
         chosen->digest = chosen->digest || !chosen->history.empty();
         chosen->forwarded = c->words(of_the_whole);
+        chosen->options = options_of(*chosen);
         if (chosen->digest) chosen->forwarded.emplace_back("--digest");
         if (chosen->scenarios.empty() && !chosen->schema && !chosen->steps)
             cli::refuse_missing("scenario");

@@ -23,9 +23,10 @@ struct test_options {
     hart_choice hart;
     scenario::selection which;
     bool json = false, list = false, digest = false, share = true;
-    bool slurm = false;
+    bool slurm = false, strict = false;
     std::string partition, annotate;
     std::vector<std::string> forwarded;  ///< options for each shard of --slurm
+    std::string options;                 ///< see scenario::description::options
     bool rerun_failed = false, until_fail = false, schema = false, steps = false;
 };
 

@@ -28,14 +28,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// `file` for a single run; for several, `file` with the run's number before the extension.
-fs::path numbered(const fs::path& file, std::size_t number, std::size_t runs) {
-    if (file.empty() || runs == 1) return file;
-    auto numbered = file;
-    numbered.replace_extension(std::to_string(number) + file.extension().string());
-    return numbered;
-}
-
 /// Null when the run ended before it wrote a report.
 nlohmann::json read_fidelity(const fs::path& file) {
     constexpr std::uint64_t limit = std::uint64_t{64} << 20;
@@ -78,12 +70,12 @@ private:
 
 scenario::execution_options local_run::options_of(std::size_t number) const {
     const auto runs = all_.mine.size();
-    return {.trace = numbered(chosen_.trace, number, runs),
+    return {.trace = file_of_run(chosen_.trace, number, runs),
             .digest = chosen_.digest,
             .timing = timing_of(chosen_),
             .misuse = chosen_.misuse,
-            .fidelity_report = numbered(chosen_.fidelity_report, number, runs),
-            .vcd = numbered(chosen_.vcd, number, runs),
+            .fidelity_report = file_of_run(chosen_.fidelity_report, number, runs),
+            .vcd = file_of_run(chosen_.vcd, number, runs),
             .vcd_signals = chosen_.vcd_signals};
 }
 
@@ -131,6 +123,7 @@ regression::run_record begin_record(const test_options& chosen, const test_scena
     const bool with_boards =
         !chosen.report.empty() || !chosen.html.empty() || !chosen.history.empty();
     regression::run_record run{.build = regression::this_build(),
+                               .options = chosen.options,
                                .started = std::chrono::duration_cast<std::chrono::seconds>(
                                               std::chrono::system_clock::now().time_since_epoch())
                                               .count(),

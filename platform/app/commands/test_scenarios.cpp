@@ -10,6 +10,7 @@
 
 #include "models/kinds.h"
 #include "platform/app/commands/guarded.h"
+#include "platform/app/commands/output_files.h"
 #include "platform/app/drawing/board_vocabulary.h"
 #include "platform/app/drawing/topology.h"
 #include "platform/app/platform.h"
@@ -38,10 +39,11 @@ void check_board(const std::string& board, const std::vector<std::string>& set) 
         }
 }
 
-/// Loads all scenarios, and checks each of their boards and images once.
+/// Loads all scenarios, and checks each of their boards and images once. A file that was named
+/// twice is loaded once.
 std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
-    diagnostics problems;
     std::vector<scenario::scenario> all;
+    std::set<fs::path> known;
     std::set<std::pair<std::string, std::vector<std::string>>> good;
     const auto check = [&](const std::string& board, const std::vector<std::string>& set) {
         if (good.contains({board, set})) return;
@@ -50,12 +52,16 @@ std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) 
     };
     for (const auto& name : names) {
         const auto before = all.size();
-        for (const auto& file : scenario::find_files(name))
-            for (auto& one : scenario::load(file, problems, check)) all.push_back(std::move(one));
-        if (all.size() == before && problems.empty())
+        bool known_already = false;
+        for (const auto& file : scenario::find_files(name)) {
+            if (known.insert(fs::absolute(file).lexically_normal()).second)
+                for (auto& one : scenario::load(file, check)) all.push_back(std::move(one));
+            else
+                known_already = true;
+        }
+        if (all.size() == before && !known_already)
             throw user_error(fmt::format("there is no scenario in '{}'", name));
     }
-    problems.throw_if_any();
     return all;
 }
 
@@ -76,7 +82,9 @@ test_scenarios read_scenarios(const test_options& chosen) {
     }
     if (chosen.rerun_failed) which.failed = scenario::read_failed(scenario::failed_list());
     try {
-        const auto all = load_all(chosen.scenarios);
+        auto all = load_all(chosen.scenarios);
+        for (auto& one : all) one.options = chosen.options;
+        if (chosen.strict) scenario::mistakes_of(all).throw_if_any();
         test_scenarios read{scenario::select(all, which), {}};
         which.part = {};
         which.shuffle = {};
@@ -91,31 +99,41 @@ test_scenarios read_scenarios(const test_options& chosen) {
     }
 }
 
-/// Checks that no two output files are the same, and that none is an input file.
+fs::path file_of_run(const fs::path& file, std::size_t number, std::size_t runs) {
+    if (file.empty() || runs == 1) return file;
+    auto numbered = file;
+    numbered.replace_extension(std::to_string(number) + file.extension().string());
+    return numbered;
+}
+
 void check_outputs(const test_options& chosen, const std::vector<scenario::scenario>& all) {
-    std::map<fs::path, std::string> taken;
-    for (const auto& one : all) taken[fs::weakly_canonical(one.file)] = "a scenario";
     if (!chosen.report.empty() && !chosen.fidelity_report.empty() &&
         chosen.fidelity_report.extension() != ".json")
         throw user_error("--report merges fidelity reports that end in .json");
-    const std::pair<const char*, fs::path> outputs[]{
-        {"--junit", chosen.junit},       {"--html", chosen.html},
-        {"--coverage", chosen.coverage}, {"--fidelity-report", chosen.fidelity_report},
-        {"--trace", chosen.trace},       {"--vcd", chosen.vcd}};
-    if (!chosen.durations.empty())  // an input and an output
-        taken.emplace(fs::weakly_canonical(chosen.durations), "--durations");
-    for (const auto& [option, file] : outputs) {
-        std::error_code unreadable;
-        const bool device = fs::exists(file, unreadable) && !fs::is_regular_file(file, unreadable);
-        if (file.empty() || device) {
-            check_report(file);
-            continue;
-        }
-        const auto [other, fresh] = taken.emplace(fs::weakly_canonical(file), option);
-        if (!fresh)
-            throw user_error(fmt::format("{} {}: this file is {} already", option, file.string(),
-                                         other->second));
+    output_files files;
+    std::set<std::string> scenarios;
+    for (const auto& one : all)
+        if (scenarios.insert(one.file).second) files.keep(one.file, "a scenario");
+    // An input and an output.
+    if (!chosen.durations.empty()) files.keep(chosen.durations, "--durations");
+    for (const auto* name : {"run.jsonl", "run.jsonl.part", "index.html"})
+        if (!chosen.report.empty()) files.keep(chosen.report / name, "of --report");
+    const auto add = [&](const char* option, const fs::path& file) {
+        files.add(option, file);
         check_report(file);
+    };
+    add("--junit", chosen.junit);
+    add("--html", chosen.html);
+    add("--coverage", chosen.coverage);
+    const std::pair<const char*, fs::path> of_each_run[]{
+        {"--fidelity-report", chosen.fidelity_report},
+        {"--trace", chosen.trace},
+        {"--vcd", chosen.vcd}};
+    for (const auto& [option, file] : of_each_run) {
+        // Merged, it is written once, under its own name.
+        if (chosen.slurm) add(option, file);
+        for (std::size_t i = 0; i < all.size() && !chosen.slurm; ++i)
+            add(option, file_of_run(file, i, all.size()));
     }
 }
 
@@ -123,6 +141,7 @@ std::map<std::string, regression::run_record::board> boards_of(
     const test_options& chosen, const std::vector<scenario::scenario>& all) {
     std::map<std::string, regression::run_record::board> boards;
     for (const auto& one : all) {
+        if (!one.mistakes.empty()) continue;
         auto& about = boards[regression::board_key(one)];
         if (!about.digest.empty()) continue;
         auto set = one.set;
@@ -140,6 +159,7 @@ std::vector<fs::path> programs_of_all(const std::vector<scenario::scenario>& all
     std::set<std::pair<std::string, std::vector<std::string>>> seen;
     std::set<fs::path> programs;
     for (const auto& one : all) {
+        if (!one.mistakes.empty()) continue;
         auto set = one.set;
         if (const auto image = scenario::find_firmware(one); !image.empty())
             set.push_back("firmware=" + image);

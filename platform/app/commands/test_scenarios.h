@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -18,12 +19,17 @@ struct test_scenarios {
     std::vector<std::string> whole;        ///< run_identity() of the scenarios of all shards
 };
 
-/// Reads and checks all files, and selects the scenarios to run. \throws config_error, user_error
+/// Reads and checks all files, and selects the scenarios to run. Mistakes in files are in their
+/// scenarios; with --strict they are thrown. \throws config_error, user_error
 test_scenarios read_scenarios(const test_options& chosen);
 
-/// Checks that no two output files are the same, and that none is an input file. \throws
-/// user_error, config_error
+/// Checks that no two output files of all runs are the same, and that none is an input file.
+/// \throws user_error, config_error, file_error
 void check_outputs(const test_options& chosen, const std::vector<scenario::scenario>& all);
+
+/// The output file of one of several runs: `file` with the run's number before the extension.
+std::filesystem::path file_of_run(const std::filesystem::path& file, std::size_t number,
+                                  std::size_t runs);
 
 /// The programs that processors of the boards may execute.
 std::vector<std::filesystem::path> programs_of_all(const std::vector<scenario::scenario>& all);

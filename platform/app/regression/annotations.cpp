@@ -25,12 +25,11 @@ struct annotation {
 annotation annotation_of(const row& runs) {
     const auto& one = runs.shown();
     const auto& how = one.how;
-    auto message = how.step.empty() ? how.message : how.step + ": " + how.message;
+    auto message = failure_text(how);
     if (runs.campaign()) message = campaign_text(runs) + "; " + message;
     return {
         how.file.empty() ? one.description.file : how.file, std::max(how.where.line, 1),
-        std::max(how.where.column, 1),
-        runs.campaign() ? name_of_all_runs(one.description) : one.description.name,
+        std::max(how.where.column, 1), runs.title(),
         fmt::format("{}\nagain: {}", printable_lines(message), repeat_command(one.description))};
 }
 

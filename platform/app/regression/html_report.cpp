@@ -190,7 +190,7 @@ std::string figures(const run_record& run) {
         out += fmt::format(
             "<tr><td>{}</td><td>{}</td><td class=\"number\">{}{}{}{}</td><td class=\"number\">{}"
             "</td><td>{}</td></tr>\n",
-            escaped(name_of_all_runs(*s.of)), escaped(s.about.name), value,
+            escaped(title_of_all_runs(*s.of)), escaped(s.about.name), value,
             s.about.unit.empty() ? "" : " ", escaped(s.about.unit), runs, bounds_text(s.about),
             plot(s));
     }
@@ -198,11 +198,6 @@ std::string figures(const run_record& run) {
 }
 
 // --- Table
-
-std::string name_of(const row& runs) {
-    const auto& run = runs.shown().description;
-    return runs.campaign() ? name_of_all_runs(run) : run.name;
-}
 
 std::string status_of(const row& runs, const history& past) {
     auto text = std::string(word(runs.shown().how.result));
@@ -233,7 +228,7 @@ std::string row_text(const row& runs, const history& past, const row_form& form)
     for (const auto* one : runs.runs) seconds += one->how.wall_s;
     std::string tags;
     for (const auto& tag : described.tags) tags += (tags.empty() ? "" : " ") + tag;
-    const auto name = escaped(name_of(runs));
+    const auto name = escaped(runs.title());
     std::string out = fmt::format(
         "<tbody id=\"{}\" class=\"{}{}\" data-about=\"{} {} {} {} {}\"><tr>"
         "<td class=\"status\">{}</td><td><a href=\"{}\">{}</a></td><td>{}</td><td>{}</td>"
@@ -302,14 +297,14 @@ std::string scenario_page(const run_record& run, const row& runs, const history&
         "<p><a href=\"../index.html#{}\">All scenarios</a></p>\n<div class=\"{}\"><h1>{} <span "
         "class=\"status\">{}</span></h1>\n<p class=\"about\">{}, seed {}, board {}, trnvp {}, {} "
         "UTC</p>\n{}{}</div>\n",
-        link_name(one.description), one.passed() ? "passed" : "failed", escaped(name_of(runs)),
+        link_name(one.description), one.passed() ? "passed" : "failed", escaped(runs.title()),
         status_of(runs, past), escaped(one.description.file), one.description.seed,
         escaped(one.board_key), escaped(run.build), time_text(run.started), failure_text(runs),
         scenario_details(runs, past));
     if (run.boards.contains(one.board_key))
         body += fmt::format("<h2>{}</h2>\n<img src=\"{}\" alt=\"the board\">\n",
                             escaped(one.board_key), board_file(one.board_key));
-    return page(name_of(runs), body);
+    return page(runs.title(), body);
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ std::string seeds(const row& runs) {
 std::string link_name(const scenario::description& run) {
     constexpr std::size_t longest = 60;
     std::string words;
-    for (const unsigned char c : run.campaign ? name_of_all_runs(run) : run.name) {
+    for (const unsigned char c : run.campaign ? title_of_all_runs(run) : title(run)) {
         const bool plain = c < 0x80 && std::isalnum(c) != 0;
         if (plain)
             words += static_cast<char>(std::tolower(c));
@@ -165,9 +165,8 @@ std::string link_name(const scenario::description& run) {
 std::string failure_text(const row& runs) {
     const auto& [described, how] = std::tie(runs.shown().description, runs.shown().how);
     if (how.passed()) return {};
-    return fmt::format("<div class=\"message\">{}: {}{}{}</div>\n",
-                       escaped(place_text(described, how)), escaped(how.step),
-                       how.step.empty() ? "" : ": ", escaped(how.message));
+    return fmt::format("<div class=\"message\">{}: {}</div>\n", escaped(place_text(described, how)),
+                       escaped(scenario::failure_text(how)));
 }
 
 std::string scenario_details(const row& runs, const history& past) {

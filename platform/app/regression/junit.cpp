@@ -25,43 +25,40 @@ std::string properties(const std::vector<scenario::figure>& figures) {
 
 std::string failure(const result& one) {
     return fmt::format(
-        "    <failure type=\"{}\" message=\"{}: {}: {}\"/>\n"
+        "    <failure type=\"{}\" message=\"{}: {}\"/>\n"
         "    <system-out>{}</system-out>\n",
-        word(one.how.result), escaped(place_text(one.description, one.how)), escaped(one.how.step),
-        escaped(one.how.message), escaped(one.how.log));
+        word(one.how.result), escaped(place_text(one.description, one.how)),
+        escaped(failure_text(one.how)), escaped(one.how.log));
 }
 
 /// A campaign of seeds is one test case; its text lists the failing seeds and shows the first.
 std::string campaign_failure(const row& all) {
     const auto& one = all.shown();
     return fmt::format(
-        "    <failure type=\"{}\" message=\"{}; seed {}: {}: {}: {}\"/>\n"
+        "    <failure type=\"{}\" message=\"{}; seed {}: {}: {}\"/>\n"
         "    <system-out>again: {}\n{}</system-out>\n",
         word(one.how.result), escaped(campaign_text(all)), one.description.seed,
-        escaped(place_text(one.description, one.how)), escaped(one.how.step),
-        escaped(one.how.message), escaped(repeat_command(one.description)), escaped(one.how.log));
+        escaped(place_text(one.description, one.how)), escaped(failure_text(one.how)),
+        escaped(repeat_command(one.description)), escaped(one.how.log));
 }
 
 std::string test_case(const row& all) {
     const auto& one = all.shown();
     double seconds = 0;
     for (const auto* run : all.runs) seconds += run->how.wall_s;
-    auto out = fmt::format(
-        "  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"", escaped(one.description.file),
-        escaped(all.campaign() ? name_of_all_runs(one.description) : one.description.name),
-        seconds);
+    auto out = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
+                           escaped(one.description.file), escaped(all.title()), seconds);
     auto body = properties(one.how.figures);
     if (!one.passed()) body += all.campaign() ? campaign_failure(all) : failure(one);
     return out + (body.empty() ? "/>\n" : ">\n" + body + "  </testcase>\n");
 }
 
 std::string not_run(const std::string& identity) {
-    const auto tab = identity.find('\t');
+    const auto run = described_by(identity);
     return fmt::format(
         "  <testcase classname=\"{}\" name=\"{}\">\n    <error type=\"not run\" "
         "message=\"no shard has a result of this scenario\"/>\n  </testcase>\n",
-        escaped(identity.substr(0, tab)),
-        tab == identity.npos ? "" : escaped(identity.substr(tab + 1)));
+        escaped(run.file), escaped(title(run)));
 }
 
 /// Quotes a cell of CSV.
@@ -100,8 +97,9 @@ nlohmann::json to_json(const run_record& run) {
     for (const auto& one : run.results) {
         const auto& run = one.description;
         const auto& how = one.how;
-        list.push_back({{"name", run.name},
+        list.push_back({{"name", title(run)},
                         {"file", run.file},
+                        {"place_file", how.file.empty() ? run.file : how.file},
                         {"line", how.where.line},
                         {"column", how.where.column},
                         {"status", word(how.result)},
@@ -130,7 +128,7 @@ std::string to_figures(const run_record& run) {
     for (const auto& one : run.results)
         for (const auto& f : one.how.figures)
             out += fmt::format("{},{},{},{},{},{},{}\n", cell(one.description.file),
-                               cell(one.description.name), cell(f.name), f.value, cell(f.unit),
+                               cell(title(one.description)), cell(f.name), f.value, cell(f.unit),
                                bound(f.min), bound(f.max));
     return out;
 }

@@ -11,7 +11,8 @@ namespace trn::regression {
 /// JUnit XML for build servers: a test case per scenario, including those that did not run.
 std::string to_junit(const run_record& run);
 
-/// One object per run: name, file, line, column, status, message, step, first_step_s, wall_s,
+/// One object per run: name, file, place_file (of line and column: the file itself, or an included
+/// one), line, column, status, message, step, first_step_s, wall_s,
 /// simulated_ns, trace_digest, figures.
 nlohmann::json to_json(const run_record& run);
 

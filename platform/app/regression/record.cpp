@@ -32,10 +32,15 @@ std::string run_identity(const scenario::description& run) {
     return run.file + '\t' + run.name;
 }
 
+scenario::description described_by(std::string_view identity) {
+    const auto tab = std::min(identity.rfind('\t'), identity.size());
+    return {.file = std::string(identity.substr(0, tab)),
+            .name = std::string(identity.substr(std::min(tab + 1, identity.size())))};
+}
+
 std::string readable(std::string_view identity) {
-    const auto tab = std::min(identity.find('\t'), identity.size());
-    return fmt::format("{}: {}", identity.substr(0, tab),
-                       identity.substr(std::min(tab + 1, identity.size())));
+    const auto run = described_by(identity);
+    return run.name.empty() ? run.file : fmt::format("{}: {}", run.file, run.name);
 }
 
 std::string this_build() {
@@ -60,7 +65,7 @@ std::string hexadecimal(std::uint64_t hash) {
 result described(const scenario::scenario& run, std::size_t number,
                  const std::string& board_digest) {
     auto hash = mix_in(run.text_digest, board_digest);
-    hash = mix_in(hash, fmt::format("{} {}", run.seed, run.name));
+    hash = mix_in(hash, fmt::format("{} {}{}", run.seed, run.name, run.options));
     return {.description = run,
             .how = {},
             .number = number,
@@ -80,6 +85,11 @@ std::string summary(const run_record& run) {
 const result& row::shown() const {
     const auto bad = std::ranges::find(runs, false, [](const auto* one) { return one->passed(); });
     return bad == runs.end() ? first() : **bad;
+}
+
+std::string row::title() const {
+    const auto& run = shown().description;
+    return campaign() ? title_of_all_runs(run) : scenario::title(run);
 }
 
 std::size_t row::failed() const {

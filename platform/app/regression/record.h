@@ -38,6 +38,7 @@ struct run_record {
     };
 
     std::string build = {};     ///< version and commit of trnvp
+    std::string options = {};   ///< see description::options
     std::int64_t started = 0;   ///< seconds since 1970, UTC
     std::string machine = {};   ///< host names
     unsigned part = 1, of = 1;  ///< number of the shard, and of all shards
@@ -49,6 +50,7 @@ struct run_record {
     std::string coverage = {};            ///< LCOV tracefile
     std::vector<std::string> notes = {};  ///< sentences: a shard was repeated, a shard is missing
     bool complete = true;                 ///< false: the record ends before the run did
+    std::vector<std::string> problems = {};  ///< damaged lines of the record
 
     std::size_t failed() const;
     bool passed() const { return failed() == 0 && missing().empty(); }
@@ -58,6 +60,8 @@ struct run_record {
 
 /// Identifies a run: file, name, repetition and seed.
 std::string run_identity(const scenario::description& run);
+/// File and name of an identity.
+scenario::description described_by(std::string_view identity);
 /// An identity as text for readers: "x.yaml: name".
 std::string readable(std::string_view identity);
 
@@ -82,6 +86,8 @@ struct row {
     const result& shown() const;
     std::size_t failed() const;
     bool campaign() const { return first().description.campaign; }
+    /// Name of the scenario for readers, without the seed of a campaign.
+    std::string title() const;
 };
 std::vector<row> rows_of(const run_record& run);
 

@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
+#include <new>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
 
 #include "platform/app/scenario/scenario_files.h"
 
@@ -19,6 +24,11 @@ constexpr std::uint64_t default_time_limit_ns = 10'000'000'000;
 constexpr double default_wall_limit_s = 60;
 constexpr std::uint64_t default_memory_limit = 8ull << 30;
 constexpr std::uint64_t min_memory_limit = 16ull << 20;  // even a process without a board uses more
+constexpr std::size_t max_kept_mistakes = 1000;  // of all points of a file; then one per point
+
+void add(diagnostics& to, const std::vector<diagnostic>& all) {
+    for (const auto& one : all) to.add(one);
+}
 
 /// The cartesian product of all lists; the last list varies fastest.
 std::vector<parameters> points_of(const config::node& matrix) {
@@ -30,8 +40,15 @@ std::vector<parameters> points_of(const config::node& matrix) {
         if (values.empty() || points.size() * values.size() > max_points) {
             axis.value.report(mistake::out_of_range,
                               fmt::format("a matrix has 1 to {} points", max_points));
-            return points;
+            return {};
         }
+        std::set<std::string> known;
+        for (const auto& value : values)
+            if (!known.insert(reader::replaced(value, {})).second) {
+                value.report(mistake::duplicate_name,
+                             "this list has the value already: two scenarios would have one name");
+                return {};
+            }
         for (const auto& point : points)
             for (const auto& value : values) {
                 longer.push_back(point);
@@ -93,8 +110,7 @@ void check_board(const config::node& root, const scenario& s, const board_check&
     while (!wrong) wrong = wrong_with_the_first(++count);
     const auto& first = wrong->list().front();
     if (count == 0 && first.line != 0) {
-        for (const auto& one : wrong->list()) problems.add(one);
-        return;
+        return add(problems, wrong->list());
     }
     const bool of_a_parameter = count > 0 && count <= s.set.size();
     const auto in = of_a_parameter ? root.find("set") : root;
@@ -108,17 +124,53 @@ void check_board(const config::node& root, const scenario& s, const board_check&
                  first.suggestion);
 }
 
-scenario read_point(scenario_files& from, const std::string& file, const parameters& point) {
-    const auto root = from.root();
+/// By place, each once.
+std::vector<diagnostic> sorted(const diagnostics& found) {
+    return config_error(found.list()).list();
+}
+
+/// What `read` reports or throws. Errors without a place are reported for `file`.
+diagnostics mistakes_in(const std::string& file, const std::function<void(diagnostics&)>& read) {
+    diagnostics found;
+    const auto add_other = [&](std::string_view message) {
+        diagnostic other;
+        other.code = mistake::unreadable_file;
+        other.file = file;
+        other.message = message;
+        found.add(other);
+    };
+    try {
+        read(found);
+    } catch (const config_error& wrong) {
+        add(found, wrong.list());
+    } catch (const std::bad_alloc&) {
+        add_other("there is not enough memory to read this scenario");
+    } catch (const std::exception& wrong) {
+        add_other(wrong.what());
+    }
+    return found;
+}
+
+/// A name without line ends and tabs, which separate names in lists.
+std::string in_one_line(const std::string& name) {
+    std::string line;
+    for (const char c : name) line += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+    return line;
+}
+
+void read_label(const config::node& root, const parameters& point, scenario& s) {
     const reader r(root, point);
-    scenario s;
-    s.file = file;
-    s.name = r.text("scenario");
+    s.name = in_one_line(r.text("scenario"));
     if (const auto name = root.find("scenario"); name.is_scalar() && s.name.empty())
         name.report(mistake::bad_name, "a scenario needs a name for the reports");
-    if (!point.empty()) s.name += " [" + to_string(point) + "]";
+    if (!s.name.empty() && !point.empty()) s.name += " [" + in_one_line(to_string(point)) + "]";
     if (const auto tags = root.find("tags"))
         for (const auto& tag : tags.items()) s.tags.push_back(reader::replaced(tag, point));
+}
+
+void read_point(scenario_files& from, const parameters& point, scenario& s) {
+    const auto root = from.root();
+    const reader r(root, point);
     s.board = r.text("board");
     s.set = read_set(root, point);
     s.firmware = r.text("firmware", "");
@@ -146,64 +198,158 @@ scenario read_point(scenario_files& from, const std::string& file, const paramet
     s.text_digest = from.text_digest();
     s.prepare = [files = from.shared_from_this(),
                  all = from.take_preparations()](diagnostics& problems) {
-        const auto known = files->problems().list().size();
         for (const auto& prepare : all) prepare();
-        const auto& found = files->problems().list();
-        for (auto n = known; n < found.size(); ++n) problems.add(found[n]);
+        add(problems, files->take_problems().list());
     };
-    return s;
+}
+
+/// Reads the scenarios of one file.
+class loader {
+public:
+    loader(const std::filesystem::path& file, const board_check& check)
+        : file_(file.string()),
+          check_(check),
+          from_(std::make_shared<scenario_files>(file)),
+          root_(from_->root()) {}
+
+    /// One scenario per point of the matrix, with its mistakes; none when the points cannot be told
+    /// apart. Mistakes of the whole file are added to `of_file`.
+    std::vector<scenario> read(diagnostics& of_file);
+
+private:
+    void read_keys();
+    std::vector<scenario> read_points(bool with_boards);
+    bool is_told_apart(const scenario& s);
+    void read_steps(const parameters& point, scenario& s, bool with_board);
+
+    const std::string file_;
+    const board_check& check_;
+    const std::shared_ptr<scenario_files> from_;
+    const config::node root_;
+    bool is_labelled_ = true;
+    std::set<std::string> names_;
+    std::size_t steps_ = 0;
+    std::size_t kept_ = max_kept_mistakes;
+};
+
+std::vector<scenario> loader::read(diagnostics& of_file) {
+    add(of_file, mistakes_in(file_, [&](auto&) { read_keys(); }).list());
+    add(of_file, from_->take_problems().list());
+    const bool only_for_others = root_.find("sequences") && !root_.find("scenario");
+    if (!root_.is_map() || only_for_others) return {};
+    auto all = read_points(of_file.empty());
+    add(of_file, from_->take_problems().list());
+    return all;
+}
+
+void loader::read_keys() {
+    if (!root_.is_map()) root_.report(mistake::wrong_shape, "a scenario is a mapping");
+    root_.only(
+        {"scenario", "tags", "board", "set", "firmware", "seed", "time_limit", "wall_limit",
+         "memory_limit", "misuse", "matrix", "include", "sequences", "steps", "expectations"},
+        "a scenario");
+    is_labelled_ = from_->problems().empty();  // a misspelt key may be 'tags'
+    from_->read_sequences();
+}
+
+std::vector<scenario> loader::read_points(bool with_boards) {
+    std::vector<scenario> all;
+    for (const auto& point : points_of(root_.find("matrix"))) {
+        auto& s = all.emplace_back();
+        s.file = file_;
+        read_label(root_, point, s);
+        if (!is_told_apart(s)) return {};
+        s.is_labelled = is_labelled_ && from_->problems().empty();
+        read_steps(point, s, with_boards);
+        steps_ += from_->steps();
+        if (steps_ <= max_steps) continue;
+        root_.find("matrix").report(
+            mistake::out_of_range,
+            fmt::format("the points of a matrix have at most {} steps together", max_steps));
+        return {};
+    }
+    return all;
+}
+
+bool loader::is_told_apart(const scenario& s) {
+    if (s.name.empty()) return false;
+    if (names_.insert(s.name).second) return true;
+    root_.find("matrix").report(mistake::duplicate_name,
+                                fmt::format("two points have the name '{}'", s.name));
+    return false;
+}
+
+void loader::read_steps(const parameters& point, scenario& s, bool with_board) {
+    auto found = mistakes_in(file_, [&](diagnostics& of_board) {
+        read_point(*from_, point, s);
+        if (with_board && check_ && from_->problems().empty())
+            check_board(root_, s, check_, of_board);
+    });
+    add(found, from_->take_problems().list());
+    s.mistakes = sorted(found);
+    if (s.mistakes.size() > kept_) s.mistakes.resize(kept_);
+    kept_ -= std::min(kept_ - 1, s.mistakes.size());
+}
+
+/// Adds the scenario files of `folder`; `folder` itself if it cannot be read.
+void find_in(const std::filesystem::path& folder, std::vector<std::filesystem::path>& files) {
+    namespace fs = std::filesystem;
+    std::error_code unreadable, no_target;
+    fs::directory_iterator entry(folder, unreadable);
+    for (; !unreadable && entry != fs::directory_iterator(); entry.increment(unreadable)) {
+        const auto& path = entry->path();
+        if (fs::is_directory(fs::symlink_status(path, no_target)))
+            find_in(path, files);
+        else if (path.extension() == ".yaml" && !fs::is_directory(path, no_target))
+            files.push_back(path);
+    }
+    if (unreadable) files.push_back(folder);
 }
 
 }  // namespace
 
-std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems,
-                           const board_check& check) {
-    const auto from = std::make_shared<scenario_files>(file);
-    const auto root = from->root();
+std::vector<scenario> load(const std::filesystem::path& file, const board_check& check) {
     std::vector<scenario> all;
-    std::size_t steps = 0;
-    if (root.is_map()) {
-        root.only(
-            {"scenario", "tags", "board", "set", "firmware", "seed", "time_limit", "wall_limit",
-             "memory_limit", "misuse", "matrix", "include", "sequences", "steps", "expectations"},
-            "a scenario");
-        from->read_sequences();
-        const bool only_for_others = root.find("sequences") && !root.find("scenario");
-        if (!only_for_others)
-            for (const auto& point : points_of(root.find("matrix"))) {
-                all.push_back(read_point(*from, file.string(), point));
-                if (check && from->problems().empty())
-                    check_board(root, all.back(), check, problems);
-                steps += from->steps();
-                if (steps > max_steps)
-                    root.find("matrix").report(
-                        mistake::out_of_range,
-                        fmt::format("the points of a matrix have at most {} steps together",
-                                    max_steps));
-                if (!problems.empty() || !from->problems().empty())
-                    break;  // the other points would repeat the same errors
-            }
-    } else {
-        root.report(mistake::wrong_shape, "a scenario is a mapping");
+    const auto of_file = mistakes_in(
+        file.string(), [&](diagnostics& found) { all = loader(file, check).read(found); });
+    if (of_file.empty()) return all;
+    if (all.empty()) {
+        all.emplace_back().file = file.string();
+        all.back().is_labelled = false;
     }
-    for (const auto& one : from->problems().list()) problems.add(one);
+    for (auto& one : all) {
+        auto both = of_file;
+        add(both, one.mistakes);
+        one.mistakes = sorted(both);
+    }
     return all;
+}
+
+void prepare(std::span<scenario> all) {
+    for (auto& one : all)
+        if (one.prepare && one.mistakes.empty())
+            one.mistakes = sorted(mistakes_in(one.file, one.prepare));
+}
+
+diagnostics mistakes_of(std::span<const scenario> all) {
+    diagnostics found;
+    for (const auto& one : all) add(found, one.mistakes);
+    return found;
 }
 
 std::vector<std::filesystem::path> find_files(const std::filesystem::path& where) {
     namespace fs = std::filesystem;
-    if (!fs::exists(where)) {
+    std::error_code unreadable;
+    if (!fs::exists(fs::symlink_status(where, unreadable))) {
         diagnostic missing;
         missing.code = mistake::unreadable_file;
         missing.file = where.string();
         missing.message = "no such scenario or folder";
         throw config_error(missing);
     }
-    if (!fs::is_directory(where)) return {where};
+    if (!fs::is_directory(where, unreadable)) return {where};
     std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(where))
-        if (entry.is_regular_file() && entry.path().extension() == ".yaml")
-            files.push_back(entry.path());
+    find_in(where, files);
     std::ranges::sort(files);
     return files;
 }

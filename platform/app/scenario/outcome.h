@@ -19,6 +19,7 @@ struct outcome {
         crashed,          ///< its process died, by a defect of the platform
         timed_out,        ///< at the wall-clock limit, by a hang of the platform
         memory_exceeded,  ///< at the memory limit
+        not_loaded,       ///< its files have mistakes
     };
     verdict result = verdict::failed;
     std::string message;      ///< reason of the failure; "" when passed

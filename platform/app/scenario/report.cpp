@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/terminal_text.h"
 
 namespace trn::scenario {
 
@@ -14,16 +15,24 @@ namespace {
 
 constexpr std::size_t log_lines_shown = 20;
 
-/// The last lines of a log, indented.
-std::string end_of(const std::string& log) {
-    const auto lines = last_lines(log, log_lines_shown);
+/// Lines of a log with a margin.
+std::string with_margin(std::string_view margin, std::string_view lines) {
     std::string shown;
     for (std::size_t at = 0; at < lines.size();) {
         const auto end = std::min(lines.find('\n', at), lines.size());
-        shown += fmt::format("    | {}\n", printable_lines(lines.substr(at, end - at)));
+        shown += fmt::format("{}{}\n", margin, printable_lines(lines.substr(at, end - at)));
         at = end + 1;
     }
     return shown;
+}
+
+/// Place and message of a failure, figures and the end of the log. The log of a scenario that was
+/// not loaded has all of its mistakes with their places.
+std::string failure(const description& run, const outcome& how, const std::string& figures) {
+    if (how.result == outcome::verdict::not_loaded) return with_margin("    ", how.log);
+    return fmt::format("    {}: {}{}{}\n{}{}", printable(place_text(run, how)), printable(how.step),
+                       how.step.empty() ? "" : ": ", printable_lines(how.message), figures,
+                       with_margin("    | ", last_lines(how.log, log_lines_shown)));
 }
 
 }  // namespace
@@ -41,6 +50,14 @@ std::string in_quotes(std::string_view text) {
     std::string quoted = "'";
     for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
+}
+
+std::string shell_word(std::string_view text) {
+    const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               std::string_view(":,./_-=").find(c) != std::string_view::npos;
+    });
+    return plain ? std::string(text) : in_quotes(text);
 }
 
 std::string digest_text(const outcome& how) {
@@ -71,6 +88,8 @@ std::string_view word(outcome::verdict result) {
         return "timed out";
     case outcome::verdict::memory_exceeded:
         return "out of memory";
+    case outcome::verdict::not_loaded:
+        return "not loaded";
     }
     return "";
 }
@@ -81,26 +100,39 @@ std::string place_text(const description& run, const outcome& how) {
                        how.where.column);
 }
 
+std::string failure_text(const outcome& how) {
+    return how.step.empty() ? how.message : how.step + ": " + how.message;
+}
+
 std::string escaped(std::string_view text) {
     std::string out;
-    for (const char c : text) {
-        if (c == '&')
+    while (!text.empty()) {
+        const auto length = terminal::code_point(text);
+        const auto first = text.substr(0, std::max<std::size_t>(length, 1));
+        text.remove_prefix(first.size());
+        if (first == "&")
             out += "&amp;";
-        else if (c == '<')
+        else if (first == "<")
             out += "&lt;";
-        else if (c == '>')
+        else if (first == ">")
             out += "&gt;";
-        else if (c == '"')
+        else if (first == "\"")
             out += "&quot;";
-        else if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t')
-            out += static_cast<unsigned char>(c) < 0x80 ? c : '?';
+        else if (first == "\n" || first == "\t")
+            out += first;
+        else if (length == 0 || terminal::is_control(first) || first == "\xef\xbf\xbe" ||
+                 first == "\xef\xbf\xbf")  // U+FFFE and U+FFFF are no characters of XML
+            out += '?';
+        else
+            out += first;
     }
     return out;
 }
 
 std::string repeat_command(const description& run) {
-    return fmt::format("trnvp test {} --name {}{}", in_quotes(run.file),
-                       in_quotes(name_of_all_runs(run)),
+    const auto name = name_of_all_runs(run);
+    return fmt::format("trnvp test {}{}{}{}", in_quotes(run.file),
+                       name.empty() ? "" : " --name " + in_quotes(name), run.options,
                        run.campaign ? fmt::format(" --seeds {}", run.seed) : "");
 }
 
@@ -109,13 +141,11 @@ std::string to_text(const description& run, const outcome& how) {
     for (const auto& one : how.figures)
         figures += fmt::format("      {}: {}\n", printable(one.name), printable(one.text()));
     if (how.passed())
-        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", printable(run.name),
+        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", printable(title(run)),
                            how.wall_s, milliseconds(how.simulated_ns),
                            how.trace_digest == 0 ? "" : ", trace " + digest_text(how), figures);
-    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}{}    again: {}\n", printable(run.name),
-                       printable(place_text(run, how)), printable(how.step),
-                       how.step.empty() ? "" : ": ", printable_lines(how.message), figures,
-                       end_of(how.log), repeat_command(run));
+    return fmt::format("FAIL  {}\n{}    again: {}\n", printable(title(run)),
+                       failure(run, how, figures), repeat_command(run));
 }
 
 std::string summary(std::span<const outcome> all) {

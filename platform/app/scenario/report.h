@@ -24,8 +24,11 @@ std::string_view word(outcome::verdict result);
 /// The place of the step that failed: "x.yaml:7:5".
 std::string place_text(const description& run, const outcome& how);
 
-/// Escapes text for XML or HTML. Omits control characters, which XML 1.0 cannot represent, and
-/// replaces characters that are not ASCII by question marks.
+/// The step that failed and its message: "copy 1 KiB: byte 0 differs".
+std::string failure_text(const outcome& how);
+
+/// Escapes UTF-8 for XML or HTML. Control characters, most of which XML 1.0 cannot represent, and
+/// bytes that are not UTF-8 become question marks.
 std::string escaped(std::string_view text);
 
 /// One line for a passed scenario; for a failed one the place, the message and the end of the log.
@@ -33,6 +36,9 @@ std::string to_text(const description& run, const outcome& how);
 
 /// Quotes a word for a shell; as $'...' if it contains characters that are not printable.
 std::string in_quotes(std::string_view text);
+
+/// The same, without quotation marks where none are needed.
+std::string shell_word(std::string_view text);
 
 /// The command that repeats only this scenario.
 std::string repeat_command(const description& run);

@@ -162,10 +162,12 @@ std::size_t branching::branch(const std::function<void()>& last) {
 }
 
 /// Groups the numbers of scenarios with the same first step, in the order of the first members.
+/// Scenarios with mistakes are in no group.
 std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, bool fork) {
     std::vector<std::vector<std::size_t>> groups;
     std::map<std::string, std::size_t> known;
     for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!all[i].mistakes.empty()) continue;
         const auto [found, fresh] = known.emplace(all[i].beginning, groups.size());
         if (fresh || !fork)
             groups.push_back({i});
@@ -206,6 +208,8 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
         for (; reported < done.size() && done[reported]; ++reported)
             finished(reported, *done[reported]);
     };
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (!all[i].mistakes.empty()) ended(i, refused(all[i]));
     const auto begun = [&](std::size_t i, std::unique_ptr<child> process) {
         auto one =
             std::make_unique<job>(groups[i], all[groups[i].front()], std::move(process), free);

@@ -41,8 +41,9 @@ struct run_options {
     std::function<void(std::size_t, const outcome&)> on_end = {};
 };
 
-/// Runs each scenario in a child process. Scenarios with the same first step run in copies of the
-/// process that has run it. `finished` is called in the order of the list.
+/// Runs each scenario in a child process; one with mistakes ends at once. Scenarios with the same
+/// first step run in copies of the process that has run it. `finished` is called in the order of
+/// the list.
 std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,
                              const execution& run,
                              const std::function<void(std::size_t, const outcome&)>& finished);

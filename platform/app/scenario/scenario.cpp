@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cassert>
 #include <filesystem>
 #include <system_error>
 
@@ -26,6 +27,30 @@ std::string find_firmware(const scenario& run) {
     const auto beside = (folder.empty() ? "." : folder) / run.firmware;
     return !run.firmware.empty() && fs::is_regular_file(beside, unreadable) ? beside.string()
                                                                             : run.firmware;
+}
+
+outcome refused(const scenario& run) {
+    assert(!run.mistakes.empty());
+    const auto& first = run.mistakes.front();
+    outcome how;
+    how.result = outcome::verdict::not_loaded;
+    how.message = fmt::format("E{:02} {}", static_cast<unsigned>(first.code),
+                              first.message.substr(0, first.message.find('\n')));
+    if (const auto more = run.mistakes.size() - 1; more > 0)
+        how.message += fmt::format(" (and {} more)", more);
+    how.file = first.file;
+    how.where = {first.line, first.column, first.length};
+    for (const auto& one : run.mistakes) how.log += one.text();
+    return how;
+}
+
+std::string title(const description& run) {
+    const bool is_file = name_of_all_runs(run).empty();
+    return is_file ? std::filesystem::path(run.file).filename().string() + run.name : run.name;
+}
+
+std::string title_of_all_runs(const description& run) {
+    return title({.file = run.file, .name = name_of_all_runs(run)});
 }
 
 std::string name_of_all_runs(const description& run) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/scenario/outcome.h"
 #include "platform/app/scenario/step.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/misuse/policy.h"
@@ -14,13 +15,17 @@ namespace trn::scenario {
 
 /// Properties of a scenario that reports show besides its result.
 struct description {
-    std::string file;
-    std::string name;       ///< includes the point of the matrix: "copy [size=1 B, stack=0]"
+    std::string file = {};
+    /// Includes the point of the matrix: "copy [size=1 B, stack=0]". "": the file as a whole, when
+    /// the names of its scenarios cannot be read.
+    std::string name = {};
     unsigned run = 0;       ///< number with --repeat; `name` then ends with " #1", " #2", ...
     bool campaign = false;  ///< one of the seeds of --seeds; `name` then ends with " seed 7"
     std::uint64_t seed = 1;
-    std::vector<std::string> tags;
-    std::string board;
+    std::vector<std::string> tags = {};
+    std::string board = {};
+    /// Options that can change the result, as words of a shell: " --misuse=fail".
+    std::string options = {};
 };
 
 /// A board and the steps to run on it, for one point of the matrix (doc/scenarios.md).
@@ -38,7 +43,14 @@ struct scenario : description {
     std::vector<step> expectations;  ///< checked after all steps
     /// Call before the first run: compiles kernels, and reports their errors.
     std::function<void(diagnostics&)> prepare = {};
+    /// Mistakes in the files of the scenario: with any, it fails instead of running.
+    std::vector<diagnostic> mistakes = {};
+    /// Whether name and tags were read without a mistake. If not, every selection includes it.
+    bool is_labelled = true;
 };
+
+/// The result of a scenario that has mistakes.
+outcome refused(const scenario& run);
 
 /// Path of the image that a scenario boots: a file in the scenario's folder, else an image name or
 /// path as in boards; "": the board's default.
@@ -46,6 +58,11 @@ std::string find_firmware(const scenario& run);
 
 /// Text for `beginning`: everything that determines the state at the end of the first step.
 std::string beginning_of(const scenario& run);
+
+/// The name for readers; for a file as a whole, the name of the file.
+std::string title(const description& run);
+/// The same without the number of the repetition and the seed.
+std::string title_of_all_runs(const description& run);
 
 /// The name without the number of the repetition and the seed.
 std::string name_of_all_runs(const description& run);

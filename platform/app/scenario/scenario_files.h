@@ -45,8 +45,9 @@ public:
     std::vector<std::function<void()>> take_preparations() {
         return std::exchange(preparations_, {});
     }
-    /// Errors of all files.
+    /// Errors of all files since the last take_problems().
     const diagnostics& problems() const { return problems_; }
+    diagnostics take_problems() { return std::exchange(problems_, {}); }
 
 private:
     struct sequence {

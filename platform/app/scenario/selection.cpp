@@ -34,8 +34,10 @@ bool tagged(const scenario& run, const std::vector<std::string>& tags) {
     return wanted || !asked;
 }
 
-/// Reports unknown names and tags: they would otherwise select nothing, and pass.
+/// Reports unknown names and tags: they would otherwise select nothing, and pass. A file whose
+/// names cannot be read may have them.
 void check_words(const std::vector<scenario>& all, const selection& how) {
+    if (!std::ranges::all_of(all, &scenario::is_labelled)) return;
     std::vector<std::string> names, tags;
     for (const auto& one : all) {
         names.push_back(one.name);
@@ -54,8 +56,10 @@ void check_words(const std::vector<scenario>& all, const selection& how) {
 }
 
 bool chosen(const scenario& run, const selection& how) {
+    if (!run.is_labelled) return true;
     return (how.names.empty() || contains(how.names, run.name)) && tagged(run, how.tags) &&
-           (!how.failed || contains(*how.failed, identity(run)));
+           (!how.failed || contains(*how.failed, identity(run)) ||
+            contains(*how.failed, identity({.file = run.file})));  // the file as a whole
 }
 
 }  // namespace

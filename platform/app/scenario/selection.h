@@ -46,8 +46,9 @@ struct selection {
 };
 
 /// Applies in this order: names, tags and failures; seeds; shard; repetitions; order. The shards
-/// together contain each run exactly once. \throws std::invalid_argument for an unknown name or
-/// tag, when nothing is selected, and for more than `max_runs`
+/// together contain each run exactly once. Scenarios whose names or tags cannot be read are always
+/// selected. \throws std::invalid_argument for an unknown name or tag, when nothing is selected,
+/// and for more than `max_runs`
 std::vector<scenario> select(std::vector<scenario> all, const selection& how);
 constexpr std::size_t max_runs = 100'000;
 

@@ -18,6 +18,7 @@ constexpr std::size_t max_diagnostics = 100;
 constexpr std::size_t widest_excerpt = 160;
 constexpr std::size_t max_known_words = 24;
 constexpr std::size_t longest_shown = 2000;
+constexpr std::size_t longest_kept = 10'000;  // a message, or the line of a mistake
 
 constexpr std::array rows{
     mistake_row{mistake::unreadable_file, "a file cannot be read"},
@@ -152,7 +153,7 @@ std::string diagnostic::text() const {
     std::string out = fmt::format("{}{}E{:02} {}\n", place, place.empty() ? "" : ": ",
                                   static_cast<unsigned>(code), printable_message(message));
     const auto advice = printable(suggestion);
-    if (line == 0) {
+    if (line == 0 || source_line.empty()) {
         if (!advice.empty()) out += "    " + advice + "\n";
         return out;
     }
@@ -166,26 +167,29 @@ std::string diagnostic::text() const {
     return out + (advice.empty() ? "" : "  " + advice) + "\n";
 }
 
+/// Sorts by file and place, and drops repetitions.
 config_error::config_error(std::vector<diagnostic> list) : list_(std::move(list)) {
-    for (const auto& one : list_) text_ += one.text();
-}
-
-void diagnostics::add(diagnostic one) {
-    if (list_.size() < max_diagnostics) list_.push_back(std::move(one));
-}
-
-void diagnostics::throw_if_any() const {
-    if (list_.empty()) return;
-    auto sorted = list_;
-    std::stable_sort(sorted.begin(), sorted.end(), [](const diagnostic& a, const diagnostic& b) {
+    std::stable_sort(list_.begin(), list_.end(), [](const diagnostic& a, const diagnostic& b) {
         return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
     });
     const auto same = [](const diagnostic& a, const diagnostic& b) {
         return std::tie(a.file, a.line, a.column, a.code, a.message) ==
                std::tie(b.file, b.line, b.column, b.code, b.message);
     };
-    sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
-    throw config_error(std::move(sorted));
+    list_.erase(std::unique(list_.begin(), list_.end(), same), list_.end());
+    for (const auto& one : list_) text_ += one.text();
+}
+
+void diagnostics::add(diagnostic one) {
+    if (list_.size() >= max_diagnostics) return;
+    if (one.message.size() > longest_kept)
+        one.message = one.message.substr(0, longest_kept) + "...";
+    if (one.source_line.size() > longest_kept) one.source_line.clear();
+    list_.push_back(std::move(one));
+}
+
+void diagnostics::throw_if_any() const {
+    if (!list_.empty()) throw config_error(list_);
 }
 
 std::string printable(std::string_view text) {

@@ -64,7 +64,9 @@ void report(std::vector<scenario::scenario> all, const std::string& text) noexce
     for (const auto& one : all) {
         run.results.push_back(regression::described(one, run.results.size(), ""));
         auto& how = run.results.back().how;
-        how.log = how.message = text.substr(0, 1000);
+        if (!one.mistakes.empty()) how = scenario::refused(one);
+        how.log += text.substr(0, 1000);
+        how.message += text.substr(0, 1000);
         if (one.steps.empty()) continue;
         how.timeline = {{one.steps[0].text, 1, 0}};
         how.step = one.steps[0].text;
@@ -77,9 +79,7 @@ void report(std::vector<scenario::scenario> all, const std::string& text) noexce
 
 void read(const std::filesystem::path& file, const std::string& text) {
     test::write_text(file, text);
-    diagnostics problems;
-    auto all = scenario::load(file, problems);
-    if (problems.empty()) report(std::move(all), text);
+    report(scenario::load(file), text);
 }
 
 }  // namespace

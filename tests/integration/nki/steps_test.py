@@ -111,7 +111,7 @@ class Steps(unittest.TestCase):
                               timeout=120, check=False)
 
     def check_refused(self, step, pattern, **named):
-        done = self.run_step(step, **named)
+        done = self.run_step(step, "--strict", **named)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done)
         self.assertRegex(done.stderr, pattern)
 

@@ -327,7 +327,7 @@ TEST_F(TestCommand, InvalidScenarioParameterIsReportedAtItsLine) {
         std::ofstream(folder / "s.yaml") << "scenario: s\nboard: trn3-chip\n"
                                          << lines << "steps:\n  - wait: 10 us\n";
         const auto how = test(folder / "s.yaml");
-        EXPECT_EQ(how.status, 2) << how.output;
+        EXPECT_EQ(how.status, 1) << how.output;
         return how.output;
     };
     EXPECT_THAT(place("set: {revsion: 240}\n"), HasSubstr("s.yaml:3:7: E12"));
@@ -417,7 +417,7 @@ TEST_F(TestCommand, ClientResultDecidesItsStep) {
     EXPECT_THAT(client(client_of("p.quit()")), HasSubstr("quit: trnvp_control.py said quit"));
     EXPECT_THAT(client(client_of("p.run(until='1000 s')")), HasSubstr("time_limit"));
     const auto empty = test(scenario("  - client: {command: []}\n  - client: {status: 256}\n"));
-    EXPECT_EQ(empty.status, 2);
+    EXPECT_EQ(empty.status, 1);
     EXPECT_THAT(empty.output, HasSubstr("a program and its words"));
     EXPECT_THAT(empty.output, HasSubstr("must be 0 to 255"));
 }
@@ -565,15 +565,21 @@ TEST_F(TestCommand, InvalidMisusePolicyIsAUsageError) {
     const auto file = folder / "s.yaml";
     std::ofstream(file) << "scenario: s\nboard: trn3-chip\nmisuse: fial\nsteps:\n  - wait: 1 s\n";
     how = test(file);
-    EXPECT_EQ(how.status, 2);
+    EXPECT_EQ(how.status, 1);
     EXPECT_THAT(how.output, HasSubstr("s.yaml:3:9: E26"));
     EXPECT_THAT(how.output, HasSubstr("did you mean 'fail'"));
     EXPECT_EQ(run(std::string(TRNVP) + " run trn3-chip --misuse fial").status, 2);
 }
 
-TEST_F(TestCommand, InvalidFileRunsNoScenario) {
-    const auto how = test(scenario("  - wiat: 1 s\n"));
-    EXPECT_EQ(how.status, 2);
+TEST_F(TestCommand, InvalidFileFailsItsScenarioAndStrictRunsNone) {
+    const auto file = scenario("  - wiat: 1 s\n");
+    const auto strict = test(file + " --strict");
+    EXPECT_EQ(strict.status, 2);
+    EXPECT_THAT(strict.output, HasSubstr("s.yaml:5:5: E10"));
+    EXPECT_THAT(strict.output, Not(HasSubstr("failed")));
+    const auto how = test(file);
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("0 passed, 1 failed"));
     EXPECT_THAT(how.output, HasSubstr("s.yaml:5:5: E10"));
     EXPECT_THAT(how.output, HasSubstr("did you mean 'wait'"));
     EXPECT_EQ(test("no-such-folder").status, 2);

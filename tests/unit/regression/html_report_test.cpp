@@ -170,7 +170,7 @@ TEST_F(HtmlReport, ForeignTextIsEscaped) {
     EXPECT_EQ(row["cells"][1], hostile);
     EXPECT_THAT(std::string(row["message"]), EndsWith(hostile));
     EXPECT_EQ(row["steps"][0]["cells"][0], hostile);
-    EXPECT_EQ(row["log"], hostile + "\n[31m?\n");
+    EXPECT_EQ(row["log"], hostile + "\n?[31m?\n");
     EXPECT_THAT(std::string(page["scripts"][0]), Not(HasSubstr("alert")));
 }
 

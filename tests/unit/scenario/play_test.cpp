@@ -49,9 +49,8 @@ struct ScenarioSteps : testing::Test {
         }
         const auto file = folder / "scenario.yaml";
         std::ofstream(file) << "scenario: x\nboard: b\nsteps:\n" << steps;
-        diagnostics problems;
-        const auto all = load(file, problems);
-        problems.throw_if_any();
+        const auto all = load(file);
+        mistakes_of(all).throw_if_any();
         one_host hosts(*host);
         scenario_context on(*host, hosts, methods, all.at(0).seed);
         try {

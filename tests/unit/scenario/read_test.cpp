@@ -22,7 +22,13 @@ struct ScenarioFile : testing::Test {
     std::vector<scenario> read(const std::string& text) {
         const auto file = folder / "scenario.yaml";
         std::ofstream(file) << text;
-        return load(file, problems);
+        return loaded(file);
+    }
+    std::vector<scenario> loaded(const std::filesystem::path& file, const board_check& check = {}) {
+        auto all = load(file, check);
+        const auto found = mistakes_of(all);
+        for (const auto& one : found.list()) problems.add(one);
+        return all;
     }
     /// Writes a second file to the scenario's folder.
     void write_other(const std::string& text) const {
@@ -155,7 +161,7 @@ TEST_F(ScenarioFile, RequiresANameAndAStep) {
 
 TEST_F(ScenarioFile, BoundsTheExpansionOfMatrixAndSequences) {
     std::string points, calls, steps;
-    for (int i = 0; i < 100; ++i) points += "1, ";
+    for (int i = 0; i < 100; ++i) points += std::to_string(i) + ", ";
     for (int i = 0; i < 70; ++i)
         calls += "  s" + std::to_string(i) + ": {steps: [sequence: {name: s" +
                  std::to_string(i + 1) + "}]}\n";
@@ -165,7 +171,7 @@ TEST_F(ScenarioFile, BoundsTheExpansionOfMatrixAndSequences) {
     EXPECT_THAT(problems.list()[0].message, HasSubstr("at most 64 deep"));
     problems = {};
     for (int i = 0; i < 3000; ++i) steps += "  - wait: 1 us\n";
-    read(head() + "matrix: {n: [" + points + "1]}\nsteps:\n" + steps);
+    read(head() + "matrix: {n: [" + points + "100]}\nsteps:\n" + steps);
     ASSERT_EQ(problems.list().size(), 1u);
     EXPECT_THAT(problems.list()[0].message, HasSubstr("at most 200000 steps together"));
     problems = {};
@@ -190,7 +196,7 @@ TEST_F(ScenarioFile, ReportsBoardMistakesAtTheBoardsLine) {
     const auto found = [&](const std::string& text) {
         problems = {};
         std::ofstream(folder / "scenario.yaml") << text;
-        load(folder / "scenario.yaml", problems, check);
+        loaded(folder / "scenario.yaml", check);
         return mistakes();
     };
     const std::string steps = "steps:\n  - wait: 1 us\n";
@@ -269,7 +275,7 @@ TEST_F(ScenarioFile, RestoresOnlyEarlierSnapshots) {
 
 TEST_F(ScenarioFile, RefusesUnknownAndMissingTopLevelKeys) {
     read("scenario: x\nbaord: b\nsteps: []\n");
-    EXPECT_THAT(mistakes(), ElementsAre("2:1:E11", "1:1:E9"));
+    EXPECT_THAT(mistakes(), ElementsAre("1:1:E9", "2:1:E11"));
 }
 
 TEST_F(ScenarioFile, ExpandsSequencesWithTheirParameters) {
@@ -310,9 +316,9 @@ TEST_F(ScenarioFile, ReportsMistakesInSequenceCalls) {
          "  - sequence: {name: pause, with: {long: 1 us, length: 1 us}}\n"     // 13: no such
          "  - sequence: {name: round}\n");                                     // 14: a cycle
     EXPECT_THAT(mistakes(),
-                ElementsAre("9:11:E1", "11:15:E10", "12:15:E14", "13:48:E12", "8:29:E52"));
-    EXPECT_THAT(problems.list()[4].message, HasSubstr("round > about > round"));
-    EXPECT_THAT(problems.list()[1].suggestion, HasSubstr("did you mean 'pause'"));
+                ElementsAre("8:29:E52", "9:11:E1", "11:15:E10", "12:15:E14", "13:48:E12"));
+    EXPECT_THAT(problems.list()[0].message, HasSubstr("round > about > round"));
+    EXPECT_THAT(problems.list()[2].suggestion, HasSubstr("did you mean 'pause'"));
 }
 
 TEST_F(ScenarioFile, RefusesCyclicIncludes) {
@@ -360,6 +366,63 @@ TEST_F(ScenarioFile, FilesOfAFolderAreReadInNameOrder) {
     const auto files = find_files(folder);
     EXPECT_THAT(files, ElementsAre(folder / "a.yaml", folder / "b/z.yaml", folder / "c.yaml"));
     EXPECT_THROW(find_files(folder / "nothing"), config_error);
+}
+
+TEST_F(ScenarioFile, MistakeOfOnePointLeavesTheOtherPoints) {
+    const auto all = read(head() + "matrix: {t: [1 us, 1 m, 3 us]}\nsteps:\n  - wait: '${t}'\n");
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_TRUE(all[0].mistakes.empty());
+    EXPECT_EQ(all[1].name, "x [t=1 m]");
+    ASSERT_EQ(all[1].mistakes.size(), 1u);
+    EXPECT_EQ(all[1].mistakes[0].line, 5);
+    EXPECT_TRUE(all[2].mistakes.empty());
+    const auto how = refused(all[1]);
+    EXPECT_EQ(how.result, outcome::verdict::not_loaded);
+    EXPECT_EQ(how.where.line, 5);
+    EXPECT_THAT(how.log, HasSubstr("scenario.yaml:5:11: E21"));
+}
+
+TEST_F(ScenarioFile, WhatCannotBeToldApartIsOneFailedFile) {
+    for (const auto* text :
+         {"scenario: [", "- a\n", "board: b\nsteps:\n  - wait: 1 us\n",
+          "scenario: x\nboard: b\nmatrix: {a: [1 us, 1 us]}\nsteps:\n  - wait: '${a}'\n",
+          "scenario: x\nboard: b\nmatrix: {a: ['1, b=2', '1'], b: ['3', '2, b=3']}\nsteps:\n"
+          "  - wait: 1 us\n"}) {
+        const auto all = read(text);
+        ASSERT_EQ(all.size(), 1u) << text;
+        EXPECT_FALSE(all[0].mistakes.empty()) << text;
+        EXPECT_FALSE(all[0].is_labelled) << text;
+        EXPECT_EQ(all[0].name, "");
+        EXPECT_EQ(title(all[0]), "scenario.yaml");
+    }
+}
+
+TEST_F(ScenarioFile, FileThatCannotBeReadIsAFailedFile) {
+    const auto all = load(folder / "none.yaml");
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].mistakes.at(0).code, mistake::unreadable_file);
+    const auto in_folder = load(folder / ".");
+    ASSERT_EQ(in_folder.size(), 1u);
+    EXPECT_THAT(in_folder[0].mistakes.at(0).message, HasSubstr("directory"));
+}
+
+TEST_F(ScenarioFile, IncludedFileWithAMistakeKeepsTheNamesOfTheScenarios) {
+    write_other("sequences: [\n");
+    const auto all = read(head() +
+                          "include: [other.yaml]\nmatrix: {n: [1, 2]}\nsteps:\n"
+                          "  - wait: 1 us\n");
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[1].name, "x [n=2]");
+    EXPECT_THAT(all[1].mistakes.at(0).file, HasSubstr("other.yaml"));
+    EXPECT_TRUE(all[1].is_labelled);
+}
+
+TEST_F(ScenarioFile, FoldersAndLinksThatCannotBeReadAreFoundToo) {
+    std::filesystem::create_directory(folder / "d");
+    std::filesystem::create_symlink("nowhere", folder / "d/dangling.yaml");
+    std::ofstream(folder / "d/other.txt") << "x";
+    EXPECT_EQ(find_files(folder / "d"),
+              std::vector<std::filesystem::path>{folder / "d/dangling.yaml"});
 }
 
 }  // namespace

@@ -77,6 +77,19 @@ std::vector<outcome> run(const std::vector<scenario>& all, const run_options& ho
     return run_all(all, how, behave(all), [](auto, const auto&) {});
 }
 
+TEST(ScenarioRunner, ScenarioWithMistakesFailsWithoutAProcess) {
+    std::vector<scenario> all{named("pass"), named("hang"), named("pass")};
+    all[1].mistakes.emplace_back().line = 3;
+    std::vector<std::size_t> order;
+    const auto how = run_all(all, {.jobs = 2}, behave(all),
+                             [&](std::size_t number, const auto&) { order.push_back(number); });
+    EXPECT_EQ(how[0].result, verdict::passed);
+    EXPECT_EQ(how[1].result, verdict::not_loaded);
+    EXPECT_EQ(how[1].where.line, 3);
+    EXPECT_EQ(how[2].result, verdict::passed);
+    EXPECT_THAT(order, testing::ElementsAre(0, 1, 2));
+}
+
 TEST(ScenarioRunner, IsolatesACrash) {
     const auto how =
         run({named("pass"), named("crash"), named("leave"), named("throw"), named("fail")});

@@ -104,5 +104,18 @@ TEST(ScenarioSelection, RemembersFailedScenarios) {
     EXPECT_THAT(read_failed("/proc/no/such/folder"), IsEmpty());
 }
 
+TEST(ScenarioSelection, FilesWhoseNamesCannotBeReadAreAlwaysSelected) {
+    auto all = some;
+    auto& bad = all.emplace_back();
+    bad.file = "bad.yaml";
+    bad.is_labelled = false;
+    EXPECT_THAT(names(select(all, {.names = {"a"}})), ElementsAre("a", ""));
+    EXPECT_THAT(names(select(all, {.tags = {"!slow"}})), ElementsAre("b", "c", "d", ""));
+    // An unknown name may be in that file.
+    EXPECT_THAT(names(select(all, {.names = {"other"}})), ElementsAre(""));
+    // Its failure selects all of its scenarios, once it can be read.
+    EXPECT_THAT(names(select(some, {.failed = {{"x.yaml\t"}}})), ElementsAre("a", "b", "c", "d"));
+}
+
 }  // namespace
 }  // namespace trn::scenario
