@@ -19,6 +19,7 @@
 #include "platform/app/regression/report_folder.h"
 #include "platform/app/report_file.h"
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/file.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -40,6 +41,7 @@ int merge_records(const merge_options& chosen) {
     if (refused)
         throw user_error(fmt::format("--out {}: {}", chosen.out.string(), refused.message()));
     const auto all = regression::merge(chosen.from);
+    check_not_read(chosen.out / regression::record_name);
     for (const auto& problem : all.problems) print_to(stderr, "trnvp: {}\n", printable(problem));
     for (const auto& one : all.run.results)
         if (!one.passed()) print_to(stdout, "{}", scenario::to_text(one.description, one.how));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "platform/app/scenario/report.h"
@@ -33,18 +34,26 @@ void test_output::say(const std::string& sentence) {
     std::fflush(stdout);
 }
 
-void test_output::add(const scenario::description& run, const scenario::outcome& how) {
+void test_output::add(const scenario::description& run, const scenario::outcome& how, bool again) {
     if (quiet_) return;
     clear();
     if (run.campaign)
-        add_seed(run, how);
+        add_seed(run, how, again);
     else
         print_to(stdout, "{}", scenario::to_text(run, how));
     std::fflush(stdout);
 }
 
-void test_output::add_seed(const scenario::description& run, const scenario::outcome& how) {
+void test_output::add_seed(const scenario::description& run, const scenario::outcome& how,
+                           bool again) {
     auto& all = campaigns_[scenario::identity(run)];
+    if (again) {
+        const auto before = std::ranges::find(all.results, run.name,
+                                              [](const auto& one) { return one.description.name; });
+        all.failed -= !before->passed();
+        all.results.erase(before);
+        ++all.left;
+    }
     // Keep neither logs nor steps: a campaign may have 100,000 seeds.
     auto& result = all.results.emplace_back();
     result.description = run;
@@ -57,7 +66,7 @@ void test_output::add_seed(const scenario::description& run, const scenario::out
     for (const auto& one : all.results) row.runs.push_back(&one);
     const bool passed = row.failed() == 0;
     print_to(stdout, "{}  {:<56} {:>8.2f} s, {}\n", passed ? "pass" : "FAIL",
-             printable(scenario::name_of_all_runs(run)), all.seconds,
+             printable(scenario::title_of_all_runs(run)), all.seconds,
              regression::campaign_text(row));
     if (!passed)
         print_to(stdout, "    again: {}\n", scenario::repeat_command(row.shown().description));

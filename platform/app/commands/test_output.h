@@ -47,7 +47,8 @@ public:
     /// `quiet`: prints nothing.
     test_output(bool quiet, std::span<const scenario::scenario> all);
 
-    void add(const scenario::description& run, const scenario::outcome& how);
+    /// `again`: the run was added before, with another result.
+    void add(const scenario::description& run, const scenario::outcome& how, bool again = false);
     void show(const scenario::run_progress& now) { progress_.show(now); }
     /// Removes the progress line.
     void clear() { progress_.clear(); }
@@ -60,7 +61,7 @@ private:
         double seconds = 0;
         std::vector<regression::result> results;
     };
-    void add_seed(const scenario::description& run, const scenario::outcome& how);
+    void add_seed(const scenario::description& run, const scenario::outcome& how, bool again);
 
     const bool quiet_;
     progress_line progress_;

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -98,13 +98,19 @@ std::string last_lines_of(const fs::path& file) {
     return std::string(scenario::last_lines(all.str(), 5));
 }
 
+using clock = std::chrono::steady_clock;
+
+/// How long a shared file system may take to show the record of a task that has ended.
+constexpr auto max_record_delay = 20s;
+
 /// One shard is one task of an array; a repeated shard is a task of a new array.
 struct slurm_shard {
     unsigned part;
     unsigned attempt = 1;
     std::string job = {};
-    fs::path folder = {};
+    std::vector<fs::path> folders = {};  ///< one per attempt
     bool ended = false;
+    std::optional<clock::time_point> record_due = {};  ///< once its task has ended by itself
 };
 
 class slurm_run {
@@ -118,6 +124,9 @@ private:
     void poll_results();
     void poll_states();
     void end(slurm_shard& one, const std::string& state);
+    bool repeat(slurm_shard& one, const std::string& state);
+    void note(const std::string& sentence);
+    void wait_for_end();
     void cancel();
     bool all_ended() const {
         return std::ranges::all_of(shards_, [](const auto& one) { return one.ended; });
@@ -132,7 +141,7 @@ private:
     std::vector<slurm_shard> shards_;
     std::vector<regression::record_follower> followers_;
     std::vector<std::string> jobs_, notes_;
-    std::set<std::string> known_;  // run_identity() of the results so far
+    std::map<std::string, bool> known_;  // results so far by run_identity(): passed
     scenario::run_progress progress_;
 };
 
@@ -183,22 +192,25 @@ void slurm_run::submit(const std::vector<unsigned>& parts) {
     for (const auto part : parts) {
         auto& one = shards_[part - 1];
         one.job = job;
-        one.folder = folder_ / fmt::format("{}.{}", part, attempt);
-        followers_[part - 1] = regression::record_follower(one.folder);
+        one.folders.push_back(folder_ / fmt::format("{}.{}", part, attempt));
+        one.record_due = {};
+        followers_[part - 1] = regression::record_follower(one.folders.back());
     }
 }
 
-/// Prints the new results in the records of all shards.
+/// Prints the new results in the records of all shards; of a repeated shard, those that differ from
+/// the results before.
 void slurm_run::poll_results() {
-    for (auto& follower : followers_) try {
-            for (const auto& one : follower.poll()) {
-                if (!known_.insert(regression::run_identity(one.description)).second) continue;
-                ++progress_.ended;
-                progress_.failed += !one.passed();
-                output_.add(one.description, one.how);
-            }
-        } catch (const file_error&) {
-            // merge() reports records that cannot be read.
+    for (auto& follower : followers_)
+        for (const auto& one : follower.poll()) {
+            const auto [known, fresh] =
+                known_.emplace(regression::run_identity(one.description), one.passed());
+            if (!fresh && known->second == one.passed()) continue;
+            progress_.ended += fresh;
+            progress_.failed += !one.passed();
+            progress_.failed -= !fresh && !known->second;
+            known->second = one.passed();
+            output_.add(one.description, one.how, !fresh);
         }
     output_.show(progress_);
 }
@@ -210,7 +222,7 @@ void slurm_run::poll_states() {
         if (one.ended) continue;
         const auto found = states->find({one.job, one.part});
         const std::string state = found == states->end() ? "unknown" : found->second;
-        if (regression::has_ended(state)) end(one, state);
+        if (found == states->end() || regression::has_ended(state)) end(one, state);
     }
 }
 
@@ -219,46 +231,76 @@ bool is_complete(const fs::path& folder) {
     return fs::exists(folder / regression::record_name, unreadable);
 }
 
+void slurm_run::note(const std::string& sentence) {
+    notes_.push_back(sentence);
+    output_.say(sentence);
+}
+
+/// Submits the shard again if it was not its own fault that it ended. \returns whether it runs
+bool slurm_run::repeat(slurm_shard& one, const std::string& state) {
+    if (ended_by != 0 || !regression::is_fault_of_node(state) || one.attempt >= max_attempts)
+        return false;
+    ++one.attempt;
+    try {
+        submit({one.part});
+    } catch (const std::runtime_error& why) {
+        note(fmt::format("shard {} cannot run again: {}", one.part, why.what()));
+        return false;
+    }
+    note(fmt::format("shard {} runs again ({} of {}): {}", one.part, one.attempt, max_attempts,
+                     state));
+    return true;
+}
+
 void slurm_run::end(slurm_shard& one, const std::string& state) {
-    if (is_complete(one.folder)) {
+    if (is_complete(one.folders.back())) {
         one.ended = true;
         return;
     }
-    if (ended_by == 0 && regression::is_fault_of_node(state) && one.attempt < max_attempts) {
-        ++one.attempt;
-        notes_.push_back(fmt::format("shard {} runs again ({} of {}): {}", one.part, one.attempt,
-                                     max_attempts, state));
-        output_.say(notes_.back());
-        submit({one.part});
-        return;
+    if (state == "COMPLETED" || state == "FAILED" || state == "unknown") {
+        const auto now = clock::now();
+        if (!one.record_due) one.record_due = now + max_record_delay;
+        if (now < *one.record_due) return;
     }
+    if (repeat(one, state)) return;
     one.ended = true;
-    notes_.push_back(fmt::format("shard {} did not end its run: {}", one.part, state));
-    output_.say(notes_.back());
-    const auto log = folder_ / fmt::format("{}.{}.out", one.part, one.attempt);
+    note(fmt::format("shard {} did not end its run: {}", one.part, state));
+    const auto log = folder_ / fmt::format("{}.{}.out", one.part, one.folders.size());
     if (state == "FAILED") output_.say(last_lines_of(log));
 }
 
 /// Cancels all tasks, and waits up to 30 s for the results that they write at their end.
 void slurm_run::cancel() {
     output_.say("cancelling the jobs");
-    slurm_.cancel(jobs_);
-    const auto limit = std::chrono::steady_clock::now() + 30s;
-    while (!all_ended() && std::chrono::steady_clock::now() < limit) {
-        poll_states();
-        std::this_thread::sleep_for(200ms);
+    try {
+        slurm_.cancel(jobs_);
+        const auto limit = clock::now() + 30s;
+        while (!all_ended() && clock::now() < limit) {
+            poll_states();
+            std::this_thread::sleep_for(200ms);
+        }
+    } catch (const std::exception& why) {
+        note(why.what());
     }
     poll_results();
 }
 
 regression::run_record slurm_run::merged() {
-    std::vector<fs::path> folders;
+    std::vector<std::vector<fs::path>> shards;
     std::error_code unreadable;
-    for (const auto& one : shards_)
-        if (fs::is_directory(one.folder, unreadable)) folders.push_back(one.folder);
-    regression::run_record run{.build = regression::this_build(), .whole = all_.whole};
+    for (const auto& one : shards_) {
+        std::vector<fs::path> begun;
+        for (const auto& folder : one.folders)
+            if (fs::is_directory(folder, unreadable)) begun.push_back(folder);
+        if (!begun.empty()) shards.push_back(begun);
+    }
+    regression::run_record run{
+        .build = regression::this_build(), .options = chosen_.options, .whole = all_.whole};
     try {
-        run = regression::merge(folders).run;
+        auto all = regression::merge(shards);
+        for (const auto& problem : all.problems)
+            print_to(stderr, "trnvp: {}\n", printable(problem));
+        run = std::move(all.run);
     } catch (const file_error&) {
         // No shard has a result; all scenarios are missing.
     }
@@ -266,23 +308,31 @@ regression::run_record slurm_run::merged() {
     return run;
 }
 
-slurm_result slurm_run::run() {
-    const auto begin = std::chrono::steady_clock::now();
-    auto asked = begin;
+/// Polls until all shards have ended or a signal arrives.
+void slurm_run::wait_for_end() {
+    auto asked = clock::now();
     while (!all_ended() && ended_by == 0) {
         poll_results();
-        if (const auto now = std::chrono::steady_clock::now(); now >= asked) {
+        if (const auto now = clock::now(); now >= asked) {
             poll_states();
             asked = now + 1s;  // limits the load on the cluster's controller
         }
         std::this_thread::sleep_for(100ms);
     }
+}
+
+slurm_result slurm_run::run() {
+    const auto begin = clock::now();
+    try {
+        wait_for_end();
+    } catch (const std::exception& why) {  // such as no process left on this machine
+        note(why.what());
+    }
     if (!all_ended()) cancel();
     poll_results();
     output_.clear();
     slurm_result how{merged(), ended_by};
-    how.run.wall_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    how.run.wall_s = std::chrono::duration<double>(clock::now() - begin).count();
     if (chosen_.report.empty() && how.run.missing().empty()) {
         std::error_code ignored;
         fs::remove_all(folder_, ignored);

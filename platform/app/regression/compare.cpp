@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "platform/app/scenario/selection.h"
@@ -49,11 +50,46 @@ by_scenario scenarios_of(const run_record& run) {
     return all;
 }
 
-std::string message_of(const all_runs& all_runs) {
-    for (const auto* one : all_runs.runs)
-        if (!one->passed())
-            return fmt::format("{}: {}", place_text(one->description, one->how), one->how.message);
-    return "";
+std::string message_of(const result& one) {
+    return fmt::format("{}: {}", place_text(one.description, one.how), one.how.message);
+}
+
+std::set<std::string> failed_names(const all_runs& all) {
+    std::set<std::string> names;
+    for (const auto* one : all.runs)
+        if (!one->passed()) names.insert(one->description.name);
+    return names;
+}
+
+/// Whether a larger part of `these` failed.
+bool fail_more_often(const all_runs& these, const all_runs& others) {
+    return these.failed() * others.runs.size() > others.failed() * these.runs.size();
+}
+
+/// The first run that fails only now; null: none. Seeds are compared one by one. Repetitions have
+/// no identity, so the parts that failed are compared.
+const result* first_newly_failing(const all_runs& before, const all_runs& now) {
+    const auto failed = failed_names(before);
+    const bool by_seed = now.runs.front()->description.campaign;
+    if (!by_seed && !fail_more_often(now, before)) return nullptr;
+    for (const auto* one : now.runs)
+        if (!one->passed() && !(by_seed && failed.contains(one->description.name))) return one;
+    return nullptr;
+}
+
+bool any_newly_passing(const all_runs& before, const all_runs& now) {
+    if (!now.runs.front()->description.campaign) return fail_more_often(before, now);
+    const auto failed = failed_names(before);
+    return std::ranges::any_of(now.runs, [&](const auto* one) {
+        return one->passed() && failed.contains(one->description.name);
+    });
+}
+
+/// ": 1 of 4 failed, now 4 of 4", if there are several runs.
+std::string counts_of(const all_runs& before, const all_runs& now) {
+    if (before.runs.size() == 1 && now.runs.size() == 1) return "";
+    return fmt::format(": {} of {} failed, now {} of {}", before.failed(), before.runs.size(),
+                       now.failed(), now.runs.size());
 }
 
 double mean(const values& all) {
@@ -72,14 +108,23 @@ bool outside(const values& before, double now, double noise_percent) {
 void compare_figures(const std::string& name, const all_runs& before, const all_runs& now,
                      const comparison_limits& limits, comparison& out) {
     const auto old_figures = before.figures();
-    for (const auto& [figure, value] : now.figures()) {
+    const auto new_figures = now.figures();
+    for (const auto& [figure, value] : old_figures)
+        if (now.failed() == 0 && !new_figures.contains(figure))
+            out.figures.push_back(fmt::format("{}: {}: is not measured any more", name, figure));
+    for (const auto& [figure, value] : new_figures) {
         const auto known = old_figures.find(figure);
         if (known == old_figures.end()) continue;
+        if (known->second.first != value.first) {
+            out.figures.push_back(fmt::format("{}: {}: the unit '{}' became '{}'", name, figure,
+                                              known->second.first, value.first));
+            continue;
+        }
         const auto was = mean(known->second.second), is = mean(value.second);
         if (!outside(known->second.second, is, limits.noise_percent)) continue;
-        out.figures.push_back(fmt::format("{}: {}: {:.6g} {} became {:.6g} {} ({:+.1f} %)", name,
-                                          figure, was, value.first, is, value.first,
-                                          was == 0 ? 0.0 : 100 * (is - was) / was));
+        out.figures.push_back(fmt::format(
+            "{}: {}: {:.6g} {} became {:.6g} {}{}", name, figure, was, value.first, is, value.first,
+            was == 0 ? "" : fmt::format(" ({:+.1f} %)", 100 * (is - was) / was)));
     }
 }
 
@@ -107,9 +152,10 @@ void compare_durations(const std::string& name, const all_runs& before, const al
 
 void compare_one(const std::string& name, const all_runs& before, const all_runs& now,
                  const comparison_limits& limits, comparison& out) {
-    if (now.failed() > 0 && before.failed() == 0)
-        out.newly_failing.push_back(fmt::format("{}: {}", name, message_of(now)));
-    if (now.failed() == 0 && before.failed() > 0) out.newly_passing.push_back(name);
+    if (const auto* one = first_newly_failing(before, now))
+        out.newly_failing.push_back(
+            fmt::format("{}{}: {}", name, counts_of(before, now), message_of(*one)));
+    if (any_newly_passing(before, now)) out.newly_passing.push_back(name + counts_of(before, now));
     compare_digests(name, before, now, out);
     compare_figures(name, before, now, limits, out);
     compare_durations(name, before, now, limits, out);
@@ -128,12 +174,22 @@ comparison compare(const run_record& old_run, const run_record& new_run,
             compare_one(name, known->second, runs, limits, out);
         } else {
             out.added.push_back(name);
-            if (runs.failed() > 0)
-                out.newly_failing.push_back(fmt::format("{}: {}", name, message_of(runs)));
+            for (const auto* one : runs.runs)
+                if (!one->passed()) {
+                    out.newly_failing.push_back(fmt::format("{}: {}", name, message_of(*one)));
+                    break;
+                }
         }
     }
     for (const auto& [key, runs] : before)
         if (!now.contains(key)) out.missing.push_back(readable(key));
+    std::map<std::string, std::string> scenario_of;  // by run
+    for (const auto& one : old_run.results)
+        scenario_of[run_identity(one.description)] = identity(one.description);
+    for (const auto& one : new_run.missing())
+        if (const auto known = scenario_of.find(one);
+            known != scenario_of.end() && now.contains(known->second))
+            out.missing.push_back(readable(one));
     return out;
 }
 

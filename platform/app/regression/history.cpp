@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/regression/history.h"
 
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <set>
 #include <system_error>
@@ -17,6 +20,7 @@
 #include "platform/app/report_file.h"
 #include "platform/app/scenario/selection.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn::regression {
 
@@ -68,6 +72,18 @@ past_result result_of(const fields& entry, const fields& run) {
     return one;
 }
 
+/// Makes an empty file of this name and a number that no other run has, and of the ending .json.
+fs::path new_file(const fs::path& name) {
+    for (unsigned number = 0;; ++number) {
+        const fs::path file = fmt::format("{}-{:03}.json", name.string(), number);
+        const unique_fd made(open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
+        if (made) return file;
+        if (errno != EEXIST)
+            throw output_error(
+                fmt::format("{}: cannot write this file: {}", file.string(), std::strerror(errno)));
+    }
+}
+
 }  // namespace
 
 std::string time_text(std::int64_t seconds) {
@@ -117,9 +133,15 @@ void history::add(const fs::path& folder, const run_record& run) {
                     {"build", run.build},
                     {"scenarios", std::move(scenarios)}};
     const auto name =
-        fmt::format("{:%Y%m%dT%H%M%SZ}-{}-{}.json", utc(run.started),
+        fmt::format("{:%Y%m%dT%H%M%SZ}-{}-{}", utc(run.started),
                     run.machine.substr(0, run.machine.find_first_of(", /")), getpid());
-    write_report(folder / name, line_of(text) + "\n");
+    const auto file = new_file(folder / name);
+    try {
+        write_report(file, line_of(text) + "\n");
+    } catch (...) {
+        fs::remove(file, refused);
+        throw;
+    }
 }
 
 const std::vector<past_result>& history::of(const std::string& scenario) const {

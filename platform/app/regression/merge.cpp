@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -56,12 +57,13 @@ auto usual(const std::vector<input>& all, Value&& value) {
 
 class merger {
 public:
-    explicit merger(const std::vector<fs::path>& from);
+    explicit merger(const std::vector<std::vector<fs::path>>& shards);
     merged take();
 
 private:
-    void read(const std::vector<fs::path>& from);
+    void read(const std::vector<fs::path>& attempts);
     void drop_other_builds();
+    void drop_other_options();
     void drop_other_lists();
     void drop_other_boards();
     void add_shards();
@@ -74,9 +76,26 @@ private:
     merged out_;
 };
 
-merger::merger(const std::vector<fs::path>& from) {
-    read(from);
+/// The newest of the records of one shard, with the results that only older ones have.
+run_record combined(std::vector<run_record> attempts) {
+    auto run = std::move(attempts.back());
+    attempts.pop_back();
+    std::set<std::string> known;
+    for (const auto& one : run.results) known.insert(run_identity(one.description));
+    for (auto& older : attempts | std::views::reverse)
+        for (auto& one : older.results)
+            if (known.insert(run_identity(one.description)).second)
+                run.results.push_back(std::move(one));
+    return run;
+}
+
+merger::merger(const std::vector<std::vector<fs::path>>& shards) {
+    for (const auto& one : shards) read(one);
+    if (all_.empty())
+        throw file_error(out_.problems.empty() ? "there is no record to merge"
+                                               : out_.problems.front());
     drop_other_builds();
+    drop_other_options();
     drop_other_lists();
     drop_other_boards();
     add_shards();
@@ -84,19 +103,24 @@ merger::merger(const std::vector<fs::path>& from) {
     name_missing();
 }
 
-void merger::read(const std::vector<fs::path>& from) {
-    std::string first_problem;
-    for (const auto& where : from) try {
-            all_.push_back({where, read_record(where)});
-            if (!all_.back().run.complete)
-                out_.problems.push_back(fmt::format("{}: the run did not end; it has {} results",
-                                                    all_.back().name(),
-                                                    all_.back().run.results.size()));
+void merger::read(const std::vector<fs::path>& attempts) {
+    std::vector<run_record> runs;
+    std::vector<std::string> unreadable;
+    for (const auto& where : attempts) try {
+            runs.push_back(read_record(where));
         } catch (const file_error& why) {
-            out_.problems.emplace_back(why.what());
+            unreadable.emplace_back(why.what());
         }
-    if (!all_.empty()) return;
-    throw file_error(out_.problems.empty() ? "there is no record to merge" : out_.problems.front());
+    auto& problems = out_.problems;
+    if (runs.empty())
+        return void(problems.insert(problems.end(), unreadable.begin(), unreadable.end()));
+    for (const auto& one : runs)
+        problems.insert(problems.end(), one.problems.begin(), one.problems.end());
+    all_.push_back({attempts.back(), combined(std::move(runs))});
+    const auto& run = all_.back().run;
+    if (!run.complete)
+        problems.push_back(fmt::format("{}: the run did not end; it has {} results",
+                                       all_.back().name(), run.results.size()));
 }
 
 /// Removes the inputs for which `why_not` returns a reason, and reports each.
@@ -119,6 +143,17 @@ void merger::drop_other_builds() {
     out_.run.build = build;
 }
 
+void merger::drop_other_options() {
+    const auto options = usual(all_, [](const input& one) { return one.run.options; });
+    const auto text = [](const std::string& words) { return words.empty() ? " none" : words; };
+    keep_only([&](const input& one) {
+        return one.run.options == options
+                   ? ""
+                   : fmt::format("its options are{}, not{}", text(one.run.options), text(options));
+    });
+    out_.run.options = options;
+}
+
 /// Removes shards of another list of scenarios. Runs that are not shards may have any list.
 void merger::drop_other_lists() {
     std::vector<input> shards;
@@ -136,6 +171,7 @@ void merger::drop_other_lists() {
     });
 }
 
+/// Removes the results on boards that differ from those of most records.
 void merger::drop_other_boards() {
     std::map<std::string, std::string> digests;  // by board
     std::set<std::string> boards;
@@ -150,13 +186,17 @@ void merger::drop_other_boards() {
         digests[board] =
             usual(with, [&](const input& one) { return one.run.boards.at(board).digest; });
     }
-    keep_only([&](const input& one) -> std::string {
-        for (const auto& [board, about] : one.run.boards)
-            if (about.digest != digests.at(board))
-                return fmt::format("its board '{}' has the digest {}, not {}", board, about.digest,
-                                   digests.at(board));
-        return "";
-    });
+    for (auto& one : all_)
+        std::erase_if(one.run.boards, [&](const auto& each) {
+            const auto& [board, about] = each;
+            if (about.digest == digests.at(board)) return false;
+            const auto count = std::erase_if(
+                one.run.results, [&](const auto& result) { return result.board_key == board; });
+            out_.problems.push_back(fmt::format(
+                "{}: left out: {} results on board '{}', which has the digest {}, not {}",
+                one.name(), count, board, about.digest, digests.at(board)));
+            return true;
+        });
 }
 
 void merger::add_shards() {
@@ -173,7 +213,11 @@ void merger::add_shards() {
         machines.insert(one.run.machine);
         for (const auto& identity : one.run.whole)
             if (listed.insert(identity).second) run.whole.push_back(identity);
-        coverage.add(one.run.coverage, one.name());
+        try {
+            coverage.add(one.run.coverage, one.name());
+        } catch (const file_error& why) {
+            out_.problems.emplace_back(why.what());
+        }
         run.notes.insert(run.notes.end(), one.run.notes.begin(), one.run.notes.end());
         if (one.run.of == 1) continue;
         of = one.run.of;
@@ -234,8 +278,14 @@ merged merger::take() {
 
 }  // namespace
 
+merged merge(const std::vector<std::vector<fs::path>>& shards) {
+    return merger(shards).take();
+}
+
 merged merge(const std::vector<fs::path>& from) {
-    return merger(from).take();
+    std::vector<std::vector<fs::path>> shards;
+    for (const auto& one : from) shards.push_back({one});
+    return merge(shards);
 }
 
 }  // namespace trn::regression

@@ -15,9 +15,14 @@ struct merged {
     std::vector<std::string> problems;
 };
 
-/// Merges the records of several shards or machines. Records of another build, of another list of
-/// scenarios or with another digest of a board are omitted and reported. Of two results of the same
-/// run, a failed one is kept. \throws file_error when no record can be read
+/// Merges the records of several shards or machines. Records of another build, with other options
+/// or of another list of scenarios are omitted and reported, and so are results on a board with
+/// another digest. Of two results of the same run, a failed one is kept. \throws file_error when no
+/// record can be read
 merged merge(const std::vector<std::filesystem::path>& from);
+
+/// The same for shards that may have run several times: the records of each, oldest first. Of two
+/// results in records of one shard, the newer one is kept.
+merged merge(const std::vector<std::vector<std::filesystem::path>>& shards);
 
 }  // namespace trn::regression

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,7 @@ constexpr std::uint64_t max_file = std::uint64_t{4} << 30;
 constexpr std::size_t max_line = std::size_t{256} << 20;
 constexpr std::size_t max_steps = 200'000, max_figures = 10'000, max_depth = 64;
 constexpr std::size_t max_log = std::size_t{256} << 10, max_picture = std::size_t{16} << 20;
+constexpr std::size_t max_damaged_shown = 10;
 constexpr std::size_t lines_of_passed = 30, lines_of_failed = 300;
 
 const std::pair<scenario::outcome::verdict, const char*> verdicts[]{
@@ -39,15 +41,16 @@ const std::pair<scenario::outcome::verdict, const char*> verdicts[]{
     {scenario::outcome::verdict::failed, "failed"},
     {scenario::outcome::verdict::crashed, "crashed"},
     {scenario::outcome::verdict::timed_out, "timed out"},
-    {scenario::outcome::verdict::memory_exceeded, "out of memory"}};
+    {scenario::outcome::verdict::memory_exceeded, "out of memory"},
+    {scenario::outcome::verdict::not_loaded, "not loaded"}};
 
 json header_of(const run_record& run) {
     json boards = json::object();
     for (const auto& [key, one] : run.boards)
         boards[key] = {{"digest", one.digest}, {"picture", one.picture}};
-    return {{"trnvp run", version},   {"build", run.build},          {"started", run.started},
-            {"machine", run.machine}, {"shard", {run.part, run.of}}, {"boards", std::move(boards)},
-            {"whole", run.whole}};
+    return {{"trnvp run", version},        {"build", run.build},     {"options", run.options},
+            {"started", run.started},      {"machine", run.machine}, {"shard", {run.part, run.of}},
+            {"boards", std::move(boards)}, {"whole", run.whole}};
 }
 
 json end_of(const run_record& run) {
@@ -209,6 +212,7 @@ run_record run_of(const json& value, const std::string& place) {
     check_version(line);
     run_record run;
     run.build = line.text("build");
+    run.options = line.text_or("options", "");
     run.started = static_cast<std::int64_t>(line.number("started", std::uint64_t{1} << 40));
     run.machine = line.text("machine");
     const auto& shard = line.list("shard", 2);
@@ -244,6 +248,18 @@ json parsed(std::string_view text, const std::string& place) {
     return value;
 }
 
+/// Reads a line after the first one. \throws file_error when it is damaged
+void read_line(std::string_view text, const std::string& place, run_record& run) {
+    if (run.complete) throw file_error(place + ": a line after the end");
+    const auto value = parsed(text, place);
+    if (value.is_object() && value.contains("end")) {
+        read_end(value, place, run);
+    } else {
+        run.results.push_back(result_of(value, place));
+        run.results.back().description.options = run.options;
+    }
+}
+
 fs::path part_of(const fs::path& file) {
     return file.string() + ".part";
 }
@@ -268,6 +284,22 @@ bool each_line(std::string_view text, const std::string& name, std::size_t numbe
     return true;
 }
 
+/// Whether the open file still has this name.
+bool is_named(const unique_fd& file, const fs::path& name) {
+    struct stat opened {
+    }, named{};
+    return fstat(file.get(), &opened) == 0 && stat(name.c_str(), &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/// Removes a record that a killed run has left, since it would count as the most recent.
+void remove_abandoned(const fs::path& part) {
+    const unique_fd left(open(part.c_str(), O_WRONLY | O_CLOEXEC));
+    if (left && (flock(left.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+        is_named(left, part))
+        unlink(part.c_str());
+}
+
 }  // namespace
 
 // --- Writing
@@ -277,12 +309,14 @@ record_writer::record_writer(const fs::path& folder, const run_record& run)
     std::error_code refused;
     fs::create_directories(folder, refused);
     if (refused) throw file_error(fmt::format("{}: {}", folder.string(), refused.message()));
-    out_ = unique_fd(open(part_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
-    if (!out_) throw file_error(fmt::format("{}: {}", part_.string(), std::strerror(errno)));
-    // Some network file systems have no locks; then the check is skipped.
-    if (flock(out_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        throw file_error(
-            fmt::format("{}: another process writes its report here", folder.string()));
+    do {
+        out_ = unique_fd(open(part_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+        if (!out_) throw file_error(fmt::format("{}: {}", part_.string(), std::strerror(errno)));
+        // Some network file systems have no locks; then the check is skipped.
+        if (flock(out_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            throw file_error(
+                fmt::format("{}: another process writes its report here", folder.string()));
+    } while (!is_named(out_, part_));  // another process has just finished this record
     if (ftruncate(out_.get(), 0) != 0) lost_ = errno;
     write(line_of(header_of(run)));
 }
@@ -320,6 +354,7 @@ std::string to_text(const run_record& run) {
 
 void write_record(const fs::path& folder, const run_record& run) {
     write_report(folder / record_name, to_text(run));
+    remove_abandoned(part_of(folder / record_name));
 }
 
 run_record read_record(const fs::path& where) {
@@ -333,20 +368,25 @@ run_record read_record(const fs::path& where) {
     }
     run_record run;
     bool any = false;
+    std::size_t damaged = 0;
     each_line({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, name, 0,
               [&](std::string_view text, const std::string& place) {
-                  if (run.complete && any) throw file_error(place + ": a line after the end");
-                  const auto value = parsed(text, place);
-                  if (!std::exchange(any, true))
-                      run = run_of(value, place);
-                  else if (value.is_object() && value.contains("end"))
-                      read_end(value, place, run);
-                  else
-                      run.results.push_back(result_of(value, place));
+                  if (!std::exchange(any, true)) {
+                      run = run_of(parsed(text, place), place);
+                      return;
+                  }
+                  try {
+                      read_line(text, place, run);
+                  } catch (const file_error& why) {
+                      if (++damaged <= max_damaged_shown) run.problems.emplace_back(why.what());
+                  }
                   if (run.results.size() > scenario::max_runs)
                       throw file_error(place + ": too many results");
               });
     if (!any) throw file_error(name + ": the first line is missing: this is not a whole record");
+    if (damaged > max_damaged_shown)
+        run.problems.push_back(
+            fmt::format("{}: {} more damaged lines", name, damaged - max_damaged_shown));
     std::ranges::stable_sort(run.results, {}, &result::number);
     return run;
 }
@@ -355,21 +395,24 @@ std::vector<result> record_follower::poll() {
     std::vector<result> all;
     const auto file = file_of(folder_);
     std::ifstream in(file, std::ios::binary);
-    in.seekg(static_cast<std::streamoff>(at_));
     std::string text;
-    constexpr std::size_t at_a_time = std::size_t{16} << 20;
-    text.resize(at_a_time);
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-    const auto whole = text.rfind('\n');
-    if (whole == text.npos) return all;
-    text.resize(whole + 1);
+    for (std::size_t size = std::size_t{16} << 20; size <= max_line; size *= 2) {
+        in.clear();
+        in.seekg(static_cast<std::streamoff>(at_));
+        text.resize(size);
+        in.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+        if (text.size() < size || text.find('\n') != text.npos) break;
+    }
+    text.resize(text.rfind('\n') + 1);  // 0 without a complete line
     each_line(text, file.string(), line_, [&](std::string_view line, const std::string& place) {
-        const auto value = parsed(line, place);
-        if (++line_ == 1)
-            check_version(fields(value, place));
-        else if (!value.contains("end"))
-            all.push_back(result_of(value, place));
+        if (++line_ == 1) return;
+        try {
+            const auto value = parsed(line, place);
+            if (!value.contains("end")) all.push_back(result_of(value, place));
+        } catch (const file_error&) {
+            // read_record() reports damaged lines.
+        }
     });
     at_ += text.size();
     return all;

@@ -44,17 +44,16 @@ std::string to_text(const run_record& run);
 void write_record(const std::filesystem::path& folder, const run_record& run);
 
 /// Reads the record in a folder, or a record file. A truncated record is read up to its last
-/// complete line; `complete` is then false. \throws file_error with the file's name and line
+/// complete line; `complete` is then false. Damaged lines are left out, and listed in `problems`.
+/// \throws file_error with the file's name when it or its first line cannot be read
 run_record read_record(const std::filesystem::path& where);
 
 /// Reads the results of a record that another process is writing; keeps its position.
 class record_follower {
 public:
     explicit record_follower(const std::filesystem::path& folder) : folder_(folder) {}
-    /// Results written since the last call. \throws file_error
+    /// Results written since the last call, without damaged lines.
     std::vector<result> poll();
-    /// Starts again at the beginning, for a repeated run.
-    void restart() { *this = record_follower(folder_); }
 
 private:
     std::filesystem::path folder_;

@@ -137,11 +137,10 @@ unsigned slurm_client::processors(const std::string& partition) const {
 }
 
 bool has_ended(const std::string& state) {
-    static const std::array running{"PENDING",      "CONFIGURING",  "RUNNING",      "COMPLETING",
-                                    "SUSPENDED",    "REQUEUED",     "RESIZING",     "SIGNALING",
-                                    "STAGE_OUT",    "STOPPED",      "REQUEUE_HOLD", "REQUEUE_FED",
-                                    "SPECIAL_EXIT", "RESV_DEL_HOLD"};
-    return std::ranges::find(running, state) == running.end();
+    static const std::array ends{"COMPLETED",     "CANCELLED", "FAILED",        "TIMEOUT",
+                                 "NODE_FAIL",     "PREEMPTED", "BOOT_FAIL",     "DEADLINE",
+                                 "OUT_OF_MEMORY", "REVOKED",   "LAUNCH_FAILED", "RECONFIG_FAIL"};
+    return std::ranges::find(ends, state) != ends.end();
 }
 
 bool is_fault_of_node(const std::string& state) {

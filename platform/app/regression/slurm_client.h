@@ -49,7 +49,7 @@ private:
     static reply run(const std::vector<std::string>& words);
 };
 
-/// Whether a task in this state has ended.
+/// Whether a task in this state has ended. One in an unknown state has not.
 bool has_ended(const std::string& state);
 /// Whether a task with this final state failed because of its node.
 bool is_fault_of_node(const std::string& state);

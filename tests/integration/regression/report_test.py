@@ -76,6 +76,117 @@ class Reports(trnvp_case):
         self.assertIn("the run did not end; it has 1 results", said)
         self.assertIn("1 passed, 0 failed, 1 not run", said)
 
+    def test_bad_file_costs_one_file(self):
+        good = self.scenario("good.yaml", "scenario: good\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
+        bad = {"syntax": "scenario: [\n",
+               "step": "scenario: step\nboard: trn3-chip\nsteps:\n  - wiat: 1 us\n",
+               "board": "scenario: board\nboard: trn9\nsteps:\n  - wait: 1 us\n",
+               "kernel": "scenario: kernel\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
+                         "  - kernel: {function: 'none.py:f'}\n"}
+        files = [self.scenario(f"{name}.yaml", text) for name, text in bad.items()]
+        (self.folder / "link.yaml").symlink_to("nowhere")
+        files.append(str(self.folder / "link.yaml"))
+        said = self.run_trnvp("test", *files, good, "--report", self.folder / "out", status=1)
+        self.assertIn("1 passed, 5 failed", said)
+        for place in ("syntax.yaml:2:1: E03", "step.yaml:4:5: E10", "board.yaml:2:8: E55", "kernel.yaml:5:24: E54",
+                      "link.yaml: E01"):
+            self.assertIn(place, said)
+        self.assertEqual(self.names(self.folder / "out/report.xml"),
+                         [("syntax.yaml", False), ("step", False), ("board", False), ("kernel", False),
+                          ("link.yaml", False), ("good", True)])
+        self.assertIn("not loaded", (self.folder / "out/index.html").read_text())
+        # Selections include what cannot be read, and --rerun-failed what could not be read.
+        self.assertIn("1 passed, 2 failed", self.run_trnvp("test", *files, good, "--name", "good", status=1))
+        self.scenario("syntax.yaml", "scenario: mended\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
+        self.assertIn("pass  mended", self.run_trnvp("test", *files, good, "--rerun-failed", status=1))
+        said = self.run_trnvp("test", *files, good, "--strict", status=2)
+        self.assertIn("step.yaml:4:5: E10", said)
+        self.assertNotIn("passed", said)
+        # Shards and their merge.
+        for part in (1, 2):
+            self.run_trnvp("test", files[1], good, "--shard", f"{part}/2", "--report", self.folder / f"p{part}",
+                           status=1 if part == 1 else 0)
+        said = self.run_trnvp("report", "merge", self.folder / "p1", self.folder / "p2", "--out",
+                              self.folder / "merged", status=1)
+        self.assertIn("step.yaml:4:5: E10", said)
+        self.assertIn("1 passed, 1 failed", said)
+
+    def test_characters_beyond_ascii_are_kept(self):
+        file = self.scenario("c.yaml", "scenario: Größe \"\\x1b\"\nboard: trn3-chip\nmatrix: {n: [ü, ö]}\n"
+                             "steps:\n  - wait: 1 us\n")
+        self.run_trnvp("test", file, "--report", self.folder / "out")
+        self.assertEqual([name.split("[")[1] for name, _ in self.names(self.folder / "out/report.xml")],
+                         ["n=ü]", "n=ö]"])
+        self.assertIn("Größe", (self.folder / "out/index.html").read_text(encoding="utf-8"))
+
+    def test_outputs_overwrite_no_input_and_no_other_output(self):
+        runs = [self.scenario(f"run.{n}.yaml", f"scenario: r{n}\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
+                for n in (0, 1)]
+        before = pathlib.Path(runs[0]).read_text()
+        said = self.run_trnvp("test", *runs, "--trace", self.folder / "run.yaml", status=2)
+        self.assertIn("run.0.yaml: this file is a scenario already", said)
+        self.assertEqual(pathlib.Path(runs[0]).read_text(), before)
+        x = self.folder / "x"
+        for words in (["run", "trn3-chip", "--until", "1 us", "--trace", x, "--vcd", x, "--vcd-signal", "*"],
+                      ["run", "trn3-chip", "--until", "1 us", "--trace", x, "--coverage", self.folder / "./x"],
+                      ["exec", self.folder / "none.elf", "--commit-log", x, "--signature", x],
+                      ["test", runs[0], "--html", x, "--junit", x],
+                      ["test", *runs, "--junit", self.folder / "t.1.txt", "--trace", self.folder / "t.txt"]):
+            said = self.run_trnvp(*words, status=2)
+            if words[0] != "exec":  # its program is read first
+                self.assertIn("already", said)
+            self.assertFalse(x.exists())
+        self.run_trnvp("test", *runs, "--report", self.folder / "s")
+        record = (self.folder / "s/run.jsonl").read_text()
+        self.assertIn("this command reads it", self.run_trnvp("report", "merge", self.folder / "s", "--out",
+                                                              self.folder / "s", status=2))
+        self.assertEqual((self.folder / "s/run.jsonl").read_text(), record)
+
+    def test_rounds_until_a_failure_are_one_json_array(self):
+        counter = self.folder / "rounds"
+        file = self.scenario("u.yaml", "scenario: u\nboard: trn3-chip\nsteps:\n"
+                             f"  - client: {{command: [sh, -c, 'echo x >> {counter}; test $(wc -l < {counter}) -lt 3']}}\n")
+        past = self.folder / "past"
+        results = json.loads(self.run_trnvp("test", file, "--until-fail", "--json", "--history", past, status=1))
+        self.assertEqual([one["status"] for one in results], ["passed", "passed", "failed"])
+        self.assertEqual(len(list(past.iterdir())), 3)  # also of one second
+
+    def test_printed_command_repeats_the_options(self):
+        file = self.matrix(2, failing=[1])
+        said = self.run_trnvp("test", file, "--misuse", "fail:TRN-DMA-003", "--timing", "functional", status=1)
+        self.assertIn("--name 'm [limit=10 us]' --misuse fail:TRN-DMA-003 --timing functional\n", said)
+
+    def test_runs_with_other_options_are_not_flaky(self):
+        file, past = self.matrix(1), self.folder / "past"
+        self.run_trnvp("test", file, "--history", past)
+        changed = json.loads(next(past.iterdir()).read_text())
+        self.run_trnvp("test", file, "--history", past, "--misuse", "fail")
+        other = json.loads(sorted(past.iterdir())[-1].read_text())
+        self.assertNotEqual(*(one["scenarios"][f"{file}\tm [limit=1 ms]"]["fingerprint"] for one in (changed, other)))
+
+    def test_coverage_is_consistent_for_genhtml(self):
+        info = self.folder / "boot.info"
+        self.run_trnvp("run", "trn3-chip", "--until", "ready", "--coverage", info)
+        for section in info.read_text().split("end_of_record\n")[:-1]:
+            lines, functions, branches = {}, {}, {}
+            for row in section.splitlines():
+                key, _, rest = row.partition(":")
+                values = rest.split(",")
+                if key == "DA":
+                    lines[int(values[0])] = int(values[1])
+                elif key == "FN":
+                    functions[values[1]] = int(values[0])
+                elif key == "BRDA":
+                    branches.setdefault(int(values[0]), []).append(values[3])
+            executed = {row[7:] for row in section.splitlines() if row.startswith("FNDA:1,")}
+            begins = sorted(set(functions.values())) + [10**9]
+            for name, line in functions.items():
+                self.assertIn(line, lines, name)
+                inside = range(line, begins[begins.index(line) + 1])
+                self.assertEqual(name in executed, any(ran for at, ran in lines.items() if at in inside), name)
+            for line, ways in branches.items():
+                self.assertEqual(lines[line] > 0, "1" in ways, (section[:60], line))
+
     def test_merge_refuses_what_is_no_record(self):
         self.assertIn("nothing", self.run_trnvp("report", "merge", self.folder / "nothing", "--out",
                                                 self.folder / "x", status=2))

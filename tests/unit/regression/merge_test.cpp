@@ -96,9 +96,9 @@ TEST_F(Merge, ForeignShardsAreLeftOutAndNamed) {
         ElementsAre(HasSubstr("s1 (shard 2/4): left out: its build is 2 def, not 1 abc"),
                     HasSubstr("s4 (shard 2/5): left out: it is one of 5 shards, not of 4"),
                     HasSubstr("s5 (shard 2/4): left out: it is a shard of another list"),
-                    HasSubstr("s2 (shard 3/4): left out: its board 'chip' has the digest "
-                              "1234, not 00ff"),
-                    "of 4 shards these are missing: 2, 3", "not run: x.yaml: b, x.yaml: c"));
+                    HasSubstr("s2 (shard 3/4): left out: 1 results on board 'chip', which has the "
+                              "digest 1234, not 00ff"),
+                    "of 4 shards these are missing: 2", "not run: x.yaml: b, x.yaml: c"));
 }
 
 TEST_F(Merge, CutAndUnreadableShardsAreNamedAndTheOthersMerged) {
@@ -135,16 +135,101 @@ TEST_F(Merge, CoverageIsTheUnion) {
     add(two);
     EXPECT_EQ(merge(written).run.coverage,
               "TN:\nSF:a.c\nFN:1,f\nFNDA:1,f\nFNF:1\nFNH:1\nBRDA:2,0,0,1\nBRDA:2,0,1,0\nBRF:2\n"
-              "BRH:1\nDA:2,1\nDA:3,1\nLF:2\nLH:2\nend_of_record\nTN:\nSF:b.c\nFNF:0\nFNH:0\nBRF:0\n"
-              "BRH:0\nDA:1,0\nLF:1\nLH:0\nend_of_record\n");
-    two.coverage = "SF:a.c\nDA:x,1\n";
+              "BRH:1\nDA:1,1\nDA:2,1\nDA:3,1\nLF:3\nLH:3\nend_of_record\nTN:\nSF:b.c\nFNF:0\n"
+              "FNH:0\nBRF:0\nBRH:0\nDA:1,0\nLF:1\nLH:0\nend_of_record\n");
+}
+
+TEST_F(Merge, DamagedCoverageOfOneShardIsNamedAndTheOthersMerged) {
+    auto one = shard(1, 2, {"a"}, {named("a")}), two = shard(2, 2, {"a"}, {});
+    one.coverage = "SF:a.c\nDA:x,1\n";
+    two.coverage = "TN:\nSF:b.c\nDA:1,1\nend_of_record\n";
+    add(one);
     add(two);
-    try {
-        merge(written);
-        FAIL();
-    } catch (const file_error& why) {
-        EXPECT_THAT(why.what(), HasSubstr("s2 (shard 2/2): coverage, line 2: not a line"));
+    const auto all = merge(written);
+    EXPECT_THAT(names(all.run), ElementsAre("a"));
+    EXPECT_THAT(all.problems,
+                ElementsAre(HasSubstr("s0 (shard 1/2): coverage, line 2: not a line")));
+    EXPECT_THAT(all.run.coverage, HasSubstr("SF:b.c"));
+}
+
+TEST_F(Merge, LinesAndBranchesOfAllShardsStayConsistent) {
+    // The line ran in one shard; its branch was reached in none.
+    auto one = shard(1, 2, {}, {}), two = shard(2, 2, {}, {});
+    one.coverage = "SF:a.c\nFN:1,f\nDA:1,1\nDA:2,1\nend_of_record\n";
+    two.coverage =
+        "SF:a.c\nFN:1,f\nFN:9,unused\nBRDA:2,0,0,-\nBRDA:2,0,1,-\nDA:1,0\nDA:2,0\n"
+        "end_of_record\n";
+    add(one);
+    add(two);
+    EXPECT_EQ(merge(written).run.coverage,
+              "TN:\nSF:a.c\nFN:1,f\nFNDA:1,f\nFNF:1\nFNH:1\nBRF:0\nBRH:0\nDA:1,1\nDA:2,1\n"
+              "LF:2\nLH:2\nend_of_record\n");
+}
+
+TEST_F(Merge, DamagedLineOfARecordCostsItsResultOnly) {
+    add(shard(1, 1, {"a", "b", "c"}, {named("a"), named("b"), named("c")}));
+    const auto file = written[0] / record_name;
+    std::string text;
+    {
+        std::ifstream in(file);
+        text.assign(std::istreambuf_iterator<char>(in), {});
     }
+    const auto at = text.find("\"name\":\"b\"");
+    ASSERT_NE(at, text.npos);
+    text.replace(at, 2, std::string(2, '\0'));
+    std::ofstream(file) << text;
+    const auto all = merge(written);
+    EXPECT_THAT(names(all.run), ElementsAre("a", "c"));
+    EXPECT_THAT(all.problems,
+                ElementsAre(HasSubstr("run.jsonl:3: this line is not JSON"), "not run: x.yaml: b"));
+    record_follower follower(written[0]);
+    EXPECT_EQ(follower.poll().size(), 2u);
+    EXPECT_THAT(follower.poll(), IsEmpty());
+}
+
+TEST_F(Merge, RecordsThatAreEachOddOnOneBoardKeepTheirOtherResults) {
+    for (int odd = 0; odd < 3; ++odd) {
+        auto run = shard(1, 1, {"a0", "a1", "a2"}, {named("a" + std::to_string(odd))});
+        for (const std::string board : {"x", "y", "z"})
+            run.boards[board] = {
+                board == std::string(1, static_cast<char>('x' + odd)) ? "odd" : "usual", ""};
+        run.results.back().board_key = "chip";
+        add(run);
+    }
+    const auto all = merge(written);
+    EXPECT_THAT(names(all.run), ElementsAre("a0", "a1", "a2"));
+    EXPECT_THAT(all.problems, ElementsAre(HasSubstr("0 results on board 'x'"),
+                                          HasSubstr("0 results on board 'y'"),
+                                          HasSubstr("0 results on board 'z'")));
+}
+
+TEST_F(Merge, RunsWithOtherOptionsAreLeftOut) {
+    const std::vector<std::string> list{"a", "b", "c"};
+    auto strict = shard(3, 3, list, {named("c")});
+    strict.options = " --misuse fail";
+    add(shard(1, 3, list, {named("a")}));
+    add(shard(2, 3, list, {named("b")}));
+    add(strict);
+    const auto all = merge(written);
+    EXPECT_THAT(names(all.run), ElementsAre("a", "b"));
+    EXPECT_THAT(all.problems.front(),
+                HasSubstr("(shard 3/3): left out: its options are --misuse fail, not none"));
+}
+
+TEST_F(Merge, NewestAttemptOfAShardWinsAndOlderOnesFillItUp) {
+    add(shard(1, 1, {"a", "b"}, {named("a"), named("b", false)}));
+    auto again = shard(1, 1, {"a", "b"}, {named("a", false)});
+    add(again);
+    const auto all = merge(std::vector(1, written));
+    EXPECT_THAT(names(all.run), ElementsAre("a!", "b!"));
+    EXPECT_THAT(all.problems, IsEmpty());
+}
+
+TEST_F(Merge, AbandonedRecordDoesNotHideTheMergedOne) {
+    const auto out = folder / "out";
+    { record_writer(out, shard(1, 1, {"a"}, {})).add(named("a", false)); }
+    write_record(out, shard(1, 1, {"b"}, {named("b")}));
+    EXPECT_THAT(names(read_record(out)), ElementsAre("b"));
 }
 
 TEST_F(Merge, FidelityAddsTheCountsOfAllRuns) {
@@ -232,6 +317,41 @@ TEST(Compare, NoiseOfAFigureIsTheRangeOfItsEarlierRuns) {
     EXPECT_THAT(compare(before, repeated({110}), {}).figures, IsEmpty());
     EXPECT_THAT(compare(before, repeated({127}), {}).figures, testing::SizeIs(1));
     EXPECT_THAT(compare(before, repeated({73}), {.noise_percent = 2}).figures, testing::SizeIs(1));
+}
+
+TEST(Compare, CampaignOfWhichMoreSeedsFailIsADifference) {
+    const auto campaign = [](std::vector<bool> passed) {
+        std::vector<result> all;
+        for (std::size_t seed = 1; seed <= passed.size(); ++seed) {
+            all.push_back(named("c seed " + std::to_string(seed), passed[seed - 1]));
+            all.back().description.campaign = true;
+            all.back().description.seed = seed;
+        }
+        return shard(1, 1, {}, all);
+    };
+    auto found =
+        compare(campaign({true, true, false, true}), campaign({false, false, false, false}), {});
+    EXPECT_THAT(found.newly_failing, ElementsAre("x.yaml: c: 1 of 4 failed, now 4 of 4: "
+                                                 "x.yaml:7:5: wrong byte"));
+    EXPECT_THAT(found.newly_passing, IsEmpty());
+    // As many, but other seeds.
+    found = compare(campaign({true, false}), campaign({false, true}), {});
+    EXPECT_EQ(found.newly_failing.size(), 1u);
+    EXPECT_EQ(found.newly_passing.size(), 1u);
+    found = compare(campaign({true, false}), campaign({true, false}), {});
+    EXPECT_EQ(found.text(), "no difference\n");
+}
+
+TEST(Compare, SeedWithoutAResultIsMissing) {
+    const auto campaign = [](unsigned seeds) {
+        run_record run = shard(1, 1, {"c seed 1", "c seed 2"}, {});
+        for (unsigned seed = 1; seed <= seeds; ++seed) {
+            run.results.push_back(named("c seed " + std::to_string(seed)));
+            run.results.back().description.campaign = true;
+        }
+        return run;
+    };
+    EXPECT_THAT(compare(campaign(2), campaign(1), {}).missing, ElementsAre("x.yaml: c seed 2"));
 }
 
 }  // namespace

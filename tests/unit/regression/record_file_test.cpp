@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "platform/app/report_file.h"
 #include "platform/framework/config/file.h"
@@ -26,14 +27,15 @@ using testing::HasSubstr;
 struct RecordFile : testing::Test {
     trn::test::scratch_folder folder;
 
+    /// Why the record, or a line of it, cannot be read; "": all of it can.
     std::string refusal(const std::string& text) {
         std::ofstream(folder / "run.jsonl", std::ios::binary) << text;
         try {
-            read_record(std::filesystem::path(folder));
+            const auto read = read_record(std::filesystem::path(folder));
+            return read.problems.empty() ? "" : read.problems.front();
         } catch (const file_error& why) {
             return why.what();
         }
-        return "";
     }
 };
 
@@ -185,6 +187,45 @@ TEST_F(RecordFile, FollowerReturnsEachResultOnce) {
     writer.finish(run);
     EXPECT_EQ(follower.poll().at(0).description.name, "bad");
     EXPECT_EQ(follower.poll().size(), 0u);
+}
+
+TEST_F(RecordFile, DamagedLinesAreCountedAndAllOthersUsed) {
+    auto run = shard(1, 1, {}, {});
+    for (int n = 0; n < 30; ++n) run.results.push_back(named("s" + std::to_string(n)));
+    auto text = to_text(run);
+    for (int n = 0; n < 29; ++n)
+        text.replace(text.find("\"name\":\"s" + std::to_string(n) + "\""), 1, "x");
+    std::ofstream(folder / "run.jsonl") << text;
+    const auto read = read_record(std::filesystem::path(folder));
+    EXPECT_TRUE(read.complete);
+    EXPECT_EQ(read.results.size(), 1u);
+    ASSERT_EQ(read.problems.size(), 11u);
+    EXPECT_THAT(read.problems.back(), HasSubstr("run.jsonl: 19 more damaged lines"));
+}
+
+/// A writer opens the file just before another one completes it, and gets the lock after it.
+TEST_F(RecordFile, CompletedRecordIsNotEmptiedByTheNextWriter) {
+    const auto run = full();
+    std::atomic<bool> done = false;
+    std::thread other([&] {
+        while (!done) try {
+                record_writer writer(folder, run);
+            } catch (const file_error&) {
+                // The other writer has the lock.
+            }
+    });
+    for (int n = 0; n < 2000; ++n) try {
+            record_writer writer(folder, run);
+            writer.finish(run);
+            EXPECT_GT(std::filesystem::file_size(folder / record_name), 0u);
+        } catch (const file_error&) {
+            // The other writer has the lock.
+        } catch (const output_error&) {
+            ADD_FAILURE();
+        }
+    done = true;
+    other.join();
+    EXPECT_TRUE(read_record(folder / record_name).complete);
 }
 
 }  // namespace
