@@ -187,6 +187,37 @@ class Reports(trnvp_case):
             for line, ways in branches.items():
                 self.assertEqual(lines[line] > 0, "1" in ways, (section[:60], line))
 
+    def fake_slurm(self, second):
+        """Programs in PATH of a cluster whose node dies in the first attempt, after one result; `second`: what sbatch
+        does then, with the script in $script."""
+        programs = self.folder / "fake"
+        programs.mkdir()
+        run = "SLURM_ARRAY_TASK_ID=1 sh \"$script\" > /dev/null"
+        texts = {"sbatch": f"for script; do :; done\nif test -e {programs}/began; then\n{second}\nfi\ntouch {programs}/began\n"
+                           f"{run}\ncd \"$(dirname \"$script\")/1.1\"\nhead -n 2 run.jsonl > run.jsonl.part\n"
+                           "rm run.jsonl\nsleep 1\necho 7\n".replace("{run}", run),
+                 "squeue": "echo '7 1 NODE_FAIL'\necho '8 1 FAILED'\n", "scancel": "exit 0\n", "sinfo": "echo 0/1/0/1\n"}
+        for name, text in texts.items():
+            (programs / name).write_text("#!/bin/sh\n" + text)
+            (programs / name).chmod(0o755)
+        self.environment["PATH"] = f"{programs}:{self.environment['PATH']}"
+
+    def test_refused_repetition_of_a_shard_keeps_the_results(self):
+        self.fake_slurm("echo 'the queue is full' >&2; exit 1")
+        said = self.run_trnvp("test", self.matrix(2), "--slurm", "-j", "1", "--report", self.folder / "out", status=1,
+                              cwd=self.folder)
+        self.assertIn("shard 1 cannot run again: sbatch refused the job: the queue is full", said)
+        self.assertIn("1 passed, 0 failed, 1 not run", said)
+        self.assertEqual(len(self.names(self.folder / "out/report.xml")), 2)
+
+    def test_newest_result_of_a_repeated_shard_counts(self):
+        self.fake_slurm(f"touch {self.folder}/now; SLURM_ARRAY_TASK_ID=1 sh \"$script\" > /dev/null; echo 8; exit")
+        file = self.scenario("a.yaml", "scenario: a\nboard: trn3-chip\nsteps:\n"
+                             f"  - client: {{command: [test, '!', -e, {self.folder}/now]}}\n")
+        said = self.run_trnvp("test", file, "--slurm", "-j", "1", "--report", self.folder / "out", status=1,
+                              cwd=self.folder)
+        self.assertRegex(said, r"(?s)pass  a .*shard 1 runs again .*FAIL  a\n.*\n0 passed, 1 failed\n")
+
     def test_merge_refuses_what_is_no_record(self):
         self.assertIn("nothing", self.run_trnvp("report", "merge", self.folder / "nothing", "--out",
                                                 self.folder / "x", status=2))
