@@ -60,12 +60,19 @@ protected:
         request.type =
             any({TRN_FP32, TRN_BF16, TRN_FP16, TRN_INT32, TRN_UINT32, TRN_INT8, TRN_UINT8});
         request.with = any({TRN_COLL_SUM, TRN_COLL_MIN, TRN_COLL_MAX});
-        const auto elements = any<std::uint64_t>({1, 3, 64, 65, 1000, 20'000});
-        request.bytes = (trn_coll_has_blocks(request.op) ? ranks : 1) * elements *
-                        trn_coll_type_bytes(request.type);
+        const auto elements = any<std::uint64_t>({0, 1, 3, 64, 65, 1000, 20'000, 200'000});
+        request.bytes = elements * trn_coll_type_bytes(request.type);
+        request.in_place = random_.below(2) != 0;
+        if (request.op == TRN_COLL_PERMUTE && random_.below(2) != 0) {
+            const auto distance = 1 + static_cast<std::uint32_t>(random_.below(ranks));
+            request.pairs.emplace();
+            for (std::uint32_t from = 0; from < ranks; ++from)
+                if (random_.below(3) != 0)
+                    request.pairs->emplace_back(from, (from + distance) % ranks);
+        }
         for (auto n = trn_coll_count_entries(request.op, static_cast<std::uint32_t>(ranks)); n > 0;
              --n)
-            request.counts.push_back(random_.below(2) != 0 ? random_.below(2 * elements) : 1);
+            request.counts.push_back(random_.below(2) != 0 ? random_.below(2 * elements) : 0);
         request.root = static_cast<std::uint32_t>(random_.below(ranks));
         if (random_.below(2) != 0) request.channels = static_cast<std::uint32_t>(random_.below(5));
         if (random_.below(2) != 0) request.lanes = static_cast<std::uint32_t>(random_.below(17));
@@ -85,11 +92,11 @@ TEST_P(RandomCollectives, AreCorrectOrRefused) {
         const auto wanted = request(chips.size());
         SCOPED_TRACE(fmt::format(
             "{}: {} by {} over chips {}, {} bytes or counts {}, type {}, operator {}, root {}, "
-            "{} channels, {} lanes",
+            "{} channels, {} lanes{}",
             n, trn_coll_op_text(wanted.op), trn_coll_algorithm_text(wanted.algorithm),
             fmt::join(chips, " "), wanted.bytes, fmt::join(wanted.counts, " "),
             static_cast<int>(wanted.type), static_cast<int>(wanted.with), wanted.root,
-            wanted.channels, wanted.lanes));
+            wanted.channels, wanted.lanes, wanted.in_place ? ", in place" : ""));
         collective_group group(*this, chips, image());
         try {
             expect_right(group.run(wanted));
