@@ -449,6 +449,8 @@ class Lowering:
 
     def _identity(self, rows: int, dtype: Any) -> Tile:
         """The identity of Trainium1's transposes."""
+        if dtype is data_types.float8_e3m4:  # which GPSIMD, the maker of the identity, does not have
+            dtype = data_types.bfloat16
         loop = self.operands.steps.loop  # a loop may have no pass, so each has its own
         found = self._identities.get((dtype, loop))
         if found is None:
