@@ -73,13 +73,13 @@ void kernel_source::prepare(const setting& in) const {
     all.seed = in.seed;
     try {
         auto made = prepare_kernel(all);
+        if (!made.collectives.empty() && instances != 1)
+            return place_.report(mistake::out_of_range,
+                                 "a kernel with collectives has one instance on each chip");
         request->set = std::move(made.set);
         request->cores = made.cores;
         request->collectives = std::move(made.collectives);
         request->all_chips = !request->collectives.empty();
-        if (request->all_chips && instances != 1)
-            place_.report(mistake::out_of_range,
-                          "a kernel with collectives has one instance on each chip");
         request->values =
             std::make_shared<const std::vector<instance_values>>(std::move(made.instances));
     } catch (const kernel_error& wrong) {
