@@ -186,7 +186,7 @@ void riscv_hart::stop_serving() {
 void riscv_hart::entered(const std::string& function) {
     if (serves_.of == 0) return;
     const trace::on_behalf_of it(serves_.of);
-    trace::event(name(), function + "()", {}, ahead());
+    trace::event_for_viewer(name(), function + "()", ahead());
 }
 
 void riscv_hart::on_reset(bool level) {

@@ -17,11 +17,6 @@ std::string_view name_of_rate(unsigned rate) {
     return rate == 4 ? "4x" : rate == 2 ? "2x" : "1x";
 }
 
-/// Viewers show only the name of a span, so theirs contains the reason.
-std::string name_of_wait(std::string_view reason) {
-    return trace::for_viewer() ? fmt::format("wait {}", reason) : "wait";
-}
-
 bool posts(const isa::instruction& i) {
     if (i.update.mode != 0) return true;
     if (const auto* list = std::get_if<isa::sync_list>(&i.control))
@@ -56,12 +51,12 @@ void engine_timeline::span(std::string_view name, cycles from, cycles until,
 
 void engine_timeline::draw_wait(std::string_view reason, cycles from, cycles until) const {
     const trace::on_behalf_of no_operation(0);
-    span(name_of_wait(reason), from, until, {{"reason", reason}, {"cycles", until - from}});
+    span("wait", from, until, {{"reason", reason}, {"cycles", until - from}});
 }
 
 void engine_timeline::open_wait(std::uint32_t pc, const std::string& reason) {
     const trace::on_behalf_of no_operation(0);
-    wait_ = trace::begin(track_, name_of_wait(reason), {{"reason", reason}, {"pc", pc}});
+    wait_ = trace::begin(track_, "wait", {{"reason", reason}, {"pc", pc}});
 }
 
 void engine_timeline::close_wait(const semaphores::poster& poster, cycles waited) {

@@ -99,7 +99,7 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     system_ = std::make_unique<system>(read_board(kinds, options));
     store_device_trees(*system_);
     if (!options.trace.empty()) try {
-            trace::open(options.trace.string());
+            trace::open(options.trace.string(), options.digest);
         } catch (const std::system_error& e) {
             user_mistake(mistake::unreadable_file, options.trace,
                          fmt::format("cannot write the trace: {}", e.code().message()));

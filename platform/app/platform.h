@@ -30,6 +30,7 @@ struct platform_options {
     run_loop::config time = {};
     std::uint64_t seed = 0;
     std::filesystem::path trace = {};  ///< event trace; empty: none
+    bool digest = false;               ///< computes the digest of a trace in any format
     std::filesystem::path vcd = {};    ///< value change dump; empty: none
     /// signals of the dump, as find_signals() takes them
     std::vector<std::string> vcd_signals = {};

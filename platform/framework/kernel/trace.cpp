@@ -13,11 +13,13 @@ namespace trn::trace {
 namespace {
 
 std::unique_ptr<writer> sink;
+std::unique_ptr<writer> sum;  // of a sink without a digest, when one is wanted
 std::string failed;
 position now;  // its digest is computed by the writer
 
 std::uint32_t write(const record& r) {
     if (!sink) return 0;
+    if (sum) sum->write(r);
     const auto track = sink->write(r);
     if (!sink->file().failure().empty()) close();
     return track;
@@ -25,7 +27,7 @@ std::uint32_t write(const record& r) {
 
 }  // namespace
 
-void open(const std::string& path) {
+void open(const std::string& path, bool with_digest) {
     close();
     failed.clear();
     now = {};
@@ -33,6 +35,7 @@ void open(const std::string& path) {
         sink = make_perfetto_writer(path);
     else
         sink = make_text_writer(path);
+    if (with_digest && sink->for_viewer()) sum = make_text_writer({});
     detail::on = true;
 }
 
@@ -56,6 +59,7 @@ void set_processes(std::vector<std::string> modules) {
 }
 
 std::uint64_t digest() {
+    if (sum) return sum->digest();
     return sink ? sink->digest() : 0;
 }
 
@@ -92,6 +96,7 @@ void close() {
     sink->file().flush();
     failed = sink->file().failure();
     sink.reset();
+    sum.reset();
     if (!failed.empty()) log::error("trace", "{}", failed);
 }
 
@@ -99,6 +104,14 @@ void event(std::string_view module, std::string_view name, fields with,
            const sc_core::sc_time& delay) {
     write({record::kind::event, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME, module,
            name, detail::current, with});
+}
+
+void event_for_viewer(std::string_view module, std::string_view name,
+                      const sc_core::sc_time& delay) {
+    if (!for_viewer()) return;
+    auto digest = std::exchange(sum, nullptr);
+    event(module, name, {}, delay);
+    if (sink) sum = std::move(digest);  // a write error closes the trace
 }
 
 void span(std::string_view module, std::string_view name, const sc_core::sc_time& start,

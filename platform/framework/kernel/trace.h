@@ -54,8 +54,9 @@ private:
 /// Starts writing the trace to `path`: in Perfetto's format when it ends in ".perfetto-trace", else
 /// as text with one line per event: time in ps, module, event, name=value... With an empty path,
 /// only the digest of the text is computed. A later write error ends the trace; failure() returns
-/// the reason. \throws std::system_error when the file cannot be created
-void open(const std::string& path);
+/// the reason. \p with_digest: computes this digest beside any format. \throws std::system_error
+/// when the file cannot be created
+void open(const std::string& path, bool with_digest = false);
 /// Whether the trace is for a viewer. Such a trace also contains names from ELF files beside the
 /// firmware images; the text trace does not depend on them.
 bool for_viewer();
@@ -64,7 +65,8 @@ const std::string& failure();
 /// Sets the modules that are shown as processes with everything inside them: chips. The rest of the
 /// board is one more process.
 void set_processes(std::vector<std::string> modules);
-/// CRC-64 (ECMA-182) of the text trace so far; 0 for other formats and without a trace.
+/// CRC-64 (ECMA-182) of the text trace so far; 0 without a trace, and for other formats unless
+/// open() was asked for it.
 std::uint64_t digest();
 /// Continues the trace of a process made by fork() in its own file, which begins with a copy of the
 /// trace so far. Precondition: flush() was called before the fork.
@@ -82,6 +84,9 @@ void resume_after(const position& from);
 /// b_transport).
 void event(std::string_view module, std::string_view name, fields with = {},
            const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
+/// Records an event only in a trace for a viewer: its digest does not contain the event.
+void event_for_viewer(std::string_view module, std::string_view name,
+                      const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 /// Records an activity with known begin and duration.
 void span(std::string_view module, std::string_view name, const sc_core::sc_time& start,
           const sc_core::sc_time& duration, fields with = {});

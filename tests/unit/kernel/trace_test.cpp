@@ -140,6 +140,24 @@ TEST(TraceTest, OperationNumbersContinueAfterARestore) {
     trace::close();
 }
 
+TEST(TraceTest, DigestOfATraceForAViewerIsThatOfItsText) {
+    const auto events = [] {
+        some_events();
+        trace::event_for_viewer("chip0.mgmt", "main()");
+        auto wait = trace::begin("chip0.nc0.vector", "wait", {{"reason", "S[1]>=1"}});
+        trace::end(wait, "chip0.nc0.vector", "met");
+        return trace::digest();
+    };
+    trace::open("");
+    const auto text = events();
+    const trn::test::scratch_folder folder;
+    trace::open(folder / "x.perfetto-trace", true);
+    EXPECT_EQ(events(), text);
+    trace::close();
+    EXPECT_THAT(contents(folder / "x.perfetto-trace"), testing::HasSubstr("wait S[1]>=1"));
+    EXPECT_THAT(contents(folder / "x.perfetto-trace"), testing::HasSubstr("main()"));
+}
+
 TEST(TraceTest, FullDiskEndsTheTraceAndIsReported) {
     const trn::test::scratch_folder folder;
     const auto path = folder / "full.perfetto-trace";
