@@ -31,6 +31,7 @@ platform_options build_options(const scenario& run, const execution_options& opt
     build.timing = options.timing;
     build.seed = run.seed;
     build.trace = options.trace;
+    build.digest = options.digest;
     build.vcd = options.vcd;
     build.vcd_signals = options.vcd_signals;
     // Steps wait in simulated time under any policy; with lockstep, time also advances only when a
@@ -238,17 +239,22 @@ std::string session::run(const std::function<void(scenario_context&)>& part,
                : fmt::format("{}: {}", to_string(how.cause), how.text);
 }
 
-std::uint64_t longest(std::span<const scenario> all, std::span<const std::size_t> of) {
-    std::uint64_t limit = 0;
-    for (const auto number : of) limit = std::max(limit, all[number].time_limit_ns);
-    return limit;
-}
-
 /// The trace file of steps that a group shares; each member continues in a file of its own.
 std::filesystem::path shared_trace(std::filesystem::path first, std::size_t members) {
     if (!first.empty() && members > 1)
         first.replace_filename("shared." + first.filename().string());
     return first;
+}
+
+/// Gives each member of a group that failed before its branch a trace of its own.
+void divide_trace(const std::filesystem::path& shared, std::span<const std::size_t> members,
+                  const std::function<execution_options(std::size_t)>& options_of) {
+    if (shared.empty() || members.size() == 1) return;
+    std::error_code lost;
+    for (const auto number : members)
+        std::filesystem::copy_file(shared, options_of(number).trace,
+                                   std::filesystem::copy_options::overwrite_existing, lost);
+    if (!lost) std::filesystem::remove(shared, lost);
 }
 
 }  // namespace
@@ -270,10 +276,12 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
         [&](scenario_context& on) {
             if (boots) play(first.steps.front(), on, scenarios.report());
         },
-        longest(all, members));
+        first.time_limit_ns);
     if (!failure.empty()) {
+        const auto digest = trace::digest();
         trace::close();
-        return scenarios.report().failed(failure, now_ns());
+        divide_trace(shared, members, options_of);
+        return scenarios.report().failed(failure, now_ns(), digest);
     }
 
     auto& io = here.board().loop().io();

@@ -64,7 +64,7 @@ bool job::poll_process(bool readable) {
     if (readable && !process_->read(receiver)) return false;
     process_->trim_log();
     if (branched_) return true;  // the limits apply to the members' own processes
-    if (process_->seconds() >= limits_.wall_limit_s) {
+    if (shared_s_ + process_->seconds() >= limits_.wall_limit_s) {
         result_.result = outcome::verdict::timed_out;
         result_.message =
             fmt::format("still running after {} s of wall clock", limits_.wall_limit_s);

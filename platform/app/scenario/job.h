@@ -29,10 +29,12 @@ public:
           free_(free) {}
 
     child& process() { return *process_; }
-    /// Sets the steps that ran before the process branched off.
-    void begin_with(std::vector<outcome::begun> steps) {
+    /// Sets the steps that ran before the process branched off, and the time that they took, which
+    /// counts for the wall-clock limit.
+    void begin_with(std::vector<outcome::begun> steps, double seconds) {
         continues_ = true;
         result_.timeline = std::move(steps);
+        shared_s_ = seconds;
     }
     /// Reads messages and checks limits. Returns false when the process has ended.
     bool poll_process(bool readable);
@@ -51,6 +53,7 @@ private:
     tokens& free_;
     bool branched_ = false, has_result_ = false, continues_ = false;
     std::set<std::size_t> running_;  // members that hold a token, after the branch
+    double shared_s_ = 0;
     std::string backtrace_, damage_;
     outcome result_;
 };

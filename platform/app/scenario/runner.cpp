@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -126,7 +127,25 @@ private:
     tokens& free_;
     int pipe_;
     progress report_;
+    const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
+
+/// The shared step is that of the first member's file: gives it the place of this member's.
+void set_place(std::vector<outcome::begun>& shared, const scenario& member) {
+    if (shared.empty() || member.steps.empty()) return;
+    const auto& own = member.steps.front();
+    shared.front().line = own.where.line;
+    shared.front().inside = own.inside;
+}
+
+/// The result of a group that ended in its shared step, for one member.
+outcome result_of_member(outcome shared, const scenario& member) {
+    if (shared.timeline.empty() || member.steps.empty()) return shared;
+    set_place(shared.timeline, member);
+    shared.where = member.steps.front().where;
+    shared.file = member.steps.front().file;
+    return shared;
+}
 
 std::size_t branching::branch(const std::function<void()>& last) {
     if (members_.size() == 1) return members_.front();
@@ -134,14 +153,18 @@ std::size_t branching::branch(const std::function<void()>& last) {
     std::fflush(nullptr);
     const auto shared_log = read_log(STDOUT_FILENO);
     supervisor children(free_);
+    const auto seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
     const auto send_outcome = [this](std::size_t number, const outcome& how) {
         send_line(pipe_, {{"member", number}, {"outcome", how}});
     };
-    const auto begun = [this](std::size_t i, std::unique_ptr<child> process) {
+    const auto begun = [this, seconds](std::size_t i, std::unique_ptr<child> process) {
         const auto number = members_[i];
         auto one =
             std::make_unique<job>(std::vector{number}, all_[number], std::move(process), free_);
-        one->begin_with(report_.timeline());
+        auto timeline = report_.timeline();
+        set_place(timeline, all_[number]);
+        one->begin_with(std::move(timeline), seconds);
         send_line(pipe_, {{"runs", number}});
         return one;
     };
@@ -198,6 +221,9 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
     supervisor children(free);
     std::vector<std::optional<outcome>> done(all.size());
     const auto groups = groups_of(all, how.fork);
+    std::vector<bool> shares(all.size());
+    for (const auto& group : groups)
+        for (const auto number : group) shares[number] = group.size() > 1;
     std::size_t reported = 0;
     run_progress now{.of = all.size()};
     const auto ended = [&](std::size_t number, const outcome& result) {
@@ -216,6 +242,9 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
         one->member_ended = ended;
         return one;
     };
+    const auto ended_in_shared_step = [&](std::size_t number, const outcome& result) {
+        ended(number, shares[number] ? result_of_member(result, all[number]) : result);
+    };
     const auto group_process = children.run({.count = groups.size(),
                                              .begun = begun,
                                              .refused =
@@ -223,7 +252,7 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
                                                      for (const auto number : groups[i])
                                                          ended(number, result);
                                                  },
-                                             .ended = ended,
+                                             .ended = ended_in_shared_step,
                                              .on_progress =
                                                  [&] {
                                                      if (how.on_progress) how.on_progress(now);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/scenario/scenario.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 namespace trn::scenario {
@@ -14,9 +12,21 @@ namespace trn::scenario {
 std::string beginning_of(const scenario& s) {
     // Images may be in the scenario's folder, which is then part of the key.
     const auto folder = s.firmware.empty() ? "" : std::filesystem::path(s.file).parent_path();
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", s.board, fmt::join(s.set, "\n"),
-                       folder.string(), s.firmware, s.seed, s.misuse_text,
-                       s.steps.empty() ? "" : s.steps.front().shared);
+    static const step none;
+    const auto& first = s.steps.empty() ? none : s.steps.front();
+    // A limit may end the shared part, so that scenarios with other limits would end elsewhere.
+    return nlohmann::json{s.board,
+                          s.set,
+                          folder.string(),
+                          s.firmware,
+                          s.seed,
+                          s.misuse_text,
+                          s.time_limit_ns,
+                          s.wall_limit_s,
+                          s.memory_limit,
+                          first.shared,
+                          first.shared.empty() ? "" : first.text}
+        .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::string find_firmware(const scenario& run) {

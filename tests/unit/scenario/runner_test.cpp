@@ -195,6 +195,31 @@ TEST(ScenarioRunner, FailedSharedStartFailsItsScenarios) {
     }
 }
 
+TEST(ScenarioRunner, CountsSharedStepsForTheWallClockLimitOfEachMember) {
+    const auto one = [](double limit) { return named("pass", "slow", limit); };
+    const std::vector all{one(200), one(1.1)};
+    const auto behave_slowly = [&](group& alike) {
+        usleep(1'000'000);
+        const auto& mine = all[alike.branch({})];
+        usleep(200'000);
+        do_as_called(mine.name, alike.report());
+    };
+    // The runner's group has one limit; a member's own process has that of the member.
+    const auto how = run_all(all, {.jobs = 2}, behave_slowly, [](auto, const auto&) {});
+    EXPECT_EQ(how[0].result, verdict::passed);
+    EXPECT_EQ(how[1].result, verdict::timed_out);
+}
+
+TEST(ScenarioRunner, ReportsASharedStepAtThePlaceInEachFile) {
+    std::vector all{named("pass", "throw"), named("pass", "throw")};
+    all[1].file = all[1].steps[0].file = "y.yaml";
+    all[1].steps[0].where = {9, 3, 1};
+    const auto how = run(all);
+    EXPECT_EQ(place_text(all[1], how[1]), "y.yaml:9:3");
+    EXPECT_EQ(how[1].timeline.at(0).line, 9);
+    EXPECT_EQ(how[0].where.line, 7);
+}
+
 TEST(ScenarioRunner, LeavesNoProcessBehindWhenItIsKilled) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
