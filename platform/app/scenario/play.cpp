@@ -24,24 +24,23 @@ void check_failure(const step& one, const device_error& wrong) {
                                        one.saying, wrong.what()));
 }
 
-/// Exclusive access of a step to the driver stub, which runs one call at a time.
+/// Exclusive access of a step to the driver stub, which runs one call at a time. Steps get it in
+/// the order of their start.
 class driver_turn {
 public:
-    explicit driver_turn(scenario_context& on) : on_(on) {
-        ++on_.drivers_waiting;
-        while (on_.driver_busy) sc_core::wait(on_.driver_free);
-        --on_.drivers_waiting;
-        on_.driver_busy = true;
+    explicit driver_turn(scenario_context& on) : on_(on), number_(on.driver_turns++) {
+        while (on_.driver_turn != number_) sc_core::wait(on_.driver_free);
     }
     ~driver_turn() {
-        on_.driver_busy = false;
-        if (on_.drivers_waiting != 0) on_.driver_free.notify(sc_core::SC_ZERO_TIME);
+        ++on_.driver_turn;
+        if (on_.driver_turn != on_.driver_turns) on_.driver_free.notify(sc_core::SC_ZERO_TIME);
     }
     driver_turn(const driver_turn&) = delete;
     driver_turn& operator=(const driver_turn&) = delete;
 
 private:
     scenario_context& on_;
+    const std::uint64_t number_;
 };
 
 }  // namespace

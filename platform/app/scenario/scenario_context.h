@@ -60,10 +60,10 @@ public:
     const progress* report = nullptr;  ///< set during a run, for steps that contain steps
     std::map<std::string, std::shared_ptr<hart_watch>> harts;  ///< harts with breakpoints, by name
     bool failed = false;  ///< a branch has failed: other branches end before their next step
-    std::list<std::string> waits;     ///< conditions that branches are waiting for
-    bool driver_busy = false;         ///< a branch is using the driver stub
-    sc_core::sc_event driver_free{};  ///< notified when the driver stub becomes free
-    unsigned drivers_waiting = 0;
+    std::list<std::string> waits;  ///< conditions that branches are waiting for
+    /// Turns at the driver stub: of all steps that started so far, and the current one.
+    std::uint64_t driver_turns = 0, driver_turn = 0;
+    sc_core::sc_event driver_free{};  ///< notified when the current turn changes
     snapshots states{hooks_of(control.loop().io())};
     /// Serves a client on the platform while the calling process waits.
     std::function<void(client_run&)> receive;
