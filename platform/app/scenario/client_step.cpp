@@ -59,13 +59,15 @@ struct client_spec {
             wanted = wanted_text_of(r, "matches", *matches, as);
     }
     action plan() const {
-        return {fmt::format("client {}", fmt::join(command, " ")),
-                [s = *this](scenario_context& ctx) {
-                    auto now = s.asked;
-                    ctx.receive(now);
-                    print_to(stdout, "{}", now.output);
-                    check_end(now, s.status, s.wanted, ctx);
-                }};
+        return {.text = fmt::format("client {}", fmt::join(command, " ")),
+                .work =
+                    [s = *this](scenario_context& ctx) {
+                        auto now = s.asked;
+                        ctx.receive(now);
+                        print_to(stdout, "{}", now.output);
+                        check_end(now, s.status, s.wanted, ctx);
+                    },
+                .has_status = false};
     }
 };
 
@@ -75,9 +77,10 @@ step_kind client_step() {
     using c = client_spec;
     return step_of<c>(
         "client", "runs a program of yours on the platform (below)",
-        {key("command", &c::command, "a program and its arguments").required(),
-         key("status", &c::status), key("text", &c::text), key("matches", &c::matches),
-         key("as", &c::as), key("wall_limit", &c::wall_limit)});
+        keys<c>{key("command", &c::command, "a program and its arguments").required(),
+                key("status", &c::status), key("text", &c::text), key("matches", &c::matches),
+                key("as", &c::as).only_with({"matches"}), key("wall_limit", &c::wall_limit)}
+            .one_of({"text", "matches"}));
 }
 
 }  // namespace trn::scenario

@@ -20,13 +20,17 @@ namespace {
 void check_size(const reader& r, const collective_request& request) {
     const auto op = trn_coll_op_text(request.op);
     const bool counted = trn_coll_has_counts(request.op);
-    const auto refuse = [&](std::string_view key, std::string why) {
-        r.node().report_at(r.node().key_place(key), mistake::unused_key, std::move(why));
-    };
+    const auto refuse = [&](std::string_view key, const std::string& why) { r.refuse({key}, why); };
     if (!counted && r.has("counts"))
         refuse("counts", fmt::format("{} has equal blocks: give 'size', not 'counts'", op));
     if (counted && r.has("size"))
         refuse("size", fmt::format("{} takes its size from 'counts'", op));
+    if (request.op != TRN_COLL_BROADCAST) r.refuse({"root"}, fmt::format("{} has no root", op));
+    if (request.op != TRN_COLL_ALL_REDUCE && request.op != TRN_COLL_REDUCE_SCATTER &&
+        request.op != TRN_COLL_REDUCE_SCATTER_V)
+        r.refuse({"operator"}, fmt::format("{} does not reduce", op));
+    if (request.op == TRN_COLL_BARRIER)
+        r.refuse({"size", "in", "out", "type"}, "a barrier moves no data");
     if (counted)
         r.node().at("counts");
     else if (request.op != TRN_COLL_BARRIER)

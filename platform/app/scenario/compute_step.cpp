@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
@@ -32,6 +33,8 @@ namespace trn::scenario {
 
 namespace {
 
+constexpr std::uint32_t max_side = 0xffff;  // rows or columns of a transpose
+
 struct compute_spec {
     trn_compute_operation operation{};
     trn_element from_type{}, to_type{};
@@ -46,9 +49,29 @@ struct compute_spec {
 
     void finish(const reader& r) {
         to_type = given_to_type.value_or(from_type);
-        if (gathers() || scatters()) r.node().at("table");
+        if (gathers() || scatters()) {
+            r.node().at("table");
+            r.refuse({"operands", "apart", "to_type"}, "a gather or scatter moves one table");
+        } else {
+            r.refuse({"table", "entries", "first_index"}, "only a gather or scatter has a table");
+        }
+        if (operation == TRN_COMPUTE_COPY) r.refuse({"to_type"}, "a copy does not convert");
+        if (operation != TRN_COMPUTE_SCALED_ADD)
+            r.refuse({"scale_percent"}, "only a scaled_add has scales");
+        if (operation != TRN_COMPUTE_TRANSPOSE)
+            r.refuse({"rows"}, "only a transpose has rows");
+        else if (elements / std::max(rows, 1u) > max_side)
+            r.node()
+                .at("elements")
+                .report(mistake::out_of_range,
+                        fmt::format("a transpose has at most {} columns, 'elements' / 'rows'",
+                                    max_side));
+        for (const auto& [key, count] : {std::pair{"entries", entries}, {"operands", operands}})
+            if (count == 0) r.node().at(key).report(mistake::out_of_range, "at least 1 is needed");
+        if (needs_packets())
+            r.refuse({"also", "to_type", "accumulate", "stochastic", "saturate", "skip", "seed"},
+                     "more than 64 KiB are reduced in packets, which have no such option");
         rows = std::max(rows, 1u);
-        entries = std::max(entries, 1u);
     }
     action plan() const;
 
@@ -196,13 +219,13 @@ step_kind compute_step() {
          key("into", &c::into).required().refused_by(address_fault),
          key("also", &c::also).refused_by(address_fault),
          key("operands", &c::operands).up_to(1 << 10),
-         key("apart", &c::apart),
+         key("apart", &c::apart).only_with({"operands"}),
          key("scale_percent", &c::scale_percent),
-         key("rows", &c::rows),
+         key("rows", &c::rows).up_to(max_side),
          key("table", &c::table, "of a gather or scatter").refused_by(address_fault),
          key("entries", &c::entries).up_to(1 << 24),
          key("first_index", &c::first_index),
-         key("seed", &c::seed),
+         key("seed", &c::seed).only_with({"stochastic"}),
          key("accumulate", &c::accumulate),
          key("stochastic", &c::stochastic),
          key("saturate", &c::saturate),

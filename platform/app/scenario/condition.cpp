@@ -47,11 +47,13 @@ wanted_text wanted_text_of(const reader& r, std::string_view key, std::string te
                            std::vector<std::string> names) {
     wanted_text wanted{std::move(text)};
     std::string fault;
+    if (wanted.text.empty() && r.has(key))
+        r.node().at(key).report(mistake::wrong_shape, "an empty text is in every output");
     if (key == "matches") wanted.expression = expression::parse(wanted.text, fault);
     if (!fault.empty()) r.node().at(key).report(mistake::not_a_choice, fault);
     wanted.names = std::move(names);
     const auto groups = wanted.expression ? wanted.expression->groups() : 0;
-    if (wanted.names.size() > groups)
+    if (wanted.expression && wanted.names.size() > groups)
         r.node().at("as").report(
             mistake::out_of_range,
             fmt::format("'as' names more than the {} groups in ( ) of the expression", groups));
@@ -88,13 +90,7 @@ private:
 
 /// The range of allowed values: from `equals`, or from `at_least` and `at_most`.
 range wanted_range(const condition_spec& c, const reader& r, std::uint64_t min) {
-    if (c.equals) {
-        for (const auto* bound : {"at_least", "at_most"})
-            if (r.has(bound))
-                r.node().report_at(r.node().key_place(bound), mistake::unused_key,
-                                   fmt::format("'equals' cannot be combined with '{}'", bound));
-        return {*c.equals, *c.equals};
-    }
+    if (c.equals) return {*c.equals, *c.equals};
     const range wanted{c.at_least.value_or(min), c.at_most.value_or(any)};
     if (wanted.min > wanted.max && c.at_most)
         r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
@@ -142,6 +138,17 @@ std::function<std::uint64_t()> counter_of(scenario_context& ctx, const std::stri
     };
 }
 
+/// Fails for a name that no module has: it would have no violations.
+void check_reporter(const std::string& module) {
+    if (sc_core::sc_find_object(module.c_str()) != nullptr) return;
+    std::vector<std::string> known;
+    for (const auto& one : misuse::summary()) {
+        if (one.module == module) return;
+        known.push_back(one.module);
+    }
+    throw step_failure(fmt::format("there is no module '{}'  {}", module, suggest(module, known)));
+}
+
 condition misuse_condition(const condition_spec& c, const reader& r) {
     const auto& name = *c.misuse;
     const auto rule = misuse::find(name);
@@ -156,9 +163,13 @@ condition misuse_condition(const condition_spec& c, const reader& r) {
     }
     const auto wanted = wanted_range(c, r, 0);
     const auto module = c.module.value_or("");
-    auto result = number_condition(wanted, "misuse " + name, [=](scenario_context&) {
-        return [=] { return module.empty() ? misuse::count(*rule) : misuse::count(*rule, module); };
-    });
+    auto result = number_condition(wanted, "misuse " + name,
+                                   [=](scenario_context&) -> std::function<std::uint64_t()> {
+                                       if (module.empty())
+                                           return [=] { return misuse::count(*rule); };
+                                       check_reporter(module);
+                                       return [=] { return misuse::count(*rule, module); };
+                                   });
     if (!wanted.has(0)) result.provokes = {*rule};
     return result;
 }
@@ -265,6 +276,10 @@ condition condition_of(const condition_spec& c, const reader& r) {
 
 void condition_spec::finish(const reader& r) {
     if (reached && !r.has("hart")) r.node().at("hart");
+    // Every number is at least 0: without a bound the condition is always true.
+    if ((counter || register_name || misuse) && !equals && !at_least && !at_most)
+        r.node().at("equals");
+    if (within.value == 0) r.refuse({"every"}, "'every' has no effect without 'within'");
     if (every.value == 0)
         r.node().at("every").report(mistake::out_of_range, "time has to pass between two looks");
     made = condition_of(*this, r);
@@ -273,26 +288,30 @@ void condition_spec::finish(const reader& r) {
 
 keys<condition_spec> condition_keys() {
     using c = condition_spec;
-    const std::vector<std::string_view> others{"register", "written", "misuse",
-                                               "printed",  "matches", "reached"};
-    return {key("counter", &c::counter).required_without(others),
-            key("module", &c::module).required_without(others),
-            key("misuse", &c::misuse),
-            key("register", &c::register_name),
-            key("index", &c::index),
-            key("instance", &c::instance),
-            key("written", &c::written),
-            key("by", &c::by),
-            key("printed", &c::printed),
-            key("matches", &c::matches),
-            key("as", &c::as),
-            key("reached", &c::reached),
-            key("hart", &c::hart),
-            key("equals", &c::equals),
-            key("at_least", &c::at_least),
-            key("at_most", &c::at_most),
-            key("within", &c::within),
-            key("every", &c::every)};
+    using names = std::vector<std::string_view>;
+    const names others{"register", "written", "misuse", "printed", "matches", "reached"};
+    const names numbers{"counter", "register", "written", "misuse", "reached"};
+    return keys<c>{key("counter", &c::counter).required_without(others),
+                   key("module", &c::module)
+                       .required_without(others)
+                       .only_with({"counter", "misuse", "printed", "matches"}),
+                   key("misuse", &c::misuse),
+                   key("register", &c::register_name),
+                   key("index", &c::index).only_with({"register", "written"}),
+                   key("instance", &c::instance).only_with({"register", "written"}),
+                   key("written", &c::written),
+                   key("by", &c::by).only_with({"written"}),
+                   key("printed", &c::printed),
+                   key("matches", &c::matches),
+                   key("as", &c::as).only_with({"matches"}),
+                   key("reached", &c::reached),
+                   key("hart", &c::hart).only_with({"reached"}),
+                   key("equals", &c::equals).only_with(numbers).not_with({"at_least", "at_most"}),
+                   key("at_least", &c::at_least).only_with(numbers).not_with({"equals"}),
+                   key("at_most", &c::at_most).only_with(numbers).not_with({"equals"}),
+                   key("within", &c::within),
+                   key("every", &c::every).only_with({"counter", "register", "written", "misuse"})}
+        .one_of({"counter", "register", "written", "misuse", "printed", "matches", "reached"});
 }
 
 condition read_condition(const reader& r, nanoseconds within) {

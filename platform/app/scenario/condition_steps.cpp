@@ -56,15 +56,18 @@ std::vector<step_kind> condition_steps() {
     step_kind expect{"expect", "as `wait`; without `within` the condition must be true at once",
                      step_kind::form::condition};
     expect.read = [](const reader& r) { return look_for("expect", read_condition(r, {})); };
-    return {wait,
-            step_of<uart>(
-                "expect_uart", "each search begins after the previous match",
-                {key("text", &uart::text),
-                 key("matches", &uart::matches, "a regular expression").required_without({"text"}),
-                 key("within", &uart::within),
-                 key("module", &uart::module, "the first console unless given"),
-                 key("as", &uart::as, "names for the matches of its groups")}),
-            expect};
+    return {
+        wait,
+        step_of<uart>(
+            "expect_uart", "each search begins after the previous match",
+            keys<uart>{
+                key("text", &uart::text),
+                key("matches", &uart::matches, "a regular expression").required_without({"text"}),
+                key("within", &uart::within),
+                key("module", &uart::module, "the first console unless given"),
+                key("as", &uart::as, "names for the matches of its groups").only_with({"matches"})}
+                .one_of({"text", "matches"})),
+        expect};
 }
 
 }  // namespace trn::scenario

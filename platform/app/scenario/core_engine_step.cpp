@@ -104,6 +104,9 @@ struct core_engine_spec {
         wanted = {equals.value_or(at_least.value_or(0)), equals.value_or(at_most.value_or(any))};
         if (!state && !error && !value) r.node().at("state");
         if (value && !equals && !at_least && !at_most) r.node().at("equals");
+        if (value && *value != engine_value::reg)
+            r.refuse({"index"}, "only the value 'register' has an index");
+        if (value && *value == engine_value::reg) r.node().at("index");
         if (wanted.min > wanted.max)
             r.node().at("at_most").report(mistake::out_of_range,
                                           "'at_most' is less than 'at_least'");
@@ -226,19 +229,25 @@ step_kind core_engine_step() {
         {key("engine", &c::engine).required(), key("core", &c::core).up_to(7),
          key("state", &c::state), key("error", &c::error),
          key("value", &c::value, "a number of its control block"),
-         key("index", &c::index, "of a register").up_to(TRN_CORE_REGISTERS - 1),
-         key("equals", &c::equals), key("at_least", &c::at_least), key("at_most", &c::at_most),
-         key("within", &c::within, "simulated time"), key("every", &c::every)});
+         key("index", &c::index, "of a register")
+             .up_to(TRN_CORE_REGISTERS - 1)
+             .only_with({"value"}),
+         key("equals", &c::equals).only_with({"value"}).not_with({"at_least", "at_most"}),
+         key("at_least", &c::at_least).only_with({"value"}).not_with({"equals"}),
+         key("at_most", &c::at_most).only_with({"value"}).not_with({"equals"}),
+         key("within", &c::within, "simulated time"),
+         key("every", &c::every).only_with({"within"})});
 }
 
 step_kind tensor_step() {
     using t = tensor_spec;
-    return step_of<t>("tensor", "a tensor of a program in the background, at once or within a time",
-                      {key("program", &t::program, "its name in `start_program`").required(),
-                       key("tensor", &t::tensor).required(),
-                       key("equals", &t::equals, "as `check` of `program`").required(),
-                       key("rtol", &t::rtol), key("atol", &t::atol),
-                       key("within", &t::within, "simulated time"), key("every", &t::every)});
+    return step_of<t>(
+        "tensor", "a tensor of a program in the background, at once or within a time",
+        {key("program", &t::program, "its name in `start_program`").required(),
+         key("tensor", &t::tensor).required(),
+         key("equals", &t::equals, "as `check` of `program`").required(), key("rtol", &t::rtol),
+         key("atol", &t::atol), key("within", &t::within, "simulated time"),
+         key("every", &t::every).only_with({"within"})});
 }
 
 }  // namespace trn::scenario

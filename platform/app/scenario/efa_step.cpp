@@ -92,6 +92,8 @@ struct efa_spec : rate_bounds {
     void finish(const reader& r) {
         if (!r.has("block")) block.value = std::min(size.value, block.value);
         check_parts(r, "size", size.value, block.value);
+        if (std::ranges::find(status, efa_status::ok) == status.end())
+            r.refuse({"at_least", "at_most"}, "requests that fail have no rate");
         wanted = rate_bounds::wanted(
             r, fmt::format("{}: EFA {}", pattern ? "all cards" : from + " and " + to,
                            operation == network_operation::write ? "writes" : "reads"));
@@ -110,7 +112,7 @@ struct efa_spec : rate_bounds {
         if (!at_least && !at_most) return;
         auto figure = wanted;
         figure.value = ctx.cards->sustained(pairs, how);
-        measure(ctx, figure);
+        measure_rate(ctx, figure);
     }
     action plan() const {
         return {wanted.name, [s = *this](scenario_context& ctx) { s.run(ctx); }};
@@ -124,8 +126,9 @@ step_kind efa_step() {
     constexpr size_bounds some{.min = 1, .max = max_held};
     return step_of<e>(
         "efa", "cards move bytes between HBMs (below); bounds are rates of the machine",
-        {key("pattern", &e::pattern), key("from", &e::from, "a card").required_without({"pattern"}),
-         key("to", &e::to, "a card").required_without({"pattern"}),
+        {key("pattern", &e::pattern).not_with({"from", "to"}),
+         key("from", &e::from, "a card").required_without({"pattern"}).not_with({"pattern"}),
+         key("to", &e::to, "a card").required_without({"pattern"}).not_with({"pattern"}),
          key("operation", &e::operation).required(), key("size", &e::size).required().within(some),
          key("block", &e::block).within(some), key("status", &e::status),
          key("at_least", &e::at_least), key("at_most", &e::at_most)});

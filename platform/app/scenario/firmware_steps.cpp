@@ -11,6 +11,8 @@ namespace trn::scenario {
 
 namespace {
 
+constexpr std::size_t max_metric = TRN_MAX_METRIC_BYTES - 2;  // beside id and length
+
 /// A request of the driver to the firmware's mailbox.
 struct mailbox_step {
     std::optional<std::uint8_t> power_profile;
@@ -19,13 +21,17 @@ struct mailbox_step {
     std::optional<std::uint32_t> get_data;
     std::uint8_t command = 0;
 
+    void finish(const reader& r) const {
+        if (metric && metric->size() > max_metric)
+            r.node().at("metric").report(mistake::out_of_range,
+                                         fmt::format("a metric has at most {} bytes", max_metric));
+    }
     action plan() const;
 };
 
 action post_metric(const std::string& metric) {
     // One record of the driver's metrics: id, length, text (contract 12).
-    const auto text = metric.substr(0, TRN_MAX_METRIC_BYTES - 2);
-    const auto record = std::string{1, static_cast<char>(text.size())} + text;
+    const auto record = std::string{1, static_cast<char>(metric.size())} + metric;
     return {"post a metric", [record](scenario_context& ctx) {
                 ctx.device.check(trn_post_metric(ctx.device, record.data(),
                                                  static_cast<std::uint32_t>(record.size())));
@@ -104,10 +110,12 @@ std::vector<step_kind> firmware_steps() {
     return {
         step_of<mail>(
             "mailbox", "one request, of one of these keys",
-            {key("power_profile", &mail::power_profile), key("throttling", &mail::throttling),
-             key("metric", &mail::metric), key("get_data", &mail::get_data),
-             key("command", &mail::command)
-                 .required_without({"power_profile", "throttling", "metric", "get_data"})}),
+            keys<mail>{key("power_profile", &mail::power_profile),
+                       key("throttling", &mail::throttling), key("metric", &mail::metric),
+                       key("get_data", &mail::get_data),
+                       key("command", &mail::command)
+                           .required_without({"power_profile", "throttling", "metric", "get_data"})}
+                .one_of({"power_profile", "throttling", "metric", "get_data", "command"})),
         step_of<read_counters_step>("read_counters", "firmware reads a register for the driver",
                                     {key("address", &read_counters_step::address).required(),
                                      key("equals", &read_counters_step::equals)}),

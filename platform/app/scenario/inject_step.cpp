@@ -55,7 +55,8 @@ struct inject_spec {
         if (!names) r.node().at("module").report(mistake::not_a_choice, wrong);
         if (r.has("with")) {
             const auto with = r.map("with");
-            for (const auto& key : with.node().keys()) arguments[key] = with.text(key);
+            for (const auto& [name, where, value] : with.node().entries())
+                arguments[std::string(name)] = with.text(name);
         }
         if (r.has("when")) when = read_condition(r.map("when"), {1'000'000'000});
     }

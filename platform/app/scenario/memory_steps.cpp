@@ -29,7 +29,9 @@ struct copy_spec {
     std::optional<std::uint32_t> given_core = {};
     std::string pattern = {};
 
-    void check_size(const reader& r, bool compared) const {
+    void check(const reader& r, bool compared) const {
+        if (from.space != location::kind::host)
+            r.refuse({"pattern"}, "only a copy from the host has a data pattern");
         const auto of_host = [](const location& end) { return end.space == location::kind::host; };
         if (compared || of_host(from) || of_host(to)) r.check_size("size", size.value, held);
     }
@@ -64,7 +66,7 @@ copy_ends copy_spec::prepare(scenario_context& ctx) const {
 struct copy_step : copy_spec {
     bool verify = true;
 
-    void finish(const reader& r) const { check_size(r, verify); }
+    void finish(const reader& r) const { check(r, verify); }
     void run(scenario_context& ctx) const {
         const auto ends = prepare(ctx);
         std::vector<std::uint8_t> expected;
@@ -85,7 +87,7 @@ struct copy_step : copy_spec {
 struct submit_step : copy_spec {
     std::string job = {};
 
-    void finish(const reader& r) const { check_size(r, false); }
+    void finish(const reader& r) const { check(r, false); }
     void run(scenario_context& ctx) const {
         if (ctx.jobs.contains(job))
             throw step_failure(fmt::format("job '{}' is not finished yet", job));
@@ -148,11 +150,6 @@ struct content_spec {
     std::optional<std::uint8_t> value = {};
     std::optional<std::string> pattern = {};
 
-    void finish(const reader& r) const {
-        if (value && pattern)
-            r.node().report_at(r.node().key_place("value"), mistake::unused_key,
-                               "give either 'value' or 'pattern', not both");
-    }
     std::string text() const {
         return value ? fmt::format("{:#04x}", *value)
                      : fmt::format("pattern '{}'", pattern.value_or(""));
@@ -165,10 +162,12 @@ struct content_spec {
 };
 
 keys<content_spec> content_keys() {
-    return {key("at", &content_spec::at).required().refused_by(address_fault),
-            key("size", &content_spec::size).required().within(held),
-            key("pattern", &content_spec::pattern),
-            key("value", &content_spec::value, "instead of a pattern")};
+    return keys<content_spec>{
+        key("at", &content_spec::at).required().refused_by(address_fault),
+        key("size", &content_spec::size).required().within({.min = 1, .max = max_held}),
+        key("pattern", &content_spec::pattern),
+        key("value", &content_spec::value, "instead of a pattern")}
+        .one_of({"pattern", "value"});
 }
 
 struct fill_step : content_spec {

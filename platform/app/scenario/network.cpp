@@ -210,10 +210,16 @@ std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& group, const l
 }
 
 double network::sustained(const pairs& group, load how) {
-    const auto shorter = run(group, how).first;
+    const auto timed = [&] {
+        const auto [ns, status] = run(group, how);
+        if (status == TRN_RDMA_OK) return ns;
+        throw device_error(TRN_ABORTED,
+                           fmt::format("a request of the measurement has the status {}", status));
+    };
+    const auto shorter = timed();
     const auto bytes = how.bytes * group.size();
     how.bytes *= 2;
-    const auto longer = run(group, how).first;
+    const auto longer = timed();
     return longer <= shorter ? 0
                              : static_cast<double>(bytes) / static_cast<double>(longer - shorter);
 }

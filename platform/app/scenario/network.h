@@ -41,7 +41,8 @@ public:
     /// Runs the work requests of all pairs in parallel. Returns the simulated ns until the last one
     /// is complete, and the first error status or TRN_RDMA_OK. \throws device_error
     std::pair<std::uint64_t, std::uint32_t> run(const pairs& group, const load& how);
-    /// Bytes per ns in the steady state, computed from the additional time for twice the bytes.
+    /// Bytes per ns in the steady state, computed from the additional time for twice the bytes; 0:
+    /// undefined. \throws device_error
     double sustained(const pairs& group, load how);
     /// Verifies the data of the last run through BAR4. \throws device_error
     void check(const pairs& group, const load& how);

@@ -97,6 +97,11 @@ void reader::only(std::span<const std::string_view> keys) const {
         map_.report(mistake::wrong_shape, "a mapping was expected");
 }
 
+void reader::refuse(std::initializer_list<std::string_view> keys, const std::string& why) const {
+    for (const auto key : keys)
+        if (has(key)) map_.report_at(map_.key_place(key), mistake::unknown_key, why);
+}
+
 std::string reader::word() const {
     auto text = replaced(map_, *point_);
     if (text.empty()) map_.report(mistake::wrong_shape, "a name was expected");

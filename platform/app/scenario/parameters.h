@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,9 @@ public:
     bool has(std::string_view key) const { return map_.find(key).exists(); }
     /// Reports every other key, and a node that is not a mapping.
     void only(std::span<const std::string_view> keys) const;
+
+    /// Reports those of the keys that are given: without effect here.
+    void refuse(std::initializer_list<std::string_view> keys, const std::string& why) const;
 
     std::string text(std::string_view key) const;
     std::string text(std::string_view key, std::string otherwise) const;

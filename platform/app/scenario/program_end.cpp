@@ -12,7 +12,10 @@ tensor_texts texts_in(const reader& r, std::string_view key) {
     tensor_texts texts;
     if (!r.has(key)) return texts;
     const auto map = r.map(key);
-    for (const auto& name : map.node().keys()) texts.emplace_back(name, map.text(name));
+    for (const auto& [name, where, value] : map.node().entries())
+        texts.emplace_back(name, map.text(name));
+    if (texts.empty() && map.node().is_map())
+        map.node().report(mistake::bad_count, "at least one name");
     return texts;
 }
 

@@ -55,7 +55,8 @@ keys<S> end_keys() {
     return {key("limit", &S::limit, "simulated time"),
             key("within", &S::within, "a bound of the time from start to end, which is reported"),
             key("at_least", &S::at_least, "its lower bound"),
-            key("error", &S::error, "code that an engine has to fail with"),
+            key("error", &S::error, "code that an engine has to fail with")
+                .not_with({"check", "rtol", "atol", "within", "at_least", "clock_permille"}),
             key("clock_permille", &S::clock_permille,
                 "slowest clock of a core, in thousandths, that a throttle notification reported; "
                 "1000: none did")

@@ -153,17 +153,18 @@ keys<S> source_keys() {
             key<S>("set", value_shape::map, "{name: value} of .set lines of the text"),
             key("collectives", &S::collectives,
                 "over all chips, which the program starts ([collectives](collectives.md))"),
-            key("image", &S::image, "firmware of the collective cores"),
+            key("image", &S::image, "firmware of the collective cores").only_with({"collectives"}),
             key("control", &S::control, "how control blocks are written"),
             key("completion", &S::completion, "how the end is seen")};
 }
 
 template <class S>
 keys<S> check_keys() {
-    return {key<S>("check", value_shape::map,
-                   "{tensor: value} expected: as `in`, or a reference such as `softmax(x)`"),
-            key("rtol", &S::rtol, "relative tolerance of `check`; exact without"),
-            key("atol", &S::atol, "absolute tolerance")};
+    return {
+        key<S>("check", value_shape::map,
+               "{tensor: value} expected: as `in`, or a reference such as `softmax(x)`"),
+        key("rtol", &S::rtol, "relative tolerance of `check`; exact without").only_with({"check"}),
+        key("atol", &S::atol, "absolute tolerance").only_with({"check"})};
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ std::vector<step_kind> queue_steps() {
     using ring = ring_step;
     using pair = descriptor_step;
     using bell = doorbell_step;
+    constexpr size_bounds copied{.min = 1, .max = TRN_DESCRIPTOR_BYTES};
     return {
         step_of<ring>("ring", "rings of the scenario on engines 0..127",
                       extended<ring>(queue_keys(),
@@ -140,22 +141,25 @@ std::vector<step_kind> queue_steps() {
                                       key("length", &ring::length, "descriptors").required()})),
         step_of<release_step>("release", "gives the rings back",
                               extended<release_step>(queue_keys())),
-        step_of<pair>("descriptor", "writes one pair of descriptors into rings without a check",
-                      {key("m2s", &pair::m2s).required().refused_by(address_fault),
-                       key("s2m", &pair::s2m).required().refused_by(address_fault),
-                       key("index", &pair::index),
-                       key("from", &pair::from).required().refused_by(address_fault),
-                       key("to", &pair::to).required().refused_by(address_fault),
-                       key("size", &pair::size).required(), key("ring_id", &pair::ring_id).up_to(3),
-                       key("write_barrier", &pair::write_barrier), key("dmb", &pair::dmb),
-                       key("strong_order", &pair::strong_order)}),
+        step_of<pair>(
+            "descriptor", "writes one pair of descriptors into rings without a check",
+            {key("m2s", &pair::m2s).required().refused_by(address_fault),
+             key("s2m", &pair::s2m).required().refused_by(address_fault),
+             key("index", &pair::index),
+             key("from", &pair::from).required().refused_by(address_fault),
+             key("to", &pair::to).required().refused_by(address_fault),
+             key("size", &pair::size).required().within(copied),
+             key("ring_id", &pair::ring_id).up_to(3), key("write_barrier", &pair::write_barrier),
+             key("dmb", &pair::dmb), key("strong_order", &pair::strong_order)}),
         step_of<bell>(
             "doorbell", "posts this number of descriptors",
-            extended<bell>(queue_keys(), {key("m2s", &bell::m2s), key("s2m", &bell::s2m)})),
+            extended<bell>(queue_keys(), {key("m2s", &bell::m2s).required_without({"s2m"}),
+                                          key("s2m", &bell::s2m)})),
         step_of<engine_step>(
             "engine", "commands an engine; waits for its state",
             {key("engine", &engine_step::engine).required(), key("set", &engine_step::set),
-             key("is", &engine_step::is), key("within", &engine_step::within)}),
+             key("is", &engine_step::is).required_without({"set"}),
+             key("within", &engine_step::within).only_with({"is"})}),
     };
 }
 

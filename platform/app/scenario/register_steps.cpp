@@ -10,6 +10,12 @@ namespace trn::scenario {
 
 namespace {
 
+/// Reports a value that no read with this mask can give.
+void check_mask(const reader& r, const std::optional<std::uint64_t>& equals, std::uint64_t mask) {
+    if (equals && (*equals & ~mask) != 0)
+        r.node().at("equals").report(mistake::out_of_range, "'equals' has bits outside 'mask'");
+}
+
 // --- Through the driver stub
 
 struct write_register_step {
@@ -32,15 +38,16 @@ struct read_register_step {
     std::uint32_t mask = ~0u;
     nanoseconds within;
 
+    void finish(const reader& r) const { check_mask(r, equals, mask); }
     void run(scenario_context& ctx) const {
         std::uint32_t value = 0;
         const bool right = ctx.wait_for(within.value, [&] {
             ctx.device.check(trn_bar_read(ctx.device, offset, &value));
-            return !equals || (value & mask) == (*equals & mask);
+            return !equals || (value & mask) == *equals;
         });
         if (!right)
             throw step_failure(fmt::format("BAR0 + {:#x} reads {:#x} instead of {:#x}", offset,
-                                           value & mask, *equals & mask));
+                                           value & mask, *equals));
     }
     action plan() const {
         return {fmt::format("read BAR0 + {:#x}", offset),
@@ -61,8 +68,10 @@ struct sync_spec {
 };
 
 keys<sync_spec> sync_keys() {
-    return {key("core", &sync_spec::core).required_without({"top_sp"}),
-            key("top_sp", &sync_spec::top_sp), key("index", &sync_spec::index).required()};
+    return keys<sync_spec>{key("core", &sync_spec::core).required_without({"top_sp"}),
+                           key("top_sp", &sync_spec::top_sp),
+                           key("index", &sync_spec::index).required()}
+        .one_of({"core", "top_sp"});
 }
 
 struct semaphore_step : sync_spec {
@@ -125,12 +134,13 @@ struct access_spec : number_source {
 
 keys<access_spec> access_keys() {
     using a = access_spec;
-    return {key("space", &a::space).required_without({"register"}),
-            key("address", &a::address).required_without({"register"}),
-            key("width", &a::width).up_to(8),
-            key("register", &a::register_name),
-            key("index", &a::index),
-            key("instance", &a::instance)};
+    const std::vector<std::string_view> named{"register"};
+    return {key("space", &a::space).required_without(named).not_with(named),
+            key("address", &a::address).required_without(named).not_with(named),
+            key("width", &a::width).up_to(8).not_with(named),
+            key("register", &a::register_name).not_with({"space", "address", "width"}),
+            key("index", &a::index).only_with(named),
+            key("instance", &a::instance).only_with(named)};
 }
 
 struct peek_step : access_spec {
@@ -138,12 +148,16 @@ struct peek_step : access_spec {
     std::uint64_t mask = any;
     std::string as;
 
+    void finish(const reader& r) const {
+        access_spec::finish(r);
+        check_mask(r, equals, mask);
+    }
     void run(scenario_context& ctx) const {
         const auto found =
             call(ctx, "peek", params("size")).value("value", std::uint64_t{0}) & mask;
         if (!as.empty()) ctx.captured[as] = fmt::format("{:#x}", found);
-        if (equals && found != (*equals & mask))
-            throw step_failure(fmt::format("it is {:#x} instead of {:#x}", found, *equals & mask));
+        if (equals && found != *equals)
+            throw step_failure(fmt::format("it is {:#x} instead of {:#x}", found, *equals));
     }
     action plan() const {
         return {.text = "peek " + text(),
@@ -175,20 +189,23 @@ std::vector<step_kind> register_steps() {
                         key("value", &write::value).required(),
                         key("guarded", &write::guarded,
                             "refused at addresses that user space may not write")}),
-        step_of<read>(
-            "read_register", "through the driver stub",
-            {key("offset", &read::offset, "in BAR0").required(), key("equals", &read::equals),
-             key("mask", &read::mask), key("within", &read::within)}),
+        step_of<read>("read_register", "through the driver stub",
+                      {key("offset", &read::offset, "in BAR0").required(),
+                       key("equals", &read::equals), key("mask", &read::mask).only_with({"equals"}),
+                       key("within", &read::within).only_with({"equals"})}),
         step_of<semaphore_step>(
             "semaphore", "`set`, `increment`, `decrement`, `equals`, in this order",
-            extended<semaphore_step>(sync_keys(), {key("set", &semaphore_step::set),
-                                                   key("increment", &semaphore_step::increment),
-                                                   key("decrement", &semaphore_step::decrement),
-                                                   key("equals", &semaphore_step::equals)})),
+            extended<semaphore_step>(
+                sync_keys(),
+                {key("set", &semaphore_step::set), key("increment", &semaphore_step::increment),
+                 key("decrement", &semaphore_step::decrement),
+                 key("equals", &semaphore_step::equals)
+                     .required_without({"set", "increment", "decrement"})})),
         step_of<event_step>(
             "event", "`set`, then `equals`",
-            extended<event_step>(
-                sync_keys(), {key("set", &event_step::set), key("equals", &event_step::equals)})),
+            extended<event_step>(sync_keys(),
+                                 {key("set", &event_step::set),
+                                  key("equals", &event_step::equals).required_without({"set"})})),
         step_of<peek_step>(
             "peek", "the control method: no side effects",
             extended<peek_step>(access_keys(),

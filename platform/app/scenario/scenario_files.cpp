@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "platform/app/scenario/condition.h"
@@ -51,18 +52,21 @@ struct figure_spec : number_source {
 
 keys<figure_spec> figure_keys() {
     using f = figure_spec;
-    return {key("name", &f::name).required(),
-            key<f>("time_of", value_shape::steps),
-            key("bytes", &f::size, "that the steps move").within({.min = 1}),
-            key("module", &f::module).required_without({"time_of", "value", "register"}),
-            key("counter", &f::counter).required_without({"time_of", "value", "register"}),
-            key("register", &f::register_name),
-            key("index", &f::index),
-            key("instance", &f::instance),
-            key("value", &f::value),
-            key("unit", &f::unit),
-            key<f>("at_least", value_shape::real),
-            key<f>("at_most", value_shape::real)};
+    const std::vector<std::string_view> others{"time_of", "value", "register"};
+    return keys<f>{
+        key("name", &f::name).required(),
+        key<f>("time_of", value_shape::steps),
+        key("bytes", &f::size, "that the steps move").within({.min = 1}).only_with({"time_of"}),
+        key("module", &f::module).required_without(others).only_with({"counter"}),
+        key("counter", &f::counter).required_without(others),
+        key("register", &f::register_name),
+        key("index", &f::index).only_with({"register"}),
+        key("instance", &f::instance).only_with({"register"}),
+        key("value", &f::value),
+        key("unit", &f::unit).not_with({"time_of"}),
+        key<f>("at_least", value_shape::real),
+        key<f>("at_most", value_shape::real)}
+        .one_of({"time_of", "counter", "register", "value"});
 }
 
 }  // namespace
@@ -136,6 +140,7 @@ std::vector<step> scenario_files::read(const config::node& list, const parameter
 
 std::vector<step> scenario_files::read_list(const config::node& list, const scope& in) {
     std::vector<step> steps;
+    if (list.is_list() && list.size() == 0) list.report(mistake::bad_count, "at least one step");
     for (const auto& item : list.items()) read_item(item, in, steps);
     return steps;
 }
@@ -228,12 +233,11 @@ parameters scenario_files::arguments(const reader& call, const sequence& callee,
                 all.emplace_back(name, reader::replaced(given ? given : otherwise, in.values));
         }
     if (with)
-        for (const auto& name : with.keys())
+        for (const auto& [name, where, value] : with.entries())
             if (std::ranges::find(known, name) == known.end())
-                with.report_at(
-                    with.key_place(name), mistake::unknown_parameter,
-                    fmt::format("sequence '{}' has no parameter '{}'", callee.name, name),
-                    suggest(name, known));
+                where.report(mistake::unknown_parameter,
+                             fmt::format("sequence '{}' has no parameter '{}'", callee.name, name),
+                             suggest(name, known));
     all.insert(all.end(), in.values.begin(), in.values.end());
     return all;
 }
@@ -360,8 +364,6 @@ step scenario_files::read_figure(const config::node& item, const scope& in) {
     });
     if (wanted.unit.empty()) wanted.unit = "us";
     const auto steps = read_list(r.node().at("time_of"), nested(in, {"", one.where.line}));
-    if (steps.empty() && problems_.empty())
-        r.node().at("time_of").report(mistake::bad_count, "at least one step takes time");
     expect_rules_of(steps, one);
     one.inside = in.path;  // reported a second time after its inner steps
     one.file = item.file();
@@ -401,7 +403,11 @@ void scenario_files::note_captures(const config::node& item, const scope& in) {
         const auto step = item.find(kind);
         const auto as = step.is_map() ? step.find("as") : config::node{};
         if (!as) continue;
+        std::set<std::string_view> names;
         for (const auto& name : as.is_list() ? as.items() : std::vector{as}) {
+            if (!names.insert(name.raw()).second)
+                name.report(mistake::duplicate_name,
+                            fmt::format("'{}' captures two values", name.raw()));
             if (std::ranges::find(in.values, name.raw(), &parameters::value_type::first) !=
                 in.values.end())
                 name.report(mistake::duplicate_name,
@@ -411,6 +417,29 @@ void scenario_files::note_captures(const config::node& item, const scope& in) {
     }
 }
 
+/// Reads a step that uses captured values with a number in place of each, for the mistakes that do
+/// not depend on the values, and for the rules whose violation is expected.
+void scenario_files::read_in_advance(const config::node& item, const scope& in, step& later) {
+    constexpr auto some_number = "1";
+    auto trial = nested(in, {"", item.where().line});
+    for (const auto& name : captured_) trial.values.emplace_back(name, some_number);
+    const auto before = std::tuple(problems_, captured_, kept_, steps_, file_bytes_, preparations_);
+    problems_ = {};
+    captured_.clear();
+    std::vector<step> steps;
+    read_item(item, trial, steps);
+    expect_rules_of(steps, later);
+    const auto found = std::exchange(problems_, {});
+    std::tie(problems_, captured_, kept_, steps_, file_bytes_, preparations_) = before;
+    const auto is_of_keys = [](const diagnostic& one) {
+        return one.code == mistake::missing_key || one.code == mistake::unknown_type ||
+               one.code == mistake::unknown_key;
+    };
+    // With a value that is not a number, mistakes of keys may be consequences.
+    if (std::ranges::all_of(found.list(), is_of_keys))
+        for (const auto& one : found.list()) problems_.add(one);
+}
+
 step scenario_files::read_later(const config::node& item, const scope& in) {
     step one;
     one.where = item.where();
@@ -418,11 +447,13 @@ step scenario_files::read_later(const config::node& item, const scope& in) {
     one.inside = in.path;
     one.text = "a step that uses what was captured";
     one.drives = false;
-    one.work = [self = shared_from_this(), item, in](scenario_context& ctx) {
+    one.work = [self = shared_from_this(), item, in,
+                point = setting_](scenario_context& ctx) mutable {
+        point.seed = ctx.seed;
         scope now = nested(in, {"", item.where().line});
         for (const auto& [name, value] : ctx.captured) now.values.emplace_back(name, value);
         self->problems_ = {};
-        self->begin_point(self->setting_);
+        self->begin_point(point);
         std::vector<step> steps;
         self->read_item(item, now, steps);
         for (const auto& prepare : self->take_preparations())
@@ -430,6 +461,7 @@ step scenario_files::read_later(const config::node& item, const scope& in) {
         if (!self->problems_.empty()) throw step_failure(self->problems_.list().front().text());
         for (const auto& each : steps) play(each, ctx, *ctx.report);
     };
+    read_in_advance(item, in, one);
     note_captures(item, in);
     return one;
 }

@@ -72,6 +72,7 @@ private:
     step read_branches(const config::node& item, const scope& in);
     step read_figure(const config::node& item, const scope& in);
     step read_later(const config::node& item, const scope& in);
+    void read_in_advance(const config::node& item, const scope& in, step& later);
     bool uses_captured(const config::node& value) const;
     void note_captures(const config::node& item, const scope& in);
     static scope nested(scope in, enclosing by);

@@ -47,6 +47,7 @@ struct action {
     std::string shared = {};  ///< scenarios with the same text share this step; "": never
     std::string keeps = {}, returns_to = {};  ///< name of the snapshot to take, or to restore
     bool drives = true;            ///< uses the driver stub, which runs one call at a time
+    bool has_status = true;        ///< with `drives`: its calls of the driver stub may fail
     std::uint64_t file_bytes = 0;  ///< of files that the step holds from its reading on
     /// Called before the first run if the file has no errors; reports further errors.
     std::function<void(const setting&)> prepare = {};

@@ -92,6 +92,8 @@ step read_step(const config::node& item, const parameters& point) {
     if (result.fails && !result.may_fail.empty())
         item.report_at(item.key_place("may_fail"), mistake::unknown_key,
                        "a step has 'fails' or 'may_fail', not both");
+    if (found == 1 && !(result.drives && result.has_status))
+        r.refuse({"fails", "may_fail"}, "this step has no call of the driver that could fail");
     if (result.fails || !result.may_fail.empty()) result.shared.clear();
     return result;
 }

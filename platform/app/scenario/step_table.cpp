@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/scenario/step_table.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 namespace trn::scenario {
@@ -42,6 +45,22 @@ void key_row::read(const reader& r, void* step) const {
         type_->read(shown_, r, static_cast<char*>(step) + offset_);
 }
 
+void key_row::check(const reader& r) const {
+    if (!r.has(shown_.name) || shown_.beside.empty()) return;
+    if (std::ranges::any_of(shown_.beside, [&](auto other) { return r.has(other); })) return;
+    r.refuse({shown_.name}, fmt::format("'{}' has no effect without '{}'", shown_.name,
+                                        fmt::join(shown_.beside, "' or '")));
+}
+
+bool key_row::excludes(std::string_view other) const {
+    return std::ranges::find(shown_.apart, other) != shown_.apart.end();
+}
+
+void key_row::exclude(std::span<const std::string_view> group) {
+    for (const auto other : group)
+        if (other != shown_.name) shown_.apart.push_back(other);
+}
+
 void append(key_rows& to, const key_rows& more) {
     for (const auto& row : more) to.push_back(row);
 }
@@ -52,10 +71,32 @@ std::vector<step_key> shown(const key_rows& rows, const void* defaults) {
     return all;
 }
 
+namespace {
+
+/// Reports the second of two keys that exclude each other.
+void check_pairs(const key_rows& rows, const reader& r) {
+    std::vector<const key_row*> given;
+    for (const auto& name : r.node().keys()) {
+        const auto row = std::ranges::find(rows, name, &key_row::name);
+        if (row == rows.end()) continue;
+        const auto other = std::ranges::find_if(given, [&](const auto* before) {
+            return before->excludes(name) || row->excludes(before->name());
+        });
+        if (other != given.end())
+            r.refuse({row->name()},
+                     fmt::format("'{}' cannot be combined with '{}'", name, (*other)->name()));
+        given.push_back(&*row);
+    }
+}
+
+}  // namespace
+
 void read_rows(const key_rows& rows, const reader& r, void* step) {
     std::vector<std::string_view> names;
     for (const auto& row : rows) names.push_back(row.name());
     r.only(names);
+    for (const auto& row : rows) row.check(r);
+    check_pairs(rows, r);
     for (const auto& row : rows) row.read(r, step);
 }
 

@@ -19,11 +19,13 @@
 /// all made from the rows. A key's default is the one that the structure itself has; a
 /// std::optional field has none.
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -63,8 +65,14 @@ public:
     /// The properties of the key; `defaults` is a default-constructed step.
     step_key shown(const void* defaults) const;
     void read(const reader& r, void* step) const;
+    /// Reports the key when no key that it needs is beside it.
+    void check(const reader& r) const;
+    /// Whether a step cannot have this key and the other one.
+    bool excludes(std::string_view other) const;
     /// For a structure that contains this one at an offset.
     key_row shifted(std::ptrdiff_t by) const;
+    /// Refuses the key beside the others of `group`.
+    void exclude(std::span<const std::string_view> group);
 
 protected:
     step_key shown_;
@@ -78,7 +86,7 @@ using key_rows = std::vector<key_row>;
 
 void append(key_rows& to, const key_rows& more);
 std::vector<step_key> shown(const key_rows& rows, const void* defaults);
-/// Fills the fields of `step`, and reports unknown keys.
+/// Fills the fields of `step`, and reports unknown keys and keys without effect.
 void read_rows(const key_rows& rows, const reader& r, void* step);
 
 namespace step_detail {
@@ -117,6 +125,15 @@ public:
         shown_.instead = others;
         return std::move(*this);
     }
+    /// The key has an effect only beside one of `others`, and is refused without.
+    key only_with(const std::vector<std::string_view>& others) && {
+        shown_.beside = others;
+        return std::move(*this);
+    }
+    key not_with(const std::vector<std::string_view>& others) && {
+        exclude(others);
+        return std::move(*this);
+    }
     key up_to(std::uint64_t max) && {
         shown_.max = max;
         return std::move(*this);
@@ -137,6 +154,12 @@ template <class S>
 struct keys {
     keys() = default;
     keys(std::initializer_list<key<S>> all) : rows(all.begin(), all.end()) {}
+    /// Keys of which a step has at most one.
+    keys one_of(const std::vector<std::string_view>& names) && {
+        for (auto& row : rows)
+            if (std::ranges::find(names, row.name()) != names.end()) row.exclude(names);
+        return std::move(*this);
+    }
 
     key_rows rows;
 };

@@ -46,6 +46,8 @@ struct step_key {
     std::string otherwise = {};  ///< the default in file syntax; "": none
     bool needed = false;
     std::vector<std::string_view> instead = {};  ///< keys that can replace this one
+    std::vector<std::string_view> beside = {};   ///< of which it needs one, to have an effect
+    std::vector<std::string_view> apart = {};    ///< with which it cannot be combined
     std::uint64_t max = ~std::uint64_t{0};       ///< limit of a number
     size_bounds within = {};                     ///< limits of a size or an offset
     std::string (*fault)(const location&) = nullptr;

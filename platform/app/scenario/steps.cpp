@@ -71,6 +71,12 @@ void check_bounds(const reader& r, const figure& wanted) {
         r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
 }
 
+void measure_rate(scenario_context& ctx, const figure& measured) {
+    if (measured.value <= 0)
+        throw step_failure("the rate is undefined: twice the bytes took no more simulated time");
+    measure(ctx, measured);
+}
+
 void measure(scenario_context& ctx, const figure& measured) {
     if (!std::isfinite(measured.value))
         throw step_failure("the figure is undefined: its steps took no simulated time");

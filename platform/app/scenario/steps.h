@@ -44,6 +44,8 @@ struct rate_bounds {
 void check_bounds(const reader& r, const figure& wanted);
 /// Reports the figure. \throws step_failure when it is outside its bounds
 void measure(scenario_context& ctx, const figure& measured);
+/// The same for a sustained rate. \throws step_failure, also when it is 0: undefined
+void measure_rate(scenario_context& ctx, const figure& measured);
 
 /// Read and write memory; HBM through its BAR window, so that DMA engines do not check themselves.
 std::vector<std::uint8_t> read_memory(scenario_context& ctx, const location& from,

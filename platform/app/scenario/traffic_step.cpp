@@ -32,7 +32,7 @@ struct traffic_spec : rate_bounds {
                                 .descriptor = static_cast<std::uint32_t>(descriptor.value)};
         auto found = wanted;
         found.value = all.sustained(pattern, how) / static_cast<double>(chips);
-        measure(ctx, found);
+        measure_rate(ctx, found);
     }
     action plan() const {
         return {wanted.name, [s = *this](scenario_context& ctx) { s.run(ctx); }};

@@ -151,10 +151,21 @@ TEST_F(ScenarioFile, AllowsLongCopiesWithoutComparison) {
     EXPECT_THAT(mistakes(), ElementsAre());
 }
 
-TEST_F(ScenarioFile, RequiresANameAndAStep) {
+TEST_F(ScenarioFile, RefusesListsWithoutAStep) {
     read(head() + "steps: []\n");
     EXPECT_THAT(mistakes(), ElementsAre("3:8:E50"));
     problems = {};
+    read(head() +
+         "sequences: {none: {steps: []}}\n"          // 3
+         "steps:\n"                                  // 4
+         "  - together: {a: [], b: [wait: 1 us]}\n"  // 5
+         "  - figure: {name: f, time_of: []}\n"      // 6
+         "  - sequence: {name: none}\n"              // 7: reported in line 3
+         "expectations: []\n");                      // 8
+    EXPECT_THAT(mistakes(), ElementsAre("5:19:E50", "6:32:E50", "3:27:E50", "8:15:E50"));
+}
+
+TEST_F(ScenarioFile, RequiresAName) {
     read("scenario: ''\nboard: b\nsteps:\n  - wait: 1 us\n");
     EXPECT_THAT(mistakes(), ElementsAre("1:11:E27"));
 }
@@ -227,7 +238,134 @@ TEST_F(ScenarioFile, RefusesPatternAndValueTogether) {
          "  - fill: {at: hbm0, size: 4 B, pattern: x}\n"
          "  - fill: {at: hbm0, size: 4 B, pattern: x, value: 1}\n"  // 5: a pattern already
          "  - verify: {at: hbm0, size: 4 B, value: 1, pattern: x}\n");
-    EXPECT_THAT(mistakes(), ElementsAre("5:45:E13", "6:35:E13"));
+    EXPECT_THAT(mistakes(), ElementsAre("5:45:E11", "6:45:E11"));
+}
+
+TEST_F(ScenarioFile, RefusesASecondConditionInAStep) {
+    const auto refused = [&](const std::string& step) {
+        problems = {};
+        read(head() + "steps:\n  - " + step + "\n");
+        return mistakes();
+    };
+    const auto second = [&](const std::string& step, const std::string& key) {
+        const auto at = std::to_string(step.find(key) + 5);
+        EXPECT_THAT(refused(step), ElementsAre("4:" + at + ":E11")) << step;
+    };
+    second("expect: {misuse: TRN-RST-001, at_most: 5, printed: never}", "printed");
+    second("expect: {printed: a, matches: b}", "matches");
+    second("expect: {counter: c, module: m, equals: 1, register: r}", "register");
+    second("wait: {written: r, misuse: TRN-RST-001, equals: 1}", "misuse");
+    second("wait: {reached: f, hart: h, written: r}", "written");
+    second("expect_uart: {text: a, matches: b}", "matches");
+    second("client: {command: [x], text: a, matches: b}", "matches");
+    second("semaphore: {core: 0, top_sp: 1, index: 0, equals: 0}", "top_sp");
+    second("event: {core: 0, top_sp: 1, index: 0, equals: 0}", "top_sp");
+    second("mailbox: {command: 1, get_data: 2}", "get_data");
+    second("mailbox: {metric: a, throttling: true}", "throttling");
+    second("figure: {name: f, value: 1, register: r}", "register");
+    second("figure: {name: f, time_of: [wait: 1 us], value: 1}", "value");
+    second("efa: {pattern: next, operation: write, size: 1 B, from: c}", "from");
+    second("peek: {register: r, equals: 1, space: s}", "space");
+}
+
+TEST_F(ScenarioFile, RefusesKeysWithoutEffectBesideOthers) {
+    const auto without_effect = [&](const std::string& step, const std::string& key) {
+        problems = {};
+        read(head() + "steps:\n  - " + step + "\n");
+        const auto at = std::to_string(step.find(" " + key + ":") + 6);
+        EXPECT_THAT(mistakes(), ElementsAre("4:" + at + ":E11")) << step;
+    };
+    without_effect("expect: {register: r, equals: 1, at_least: 1}", "at_least");
+    without_effect("expect: {printed: a, equals: 1}", "equals");
+    without_effect("expect: {printed: a, as: x}", "as");
+    without_effect("expect: {register: r, equals: 1, module: m}", "module");
+    without_effect("expect: {register: r, equals: 1, by: host}", "by");
+    without_effect("expect: {register: r, equals: 1, hart: h}", "hart");
+    without_effect("expect: {counter: c, module: m, equals: 1, index: 1}", "index");
+    without_effect("expect: {register: r, equals: 1, every: 1 us}", "every");
+    without_effect("wait: {printed: a, every: 1 us}", "every");
+    without_effect("copy: {from: hbm0, to: hbm1, size: 4 B, pattern: a}", "pattern");
+    without_effect("read_register: {offset: 0, mask: 1}", "mask");
+    without_effect("engine: {engine: 0, set: normal, within: 1 us}", "within");
+    without_effect("figure: {name: f, value: 1, bytes: 1 B}", "bytes");
+    without_effect("figure: {name: f, time_of: [wait: 1 us], unit: ms}", "unit");
+    without_effect(
+        "efa: {pattern: next, operation: write, size: 1 B, status: flushed, at_least: 1 B/s}",
+        "at_least");
+    without_effect("collective: {op: barrier, size: 4 B}", "size");
+    without_effect("collective: {op: all_gather, size: 4 B, root: 1}", "root");
+    without_effect("collective: {op: all_gather, size: 4 B, operator: max}", "operator");
+    without_effect("core_engine: {engine: sync, state: idle, equals: 1}", "equals");
+    without_effect("core_engine: {engine: sync, value: pc, equals: 1, index: 1}", "index");
+    without_effect("finish_program: {name: p, error: fetch, check: {y: 1}}", "check");
+    without_effect("finish_program: {name: p, rtol: 1}", "rtol");
+    const std::string copy =
+        "compute: {operation: copy, type: fp32, elements: 4, from: hbm0, into: hbm1, ";
+    without_effect(copy + "rows: 2}", "rows");
+    without_effect(copy + "seed: 2}", "seed");
+    without_effect(copy + "entries: 2}", "entries");
+    without_effect(copy + "scale_percent: 2}", "scale_percent");
+}
+
+TEST_F(ScenarioFile, RefusesStepsThatCheckNothing) {
+    for (const std::string step :
+         {"expect: {register: r}", "expect: {counter: c, module: m}", "wait: {misuse: TRN-RST-001}",
+          "semaphore: {core: 0, index: 1}", "event: {core: 0, index: 1}", "engine: {engine: 0}",
+          "doorbell: {engine: 0}"}) {
+        problems = {};
+        read(head() + "steps:\n  - " + step + "\n");
+        ASSERT_EQ(problems.list().size(), 1u) << step;
+        EXPECT_EQ(problems.list().front().code, mistake::missing_key) << step;
+    }
+}
+
+TEST_F(ScenarioFile, RefusesAnExpectedStatusOfStepsThatCallNoDriver) {
+    read(head() +
+         "steps:\n"
+         "  - wait: 1 us\n    may_fail: busy\n"                   // 5
+         "  - peek: {register: r, equals: 1}\n    fails: busy\n"  // 7
+         "  - client: {command: [x]}\n    fails: busy\n"          // 9
+         "  - together: {a: [wait: 1 us]}\n    may_fail: busy\n"  // 11
+         "  - snapshot: a\n    fails: busy\n");                   // 13
+    EXPECT_THAT(mistakes(), ElementsAre("5:5:E11", "7:5:E11", "9:5:E11", "11:5:E11", "13:5:E11"));
+}
+
+TEST_F(ScenarioFile, ChecksKeysOfStepsWithCapturesBeforeTheRun) {
+    read(head() +
+         "steps:\n"
+         "  - peek: {register: r, as: x}\n"
+         "  - expect: {register: r, eqauls: '${x}'}\n"                  // 5: unknown, and no bound
+         "  - expct: {register: r, equals: '${x}'}\n"                   // 6
+         "  - together: {a: [expect: {printed: a, equals: '${x}'}]}\n"  // 7
+         "  - wait: ${x}\n");                                           // 8: known at run time
+    EXPECT_THAT(mistakes(), ElementsAre("5:27:E11", "5:13:E9", "6:5:E10", "7:41:E11"));
+}
+
+TEST_F(ScenarioFile, ExpectsRulesWithACapturedBound) {
+    const auto all = read(head() +
+                          "steps:\n"
+                          "  - peek: {register: r, as: x}\n"
+                          "  - expect: {misuse: TRN-RST-001, at_least: '${x}'}\n"
+                          "  - together: {a: [expect: {misuse: TRN-RST-001, equals: '${x}'}]}\n");
+    EXPECT_THAT(mistakes(), ElementsAre());
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].steps[1].provokes.size(), 1u);
+    EXPECT_EQ(all[0].steps[2].provokes.size(), 1u);
+}
+
+TEST_F(ScenarioFile, SharesItsBootOnlyWithEqualLimits) {
+    const auto beginning = [&](const std::string& keys) {
+        const auto all = read(head() + keys + "steps:\n  - boot: {}\n  - wait: 1 us\n");
+        EXPECT_THAT(mistakes(), ElementsAre());
+        return all.at(0).beginning;
+    };
+    const auto usual = beginning("");
+    EXPECT_EQ(beginning("tags: [a]\n"), usual);
+    EXPECT_NE(beginning("wall_limit: 1 ms\n"), usual);
+    EXPECT_NE(beginning("memory_limit: 1 GiB\n"), usual);
+    EXPECT_NE(beginning("time_limit: 1 ms\n"), usual);
+    EXPECT_NE(beginning("seed: 2\n"), usual);
+    EXPECT_NE(beginning("set: {a: 1, b: 2}\n"), beginning("set: {a: \"1\\nb=2\"}\n"));
 }
 
 TEST_F(ScenarioFile, DistinguishesCollectivesBySizeOrCounts) {
@@ -256,8 +394,8 @@ TEST_F(ScenarioFile, ReportsTheLineOfMistakesInCollectives) {
          "  - collective: {op: permute, size: 1 KiB, out: host}\n"          // 12: not of a chip
          "  - collective: {op: permute, size: 1 KiB, in: sbuf0@4 KiB}\n");  // 13: an offset
     EXPECT_THAT(mistakes(),
-                ElementsAre("4:17:E9", "5:44:E8", "6:48:E24", "6:52:E24", "7:47:E13", "8:36:E13",
-                            "9:31:E13", "10:22:E26", "11:48:E26", "12:49:E26", "13:48:E26"));
+                ElementsAre("4:17:E9", "5:44:E8", "6:48:E24", "6:52:E24", "7:47:E11", "8:36:E11",
+                            "9:31:E11", "10:22:E26", "11:48:E26", "12:49:E26", "13:48:E26"));
     EXPECT_EQ(problems.list()[4].message, "all-gather has equal blocks: give 'size', not 'counts'");
 }
 
@@ -275,7 +413,7 @@ TEST_F(ScenarioFile, RestoresOnlyEarlierSnapshots) {
 
 TEST_F(ScenarioFile, RefusesUnknownAndMissingTopLevelKeys) {
     read("scenario: x\nbaord: b\nsteps: []\n");
-    EXPECT_THAT(mistakes(), ElementsAre("1:1:E9", "2:1:E11"));
+    EXPECT_THAT(mistakes(), ElementsAre("1:1:E9", "2:1:E11", "3:8:E50"));
 }
 
 TEST_F(ScenarioFile, ExpandsSequencesWithTheirParameters) {

@@ -39,6 +39,10 @@ TEST(StepTable, NamesEachStepAndEachKeyOnce) {
         for (const auto& key : kind.keys)
             for (const auto other : key.instead)
                 EXPECT_TRUE(keys.contains(other)) << kind.name << " " << key.name;
+        for (const auto& key : kind.keys)
+            for (const auto& others : {key.beside, key.apart})
+                for (const auto other : others)
+                    EXPECT_TRUE(keys.contains(other)) << kind.name << " " << key.name;
     }
     EXPECT_GT(steps.size(), 30u);
 }
@@ -54,9 +58,9 @@ TEST(StepTable, ShowsTheDefaultsOfTheStructure) {
 }
 
 TEST(StepTable, RequiresAKeyUnlessAnAlternativeIsGiven) {
-    EXPECT_THAT(mistakes_in("semaphore: {core: 0, index: 1}"), testing::IsEmpty());
-    EXPECT_THAT(mistakes_in("semaphore: {top_sp: 0, index: 1}"), testing::IsEmpty());
-    EXPECT_THAT(mistakes_in("semaphore: {index: 1}"),
+    EXPECT_THAT(mistakes_in("semaphore: {core: 0, index: 1, set: 0}"), testing::IsEmpty());
+    EXPECT_THAT(mistakes_in("semaphore: {top_sp: 0, index: 1, set: 0}"), testing::IsEmpty());
+    EXPECT_THAT(mistakes_in("semaphore: {index: 1, set: 0}"),
                 testing::ElementsAre(testing::HasSubstr("'core'")));
     EXPECT_THAT(mistakes_in("peek: {register: a.B, as: x}"), testing::IsEmpty());
     EXPECT_THAT(mistakes_in("peek: {register: a.B}"),
