@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,12 @@ namespace {
 
 constexpr std::uint32_t max_chips = 1024;
 
+/// A compiled kernel. Inputs and expected results depend on the seed of the run.
+struct compiled_kernel {
+    setting in = {};  ///< of the scenario
+    std::map<std::uint64_t, program_request> by_seed = {};
+};
+
 /// Keys of a kernel: its function, where it runs, its inputs and expected results.
 struct kernel_source {
     std::string function = {};
@@ -30,10 +37,12 @@ struct kernel_source {
     trn_program_completion completion = TRN_WAIT_BY_NOTIFICATION;
 
     kernel_request wanted = {};
-    std::shared_ptr<program_request> request = {};  ///< filled by prepare()
+    std::shared_ptr<compiled_kernel> compiled = {};  ///< filled by prepare()
     void read_kernel(const reader& r);
     /// Compiles the kernel, and reports errors at the key `function`.
     void prepare(const setting& in) const;
+    /// Compiles the kernel first, if no run with this seed was prepared. \throws step_failure
+    const program_request& request(const scenario_context& ctx) const;
     std::string text() const {
         return fmt::format("kernel {} on core {}{}{}", function, core,
                            instances > 1 ? fmt::format(" and {} more", instances - 1) : "",
@@ -43,6 +52,9 @@ struct kernel_source {
     action prepared(const std::string& text, std::function<void(scenario_context&)> work) const;
 
 private:
+    /// \throws kernel_error, std::system_error
+    void compile(std::uint64_t seed) const;
+
     config::node place_ = {};
 };
 
@@ -63,36 +75,51 @@ void kernel_source::read_kernel(const reader& r) {
         if (r.has(key) && r.number(key) == 0)
             r.node().at(key).report(mistake::out_of_range, "at least 1 is needed");
     place_ = r.node().at("function");
-    request = std::make_shared<program_request>();
+    compiled = std::make_shared<compiled_kernel>();
 }
 
 void kernel_source::prepare(const setting& in) const {
-    if (!request->set.empty()) return;  // an earlier run of the same scenario has compiled it
-    auto all = wanted;
-    all.board = in.board;
-    all.seed = in.seed;
+    compiled->in = in;
     try {
-        auto made = prepare_kernel(all);
-        if (!made.collectives.empty() && instances != 1)
-            return place_.report(mistake::out_of_range,
-                                 "a kernel with collectives has one instance on each chip");
-        request->set = std::move(made.set);
-        request->cores = made.cores;
-        request->collectives = std::move(made.collectives);
-        request->all_chips = !request->collectives.empty();
-        request->values =
-            std::make_shared<const std::vector<instance_values>>(std::move(made.instances));
+        compile(in.seed);
     } catch (const kernel_error& wrong) {
         place_.report(mistake::refused_by_model, fmt::format("{}: {}", function, wrong.what()));
     } catch (const std::system_error& wrong) {
         place_.report(mistake::unreadable_file, fmt::format("{}: {}", function, wrong.what()));
     }
-    request->loading.core = core;
-    request->loading.control = control;
-    request->loading.completion = completion;
-    request->instances = instances;
-    request->chips = chips;
-    request->allowed = {.relative = rtol, .absolute = atol};
+}
+
+const program_request& kernel_source::request(const scenario_context& ctx) const {
+    try {
+        compile(ctx.seed);
+    } catch (const std::runtime_error& wrong) {
+        throw step_failure(fmt::format("{}: {}", function, wrong.what()));
+    }
+    return compiled->by_seed.at(ctx.seed);
+}
+
+void kernel_source::compile(std::uint64_t seed) const {
+    if (compiled->by_seed.contains(seed)) return;
+    auto all = wanted;
+    all.board = compiled->in.board;
+    all.seed = seed;
+    auto made = prepare_kernel(all);
+    program_request request;
+    request.set = std::move(made.set);
+    request.cores = made.cores;
+    request.collectives = std::move(made.collectives);
+    request.all_chips = !request.collectives.empty();
+    if (request.all_chips && instances != 1)
+        throw kernel_error("a kernel with collectives has one instance on each chip");
+    request.values =
+        std::make_shared<const std::vector<instance_values>>(std::move(made.instances));
+    request.loading.core = core;
+    request.loading.control = control;
+    request.loading.completion = completion;
+    request.instances = instances;
+    request.chips = chips;
+    request.allowed = {.relative = rtol, .absolute = atol};
+    compiled->by_seed.emplace(seed, std::move(request));
 }
 
 action kernel_source::prepared(const std::string& text,
@@ -109,7 +136,7 @@ struct kernel_step_spec : kernel_source, program_end {
     }
     action plan() const {
         return prepared(text(), [s = *this](scenario_context& ctx) {
-            running_programs all(ctx, *s.request);
+            running_programs all(ctx, s.request(ctx));
             run_guarded(ctx, all, [&] { all.start(); });
             s.finish_run(ctx, all, s.text());
         });
@@ -121,9 +148,10 @@ struct start_kernel_spec : kernel_source {
 
     void finish(const reader& r) { read_kernel(r); }
     action plan() const {
-        return prepared(
-            fmt::format("start '{}': {}", name, text()),
-            [s = *this](scenario_context& ctx) { start_in_background(ctx, s.name, *s.request); });
+        return prepared(fmt::format("start '{}': {}", name, text()),
+                        [s = *this](scenario_context& ctx) {
+                            start_in_background(ctx, s.name, s.request(ctx));
+                        });
     }
 };
 
@@ -137,8 +165,8 @@ keys<S> kernel_keys() {
         key<S>("check", value_shape::map,
                "{result0: value} expected: `simulate`, `y.npy`, a number, a function, "
                "`digest(HEX)`"),
-        key("rtol", &S::rtol, "relative tolerance of `check`; exact without"),
-        key("atol", &S::atol, "absolute tolerance"),
+        key("rtol", &S::rtol, "relative tolerance of `check`; exact without").only_with({"check"}),
+        key("atol", &S::atol, "absolute tolerance").only_with({"check"}),
         key("lnc", &S::lnc, "cores that run the kernel: 1 or 2").up_to(2),
         key("core", &S::core, "the first").up_to(7),
         key("instances", &S::instances, "of the kernel, on the cores from there on").up_to(8),
