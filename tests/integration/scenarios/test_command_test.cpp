@@ -671,6 +671,107 @@ TEST_F(TestCommand, StepsOfBranchesThatUseTheDriverTakeTurns) {
     EXPECT_EQ(digest(), digest());
 }
 
+TEST_F(TestCommand, StepsOfBranchesGetTheDriverInTheOrderOfTheirStart) {
+    const auto how =
+        test(scenario("  - boot: {}\n"
+                      "  - together:\n"
+                      "      a:\n"
+                      "        - memset: {at: hbm0@16 MiB, size: 64 B, value: 1}\n"
+                      "        - memset: {at: hbm0@16 MiB, size: 64 B, value: 2}\n"
+                      "      b: [verify: {at: hbm0@16 MiB, size: 64 B, value: 1}]\n"));
+    EXPECT_EQ(how.status, 0) << how.output;
+}
+
+TEST_F(TestCommand, RuleExpectedWithACapturedBoundDoesNotFailTheRun) {
+    const auto how =
+        test(scenario("  - boot: {}\n"
+                      "  - copy: {from: host, to: axi@0x900000000000, size: 64 B}\n"
+                      "    fails: aborted\n"
+                      "expectations:\n"
+                      "  - peek: {register: chip0.udma0.M2S_Q_LENGTH, as: none}\n"
+                      "  - expect: {misuse: unmapped-destination, at_least: '${none}'}\n") +
+             " --misuse fail");
+    EXPECT_EQ(how.status, 0) << how.output;
+}
+
+TEST_F(TestCommand, MisuseOfAModuleThatDoesNotExistFails) {
+    const auto how =
+        test(scenario("  - boot: {}\n"
+                      "  - expect: {misuse: unmapped-destination, module: nowhere, equals: 0}\n"));
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("there is no module 'nowhere'"));
+}
+
+TEST_F(TestCommand, FailedSharedBootLeavesATraceAndAPlaceForEachScenario) {
+    const auto one = folder / "one.yaml", two = folder / "two.yaml";
+    std::ofstream(one) << "scenario: one\nboard: trn3-chip\nsteps:\n"
+                          "  - boot: {within: 1 us}\n  - wait: 1 us\n";
+    std::ofstream(two) << "# a line\nscenario: two\nboard: trn3-chip\nsteps:\n"
+                          "  - boot: {within: 1 us}\n  - wait: 2 us\n";
+    const auto together =
+        test(one + " " + two + " --json --digest --trace " + (folder / "t.txt")).output;
+    const auto list = nlohmann::json::parse(together);
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ(list[0]["line"], 4);
+    EXPECT_EQ(list[1]["line"], 5);
+    EXPECT_EQ(list[1]["file"], two);
+    EXPECT_EQ(list[0]["trace_digest"], list[1]["trace_digest"]);
+    EXPECT_NE(list[0]["trace_digest"], "0000000000000000");
+    const auto alone = test(two + " --json --digest").output;
+    EXPECT_EQ(nlohmann::json::parse(alone)[0]["trace_digest"], list[1]["trace_digest"]);
+    EXPECT_GT(contents(folder / "t.0.txt").size(), 100u);
+    EXPECT_EQ(contents(folder / "t.0.txt"), contents(folder / "t.1.txt"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "shared.t.0.txt"));
+}
+
+TEST_F(TestCommand, LimitsOfAScenarioDoNotEndTheOthers) {
+    const auto limited = [&](const std::string& name, const std::string& limit) {
+        const auto file = folder / (name + ".yaml");
+        std::ofstream(file) << "scenario: " << name << "\nboard: trn3-chip\n"
+                            << limit << "steps:\n  - boot: {}\n  - wait: 1 us\n";
+        return file + " ";
+    };
+    const auto how =
+        test(limited("short", "wall_limit: 1 ms\n") + limited("early", "time_limit: 1 ms\n") +
+             limited("small", "memory_limit: 16 MiB\n") + limited("usual", ""));
+    EXPECT_THAT(how.output, HasSubstr("pass  usual"));
+    EXPECT_THAT(how.output, HasSubstr("1 passed, 3 failed"));
+}
+
+TEST_F(TestCommand, TraceForAViewerHasTheDigestOfTheText) {
+    const auto file = scenario("  - boot: {}\n  - program: {file: add.trn, in: {x: 1}}\n");
+    std::filesystem::copy("scenarios/programs/add.trn", folder / "add.trn");
+    const auto digest = [&](const std::string& trace) {
+        return nlohmann::json::parse(
+            test(file + " --json --digest" + trace).output)[0]["trace_digest"];
+    };
+    const auto text = digest("");
+    EXPECT_NE(text, "0000000000000000");
+    EXPECT_EQ(digest(" --trace " + (folder / "t.perfetto-trace")), text);
+}
+
+TEST_F(TestCommand, KernelsOfACampaignHaveTheInputsOfTheirSeeds) {
+    const auto kernel = [&](const std::string& check) {
+        const auto file = folder / "k.yaml";
+        std::filesystem::create_directory_symlink(std::filesystem::absolute("scenarios/kernels"),
+                                                  folder / "kernels");
+        std::ofstream(file) << "scenario: k\nboard: trn3-chip\nseed: 5\nsteps:\n  - boot: {}\n"
+                               "  - kernel: {function: 'kernels/tiles.py:softmax', in: {x: "
+                               "'float32[128, 512] random(-4, 4)'}, check: {result0: '"
+                            << check << "'}}\n";
+        return file;
+    };
+    // The digest of the result with the scenario's seed, 5, is that of the campaign's run with it.
+    const auto told = test(kernel("digest(0000000000000000)")).output;
+    const auto at = told.find("the digest of result0 is ");
+    ASSERT_NE(at, told.npos) << told;
+    const auto digest = told.substr(at + 25, 16);
+    std::filesystem::remove(folder / "kernels");
+    const auto how = test(kernel("digest(" + digest + ")") + " --seeds 5..6");
+    EXPECT_THAT(how.output, HasSubstr("pass  k seed 5"));
+    EXPECT_THAT(how.output, HasSubstr("FAIL  k seed 6"));
+}
+
 TEST_F(TestCommand, FaultHitsTheRequestedNumberOfInstancesChosenBySeed) {
     const auto hit = [this](int seed, int some) {
         const auto file = folder / "f.yaml", trace = folder / "f.txt";
