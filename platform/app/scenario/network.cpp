@@ -139,14 +139,20 @@ std::vector<std::size_t> network::members(const pairs& group) {
     return {all.begin(), all.end()};
 }
 
+/// The data of a card in the current run: that of an earlier run does not pass for it.
+pattern network::data_of(std::size_t card) const {
+    return pattern(seed_ + card, fmt::format("{}", runs_));
+}
+
 /// Fills the source buffer of each pair: in the requester's chip for writes, in the partner's for
 /// reads.
 void network::fill(const pairs& group, const load& how) {
+    ++runs_;
     for (const auto& [from, to] : group) {
         const auto owner = how.operation == network_operation::write ? from : to;
         hosts_.run_each({cards_[owner].chip}, [&](std::size_t, device& on) {
             std::vector<std::uint8_t> bytes(how.block);
-            pattern(seed_ + owner).fill(bytes);
+            data_of(owner).fill(bytes);
             on.check(trn_window_write(on, 0, source, bytes.data(), bytes.size()));
         });
     }
@@ -232,7 +238,7 @@ void network::check(const pairs& group, const load& how) {
         hosts_.run_each({cards_[holder].chip}, [&, from = from](std::size_t, device& on) {
             std::vector<std::uint8_t> bytes(std::min(how.block, how.bytes));
             on.check(trn_window_read(on, 0, place.at(from), bytes.data(), bytes.size()));
-            if (const auto wrong = pattern(seed_ + owner).check(bytes))
+            if (const auto wrong = data_of(owner).check(bytes))
                 throw device_error(
                     TRN_PROTOCOL_ERROR,
                     fmt::format("data from {} to {} is wrong: {}", cards_[owner].name,

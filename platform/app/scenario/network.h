@@ -9,6 +9,7 @@
 
 #include "sw-stubs/driver/include/trn_rdma.h"
 #include "sw-stubs/host/host_set.h"
+#include "sw-stubs/host/pattern.h"
 
 namespace trn::scenario {
 
@@ -67,6 +68,7 @@ private:
     void use(std::size_t number, const trn_transport& transport);
     void meet(std::size_t number, const pairs& group);
     void fill(const pairs& group, const load& how);
+    pattern data_of(std::size_t card) const;
     /// `place`: offset of the data at its destination.
     std::uint32_t drive(std::size_t from, std::size_t to, const load& how, std::uint64_t place);
     static std::map<std::size_t, std::uint64_t> places(const pairs& group, const load& how);
@@ -75,6 +77,7 @@ private:
 
     host_set& hosts_;
     const std::uint64_t seed_;
+    std::uint64_t runs_ = 0;
     std::vector<card> cards_;
 };
 
