@@ -33,6 +33,7 @@ struct choices<initiator::kind> {
 namespace trn::scenario {
 
 std::optional<std::size_t> wanted_text::find(const std::string& in, scenario_context& ctx) const {
+    if (text.empty()) return std::nullopt;  // it would be found in every output
     if (!expression) {
         const auto at = in.find(text);
         return at == in.npos ? std::nullopt : std::optional(at + text.size());
@@ -47,8 +48,8 @@ wanted_text wanted_text_of(const reader& r, std::string_view key, std::string te
                            std::vector<std::string> names) {
     wanted_text wanted{std::move(text)};
     std::string fault;
-    if (wanted.text.empty() && r.has(key))
-        r.node().at(key).report(mistake::wrong_shape, "an empty text is in every output");
+    if (const auto value = r.node().find(key); value.is_scalar() && value.raw().empty())
+        value.report(mistake::wrong_shape, "an empty text is in every output");
     if (key == "matches") wanted.expression = expression::parse(wanted.text, fault);
     if (!fault.empty()) r.node().at(key).report(mistake::not_a_choice, fault);
     wanted.names = std::move(names);

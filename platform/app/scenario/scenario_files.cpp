@@ -430,7 +430,9 @@ void scenario_files::read_in_advance(const config::node& item, const scope& in, 
     read_item(item, trial, steps);
     expect_rules_of(steps, later);
     const auto found = std::exchange(problems_, {});
+    const auto inner = std::exchange(captured_, {});
     std::tie(problems_, captured_, kept_, steps_, file_bytes_, preparations_) = before;
+    captured_.insert(inner.begin(), inner.end());
     const auto is_of_keys = [](const diagnostic& one) {
         return one.code == mistake::missing_key || one.code == mistake::unknown_type ||
                one.code == mistake::unknown_key;

@@ -121,12 +121,24 @@ TEST_F(ScenarioFile, RefusesValuesThatCannotPass) {
          "  - expect: {misuse: TRN-RST-001, at_least: 2, at_most: 1}\n"                   // 18
          "  - peek: {space: s, address: 0, width: 3, equals: 0}\n"                        // 19
          "  - together: {}\n"                                                             // 20
-         "  - wait: ''\n");                                                               // 21
+         "  - wait: ''\n"                                                                 // 21
+         "  - expect_uart: {text: ''}\n"                                                  // 22
+         "  - expect: {printed: ''}\n"                                                    // 23
+         "  - verify: {at: hbm0, size: 0 B}\n"                                            // 24
+         "  - peek: {register: r, equals: 3, mask: 1}\n"                                  // 25
+         "  - finish_program: {name: p, check: {}}\n"                                     // 26
+         "  - finish_program: {name: p, check: y}\n"                                      // 27
+         "  - inject: {module: m, fault: f, with: 3}\n"                                   // 28
+         "  - expect_uart: {matches: '(.)(.)', as: [a, a]}\n"                             // 29
+         "  - mailbox: {metric: '" +
+         std::string(127, 'm') + "'}\n");  // 30
     EXPECT_THAT(
         mistakes(),
         ElementsAre("3:13:E22", "4:13:E22", "5:15:E22", "7:56:E22", "8:37:E22", "9:53:E22",
                     "10:37:E22", "11:64:E22", "12:28:E22", "13:18:E26", "14:28:E26", "15:40:E22",
-                    "16:30:E22", "17:71:E22", "18:57:E22", "19:41:E22", "20:15:E50", "21:11:E24"));
+                    "16:30:E22", "17:71:E22", "18:57:E22", "19:41:E22", "20:15:E50", "21:11:E24",
+                    "22:25:E8", "23:22:E8", "24:30:E22", "25:32:E22", "26:38:E50", "27:38:E8",
+                    "28:41:E8", "29:48:E35", "30:23:E22"));
 }
 
 TEST_F(ScenarioFile, ProgramSetsOfAllStepsFitIntoItsMemoryLimit) {
@@ -337,7 +349,9 @@ TEST_F(ScenarioFile, ChecksKeysOfStepsWithCapturesBeforeTheRun) {
          "  - expect: {register: r, eqauls: '${x}'}\n"                  // 5: unknown, and no bound
          "  - expct: {register: r, equals: '${x}'}\n"                   // 6
          "  - together: {a: [expect: {printed: a, equals: '${x}'}]}\n"  // 7
-         "  - wait: ${x}\n");                                           // 8: known at run time
+         "  - wait: ${x}\n"                                             // 8: known at run time
+         "  - together: {a: [wait: '${x}', peek: {register: r, as: y}]}\n"
+         "  - wait: ${y}\n");  // 10: captured inside
     EXPECT_THAT(mistakes(), ElementsAre("5:27:E11", "5:13:E9", "6:5:E10", "7:41:E11"));
 }
 
