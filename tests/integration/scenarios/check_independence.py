@@ -14,7 +14,7 @@ import yaml
 
 TRNVP = pathlib.Path(sys.argv[1]).resolve()
 SEQUENCES = {"start": {"steps": [{"boot": {}}]}, "bad": {"steps": [{"peek": {"register": "chip0.nowhere.X", "equals": 1}}]}}
-COMPARED = ("status", "step", "message", "file", "line", "column", "simulated_ns", "trace_digest", "figures")
+COMPARED = ("status", "step", "message", "place_file", "line", "column", "simulated_ns", "trace_digest", "figures")
 
 
 def step(draw):
@@ -48,7 +48,7 @@ def scenario(name, draw):
 def run(folder, *options):
     """The results by file and name."""
     done = subprocess.run([TRNVP, "test", "--json", "--digest", *options], cwd=folder, stdout=subprocess.PIPE, check=False)
-    return {(one["scenario_file"], one["name"]): {key: one[key] for key in COMPARED} for one in json.loads(done.stdout)}
+    return {(one["file"], one["name"]): {key: one[key] for key in COMPARED} for one in json.loads(done.stdout)}
 
 
 def traces(folder, options, problems):

@@ -714,7 +714,7 @@ TEST_F(TestCommand, FailedSharedBootLeavesATraceAndAPlaceForEachScenario) {
     ASSERT_EQ(list.size(), 2u);
     EXPECT_EQ(list[0]["line"], 4);
     EXPECT_EQ(list[1]["line"], 5);
-    EXPECT_EQ(list[1]["file"], two);
+    EXPECT_EQ(list[1]["place_file"], two);
     EXPECT_EQ(list[0]["trace_digest"], list[1]["trace_digest"]);
     EXPECT_NE(list[0]["trace_digest"], "0000000000000000");
     const auto alone = test(two + " --json --digest").output;
