@@ -73,6 +73,11 @@ TEST(TrnctlCommandLine, UsageErrorsExitWithStatus2AndASuggestion) {
     expect("--board trn3-sled coll --op all-gather-v --counts 1,2,3,4,", "an empty value");
     expect("--board trn3-sled coll --op all-gather-v --counts 1,,2,3,4", "an empty value");
     expect("--board trn3-sled coll --op all-gather-v --counts 1,2,3,-4", "--counts: ");
+    expect("--board trn3-sled coll --op permute --pairs 0-1,0-2", "rank 0 sends twice");
+    expect("--board trn3-sled coll --op permute --pairs 0-1,2-1", "rank 1 receives twice");
+    expect("--board trn3-sled coll --op permute --pairs 0-4", "there are ranks 0 to 3");
+    expect("--board trn3-sled coll --op permute --pairs 0-1,", "'' is not a pair of ranks");
+    expect("--board trn3-sled coll --op all-gather --pairs 0-1", "only a permute takes pairs");
     expect("--board trn3-sled coll --op all-gather --in sbuf", "is not a place");
     expect("--board trn3-sled coll --op all-gather --in sbuf0@4KiB", "--in: sbuf0@0x1000");
     expect("--board trn3-sled coll --op all-gather --out host", "in hbmN or sbufN");

@@ -406,10 +406,15 @@ TEST_F(ScenarioFile, ReportsTheLineOfMistakesInCollectives) {
          "  - collective: {op: all_reduce_v, size: 1 KiB}\n"                // 10: no such form
          "  - collective: {op: permute, size: 1 KiB, in: sbuf}\n"           // 11: no place
          "  - collective: {op: permute, size: 1 KiB, out: host}\n"          // 12: not of a chip
-         "  - collective: {op: permute, size: 1 KiB, in: sbuf0@4 KiB}\n");  // 13: an offset
+         "  - collective: {op: permute, size: 1 KiB, in: sbuf0@4 KiB}\n"    // 13: an offset
+         "  - collective: {op: all_reduce, size: 1 KiB, pairs: [0-1]}\n"    // 14: not a permute
+         "  - collective: {op: permute, size: 1 KiB, pairs: [0-x]}\n"       // 15: no pair
+         "  - collective: {op: permute, size: 1 KiB, in_place: true, in: sbuf0}\n"  // 16
+         "  - collective: {op: barrier, in_place: true}\n");  // 17: no buffers
     EXPECT_THAT(mistakes(),
                 ElementsAre("4:17:E9", "5:44:E8", "6:48:E24", "6:52:E24", "7:47:E11", "8:36:E11",
-                            "9:31:E11", "10:22:E26", "11:48:E26", "12:49:E26", "13:48:E26"));
+                            "9:31:E11", "10:22:E26", "11:48:E26", "12:49:E26", "13:48:E26",
+                            "14:47:E11", "15:51:E26", "16:44:E11", "17:31:E11"));
     EXPECT_EQ(problems.list()[4].message, "all-gather has equal blocks: give 'size', not 'counts'");
 }
 
