@@ -14,9 +14,10 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path without_links(const fs::path& file) {
+    const auto absolute = fs::absolute(file);  // weakly_canonical() keeps the new file "x" relative
     std::error_code unreadable;
-    const auto path = fs::weakly_canonical(file, unreadable);
-    return unreadable ? fs::absolute(file).lexically_normal() : path;
+    const auto path = fs::weakly_canonical(absolute, unreadable);
+    return unreadable ? absolute.lexically_normal() : path;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "platform/app/report_file.h"
 #include "platform/app/scenario/load.h"
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/file.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/netlist/boards.h"
 
@@ -29,14 +30,15 @@ namespace {
 
 /// Reads a board, and checks that its images exist. \throws config_error
 void check_board(const std::string& board, const std::vector<std::string>& set) {
-    for (const auto& image : images_of(load_board(board, kinds(), set)))
-        if (std::error_code unreadable; !fs::is_regular_file(find_firmware(image), unreadable)) {
-            diagnostic missing;
-            missing.code = mistake::unreadable_file;
-            missing.message =
-                fmt::format("there is no firmware '{}'", find_firmware(image).string());
-            throw config_error(missing);
-        }
+    for (const auto& image : images_of(load_board(board, kinds(), set))) {
+        const auto file = find_firmware(image);
+        note_input(file);
+        if (std::error_code unreadable; fs::is_regular_file(file, unreadable)) continue;
+        diagnostic missing;
+        missing.code = mistake::unreadable_file;
+        missing.message = fmt::format("there is no firmware '{}'", file.string());
+        throw config_error(missing);
+    }
 }
 
 /// Loads all scenarios, and checks each of their boards and images once. A file that was named

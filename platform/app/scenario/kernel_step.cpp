@@ -71,6 +71,9 @@ void kernel_source::read_kernel(const reader& r) {
     wanted.in = texts_in(r, "in");
     wanted.arg = texts_in(r, "arg");
     wanted.check = texts_in(r, "check");
+    note_inputs(wanted.folder, {{"function", function}});
+    note_inputs(wanted.folder, wanted.in);
+    note_inputs(wanted.folder, wanted.check);
     for (const auto* key : {"instances", "chips", "lnc"})
         if (r.has(key) && r.number(key) == 0)
             r.node().at(key).report(mistake::out_of_range, "at least 1 is needed");

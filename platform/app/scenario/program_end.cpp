@@ -5,6 +5,7 @@
 
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/config/file.h"
 
 namespace trn::scenario {
 
@@ -17,6 +18,12 @@ tensor_texts texts_in(const reader& r, std::string_view key) {
     if (texts.empty() && map.node().is_map())
         map.node().report(mistake::bad_count, "at least one name");
     return texts;
+}
+
+void note_inputs(const std::filesystem::path& folder, const tensor_texts& texts) {
+    for (const auto& [name, text] : texts)
+        for (const auto end : {text.size(), text.rfind(':')})
+            note_input(folder / text.substr(0, end));
 }
 
 void program_end::read_end(const reader& r) {

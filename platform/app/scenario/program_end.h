@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ namespace trn::scenario {
 
 /// The mapping {name: text} of a key, in the order of the file; empty without the key.
 tensor_texts texts_in(const reader& r, std::string_view key);
+
+/// Notes the files that texts name as inputs of the command: "x.npy", "x.npy:bfloat16",
+/// "make.py:function". Other texts have no effect.
+void note_inputs(const std::filesystem::path& folder, const tensor_texts& texts);
 
 /// The expected end of a program, and its time limit.
 struct program_end {

@@ -43,6 +43,7 @@ struct program_source {
 void program_source::read_program(const reader& r) {
     request.folder = std::filesystem::path(r.node().file()).parent_path();
     request.in = texts_in(r, "in");
+    note_inputs(request.folder, request.in);
     request.loading.core = core;
     request.loading.control = control;
     request.loading.completion = completion;
@@ -95,6 +96,7 @@ struct checked_end : program_end {
     void read_outcome(const reader& r) {
         read_end(r);
         outcome.check = texts_in(r, "check");
+        note_inputs(std::filesystem::path(r.node().file()).parent_path(), outcome.check);
         outcome.allowed = {.relative = rtol, .absolute = atol};
     }
 };

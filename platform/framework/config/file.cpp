@@ -22,7 +22,7 @@ namespace {
     throw file_error(std::strerror(error));
 }
 
-/// Files read so far, by device and inode, since a file may have several names.
+/// Files read so far or noted as inputs, by device and inode, since a file may have several names.
 std::set<std::pair<dev_t, ino_t>>& files_read() {
     static std::set<std::pair<dev_t, ino_t>> all;
     return all;
@@ -53,6 +53,12 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint
     text.resize(done);
     files_read().emplace(about.st_dev, about.st_ino);
     return text;
+}
+
+void note_input(const std::filesystem::path& file) {
+    struct stat about {};
+    if (stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode))
+        files_read().emplace(about.st_dev, about.st_ino);
 }
 
 void check_not_read(const std::filesystem::path& file) {

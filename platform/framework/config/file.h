@@ -17,7 +17,11 @@ struct file_error : std::runtime_error {
 /// have no size and may never end. \throws file_error
 std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint64_t limit);
 
-/// Call before opening `file` for writing: checks that this process has not read it, since an
+/// Notes that this command reads `file` later or in a child process, for check_not_read(). Does
+/// nothing if there is no such file.
+void note_input(const std::filesystem::path& file);
+
+/// Call before opening `file` for writing: checks that this command does not read it, since an
 /// output option with the name of an input would empty the user's program or board. \throws
 /// file_error with the file's name
 void check_not_read(const std::filesystem::path& file);

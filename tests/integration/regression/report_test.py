@@ -141,6 +141,29 @@ class Reports(trnvp_case):
         self.assertIn("this command reads it", self.run_trnvp("report", "merge", self.folder / "s", "--out",
                                                               self.folder / "s", status=2))
         self.assertEqual((self.folder / "s/run.jsonl").read_text(), record)
+        (self.folder / "s/run.jsonl").rename(self.folder / "s/run.jsonl.part")  # as a killed run leaves it
+        self.assertIn("this command reads it", self.run_trnvp("report", "merge", self.folder / "s", "--out",
+                                                              self.folder / "s", status=2))
+        self.assertTrue((self.folder / "s/run.jsonl.part").exists())
+
+    def test_outputs_overwrite_no_file_that_a_scenario_names(self):
+        (self.folder / "k.py").write_text("import nki\n\n\n@nki.jit\ndef f(x):\n    return x\n")
+        (self.folder / "x.npy").write_text("an array")
+        (self.folder / "own.img").write_text("an image")
+        kernel = self.scenario("k.yaml", "scenario: k\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
+                               "  - kernel: {function: 'k.py:f', in: {x: 'x.npy:bfloat16'}}\n")
+        image = self.scenario("i.yaml", "scenario: i\nboard: trn3-chip\nfirmware: own.img\nsteps:\n  - wait: 1 us\n")
+        for file, name in ((kernel, "k.py"), (kernel, "x.npy"), (image, "own.img")):
+            before = (self.folder / name).read_text()
+            for option in ("--trace", "--junit", "--coverage"):
+                said = self.run_trnvp("test", file, option, self.folder / name, status=2)
+                self.assertIn(f"{name}: this command reads it", said)
+            self.assertEqual((self.folder / name).read_text(), before)
+
+    def test_new_output_has_one_name_however_it_is_written(self):
+        file = self.scenario("w.yaml", "scenario: w\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
+        said = self.run_trnvp("test", file, "--html", "x", "--junit", "./x", status=2, cwd=self.folder)
+        self.assertIn("this file is --junit already", said)
 
     def test_rounds_until_a_failure_are_one_json_array(self):
         counter = self.folder / "rounds"
