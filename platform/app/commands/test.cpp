@@ -184,9 +184,10 @@ int run(const test_options& chosen) {
     auto all = read_scenarios(chosen);
     if (chosen.list) return list_runs(all.mine);
     check_outputs(chosen, all.mine);
-    if (chosen.slurm) return run_cluster(chosen, all);
+    if (chosen.slurm && !chosen.strict) return run_cluster(chosen, all);
     scenario::prepare(all.mine);
     if (chosen.strict) scenario::mistakes_of(all.mine).throw_if_any();
+    if (chosen.slurm) return run_cluster(chosen, all);
     std::optional<coverage> executed;  // coverage of all child processes
     if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all.mine));
     const bool passed = run_as_often_as_chosen(chosen, all);

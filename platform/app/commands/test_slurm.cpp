@@ -110,7 +110,7 @@ struct slurm_shard {
     std::string job = {};
     std::vector<fs::path> folders = {};  ///< one per attempt
     bool ended = false;
-    std::optional<clock::time_point> record_due = {};  ///< once its task has ended by itself
+    std::optional<clock::time_point> record_due = {};  ///< while its task has ended
 };
 
 class slurm_run {
@@ -222,7 +222,10 @@ void slurm_run::poll_states() {
         if (one.ended) continue;
         const auto found = states->find({one.job, one.part});
         const std::string state = found == states->end() ? "unknown" : found->second;
-        if (found == states->end() || regression::has_ended(state)) end(one, state);
+        if (found == states->end() || regression::has_ended(state))
+            end(one, state);
+        else
+            one.record_due = {};
     }
 }
 

@@ -241,6 +241,28 @@ class Reports(trnvp_case):
                               cwd=self.folder)
         self.assertRegex(said, r"(?s)pass  a .*shard 1 runs again .*FAIL  a\n.*\n0 passed, 1 failed\n")
 
+    def test_strict_submits_no_job_for_a_kernel_with_a_mistake(self):
+        self.fake_slurm("exit 1")
+        file = self.scenario("k.yaml", "scenario: k\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
+                             "  - kernel: {function: 'none.py:f'}\n")
+        said = self.run_trnvp("test", file, "--strict", "--slurm", "-j", "1", status=2, cwd=self.folder)
+        self.assertIn("k.yaml:5:24: E54", said)
+        self.assertFalse((self.folder / "fake/began").exists())
+
+    def test_shard_goes_on_when_slurm_does_not_list_it_for_a_moment(self):
+        """Twice, further apart than the delay in which a record may appear (20 s)."""
+        self.fake_slurm("exit 1")
+        fake = self.folder / "fake"
+        (fake / "sbatch").write_text("#!/bin/sh\nfor script; do :; done\n"
+                                     f"(SLURM_ARRAY_TASK_ID=1 sh \"$script\"; touch {fake}/ended) > /dev/null 2>&1 &\n"
+                                     f"date +%s > {fake}/began\necho 7\n")
+        (fake / "squeue").write_text(f"#!/bin/sh\nif test -e {fake}/ended; then echo 7 1 COMPLETED; exit; fi\n"
+                                     f"seconds=$(($(date +%s) - $(cat {fake}/began)))\n"
+                                     "if test $seconds -lt 2 || test $seconds -ge 23; then exit; fi\necho 7 1 RUNNING\n")
+        file = self.scenario("s.yaml", "scenario: s\nboard: trn3-chip\nsteps:\n  - client: {command: [sleep, '25']}\n")
+        said = self.run_trnvp("test", file, "--slurm", "-j", "1", cwd=self.folder)
+        self.assertIn("1 passed, 0 failed\n", said)
+
     def test_merge_refuses_what_is_no_record(self):
         self.assertIn("nothing", self.run_trnvp("report", "merge", self.folder / "nothing", "--out",
                                                 self.folder / "x", status=2))
