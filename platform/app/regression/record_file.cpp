@@ -17,6 +17,7 @@
 
 #include "platform/app/regression/fields.h"
 #include "platform/app/report_file.h"
+#include "platform/app/scenario/report.h"
 #include "platform/app/scenario/selection.h"
 #include "platform/framework/config/file.h"
 #include "platform/framework/config/json.h"
@@ -213,6 +214,10 @@ run_record run_of(const json& value, const std::string& place) {
     run_record run;
     run.build = line.text("build");
     run.options = line.text_or("options", "");
+    // Reports print them as part of a command for a shell.
+    if (!std::ranges::all_of(run.options,
+                             [](char c) { return c == ' ' || scenario::is_plain_in_shell(c); }))
+        line.refuse("options", "not words of a command line");
     run.started = static_cast<std::int64_t>(line.number("started", std::uint64_t{1} << 40));
     run.machine = line.text("machine");
     const auto& shard = line.list("shard", 2);

@@ -52,11 +52,13 @@ std::string in_quotes(std::string_view text) {
     return quoted + "'";
 }
 
+bool is_plain_in_shell(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           std::string_view(":,./_-=").find(c) != std::string_view::npos;
+}
+
 std::string shell_word(std::string_view text) {
-    const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               std::string_view(":,./_-=").find(c) != std::string_view::npos;
-    });
+    const bool plain = !text.empty() && std::ranges::all_of(text, is_plain_in_shell);
     return plain ? std::string(text) : in_quotes(text);
 }
 

@@ -37,6 +37,9 @@ std::string to_text(const description& run, const outcome& how);
 /// Quotes a word for a shell; as $'...' if it contains characters that are not printable.
 std::string in_quotes(std::string_view text);
 
+/// Whether a shell takes this character as itself.
+bool is_plain_in_shell(char c);
+
 /// The same, without quotation marks where none are needed.
 std::string shell_word(std::string_view text);
 

@@ -175,6 +175,16 @@ TEST_F(RecordFile, ErrorNamesFileLineAndKey) {
     EXPECT_THAT(refusal("[1]\n"), HasSubstr("run.jsonl:1: a JSON object was expected"));
 }
 
+TEST_F(RecordFile, OptionsAreWordsThatAShellTakesAsTheyAre) {
+    auto run = full();
+    run.options = " --misuse fail:TRN-DMA-001,ring-id-mismatch --timing functional";
+    EXPECT_EQ(refusal(to_text(run)), "");
+    for (const auto* other : {" ; touch x", " $(touch x)", "\x1b[31m", "\n"}) {
+        run.options = other;
+        EXPECT_THAT(refusal(to_text(run)), HasSubstr("'options'"));
+    }
+}
+
 TEST_F(RecordFile, FollowerReturnsEachResultOnce) {
     const auto run = full();
     record_follower follower(folder);
