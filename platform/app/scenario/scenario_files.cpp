@@ -190,6 +190,9 @@ void scenario_files::write_out(const config::node& item, const scope& in, std::v
     const auto& name = called.name;
     const auto found = sequences_.find(name);
     if (found == sequences_.end()) {
+        // The value that is captured may name a sequence.
+        if (in_advance_ && call.node().at("name").raw().find("${") != std::string_view::npos)
+            return;
         std::vector<std::string_view> known;
         for (const auto& [one, _] : sequences_) known.push_back(one);
         return call.node().report(mistake::unknown_type,
@@ -427,7 +430,9 @@ void scenario_files::read_in_advance(const config::node& item, const scope& in, 
     problems_ = {};
     captured_.clear();
     std::vector<step> steps;
+    const bool outer = std::exchange(in_advance_, true);
     read_item(item, trial, steps);
+    in_advance_ = outer;
     expect_rules_of(steps, later);
     const auto found = std::exchange(problems_, {});
     const auto inner = std::exchange(captured_, {});

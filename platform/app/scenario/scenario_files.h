@@ -86,7 +86,8 @@ private:
     std::uint64_t file_bytes_ = 0;  // of files that its steps hold
     std::vector<std::function<void()>> preparations_;
     std::set<std::string, std::less<>> captured_;  // names captured by the steps read so far
-    std::vector<std::string> kept_;                // snapshots taken by the steps read so far
+    bool in_advance_ = false;        // a step is read before the values that it uses are known
+    std::vector<std::string> kept_;  // snapshots taken by the steps read so far
     std::size_t steps_ = 0;
 };
 

@@ -355,6 +355,16 @@ TEST_F(ScenarioFile, ChecksKeysOfStepsWithCapturesBeforeTheRun) {
     EXPECT_THAT(mistakes(), ElementsAre("5:13:E9", "5:27:E11", "6:5:E10", "7:41:E11"));
 }
 
+TEST_F(ScenarioFile, CapturedValueMayNameASequence) {
+    read(head() +
+         "sequences:\n  gen5: {steps: [wait: 1 us]}\n"
+         "steps:\n"
+         "  - expect_uart: {matches: 'Gen(.)', as: x}\n"
+         "  - sequence: {name: 'gen${x}'}\n"
+         "  - sequence: {name: gen6, with: {x: '${x}'}}\n");  // 8
+    EXPECT_THAT(mistakes(), ElementsAre("8:15:E10"));
+}
+
 TEST_F(ScenarioFile, ExpectsRulesWithACapturedBound) {
     const auto all = read(head() +
                           "steps:\n"
