@@ -46,6 +46,12 @@ void send_line(int pipe, const nlohmann::json& message) {
     write_all(pipe, message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
+std::uint64_t resident_memory(pid_t process) {
+    std::uint64_t size = 0, pages = 0;
+    std::ifstream(fmt::format("/proc/{}/statm", process)) >> size >> pages;
+    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 std::string read_log(int file) {
     const auto size = std::max<off_t>(lseek(file, 0, SEEK_END), 0);
     const auto kept = std::min(size, log_kept);
@@ -104,9 +110,7 @@ double child::seconds() const {
 }
 
 std::uint64_t child::resident() const {
-    std::uint64_t size = 0, pages = 0;
-    std::ifstream(fmt::format("/proc/{}/statm", acting_)) >> size >> pages;
-    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    return resident_memory(acting_);
 }
 
 void child::kill(const listener& take) {

@@ -27,6 +27,9 @@ std::string read_log(int file);
 /// Releases the memory of the part of a log that read_log() omits, in large blocks.
 void trim_log(int file);
 
+/// Bytes of memory that a process has; 0: unknown.
+std::uint64_t resident_memory(pid_t process);
+
 /// A process forked from this one, with a log, and a pipe for lines to this process. It ends when
 /// its parent ends.
 class child {

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/mman.h>
 
 #include <charconv>
@@ -31,6 +30,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::seconds wall_limit{300};
+constexpr std::chrono::milliseconds limits_period{100};
 constexpr std::uint64_t max_file = 1 << 30;
 
 /// A temporary folder, removed by the destructor.
@@ -80,17 +80,28 @@ nlohmann::json json_of(const kernel_request& request, std::uint32_t cores) {
     return all;
 }
 
-void run_compiler(const fs::path& folder) {
+/// Waits for the end of the compiler. \throws kernel_error when it reaches a limit
+void wait_for_end(child_process& compiler, int output, std::uint64_t memory_limit) {
+    using clock = std::chrono::steady_clock;
+    const auto end = clock::now() + wall_limit;
+    while (!compiler.wait_for(limits_period)) {
+        if (clock::now() >= end)
+            throw kernel_error(
+                fmt::format("compiling took longer than {} s and was ended", wall_limit.count()));
+        if (resident_memory(compiler.pid()) > memory_limit)
+            throw kernel_error(fmt::format(
+                "compiling took more than {} MiB of memory and was ended", memory_limit >> 20));
+        trim_log(output);
+    }
+}
+
+void run_compiler(const fs::path& folder, std::uint64_t memory_limit) {
     const unique_fd output(memfd_create("output of trn-nki", MFD_CLOEXEC));
     const unique_fd no_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!output || !no_input) throw_errno("output of trn-nki");
     auto program = child_process::start_bound({compiler(), "prepare", folder.string()},
                                               {.input = no_input.get(), .output = output.get()});
-    if (!program.wait_for(wall_limit)) {
-        program.kill(SIGKILL);
-        throw kernel_error(
-            fmt::format("compiling took longer than {} s and was ended", wall_limit.count()));
-    }
+    wait_for_end(program, output.get(), memory_limit);
     const int status = program.wait().shell_status();
     if (status == 0) return;
     auto text = read_log(output.get());
@@ -152,7 +163,7 @@ prepared_kernel prepare_kernel(const kernel_request& request) {
     std::ofstream(folder / "request.json")
         << json_of(request, request.lnc)
                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    run_compiler(folder.path());
+    run_compiler(folder.path(), request.memory_limit);
     prepared_kernel made;
     try {
         const auto set = read_named_from(request.folder, read_file(folder / "set", max_file));

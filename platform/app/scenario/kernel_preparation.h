@@ -22,7 +22,8 @@ struct kernel_request {
     std::optional<std::string> generation = {};  ///< generation to use instead of that of `board`
     std::uint32_t lnc = 1, core = 0, instances = 1, chips = 1;
     std::uint64_t seed = 1;
-    bool is_exact = true;  ///< compare results without tolerance
+    std::uint64_t memory_limit = ~std::uint64_t{0};  ///< of the compiler; bytes resident
+    bool is_exact = true;                            ///< compare results without tolerance
     texts in = {}, arg = {}, check = {};
 };
 

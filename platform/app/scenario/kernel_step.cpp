@@ -106,6 +106,7 @@ void kernel_source::compile(std::uint64_t seed) const {
     auto all = wanted;
     all.board = compiled->in.board;
     all.seed = seed;
+    all.memory_limit = compiled->in.memory_limit;
     auto made = prepare_kernel(all);
     program_request request;
     request.set = std::move(made.set);

@@ -111,6 +111,15 @@ class Reports(trnvp_case):
         self.assertIn("step.yaml:4:5: E10", said)
         self.assertIn("1 passed, 1 failed", said)
 
+    def test_kernel_whose_compiling_takes_all_memory_costs_one_file(self):
+        (self.folder / "k.py").write_text("import time\nall = b'x' * (500 << 20)\nprint('x' * (80 << 20))\ntime.sleep(100)\n")
+        bad = self.scenario("bad.yaml", "scenario: bad\nboard: trn3-chip\nmemory_limit: 300 MiB\nsteps:\n"
+                            "  - boot: {within: 1 s}\n  - kernel: {function: 'k.py:f'}\n")
+        good = self.scenario("good.yaml", "scenario: good\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
+        said = self.run_trnvp("test", bad, good, status=1)
+        self.assertIn("bad.yaml:6:24: E54 k.py:f: compiling took more than 300 MiB of memory and was ended", said)
+        self.assertIn("1 passed, 1 failed", said)
+
     def test_characters_beyond_ascii_are_kept(self):
         file = self.scenario("c.yaml", "scenario: Größe \"\\x1b\"\nboard: trn3-chip\nmatrix: {n: [ü, ö]}\n"
                              "steps:\n  - wait: 1 us\n")
