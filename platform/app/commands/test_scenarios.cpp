@@ -112,6 +112,11 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
     if (!chosen.report.empty() && !chosen.fidelity_report.empty() &&
         chosen.fidelity_report.extension() != ".json")
         throw user_error("--report merges fidelity reports that end in .json");
+    if (std::error_code unreadable;
+        fs::exists(chosen.history, unreadable) && !fs::is_directory(chosen.history, unreadable))
+        throw user_error(fmt::format("--history {}: not a folder", chosen.history.string()));
+    // Read before the run, since its results could not be added to a damaged file.
+    if (!chosen.durations.empty()) regression::durations::read(chosen.durations);
     output_files files;
     std::set<std::string> scenarios;
     for (const auto& one : all)

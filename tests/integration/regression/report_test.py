@@ -169,6 +169,15 @@ class Reports(trnvp_case):
                 self.assertIn(f"{name}: this command reads it", said)
             self.assertEqual((self.folder / name).read_text(), before)
 
+    def test_history_and_durations_are_checked_before_the_run(self):
+        file = self.scenario("w.yaml", "scenario: w\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
+        other = self.folder / "other"
+        other.write_text("something else\n")
+        for option in ("--history", "--durations"):
+            said = self.run_trnvp("test", file, option, other, status=2)
+            self.assertNotIn("passed", said)
+            self.assertEqual(other.read_text(), "something else\n")
+
     def test_new_output_has_one_name_however_it_is_written(self):
         file = self.scenario("w.yaml", "scenario: w\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
         said = self.run_trnvp("test", file, "--html", "x", "--junit", "./x", status=2, cwd=self.folder)
