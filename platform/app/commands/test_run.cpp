@@ -100,7 +100,11 @@ regression::run_record local_run::run() {
         {.jobs = jobs,
          .fork = chosen_.share && chosen_.fidelity_report.empty() && chosen_.vcd.empty(),
          .on_progress = [&](const auto& now) { output_.show(now); },
-         .on_end = [&](std::size_t number, const auto& how) { ended(number, how); }},
+         .on_end = [&](std::size_t number, const auto& how) { ended(number, how); },
+         .on_shared_end =
+             [&](auto members) {
+                 scenario::divide_trace(members, [&](auto number) { return options_of(number); });
+             }},
         [&](auto& scenarios) {
             scenario::execute(
                 all_.mine, kinds(), [&](std::size_t number) { return options_of(number); },

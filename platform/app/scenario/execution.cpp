@@ -246,9 +246,11 @@ std::filesystem::path shared_trace(std::filesystem::path first, std::size_t memb
     return first;
 }
 
-/// Gives each member of a group that failed before its branch a trace of its own.
-void divide_trace(const std::filesystem::path& shared, std::span<const std::size_t> members,
+}  // namespace
+
+void divide_trace(std::span<const std::size_t> members,
                   const std::function<execution_options(std::size_t)>& options_of) {
+    const auto shared = shared_trace(options_of(members.front()).trace, members.size());
     if (shared.empty() || members.size() == 1) return;
     std::error_code lost;
     for (const auto number : members)
@@ -256,8 +258,6 @@ void divide_trace(const std::filesystem::path& shared, std::span<const std::size
                                    std::filesystem::copy_options::overwrite_existing, lost);
     if (!lost) std::filesystem::remove(shared, lost);
 }
-
-}  // namespace
 
 void execute(std::span<const scenario> all, const kind_list& kinds,
              const std::function<execution_options(std::size_t)>& options_of, group& scenarios) {
@@ -280,7 +280,6 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     if (!failure.empty()) {
         const auto digest = trace::digest();
         trace::close();
-        divide_trace(shared, members, options_of);
         return scenarios.report().failed(failure, now_ns(), digest);
     }
 

@@ -31,4 +31,9 @@ struct execution_options {
 void execute(std::span<const scenario> all, const kind_list& kinds,
              const std::function<execution_options(std::size_t)>& options_of, group& scenarios);
 
+/// Gives each member of a group that ended before its branch a trace of its own. Call it when the
+/// process of execute() has ended.
+void divide_trace(std::span<const std::size_t> members,
+                  const std::function<execution_options(std::size_t)>& options_of);
+
 }  // namespace trn::scenario

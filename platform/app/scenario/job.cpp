@@ -92,6 +92,7 @@ void job::finish(const std::function<void(std::size_t, const outcome&)>& report)
         result_.result = outcome::verdict::crashed;
         result_.message = "invalid response of the platform: " + damage_;
     }
+    if (!branched_ && ended_before_branch) ended_before_branch();
     for (auto held = branched_ ? running_.size() : 1; held > 0; --held) free_.give();
     for (const auto number : members_) report(number, result_);
 }

@@ -42,6 +42,8 @@ public:
     void finish(const std::function<void(std::size_t, const outcome&)>& report);
     /// Called with the outcome of a member.
     std::function<void(std::size_t, const outcome&)> member_ended;
+    /// Called when the process has ended without a branch.
+    std::function<void()> ended_before_branch = {};
 
 private:
     void receive(std::string_view line);

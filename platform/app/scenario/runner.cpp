@@ -240,6 +240,8 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
         auto one =
             std::make_unique<job>(groups[i], all[groups[i].front()], std::move(process), free);
         one->member_ended = ended;
+        if (how.on_shared_end && groups[i].size() > 1)
+            one->ended_before_branch = [&how, &group = groups[i]] { how.on_shared_end(group); };
         return one;
     };
     const auto ended_in_shared_step = [&](std::size_t number, const outcome& result) {

@@ -39,6 +39,8 @@ struct run_options {
     std::function<void(const run_progress&)> on_progress = {};  ///< called about ten times a second
     /// Called for each scenario as soon as it has ended.
     std::function<void(std::size_t, const outcome&)> on_end = {};
+    /// Called for scenarios that share steps when their process has ended in these.
+    std::function<void(std::span<const std::size_t>)> on_shared_end = {};
 };
 
 /// Runs each scenario in a child process; one with mistakes ends at once. Scenarios with the same

@@ -169,6 +169,15 @@ class Reports(trnvp_case):
                 self.assertIn(f"{name}: this command reads it", said)
             self.assertEqual((self.folder / name).read_text(), before)
 
+    def test_scenarios_that_end_in_a_shared_boot_have_a_trace_each(self):
+        text = "board: trn3-chip\nmatrix: {n: [1, 2]}\n%s\nsteps:\n  - boot: {within: %s}\n  - wait: '${n} us'\n"
+        for name, limit, within in (("killed", "memory_limit: 16 MiB", "1 s"), ("failed", "", "1 us")):
+            file = self.scenario(f"{name}.yaml", f"scenario: {name}\n" + text % (limit, within))
+            self.run_trnvp("test", file, "--trace", self.folder / f"{name}.txt", status=1)
+            self.assertEqual({one.name for one in self.folder.glob("*.txt")} - {"failed.0.txt", "failed.1.txt"},
+                             {"killed.0.txt", "killed.1.txt"})
+            self.assertTrue(name == "killed" or (self.folder / "failed.1.txt").exists())
+
     def test_history_and_durations_are_checked_before_the_run(self):
         file = self.scenario("w.yaml", "scenario: w\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
         other = self.folder / "other"
