@@ -46,6 +46,11 @@ die_to_die::die_to_die(sc_core::sc_module_name name, const config& cfg)
     regs_.on_write(reg::control, [this](register_access& a) { command(a.written); });
     for (const reg r : {reg::irq_status, reg::irq_enable})
         regs_.on_write(r, [this](register_access&) { update_irq(); });
+
+    SC_HAS_PROCESS(die_to_die);
+    SC_METHOD(revoke_pointers);
+    sensitive << trained_;
+    dont_initialize();
 }
 
 sc_time die_to_die::side::reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
@@ -120,6 +125,7 @@ void die_to_die::command(std::uint64_t written) {
     if (regs::control::train.get(written) != 0 && !up() && !training_asked_) {
         training_asked_ = true;
         trained_at_ = sc_core::sc_time_stamp() + cfg_.training_time;
+        trained_.notify(cfg_.training_time);
     }
     if (regs::control::clear_counters.get(written) != 0) clear_counters();
 }
@@ -148,6 +154,12 @@ void die_to_die::take_down() {
     update_irq();
     taken_down_ = true;
     training_asked_ = false;
+    trained_.cancel();
+    revoke_pointers();
+}
+
+/// Revokes pointers when the link goes down, and refusals when it is up again.
+void die_to_die::revoke_pointers() {
     from_die_0->invalidate_direct_mem_ptr(0, ~0ull);
     from_die_1->invalidate_direct_mem_ptr(0, ~0ull);
 }

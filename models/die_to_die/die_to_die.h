@@ -74,6 +74,7 @@ private:
     void update_irq();
     void clear_counters();
     void forget();
+    void revoke_pointers();
 
     const config cfg_;
     register_bank regs_;
@@ -81,6 +82,7 @@ private:
     std::array<side, 2> sides_;                    // by the target die
     bool taken_down_ = false, training_asked_ = false;
     sc_core::sc_time trained_at_;
+    sc_core::sc_event trained_{"trained"};
     unsigned corrupt_ = 0;
 };
 

@@ -100,7 +100,7 @@ bool flash::load(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
 
 /// Chip reset: aborts a running command; bytes that it has changed stay changed.
 void flash::clear() {
-    running_.operation = opcode::none;
+    if (running_.operation != opcode::none) end_command();
     finished_.cancel();
     regs_.reset();
     update_irq();
@@ -173,8 +173,13 @@ void flash::finish() {
         std::memset(bytes_.data() + running_.address / sector * sector, 0xff, sector);
     else
         program();
-    running_.operation = opcode::none;
+    end_command();
     raise(events::done.mask());
+}
+
+void flash::end_command() {
+    running_.operation = opcode::none;
+    window->invalidate_direct_mem_ptr(0, cfg_.size - 1);  // refusals end
 }
 
 /// NOR flash: programming can only clear bits.

@@ -70,6 +70,7 @@ private:
     void command(std::uint64_t written, const sc_core::sc_time& delay);
     bool acceptable(opcode wanted) const;
     void program();
+    void end_command();
     void raise(std::uint64_t events);
     void update_irq();
 

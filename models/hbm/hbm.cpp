@@ -53,8 +53,8 @@ hbm::hbm(sc_core::sc_module_name name, const config& cfg)
     regs_.on_write(reg::control, [this](register_access& a) { command(a.written); });
 
     SC_HAS_PROCESS(hbm);
-    SC_METHOD(finish_repair);
-    sensitive << repaired_;
+    SC_METHOD(advance);
+    sensitive << repaired_ << trained_;
     dont_initialize();
 }
 
@@ -184,7 +184,11 @@ void hbm::command(std::uint64_t written) {
     if (regs::control::train.get(written) != 0) {
         training_asked_ = true;
         trained_at_ = now + cfg_.training_time;
-        if (cfg_.needs_training) in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
+        if (cfg_.needs_training) {
+            in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
+            trained_.cancel();
+            trained_.notify(cfg_.training_time);
+        }
     }
     if (regs::control::repair.get(written) != 0 && repair_ == repair_state::pending) {
         repairing_ = true;
@@ -195,6 +199,11 @@ void hbm::command(std::uint64_t written) {
             regs_.set(counter, 0);
         update_error_line();
     }
+}
+
+void hbm::advance() {
+    if (trained_.triggered()) in->invalidate_direct_mem_ptr(0, cfg_.size - 1);  // refusals end
+    if (repaired_.triggered()) finish_repair();
 }
 
 void hbm::finish_repair() {
@@ -216,6 +225,7 @@ void hbm::forget() {
     training_asked_ = repairing_ = repair_will_fail_ = false;
     repair_ = repair_state::none;
     repaired_.cancel();
+    trained_.cancel();
     regs_.reset();
     regs_.set(reg::size_mib, cfg_.size >> 20);
     update_error_line();

@@ -92,6 +92,7 @@ private:
     void count_error(memory_error error, std::uint64_t offset);
     std::uint64_t status() const;
     void command(std::uint64_t written);
+    void advance();
     void finish_repair();
     void forget();
     void update_error_line();
@@ -109,7 +110,7 @@ private:
     sc_core::sc_time trained_at_;
     repair_state repair_ = repair_state::none;
     bool repairing_ = false, repair_will_fail_ = false;
-    sc_core::sc_event repaired_{"repaired"};
+    sc_core::sc_event repaired_{"repaired"}, trained_{"trained"};
 };
 
 }  // namespace trn

@@ -121,7 +121,7 @@ unsigned neuron_core::peek_engines(tlm::tlm_generic_payload& payload) {
 /// Access to SBUF or PSUM; the address is an offset in the aperture.
 void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    if (!armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
+    if (!pass_errors(payload)) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
@@ -286,7 +286,16 @@ bool neuron_core::pass_errors(tlm::tlm_command command, isa::location first, std
                         std::uint64_t{first.partition} * partition_bytes(first.space) +
                         first.offset);
     payload.set_data_length(length);
-    return armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); });
+    return pass_errors(payload);
+}
+
+/// Whether the access succeeds. When an error ends, its page may grant pointers again.
+bool neuron_core::pass_errors(const tlm::tlm_generic_payload& payload) {
+    const std::size_t armed = armed_.count();
+    const bool passes =
+        armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); });
+    if (armed_.count() < armed) aperture->invalidate_direct_mem_ptr(0, aperture_size - 1);
+    return passes;
 }
 
 bool neuron_core::is_memory(std::uint64_t offset) const {

@@ -196,9 +196,9 @@ bool neuron_link::request_pointer(unsigned source, tlm::tlm_generic_payload& pay
                                   tlm::tlm_dmi& dmi) {
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, 1);
-    if (go.refused != cause::none) return refuse_pointer(payload, dmi);
+    if (go.refused != cause::none) return refuse_pointer_to(source, payload, dmi);
     if (source < ports && go.to != to_chip) route::add(payload, transit_);
-    granted_[go.to] = static_cast<std::uint16_t>(granted_[go.to] | 1u << source);
+    asked_[go.to] = static_cast<std::uint16_t>(asked_[go.to] | 1u << source);
     payload.set_address(go.address);
     const bool granted = go.to == to_chip ? die_of(go.address)->get_direct_mem_ptr(payload, dmi)
                                           : port[go.to].ask_for_pointer(payload, dmi);
@@ -218,14 +218,22 @@ bool neuron_link::request_pointer(unsigned source, tlm::tlm_generic_payload& pay
     return granted;
 }
 
-/// Revokes the DMI pointers to `to` from all sources that have some. Each source is notified at
-/// most once, so that the recursion ends in a ring of chips.
+/// A change of any port or table may end the refusal.
+bool neuron_link::refuse_pointer_to(unsigned source, tlm::tlm_generic_payload& payload,
+                                    tlm::tlm_dmi& dmi) {
+    for (auto& sources_of : asked_)
+        sources_of = static_cast<std::uint16_t>(sources_of | 1u << source);
+    return refuse_pointer(payload, dmi);
+}
+
+/// Revokes the DMI pointers to `to`, and refusals, from all sources that have some. Each source is
+/// notified at most once, so that the recursion ends in a ring of chips.
 void neuron_link::revoke(unsigned to) {
-    const unsigned sources_granted = granted_[to];
-    granted_[to] = 0;
+    const unsigned asked = asked_[to];
+    asked_[to] = 0;
     constexpr std::uint64_t last = ~std::uint64_t{0};
     for (unsigned source = 0; source < sources; ++source) {
-        if ((sources_granted >> source & 1) == 0) continue;
+        if ((asked >> source & 1) == 0) continue;
         if (source < ports)
             port[source].revoke_pointers();
         else if (source < from_fabric)
@@ -268,12 +276,13 @@ unsigned neuron_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
 bool neuron_link::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_dmi& dmi) {
     if (behaviour_ == behaviour::good) return request_pointer(at.index(), payload, dmi);
-    return refuse_pointer(payload, dmi);
+    return refuse_pointer_to(at.index(), payload, dmi);
 }
 void neuron_link::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {
     revoke(at.index());
 }
 void neuron_link::link_changed(plug& at) {
+    revoke(at.index());
     raise(regs::irq_status::changed.set(0, std::uint64_t{1} << at.index()));
 }
 

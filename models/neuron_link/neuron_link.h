@@ -135,6 +135,7 @@ private:
     bool request_pointer(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void refuse(unsigned source, cause why, tlm::tlm_generic_payload& payload);
     void note_error(unsigned source, cause why, std::uint64_t address);
+    bool refuse_pointer_to(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void revoke(unsigned to);
     tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>& die_of(std::uint64_t address) {
         return axi[axi.size() > 1 ? address >> 47 & 1 : 0];
@@ -157,8 +158,8 @@ private:
     fabric_identity identity_{*this, ports, regs_, [this](std::uint64_t causes) { raise(causes); }};
     configuration_requests requests_{regs_, port, cfg_.completion_timeout,
                                      [this](std::uint64_t causes) { raise(causes); }};
-    // Per destination: bit mask of the sources with pointers.
-    std::array<std::uint16_t, ports + 1> granted_{};
+    // Per destination: bit mask of the sources that asked for pointers since the last revocation.
+    std::array<std::uint16_t, ports + 1> asked_{};
     transit_count transit_{*this};
     behaviour behaviour_ = behaviour::good;
     std::uint64_t errors_ = 0, timeouts_ = 0;  // numbers of accesses

@@ -135,6 +135,17 @@ TEST_F(DieToDieTest, LinkThatIsDownAnswersErrorsUntilTrained) {
     EXPECT_EQ(die_0.write<std::uint32_t>(0, 1), tlm::TLM_OK_RESPONSE);
 }
 
+TEST_F(DieToDieTest, EndOfTheTrainingRevokesRefusals) {
+    tlm::tlm_dmi dmi;
+    link.take_down();
+    EXPECT_FALSE(die_0.request_dmi(0, dmi));
+    control.write(regs::offset(reg::control), 1u);
+    EXPECT_EQ(die_0.invalidations, 1u);
+    sc_core::sc_start(link.settings().training_time + sc_time(1, sc_core::SC_NS));
+    EXPECT_EQ(die_0.invalidations, 2u);
+    EXPECT_TRUE(die_0.request_dmi(0, dmi));
+}
+
 struct UntrainedDieToDieTest : DieToDieTest {
     UntrainedDieToDieTest() : DieToDieTest({.needs_training = true}) {}
 };

@@ -118,6 +118,14 @@ TEST_F(FlashTest, RevokesItsDirectMemoryPointerDuringACommand) {
     EXPECT_EQ(reader.invalidations, 1u);
     EXPECT_FALSE(reader.request_dmi(0, dmi));
     sc_start(sc_time(50, SC_MS));
+    EXPECT_EQ(reader.invalidations, 2u);  // of the refusal
+    EXPECT_TRUE(reader.request_dmi(0, dmi));
+    command(command::opcode_erase_sector, 0);
+    EXPECT_FALSE(reader.request_dmi(0, dmi));
+    irq_out reset{"reset"};
+    reset.bind(dut.reset);
+    reset.set(true);
+    EXPECT_EQ(reader.invalidations, 4u);
     EXPECT_TRUE(reader.request_dmi(0, dmi));
 }
 

@@ -198,6 +198,18 @@ TEST_F(UntrainedHbmTest, AnswersErrorsUntilTrained) {
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
 }
 
+TEST_F(UntrainedHbmTest, EndOfTheTrainingRevokesRefusals) {
+    command(regs::control::train.mask());
+    const auto before = cpu.invalidations;
+    sc_core::sc_start(stack.settings().training_time / 2);
+    command(regs::control::train.mask());  // again: ends later
+    EXPECT_EQ(cpu.invalidations, before + 1);
+    sc_core::sc_start(stack.settings().training_time * 0.75);
+    EXPECT_EQ(cpu.invalidations, before + 1);
+    sc_core::sc_start(stack.settings().training_time);
+    EXPECT_EQ(cpu.invalidations, before + 2);
+}
+
 TEST_F(HbmTest, RepairEndsAfterItsTimeThoughNobodyReadsTheStatus) {
     stack.inject_error(memory_error::repairable, 0x3000);
     cpu.read(0x3000);

@@ -147,6 +147,18 @@ TEST_F(NeuronCoreTest, PagesWithErrorsRefuseDirectMemory) {
     EXPECT_EQ(dmi.get_dmi_ptr(), core.psum().data());
 }
 
+TEST_F(NeuronCoreTest, EndOfAnErrorRevokesRefusals) {
+    tlm::tlm_dmi dmi;
+    core.inject("sram_corrected", {{"offset", "4100"}});
+    EXPECT_FALSE(aperture.request_dmi(0x1800, dmi));
+    const auto before = aperture.invalidations;
+    aperture.read(0x1040);
+    EXPECT_EQ(aperture.invalidations, before);
+    aperture.read(0x1000);
+    EXPECT_EQ(aperture.invalidations, before + 1);
+    EXPECT_TRUE(aperture.request_dmi(0x1800, dmi));
+}
+
 TEST_F(NeuronCoreTest, ErrorsOutsideTheMemoryAreRefused) {
     EXPECT_THROW(core.inject("sram_parity", {}), fault_error);
     EXPECT_THROW(core.inject("sram_parity", {{"offset", "37748736"}}), fault_error);

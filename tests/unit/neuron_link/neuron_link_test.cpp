@@ -178,6 +178,30 @@ TEST_F(Neighbours, TableChangeRevokesDirectMemoryPointers) {
     EXPECT_EQ(one.by_window.invalidations, 1u);
 }
 
+TEST_F(Neighbours, EndOfARefusalRevokesIt) {
+    tlm::tlm_dmi dmi;
+    const auto refused = [&] { return !one.by_window.request_dmi(0, dmi); };
+    const auto now = [&] { return one.by_window.invalidations; };
+    one.set(reg::window, 0);
+    ASSERT_TRUE(refused());
+    auto before = now();
+    one.set(reg::window, valid);
+    EXPECT_GT(now(), before);
+    wire.inject("link_down", {});
+    ASSERT_TRUE(refused());
+    before = now();
+    wire.inject("link_up", {});
+    sc_core::sc_start(sc_time(1, sc_core::SC_SEC));
+    EXPECT_GT(now(), before);
+    EXPECT_FALSE(refused());
+    other.link.inject("mute", {});
+    ASSERT_TRUE(refused());
+    before = now();
+    other.link.inject("talk", {});
+    EXPECT_GT(now(), before);
+    EXPECT_FALSE(refused());
+}
+
 TEST_F(Neighbours, LinkDownInterruptsBothChipsAndAnswersErrors) {
     one.set(reg::irq_enable, 0xff'ffff);
     memory_port port(one.by_window.out);
