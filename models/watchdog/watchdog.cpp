@@ -26,7 +26,7 @@ void watchdog::define_registers() {
     for (const reg r : {reg::bark_time, reg::bite_time})
         regs_.on_write(r, [this, r](register_access& a) {
             if (locked()) return regs_.set(r, a.old);
-            barked_ = barked_ && bark_at() <= sc_time_stamp() + a.delay;
+            barked_ = barked_ && bark_at() <= paused_at_.value_or(sc_time_stamp() + a.delay);
             schedule();
         });
     regs_.on_write(reg::service, [this](register_access& a) {

@@ -143,6 +143,20 @@ TEST_F(WatchdogTest, PausesDuringAnAnnouncedSleep) {
     EXPECT_TRUE(bite.level());
 }
 
+TEST_F(WatchdogTest, BarkTimeAboveTheCountBarksAgainAlsoIfWrittenDuringAPause) {
+    start(100, 1000);
+    run(110);
+    write(reg::status, status::barked.mask());
+    fall_asleep();
+    run(10'000);
+    write(reg::bark_time, 500);  // the count is 110
+    awake.set(true);
+    run(389);
+    EXPECT_FALSE(bark.level());
+    run(2);
+    EXPECT_TRUE(bark.level());
+}
+
 TEST_F(WatchdogTest, CountsDuringAnUnannouncedSleep) {
     start(100, 200);
     awake.set(false);
