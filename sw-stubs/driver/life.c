@@ -40,7 +40,7 @@ void trn_destroy(trn_device* device) {
     if (!device) return;
     while (device->programs) trn_list_remove(device->programs);
     trn_user_rings_drop(device);
-    if (device->ready && !device->transport.kernel) trn_copies_stop(device, ~0u);
+    if (device->probed && !device->transport.kernel) trn_copies_stop(device, ~0u);
     if (device->map) trn_host_queues_drop(device, ~0u);
     trn_pod_drop(device);
     for (uint32_t core = 0; core < TRN_MAX_CORES; ++core)

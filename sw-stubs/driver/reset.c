@@ -144,8 +144,9 @@ static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint3
     device->ready = false;
     trn_status status = handshake(device, type, map);
     if (status != TRN_OK) return status;
-    /* A host-transfer engine outlives the reset of some of its cores. */
-    if (type == REQUEST_CORES) trn_copies_stop(device, cores);
+    /* A host-transfer engine outlives the reset of some of its cores, and an emulator may have no
+     * reset. */
+    trn_copies_stop(device, cores);
     /* After the reset only: until then running engines read their rings. */
     for (uint32_t core = 0; core < device->map->cores; ++core)
         if (cores >> core & 1) trn_ring_close(device, &device->copy_rings[core], TRN_ABORTED);

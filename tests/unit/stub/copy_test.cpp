@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -270,6 +271,50 @@ TEST_F(StubCopy, EndOfTheDeviceStopsCopiesThatRun) {
     trn_destroy(std::exchange(device, nullptr));
     EXPECT_EQ(base_of(0), idle);
     EXPECT_NE(base_of(1), busy);
+}
+
+TEST_F(StubCopy, EndOfADeviceThatIsNotReadyStopsCopiesThatRun) {
+    const auto base = fake_device::engine_base(128) + TRN_UDMA_M2S_Q_BASE_LO_OFFSET(0);
+    chip.rings_run = false;
+    ASSERT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_TIMED_OUT);
+    auto busy = chip.bar0[base];
+    ASSERT_EQ(trn_probe(device), TRN_OK);  // not reset afterwards
+    trn_destroy(std::exchange(device, nullptr));
+    EXPECT_NE(chip.bar0[base], busy);
+
+    fake_device hung;
+    const auto transport = hung.transport();
+    device = trn_create(&transport, nullptr);
+    hung.answer_resets();
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    ASSERT_EQ(trn_reset_device(device), TRN_OK);
+    hung.rings_run = false;
+    ASSERT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_TIMED_OUT);
+    busy = hung.bar0[base];
+    hung.on_write.clear();
+    ASSERT_EQ(trn_reset_device(device), TRN_TIMED_OUT);
+    trn_destroy(std::exchange(device, nullptr));
+    EXPECT_NE(hung.bar0[base], busy);
+}
+
+TEST(StubEmulator, ResetThatItLacksStopsCopiesThatRun) {
+    fake_device chip;
+    chip.revision = 240;
+    const auto transport = chip.transport();
+    trn_device* device = trn_create(&transport, nullptr);
+    chip.answer_resets();
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    ASSERT_EQ(trn_reset_device(device), TRN_OK);
+    chip.rings_run = false;
+    trn_job job = 0;
+    ASSERT_EQ(trn_submit(device, 0, 0x2000000, 0x1000000, 100, &job), TRN_OK);
+    chip.recording = true;
+    ASSERT_EQ(trn_reset_device(device), TRN_OK);
+    chip.recording = false;
+    const auto base = fake_device::engine_base(128) + TRN_UDMA_M2S_Q_BASE_LO_OFFSET(0);
+    const auto sets_base = [&](const auto& each) { return each.write && each.offset == base; };
+    EXPECT_EQ(std::ranges::count_if(chip.log, sets_base), 2);  // stopped, then set up again
+    trn_destroy(device);
 }
 
 TEST_F(StubCopy, AsynchronousJobsEndInOrderAndKeepTheirResult) {
