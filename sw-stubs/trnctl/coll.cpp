@@ -140,6 +140,20 @@ void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::
         print("# {} ranks more, none with a longer step\n", ranks.size() - chosen.size());
 }
 
+/// Refuses what the operation does not take, as scenarios do.
+void check_operation(const collective_request& request) {
+    const auto op = trn_coll_op_text(request.op);
+    if (request.op == TRN_COLL_BARRIER && request.in_place)
+        throw user_error("--in-place: a barrier has no buffers");
+    if (request.op != TRN_COLL_BROADCAST && request.root != 0)
+        throw user_error(fmt::format("--root: {} has no root", op));
+    const bool reduces = request.op == TRN_COLL_ALL_REDUCE ||
+                         request.op == TRN_COLL_REDUCE_SCATTER ||
+                         request.op == TRN_COLL_REDUCE_SCATTER_V;
+    if (!reduces && request.with != TRN_COLL_SUM)
+        throw user_error(fmt::format("--operator: {} does not reduce", op));
+}
+
 }  // namespace
 
 void coll(session& where, const coll_options& options, const output& out) try {
@@ -149,9 +163,12 @@ void coll(session& where, const coll_options& options, const output& out) try {
                                      trn_coll_op_text(request.op),
                                      trn_coll_algorithm_text(request.algorithm),
                                      fmt::join(algorithms_of(request.op), ", ")));
+    check_operation(request);
     const auto chips = chosen_chips(options.ranks, where.chips().size());
     if (chips.size() < 2)
-        throw user_error("a collective needs two chips: a board such as trn3-sled");
+        throw user_error(where.chips().size() < 2
+                             ? "a collective needs two chips: a board such as trn3-sled"
+                             : "--ranks: a collective needs two chips");
     try {
         collective_counts(request, chips.size());
     } catch (const device_error& wrong) {

@@ -281,14 +281,16 @@ private:
         auto* sub = add("coll", "a collective over the chips, by the firmware of their cores",
                         [this](session& s) { run_coll(s); });
         add_choice<trn_coll_op>(sub, "--op", asked.op, "which")->required();
-        add_size(sub, "--bytes", asked.bytes, "of the larger buffer of a rank (1MiB)");
+        auto* bytes =
+            add_size(sub, "--bytes", asked.bytes, "of the larger buffer of a rank (1MiB)");
         const auto set_counts = [&asked](const std::string& text) {
             asked.counts = counts_of(text);
         };
         sub->add_option_function<std::string>(
                "--counts", set_counts,
                "elements of each rank's block, such as 8,0,5 (-v operations)")
-            ->type_name("N,N,...");
+            ->type_name("N,N,...")
+            ->excludes(bytes);
         const auto set_pairs = [&asked](const std::string& text) { asked.pairs = pairs_of(text); };
         sub->add_option_function<std::string>(
                "--pairs", set_pairs,

@@ -78,6 +78,11 @@ TEST(TrnctlCommandLine, UsageErrorsExitWithStatus2AndASuggestion) {
     expect("--board trn3-sled coll --op permute --pairs 0-4", "there are ranks 0 to 3");
     expect("--board trn3-sled coll --op permute --pairs 0-1,", "'' is not a pair of ranks");
     expect("--board trn3-sled coll --op all-gather --pairs 0-1", "only a permute takes pairs");
+    expect("--board trn3-sled coll --op all-gather-v --counts 1,2,3,4 --bytes 4KiB", "--bytes");
+    expect("--board trn3-sled coll --op all-reduce --ranks 2", "--ranks: a collective needs two");
+    expect("--board trn3-sled coll --op barrier --in-place", "a barrier has no buffers");
+    expect("--board trn3-sled coll --op all-gather --root 2", "all-gather has no root");
+    expect("--board trn3-sled coll --op all-to-all --operator max", "all-to-all does not reduce");
     expect("--board trn3-sled coll --op all-gather --in sbuf", "is not a place");
     expect("--board trn3-sled coll --op all-gather --in sbuf0@4KiB", "--in: sbuf0@0x1000");
     expect("--board trn3-sled coll --op all-gather --out host", "in hbmN or sbufN");
