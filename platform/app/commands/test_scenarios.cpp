@@ -108,6 +108,26 @@ fs::path file_of_run(const fs::path& file, std::size_t number, std::size_t runs)
     return numbered;
 }
 
+namespace {
+
+/// Keeps the files of --report; an option may name the one of its own kind.
+void keep_report(const test_options& chosen, output_files& files) {
+    const std::pair<const char*, fs::path> names[]{{"run.jsonl", {}},
+                                                   {"run.jsonl.part", {}},
+                                                   {"index.html", {}},
+                                                   {"digests.txt", {}},
+                                                   {"figures.csv", {}},
+                                                   {"report.xml", chosen.junit},
+                                                   {"coverage.info", chosen.coverage},
+                                                   {"fidelity.json", chosen.fidelity_report}};
+    for (const auto& [name, same_kind] : names)
+        if (const auto file = chosen.report / name;
+            file.lexically_normal() != same_kind.lexically_normal())
+            files.keep(file, "of --report");
+}
+
+}  // namespace
+
 void check_outputs(const test_options& chosen, const std::vector<scenario::scenario>& all) {
     if (!chosen.report.empty() && !chosen.fidelity_report.empty() &&
         chosen.fidelity_report.extension() != ".json")
@@ -123,8 +143,7 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
         if (scenarios.insert(one.file).second) files.keep(one.file, "a scenario");
     // An input and an output.
     if (!chosen.durations.empty()) files.keep(chosen.durations, "--durations");
-    for (const auto* name : {"run.jsonl", "run.jsonl.part", "index.html"})
-        if (!chosen.report.empty()) files.keep(chosen.report / name, "of --report");
+    if (!chosen.report.empty()) keep_report(chosen, files);
     const auto add = [&](const char* option, const fs::path& file) {
         files.add(option, file);
         check_report(file);

@@ -146,6 +146,10 @@ class Reports(trnvp_case):
                 self.assertIn("already", said)
             self.assertFalse(x.exists())
         self.run_trnvp("test", *runs, "--report", self.folder / "s")
+        for option, name in (("--trace", "report.xml"), ("--coverage", "digests.txt"), ("--junit", "coverage.info")):
+            said = self.run_trnvp("test", runs[0], "--report", self.folder / "s", option, self.folder / "s" / name, status=2)
+            self.assertIn("this file is of --report already", said)
+        self.run_trnvp("test", *runs, "--report", self.folder / "s", "--junit", self.folder / "s/report.xml")
         record = (self.folder / "s/run.jsonl").read_text()
         self.assertIn("this command reads it", self.run_trnvp("report", "merge", self.folder / "s", "--out",
                                                               self.folder / "s", status=2))
