@@ -300,6 +300,7 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
             domain.sum_of_all(first, sums.back());
         } else {
             part.block = block_length() * trn_coll_type_bytes(config_.type);
+            domain.first_owner_ = owner / ranks * ranks;
             domain.sum(owner % ranks, first, sums.back());
         }
     }
@@ -312,8 +313,9 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
 std::pair<std::uint64_t, std::uint64_t> collective_reference::summed_block(
     std::uint32_t owner, std::uint64_t element) const {
     if (config_.op == TRN_COLL_REDUCE_SCATTER_V)
-        return {std::accumulate(config_.counts, config_.counts + owner, std::uint64_t{0}),
-                config_.counts[owner]};
+        return {std::accumulate(config_.counts, config_.counts + first_owner_ + owner,
+                                std::uint64_t{0}),
+                config_.counts[first_owner_ + owner]};
     const auto block = block_length();
     return {element / block * block, block};
 }

@@ -53,8 +53,9 @@ private:
     std::uint32_t source_of(std::uint32_t rank) const;
 
     const trn_coll_config& config_;
-    trn_coll_grid grid_{};          // of doubling and halving
-    std::uint32_t first_rank_ = 0;  // of the whole: rank 0 of a domain
+    trn_coll_grid grid_{};           // of doubling and halving
+    std::uint32_t first_rank_ = 0;   // of the whole: rank 0 of a domain
+    std::uint32_t first_owner_ = 0;  // of the counts: rank 0 of the domain that owns a block
 };
 
 }  // namespace trn
