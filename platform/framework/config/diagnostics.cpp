@@ -18,7 +18,7 @@ constexpr std::size_t max_diagnostics = 100;
 constexpr std::size_t widest_excerpt = 160;
 constexpr std::size_t max_known_words = 24;
 constexpr std::size_t longest_shown = 2000;
-constexpr std::size_t longest_kept = 10'000;  // a message, or the line of a mistake
+constexpr std::size_t longest_kept = 10'000;  // of a message, or of the line around a mistake
 
 constexpr std::array rows{
     mistake_row{mistake::unreadable_file, "a file cannot be read"},
@@ -158,7 +158,7 @@ std::string diagnostic::text() const {
         return out;
     }
     const auto [shown, at] =
-        excerpt(source_line, static_cast<std::size_t>(std::max(column, 1) - 1));
+        excerpt(source_line, static_cast<std::size_t>(std::max(column, 1) - 1) - skipped);
     const std::string_view view = shown;
     const auto indent = cells(view.substr(0, std::min(at, view.size())));
     const auto marked = view.substr(std::min(at, view.size()), static_cast<std::size_t>(length));
@@ -184,7 +184,12 @@ void diagnostics::add(diagnostic one) {
     if (list_.size() >= max_diagnostics) return;
     if (one.message.size() > longest_kept)
         one.message = one.message.substr(0, longest_kept) + "...";
-    if (one.source_line.size() > longest_kept) one.source_line.clear();
+    if (one.source_line.size() > longest_kept) {
+        const auto column = static_cast<std::size_t>(std::max(one.column, 1)) - 1;
+        one.skipped = std::min(column, one.source_line.size());
+        one.skipped -= std::min(one.skipped, longest_kept / 2);
+        one.source_line = one.source_line.substr(one.skipped, longest_kept);
+    }
     list_.push_back(std::move(one));
 }
 

@@ -91,6 +91,7 @@ struct diagnostic {
     std::string source_line;
     int length = 0;  ///< number of carets
     std::string suggestion;
+    std::size_t skipped = 0;  ///< bytes of a long line before those that source_line keeps
 
     /// The text for a terminal: place, code and message; the source line; carets and suggestion.
     std::string text() const;

@@ -166,9 +166,11 @@ TEST_F(CommandLine, OnlyRegularFilesOfBoundedSizeAreRead) {
         for (const std::string option : {"--firmware ", "--set firmware=", "--set boot_rom="})
             expect("timeout 20 " + chip + option + file, 2, file);
         expect("timeout 20 " + trnvp + " exec " + file, 2, file);
-        if (file != folder_.text())
-            for (const std::string command : {" run ", " test ", " replay "})
+        if (file != folder_.text()) {
+            for (const std::string command : {" run ", " test --strict ", " replay "})
                 expect("timeout 20 " + trnvp + command + file, 2, file);
+            expect("timeout 20 " + trnvp + " test " + file, 1, file);
+        }
         expect("timeout 20 " + own_chip + "coll --op barrier --table " + file, 2, file);
         expect("timeout 20 " + chip + "--control-tcp 127.0.0.1:0 --token-file " + file, 2, file);
         expect("timeout 20 " + trnctl + " --connect x:1 --token-file " + file + " info", 2, file);

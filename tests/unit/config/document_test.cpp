@@ -241,11 +241,17 @@ TEST(Document, CollectsEveryMistakeOfAFileInOrder) {
 }
 
 TEST(Document, QuotesAnExcerptOfAVeryLongLine) {
-    const auto list = mistakes("v: [" + std::string(10'000, ' ') + "x]\n",
-                               [](config::node root) { root.require<std::vector<int>>("v"); });
-    ASSERT_EQ(list.size(), 1u);
-    EXPECT_LT(list[0].text().size(), 500u);
-    EXPECT_THAT(list[0].text(), HasSubstr("x]\n"));
+    for (const std::size_t before : {0, 1'000, 10'000, 100'000})
+        for (const std::size_t after : {0, 100'000}) {
+            const auto list =
+                mistakes("v: [" + std::string(before, ' ') + "x]" + std::string(after, ' ') + "\n",
+                         [](config::node root) { root.require<std::vector<int>>("v"); });
+            ASSERT_EQ(list.size(), 1u);
+            EXPECT_LT(list[0].text().size(), 500u);
+            EXPECT_LT(list[0].source_line.size(), 20'000u);
+            EXPECT_THAT(list[0].text(), HasSubstr("x]"));
+            EXPECT_THAT(list[0].text(), HasSubstr(":1:" + std::to_string(before + 5)));
+        }
 }
 
 TEST(Diagnostics, DocumentationListsEveryCode) {
