@@ -18,7 +18,8 @@ struct program_collective {
 
     /// "all_reduce product -> sum S[30] channels=1": the operation, the tensors, and the semaphore
     /// to which each channel adds 1 at the end of a run. Options: algorithm, operator, root,
-    /// channels, lanes, limit_us. From a tensor to itself it is in place. \throws std::runtime_error
+    /// channels, lanes, limit_us. From a tensor to itself it is in place. \throws
+    /// std::runtime_error
     static program_collective read(const std::string& text);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of tohost is RAM but for that word: misaligned, atomic and conditional stores. Exits with
-// 2^32, which has no low bits; with a small code when something is wrong.
+// The page of tohost is RAM but for that word: misaligned, atomic and conditional stores. Exits
+// with 2^32, which has no low bits; with a small code when something is wrong.
 #include <stdint.h>
 
 extern volatile uint64_t tohost;
@@ -25,10 +25,7 @@ int main(void) {
                      : "r"(page + 64), "r"(value)
                      : "memory");
     if (failed || load(page + 64) != value) return 4;
-    __asm__ volatile("amoadd.d %0, %2, (%1)"
-                     : "=&r"(old)
-                     : "r"(page + 64), "r"(1ul)
-                     : "memory");
+    __asm__ volatile("amoadd.d %0, %2, (%1)" : "=&r"(old) : "r"(page + 64), "r"(1ul) : "memory");
     if (old != value || load(page + 64) != value + 1) return 5;
     tohost = (uint64_t)1 << 33 | 1;
     for (;;) {
