@@ -14,7 +14,7 @@ namespace trn {
 
 /// The control methods `snapshot`, `restore` and `snapshots`: named states of a running platform
 /// (doc/decisions/0014). Clients stay connected: the restored process takes over their sockets,
-/// the output that nobody has read yet, and the recording of events.
+/// unread output, and the recording of events.
 class states {
 public:
     struct config {

@@ -110,7 +110,7 @@ fs::path file_of_run(const fs::path& file, std::size_t number, std::size_t runs)
 
 namespace {
 
-/// Keeps the files of --report; an option may name the one of its own kind.
+/// Reserves the files of --report. An option may name the file of its own report format.
 void keep_report(const test_options& chosen, output_files& files) {
     const std::pair<const char*, fs::path> names[]{{"run.jsonl", {}},
                                                    {"run.jsonl.part", {}},

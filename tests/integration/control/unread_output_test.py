@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Standard output that nobody reads does not stop a platform."""
+"""Unread standard output does not stop a platform."""
 import fcntl
 import json
 import os
@@ -51,7 +51,7 @@ class UnreadOutput(unittest.TestCase):
                 with self.connect(platform) as control:
                     how = control.wait(condition="ready", wall_limit=120)
                     self.assertEqual(how["reason"], "condition")
-                    # More than a pipe of 4 KiB, of which nobody reads.
+                    # More than the 4 KiB of an unread pipe.
                     for _ in range(200):
                         control.call("bus_write", space="chip0.management.uart.in", address=0, value=ord("x"))
                 platform.send_signal(signal.SIGTERM)
@@ -96,7 +96,7 @@ class UnreadOutput(unittest.TestCase):
             control.wait(condition="ready", wall_limit=120)
         platform.send_signal(signal.SIGTERM)
         self.assertEqual(platform.wait(30), 1)
-        self.assertRegex((self.folder / "log").read_text(), r"trnvp: \d+ bytes of standard output were dropped: nobody read")
+        self.assertRegex((self.folder / "log").read_text(), r"trnvp: \d+ bytes of standard output were dropped: they were not read")
 
     def test_json_line_at_the_end_is_complete(self):
         platform, reader = self.start("run", "trn3-chip", "--until", "ready", "--json")

@@ -127,7 +127,7 @@ TEST_F(StandardStreams, DroppedTextIsCountedOnce) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     const auto sentence = streams.finish(std::chrono::milliseconds(10));
     EXPECT_EQ(sentence,
-              "12288 bytes of standard output and standard error were dropped: nobody read them");
+              "12288 bytes of standard output and standard error were dropped: they were not read");
     EXPECT_EQ(streams.finish(std::chrono::milliseconds(10)), sentence);
 }
 

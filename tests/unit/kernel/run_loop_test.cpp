@@ -48,7 +48,7 @@ class stuck_queue : public sc_module, public trn::describes_wait {
 public:
     explicit stuck_queue(sc_module_name name) : sc_module(name) {}
     std::optional<std::string> describe_wait() const override {
-        return "descriptors that nobody posts";
+        return "descriptors from the host";
     }
 };
 
@@ -437,7 +437,7 @@ TEST(RunLoopTest, StallNamesEveryWaiterAndItsCondition) {
     const auto reason = loop.run(g);
     EXPECT_EQ(reason.cause, stop_reason::kind::stalled);
     EXPECT_NE(reason.text.find("--until waits for ready"), std::string::npos) << reason.text;
-    EXPECT_NE(reason.text.find("queue waits for descriptors that nobody posts"), std::string::npos);
+    EXPECT_NE(reason.text.find("queue waits for descriptors from the host"), std::string::npos);
 }
 
 TEST(RunLoopTest, AttachedHostPreventsAStall) {

@@ -245,7 +245,7 @@ std::string standard_streams::finish(std::optional<std::chrono::milliseconds> li
         if (of_this != 0) names.push_back(each->name());
     }
     if (names.empty()) return {};
-    return fmt::format("{} bytes of {} were dropped: nobody read them", dropped,
+    return fmt::format("{} bytes of {} were dropped: they were not read", dropped,
                        fmt::join(names, " and "));
 }
 
