@@ -26,17 +26,13 @@ def check(call: Any, view: NkiTensor) -> None:
     if is_refused:
         raise KernelError(f"nisa.{call.operation}: {view!r} cannot be an operand with an index tile", "2.4")
     _index(call, view)
-    start = _start(view.indirection.index)
-    wanted = _start(view) if name != "dst" else _of_destination(call, start)
+    start = view.indirection.index.start_partition
+    wanted = view.start_partition if name != "dst" else _of_destination(call, start)
     if start % 32 or start != wanted:
         raise KernelError(f"nisa.{call.operation}: the index tile of {name} starts at partition {start}; it must start at "
                           f"{wanted}, a multiple of 32", "2.4")
     if call.engine is engine.tensor:
         _on_tensor(call, name, view)
-
-
-def _start(view: NkiTensor) -> int:
-    return view.partition + (view.storage.address[0] if view.storage.address else 0)
 
 
 def _index(call: Any, view: NkiTensor) -> None:
@@ -54,12 +50,12 @@ def _index(call: Any, view: NkiTensor) -> None:
 
 def _of_destination(call: Any, own: int) -> int:
     if call.engine is engine.tensor:
-        return _start(call.arguments["stationary"])
+        return call.arguments["stationary"].start_partition
     source = next((call.arguments[name] for name in _SOURCES if isinstance(call.arguments.get(name), NkiTensor)), None)
     if source is not None and source.buffer is sbuf and not _has_index_tile(source):
-        return _start(source)
+        return source.start_partition
     if source is not None and source.buffer is psum and _has_index_tile(source):
-        return _start(source.indirection.index)
+        return source.indirection.index.start_partition
     return own
 
 

@@ -72,7 +72,7 @@ def _result(call: Any, dst: Any, columns: int, count: int) -> None:
     if dst.shape[0] != columns or dst.free_size != count:
         raise KernelError(f"nisa.{call.operation}: the result is [{columns}, {count}]; dst is {dst!r}", "4.1")
     if call.generation.number < 4 and dst.storage.address is not None:
-        start = dst.storage.address[1] + dst.element * dst.dtype.itemsize
+        start = dst.start_byte
         if start // PSUM_BANK_BYTES != (start + count * dst.dtype.itemsize - 1) // PSUM_BANK_BYTES:
             raise KernelError(f"nisa.{call.operation}: dst crosses PSUM banks", "2.1")
 
@@ -112,9 +112,9 @@ def _rows_and_columns(call: Any) -> None:
 
 def _starts_at(call: Any, name: str, wanted: int) -> None:
     found = call.arguments[name]
-    first = found.partition + (found.storage.address[0] if found.storage.address else 0)
-    if first != wanted:
-        raise KernelError(f"nisa.{call.operation}: {name} starts at partition {first}; its tile of the array at {wanted}", "4.1")
+    if found.start_partition != wanted:
+        raise KernelError(f"nisa.{call.operation}: {name} starts at partition {found.start_partition}; its tile of the array at "
+                          f"{wanted}", "4.1")
 
 
 def _nc_matmul_mx(call: Any) -> None:

@@ -35,7 +35,7 @@ def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
     if partitions > 1 and found.strides[0] != found.pitch:
         raise KernelError(f"nisa.{call.operation}: {name} takes every {found.strides[0] // found.pitch}th partition; an "
                           "operand is a run of partitions", "2.2")
-    start = found.partition + (found.storage.address[0] if found.storage.address else 0)
+    start = found.start_partition
     if start and (partitions > 64 or start % (64 if partitions > 32 else 32)):
         steps = "0" if partitions > 64 else "0 or 64" if partitions > 32 else "0, 32, 64 or 96"
         raise KernelError(f"nisa.{call.operation}: {name} has {partitions} partitions from {start}; "
@@ -66,13 +66,10 @@ def _pattern(call: Any, name: str, found: NkiTensor) -> None:
 
 
 def place(call: Any, name: str, found: NkiTensor) -> None:
-    """Checks the alignment of a start, as far as it is known before the run (2.1, 20.16)."""
-    size = found.dtype.itemsize
-    alignment = max(4, size) if found.buffer is psum else size
-    byte = found.element * size + (found.storage.address[1] if found.storage.address else 0)
-    if byte % alignment:
-        raise KernelError(f"nisa.{call.operation}: {name} starts at byte {byte} of a partition; elements of {found.dtype} in "
-                          f"{found.buffer.value.upper()} start at multiples of {alignment}", "2.1")
+    """Checks the alignment of a start, as far as it is known before the run."""
+    if found.start_byte % found.start_alignment:
+        raise KernelError(f"nisa.{call.operation}: {name} starts at byte {found.start_byte} of a partition; elements of "
+                          f"{found.dtype} in {found.buffer.value.upper()} start at multiples of {found.start_alignment}", "2.1")
 
 
 def optional_tile(call: Any, name: str) -> NkiTensor | None:

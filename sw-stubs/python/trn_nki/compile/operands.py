@@ -113,8 +113,7 @@ class Operands:
     @staticmethod
     def is_legal(view: NkiTensor) -> bool:
         """Whether engines can address the partitions of a tile (2.2)."""
-        start = view.partition + (view.storage.address[0] if view.storage.address else 0)
-        count = view.shape[0]
+        start, count = view.start_partition, view.shape[0]
         return start == 0 or (count <= 64 and start % (64 if count > 32 else 32) == 0)
 
     def pattern(self, view: NkiTensor) -> Pattern:

@@ -139,11 +139,10 @@ class DynamicMemory(Memory):
     def _check_start(self, view: NkiTensor, extra: int) -> None:
         """The start of a PSUM operand with its index (20.45)."""
         if view.buffer is MemoryRegion.psum:
-            alignment = max(4, view.dtype.itemsize)
-            byte = (view.element + extra) * view.dtype.itemsize + (view.storage.address[1] if view.storage.address else 0)
-            if byte % alignment:
+            byte = view.start_byte + extra * view.dtype.itemsize
+            if byte % view.start_alignment:
                 raise KernelError(f"{view!r} starts at byte {byte} of a partition with its index; PSUM operands start at "
-                                  f"multiples of {alignment}", "2.1", self.place)
+                                  f"multiples of {view.start_alignment}", "2.1", self.place)
 
     def _rows(self, view: NkiTensor) -> Any:
         """(position, elements) of each selected entry of dimension 0 that is in range."""

@@ -97,6 +97,21 @@ class NkiTensor(NKIObject):
         return self.offset % self.pitch
 
     @property
+    def start_partition(self) -> int:
+        """First partition in SBUF or PSUM; that of the storage is 0 while the storage has no address."""
+        return self.partition + (self.storage.address[0] if self.storage.address else 0)
+
+    @property
+    def start_byte(self) -> int:
+        """First byte in a partition of SBUF or PSUM; that of the storage is 0 while the storage has no address."""
+        return self.element * self.dtype.itemsize + (self.storage.address[1] if self.storage.address else 0)
+
+    @property
+    def start_alignment(self) -> int:
+        """Bytes that start_byte of an operand must be a multiple of (2.1, 20.16)."""
+        return max(4, self.dtype.itemsize) if self.buffer is MemoryRegion.psum else self.dtype.itemsize
+
+    @property
     def free_size(self) -> int:
         """Elements of each partition."""
         return math.prod(self.shape[1:])
