@@ -52,7 +52,7 @@ class IndexedCopies:
         if index.over_partitions:
             end.unit = index.stride // view.pitch * partition
         reach = sum(max(0, (count - 1) * stride * (partition if over else 1)) for count, stride, over in end.dims) + piece
-        end.limit = max(0, view.index_bounds()[1]) * end.unit + reach
+        end.limit = max(0, view.max_index()) * end.unit + reach
 
     def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
         """As copy(), on Trainium1: a side with an index is copied through a tile, unless the other side is a tile."""
@@ -86,7 +86,7 @@ class IndexedCopies:
     def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
         index, size = view.indirection, view.dtype.itemsize
         self.moves.rows.strided(self.operands.pattern(view), tile, size, reads, self.operands.steps.index(index.index),
-                          index.stride * size, view.index_bounds()[1] + 1)
+                          index.stride * size, view.max_index() + 1)
 
 
 __all__ = ["IndexedCopies"]

@@ -78,8 +78,8 @@ class RegisterSteps:
             self.constants.get(index.index)
         if known is None:
             return value
-        lowest, highest = value.index_bounds()
-        if not lowest <= known <= highest:
+        highest = value.max_index()
+        if not 0 <= known <= highest:
             raise KernelError(f"index {known} of {value!r} is out of range; it must be below {highest + 1}", "10.1",
                               self._of.place)
         return value.at(known * index.stride)
@@ -117,10 +117,10 @@ class RegisterSteps:
         return self._far_if_outside(view, index, index)
 
     def _far_if_outside(self, view: NkiTensor, index: Register, value: Register) -> Register:
-        lowest, highest = view.index_bounds()
-        if index.bounds is not None and lowest <= index.bounds[0] and index.bounds[1] <= highest:
+        highest = view.max_index()
+        if index.bounds is not None and 0 <= index.bounds[0] and index.bounds[1] <= highest:
             return value
-        below, above = self._alu(index, lowest, "is_lt"), self._alu(index, highest, "is_gt")
+        below, above = self._alu(index, 0, "is_lt"), self._alu(index, highest, "is_gt")
         far = self._alu(self._alu(below, above, "add"), FAR, "mult")
         return self._alu(value, far, "max")
 

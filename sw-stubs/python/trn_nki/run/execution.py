@@ -126,9 +126,7 @@ def _indices_at(message: str, recording: Any) -> str:
         for one in instructions_of(core.body):
             for view in one.reads + one.writes:
                 if view.indirection is not None and (one.place.file, str(one.place.line)) == found.group(1, 2):
-                    is_scalar = view.indirection.kind == "scalar"
-                    highest = view.index_bounds()[1] if is_scalar else view.indirection.limit - 1
-                    ranges[f"\n    the index of {view!r} must be 0 to {highest}"] = None
+                    ranges[f"\n    the index of {view!r} must be 0 to {view.max_index()}"] = None
     return "".join(ranges)
 
 

@@ -131,7 +131,7 @@ class DynamicMemory(Memory):
         """Elements to add to the offset; None when the index is out of range and is skipped."""
         dynamic = view.indirection
         index = self.value(dynamic.index)
-        if not self._in_range(index, view.index_bounds()[1] + 1, view):
+        if not self._in_range(index, view.max_index() + 1, view):
             return None
         self._check_start(view, index * dynamic.stride)
         return index * dynamic.stride

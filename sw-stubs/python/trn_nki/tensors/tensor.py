@@ -375,17 +375,19 @@ class NkiTensor(NKIObject):
         if self.indirection is not None and self.indirection.kind == "vector":
             raise KernelError(f"{what} cannot change the dimension that an index tile selects")
 
-    def index_bounds(self) -> tuple[int, int]:
-        """Smallest and largest value of the scalar index with which all elements lie in the tensor, on chip in their
-        partitions. The largest is below the smallest if there is none."""
+    def max_index(self) -> int:
+        """Largest value of the dynamic index with which all elements lie in the tensor, on chip in their partitions. The
+        smallest is 0; the largest is negative if there is none."""
         index, first = self.indirection, 1 if self.is_on_chip else 0
+        if index.kind != "scalar":
+            return index.limit - 1
         if index.over_partitions:
-            return 0, min(index.limit - 1, (self.storage.partitions - self.partition - self.shape[0]) // (
+            return min(index.limit - 1, (self.storage.partitions - self.partition - self.shape[0]) // (
                 index.stride // self.pitch))
         reach = sum(stride * (count - 1) for stride, count in zip(self.strides[first:], self.shape[first:]) if stride > 0)
         end = self.pitch if first else self.storage.size_bytes // self.dtype.itemsize
         highest = (end - 1 - (self.element if first else self.offset) - reach) // index.stride
-        return 0, min(highest, index.limit - 1) if index.limit else highest
+        return min(highest, index.limit - 1) if index.limit else highest
 
     def _is_partition(self, dim: int) -> bool:
         return dim == 0 and self.is_on_chip
