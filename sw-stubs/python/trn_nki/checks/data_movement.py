@@ -30,29 +30,28 @@ def _dma_copy(call: Any) -> None:
     is_converted = data_types.is_computed(dst.dtype) and data_types.is_computed(src.dtype)
     if not is_converted and not data_types.keep_bits(dst.dtype, src.dtype):
         raise KernelError(f"nisa.dma_copy: dst is {dst.dtype} and src is {src.dtype}, which no engine converts", "3.1")
+    dynamic = {name: view for name, view in (("dst", dst), ("src", src)) if view.indirection is not None}
+    if dynamic:
+        _indices(call, dst, src, dynamic)
 
 
-    _indices(call, dst, src)
-
-
-def _indices(call: Any, dst: NkiTensor, src: NkiTensor) -> None:
-    """Rules of views with an index of the device (8.2)."""
-    vectors = [view for view in (dst, src) if view.indirection is not None and view.indirection.kind == "vector"]
-    for view in (dst, src):
-        if view.indirection is not None and view.indirection.kind == "column":
+def _indices(call: Any, dst: NkiTensor, src: NkiTensor, dynamic: dict[str, NkiTensor]) -> None:
+    """Rules of the views with an index of the device (8.2)."""
+    vectors = [view for view in dynamic.values() if view.indirection.kind == "vector"]
+    for view in dynamic.values():
+        if view.indirection.kind == "column":
             raise KernelError(f"nisa.dma_copy: {view!r}; DMA takes a scalar index or rows by index", "8.2")
-    dynamic = [view for view in (dst, src) if view.indirection is not None]
-    skips = bool(dynamic) and call.arguments["oob_mode"] is oob_mode.skip
+    skips = call.arguments["oob_mode"] is oob_mode.skip
     if skips and (len(dynamic) == 2 or (call.generation.number == 2 and not vectors)):
         raise KernelError("nisa.dma_copy: oob_mode.skip is for one index, from NeuronCore-v3 or of rows", "8.2")
     if skips and not vectors and not data_types.keep_bits(dst.dtype, src.dtype):
-        raise KernelError(f"nisa.dma_copy: from {src.dtype} to {dst.dtype} with oob_mode.skip; such a copy converts no type", "8.2")
-    for name, view in (("dst", dst), ("src", src)):
-        if call.generation.number == 2 and view in dynamic:
-            if view.is_on_chip:
-                operands.tile(call, name)
-            elif view.shape[0] > PARTITIONS and not vectors:
-                raise KernelError(f"nisa.dma_copy: {view.shape[0]} rows at a scalar index, NeuronCore-v2 moves {PARTITIONS}", "13")
+        raise KernelError(f"nisa.dma_copy: from {src.dtype} to {dst.dtype} with oob_mode.skip; such a copy converts no type",
+                          "8.2")
+    for name, view in dynamic.items() if call.generation.number == 2 else ():
+        if view.is_on_chip:
+            operands.tile(call, name)
+        elif view.shape[0] > PARTITIONS and not vectors:
+            raise KernelError(f"nisa.dma_copy: {view.shape[0]} rows at a scalar index, NeuronCore-v2 moves {PARTITIONS}", "13")
     if not vectors:
         if len(dynamic) == 2 and src.shape[0] > PARTITIONS:
             raise KernelError(f"nisa.dma_copy: {src.shape[0]} rows from one index to another, at most {PARTITIONS} are possible",

@@ -23,7 +23,7 @@ class IndexedCopies:
         """src and dst are views, or patterns of tiles; `dynamic` holds the views with an index, by id()."""
         place = self.operands.place
         if not self.moves.has_generators:
-            self._start_by_rows(dynamic, src, dst, skips)
+            self._start_by_rows(dynamic, src, dst)
             return
         if len(dynamic) == 2:
             # A generated copy has one limit only, so each side is copied from or to a tile and
@@ -54,11 +54,8 @@ class IndexedCopies:
         reach = sum(max(0, (count - 1) * stride * (partition if over else 1)) for count, stride, over in end.dims) + piece
         end.limit = max(0, view.max_index()) * end.unit + reach
 
-    def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
+    def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any) -> None:
         """As copy(), on Trainium1: a side with an index is copied through a tile, unless the other side is a tile."""
-        place = self.operands.place
-        if skips:
-            raise KernelError("Trainium1 cannot skip a scalar index that is out of range", "13", place)
         for view, other, reads in ((src, dst, True), (dst, src, False)):
             if id(view) not in dynamic or id(other) in dynamic:
                 continue
@@ -70,7 +67,8 @@ class IndexedCopies:
                 return
         view = next(iter(dynamic.values()))
         if view.shape[0] > PARTITIONS:
-            raise KernelError(f"Trainium1 copies {PARTITIONS} rows at once by a scalar index, not {view.shape[0]}", "13", place)
+            raise KernelError(f"Trainium1 copies {PARTITIONS} rows at once by a scalar index, not {view.shape[0]}", "13",
+                              self.operands.place)
         between = self.operands.temporary(view, view.dtype)
         for side, reads in ((src, True), (dst, False)):
             whole = self.moves.whole(between)

@@ -13,7 +13,7 @@ from trn_nki.compile.program import Buffer, Copy, Generated, Instruction, Progra
 from trn_nki.compile.rows import Rows
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
-from trn_nki.values import data_types, operators
+from trn_nki.values import data_types
 from trn_nki.values.engines import oob_mode
 from trn_nki.values.generations import PARTITIONS
 
@@ -42,14 +42,11 @@ class Moves:
 
     def _by_scalar(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
         """Sync reads the index into a register, which the descriptor generators add to an address in HBM."""
-        place = self.operands.place
-        dynamic = [view for view in (dst, src) if view.indirection is not None]
-        if any(view.indirection.kind != "scalar" for view in dynamic):
-            raise KernelError("a copy by DMA takes a scalar index or rows by index", "8.2", place)
         if not data_types.keep_bits(dst.dtype, src.dtype):
             self._convert(dst, src)
             return
-        self.indexed.copy({id(view): view for view in dynamic}, src, dst, out_of_bounds is oob_mode.skip)
+        dynamic = {id(view): view for view in (dst, src) if view.indirection is not None}
+        self.indexed.copy(dynamic, src, dst, out_of_bounds is oob_mode.skip)
 
     def _generate(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
         """A generated copy between a view with a scalar index and a tile."""
@@ -95,12 +92,6 @@ class Moves:
         program sets are plain copies."""
         dst, sources = arguments["dst"], arguments["srcs"]
         place = self.operands.place
-        indexed = [view.indirection.kind for view in sources if view.indirection is not None]
-        if arguments["reduce_op"] is not operators.add or dst.indirection is not None or set(indexed) - {"vector"} or (
-                indexed and arguments["oob_mode"] is oob_mode.skip):
-            raise KernelError("dma_compute is compiled for sums of tensors and of rows by index", "14", place)
-        if dst.shape[0] > PARTITIONS:
-            raise KernelError(f"dma_compute is compiled for up to {PARTITIONS} rows", "14", place)
         total = self.operands.temporary(dst, data_types.float32)
         for number, source in enumerate(sources):
             tile = self._on_chip(source)

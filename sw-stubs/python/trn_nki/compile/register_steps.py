@@ -95,8 +95,6 @@ class RegisterSteps:
         return self.load(Register(self._of.place), value)
 
     def load(self, target: Register, view: NkiTensor) -> Register:
-        if not view.dtype.is_integer:
-            raise KernelError(f"a register holds an integer; {view!r} is not one", "8.1", self._of.place)
         source = self._of.access(view)
         if isinstance(source, Tile):
             field = ("where", Location(source))

@@ -27,8 +27,6 @@ class Rows:
     def copy(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
         gathers = src.indirection is not None and src.indirection.kind == "vector"
         table, other = (src, dst) if gathers else (dst, src)
-        if table.is_on_chip or (other.indirection is not None and other.indirection.kind == "vector"):
-            raise KernelError("rows by index are rows of one tensor in HBM", "8.2", self.operands.place)
         skips = out_of_bounds is oob_mode.skip
         rows, count = table.shape[0], math.prod(table.shape[1:])
         direct = (other.is_on_chip and other.indirection is None and data_types.keep_bits(other.dtype, table.dtype)
@@ -36,8 +34,6 @@ class Rows:
         if direct:
             self._move(self.operands.tile(other), table, gathers, skips)
             return
-        if rows > 128:
-            raise KernelError(f"{rows} rows by index in one copy, at most 128 are possible", "8.2", self.operands.place)
         made = self.operands.made(rows, count, table.dtype, "rows of " + table.name)
         if gathers:
             if skips:  # rows that are skipped keep what they held
