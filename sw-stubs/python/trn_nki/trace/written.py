@@ -23,11 +23,9 @@ def check_results(recording: Any) -> None:
             if view.storage in masks:
                 _elements(masks[view.storage], view)[...] = True
     for number, tensor in results:
-        written = _elements(masks[tensor.storage], tensor)
-        missing = numpy.unravel_index(int(written.argmin()), written.shape)
-        if not written[missing]:
-            raise KernelError(f"result {number}, {tensor!r}, is not written at [{', '.join(str(i) for i in missing[:-1])}]",
-                              "15.3", tensor.storage.place)
+        missing = _first_missing(masks[tensor.storage], tensor)
+        if missing is not None:
+            raise KernelError(f"result {number}, {tensor!r}, is not written at {missing}", "15.3", tensor.storage.place)
 
 
 def check_tiles(recording: Any) -> None:
@@ -49,39 +47,44 @@ def check_tiles(recording: Any) -> None:
 
 
 class _Tiles:
-    """The bytes of tiles that were written: a mask, or None for all."""
+    """The bytes of tiles that were written."""
 
     def __init__(self) -> None:
-        self._masks: dict[Any, numpy.ndarray | None] = {}
+        self._whole: set[Any] = set()
+        self._masks: dict[Any, numpy.ndarray] = {}
 
     def note(self, view: NkiTensor, is_whole: bool) -> None:
         storage = view.storage
-        known = self._masks.get(storage, False)
-        if known is None:
+        if storage in self._whole:
             return
         is_whole |= view.free_size * view.dtype.itemsize == storage.bytes_per_partition and view.shape[0] == storage.partitions
         if is_whole or view.indirection is not None:  # a place that is not known counts for the whole tile
-            self._masks[storage] = None
+            self._whole.add(storage)
             return
-        if known is False:
-            known = self._masks[storage] = numpy.zeros(storage.size_bytes, bool)
-        _elements(known, view)[...] = True
+        if storage not in self._masks:
+            self._masks[storage] = numpy.zeros(storage.size_bytes, bool)
+        _elements(self._masks[storage], view)[...] = True
 
     def check(self, one: Instruction, view: NkiTensor) -> None:
         storage = view.storage
-        known = self._masks.get(storage, False)
-        missing = ""
-        if known is not None and known is not False:
-            if not (one.operation == "dma_copy" and one.writes[0].storage.role == "output" and view.indirection is None):
+        if storage in self._whole:
+            return
+        where = ""
+        if storage in self._masks:  # written in part, which a copy to a result must not show
+            is_shown = one.operation == "dma_copy" and one.writes[0].storage.role == "output" and view.indirection is None
+            missing = _first_missing(self._masks[storage], view) if is_shown else None
+            if missing is None:
                 return
-            written = _elements(known, view)
-            place = numpy.unravel_index(int(written.argmin()), written.shape)
-            if written[place]:
-                return
-            missing = f" at [{', '.join(str(i) for i in place[:-1])}]"
-        if known is not None:
-            raise KernelError(f"nisa.{one.operation} reads {view!r}, to which nothing has written{missing} "
-                              f"({storage.place.file}:{storage.place.line})", "15.3", one.place)
+            where = f" at {missing}"
+        raise KernelError(f"nisa.{one.operation} reads {view!r}, to which nothing has written{where} "
+                          f"({storage.place.file}:{storage.place.line})", "15.3", one.place)
+
+
+def _first_missing(mask: numpy.ndarray, view: NkiTensor) -> list[int] | None:
+    """The index of the view's first element with a byte that was not written."""
+    written = _elements(mask, view)
+    missing = numpy.unravel_index(int(written.argmin()), written.shape)
+    return None if written[missing] else [int(i) for i in missing[:-1]]
 
 
 def _elements(mask: numpy.ndarray, view: NkiTensor) -> numpy.ndarray:
