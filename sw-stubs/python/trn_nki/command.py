@@ -82,7 +82,8 @@ def _parser() -> argparse.ArgumentParser:
         if name == "run":
             one.add_argument("--trace", metavar="FILE",
                              help="write the platform's event trace; .perfetto-trace for Perfetto")
-            one.add_argument("--check", choices=("simulate",), help="compare results and changed arguments with those of simulate; integers exactly")
+            one.add_argument("--check", choices=("simulate",),
+                             help="compare results and changed arguments with those of simulate; integers exactly")
             one.add_argument("--atol", type=float, default=1e-5)
             one.add_argument("--rtol", type=float, default=1e-5)
     # For `trnvp test`, which reads steps of kernels.

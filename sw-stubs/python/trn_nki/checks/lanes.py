@@ -204,9 +204,8 @@ def _bias(call: Any, bias: Any) -> None:
 def _activate2(call: Any) -> None:
     dst, _ = _pair(call, "dst", "data")
     operands.activation_function(call, "op")
-    operators.of_activate2(call)
-    for number, name in enumerate(("op0", "op1")):
-        _operand(call, f"imm{number}", call.arguments[name] or op.bypass, dst.shape[0])
+    for name, chosen in zip(("imm0", "imm1"), operators.of_activate2(call)):
+        _operand(call, name, chosen, dst.shape[0])
     _relu_parameter(call, dst.shape[0])
     operands.operator(call, "reduce_op", op.add, op.maximum, op.minimum, op.abs_max, op.abs_min, optional=True)
     _accumulates(call, dst.shape[0])

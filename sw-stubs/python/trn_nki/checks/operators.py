@@ -47,10 +47,11 @@ def pair(call: Any, first: str, second: str) -> tuple[Operator, Operator]:
     return given
 
 
-def of_activate2(call: Any) -> None:
-    """Checks the pair of operators of an activate2."""
-    _one_of(call, tuple(op.bypass if call.arguments[name] is None else operands.operator(call, name)
-                        for name in ("op0", "op1")), _OF_ACTIVATE2)
+def of_activate2(call: Any) -> tuple[Operator, ...]:
+    """Checks the two operators of an activate2; both may be None."""
+    given = tuple(op.bypass if call.arguments[name] is None else operands.operator(call, name) for name in ("op0", "op1"))
+    _one_of(call, given, _OF_ACTIVATE2)
+    return given
 
 
 def _one_of(call: Any, given: tuple[Operator, ...], allowed: tuple[tuple[Operator, Operator], ...]) -> None:

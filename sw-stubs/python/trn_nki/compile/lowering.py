@@ -144,7 +144,7 @@ class Lowering:
         if op1 is not None:
             fields.append(("op1", self._alu(op1)))
         bitvec = op0.is_bitvec or (op1 is not None and op1.is_bitvec)
-        scalars, reads = self._scalars(bitvec, s0=operand0, s1=operand1 if op1 is not None else None)
+        scalars, reads = self._scalars(bitvec, s0=operand0, s1=operand1)
         fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
         self._lanes("tensor_scalar", dst, fields + scalars, reads, a=data)
 
@@ -342,15 +342,11 @@ class Lowering:
     def _activate2(self, dst: Any, op: Any, data: Any, imm0: Any, imm1: Any, op0: Any, op1: Any, relu_param: Any,
                    reverse0: Any, reverse1: Any, reduce_op: Any, reduce_res: Any, reduce_cmd: Any) -> None:
         codes = [0 if one is None else one.code for one in (op0, op1)]
-        scalars, reads = self._scalars(s0=imm0 if codes[0] else None, s1=imm1 if codes[1] else None)
-        name = function(op, self.operands.place)
-        fields = [("op0", name), ("imm", codes[0] | codes[1] << 8),
+        scalars, reads = self._scalars(s0=imm0, s1=imm1)
+        fields = [("op0", function(op, self.operands.place)), ("imm", codes[0] | codes[1] << 8),
                   *self._accumulators(reduce_cmd, reduce_op, "add"), *scalars]
         fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
-        if name == "prelu" and hasattr(relu_param, "storage"):
-            self._lanes("activate2", dst, fields, reads, a=data, b=relu_param)
-        else:
-            self._lanes("activate2", dst, fields, reads, a=data)
+        self._lanes("activate2", dst, fields, reads, a=data, b=relu_param if hasattr(relu_param, "storage") else None)
         self._read_accumulators(reduce_res)
 
     def _exponential(self, dst: Any, src: Any, max_value: Any, reduce_res: Any, reduce_cmd: Any,

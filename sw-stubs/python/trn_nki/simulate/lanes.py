@@ -167,7 +167,7 @@ def tensor_partition_reduce(core: Any, a: dict[str, Any]) -> None:
         core.store_raw(a["dst"], found[None])
         return
     values = core.values(a["data"])
-    start = numpy.full(values.shape[1], op.add.start if operator is op.average else operator.start, _F)
+    start = numpy.full(values.shape[1], operator.start, _F)
     found = reduce(op.add if operator is op.average else operator, values.T, start)
     core.store(a["dst"], (found / _F(len(values)) if operator is op.average else found)[None])
 
