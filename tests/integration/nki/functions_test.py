@@ -412,6 +412,16 @@ class Numbers(unittest.TestCase):
         for number, expected in ((0, numpy.abs(X)), (1, Y + numpy.abs(X)), (8, X), (9, X + Y)):
             numpy.testing.assert_array_equal(found[number], expected)
 
+    def test_an_activate2_without_operators_applies_its_function_only(self):
+        def body(x):
+            made = [nl.ndarray((32, 24), nl.float32, nl.sbuf) for _ in range(2)]
+            nisa.activate2(made[0], nl.square, x, 3.0, 4.0, None, None)
+            nisa.activate2(made[1], nl.square, x, 2.0, 4.0, nl.multiply, None)
+            return made
+        found = both(self, body, X)
+        numpy.testing.assert_array_equal(found[0], X * X)
+        numpy.testing.assert_array_equal(found[1], (2 * X) * (2 * X))
+
     def test_products_beyond_fp32_are_added_exactly(self):
         stationary = numpy.array([[-3e38, 1.0], [3e38, 2.0]], F).view(numpy.uint32) >> 16
         moving = numpy.array([[1.0, 1e-30], [2.0, numpy.nan]], F).view(numpy.uint32) >> 16

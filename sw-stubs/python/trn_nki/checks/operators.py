@@ -48,8 +48,11 @@ def pair(call: Any, first: str, second: str) -> tuple[Operator, Operator]:
 
 
 def of_activate2(call: Any) -> tuple[Operator, ...]:
-    """Checks the two operators of an activate2; both may be None."""
-    given = tuple(op.bypass if call.arguments[name] is None else operands.operator(call, name) for name in ("op0", "op1"))
+    """Checks the two operators of an activate2; None becomes bypass."""
+    for name in ("op0", "op1"):
+        if call.arguments[name] is None:
+            call.arguments[name] = op.bypass
+    given = tuple(operands.operator(call, name) for name in ("op0", "op1"))
     _one_of(call, given, _OF_ACTIVATE2)
     return given
 

@@ -341,9 +341,8 @@ class Lowering:
 
     def _activate2(self, dst: Any, op: Any, data: Any, imm0: Any, imm1: Any, op0: Any, op1: Any, relu_param: Any,
                    reverse0: Any, reverse1: Any, reduce_op: Any, reduce_res: Any, reduce_cmd: Any) -> None:
-        codes = [0 if one is None else one.code for one in (op0, op1)]
         scalars, reads = self._scalars(s0=imm0, s1=imm1)
-        fields = [("op0", function(op, self.operands.place)), ("imm", codes[0] | codes[1] << 8),
+        fields = [("op0", function(op, self.operands.place)), ("imm", op0.code | op1.code << 8),
                   *self._accumulators(reduce_cmd, reduce_op, "add"), *scalars]
         fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
         self._lanes("activate2", dst, fields, reads, a=data, b=relu_param if hasattr(relu_param, "storage") else None)
