@@ -27,12 +27,12 @@ class Choices:
         return low + self.below(high - low + 1)
 
     def chance(self, parts):
-        """True once in so many times."""
+        """True for one number of `parts`."""
         return self.below(parts) == parts - 1
 
 
 def smallest(choices, fails, tries=300):
-    """A smaller list for which `fails` holds, after at most so many calls of it."""
+    """A smaller list for which `fails` holds, after at most `tries` calls of it."""
     best = list(choices)
 
     def attempt(candidate):

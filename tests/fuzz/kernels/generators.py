@@ -22,7 +22,7 @@ SPECIAL = numpy.array([0, -0.0, 1, -1, numpy.inf, -numpy.inf, numpy.nan, 1e-45, 
 
 
 class Calls:
-    """What a generator may ask for while the kernel is traced. `keep` collects tiles that become results."""
+    """Random numbers, arrays and views of the generators. `keep` collects tiles that become results."""
 
     def __init__(self, choices, generation):
         self.choices, self.generation = choices, generation
@@ -89,7 +89,7 @@ class Calls:
         return nl.psum if self.choices.chance(5) else nl.sbuf
 
     def view(self, partitions, elements, dtype, writes):
-        """A view with so many partitions and elements in each, and its whole tile."""
+        """A view with `elements` in each of `partitions`, and its whole tile."""
         kind = self.choices.below(9) if self.choices.chance(2) else 0
         start = self.choices.one_of((0, 32, 64, 96, 16)) if self.choices.chance(4) else 0
         region = self.region()
@@ -138,8 +138,7 @@ class Calls:
 
     def column(self, partitions, *types):
         """A tile of one element in each partition."""
-        view, whole = self.view(partitions, 1, self.dtype(*types or (nl.float32,)), True)
-        return view
+        return self.view(partitions, 1, self.dtype(*types or (nl.float32,)), True)[0]
 
     def result(self, partitions):
         view = self.column(partitions)
@@ -170,7 +169,7 @@ class Calls:
 
 
 def _converted(values, dtype):
-    """By rules of their own, so that an error of the package's conversion does not hide."""
+    """Shares no code with the package's conversions, whose errors would otherwise show in no difference."""
     if dtype is nl.float32:
         return values
     if dtype is nl.float16:
@@ -297,7 +296,8 @@ def local_gather(c):
     count = c.choices.one_of((None, 16 * columns, 16 * columns - 3, 1, 0))
     kind = c.dtype(nl.float32)
     wide = c.wrong((16 * columns if count is None else max(count, 1)) * size)
-    nisa.local_gather(c.target(p, wide, kind), c.source(p, n, kind), c.indices((p, columns), n - size + 1, nl.uint16), size, count)
+    nisa.local_gather(c.target(p, wide, kind), c.source(p, n, kind), c.indices((p, columns), n - size + 1, nl.uint16),
+                      size, count)
 
 
 def nc_n_gather(c):
@@ -699,7 +699,6 @@ def numpy_rules(c):
     c.keep.append(made)
 
 
-OF_TWO_CORES = (sendrecv, core_barrier)
 def addresses(c):
     """Tiles at addresses of the kernel's choice, which overlap in part, and views as other types."""
     p, n, kind = c.choices.one_of((4, 32, 128)), c.choices.one_of((16, 8, 40)), c.dtype(nl.float32, nl.bfloat16)
@@ -775,3 +774,4 @@ def indices(c):
 ISA = {name: function for name, function in list(globals().items())
        if callable(function) and callable(getattr(nisa, name, None)) and name in dir(nisa)}
 ALL = (*ISA.values(), loop, language, addresses, chain, indices, numpy_rules)
+OF_TWO_CORES = (sendrecv, core_barrier)

@@ -87,16 +87,15 @@ class Runner:
         lnc = 2 if any(BY_NAME[call.name] in generators.OF_TWO_CORES for call in calls) else 1
         return record_kernel(kernel, generation=self.generation, lnc=lnc)
 
-    def is_traced(self, call):
-        """False if the call is refused while it is traced, which both halves do."""
+    def traced(self, call):
+        """A kernel of the call; None if the call is refused while it is traced, which both halves do."""
         try:
-            self.record([call])
+            return self.record([call])
         except KernelError as error:
             if RAW_EXCEPTION.match(error.message):
                 raise Failure(f"traced: {error}") from error
             self.refused += 1
-            return False
-        return True
+            return None
 
     def runs(self, call):
         """Whether simulate runs the call."""
@@ -112,9 +111,9 @@ class Runner:
 
     def check(self, call):
         """Raises Failure if the halves differ over one call."""
-        if not self.is_traced(call):
+        recording = self.traced(call)
+        if recording is None:
             return
-        recording = self.record([call])
         try:
             expected = simulate.execute(recording)
         except KernelError as error:
@@ -132,34 +131,33 @@ class Runner:
             raise Failure(f"simulate runs and the board refuses: {error}") from error
         except Exception as error:
             raise Failure(f"board: {type(error).__name__}: {error}") from error
-        self.compare(recording, expected, found, call.expected)
+        self.compare(expected, found)
+        self.compare_numpy(expected, call.expected)
 
     def check_together(self, calls):
         """The calls that simulate runs, in one kernel. Raises Failure; the caller finds out which call it is."""
-        chosen = [call for call in calls if self._is_simulated(call)]
-        if not chosen:
+        alone = [(call, results) for call in calls if (results := self._simulated(call)) is not None]
+        if not alone:
             return
-        recording = self.record(chosen)
-        expected = simulate.execute(recording)
-        self.compare(recording, expected, self.on_board(recording), {})
-        for call in chosen:
-            if call.expected:
-                alone = self.record([call])
-                self.compare_numpy(simulate.execute(alone), call.expected)
-        self.ran += len(chosen)
+        recording = self.record([call for call, _ in alone])
+        self.compare(simulate.execute(recording), self.on_board(recording))
+        for call, results in alone:
+            self.compare_numpy(results, call.expected)
+        self.ran += len(alone)
 
-    def _is_simulated(self, call):
-        if not self.is_traced(call):
-            return False
+    def _simulated(self, call):
+        """The results of the call alone; None if it is refused."""
+        recording = self.traced(call)
+        if recording is None:
+            return None
         try:
-            simulate.execute(self.record([call]))
+            return simulate.execute(recording)
         except Exception:
             self.check(call)
-            return False
-        return True
+            return None
 
     @staticmethod
-    def compare(recording, expected, found, by_numpy):
+    def compare(expected, found):
         for number, (one, other) in enumerate(zip(expected, found, strict=True)):
             one_bytes, other_bytes = (numpy.ascontiguousarray(array.raw).view(numpy.uint8) for array in (one, other))
             if one.raw.shape != other.raw.shape or not numpy.array_equal(one_bytes, other_bytes):
@@ -167,7 +165,6 @@ class Runner:
                 at = tuple(int(i) for i in different[0])
                 raise Failure(f"result {number} ({one.dtype}) differs at {len(different)} places, first {at}: simulate "
                               f"{one.raw[at]!r}, board {other.raw[at]!r}")
-        Runner.compare_numpy(expected, by_numpy)
 
     @staticmethod
     def compare_numpy(results, by_numpy):
@@ -201,16 +198,21 @@ def kind_of(message):
 
 
 def shrunk(runner, call, message):
+    """A smaller call with a failure of the same kind, and its message."""
+    kind = kind_of(message)
+
     def fails(choices):
-        candidate = Call(call.name, choices)
+        nonlocal message
         try:
-            runner.check(candidate)
+            runner.check(Call(call.name, choices))
         except Failure as failure:
-            return kind_of(str(failure)) == kind_of(message)
+            if kind_of(str(failure)) == kind:
+                message = str(failure)
+                return True
         except Exception:  # the generator cannot use the choices
             return False
         return False
-    return Call(call.name, smallest(call.choices, fails, 60))
+    return Call(call.name, smallest(call.choices, fails, 60)), message
 
 
 def write(folder, runner, number, call, message):
@@ -272,12 +274,7 @@ def main():
                 continue
             kinds.add(kind)
             if not options.no_shrink and not isinstance(call, list):
-                call = shrunk(runner, call, message)
-                with contextlib.suppress(Exception):
-                    try:
-                        runner.check(Call(call.name, call.choices))
-                    except Failure as failure:
-                        message = str(failure)
+                call, message = shrunk(runner, call, message)
             write(options.output, runner, number, call, message)
         number += 1
     print(f"seed {options.seed}: {number} kernels, {sum(one.ran for one in runners)} calls ran in both halves, "
