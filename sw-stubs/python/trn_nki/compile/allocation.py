@@ -6,8 +6,7 @@ from typing import Any, Callable
 
 from trn_nki.compile.program import Buffer, LoopStart, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
-
-PSUM_BYTES, PSUM_BANK_BYTES = 16_384, 2_048
+from trn_nki.values.generations import PSUM_BANK_BYTES, PSUM_BYTES
 
 
 def allocate(program: Program) -> None:

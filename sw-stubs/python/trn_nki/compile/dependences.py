@@ -12,8 +12,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Iterable
 
-from trn_nki.compile.allocation import PSUM_BANK_BYTES
 from trn_nki.compile.program import ENGINES, LIST_ENTRIES, Access, Array, Copy, Fence, Instruction, Program, Tile
+from trn_nki.values.generations import PSUM_BANK_BYTES
 
 FIRST_COPY_SEMAPHORE, COPY_SEMAPHORES = 64, 160
 ARRIVED, RELEASED = 32, 40  # first semaphores of fences; each engine has its own, by its number
