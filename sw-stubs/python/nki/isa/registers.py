@@ -44,7 +44,7 @@ def _writable(register: Any) -> None:
         raise KernelError(f"{register!r} is no register; nisa.register_alloc makes one")
     if register.frozen:
         raise KernelError("the counter of a loop cannot be written; the loop sets it")
-    if register.is_known_to_others:
+    if register.has_dependents:
         raise KernelError("a register that arithmetic gave, and that other arithmetic used, cannot be written; write one of "
                           "nisa.register_alloc", "8.1")
     register.factor, register.bounds = 1, None

@@ -138,7 +138,7 @@ def _tensor_partition_reduce(call: Any) -> None:
 
 
 def _accumulates(call: Any, partitions: int, *refused: reduce_cmd, initial: str = "") -> None:
-    """`initial`: the operand of load_reduce, which without it is refused."""
+    """`initial`: name of the operand of load_reduce; an instruction without one has no load_reduce."""
     operands.one_column(call, "reduce_res", partitions)
     command = call.arguments.get("reduce_cmd")
     if not isinstance(command, reduce_cmd):

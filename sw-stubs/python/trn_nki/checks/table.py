@@ -41,15 +41,16 @@ def check(instruction: Any, generation: Generation) -> None:
     rule = _RULES.get(instruction.operation)
     if rule is not None:
         rule(call)
+    views = instruction.reads + instruction.writes
     if instruction.engine is engine.gpsimd:
-        for view in instruction.reads + instruction.writes:
+        for view in views:
             if view.buffer is psum:
                 raise KernelError(f"nisa.{operation.name}: GPSIMD cannot reach PSUM, where {view!r} is", "2.5")
     if instruction.engine is not engine.dma or instruction.operation == "dma_compute" or (
             instruction.operation == "dma_copy" and not types.keep_bits(*(call.arguments[one].dtype for one in ("dst", "src")))):
-        for view in instruction.reads + instruction.writes:
+        for view in views:
             _check_type(call, view.dtype)
-    for view in instruction.reads + instruction.writes:
+    for view in views:
         if view.indirection is not None:
             _check_index(call, view)
 

@@ -20,7 +20,7 @@ def read(text: str) -> host_arrays.HostArray:
         raw = numpy.load(path, allow_pickle=False)
     except (ValueError, EOFError):
         raw = None
-    if not isinstance(raw, numpy.ndarray):  # an archive of arrays is none
+    if not isinstance(raw, numpy.ndarray):  # numpy.load also reads archives of arrays
         raise ValueError(f"{path} is no NumPy file of one array (.npy)")
     if not type_name:
         return host_arrays.of(raw)

@@ -24,7 +24,7 @@ class VirtualRegister(NKIObject):
         self.frozen = frozen  # a loop's counter, which the kernel cannot change
         self.factor = factor  # divides every value
         self.bounds = bounds  # smallest and largest value, if known
-        self.is_known_to_others = False  # whether another register's factor or bounds follow from this one's
+        self.has_dependents = False  # whether another register's factor or bounds follow from this one's
         core.registers += 1
 
     def _alu(self, op: operators.Operator, a: Any, b: Any) -> "VirtualRegister":
@@ -34,7 +34,7 @@ class VirtualRegister(NKIObject):
         made = VirtualRegister(factor=_factor(op, a, b), bounds=_bounds(op, a, b))
         for value in (a, b):
             if isinstance(value, VirtualRegister):
-                value.is_known_to_others |= value.factor != 1 or value.bounds is not None
+                value.has_dependents |= value.factor != 1 or value.bounds is not None
         recording.record("register_alu", engine.unknown, None, {"dst": made, "op": op, "a": a, "b": b})
         return made
 

@@ -19,9 +19,10 @@ def check_results(recording: Any) -> None:
     results = [(number, tensor) for number, tensor in enumerate(recording.outputs) if tensor.storage.role == "output"]
     masks = {tensor.storage: numpy.zeros(tensor.storage.size_bytes, bool) for _, tensor in results}
     for core in recording.cores:
-        for view in (view for one in instructions_of(core.body) for view in one.writes):
-            if view.storage in masks:
-                _elements(masks[view.storage], view)[...] = True
+        for one in instructions_of(core.body):
+            for view in one.writes:
+                if view.storage in masks:
+                    _elements(masks[view.storage], view)[...] = True
     for number, tensor in results:
         missing = _first_missing(masks[tensor.storage], tensor)
         if missing is not None:
