@@ -239,6 +239,8 @@ class HalvesAgree(unittest.TestCase):
     def test_places_of_operands(self):
         half = (lambda: tile(32, 16, dtype=nl.bfloat16, buffer=nl.psum)[:, 1:9])
         self.check(lambda x: nisa.tensor_copy(half(), tile(32, 8, dtype=nl.bfloat16)), "start at multiples of 4")
+        self.check(lambda x: nisa.dma_compute(tile(32, 8), [tile(32, 8), half()], nl.add), "srcs starts at byte 2 .*multiples of 4")
+        self.check(lambda x: nisa.dma_compute(half(), [tile(32, 8)], nl.add), "dst starts at byte 2 .*multiples of 4")
         self.check(lambda x: nisa.nc_transpose(tile(64, 32, buffer=nl.psum)[32:64], tile(32, 32), nisa.engine.tensor),
                    "starts at partition 32; its tile of the array at 0")
         for kind in (nl.uint16, nl.uint8):

@@ -110,6 +110,9 @@ def _dma_compute(call: Any) -> None:
             raise KernelError(f"nisa.dma_compute: {source!r} and {dst!r}; no engine adds them", "3.1")
         if source.size != dst.size:
             raise KernelError(f"nisa.dma_compute: source {source!r} and dst {dst!r} differ in size", "14")
+    for name, view in (("dst", dst), *(("srcs", source) for source in sources)):
+        if view.is_on_chip:  # where Vector reads or writes it
+            operands.place(call, name, view)
 
 
 def _sendrecv(call: Any) -> None:
