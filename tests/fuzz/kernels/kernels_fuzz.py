@@ -229,7 +229,11 @@ def replay(path):
     runner = Runner(described["board"])
     calls = [Call(one["name"], one["choices"]) for one in described["calls"]]
     for call in calls:
-        recording = runner.record([call])
+        try:
+            recording = runner.record([call])
+        except KernelError as error:
+            print(error)
+            continue
         for core in recording.cores:
             print(*(f"{item.place.line if hasattr(item, 'place') else ''} {item!r}" for item in core.body), sep="\n")
     failures = find(runner, calls)
