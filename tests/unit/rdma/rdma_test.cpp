@@ -330,8 +330,6 @@ TEST_F(RdmaTest, StateReportsARemovedAndAReplacedCard) {
     EXPECT_TRUE(same(0, 0, MiB));
 }
 
-/// Completion ring and event ring are in a chip's memory, and the event queue's message is written
-/// to a register of the chip: no host is involved in the notification of a write.
 TEST_F(RdmaTest, ResetEndsTheLossOfACommand) {
     on(a, [&] {
         a.nic.inject("lost_command", {});
@@ -348,6 +346,8 @@ TEST_F(RdmaTest, ResetEndsTheLossOfACommand) {
     });
 }
 
+/// Completion ring and event ring are in a chip's memory, and the event queue's message is written
+/// to a register of the chip: no host is involved in the notification of a write.
 TEST_F(RdmaTest, WriteWithImmediateWakesAnotherFunction) {
     constexpr std::uint64_t completions = 96 * MiB, events = 97 * MiB, word = 0x80;
     constexpr std::uint32_t vector = 5, entries = 64;
