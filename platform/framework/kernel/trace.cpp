@@ -17,12 +17,16 @@ std::unique_ptr<writer> sum;  // of a sink without a digest, when one is wanted
 std::string failed;
 position now;  // its digest is computed by the writer
 
-std::uint32_t write(const record& r) {
-    if (!sink) return 0;
-    if (sum) sum->write(r);
+std::uint32_t write_to_sink(const record& r) {
     const auto track = sink->write(r);
     if (!sink->file().failure().empty()) close();
     return track;
+}
+
+std::uint32_t write(const record& r) {
+    if (!sink) return 0;
+    if (sum) sum->write(r);
+    return write_to_sink(r);
 }
 
 }  // namespace
@@ -109,9 +113,9 @@ void event(std::string_view module, std::string_view name, fields with,
 void event_for_viewer(std::string_view module, std::string_view name,
                       const sc_core::sc_time& delay) {
     if (!for_viewer()) return;
-    auto digest = std::exchange(sum, nullptr);
-    event(module, name, {}, delay);
-    if (sink) sum = std::move(digest);  // a write error closes the trace
+    const fields none;
+    write_to_sink({record::kind::event, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME,
+                   module, name, detail::current, none});
 }
 
 void span(std::string_view module, std::string_view name, const sc_core::sc_time& start,
