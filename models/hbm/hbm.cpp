@@ -43,7 +43,9 @@ hbm::hbm(sc_core::sc_module_name name, const config& cfg)
       regs_(regs::table),
       stack_({sustained(cfg), sc_core::SC_ZERO_TIME}),
       channels_(cfg.pseudo_channels,
-                bandwidth_resource({sustained(cfg) / cfg.pseudo_channels, sc_core::SC_ZERO_TIME})) {
+                bandwidth_resource({sustained(cfg) / cfg.pseudo_channels, sc_core::SC_ZERO_TIME})),
+      errors_(cfg.size,
+              [this](auto part) { in->invalidate_direct_mem_ptr(part.first, part.last); }) {
     in.register_b_transport(this, &hbm::access_memory);
     in.register_transport_dbg(this, &hbm::peek_memory);
     in.register_get_direct_mem_ptr(this, &hbm::get_direct_mem_ptr);
@@ -64,12 +66,7 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
-    const std::size_t armed = errors_.count();
-    const bool passes =
-        errors_.pass(payload, [this](auto error, auto at) { count_error(error, at); });
-    // Its page may grant pointers again; harts do not request a refused one before a revocation.
-    if (errors_.count() < armed) in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
-    if (!passes) {
+    if (!errors_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
@@ -214,7 +211,6 @@ void hbm::finish_repair() {
     }
     repair_ = repair_state::none;
     errors_.repair();
-    in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
 }
 
 /// Loss of power: clears bytes, faults, training and counters.
@@ -235,8 +231,7 @@ void hbm::forget() {
 void hbm::inject_error(memory_error error, std::uint64_t offset) {
     sc_assert(offset < cfg_.size);
     if (power_lost.level()) return;  // it would be lost with all other state
-    const auto page = errors_.arm(error, offset);
-    in->invalidate_direct_mem_ptr(page.first, page.last);
+    errors_.arm(error, offset);
 }
 
 void hbm::set_temperature(unsigned celsius) {

@@ -42,6 +42,8 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
       semaphores_(*this, cfg.access_latency),
       pe_counters_(pe_counters_of(cfg.crossbars), {.latency = cfg.register_latency}),
       errors_(sram_errors_regs::table, {.latency = cfg.register_latency}),
+      armed_(aperture_size,
+             [this](auto part) { aperture->invalidate_direct_mem_ptr(part.first, part.last); }),
       memories_({cfg.bytes_per_second, sc_core::SC_ZERO_TIME}) {
     map_aperture();
     top.map(cfg.notifications_offset, notification_queue::aperture_size,
@@ -121,7 +123,7 @@ unsigned neuron_core::peek_engines(tlm::tlm_generic_payload& payload) {
 /// Access to SBUF or PSUM; the address is an offset in the aperture.
 void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    if (!pass_errors(payload)) {
+    if (!armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
@@ -286,16 +288,7 @@ bool neuron_core::pass_errors(tlm::tlm_command command, isa::location first, std
                         std::uint64_t{first.partition} * partition_bytes(first.space) +
                         first.offset);
     payload.set_data_length(length);
-    return pass_errors(payload);
-}
-
-/// Whether the access succeeds. When an error ends, its page may grant pointers again.
-bool neuron_core::pass_errors(const tlm::tlm_generic_payload& payload) {
-    const std::size_t armed = armed_.count();
-    const bool passes =
-        armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); });
-    if (armed_.count() < armed) aperture->invalidate_direct_mem_ptr(0, aperture_size - 1);
-    return passes;
+    return armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); });
 }
 
 bool neuron_core::is_memory(std::uint64_t offset) const {
@@ -355,8 +348,7 @@ std::vector<accepts_faults::fault> neuron_core::faults() {
                 fault_number(arguments, "offset", 0, psum_offset + cfg_.psum_size - 1);
             if (!is_memory(offset))
                 throw fault_error(fmt::format("no SBUF or PSUM at offset {:#x}", offset));
-            const auto page = armed_.arm(error, offset);
-            aperture->invalidate_direct_mem_ptr(page.first, page.last);
+            armed_.arm(error, offset);
         };
     };
     return {{"sram_corrected", "offset: byte in the aperture; the next read there is corrected",

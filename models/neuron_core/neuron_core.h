@@ -148,7 +148,6 @@ private:
     std::optional<unsigned> own_queue() const;
 
     bool pass_errors(tlm::tlm_command command, isa::location first, std::uint32_t length);
-    bool pass_errors(const tlm::tlm_generic_payload& payload);
 
     const config cfg_;
     backing_store sbuf_, psum_;

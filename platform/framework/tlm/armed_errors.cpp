@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/tlm/armed_errors.h"
 
+#include <cstddef>
 #include <iterator>
 
 namespace trn {
@@ -13,18 +14,27 @@ std::uint64_t page_of(std::uint64_t address) {
 
 }  // namespace
 
-armed_errors::range armed_errors::arm(memory_error error, std::uint64_t offset) {
+void armed_errors::arm(memory_error error, std::uint64_t offset) {
     armed_[offset / atom * atom] = error;
-    return {page_of(offset), page_of(offset) + page - 1};
+    revoke_({page_of(offset), page_of(offset) + page - 1});
 }
 
 void armed_errors::repair() {
     std::erase_if(armed_, [](const auto& one) { return one.second == memory_error::repairable; });
+    revoke_(all_);
 }
 
 bool armed_errors::pass(const tlm::tlm_generic_payload& payload,
                         const std::function<void(memory_error, std::uint64_t)>& met) {
     if (armed_.empty()) return true;
+    const std::size_t before = armed_.size();
+    const bool succeeds = check(payload, met);
+    if (armed_.size() < before) revoke_(all_);
+    return succeeds;
+}
+
+bool armed_errors::check(const tlm::tlm_generic_payload& payload,
+                         const std::function<void(memory_error, std::uint64_t)>& met) {
     const std::uint64_t first = payload.get_address();
     const std::uint64_t end = first + payload.get_data_length();
     auto one = armed_.lower_bound(first / atom * atom);

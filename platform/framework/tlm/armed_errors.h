@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <tlm>
+#include <utility>
 
 namespace trn {
 
@@ -26,12 +26,16 @@ public:
         std::uint64_t first, last;
     };
 
+    /// `revoke` revokes the direct pointers to a range of the memory, and refusals of pointers: an
+    /// error begins or ends.
+    armed_errors(std::uint64_t size, std::function<void(range)> revoke)
+        : all_{0, size - 1}, revoke_(std::move(revoke)) {}
+
     bool empty() const { return armed_.empty(); }
-    std::size_t count() const { return armed_.size(); }
+    /// The caller revokes all pointers.
     void clear() { armed_.clear(); }
-    /// Injects an error in the atom at `offset`. Returns the range whose direct pointers must be
-    /// invalidated.
-    range arm(memory_error error, std::uint64_t offset);
+    /// Injects an error in the atom at `offset`.
+    void arm(memory_error error, std::uint64_t offset);
     void repair();
 
     /// Returns whether the access succeeds. Calls `met` with each error in a read and its offset.
@@ -43,6 +47,11 @@ public:
     std::optional<range> clean_around(std::uint64_t address, std::uint64_t size) const;
 
 private:
+    bool check(const tlm::tlm_generic_payload& payload,
+               const std::function<void(memory_error, std::uint64_t)>& met);
+
+    const range all_;
+    const std::function<void(range)> revoke_;
     std::map<std::uint64_t, memory_error> armed_;  // by the atom's offset
 };
 
