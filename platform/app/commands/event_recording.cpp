@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/framework/config/file.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/kernel/trace_append.h"
 #include "platform/framework/log.h"
@@ -21,17 +22,6 @@ namespace trn {
 
 using rpc::code;
 using rpc::json;
-
-namespace {
-
-bool same_file(int a, int b) {
-    struct stat first {
-    }, second{};
-    return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
-}  // namespace
 
 event_recording::event_recording(control& methods) {
     methods.methods().add(
@@ -90,7 +80,8 @@ json event_recording::hand_over(std::vector<int>& descriptors) const {
 
 void event_recording::take_over(const json& state, int file) {
     unique_fd theirs(file);
-    const bool continues = is_open() && state["recording"] && same_file(theirs.get(), file_.get());
+    const bool continues =
+        is_open() && state["recording"] && is_same_file(theirs.get(), file_.get());
     if (continues) return;
     if (is_open()) trace::close();
     file_ = std::move(theirs);

@@ -67,4 +67,11 @@ void check_not_read(const std::filesystem::path& file) {
         throw file_error(fmt::format("cannot write {}: this command reads it", file.string()));
 }
 
+bool is_same_file(int one, int other) {
+    struct stat first {
+    }, second{};
+    return fstat(one, &first) == 0 && fstat(other, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 }  // namespace trn

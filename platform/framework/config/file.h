@@ -26,4 +26,7 @@ void note_input(const std::filesystem::path& file);
 /// file_error with the file's name
 void check_not_read(const std::filesystem::path& file);
 
+/// Whether two open descriptors are of one file.
+bool is_same_file(int one, int other);
+
 }  // namespace trn

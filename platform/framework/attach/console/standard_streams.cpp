@@ -22,6 +22,8 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/framework/config/file.h"
+
 namespace trn {
 
 namespace {
@@ -36,13 +38,6 @@ bool is_ready(int fd, int milliseconds) {
     do count = poll(&wanted, 1, milliseconds);
     while (count < 0 && errno == EINTR);
     return count > 0;
-}
-
-bool is_same_file(int one, int other) {
-    struct stat a {
-    }, b{};
-    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
 }
 
 }  // namespace
