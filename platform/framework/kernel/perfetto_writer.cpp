@@ -53,10 +53,9 @@ struct row {
     std::vector<std::uint32_t> tracks = {};
 };
 
-/// Viewers show only the name of a slice: a wait contains its reason.
-std::string name_of(const record& r) {
+/// Viewers show only the name of a slice: that of a wait contains its reason.
+std::string name_of_wait(const record& r) {
     std::string name(r.name);
-    if (name != "wait") return name;
     for (const auto& f : r.with)
         if (const auto* text = std::get_if<std::string_view>(&f.value); text && f.name == "reason")
             name += fmt::format(" {}", *text);
@@ -184,7 +183,10 @@ private:
         message_.clear();
         message_.number(track_event::type, type);
         message_.number(track_event::track_uuid, track);
-        message_.bytes(track_event::name, name_of(r));
+        if (r.name == "wait")
+            message_.bytes(track_event::name, name_of_wait(r));
+        else
+            message_.bytes(track_event::name, r.name);
         for (const field& f : r.with) annotate(f);
         if (r.of != 0) {
             annotate({"operation", r.of});
