@@ -69,3 +69,48 @@ def moved_rows(x, places, rows):
     first, second = nisa.register_alloc(chosen[0:1, 0:1]), nisa.register_alloc(chosen[0:1, 1:2])
     nisa.dma_copy(dst=result[nl.ds(second, 1), :], src=x[nl.ds(first, 1), :])
     return result
+
+
+@nki.jit
+def scaled_rows(x, factors):
+    """x * factors * factors, where the factors of a row are repeated along the last dimension of x; in place."""
+    rows, parts, columns = x.shape
+    tile, factor = nl.load(x), nl.load(factors)
+    repeated = factor.ap([[parts, rows], [1, parts], [0, columns]])
+    nisa.tensor_tensor(dst=tile, data1=tile, data2=repeated, op=nl.multiply)
+    tile = nl.multiply(tile, repeated)
+    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=tile)
+    return result
+
+
+@nki.jit
+def sums_and_maxima(x, y):
+    """Sums of x and maxima of y along the last dimension: two arguments and two results, each copied in slices."""
+    parts, rows, columns = x.shape
+    left, right = (nl.ndarray((rows, parts, columns), dtype=x.dtype, buffer=nl.sbuf) for _ in range(2))
+    for part in nl.affine_range(parts):
+        nisa.dma_copy(dst=left[:, part, :], src=x[part, :, :])
+        nisa.dma_copy(dst=right[:, part, :], src=y[part, :, :])
+    results = []
+    for tile, operator in ((left, nl.add), (right, nl.maximum)):
+        reduced = nl.ndarray((rows, parts), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_reduce(dst=reduced, op=operator, data=tile, axis=2)
+        result = nl.ndarray((parts, rows), dtype=nl.float32, buffer=nl.shared_hbm)
+        for part in nl.affine_range(parts):
+            nisa.dma_copy(dst=result[part, :], src=reduced[:, part:part + 1])
+        results.append(result)
+    return tuple(results)
+
+
+@nki.jit
+def rows_that_exist(table, indices):
+    """table[indices], and -1 in the rows whose index is outside of the table."""
+    rows, columns = indices.shape[0], table.shape[1]
+    tile = nl.ndarray((rows, columns), dtype=table.dtype, buffer=nl.sbuf)
+    nisa.memset(dst=tile, value=-1.0)
+    view = table.ap([[columns, rows], [1, columns]], vector_offset=nl.load(indices), indirect_dim=0)
+    nisa.dma_copy(dst=tile, src=view, oob_mode=nisa.oob_mode.skip)
+    result = nl.ndarray((rows, columns), dtype=table.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=tile)
+    return result

@@ -3,6 +3,7 @@
 import os
 import signal
 import stat
+import time
 import unittest
 
 import trnvp_control
@@ -47,6 +48,17 @@ class PythonClientTest(unittest.TestCase):
                 p.quit()
             self.assertEqual(running.wait(), 0)
             self.assertFalse(os.path.exists(os.path.join(running.folder, "control.sock")))
+
+    def test_simulated_time_does_not_catch_up_after_a_pause(self):
+        for policy in ("free", "realtime:1"):
+            with self.subTest(policy=policy), platform("--time-policy", policy) as running, running.connect() as p:
+                p.wait(condition="ready")
+                p.pause()
+                before = p.status()["time_ps"]
+                time.sleep(0.5)
+                self.assertEqual(p.status()["time_ps"], before)
+                p.run()
+                self.assertLess(p.status()["time_ps"] - before, 250_000_000_000)
 
     def test_two_runs_stop_at_the_same_picosecond(self):
         times = []

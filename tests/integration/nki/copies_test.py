@@ -108,6 +108,30 @@ class Copies(Runs):
         for _, result in self.both(copies.reversed_operands, x, y):
             numpy.testing.assert_array_equal(result, y - (F32(2) - x))
 
+    def test_operand_repeated_along_the_last_dimension_keeps_its_rows(self):
+        x = SOURCE.standard_normal((64, 3, 17)).astype(F32)
+        factors = SOURCE.standard_normal((64, 3)).astype(F32)
+        for _, result in self.both(copies.scaled_rows, x, factors):
+            numpy.testing.assert_array_equal(result, x * factors[:, :, None] * factors[:, :, None])
+
+    def test_slices_of_several_arguments_and_results_are_copied(self):
+        x, y = (SOURCE.integers(-9, 9, (2, 40, 33)).astype(F32) for _ in range(2))
+        for _, (sums, maxima) in self.both(copies.sums_and_maxima, x, y):
+            numpy.testing.assert_array_equal(sums, x.sum(2))
+            numpy.testing.assert_array_equal(maxima, y.max(2))
+
+    def test_skipped_indices_leave_their_rows_and_the_device_as_they_were(self):
+        table = SOURCE.standard_normal((20, 16)).astype(F32)
+        indices = numpy.array([3, 20, 0, 1000, 19, -1, 5, 2 ** 31 - 1], numpy.int32).reshape(8, 1)
+        expected = numpy.full((8, 16), -1, F32)
+        expected[[0, 2, 4, 6]] = table[[3, 0, 19, 5]]
+        for generation in BOARDS:
+            with self.subTest(generation=generation), generations.targeting(generation):
+                numpy.testing.assert_array_equal(nki.simulate(copies.rows_that_exist)(table, indices), expected)
+                with platform(BOARDS[generation]):
+                    for _ in range(2):
+                        numpy.testing.assert_array_equal(copies.rows_that_exist(table, indices), expected)
+
 
 class RandomNumbers(Runs):
     def test_integers_follow_from_the_seed(self):

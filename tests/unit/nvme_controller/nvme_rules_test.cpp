@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "tests/unit/nvme_controller/nvme_test.h"
 
@@ -380,6 +381,71 @@ TEST_F(NvmeRules, TailDoorbellOnlyAddsCommands) {
     expect_event(request);
     EXPECT_EQ(read(0, 1), 0u);
     EXPECT_FALSE(host.poll(1));
+}
+
+// 3.1: only writes of the admin queues' registers depend on CC.EN
+TEST_F(NvmeRules, AdminQueueRegistersAreReadableWhileTheControllerIsEnabled) {
+    host.start();
+    EXPECT_EQ(host.get(0x24), 15u << 16 | 15);
+    EXPECT_EQ(host.get(0x28), 0x1000u);
+    EXPECT_EQ(host.get(0x2c), 0u);
+    EXPECT_EQ(host.get(0x30), 0x2000u);
+    EXPECT_EQ(host.get(0x34), 0u);
+}
+
+// 5.2: a request completes with its event only; one more than AERL allows is refused; a reset ends
+// them without a completion
+TEST_F(NvmeRules, EventRequestsWithoutAnEventAreHeldUpToTheirLimit) {
+    host.start();
+    EXPECT_EQ(host.execute(0, command(6, 0).prps(data).set(10, 1)).status(), 0u);
+    const unsigned limit = host.bytes(data)[259] + 1u;
+    for (unsigned i = 0; i < limit; ++i) {
+        host.post(0, command(12, 0));
+        host.run(1000);
+        EXPECT_FALSE(host.poll(0)) << i;
+    }
+    EXPECT_EQ(host.execute(0, command(12, 0)).status(), 0x105u);
+    EXPECT_EQ(get_feature(2).status(), 0u);  // other commands go on
+    host.start();
+    EXPECT_EQ(get_feature(2).status(), 0u);
+    EXPECT_FALSE(host.poll(0));
+}
+
+// 5.15.1 and 5.21.1: features that an I/O controller must have; each is read as it was set
+TEST_F(NvmeRules, MandatoryFeaturesCanBeSetAndRead) {
+    host.start();
+    const std::uint32_t over = 300, under = 1 << 20 | 250;
+    for (const auto& [id, value] : {std::pair{1u, 3u},
+                                    {2u, 0u},
+                                    {4u, over},
+                                    {4u, under},
+                                    {5u, 7u},
+                                    {8u, 0x102u},
+                                    {9u, 1u},
+                                    {10u, 1u},
+                                    {11u, 1u}}) {
+        EXPECT_EQ(set_feature(id, value).status(), 0u) << id;
+        const auto read = get_feature(id, value);
+        EXPECT_EQ(read.status(), 0u) << id;
+        EXPECT_EQ(read.result, id == 4 ? value & 0xffff : value) << id;
+    }
+    EXPECT_EQ(get_feature(7).status(), 0u);
+    EXPECT_EQ(set_feature(2, 1).status(), 0x02u);     // NPSS is 0: no such power state
+    EXPECT_EQ(set_feature(0, 1).status(), 0x02u);     // reserved
+    EXPECT_EQ(set_feature(0xc0, 1).status(), 0x02u);  // of a vendor: none
+}
+
+// 5.15.2.2: NN bounds the names of namespaces, whichever exist
+TEST_F(NvmeRules, NamesOfNamespacesEndAtNn) {
+    host.start();
+    EXPECT_EQ(host.execute(0, command(6, 0).prps(data).set(10, 1)).status(), 0u);
+    const auto last = host.load<std::uint32_t>(data + 516);
+    ASSERT_GE(last, 1u);
+    EXPECT_EQ(host.execute(0, command(6, last + 1).prps(data)).status(), 0x0bu);
+    EXPECT_EQ(host.execute(0, command(6, 0).prps(data)).status(), 0x0bu);
+    EXPECT_EQ(host.execute(1, command(0, last + 1)).status(), 0x0bu);  // flush
+    EXPECT_EQ(host.execute(0, command(6, last).prps(data).set(10, 2)).status(), 0u);
+    EXPECT_EQ(host.load<std::uint32_t>(data), 0u);  // none above the last
 }
 
 }  // namespace
