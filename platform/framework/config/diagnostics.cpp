@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t max_diagnostics = 100;
 constexpr std::size_t widest_excerpt = 160;
 constexpr std::size_t max_known_words = 24;
+constexpr std::size_t max_compared_words = 10'000;
 constexpr std::size_t longest_shown = 2000;
 constexpr std::size_t longest_kept = 10'000;  // of a message, or of the line around a mistake
 
@@ -120,12 +121,16 @@ std::string suggest_among(std::string_view wrong, std::span<const Word> known) {
     if (known.empty()) return {};
     std::string text;
     if (wrong.size() <= 64) {
-        const auto nearest = std::min_element(known.begin(), known.end(), [&](auto& a, auto& b) {
-            return distance(wrong, a) < distance(wrong, b);
-        });
         const std::size_t limit = wrong.size() < 4 ? 1 : std::max<std::size_t>(2, wrong.size() / 3);
-        if (distance(wrong, *nearest) <= limit)
-            text = fmt::format("did you mean '{}'?  ", *nearest);
+        std::size_t least = limit + 1;
+        const Word* nearest = nullptr;
+        for (const Word& word : known.first(std::min(known.size(), max_compared_words))) {
+            const std::size_t longer = std::max(word.size(), wrong.size()),
+                              shorter = std::min(word.size(), wrong.size());
+            if (longer - shorter >= least) continue;  // the distance is at least this
+            if (const auto far = distance(wrong, word); far < least) least = far, nearest = &word;
+        }
+        if (nearest != nullptr) text = fmt::format("did you mean '{}'?  ", *nearest);
     }
     const auto shown = known.first(std::min(known.size(), max_known_words));
     return text + fmt::format("(known: {}{})", fmt::join(shown, ", "),
@@ -136,6 +141,15 @@ std::string suggest_among(std::string_view wrong, std::span<const Word> known) {
 
 std::span<const mistake_row> catalogue() {
     return rows;
+}
+
+void diagnostic::quote(std::string_view whole) {
+    skipped = 0;
+    if (whole.size() > longest_kept) {
+        skipped = std::min(static_cast<std::size_t>(std::max(column, 1)) - 1, whole.size());
+        skipped -= std::min(skipped, longest_kept / 2);
+    }
+    source_line = whole.substr(skipped, longest_kept);
 }
 
 /// A message is one line; lines below it that begin with four spaces are an excerpt of another
@@ -181,16 +195,15 @@ config_error::config_error(std::vector<diagnostic> list) : list_(std::move(list)
 }
 
 void diagnostics::add(diagnostic one) {
-    if (list_.size() >= max_diagnostics) return;
+    if (is_full()) return;
     if (one.message.size() > longest_kept)
         one.message = one.message.substr(0, longest_kept) + "...";
-    if (one.source_line.size() > longest_kept) {
-        const auto column = static_cast<std::size_t>(std::max(one.column, 1)) - 1;
-        one.skipped = std::min(column, one.source_line.size());
-        one.skipped -= std::min(one.skipped, longest_kept / 2);
-        one.source_line = one.source_line.substr(one.skipped, longest_kept);
-    }
+    if (one.source_line.size() > longest_kept) one.quote(std::string(one.source_line));
     list_.push_back(std::move(one));
+}
+
+bool diagnostics::is_full() const {
+    return list_.size() >= max_diagnostics;
 }
 
 void diagnostics::throw_if_any() const {

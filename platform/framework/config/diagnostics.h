@@ -93,6 +93,8 @@ struct diagnostic {
     std::string suggestion;
     std::size_t skipped = 0;  ///< bytes of a long line before those that source_line keeps
 
+    /// Sets source_line to `whole`, or to the part of a long line around `column`.
+    void quote(std::string_view whole);
     /// The text for a terminal: place, code and message; the source line; carets and suggestion.
     std::string text() const;
 };
@@ -116,6 +118,8 @@ private:
 class diagnostics {
 public:
     void add(diagnostic one);
+    /// Whether add() has no effect any more.
+    bool is_full() const;
     bool empty() const { return list_.empty(); }
     const std::vector<diagnostic>& list() const { return list_; }
     /// Throws config_error with the errors, sorted by file and place; does nothing without errors.

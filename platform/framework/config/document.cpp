@@ -24,6 +24,10 @@ constexpr std::size_t largest_file = 4u << 20;
 constexpr std::size_t max_nodes = 200'000;
 constexpr std::size_t deepest = 32;
 
+std::string too_many_values() {
+    return fmt::format("more than {} values", max_nodes);
+}
+
 /// Thrown to stop yaml-cpp after a limit was exceeded; the error has been reported.
 struct give_up {};
 
@@ -105,7 +109,7 @@ private:
         if (!tag.empty() && tag != "?" && tag != "!")
             refuse(mistake::alias_refused, mark, "tags (!name) are not used here");
         if (target_.nodes.size() >= max_nodes)
-            refuse(mistake::too_many_values, mark, fmt::format("more than {} values", max_nodes));
+            refuse(mistake::too_many_values, mark, too_many_values());
         const auto index = static_cast<std::uint32_t>(target_.nodes.size());
         target_.nodes.push_back({.form = form,
                                  .where = place_of(mark, length),
@@ -162,22 +166,33 @@ void index_lines(source& target) {
         if (target.text[i] == '\n') target.line_starts.push_back(i + 1);
 }
 
-/// Refuses control characters, which make columns meaningless; UTF-16 text contains NULs.
-void reject_binary(const source& target) {
+[[noreturn]] void refuse_byte(const source& target, std::size_t at, mistake code,
+                              std::string message) {
+    const auto line = std::upper_bound(target.line_starts.begin(), target.line_starts.end(), at);
+    const place where{static_cast<int>(line - target.line_starts.begin()),
+                      static_cast<int>(at - *(line - 1)) + 1, 1};
+    target.report(code, where, std::move(message));
+    throw give_up{};
+}
+
+/// Refuses control characters, which make columns meaningless (UTF-16 text contains NULs), and more
+/// brackets and commas than a file may have values: yaml-cpp keeps 240 bytes for each of them until
+/// the outermost bracket is closed, before it reports the first value.
+void check_text(const source& target) {
+    std::size_t values = 0;
     for (std::size_t i = 0; i < target.text.size(); ++i) {
         const auto byte = static_cast<unsigned char>(target.text[i]);
-        if (byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t') continue;
-        const auto line = std::upper_bound(target.line_starts.begin(), target.line_starts.end(), i);
-        const place where{static_cast<int>(line - target.line_starts.begin()),
-                          static_cast<int>(i - *(line - 1)) + 1, 1};
-        target.report(mistake::not_yaml, where, fmt::format("byte 0x{:02x} is not text", byte));
-        throw give_up{};
+        if (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t')
+            refuse_byte(target, i, mistake::not_yaml,
+                        fmt::format("byte 0x{:02x} is not text", byte));
+        if ((byte == '[' || byte == '{' || byte == ',') && ++values > max_nodes)
+            refuse_byte(target, i, mistake::too_many_values, too_many_values());
     }
 }
 
 void build_tree(source& target) {
     try {
-        reject_binary(target);
+        check_text(target);
         std::istringstream stream(target.text);
         YAML::Parser parser(stream);
         tree_builder builder(target);
@@ -207,6 +222,7 @@ bool is_identifier(std::string_view text) {
 
 void source::report(mistake code, const place& where, std::string message,
                     std::string suggestion) const {
+    if (problems->is_full()) return;
     diagnostic one{.code = code,
                    .file = name,
                    .line = where.line,
@@ -217,8 +233,8 @@ void source::report(mistake code, const place& where, std::string message,
                    .suggestion = std::move(suggestion)};
     if (where.line > 0 && static_cast<std::size_t>(where.line) <= line_starts.size()) {
         const std::size_t start = line_starts[static_cast<std::size_t>(where.line) - 1];
-        one.source_line = text.substr(start, text.find('\n', start) - start);
-        if (one.source_line.ends_with('\r')) one.source_line.pop_back();
+        const auto line = std::string_view(text).substr(start, text.find('\n', start) - start);
+        one.quote(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
     }
     problems->add(std::move(one));
 }
@@ -371,6 +387,7 @@ void node::only(std::span<const std::string_view> known, std::string_view noun) 
         const tree_node& k = source_->nodes[key];
         if (std::find(known.begin(), known.end(), k.text) != known.end()) continue;
         k.used = true;  // do not report this key again
+        if (source_->problems->is_full()) continue;
         source_->report(mistake::unknown_key, k.where,
                         fmt::format("{} has no key '{}'", noun, k.text),
                         suggest(k.text, std::span(known.begin(), known.size())));

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace trn {
@@ -57,31 +59,59 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// A decimal number with at most 18 digits in total: digits * 10^-places.
-struct decimal {
-    std::uint64_t digits = 0;
-    std::uint64_t scale = 1;
-};
-
-/// Removes a leading decimal number from `text`; false when there is none or it is too long.
-bool take_decimal(std::string_view& text, decimal& out) {
-    std::size_t count = 0;
-    bool point = false;
-    std::size_t i = 0;
+/// Removes leading digits from `text`, in which single `_` may stand between digits; calls
+/// take(digit's value) for each. Returns their number; 0 also if a `_` has no digit beside it.
+template <class Take>
+std::size_t take_digits(std::string_view& text, unsigned base, Take take) {
+    const auto value_of = [base](char c) {
+        const unsigned value = is_digit(c)            ? static_cast<unsigned>(c - '0')
+                               : c >= 'a' && c <= 'f' ? static_cast<unsigned>(c - 'a') + 10
+                               : c >= 'A' && c <= 'F' ? static_cast<unsigned>(c - 'A') + 10
+                                                      : base;
+        return std::min(value, base);
+    };
+    std::size_t count = 0, i = 0;
+    bool after_digit = false;
     for (; i < text.size(); ++i) {
-        const char c = text[i];
-        if (c == '_' && i > 0) continue;
-        if (c == '.' && !point && i > 0) {
-            point = true;
+        if (text[i] == '_') {
+            if (!std::exchange(after_digit, false)) return 0;
             continue;
         }
-        if (!is_digit(c)) break;
-        if (++count > 18) return false;
-        out.digits = out.digits * 10 + static_cast<std::uint64_t>(c - '0');
-        if (point) out.scale *= 10;
+        const unsigned digit = value_of(text[i]);
+        if (digit == base) break;
+        after_digit = true;
+        ++count;
+        take(digit);
     }
     text.remove_prefix(i);
-    return count > 0;
+    return after_digit ? count : 0;
+}
+
+/// A decimal number: digits / scale.
+struct decimal {
+    static constexpr unsigned max_digits = 18;  ///< significant ones
+
+    std::uint64_t digits = 0;
+    std::uint64_t scale = 1;
+    bool too_long = false;
+};
+
+/// Removes a leading decimal number from `text`; false when there is none.
+bool take_decimal(std::string_view& text, decimal& out) {
+    unsigned significant = 0;
+    const auto take = [&](bool of_fraction) {
+        return [&, of_fraction](unsigned digit) {
+            if (significant != 0 || digit != 0 || of_fraction) ++significant;
+            out.too_long = significant > decimal::max_digits;
+            if (out.too_long) return;
+            out.digits = out.digits * 10 + digit;
+            if (of_fraction) out.scale *= 10;
+        };
+    };
+    if (take_digits(text, 10, take(false)) == 0) return false;
+    if (!text.starts_with('.')) return true;
+    text.remove_prefix(1);
+    return take_digits(text, 10, take(true)) != 0;
 }
 
 refusal unit_refusal(mistake code, std::string_view noun, std::string_view text,
@@ -101,6 +131,9 @@ parsed<std::uint64_t> quantity(std::string_view text, std::string_view noun,
     if (!take_decimal(rest, number))
         return refusal{mistake::not_a_number, fmt::format("'{}' is not a {}", text, noun),
                        fmt::format("write it like '4 {}'", units[1].name)};
+    if (number.too_long)
+        return refusal{mistake::out_of_range,
+                       fmt::format("'{}' has more than {} digits", text, decimal::max_digits), ""};
     while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
     if (rest.empty()) return unit_refusal(mistake::unit_missing, noun, text, rest, units);
     for (const auto& u : units) {
@@ -147,20 +180,21 @@ parsed<hertz> parse_frequency(std::string_view text) {
 }
 
 parsed<std::uint64_t> parse_unsigned(std::string_view text) {
-    std::string digits;
-    for (const char c : text.substr(0, 80))
-        if (c != '_' || digits.empty()) digits += c;
-    int base = 10;
-    std::string_view rest = digits;
+    std::string_view rest = text;
+    unsigned base = 10;
     if (rest.starts_with("0x") || rest.starts_with("0X")) base = 16;
     if (rest.starts_with("0b") || rest.starts_with("0B")) base = 2;
     if (base != 10) rest.remove_prefix(2);
     std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value, base);
-    if (error == std::errc::result_out_of_range)
+    bool overflow = false;
+    const auto count = take_digits(rest, base, [&](unsigned digit) {
+        overflow = overflow || __builtin_mul_overflow(value, base, &value) ||
+                   __builtin_add_overflow(value, digit, &value);
+    });
+    if (count == 0 || !rest.empty()) return no_number(text);
+    if (overflow)
         return refusal{mistake::out_of_range, fmt::format("'{}' needs more than 64 bits", text),
                        ""};
-    if (error != std::errc{} || end != rest.data() + rest.size()) return no_number(text);
     return value;
 }
 

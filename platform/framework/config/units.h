@@ -59,7 +59,7 @@ parsed<data_rate> parse_data_rate(std::string_view text);
 parsed<lane_rate> parse_lane_rate(std::string_view text);
 parsed<hertz> parse_frequency(std::string_view text);
 
-/// An unsigned number: 12, 0x1f, 0b101; `_` between digits is ignored.
+/// An unsigned number: 12, 0x1f, 0b101; single `_` may stand between digits.
 parsed<std::uint64_t> parse_unsigned(std::string_view text);
 parsed<std::int64_t> parse_signed(std::string_view text);
 parsed<double> parse_real(std::string_view text);

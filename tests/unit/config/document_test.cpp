@@ -3,6 +3,7 @@
 #include "platform/framework/config/document.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -180,6 +181,73 @@ TEST(Document, E24RefusesTextWhereANumberIsExpected) {
     EXPECT_EQ(reading<bytes>("v: big\n").code, mistake::not_a_number);
     EXPECT_EQ(reading<bytes>("v: -1 GiB\n").code, mistake::not_a_number);
     EXPECT_EQ(reading<double>("v: nan\n").code, mistake::not_a_number);
+}
+
+TEST(Document, E24AcceptsGroupsOfDigitsOnly) {
+    diagnostics problems;
+    const auto document = config::document::parse(
+        "a: 1_000\nb: 0xdead_beef\nc: 1_024.2_5 KiB\nd: 0b1_0\n", "v.yaml", problems);
+    EXPECT_EQ(document.root().require<unsigned>("a"), 1000u);
+    EXPECT_EQ(document.root().require<std::uint32_t>("b"), 0xdeadbeefu);
+    EXPECT_EQ(document.root().require<bytes>("c").value, 1024u * 1024 + 256);
+    EXPECT_EQ(document.root().require<unsigned>("d"), 2u);
+    EXPECT_NO_THROW(problems.throw_if_any());
+    for (const char* text : {"v: 1_\n", "v: _1\n", "v: 1__0\n", "v: 0x_1\n", "v: 0x1_\n"})
+        EXPECT_EQ(reading<int>(text), (finding{mistake::not_a_number, 1, 4})) << text;
+    for (const char* text : {"v: 1_ KiB\n", "v: 1_.5 KiB\n", "v: 1._5 KiB\n", "v: 1. KiB\n",
+                             "v: 1.5_ KiB\n", "v: .5 KiB\n"})
+        EXPECT_EQ(reading<bytes>(text), (finding{mistake::not_a_number, 1, 4})) << text;
+}
+
+TEST(Document, E22ReadsAllDigitsOfANumber) {
+    const auto value = [](const std::string& text) {
+        return std::get<std::uint64_t>(config::parse_unsigned(text));
+    };
+    const std::string zeros(100, '0');
+    EXPECT_EQ(value(zeros + "7"), 7u);
+    EXPECT_EQ(value("0x" + zeros + "7"), 7u);
+    EXPECT_EQ(reading<std::uint64_t>("v: 1" + zeros + "\n"),
+              (finding{mistake::out_of_range, 1, 4}));
+    EXPECT_EQ(reading<std::uint64_t>("v: 1" + zeros + "x\n").code, mistake::not_a_number);
+    EXPECT_EQ(reading<picoseconds>("v: 1000000000000000000 ns\n"),
+              (finding{mistake::out_of_range, 1, 4}));
+    EXPECT_EQ(reading<picoseconds>("v: 0.0000000000000000001 s\n"),
+              (finding{mistake::out_of_range, 1, 4}));
+    EXPECT_EQ(std::get<picoseconds>(config::parse_time("000000000000000000001 ns")).value, 1000u);
+}
+
+double processor_seconds() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+TEST(Document, UnknownKeysOfALongLineTakeLinearTime) {
+    std::string text = "{";
+    for (int i = 0; i < 99'000; ++i) text += "key_number_" + std::to_string(i) + ": 1, ";
+    const auto start = processor_seconds();
+    const auto list = mistakes(text + "}\n", [](config::node root) {
+        root.only({"board", "description", "parameters", "modules", "bind"}, "a board");
+    });
+    EXPECT_LT(processor_seconds() - start, 5);  // 60 s when each report copied the line
+    ASSERT_EQ(list.size(), 100u);
+    EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),
+              (finding{mistake::unknown_key, 1, 2}));
+    EXPECT_LT(list[99].text().size(), 1000u);
+}
+
+TEST(Document, E06BoundsBracketsBeforeTheyTakeMemory) {
+    for (const std::string each : {"[", "{", "[a,", "a,", "[\n", "{a: [", "\"\","}) {
+        std::string text = "v: [";
+        while (text.size() < 4'000'000) text += each;
+        EXPECT_EQ(first(text, nothing).code, mistake::too_many_values) << each;
+        rusage used{};
+        getrusage(RUSAGE_SELF, &used);
+        EXPECT_LT(used.ru_maxrss, 300'000) << each;  // KiB; up to 961 MB without the bound
+    }
 }
 
 TEST(Document, E25AcceptsTrueAndFalseOnly) {
