@@ -189,13 +189,12 @@ void tensor_engine::require_matching(const execution& e, const stationary& s) co
     if (e.i.dst.partitions != s.values.columns) refuse(reason::shape, isa::operand::dst);
     if (e.i.dst.indirect && e.i.dst.index.partition != s.partition)  // spec 2.4
         refuse(reason::partitions, isa::operand::dst);
-    if (!e.has_mode(mode::transpose)) {
-        if (!may_meet(s.type, e.i.a.type)) refuse(reason::type, isa::operand::a);
-        return;
+    if (e.has_mode(mode::transpose)) {
+        const element result = numerics::size_of(s.type) == 1 ? element::uint16 : s.type;
+        if (e.i.dst.type != result) refuse(reason::type, isa::operand::dst);
+        if (e.i.dst.elements() != s.values.partitions) refuse(reason::shape, isa::operand::dst);
     }
-    const element result = numerics::size_of(s.type) == 1 ? element::uint16 : s.type;
-    if (e.i.dst.type != result) refuse(reason::type, isa::operand::dst);
-    if (e.i.dst.elements() != s.values.partitions) refuse(reason::shape, isa::operand::dst);
+    if (!may_meet(s.type, e.i.a.type)) refuse(reason::type, isa::operand::a);
 }
 
 void tensor_engine::transpose(execution& e, const stationary& s) {

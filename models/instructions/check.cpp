@@ -133,6 +133,8 @@ private:
         const unsigned exclusive = i_.has_mode(mode::transpose) + i_.has_mode(mode::mx) +
                                    i_.has_mode(mode::double_row) + i_.has_mode(mode::sparse);
         if (exclusive > 1) return illegal(reason::mode);
+        if (i_.has_mode(mode::transpose) && i_.has_mode(mode::accumulate))
+            return illegal(reason::mode);  // spec 20.48
         const pe_tile t = pe_tile_of(i_.tile);
         if (t.rows == 0 || t.columns == 0) return illegal(reason::mode);
         if (t.row % t.rows != 0 || t.column % t.columns != 0) return bad(reason::mode);
@@ -174,7 +176,7 @@ private:
         return place(which, t);
     }
 
-    /// Elements that a stride of 0 repeats count once in PSUM (spec 2.3), except in products.
+    /// Elements that a stride of 0 repeats count once in PSUM, except in products (spec 20.49).
     std::uint64_t counted_elements(const tile_operand& t) const {
         if (t.where.space != space::psum || is(opcode::multiply)) return t.elements();
         std::uint64_t count = 1;

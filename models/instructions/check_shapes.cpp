@@ -266,6 +266,8 @@ private:
         if (i_.has_mode(mode::double_row)) moving *= 2;
         if (i_.has_mode(mode::sparse)) moving *= compression();
         if (a.elements() != moving) return bad(reason::shape, operand::a);
+        if (i_.has_mode(mode::transpose) && a.partitions != n)  // spec 20.48
+            return bad(reason::shape, operand::a);
         if (i_.has_mode(mode::mx) && !scales_fit(i_.b, a.partitions, n))
             return bad(reason::shape, operand::b);
         return std::nullopt;

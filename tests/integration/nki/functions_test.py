@@ -485,6 +485,19 @@ class Places(unittest.TestCase):
         found = both(self, body, x, numpy.ones((128, 1), F), board="trn2-chip")[0]
         numpy.testing.assert_array_equal(found, x - x[:, 0:128].sum(0)[:, None])
 
+    def test_nans_of_activations_have_the_same_sign_in_both_halves(self):
+        x = numpy.array([[numpy.nan, -numpy.nan, 1e6, -1e6, numpy.inf, -numpy.inf, 300, -300]] * 4, F)
+
+        def body(tile):
+            made = []
+            for kind in (nl.float8_e4m3fn, nl.float8_e4m3, nl.float8_e5m2):
+                made += [nl.ndarray((4, 8), kind, nl.sbuf) for _ in range(2)]
+                nisa.activation(made[-2], nl.copy, tile)
+                nisa.activate2(made[-1], nl.copy, tile, 1.0, 0.0, nl.multiply, nl.add)
+            return made
+        for found in both(self, body, x)[:2]:
+            self.assertEqual(numpy.asarray(found.raw)[0].tolist(), [0x7F, 0x7F, 0x7F, 0xFF, 0x7F, 0xFF, 0x79, 0xF9])
+
     def test_offsets_outside_a_tile_are_refused_with_tensor_and_range(self):
         def kernel_of(part_of):
             @nki.jit

@@ -250,6 +250,38 @@ class HalvesAgree(unittest.TestCase):
                    "must be known before the run")
         self.check(lambda x: nisa.dma_transpose(tile(8, 4), x[nl.ds(nisa.register_alloc(1), 4), 0:8]), "must be known before")
 
+    def test_operands_of_a_transpose(self):
+        def of(columns=16, rows=16, kind=nl.bfloat16, other=nl.bfloat16, made=None, **words):
+            return lambda x: nisa.nc_matmul(
+                tile(columns, rows, dtype=made or kind, buffer=nl.psum), tile(16, columns, dtype=kind),
+                tile(16, rows, dtype=other), is_transpose=True, **words)
+        for generation in (3, 4):
+            record_kernel(of(8), [X], generation=generation)
+        self.check(of(kind=nl.float32, other=nl.bfloat16), "float32 meets bfloat16")
+        self.check(of(made=nl.float16), "a transpose of bfloat16 writes bfloat16, not float16", 3, 4)
+        self.check(of(kind=nl.float8_e4m3, made=nl.bfloat16), "a transpose of float8_e4m3 writes uint16, not bfloat16", 3, 4)
+        self.check(of(8, 12), "moving must have as many columns to transpose it, not 12", 3, 4)
+        self.check(of(accumulate=True), "a transpose does not accumulate", 3, 4)
+        self.check(of(kind=nl.float32, other=nl.float32, accumulate=True), "a transpose does not accumulate")
+
+        def twice(x):
+            made = tile(16, 16, dtype=nl.bfloat16, buffer=nl.psum)
+            for _ in range(2):
+                nisa.nc_matmul(made, tile(16, 16, dtype=nl.bfloat16), tile(16, 16, dtype=nl.bfloat16), is_transpose=True)
+        self.assertFalse(any(one.arguments.get("accumulate") for one in record_kernel(twice, [X]).cores[0].body))
+
+    def test_elements_of_psum_that_are_repeated_count_once(self):
+        def copied(count, times):
+            def kernel(x):
+                small = tile(8, count, dtype=nl.bfloat16, buffer=nl.psum)
+                nisa.tensor_copy(tile(8, count * times, dtype=nl.bfloat16), small.ap([[count, 8], [0, times], [1, count]]))
+            return kernel
+        for count, times in ((4096, 1), (4096, 15), (1, 6144)):
+            record_kernel(copied(count, times), [X], generation=3)
+        self.check(copied(4097, 1), "4097 elements per partition; one instruction takes 4096 in PSUM")
+        self.check(copied(4097, 15), "4097 elements per partition; one instruction takes 4096 in PSUM")
+        self.check(copied(2, 32769), "65538 elements per partition; one instruction takes 65536")
+
     def test_axes_and_shapes_that_a_function_does_not_take(self):
         def filled(*shape):
             made = tile(*shape)

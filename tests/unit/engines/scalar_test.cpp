@@ -52,6 +52,27 @@ TEST_F(ScalarTest, WithoutBiasMinusZeroStays) {
     EXPECT_EQ(code(i.dst, 0, 0), 0u);
 }
 
+TEST_F(ScalarTest, NansInFp8ArePositiveUnlessAnOverflowOfE4m3fnMakesThem) {
+    const std::pair<element, std::vector<std::uint32_t>> expected[] = {
+        // of: NaN, -NaN, 1e6, -1e6, Inf, -Inf
+        {element::fp8_e3m4, {0x78, 0x78, 0x70, 0xf0, 0x70, 0xf0}},
+        {element::fp8_e4m3, {0x7c, 0x7c, 0x78, 0xf8, 0x78, 0xf8}},
+        {element::fp8_e4m3fn, {0x7f, 0x7f, 0x7f, 0xff, 0x7f, 0xff}},
+        {element::fp8_e5m2, {0x7e, 0x7e, 0x7c, 0xfc, 0x7c, 0xfc}},
+    };
+    for (const opcode o : {opcode::activate, opcode::activate2})
+        for (const auto& [type, codes] : expected) {
+            auto i = make(o);  // copy, without operators
+            i.a = row(element::fp32, 0, 0, 1, codes.size());
+            i.dst = row(type, 0, 4096, 1, codes.size());
+            const float values[] = {
+                float_of(0x7fc00001), float_of(0xffc00001), 1e6f, -1e6f, infinity, -infinity};
+            for (std::size_t k = 0; k < codes.size(); ++k) set(i.a, 0, k, bits_of(values[k]));
+            run_ok(scalar, i);
+            expect_codes(i.dst, [&](unsigned, std::size_t k) { return codes[k]; });
+        }
+}
+
 TEST_F(ScalarTest, ActivateAccumulatesBeforeItConverts) {
     auto i = activate(activation::exp);
     i.reduce_op = static_cast<std::uint8_t>(alu::add);

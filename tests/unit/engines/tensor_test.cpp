@@ -248,6 +248,26 @@ TEST_F(TensorTest, TransposeMovesBits) {
     }
 }
 
+TEST_F(TensorTest, TransposesTakeOnlyOperandsThatMayMeet) {
+    load.mode = multiply.mode = mode::transpose;
+    const auto refused = [&](element stationary, element moving, element result) {
+        load.a = row(stationary, 0, 0, 16, 8);
+        multiply.a = row(moving, 0, 4096, 16, 16);
+        multiply.dst = row(result, 0, 0, 8, 16, psum);
+        run_ok(tensor, load);
+        expect_refused(tensor, multiply, isa::error::bad_operand, isa::operand::a);
+    };
+    refused(element::fp32, element::bf16, element::fp32);
+    refused(element::tf32, element::fp8_e5m2, element::tf32);
+    refused(element::fp16, element::fp32, element::fp16);
+    refused(element::fp8_e4m3, element::fp8_e4m3fn, element::uint16);
+    refused(element::fp8_e4m3fn, element::fp8_e4m3, element::uint16);
+    multiply.a.type = element::fp8_e5m2;
+    run_ok(tensor, multiply);
+    multiply.a.partitions = 8;  // [8, 16] is no identity of 16 partitions
+    expect_refused(tensor, multiply, isa::error::bad_operand, isa::operand::a);
+}
+
 TEST_F(TensorTest, MxScalesEachGroupOfThirtyTwo) {
     // Value j of an x4 element with this code.
     const auto part = [](element type, std::uint32_t code, unsigned j) -> double {

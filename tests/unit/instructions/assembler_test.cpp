@@ -375,6 +375,23 @@ TEST(Assembler, AGenerationMakesItRefuseWhatTheEngineWould) {
                 AllOf(HasSubstr("text:3:10: E54 ILLEGAL_INSTRUCTION: operator not allowed here"),
                       HasSubstr("cmd= needs reduce=")));
     EXPECT_EQ(mistakes_of(".generation v4\n.engine vector\nhalt\n"), "");
+    EXPECT_THAT(mistakes_of(".generation v4\n.engine tensor\nmultiply transpose accumulate "
+                            "dst=psum[0:8, 0] bf16 [16:1] a=sbuf[0:16, 0] bf16 [16:1]"),
+                HasSubstr("text:3:1: E54 ILLEGAL_INSTRUCTION: MODE"));
+    EXPECT_THAT(mistakes_of(".generation v4\n.engine tensor\nmultiply transpose "
+                            "dst=psum[0:8, 0] bf16 [16:1] a=sbuf[0:32, 0] bf16 [16:1]"),
+                HasSubstr("text:3:49: E54 BAD_OPERAND in a: shapes of the operands"));
+}
+
+TEST(Assembler, RepeatedElementsDoNotCountForTheLimitOfPsum) {
+    const auto sum_of = [](unsigned count) {
+        return fmt::format(
+            ".generation v3\n.engine vector\ncopy dst=sbuf[0:8, 0] bf16 [{0}:1, 8:{0}] "
+            "a=psum[0:8, 0] bf16 [{0}:1, 8:0]",
+            count);
+    };
+    EXPECT_EQ(mistakes_of(sum_of(4096)), "");
+    EXPECT_THAT(mistakes_of(sum_of(4097)), HasSubstr("BAD_OPERAND in a: more elements"));
 }
 
 TEST(Assembler, StreamsOfSeveralEnginesBecomeAProgramSetAndComeBack) {

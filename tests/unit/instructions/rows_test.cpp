@@ -335,6 +335,38 @@ TEST(InstructionRows, ModesOfTheArrayBelongToTheirGenerations) {
               error::illegal_instruction);
 }
 
+TEST(InstructionRows, TransposesDoNotAccumulate) {
+    const std::string operands = " dst=psum[0:8, 0] bf16 [16:1] a=sbuf[0:16, 0] bf16 [16:1]";
+    EXPECT_EQ(answer("multiply transpose" + operands, engine::tensor), error::none);
+    EXPECT_EQ(answer("multiply transpose accumulate" + operands, engine::tensor),
+              error::illegal_instruction);
+}
+
+TEST(InstructionRows, AnOperandInPsumHas4096ElementsWithoutRepeatedOnes) {
+    const auto copied = [](const char* dst, const char* to, const char* a, const char* from) {
+        return answer(
+            fmt::format("copy dst={}[0:8, 0] bf16 {} a={}[0:8, 0] bf16 {}", dst, to, a, from),
+            engine::vector, generation::v3);
+    };
+    const auto read = [&](const char* from, const char* to) {
+        return copied("sbuf", to, "psum", from);
+    };
+    const auto written = [&](const char* to, const char* from) {
+        return copied("psum", to, "sbuf", from);
+    };
+    EXPECT_EQ(read("[4096:1]", "[4096:1]"), error::none);
+    EXPECT_EQ(read("[4097:1]", "[4097:1]"), error::bad_operand);
+    EXPECT_EQ(read("[6144:0]", "[6144:1]"), error::none);
+    EXPECT_EQ(read("[4096:1, 15:0]", "[4096:1, 15:4096]"), error::none);
+    EXPECT_EQ(read("[4097:1, 15:0]", "[4097:1, 15:4097]"), error::bad_operand);
+    EXPECT_EQ(read("[64:1, 64:1]", "[4096:1]"), error::none);
+    EXPECT_EQ(read("[64:1, 65:1]", "[4160:1]"), error::bad_operand) << "overlaps are counted";
+    EXPECT_EQ(written("[2:0, 4096:1]", "[8192:1]"), error::none);
+    EXPECT_EQ(written("[2:0, 4097:1]", "[8194:1]"), error::bad_operand);
+    EXPECT_EQ(read("[4096:1, 16:0]", "[4096:1, 16:4096]"), error::none) << "65,536 in all";
+    EXPECT_EQ(read("[2:0, 32769:0]", "[2:0, 32769:1]"), error::bad_operand);
+}
+
 TEST(InstructionRows, IndirectOperandsKeepTheirRules) {
     const auto of = [](const char* dst, const char* a) {
         return fmt::format(

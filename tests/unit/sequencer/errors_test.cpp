@@ -111,6 +111,22 @@ TEST_F(EngineErrors, AnInstructionOfAnotherEngineIsIllegal) {
     EXPECT_EQ(failing(V, "load_table set=1"), illegal_instruction);
 }
 
+TEST_F(EngineErrors, AnInstructionThatTheEngineLacksFailsBeforeItsWaitAndItsBreakpoint) {
+    const char* text =
+        "wait S[1]>=5 exponential dst=sbuf[0:1, 0] fp32 [1:1] a=sbuf[0:1, 0] fp32 [1:1]";
+    for (const auto e : {S, G, T, Y}) {
+        EXPECT_EQ(failing(e, text), illegal_instruction);
+        EXPECT_EQ(get(control::wait_lo, e), 0u);
+        EXPECT_EQ(failing(e, text, 2, isa::flag::long_form | isa::flag::stop), illegal_instruction);
+        auto first = words_of(text);
+        first.resize(64);
+        EXPECT_EQ(failing(e, first), illegal_instruction) << "without its second word";
+    }
+    auto first = words_of(text);
+    first.resize(64);
+    EXPECT_EQ(failing(V, first), fetch) << "of the second word, before the wait";
+}
+
 TEST_F(EngineErrors, AnOperatorThatDoesNotExistOrFitIsIllegal) {
     const char* text =
         "tensor_tensor op0=add dst=sbuf[0:1, 64] fp32 [1:1] a=sbuf[0:1, 0] fp32 "

@@ -37,15 +37,28 @@ def _nc_matmul(call: Any) -> None:
         raise KernelError(f"nisa.nc_matmul: stationary has {stationary.shape[0]} partitions and moving "
                           f"{moving.shape[0]}; they are contracted and must agree", "4.1")
     _result(call, dst, columns, count)
+    if call.arguments["is_transpose"]:
+        _transposes(call, stationary, count, double_row)
     if call.arguments["is_transpose"] and call.generation.number >= 3:
         wanted = types.uint16 if stationary.dtype.is_fp8 else stationary.dtype
-        if dst.dtype.itemsize != wanted.itemsize:
+        if dst.dtype is not wanted:
             raise KernelError(f"nisa.nc_matmul: a transpose of {stationary.dtype} writes {wanted}, not {dst.dtype}",
-                              "3.7")
+                              "20.10" if stationary.dtype.is_fp8 else "3.7")
     else:
         _destination_type(call, dst)
     _array_tile(call, stationary.shape[0], columns, column_tiles=not double_row)
     _rows_and_columns(call)
+
+
+def _transposes(call: Any, stationary: Any, count: int, double_row: bool) -> None:
+    """The moving operand is as wide as the stationary is high, and nothing is added up (20.48)."""
+    if double_row:
+        raise KernelError("nisa.nc_matmul: double_row does not transpose", "4.1")
+    if call.arguments["accumulate"]:
+        raise KernelError("nisa.nc_matmul: a transpose does not accumulate", "20.48")
+    if count != stationary.shape[0]:
+        raise KernelError(f"nisa.nc_matmul: stationary has {stationary.shape[0]} partitions, so moving must have as many "
+                          f"columns to transpose it, not {count}", "20.48")
 
 
 def _types(call: Any, a: types.DataType, b: types.DataType, double_row: bool) -> None:
@@ -55,7 +68,7 @@ def _types(call: Any, a: types.DataType, b: types.DataType, double_row: bool) ->
                               + (" with double_row" if double_row else ""), "4.1")
         if one is types.float8_e4m3fn and call.generation.number < 4:
             raise KernelError("nisa.nc_matmul: float8_e4m3fn exists from NeuronCore-v4", "13")
-    if (a in _FP32) != (b in _FP32) and not call.arguments["is_transpose"]:
+    if (a in _FP32) != (b in _FP32):
         raise KernelError(f"nisa.nc_matmul: {a} meets {b}; float32 and tfloat32 multiply only each other", "4.1")
     if {a, b} == {types.float8_e4m3, types.float8_e4m3fn}:
         raise KernelError("nisa.nc_matmul: float8_e4m3 must not meet float8_e4m3fn", "4.1")

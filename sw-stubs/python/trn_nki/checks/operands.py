@@ -53,7 +53,9 @@ def _pattern(call: Any, name: str, found: NkiTensor) -> None:
     if found.buffer is psum and size <= limit:
         is_product = name == "dst" and call.operation.startswith("nc_matmul")
         size = math.prod(count for stride, count in dims if stride != 0 or is_product)
-        limit = call.generation.max_moving_bf16 if is_product and found.dtype.itemsize == 2 else MAX_PSUM_ELEMENTS
+        limit = MAX_PSUM_ELEMENTS
+        if is_product and found.dtype.itemsize == 2:  # before v4 a transpose only
+            limit = call.generation.max_moving_bf16 or call.generation.max_moving_fp32
     if size > limit:
         raise KernelError(f"nisa.{call.operation}: {name} has {size} elements per partition; one "
                           f"instruction takes {limit} in {found.buffer.value.upper()}", "2.3")

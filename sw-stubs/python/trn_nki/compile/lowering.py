@@ -367,7 +367,7 @@ class Lowering:
         is_narrow = is_transpose and self.generation == 2 and dst.dtype is not data_types.float32
         loads = [*words, *(["onezero_stationary"] if is_stationary_onezero else []), *place]
         self._pair(dst, stationary, moving, loads, [*loads, *(["onezero_moving"] if is_moving_onezero else [])],
-                   exact, not is_transpose and bool(accumulate), is_narrow=is_narrow)
+                   exact, bool(accumulate), is_narrow=is_narrow)
 
     def _nc_matmul_mx(self, dst: Any, stationary: Any, moving: Any, stationary_scale: Any, moving_scale: Any,
                       tile_position: Any, tile_size: Any, accumulate: Any) -> None:

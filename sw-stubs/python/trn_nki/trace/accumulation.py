@@ -22,6 +22,8 @@ class Accumulation:
             return
         found = self._written.setdefault(dst.storage, set())
         mine = _rectangle(dst)
+        if arguments["accumulate"] is None and arguments.get("is_transpose"):
+            arguments["accumulate"] = False  # 20.48
         if arguments["accumulate"] is None and dst.indirection is not None:
             raise KernelError(f"the place of {dst!r} is known on the device only: say accumulate=True or False", "15.3")
         if arguments["accumulate"] is None:
