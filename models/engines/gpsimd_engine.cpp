@@ -240,9 +240,14 @@ void gpsimd_engine::sequence_bounds(execution& e) {
     tile dst = e.destination();
     const std::size_t n = a.elements();
     std::vector<float> ids(n), out(2 * n);
+    std::vector<std::uint32_t> integers(n);
     a.read(0, ids.data());
+    a.read(0, integers.data());
+    const auto equal = [&, exact = a.type() == element::int32](std::size_t k, std::size_t j) {
+        return exact ? integers[k] == integers[j] : ids[k] == ids[j];  // spec 20.50
+    };
     for (std::size_t first = 0, end; first < n; first = end) {
-        for (end = first + 1; end < n && ids[end] == ids[first];) ++end;
+        for (end = first + 1; end < n && equal(end, first);) ++end;
         const bool none = ids[first] == 0;
         for (std::size_t k = first; k < end; ++k) {
             out[k] = static_cast<float>(none ? n : first);

@@ -178,6 +178,13 @@ class Reductions(unittest.TestCase):
         found = run(written(nisa.sequence_bounds, 1, 2, 9), ids)[0]
         numpy.testing.assert_array_equal(found[0], [[9, 1, 1, 3, 3, 3, 9, 7, 7], [-1, 3, 3, 6, 6, 6, -1, 9, 9]])
 
+    def test_sequence_bounds_compare_ids_in_their_own_type(self):
+        ids = numpy.array([[1 << 24, (1 << 24) + 1, (1 << 24) + 1, -2 ** 31]], numpy.int32)
+        found = run(written(nisa.sequence_bounds, 1, 2, 4), ids)[0]
+        numpy.testing.assert_array_equal(found[0], [[0, 1, 1, 3], [1, 3, 3, 4]])
+        found = run(written(nisa.sequence_bounds, 1, 2, 4), numpy.array([[0.0, -0.0, numpy.nan, numpy.nan]], F))[0]
+        numpy.testing.assert_array_equal(found[0], [[4, 4, 2, 3], [-1, -1, 3, 4]])
+
     def test_selects_and_keeps_the_largest(self):
         x = normal(10, 4, 8)
         flags = (numpy.arange(32).reshape(4, 8) % 3 == 0).astype(numpy.uint8)

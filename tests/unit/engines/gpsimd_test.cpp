@@ -182,6 +182,20 @@ TEST_F(GpsimdTest, SequenceBoundsFindsTheRunAroundEachElement) {
     }
 }
 
+TEST_F(GpsimdTest, SequenceBoundsComparesIdsInTheirOwnType) {
+    auto i = make(opcode::sequence_bounds);
+    i.a = row(element::int32, 0, 0, 1, 4);
+    i.dst = tile(element::int32, 0, 512, 1, {{1, 4}, {4, 2}});
+    const std::uint32_t ids[] = {1u << 24, (1u << 24) + 1, (1u << 24) + 1, 0x8000'0000};
+    for (std::size_t k = 0; k < 4; ++k) set(i.a, 0, k, ids[k]);
+    run_ok(gpsimd, i);  // in FP32 the first three are equal
+    EXPECT_EQ(values(i.dst, 0), (std::vector<float>{0, 1, 1, 3, 1, 3, 3, 4}));
+    i.a.type = element::fp32;
+    set(i.a, 0, {0.0f, -0.0f, NAN, NAN});
+    run_ok(gpsimd, i);
+    EXPECT_EQ(values(i.dst, 0), (std::vector<float>{4, 4, 2, 3, -1, -1, 3, 4}));
+}
+
 TEST_F(GpsimdTest, NonzeroCountListsIndicesOnTheFirstPartitionOfEachProcessor) {
     auto i = make(opcode::nonzero_count);
     i.a = row(element::fp32, 0, 0, 40, 6);

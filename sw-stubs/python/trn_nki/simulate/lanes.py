@@ -319,7 +319,7 @@ def nonzero_with_count(core: Any, a: dict[str, Any]) -> None:
 
 
 def sequence_bounds(core: Any, a: dict[str, Any]) -> None:
-    ids = core.values(a["segment_ids"])[0]
+    ids = core.raw(a["segment_ids"])[0]  # compared in their type (20.50)
     count = len(ids)
     starts, ends = numpy.full(count, count, _F), numpy.full(count, -1, _F)
     first = 0
