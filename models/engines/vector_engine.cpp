@@ -445,8 +445,11 @@ void vector_engine::dropout(execution& e) {
     const scalar_values zero(memory_, {}, isa::operand::none, e.i.dst.partitions);
     const bool keeps_below = e.has_mode(isa::mode::keep_rate);
     select(e, zero, [&, n = e.i.a.elements()](unsigned p, const float*, std::uint8_t* taken) {
-        for (std::size_t k = 0; k < n; ++k)
-            taken[k] = numerics::rules::below_rate(random(p, k), rate[p]) == keeps_below;
+        const bool keeps_all = std::isnan(rate[p]);  // spec 20.52
+        for (std::size_t k = 0; k < n; ++k) {
+            const bool below = numerics::rules::below_rate(random(p, k), rate[p]);
+            taken[k] = keeps_all || below == keeps_below;
+        }
     });
 }
 

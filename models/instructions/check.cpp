@@ -298,9 +298,10 @@ private:
     }
 
     finding scalar(operand which, scalar_operand& s, const operand_rule& rule) {
-        if (rule.need == need::unused && kind_.layout != layout::tiles) return std::nullopt;
         if (static_cast<unsigned>(s.kind) > 5) return illegal(reason::kind, which);
         if (unused_bits(which)) return illegal(reason::unused_field, which);
+        // S1's bytes may hold a pattern, a mask or an address.
+        if (rule.need == need::unused && kind_.layout != layout::tiles) return std::nullopt;
         const need wanted = scalar_need(which, rule);
         if (!s.present())
             return wanted == need::required ? bad(reason::absent, which) : std::nullopt;
@@ -327,7 +328,9 @@ private:
             if (which == operand::s1 && is_tile && s.type == element::tf32)
                 return bad(reason::type, which);
         }
-        if (is(opcode::tensor_scalar) || is(opcode::tensor_scalar_reduce)) {
+        const bool is_operand =  // of OP0 or OP1; else the start of an accumulator (spec 20.51)
+            is(opcode::tensor_scalar) || (is(opcode::tensor_scalar_reduce) && which == operand::s0);
+        if (is_operand) {
             const bool integer_tile = is_tile && is_integer(s.type);
             if (is_bitvec() && (is_fp32 || (is_tile && !integer_tile)))
                 return bad(is_tile ? reason::type : reason::kind, which);

@@ -397,7 +397,7 @@ TEST_F(VectorTest, Rand2IsUniformBetweenItsLimits) {
 
 TEST_F(VectorTest, DropoutDropsOrKeepsByItsRate) {
     for (const bool keep : {false, true})
-        for (const float rate : {0.0f, 0.25f, 1.0f}) {
+        for (const float rate : {0.0f, 0.25f, 1.0f, NAN}) {
             vector.reset();
             auto i = make(opcode::dropout);
             i.mode = keep ? mode::keep_rate : std::uint16_t{0};
@@ -412,7 +412,8 @@ TEST_F(VectorTest, DropoutDropsOrKeepsByItsRate) {
                 for (std::size_t k = 0; k < 100; ++k) {
                     const bool below = std::ldexp(static_cast<double>(lane[k % 4]()), -32) < rate;
                     const auto q = static_cast<unsigned>(p);
-                    ASSERT_EQ(code(i.dst, q, k), below != keep ? 0 : code(i.a, q, k));
+                    const bool drops = below != keep && !std::isnan(rate);
+                    ASSERT_EQ(code(i.dst, q, k), drops ? 0 : code(i.a, q, k));
                 }
             }
         }

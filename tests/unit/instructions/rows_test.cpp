@@ -256,6 +256,34 @@ TEST(InstructionRows, BothOperatorsAreOfOneKindAndBitvecTypesAreIntegersOfOneSiz
     EXPECT_EQ(over_partitions("fp32", "fp32"), error::bad_operand);
 }
 
+TEST(InstructionRows, BytesOfScalarsAreZeroInInstructionsWithoutThem) {
+    const auto with = [](const std::string& text, unsigned byte, engine e) {
+        auto words = assemble(text, "text").at(0).words;
+        words.at(byte) = 1;
+        return answer(words, e, generation::v4);
+    };
+    std::string mask = "255";
+    for (unsigned lane = 1; lane < 32; ++lane) mask += ",0";
+    const std::string shuffle = "shuffle" + D + A + " mask=[" + mask + "]";
+    const std::string iota = "iota dst=sbuf[0:1, 0] int32 [4:1] pattern=(0, 1) [4:1]";
+    EXPECT_EQ(answer(shuffle), error::none);
+    EXPECT_EQ(answer(iota, engine::gpsimd), error::none);
+    for (const unsigned byte : {28u, 29u, 30u, 31u, 32u, 35u}) {
+        EXPECT_EQ(with(shuffle, byte, engine::vector), error::illegal_instruction) << byte;
+        EXPECT_EQ(with(iota, byte, engine::gpsimd), error::illegal_instruction) << byte;
+    }
+    for (const unsigned byte : {124u, 127u})  // after the mask
+        EXPECT_EQ(with(shuffle, byte, engine::vector), error::illegal_instruction) << byte;
+}
+
+TEST(InstructionRows, AccumulatorsOfABitvecOperatorStartWithAnyScalar) {
+    const std::string text =
+        "tensor_scalar_reduce op0=bitwise_and reduce=add cmd=load_reduce dst=sbuf[0:1, 64] int16 "
+        "[4:1] a=sbuf[0:1, 0] uint16 [4:1]";
+    EXPECT_EQ(answer(text + " s0=i32(3) s1=fp32(0.5)"), error::none);
+    EXPECT_EQ(answer(text + " s0=fp32(3.0) s1=fp32(0.5)"), error::bad_operand);
+}
+
 TEST(InstructionRows, TheReluParameterBelongsToPrelu) {
     const auto S = engine::scalar;
     EXPECT_EQ(answer("activate op0=prelu imm=0.5" + D + A, S), error::none);
