@@ -54,7 +54,85 @@ constexpr kept_bits table[] = {
     {"mhpmevent31", all, 0},
 };
 
+struct numbered {
+    unsigned number;
+    const char* name;  // `#`: counts from `from` in steps of `stride`
+    u64 reset = 0;
+    unsigned count = 1, from = 0, stride = 1;
+};
+
+/// Numbers and reset values from the privileged specification (table of CSRs), the debug
+/// specification (triggers) and, for `misa`, the letters of the extensions.
+constexpr u64 disabled_trigger = u64{15} << 60;
+constexpr numbered numbers[] = {
+    {0x001, "fflags"},
+    {0x002, "frm"},
+    {0x003, "fcsr"},
+    {0x100, "sstatus", 0x200000000},
+    {0x104, "sie"},
+    {0x105, "stvec"},
+    {0x106, "scounteren"},
+    {0x10a, "senvcfg"},
+    {0x140, "sscratch"},
+    {0x141, "sepc"},
+    {0x142, "scause"},
+    {0x143, "stval"},
+    {0x144, "sip"},
+    {0x14d, "stimecmp"},
+    {0x180, "satp"},
+    {0x300, "mstatus", 0xa00000000},
+    {0x301, "misa", 0x8000000000141107},
+    {0x302, "medeleg"},
+    {0x303, "mideleg"},
+    {0x304, "mie"},
+    {0x305, "mtvec", flat_bus::ram_base + 0x800},  // of the fixture
+    {0x306, "mcounteren"},
+    {0x30a, "menvcfg"},
+    {0x320, "mcountinhibit"},
+    {0x323, "mhpmevent#", 0, 29, 3},
+    {0x340, "mscratch"},
+    {0x341, "mepc"},
+    {0x342, "mcause"},
+    {0x343, "mtval"},
+    {0x344, "mip"},
+    {0x3a0, "pmpcfg#", 0, 2, 0, 2},
+    {0x3b0, "pmpaddr#", 0, 16},
+    {0x7a0, "tselect"},
+    {0x7a1, "tdata1", disabled_trigger},
+    {0x7a2, "tdata2"},
+    {0x7a3, "tdata3"},
+    {0x7a4, "tinfo",
+     1 << 24 | 1 << 2 | 1 << 6 | 1 << 15},  // version 1.0: mcontrol, mcontrol6, disabled
+    {0xb00, "mcycle"},
+    {0xb02, "minstret"},
+    {0xb03, "mhpmcounter#", 0, 29, 3},
+    {0xc00, "cycle"},
+    {0xc01, "time"},
+    {0xc02, "instret"},
+    {0xc03, "hpmcounter#", 0, 29, 3},
+    {0xf11, "mvendorid"},
+    {0xf12, "marchid"},
+    {0xf13, "mimpid"},
+    {0xf14, "mhartid"},
+    {0xf15, "mconfigptr"},
+};
+
 }  // namespace
+
+TEST_F(RiscvTest, EachCsrHasItsNumberAndItsValueAfterReset) {
+    std::map<unsigned, std::string> expected, found;
+    for (const auto& row : numbers)
+        for (unsigned i = 0; i < row.count * row.stride; i += row.stride) {
+            std::string name = row.name;
+            if (name.back() == '#') name.replace(name.size() - 1, 1, std::to_string(row.from + i));
+            expected[row.number + i] = name;
+            const bool optional = row.number <= 0x003 || row.number == 0x14d;  // F, Sstc
+            const auto value = h->read_csr(row.number + i);
+            EXPECT_EQ(value, optional ? std::nullopt : std::optional<u64>(row.reset)) << name;
+        }
+    for (const auto& entry : csr_list()) found[entry.number] = entry.name;
+    EXPECT_EQ(found, expected);
+}
 
 TEST_F(RiscvTest, EachCsrKeepsItsWritableBits) {
     for (const auto& row : table) {
