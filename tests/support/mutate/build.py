@@ -11,6 +11,8 @@ import places
 from tree import HERE, tree
 
 PLACE = re.compile(r"(?:^|[\s,])([\w./+-]+\.(?:c|cpp|h)):(\d+)(?::\d+)?[:,]( error:)?")
+LINKED = re.compile(r"^(tests/\w+): C(?:XX)?_EXECUTABLE_LINKER", re.M)
+OBJECTS = re.compile(r"^(\S+)/CMakeFiles/\S+$", re.M)
 COLOUR = re.compile(r"\x1b\[[\d;]*[mK]")
 
 
@@ -66,12 +68,29 @@ class build:
         done = self.run("ninja", "-C", "build", f"-j{self.jobs}", "-k0", *targets)
         return COLOUR.sub("", done.stdout) if done.returncode != 0 else ""
 
-    def make(self, drawn: draw.draw, refused: "refusals", say) -> None:
+    def unit_programs(self, drawn: draw.draw) -> list[str]:
+        """Programs of unit tests that link the folder of a mutated file."""
+        folders = {}
+        for program in LINKED.findall(self.run("ninja", "-C", "build", "-t", "targets", "all").stdout):
+            inputs = self.run("ninja", "-C", "build", "-t", "inputs", program).stdout
+            found = {str(pathlib.Path(one).relative_to(self.path) if one.startswith("/") else one)
+                     for one in OBJECTS.findall(inputs) if not one.startswith("/") or one.startswith(str(self.path))}
+            if any(folder.startswith("tests/unit/") for folder in found):
+                folders[program] = found
+        every = set().union(*folders.values())
+        mutated = set()
+        for name in drawn.by_file():
+            above = (str(folder) for folder in pathlib.Path(name).parents)
+            mutated |= {next((folder for folder in above if folder in every), "")}
+        return [program for program, linked in folders.items() if linked & mutated]
+
+    def make(self, drawn: draw.draw, refused: "refusals", units_only: bool, say) -> None:
         """Writes and compiles a draw until all of it compiles."""
         self.copy.sync(drawn)
         self.configure()
+        targets = self.unit_programs(drawn) if units_only else []
         while True:
-            output = self.ninja()
+            output = self.ninja(*targets)
             if not output:
                 return
             numbers = self.refused(drawn, output)
@@ -85,7 +104,7 @@ class build:
             self.copy.sync(drawn)
 
     def refused(self, drawn: draw.draw, output: str) -> set[int]:
-        """Numbers of places that a compiler's output names: by lines of errors, else by any line, else by the file."""
+        """Numbers of places that a compiler's output names: by lines of errors, else by any line, else the nearest."""
         by_file = drawn.by_file()
         lines: dict[bool, set[tuple[str, int]]] = {True: set(), False: set()}
         for name, line, error in PLACE.findall(output):
@@ -97,9 +116,15 @@ class build:
             return {number for file, numbered in by_file.items() for number, one in numbered.items()
                     if any(file == name and line in lines_of(self.copy, one) for name, line in wanted)}
 
-        files = {name for name, _ in lines[True] | lines[False]}
-        return (at(lines[True]) or at(lines[False])
-                or {number for file in files for number in by_file.get(file, {})})
+        def nearest() -> set[int]:
+            """Of each file in which an error is, for example after a deleted declaration."""
+            found = set()
+            for name, line in lines[True] or lines[False]:
+                if name in by_file:
+                    found.add(min(by_file[name], key=lambda number: (abs(by_file[name][number].line - line), number)))
+            return found
+
+        return at(lines[True]) or at(lines[False]) or nearest()
 
     # ---- Firmware: built once for each of its mutations, with the same build id
 

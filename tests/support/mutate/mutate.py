@@ -44,7 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("count", metavar="N", nargs="?", type=count, default=60, help="mutations (default 60)")
     parser.add_argument("--seed", type=seed, default=1, help="of the draw (default 1)")
     parser.add_argument("--only", action="append", default=[], metavar="PATH", help="draw from files whose path starts so only")
-    parser.add_argument("--unit-tests", action="store_true", help="run unit tests only")
+    parser.add_argument("--unit-tests", action="store_true", help="build and run unit tests only")
     parser.add_argument("--jobs", type=jobs, default=2, help="compilers or tests at a time (default 2)")
     parser.add_argument("--list", action="store_true", help="print the draw; build and run nothing")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write the results here")
@@ -72,7 +72,7 @@ def run(root: pathlib.Path, wanted: argparse.Namespace) -> list[dict]:
     built = build.build(copy, wanted.jobs)
     drawn = drawn_from(copy, wanted, refused)
     say(f"building build-mutate/tree with {len(drawn.chosen)} mutations")
-    built.make(drawn, refused, say)
+    built.make(drawn, refused, wanted.unit_tests, say)
     ran = campaign.campaign(built, drawn, folder, wanted.jobs, say)
     try:
         results = ran.judge(wanted.unit_tests)

@@ -17,7 +17,7 @@ ENDS_OPERAND = {",", ";", "?", ":", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=
 ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)(?:[uU]?[lL]{0,2}[uU]?)$")
 NO_CALL = {"return", "throw", "delete", "goto", "break", "continue", "co_return", "co_yield", "co_await", "new", "else", "using",
-           "typedef", "extern", "static", "const", "auto", "struct", "enum", "union", "class", "assert"}
+           "typedef", "extern", "static", "const", "auto", "struct", "enum", "union", "class", "assert", "SC_HAS_PROCESS"}
 
 
 @dataclasses.dataclass
