@@ -23,7 +23,7 @@ public:
                                     std::size_t length) {
         tlm::tlm_generic_payload payload;
         prepare(payload, command, address, bytes, length);
-        delay = sc_core::SC_ZERO_TIME;
+        delay = annotated;
         out->b_transport(payload, delay);
         dmi_hint = payload.is_dmi_allowed();
         return response = payload.get_response_status();
@@ -64,7 +64,8 @@ public:
     }
 
     tlm::tlm_response_status response = tlm::TLM_INCOMPLETE_RESPONSE;
-    sc_core::sc_time delay;  // of the last access
+    sc_core::sc_time annotated;  // delay with which the next accesses begin
+    sc_core::sc_time delay;      // with which the last one returned
     bool dmi_hint = false;
     unsigned invalidations = 0;
     std::uint64_t invalidated_first = 0, invalidated_last = 0;

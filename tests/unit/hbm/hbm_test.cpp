@@ -3,11 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "models/hbm/hbm_regs.h"
 #include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"
@@ -68,6 +73,29 @@ TEST_F(HbmTest, RepeatedAccessesToOneWordQueueAtItsPseudoChannelOnly) {
     EXPECT_EQ(cpu.delay, once);
 }
 
+TEST_F(HbmTest, AnnotatedDelayIsKeptAndIsTheTimeOfTheAccess) {
+    cpu.annotated = sc_time(1, sc_core::SC_US);
+    cpu.read(0);
+    EXPECT_EQ(cpu.delay, sc_time(1'120'872, sc_core::SC_PS));
+    cpu.annotated = sc_time(2, sc_core::SC_US);  // the pseudo-channel is free again
+    cpu.read(0);
+    EXPECT_EQ(cpu.delay, sc_time(2'120'872, sc_core::SC_PS));
+}
+
+TEST_F(HbmTest, StridesOfPowersOfTwoAreDistributedOverPseudoChannels) {
+    for (const unsigned shift : {14u, 20u, 26u}) {  // 32 pseudo-channels x 512 bytes, and larger
+        sc_core::sc_start(sc_time(1, sc_core::SC_MS));
+        sc_time last;
+        for (std::uint64_t n = 0; n < 32; ++n) {
+            cpu.read(n << shift);
+            last = std::max(last, cpu.delay);
+        }
+        cpu.read(0);
+        const sc_time alone(120'872, sc_core::SC_PS), atom(872, sc_core::SC_PS);
+        EXPECT_LT(last, alone + atom * 8) << shift;  // 31 atoms if all used the same
+    }
+}
+
 TEST_F(HbmTest, LargeBurstsShareTheStackBandwidth) {
     std::vector<std::uint8_t> bytes(4096);
     cpu.read_bytes(0, bytes);
@@ -96,6 +124,51 @@ TEST_F(HbmTest, CorrectedErrorsAreCountedOnceAndDataIsRight) {
     EXPECT_FALSE(stack.error.level());
 }
 
+TEST_F(HbmTest, ErrorAddressAndStatisticsShowTheLastErrorAndAllCounts) {
+    const std::uint64_t high = (std::uint64_t{5} << 32) + 0x123;
+    stack.inject_error(memory_error::corrected, high);
+    cpu.read<std::uint8_t>(high);
+    EXPECT_EQ(value(reg::error_address_lo), 0x120u);  // of its 32 bytes
+    EXPECT_EQ(value(reg::error_address_hi), 5u);
+    stack.inject_error(memory_error::repairable, 0x3000);
+    stack.inject_error(memory_error::uncorrected, 0x4000);
+    for (int n = 0; n < 2; ++n) cpu.read(0x3000);
+    for (int n = 0; n < 3; ++n) cpu.read(0x4000);
+    EXPECT_EQ(value(reg::error_address_lo), 0x4000u);
+    EXPECT_EQ(value(reg::error_address_hi), 0u);
+    struct counted final : statistics {
+        void count(std::string_view counter, std::uint64_t value) override {
+            all[std::string(counter)] = value;
+        }
+        std::map<std::string, std::uint64_t> all;
+    } found;
+    stack.publish(found);
+    EXPECT_GT(found.all.extract("bytes_resident").mapped(), 0u);
+    EXPECT_EQ(found.all, (std::map<std::string, std::uint64_t>{{"bytes_moved", 32},
+                                                               {"ecc_corrected", 1},
+                                                               {"ecc_uncorrected", 3},
+                                                               {"ecc_repairable", 2}}));
+}
+
+TEST_F(HbmTest, SharedMemoryIsDescribedAsAWholeAlsoBesideErrors) {
+    stack.inject_error(memory_error::uncorrected, 0x5010);
+    tlm::tlm_generic_payload payload;
+    memory_descriptor wanted;
+    payload.set_extension(&wanted);
+    payload.set_address(0x5010);
+    tlm::tlm_dmi dmi;
+    EXPECT_TRUE(cpu.out->get_direct_mem_ptr(payload, dmi));
+    EXPECT_EQ(dmi.get_dmi_ptr(), stack.bytes().data());
+    EXPECT_EQ(dmi.get_start_address(), 0u);
+    EXPECT_EQ(dmi.get_end_address(), stack.settings().size - 1);
+    EXPECT_TRUE(dmi.is_read_write_allowed());
+    EXPECT_EQ(wanted.bytes, stack.bytes().data());
+    EXPECT_EQ(wanted.descriptor, -1);  // private memory
+    payload.set_address(stack.settings().size);
+    EXPECT_FALSE(cpu.out->get_direct_mem_ptr(payload, dmi));
+    payload.clear_extension(&wanted);
+}
+
 TEST_F(HbmTest, UncorrectableErrorsFailReadsUntilTheAtomIsWritten) {
     stack.inject_error(memory_error::uncorrected, 0x2000);
     cpu.read(0x201c);
@@ -119,7 +192,7 @@ TEST_F(HbmTest, RepairHealsRepairableErrors) {
     command(regs::control::repair.mask());
     EXPECT_EQ(regs::status::repairing.get(value(reg::status)), 1u);
     wait_for_repair();
-    EXPECT_EQ(regs::status::repair_state.get(value(reg::status)), regs::status::repair_state_none);
+    EXPECT_EQ(value(reg::status), regs::status::trained.mask());  // neither pending nor repairing
     cpu.read(0x3000);
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
 }
@@ -204,6 +277,8 @@ TEST_F(UntrainedHbmTest, EndOfTheTrainingRevokesRefusals) {
     sc_core::sc_start(stack.settings().training_time / 2);
     command(regs::control::train.mask());  // again: ends later
     EXPECT_EQ(cpu.invalidations, before + 1);
+    EXPECT_EQ(cpu.invalidated_first, 0u);
+    EXPECT_EQ(cpu.invalidated_last, stack.settings().size - 1);
     sc_core::sc_start(stack.settings().training_time * 0.75);
     EXPECT_EQ(cpu.invalidations, before + 1);
     sc_core::sc_start(stack.settings().training_time);
@@ -241,6 +316,30 @@ TEST_F(HbmTest, LossOfPowerEndsARepairAndFaults) {
     cpu.read(0x3000);
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
     cpu.read(0x4000);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+}
+
+TEST_F(HbmTest, LossOfPowerRevokesPointersKeepsTheSizeAndForgetsTheTimeOfARepair) {
+    irq_out power_lost{"power_lost"};
+    power_lost.bind(stack.power_lost);
+    const auto start_repair = [this] {
+        stack.inject_error(memory_error::repairable, 0x3000);
+        cpu.read(0x3000);
+        command(regs::control::repair.mask());
+    };
+    start_repair();
+    sc_core::sc_start(stack.settings().repair_time * 0.75);
+    power_lost.set(true);
+    power_lost.set(false);
+    EXPECT_EQ(value(reg::size_mib), 36u << 10);
+    EXPECT_EQ(cpu.invalidated_first, 0u);
+    EXPECT_EQ(cpu.invalidated_last, stack.settings().size - 1);
+    start_repair();
+    sc_core::sc_start(stack.settings().repair_time / 2);  // the first one would have ended
+    cpu.read(0x3000);
+    EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    sc_core::sc_start(stack.settings().repair_time * 0.6);
+    cpu.read(0x3000);
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
 }
 
