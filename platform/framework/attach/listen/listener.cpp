@@ -11,6 +11,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <chrono>
 #include <cstring>
+#include <system_error>
 
 #include "platform/framework/attach/listen/tcp_peer.h"
 #include "platform/framework/config/units.h"
@@ -43,8 +44,9 @@ std::pair<dev_t, ino_t> file_id(const std::filesystem::path& path) {
 /// Removes a socket file that no process listens on.
 void replace_stale(asio::io_context& io, const std::filesystem::path& path,
                    const unix_stream::endpoint& endpoint) {
+    std::error_code of_file;
+    if (!std::filesystem::is_socket(path, of_file)) return;
     error_code e;
-    if (!std::filesystem::is_socket(path, e)) return;
     unix_stream::socket old(io);
     old.open(endpoint.protocol(), e);
     if (!e) old.non_blocking(true, e);  // non-blocking: a stopped process would not accept
@@ -53,7 +55,7 @@ void replace_stale(asio::io_context& io, const std::filesystem::path& path,
     if (!e || e == asio::error::no_buffer_space || e == asio::error::try_again)
         fail(path.string(), "another process listens on this address");
     if (e != asio::error::connection_refused) fail(path.string(), e.message());
-    std::filesystem::remove(path, e);
+    std::filesystem::remove(path, of_file);
 }
 
 }  // namespace
@@ -121,7 +123,8 @@ std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::stri
 listener::~listener() {
     error_code ignored;
     acceptor_.close(ignored);
-    if (!file_.empty() && file_id(file_) == file_id_) std::filesystem::remove(file_, ignored);
+    std::error_code of_file;
+    if (!file_.empty() && file_id(file_) == file_id_) std::filesystem::remove(file_, of_file);
 }
 
 listener::stream listener::adopt(asio::io_context& io, int connected) {
