@@ -23,6 +23,13 @@ pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 # RE2's -pthread would define _REENTRANT, which makes precompiled headers of other targets unusable.
 set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 
+# Translation of harts needs AsmJit and an x86-64 host; otherwise harts interpret.
+find_package(asmjit CONFIG QUIET)
+set(TRNVP_TRANSLATES OFF)
+if(TARGET asmjit::asmjit AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(TRNVP_TRANSLATES ON)
+endif()
+
 # Asio's functions are compiled once, here.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/asio.cpp CONTENT "#include <boost/asio/impl/src.hpp>\n")
 add_library(trn_boost STATIC ${CMAKE_BINARY_DIR}/asio.cpp)
