@@ -40,9 +40,20 @@ void debug_control::remove(const watchpoint& w) {
 
 std::optional<u64> debug_control::watched(u64 va, u64 size, access how) const {
     for (const watchpoint& w : watchpoints_)
-        if (w.concerns(how) && va + (size - 1) >= w.address && va <= w.address + (w.size - 1))
+        if (w.concerns(how) && w.watched().overlaps({va, va + (size - 1)}))
             return std::max(va, w.address);
     return std::nullopt;
+}
+
+address_range debug_control::watched(access how, const address_range& limits) const {
+    address_range all;
+    for (const watchpoint& w : watchpoints_)
+        if (w.concerns(how)) all.include(w.watched(), limits);
+    return all;
+}
+
+void debug_control::exclude_watched(address_range& range, u64 at) const {
+    for (const watchpoint& w : watchpoints_) range.exclude(w.watched(), at);
 }
 
 bool debug_control::has_breakpoint_in(u64 va, u64 size) const {

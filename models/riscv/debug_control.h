@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/riscv/address_range.h"
 #include "models/riscv/isa.h"
 #include "models/riscv/trap.h"
 
@@ -26,6 +27,7 @@ public:
         friend bool operator==(const watchpoint&, const watchpoint&) = default;
 
         bool concerns(access how) const { return how == access::store ? on_store : on_load; }
+        address_range watched() const { return {address, address + (size - 1)}; }
     };
 
     bool is_halted() const { return halted_; }
@@ -45,6 +47,10 @@ public:
     bool watches_data() const { return !watchpoints_.empty(); }
     /// The first watched byte of the access, if there is one.
     std::optional<u64> watched(u64 va, u64 size, access how) const;
+    /// The watched addresses within `limits`, and those between.
+    address_range watched(access how, const address_range& limits) const;
+    /// Reduces `range` to its part around `at` that is not watched.
+    void exclude_watched(address_range& range, u64 at) const;
     bool has_breakpoint_in(u64 va, u64 size) const;
 
     // Called around an instruction that is executed alone.

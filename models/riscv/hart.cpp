@@ -75,7 +75,6 @@ u64 hart::run(u64 instructions, u64 quantum) {
     return ticks() - start;
 }
 
-/// Executes operations until one leaves: from `first`, or if null from address `acc`.
 void hart::run_operations(const op* first, u64 acc, u64 page) {
     const handler start = first == nullptr ? code_->decoder().jump : first->run;
     start(*this, first, acc, exec.budget, page, exec.space);
@@ -170,7 +169,9 @@ const op* hart::find_code(u64 pc) {
     if (e.tag != page) {
         careful_ = true;  // cleared if the whole page can be executed as blocks
         u64 pa = 0;
-        if (page_is_watched(page, access::fetch)) return nullptr;
+        if (debug_.has_breakpoint_in(page, 4096) ||
+            !watched_in_page(page, access::fetch).is_empty())
+            return nullptr;
         const fault unmapped = mmu_.translate(page, access::fetch, mode_, pa);
         if (mmu_.has_used_bus()) end_with_quantum();
         if (unmapped || was_reset_) return nullptr;

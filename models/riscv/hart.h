@@ -219,6 +219,8 @@ public:
     const op* find_code(u64 pc);
     void step_next() { careful_ = true; }
     void hand_over(const op* next, u64 acc, i64 budget, u64 page, address_space* space);
+    /// Executes operations until one leaves: from `first`, or if null from address `acc`.
+    void run_operations(const op* first, u64 acc, u64 page);
     /// Executes `d` at pc() alone. False: it trapped, or was left before its access.
     bool execute_one(const decoded& d);
     /// Offset of x[0] in a hart, for host code.
@@ -238,7 +240,6 @@ private:
         end_with_quantum();
         return bus_.write(pa, data) && !was_reset_;
     }
-    void run_operations(const op* first, u64 acc, u64 page);
     void step();
     void execute_alone(u64 pc);
     void record(u64 pc, const decoded& d) const;
@@ -266,7 +267,7 @@ private:
     void remember(u64 va, u64 pa, access how);
     void remember_device(u64 va, u64 pa, access how);
     void open_window(u64 pa);
-    bool page_is_watched(u64 va, access how) const;
+    address_range watched_in_page(u64 va, access how) const;
     void change_mode(privilege mode);
     void update_data_context();
     void forget_translations();

@@ -39,6 +39,8 @@ public:
     /// The hart enters a function, if function_names are set. A jump back to its first instruction
     /// counts as an entry.
     virtual void entered(const std::string& /*function*/) {}
+    /// Name of the hart in messages.
+    virtual std::string describe() const { return {}; }
 };
 
 }  // namespace trn::riscv

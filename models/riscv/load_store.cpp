@@ -35,15 +35,19 @@ fault hart::physical(u64 va, u64 size, access how, u64& pa) {
 }
 
 /// Enters the page into the TLB, so that further accesses take the fast path, unless the page needs
-/// checks.
+/// checks. A page of which some bytes are watched has entries of its own.
 void hart::remember(u64 va, u64 pa, access how) {
     const u64 page = va & ~page_mask, frame = pa & ~page_mask;
-    if (log_ != nullptr || page_is_watched(page, how) || !protection.uniform(frame, page_size))
-        return;
+    if (log_ != nullptr || !protection.uniform(frame, page_size)) return;
     u8* const host = mmu_.direct(frame, page_size, how);
     if (host == nullptr) return;
-    tlb_entry& e = how == access::store ? exec.space->store_entry(va) : exec.space->load_entry(va);
-    e = {page, reinterpret_cast<u64>(host) - page};
+    const u64 offset = reinterpret_cast<u64>(host) - page;
+    const bool is_store = how == access::store;
+    if (const address_range watched = watched_in_page(page, how); watched.is_empty())
+        (is_store ? exec.space->store_entry(va) : exec.space->load_entry(va)) = {page, offset};
+    else
+        (is_store ? exec.space->watched_store_entry(va) : exec.space->watched_load_entry(va)) = {
+            page, offset, watched.first, watched.last};
     if (exec.space->window.span == 0) open_window(pa);
 }
 
@@ -51,7 +55,7 @@ void hart::remember(u64 va, u64 pa, access how) {
 /// page needs checks. Called before the access, which may change the mode and the translations.
 void hart::remember_device(u64 va, u64 pa, access how) {
     const u64 page = va & ~page_mask;
-    if (log_ != nullptr || page_is_watched(page, how) ||
+    if (log_ != nullptr || !watched_in_page(page, how).is_empty() ||
         !protection.uniform(pa & ~page_mask, page_size))
         return;
     auto& entry = how == access::store ? exec.space->device_store_entry(va)
@@ -60,19 +64,23 @@ void hart::remember_device(u64 va, u64 pa, access how) {
 }
 
 /// Opens a data window for the region of `pa`, so that host code accesses it without page look-ups,
-/// unless one of its pages needs checks.
+/// unless one of its pages needs checks. Watched bytes bound the window.
 void hart::open_window(u64 pa) {
     const privilege mode = data_mode();
     const bool translated = mode != privilege::machine && csr.satp >> 60 != 0;
-    if (translated || watching_data_) return;
+    if (translated) return;
     const direct_memory* const r = mmu_.region(pa);
-    if (r == nullptr || !r->readable || !r->writable || r->last - r->first < page_mask) return;
-    const u64 size = r->last - r->first + 1;
-    if (!protection.uniform(r->first, size) ||
-        !protection.allows(r->first, size, access::load, mode) ||
-        !protection.allows(r->first, size, access::store, mode))
+    if (r == nullptr || !r->readable || !r->writable) return;
+    address_range open{r->first, r->last};
+    debug_.exclude_watched(open, pa);
+    watch.exclude_watched(open, pa);
+    if (open.is_empty() || open.last - open.first < page_mask) return;
+    const u64 size = open.last - open.first + 1;
+    if (!protection.uniform(open.first, size) ||
+        !protection.allows(open.first, size, access::load, mode) ||
+        !protection.allows(open.first, size, access::store, mode))
         return;
-    exec.space->window = {r->first, size - 7, reinterpret_cast<u64>(r->host) - r->first};
+    exec.space->window = {open.first, size - 7, reinterpret_cast<u64>(r->host) - r->first};
 }
 
 // --- Loads and stores outside the fast path
@@ -92,6 +100,10 @@ fault hart::memory_access(u64 va, u64 size, access how) {
 
 /// Precondition: `value` is 0.
 fault hart::load_anywhere(u64 va, unsigned size, u64& value) {
+    if (const watched_entry& e = exec.space->watched_load_entry(va); e.permits(va, size)) {
+        std::memcpy(&value, reinterpret_cast<const void*>(va + e.host), size);
+        return {};
+    }
     if (const fault f = watch_data(va, size, access::load)) return f;
     const auto here = static_cast<unsigned>(page_size - (va & page_mask));
     if (size <= here) return load_in_page(va, size, value);
@@ -125,6 +137,10 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
 }
 
 fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
+    if (const watched_entry& e = exec.space->watched_store_entry(va); e.permits(va, size)) {
+        std::memcpy(reinterpret_cast<void*>(va + e.host), &value, size);
+        return {};
+    }
     if (const fault f = watch_data(va, size, access::store)) return f;
     const auto here = static_cast<unsigned>(page_size - (va & page_mask));
     if (size <= here) return store_in_page(va, size, value);
@@ -204,9 +220,9 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
 }
 
 fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64& old) {
-    // The page may be watched for loads only.
+    // The page may be watched for loads only: then it has no entry for them.
     if (const tlb_entry& e = exec.space->store_entry(va);
-        e.tag == tag_of(va, size) && !watching_data_) {
+        e.tag == tag_of(va, size) && (!watching_data_ || exec.space->load_entry(va).tag == e.tag)) {
         auto* const host = reinterpret_cast<u8*>(va + e.host);
         std::memcpy(&old, host, size);
         const u64 result = f(old, operand);
@@ -218,10 +234,12 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     u8* host = nullptr;
     if (const fault w = atomic_address(va, size, access::store, pa, host)) return w;
     std::array<u8, 8> raw{};
-    if (host != nullptr)
+    if (host != nullptr) {
         std::memcpy(raw.data(), host, size);
-    else if (!bus_read(pa, {raw.data(), size}))
+        if (watching_data_) remember(va, pa, access::load);
+    } else if (!bus_read(pa, {raw.data(), size})) {
         return failed(access::store, va);
+    }
     std::memcpy(&old, raw.data(), 8);
     const u64 result = f(old, operand);
     std::memcpy(raw.data(), &result, 8);
@@ -309,10 +327,13 @@ fault hart::watch_data(u64 va, unsigned size, access how) {
     return {cause::alone, 0};
 }
 
-bool hart::page_is_watched(u64 va, access how) const {
-    if (watch.watches(how, va, page_size)) return true;
-    if (how == access::fetch) return debug_.has_breakpoint_in(va, page_size);
-    return debug_.watched(va, page_size, how).has_value();
+/// The bytes of the page at which a debugger or a trigger may have to stop such an access, and
+/// those between.
+address_range hart::watched_in_page(u64 page, access how) const {
+    const address_range limits{page, page + page_mask};
+    address_range all = watch.watched(how, limits);
+    if (how != access::fetch) all.include(debug_.watched(how, limits), limits);
+    return all;
 }
 
 // --- Debugger access

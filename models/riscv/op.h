@@ -77,6 +77,23 @@ struct device_entry {
     u64 bus = 0;  ///< physical address minus virtual address
 };
 
+/// The tag of an entry that an aligned access matches.
+constexpr u64 tag_of(u64 va, unsigned size) {
+    return va & (~u64{4095} | (size - 1));
+}
+
+/// A 4 KiB page of memory of which loads or stores to [first, last] are watched. The others need no
+/// check.
+struct watched_entry {
+    u64 tag = tlb_entry::empty;
+    u64 host = 0;  ///< host address minus virtual address
+    u64 first = 0, last = 0;
+
+    bool permits(u64 va, unsigned size) const {
+        return tag == tag_of(va, size) && (va > last || va + (size - 1) < first);
+    }
+};
+
 /// Target of a jump to `pc`; private to a hart, because the code at an address differs between
 /// harts.
 struct jump_entry {
@@ -99,18 +116,15 @@ struct data_window {
     u64 host = 0;  ///< host address minus virtual address
 };
 
-/// The tag of an entry that an aligned access matches.
-constexpr u64 tag_of(u64 va, unsigned size) {
-    return va & (~u64{4095} | (size - 1));
-}
-
 /// The caches of one privilege mode, created when the mode is first entered.
 struct address_space {
-    static constexpr u64 tlb_size = 256, jump_size = 512, fetch_size = 64, device_size = 8;
+    static constexpr u64 tlb_size = 256, jump_size = 512, fetch_size = 64, device_size = 8,
+                         watched_size = 4;
 
     std::array<tlb_entry, tlb_size> load;
     std::array<tlb_entry, tlb_size> store;
     std::array<device_entry, device_size> device_load, device_store;
+    std::array<watched_entry, watched_size> watched_load, watched_store;
     std::array<jump_entry, jump_size> jump;
     std::array<fetch_entry, fetch_size> fetch;
     data_window window;
@@ -119,6 +133,12 @@ struct address_space {
     tlb_entry& store_entry(u64 va) { return store[va >> 12 & (tlb_size - 1)]; }
     device_entry& device_load_entry(u64 va) { return device_load[va >> 12 & (device_size - 1)]; }
     device_entry& device_store_entry(u64 va) { return device_store[va >> 12 & (device_size - 1)]; }
+    watched_entry& watched_load_entry(u64 va) {
+        return watched_load[va >> 12 & (watched_size - 1)];
+    }
+    watched_entry& watched_store_entry(u64 va) {
+        return watched_store[va >> 12 & (watched_size - 1)];
+    }
     jump_entry& jump_at(u64 pc) { return jump[pc >> 1 & (jump_size - 1)]; }
     fetch_entry& fetch_at(u64 pc) { return fetch[pc >> 12 & (fetch_size - 1)]; }
 
@@ -127,6 +147,8 @@ struct address_space {
         store.fill({});
         device_load.fill({});
         device_store.fill({});
+        watched_load.fill({});
+        watched_store.fill({});
         window = {};
     }
     void forget_code() {

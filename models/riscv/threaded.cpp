@@ -49,14 +49,11 @@ void link_misaligned(TRN_FLOW) {
 }
 
 void out_of_budget(TRN_FLOW) {
-    const auto is_stub = [](handler f) {
-        return f == link_near || f == link_far || f == link_misaligned;
-    };
+    const bool is_stub = o->slot != 0;  // otherwise the first operation of a block
     // The branch was taken without executing its stub: record the stub's coverage.
-    if (o->run == first_time && is_stub(block_of(o).unseen->alone[o->slot])) first_seen(o);
+    if (is_stub && o->run == first_time) first_seen(o);
     if (o->run == link_misaligned) TRN_GO_TO(link_misaligned);
-    const bool stub = is_stub(o->run);
-    const u64 offset = stub ? static_cast<u64>(i64{o->imm}) : block_of(o).start;
+    const u64 offset = is_stub ? static_cast<u64>(i64{o->imm}) : block_of(o).start;
     h.leave(page + offset, budget);
 }
 

@@ -55,19 +55,19 @@ bool triggers::slot::watches(access how) const {
     return (tdata1 & bit) != 0;
 }
 
-bool triggers::slot::matches(u64 address, u64 size) const {
-    const u64 last = address + size - 1;
+/// An access that touches one of these addresses matches.
+address_range triggers::slot::watched() const {
     switch (match_of(tdata1)) {
     case match_equal:
-        return tdata2 >= address && tdata2 <= last;
+        return {tdata2, tdata2};
     case match_napot: {
         const u64 mask = tdata2 ^ (tdata2 + 1);
-        return (address | mask) <= (tdata2 | mask) && (last | mask) >= (tdata2 | mask);
+        return {tdata2 & ~mask, tdata2 | mask};
     }
     case match_at_least:
-        return last >= tdata2;
+        return {tdata2, ~u64{0}};
     default:
-        return address < tdata2;
+        return tdata2 == 0 ? address_range{} : address_range{0, tdata2 - 1};
     }
 }
 
@@ -75,18 +75,26 @@ bool triggers::hit(access how, u64 address, u64 size, privilege mode) {
     const u64 mode_bit = mode == privilege::machine      ? 0x40
                          : mode == privilege::supervisor ? 0x10
                                                          : 8;
+    const address_range accessed{address, address + size - 1};
     for (slot& s : slot_) {
-        if (!s.watches(how) || (s.tdata1 & mode_bit) == 0 || !s.matches(address, size)) continue;
+        if (!s.watches(how) || (s.tdata1 & mode_bit) == 0 || !s.watched().overlaps(accessed))
+            continue;
         s.tdata1 |= hit_bit(s.tdata1);
         return true;
     }
     return false;
 }
 
-bool triggers::watches(access how, u64 address, u64 size) const {
+address_range triggers::watched(access how, const address_range& limits) const {
+    address_range all;
     for (const slot& s : slot_)
-        if (s.watches(how) && s.matches(address, size)) return true;
-    return false;
+        if (s.watches(how)) all.include(s.watched(), limits);
+    return all;
+}
+
+void triggers::exclude_watched(address_range& range, u64 at) const {
+    for (const slot& s : slot_)
+        if (s.watches(access::load) || s.watches(access::store)) range.exclude(s.watched(), at);
 }
 
 bool triggers::armed() const {

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "models/riscv/address_range.h"
 #include "models/riscv/isa.h"
 #include "models/riscv/trap.h"
 
@@ -24,8 +25,11 @@ public:
 
     /// Whether a trigger fires on this access in `mode`; sets its hit bit.
     bool hit(access how, u64 address, u64 size, privilege mode);
-    /// Whether a trigger can fire on such an access to [address, address + size).
-    bool watches(access how, u64 address, u64 size) const;
+    /// The addresses within `limits` at which triggers can fire on such an access, and those
+    /// between.
+    address_range watched(access how, const address_range& limits) const;
+    /// Reduces `range` to its part around `at` where no trigger can fire on loads and stores.
+    void exclude_watched(address_range& range, u64 at) const;
     /// Whether any trigger is set.
     bool armed() const;
     void reset();
@@ -36,7 +40,7 @@ private:
         u64 tdata2 = 0;
 
         bool watches(access how) const;
-        bool matches(u64 address, u64 size) const;
+        address_range watched() const;
     };
     std::array<slot, count> slot_{};
     unsigned select_ = 0;

@@ -29,13 +29,13 @@ u64 address_of(handler f) {
 
 }  // namespace
 
-block_translator::block_translator(const block& b, u64 base, const shared_code& shared,
-                                   outcome* checked, std::function<u64(const op*)> host_code_of)
+block_translator::block_translator(const block& b, u64 base, const context& in,
+                                   std::function<u64(const op*)> host_code_of)
     : b_(b),
-      shared_(shared),
-      checked_(checked),
+      shared_(in.shared),
+      options_(in.chosen),
       host_code_of_(std::move(host_code_of)),
-      memory_(registers_, checked) {
+      memory_(registers_, in.shared, in.checked) {
     holder_.init(asmjit::Environment::host(), base);
     holder_.attach(&a_);
     start_ = a_.newLabel();
@@ -44,10 +44,11 @@ block_translator::block_translator(const block& b, u64 base, const shared_code& 
 }
 
 decoded block_translator::instruction(unsigned slot) const {
-    return decode(b_.slots[slot].bits, b_.owner->extensions());
+    const decoded d = decode(b_.slots[slot].bits, b_.owner->extensions());
+    return options_.mistranslate == nullptr ? d : options_.mistranslate(d);
 }
 
-translated_block block_translator::run() {
+translated_block block_translator::run(unsigned end) {
     a_.bind(start_);
     if (const auto best = pinning_of_loop()) {
         registers_.assume(*best);
@@ -55,9 +56,11 @@ translated_block block_translator::run() {
     }
     a_.bind(body_);
     entries_.emplace_back(0, start_);
-    for (unsigned slot = 0, count = 1; count != 0 && slot < b_.slots.size(); slot += count)
-        count = emit(slot);
-    for (std::size_t i = 0; i < rare_.size(); ++i) {  // emitting one part may add another
+    const auto slots = static_cast<unsigned>(b_.slots.size());
+    unsigned slot = 0, count = 1;
+    for (; count != 0 && slot < std::min(end, slots); slot += count) count = emit(slot);
+    if (count != 0) leave_to(std::min(slot, slots - 1));  // the code is part of a block
+    for (std::size_t i = 0; i < rare_.size(); ++i) {      // emitting one part may add another
         const rare_part part = std::move(rare_[i]);
         registers_.know(part.known);
         part.emit();
@@ -135,16 +138,15 @@ bool block_translator::emit_inline(unsigned slot, const decoded& d) {
 
 void block_translator::access(unsigned slot, const decoded& d,
                               const memory_emitter::access_kind& k) {
-    const auto outside = a_.newLabel(), inside = a_.newLabel(), leaves = a_.newLabel();
+    const auto outside = a_.newLabel(), inside = a_.newLabel();
     memory_.prepare(d, k);
     const auto before = registers_.known();
     memory_.emit(d, k, outside);
     enter_before(slot + 1);
     a_.bind(inside);
     rare_.push_back({before, [=, this] {
-                         memory_.emit_outside(d, k, outside, inside, leaves);
+                         memory_.emit_outside(d, k, outside, inside);
                          registers_.know(before);
-                         a_.bind(leaves);
                          leave_to(slot);
                      }});
 }
@@ -174,7 +176,7 @@ void block_translator::branch(unsigned slot, const decoded& d) {
                            : name == "bge"  ? CondCode::kSignedGE
                            : name == "bltu" ? CondCode::kUnsignedLT
                                             : CondCode::kUnsignedGE;
-    if (leads_here(slot)) return close_loop(slot, d, taken);
+    if (loops(slot)) return close_loop(slot, d, taken);
     registers_.compare(d.rs1, d.rs2);
     const unsigned count = operation(slot).rd;
     const auto leaves = a_.newLabel();
@@ -199,7 +201,7 @@ void block_translator::close_loop(unsigned slot, const decoded& d, asmjit::x86::
     registers_.compare(d.rs1, d.rs2);
     const auto passed = a_.newLabel(), joined = a_.newLabel(), spent = a_.newLabel();
     a_.j(asmjit::x86::negateCond(taken), passed);
-    a_.sub(budget, imm(operation(slot).rd));
+    count_instructions(operation(slot).rd);
     when_spent(spent, slot);
     const auto known = registers_.known();
     if (repeats) {
@@ -235,8 +237,12 @@ void block_translator::leave_block(unsigned slot, unsigned count) {
     when_spent(spent, slot);
 }
 
+void block_translator::count_instructions(unsigned count) {
+    a_.sub(budget, imm(count + options_.miscount));
+}
+
 void block_translator::pay(unsigned count, const asmjit::Label& spent) {
-    a_.sub(budget, imm(count));
+    count_instructions(count);
     a_.jle(spent);
 }
 
@@ -288,32 +294,27 @@ std::optional<pinning> block_translator::pinning_of_loop() const {
 /// Continues after an operation that leaves: its link, then the link's stub.
 void block_translator::follow_link(unsigned slot) {
     const op& link = operation(slot + 1);
-    if (leads_here(slot)) {
+    if (loops(slot)) {
         a_.jmp(body_);
         return;
     }
     registers_.release();
-    if (checked_ == nullptr) {
-        if (b_.alone[slot + 2] == link_far) {
-            a_.mov(rax, frame::at(frame::page));
-            a_.add(rax, imm(operation(slot + 2).imm));
-            a_.jmp(imm(shared_.dispatch));
-            return;
-        }
-        if (const u64 known = host_code_of_(link.taken); known != 0) {
-            a_.jmp(imm(known));
-            return;
-        }
-        if (b_.alone[slot + 2] == link_near)
-            links_.push_back(
-                {static_cast<u32>(a_.offset()), static_cast<u16>(operation(slot + 2).imm)});
+    if (b_.alone[slot + 2] == link_far) {
+        a_.mov(rax, frame::at(frame::page));
+        a_.add(rax, imm(operation(slot + 2).imm));
+        a_.jmp(imm(shared_.dispatch));
+        return;
     }
+    if (const u64 known = host_code_of_(link.taken); known != 0) {
+        a_.jmp(imm(known));
+        return;
+    }
+    if (b_.alone[slot + 2] == link_near)
+        links_.push_back(
+            {static_cast<u32>(a_.offset()), static_cast<u16>(operation(slot + 2).imm)});
     a_.mov(rax, imm(address_of(link)));
     a_.mov(rax, x86::qword_ptr(rax));
-    if (checked_ == nullptr)
-        emit_continue(a_);
-    else
-        a_.jmp(imm(shared_.leave_to));
+    emit_continue(a_);
 }
 
 void block_translator::when_spent(const asmjit::Label& spent, unsigned slot) {
@@ -341,19 +342,13 @@ void block_translator::jump_register(unsigned slot, const decoded& d) {
     }
     const auto spent = a_.newLabel();
     pay(o.rs2, spent);
-    if (checked_ == nullptr) {
-        registers_.release();
-        emit_dispatch(a_, shared_.leave);
-        later([=, this] {
-            a_.bind(spent);
-            registers_.release();
-            emit_jump_by_executor(a_, shared_.leave);
-        });
-    } else {
+    registers_.release();
+    emit_dispatch(a_, shared_.leave);
+    later([=, this] {
         a_.bind(spent);
         registers_.release();
         emit_jump_by_executor(a_, shared_.leave);
-    }
+    });
 }
 
 /// Leaves to the executor, which continues with the operation at `slot`.

@@ -7,6 +7,7 @@
 
 #include "models/riscv/code_cache.h"
 #include "models/riscv/translate/memory_emitter.h"
+#include "models/riscv/translate/options.h"
 #include "models/riscv/translate/register_emitter.h"
 #include "models/riscv/translate/shared_code.h"
 
@@ -30,16 +31,24 @@ struct translated_block {
     bool is_worth_it = false;  ///< faster than executing the operations
 };
 
+constexpr unsigned all_slots = ~0u;
+
 /// Translates the operations of a block in order. Unsupported ones leave to the executor, which
 /// returns before the next operation. Budgets are counted and checked exactly as in the executor.
 class block_translator {
 public:
+    struct context {
+        const shared_code& shared;
+        outcome* checked;  ///< stores are recorded there; null: they are not
+        const options& chosen;
+    };
     /// The code is for address `base`. `host_code_of` returns the address of the host code of a
     /// block, given its first operation; 0: none.
-    block_translator(const block& b, u64 base, const shared_code& shared, outcome* checked,
+    block_translator(const block& b, u64 base, const context& in,
                      std::function<u64(const op*)> host_code_of);
 
-    translated_block run();
+    /// With `end`, the code leaves to the executor before the operation at that slot.
+    translated_block run(unsigned end = all_slots);
 
 private:
     const op& operation(unsigned slot) const { return b_.ops[slot + 1]; }
@@ -56,10 +65,10 @@ private:
     void repeat_until(unsigned slot);
     void leave_block(unsigned slot, unsigned count);
     void jump_register(unsigned slot, const decoded& d);
+    void count_instructions(unsigned count);
     void pay(unsigned count, const asmjit::Label& spent);
     void follow_link(unsigned slot);
     bool loops(unsigned slot) const;
-    bool leads_here(unsigned slot) const { return checked_ == nullptr && loops(slot); }
     std::optional<pinning> pinning_of_loop() const;
     void later(std::function<void()> emit_rare);
     void when_spent(const asmjit::Label& spent, unsigned slot);
@@ -68,7 +77,7 @@ private:
 
     const block& b_;
     const shared_code& shared_;
-    outcome* const checked_;
+    const options& options_;
     const std::function<u64(const op*)> host_code_of_;
     asmjit::CodeHolder holder_;
     x86::Assembler a_;

@@ -5,9 +5,9 @@
 
 namespace trn::riscv::translate {
 
-/// Executes the block's host code from this operation to its exit, undoes its effects, executes the
-/// same instructions alone, and compares. On a difference, which is an error of the translator,
-/// prints both with the block and aborts.
-void check_block(TRN_FLOW);
+/// Executes a run of host code from this operation, undoes its effects, executes the same
+/// instructions without host code, and compares. On a difference, which is an error of the
+/// translator, names the first instruction that is wrong and aborts.
+void check_run(TRN_FLOW);
 
 }  // namespace trn::riscv::translate

@@ -4,14 +4,16 @@
 #include <array>
 #include <string>
 
+#include "models/riscv/csr_state.h"
 #include "models/riscv/isa.h"
 
 namespace trn::riscv::translate {
 
-/// State that must be equal after both executions of a block, in addition to memory and next pc.
+/// State that must be equal after both executions of a run, in addition to memory and next pc.
 struct registers {
     std::array<u64, 33> x{};  ///< as in a hart; [0] and [32] are ignored
     std::array<u64, 32> f{};
+    csr_state csr{};
 };
 
 /// Describes the first register that differs, with both values; empty if all are equal.

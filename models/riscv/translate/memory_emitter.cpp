@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/riscv/translate/memory_emitter.h"
 
+#include <bit>
 #include <cstddef>
 #include <string_view>
 #include <unordered_map>
@@ -48,11 +49,11 @@ void memory_emitter::emit(const decoded& d, const access_kind& k, const asmjit::
 }
 
 void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
-                                  const asmjit::Label& outside, const asmjit::Label& inside,
-                                  const asmjit::Label& leaves) {
+                                  const asmjit::Label& outside, const asmjit::Label& inside) {
     static_assert(sizeof(tlb_entry) == 16 && address_space::tlb_size == 256);
     const auto table = static_cast<i32>(k.is_store ? offsetof(address_space, store)
                                                    : offsetof(address_space, load));
+    const auto unknown = a_.newLabel(), known = a_.newLabel();
     a_.bind(outside);
     const auto base = r_.source(d.rs1, rax);
     a_.lea(rax, x86::ptr(base, d.imm));
@@ -64,14 +65,18 @@ void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
     a_.mov(rdx, rax);
     a_.and_(rdx, imm(i64{-4096} | (k.size - 1)));
     a_.cmp(rdx, x86::qword_ptr(rcx, table + static_cast<i32>(offsetof(tlb_entry, tag))));
-    a_.jne(leaves);
+    a_.jne(unknown);
     a_.mov(rcx, x86::qword_ptr(rcx, table + static_cast<i32>(offsetof(tlb_entry, host))));
+    a_.bind(known);
     const auto place = x86::ptr(rax, rcx, 0, 0, k.size);
     if (k.is_store)
         store(d, k, place);
     else
         load(d, k, place);
     a_.jmp(inside);
+    a_.bind(unknown);
+    a_.call(imm(shared_.find_watched[k.is_store ? 1 : 0][std::countr_zero(k.size)]));
+    a_.jc(known);
 }
 
 void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem from) {
@@ -93,22 +98,38 @@ void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem from)
 }
 
 void memory_emitter::store(const decoded& d, const access_kind& k, x86::Mem to) {
-    if (checked_ != nullptr) {
-        const auto field = [](std::size_t at) { return x86::qword_ptr(rax, static_cast<i32>(at)); };
-        const u64 next = reinterpret_cast<u64>(&checked_->next_store);
-        a_.lea(rcx, to);
-        a_.mov(rdx, imm(next));
-        a_.mov(rax, x86::qword_ptr(rdx));
-        a_.mov(field(offsetof(outcome::stored, host)), rcx);
-        a_.xor_(x86::edx, x86::edx);
-        a_.mov(part(rdx, k.size), x86::ptr(rcx, 0, k.size));
-        a_.mov(field(offsetof(outcome::stored, before)), rdx);
-        a_.mov(field(offsetof(outcome::stored, size)), imm(k.size));
-        a_.mov(rdx, imm(next));
-        a_.add(x86::qword_ptr(rdx), imm(sizeof(outcome::stored)));
-        to = x86::ptr(rcx, 0, k.size);
-    }
+    if (checked_ != nullptr) return store_and_record(d, k, to);
     a_.mov(to, part(r_.source(d.rs2, rdx), k.size));
+}
+
+void memory_emitter::store_and_record(const decoded& d, const access_kind& k, const x86::Mem& to) {
+    using stored = outcome::stored;
+    const auto field = [](std::size_t at) { return x86::qword_ptr(rax, static_cast<i32>(at)); };
+    const u64 next = reinterpret_cast<u64>(&checked_->next_store);
+    const auto place = x86::ptr(rcx, 0, k.size);
+    a_.lea(rcx, to);
+    a_.mov(rdx, imm(next));
+    a_.mov(rax, x86::qword_ptr(rdx));
+    a_.mov(field(offsetof(stored, host)), rcx);
+    a_.mov(field(offsetof(stored, size)), imm(k.size));
+    load_part(rdx, place);
+    a_.mov(field(offsetof(stored, before)), rdx);
+    const auto value = r_.source(d.rs2, rdx);
+    a_.mov(place, part(value, k.size));
+    load_part(rdx, place);
+    a_.mov(field(offsetof(stored, value)), rdx);
+    a_.mov(rdx, imm(next));
+    a_.add(x86::qword_ptr(rdx), imm(sizeof(stored)));
+}
+
+/// Loads without a sign.
+void memory_emitter::load_part(const x86::Gp& to, const x86::Mem& from) {
+    if (from.size() == 8)
+        a_.mov(to, from);
+    else if (from.size() == 4)
+        a_.mov(to.r32(), from);
+    else
+        a_.movzx(to.r32(), from);
 }
 
 }  // namespace trn::riscv::translate

@@ -7,12 +7,13 @@
 namespace trn::riscv::translate {
 
 /// Emits loads and stores. Inside the data window an access is a comparison and the access; for
-/// other pages in the hart's TLB it is a look-up; otherwise the code leaves to the executor.
+/// other pages in the hart's TLB, and for pages that are watched in part, it is a look-up;
+/// otherwise the code leaves to the executor.
 class memory_emitter {
 public:
-    /// `checked`: stores are recorded there.
-    memory_emitter(register_emitter& registers, outcome* checked)
-        : r_(registers), a_(registers.a), checked_(checked) {}
+    /// `checked`: stores are recorded there; null: they are not.
+    memory_emitter(register_emitter& registers, const shared_code& shared, outcome* checked)
+        : r_(registers), a_(registers.a), shared_(shared), checked_(checked) {}
 
     struct access_kind {
         unsigned size = 0;
@@ -25,17 +26,20 @@ public:
     void prepare(const decoded& d, const access_kind& k);
     /// The inline part: jumps to `outside` if the address is outside the window.
     void emit(const decoded& d, const access_kind& k, const asmjit::Label& outside);
-    /// The out-of-line part: jumps to `inside` after the access, or to `leaves` if the executor
-    /// must do it.
+    /// The out-of-line part: jumps to `inside` after the access. Code that follows leaves to the
+    /// executor, which must do it otherwise.
     void emit_outside(const decoded& d, const access_kind& k, const asmjit::Label& outside,
-                      const asmjit::Label& inside, const asmjit::Label& leaves);
+                      const asmjit::Label& inside);
 
 private:
     void load(const decoded& d, const access_kind& k, x86::Mem from);
     void store(const decoded& d, const access_kind& k, x86::Mem to);
+    void store_and_record(const decoded& d, const access_kind& k, const x86::Mem& to);
+    void load_part(const x86::Gp& to, const x86::Mem& from);
 
     register_emitter& r_;
     x86::Assembler& a_;
+    const shared_code& shared_;
     outcome* const checked_;
 };
 

@@ -75,6 +75,36 @@ void emit_report(x86::Assembler& a, outcome& to) {
     a.ret();
 }
 
+void emit_find_watched(x86::Assembler& a, std::size_t table, unsigned size) {
+    static_assert(sizeof(watched_entry) == 32);
+    constexpr int return_address = 8;  // above it is the frame
+    const auto entry = [&](std::size_t at) {
+        return x86::qword_ptr(rcx, static_cast<i32>(table + at));
+    };
+    const auto missing = a.newLabel(), found = a.newLabel();
+    a.mov(rcx, rax);
+    a.shr(rcx, 12);
+    a.and_(x86::ecx, imm(address_space::watched_size - 1));
+    a.shl(x86::ecx, 5);
+    a.add(rcx, frame::at(frame::space + return_address));
+    a.mov(rdx, rax);
+    a.and_(rdx, imm(i64{-4096} | (size - 1)));
+    a.cmp(rdx, entry(offsetof(watched_entry, tag)));
+    a.jne(missing);
+    a.cmp(rax, entry(offsetof(watched_entry, last)));
+    a.ja(found);
+    a.lea(rdx, x86::ptr(rax, static_cast<i32>(size - 1)));
+    a.cmp(rdx, entry(offsetof(watched_entry, first)));
+    a.jae(missing);
+    a.bind(found);
+    a.mov(rcx, entry(offsetof(watched_entry, host)));
+    a.stc();
+    a.ret();
+    a.bind(missing);
+    a.clc();
+    a.ret();
+}
+
 }  // namespace
 
 std::vector<u8> shared_code::make(u64 base, outcome* checked) {
@@ -98,6 +128,15 @@ std::vector<u8> shared_code::make(u64 base, outcome* checked) {
     a.align(asmjit::AlignMode::kCode, 16);
     dispatch = base + a.offset();
     emit_dispatch(a, leave);
+
+    constexpr std::array tables{offsetof(address_space, watched_load),
+                                offsetof(address_space, watched_store)};
+    for (std::size_t kind = 0; kind < tables.size(); ++kind)
+        for (unsigned log_size = 0; log_size < 4; ++log_size) {
+            a.align(asmjit::AlignMode::kCode, 16);
+            find_watched[kind][log_size] = base + a.offset();
+            emit_find_watched(a, tables[kind], 1u << log_size);
+        }
 
     const auto& code = holder.textSection()->buffer();
     return {code.data(), code.data() + code.size()};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/riscv/translate/check.h"
+#include "models/riscv/translate/checked_run.h"
 #include "models/riscv/translate/translator.h"
 #include "platform/framework/log.h"
 
@@ -13,7 +14,8 @@ namespace trn::riscv::translate {
 bool choose(mode how, const options& chosen) {
     back_end::choose(nullptr);
     if (how == mode::interpret) return true;
-    auto made = std::make_shared<translator>(chosen, how == mode::check ? check_block : nullptr);
+    constexpr translator::check_mode check{check_run, checked_run::reference_to};
+    auto made = std::make_shared<translator>(chosen, how == mode::check ? &check : nullptr);
     if (!made->usable()) {
         static bool said = false;
         if (!std::exchange(said, true))

@@ -9,7 +9,7 @@ namespace trn::riscv::translate {
 enum class mode {
     interpret,
     translate,
-    check,  ///< executes every block twice and compares: registers, stores, next pc
+    check,  ///< executes runs of host code twice and compares: registers, stores, next pc, budget
 };
 
 /// Sets the mode of harts whose code cache is empty. False: this host or build does not support

@@ -47,9 +47,15 @@ hot_block::~hot_block() {
     owner.forget(*this);
 }
 
-translator::translator(const options& chosen, handler checked)
-    : options_(chosen), checked_(checked), region_(chosen.region) {
+translator::translator(const options& chosen, const check_mode* check)
+    : options_(chosen),
+      checked_(check == nullptr ? nullptr : check->checked),
+      region_(chosen.region) {
     if (!region_.usable()) return;
+    if (check != nullptr) {
+        stores_ = std::make_unique<std::array<outcome::stored, outcome::max_stores>>();
+        second_execution_ = std::make_unique<reference>(check->find);
+    }
     const auto code = shared_.make(reinterpret_cast<u64>(region_.next()),
                                    checked_ != nullptr ? &result_ : nullptr);
     if (!region_.add(code)) shared_ = {};
@@ -63,27 +69,30 @@ void translator::adopt(block& b) {
     b.ops[1].run = count_execution;
 }
 
-void translator::translate(hot_block& hot, u64 page) {
-    block& b = hot.b;
-    changeable(b, 0).run = hot.first;
-    if (refused_) return;
-    const auto host_code_of = [&b](const op* target) -> u64 {
+/// Emits code for address region_.next().
+translated_block translator::make(const hot_block& hot, unsigned end) {
+    const auto host_code_of = [&hot](const op* target) -> u64 {
         const auto* const known =
             target->run == link_near || target->run == link_far || target->run == link_misaligned
                 ? nullptr
                 : static_cast<const hot_block*>(block_of(target).native.get());
         return known == nullptr ? 0 : known->start;
     };
-    const auto make = [&] {
-        return block_translator(b, reinterpret_cast<u64>(region_.next()), shared_,
-                                checked_ != nullptr ? &result_ : nullptr, host_code_of)
-            .run();
-    };
-    translated_block made = make();
+    return block_translator(hot.b, reinterpret_cast<u64>(region_.next()),
+                            {shared_, checked_ != nullptr ? &result_ : nullptr, options_},
+                            host_code_of)
+        .run(end);
+}
+
+void translator::translate(hot_block& hot, u64 page) {
+    block& b = hot.b;
+    changeable(b, 0).run = hot.first;
+    if (refused_) return;
+    translated_block made = make(hot, all_slots);
     if (made.code.size() > region_.room()) {
         drop_all();
         changeable(b, 0).run = hot.first;
-        made = make();
+        made = make(hot, all_slots);
     }
     if (!made.is_worth_it || made.code.size() > region_.room()) return;
     const std::span placed(region_.next(), made.code.size());
@@ -94,20 +103,32 @@ void translator::translate(hot_block& hot, u64 page) {
     for (unsigned slot = 0; slot + 2 < b.slots.size(); ++slot)
         if (b.alone[slot + 1] == nullptr && b.alone[slot + 2] != nullptr)
             changeable(b, slot + 1).fall = reinterpret_cast<const op*>(shared_.leave_to);
+    if (checked_ != nullptr) hot.entries.resize(b.slots.size());
     for (const auto& e : made.entries) {
         op& o = changeable(b, e.slot);
         const auto entry = reinterpret_cast<handler>(base + e.offset);
         hot.replaced.emplace_back(e.slot, o.run);
-        hot.entries.emplace_back(e.slot, entry);
+        if (checked_ != nullptr) hot.entries[e.slot] = entry;
         o.run = checked_ != nullptr ? checked_ : entry;
     }
     translated_.insert(&hot);
     for (const auto& link : made.links)
         waiting_.emplace(place_of(b, link.target), placed.data() + link.offset);
-    if (!made.starts || checked_ != nullptr) return;
+    if (!made.starts) return;
     hot.start = base + made.start;
     b.ops[0].fall = reinterpret_cast<const op*>(hot.start);
     join_links_to(hot);
+}
+
+handler translator::translate_part(const hot_block& hot, u8 from, unsigned end) {
+    const translated_block made = make(hot, end);
+    const std::size_t used = region_.used();
+    const auto* const at = region_.next();
+    if (!region_.add(made.code)) return nullptr;
+    region_.shrink(used);
+    for (const auto& e : made.entries)
+        if (e.slot == from) return reinterpret_cast<handler>(reinterpret_cast<u64>(at) + e.offset);
+    return nullptr;
 }
 
 /// Patches earlier translated blocks to jump directly to this one.

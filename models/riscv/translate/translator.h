@@ -12,11 +12,13 @@
 #include "models/riscv/translate/code_region.h"
 #include "models/riscv/translate/options.h"
 #include "models/riscv/translate/perf_map.h"
+#include "models/riscv/translate/reference.h"
 #include "models/riscv/translate/shared_code.h"
 
 namespace trn::riscv::translate {
 
 class translator;
+struct translated_block;
 
 /// Execution count of a block, and later its host code.
 class hot_block final : public host_code {
@@ -30,7 +32,10 @@ public:
     u32 executions = 0;
     u64 start = 0;                                 ///< address of its host code; 0: none
     std::vector<std::pair<u8, handler>> replaced;  ///< functions of operations, by slot
-    std::vector<std::pair<u8, handler>> entries;   ///< host code that replaces them, by slot
+    // In check mode:
+    std::vector<handler> entries;            ///< host code that replaces them; index: slot
+    std::unique_ptr<reference_block> again;  ///< created when it is first executed again
+    u8 runs = 0;                             ///< that began here; only the first ones are counted
 };
 
 /// The back end: counts executions of blocks, translates frequent ones and owns their code. When
@@ -38,9 +43,13 @@ public:
 /// harts, and no host code is on its stack during translation.
 class translator final : public back_end {
 public:
-    /// `checked`: function installed instead of host code, which executes a block twice and
-    /// compares; null: none.
-    explicit translator(const options& chosen, handler checked = nullptr);
+    /// Check mode: `checked` is installed instead of host code; it executes a run of it twice and
+    /// compares.
+    struct check_mode {
+        handler checked;
+        reference::finder find;
+    };
+    explicit translator(const options& chosen, const check_mode* check = nullptr);
 
     /// Whether this host allows processes to create code.
     bool usable() const { return region_.usable() && shared_.leave != 0; }
@@ -51,16 +60,22 @@ public:
     void translate(hot_block& hot, u64 page);
     void forget(hot_block& hot);
     unsigned threshold() const { return options_.threshold; }
-    /// Exit of checked code.
+
+    // In check mode:
+    /// Exit of checked code, and its stores.
     outcome& result() { return result_; }
-    std::array<outcome::stored, outcome::max_stores>& stores() { return stores_; }
+    std::array<outcome::stored, outcome::max_stores>& stores() { return *stores_; }
+    reference& second_execution() { return *second_execution_; }
+    /// Host code that begins at `from` and leaves before `end`, valid until the next call or
+    /// translation; null: there is none.
+    handler translate_part(const hot_block& hot, u8 from, unsigned end);
 
     // For tests.
     std::size_t code_size() const { return region_.used(); }
     u64 drops() const { return drops_; }
 
 private:
-    bool place(const block& b, struct translated_block& made);
+    translated_block make(const hot_block& hot, unsigned end);
     void drop_all();
     void refuse();
     static const u8* place_of(const block& b, u16 start) { return &b.owner->content()[start]; }
@@ -79,7 +94,8 @@ private:
     std::unordered_multimap<const u8*, const u8*> waiting_;
     u64 drops_ = 0;
     outcome result_;
-    std::array<outcome::stored, outcome::max_stores> stores_{};
+    std::unique_ptr<std::array<outcome::stored, outcome::max_stores>> stores_;  // in check mode
+    std::unique_ptr<reference> second_execution_;                               // in check mode
 };
 
 }  // namespace trn::riscv::translate

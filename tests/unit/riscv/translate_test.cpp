@@ -223,7 +223,7 @@ TEST_F(TranslatedHart, ProtectionThatAppearsStopsALoopOfStores) {
     EXPECT_EQ(peek(base + 0x4000), stored);
 }
 
-TEST(CheckedBlock, EachBitOfEachRegisterIsCompared) {
+TEST(CheckedRegisters, EachBitIsCompared) {
     translate::registers good;
     for (unsigned i = 0; i < 32; ++i) good.x[i] = good.f[i] = i * 0x0123'4567'89ab'cdefu;
     EXPECT_EQ(translate::difference(good, good), "");
@@ -238,6 +238,9 @@ TEST(CheckedBlock, EachBitOfEachRegisterIsCompared) {
             EXPECT_EQ(translate::difference(bad, good).find(first + " is 0x"), 0u);
         }
     }
+    translate::registers bad = good;
+    bad.csr.instret_offset ^= 1;  // the last member
+    EXPECT_EQ(translate::difference(bad, good).find("word of csr_state "), 0u);
 }
 
 TEST_F(TranslatedHart, PerfMapNamesCodeByItsAddressInEachProcess) {
