@@ -30,6 +30,7 @@
 #include "models/riscv/assemble.h"
 #include "models/riscv/riscv_hart.h"
 #include "models/riscv/translate/translate.h"
+#include "platform/framework/loader/elf.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
@@ -87,9 +88,9 @@ words qemu() {
             "-kernel"};
 }
 
-/// Processor time of the long run minus that of the short run, in seconds.
-double net_time(words command, const std::string& name) {
-    command.push_back(guest(name, "long"));
+/// Processor time of the long (or medium) run minus that of the short run, in seconds.
+double net_time(words command, const std::string& name, const std::string& length = "long") {
+    command.push_back(guest(name, length));
     const double whole = processor_time(command);
     command.back() = guest(name, "short");
     return whole - processor_time(command);
@@ -199,6 +200,29 @@ void translated_quantum(std::vector<bench_row>& rows) {
                     {}});
 }
 
+/// In check mode, beside harts that interpret; the slowest is compared with the goal.
+void checked_speed(std::vector<bench_row>& rows) {
+    constexpr std::array<const char*, 10> workloads{
+        "integer",    "streaming", "crc_sort", "sha256", "sha256_zbb",
+        "procedures", "chase",     "bytecode", "matrix", "kernel"};
+    constexpr double goal = 60;
+    double slowest = 1e9;
+    for (const std::string name : workloads) {
+        const double count = instructions(name, "medium") - instructions(name, "short");
+        std::vector<double> checked, interpreted;
+        for (int run = 0; run < runs; ++run) {
+            checked.push_back(net_time(ours("100000", "check"), name, "medium"));
+            interpreted.push_back(net_time(ours("100000"), name, "medium"));
+        }
+        const auto [mine, peer] = median_pair(checked, interpreted);
+        const double speed = count / mine * 1e-6;
+        rows.push_back({"checked hart, " + name, speed, "MIPS", ">= 60", speed >= goal,
+                        "interpreted", count / peer * 1e-6});
+        slowest = std::min(slowest, speed);
+    }
+    rows.push_back({"checked hart, slowest", slowest, "MIPS", ">= 60", slowest >= goal, "", {}});
+}
+
 /// A bus with memory from address 0 and no devices.
 class flat_memory final : public trn::riscv::hart_bus {
 public:
@@ -214,6 +238,89 @@ public:
     }
     std::uint64_t time() override { return 0; }
 };
+
+/// A guest in memory where its linker script puts it, without devices.
+class loaded_guest final : public trn::riscv::hart_bus {
+public:
+    explicit loaded_guest(const std::string& name)
+        : program_(trn::read_elf(guest(name, "long"))), bytes_(16 << 20) {
+        for (const auto& segment : program_.segments)
+            std::ranges::copy(segment.bytes, &bytes_[segment.address - base]);
+    }
+
+    bool read(std::uint64_t, std::span<std::uint8_t>) override { return false; }
+    bool write(std::uint64_t, std::span<const std::uint8_t>) override { return false; }
+    bool debug_read(std::uint64_t, std::span<std::uint8_t>) override { return false; }
+    bool debug_write(std::uint64_t, std::span<const std::uint8_t>) override { return false; }
+    std::optional<trn::riscv::direct_memory> direct(std::uint64_t pa) override {
+        if (pa - base >= bytes_.size()) return std::nullopt;
+        return trn::riscv::direct_memory{base, base + bytes_.size() - 1, bytes_.data(), true, true};
+    }
+    std::uint64_t time() override { return 0; }
+
+    std::uint64_t address(const std::string& symbol) const {
+        const auto found = program_.symbol(symbol);
+        if (!found) throw std::runtime_error("no symbol " + symbol);
+        return *found;
+    }
+    std::uint64_t entry() const { return program_.entry; }
+
+private:
+    static constexpr std::uint64_t base = 0x8000'0000;
+    trn::elf_program program_;
+    std::vector<std::uint8_t> bytes_;
+};
+
+/// A translated hart with a watched word that is not accessed, beside one without.
+void watched_speed(std::vector<bench_row>& rows) {
+    using trn::riscv::hart;
+    struct place {
+        const char* title;
+        const char* symbol;
+        std::int64_t offset;
+        bool by_trigger;
+    };
+    constexpr std::array<place, 6> places{
+        {{"a global that is not written", "fromhost", 0, false},
+         {"the page of the stack", "stack_top", -1024, false},
+         {"the page of hot data", "second", 44, false},
+         {"a global that is not written, by a trigger", "fromhost", 0, true},
+         {"the page of the stack, by a trigger", "stack_top", -1024, true},
+         {"the page of hot data, by a trigger", "second", 44, true}}};
+    constexpr std::uint64_t instructions = 200'000'000, quantum = 100'000;
+    constexpr std::uint64_t mcontrol6 = std::uint64_t{6} << 60, in_machine_mode = 1 << 6,
+                            on_store = 2;
+    const auto time_of = [&](const place* where) {
+        loaded_guest bus("procedures");
+        hart dut({.reset_vector = bus.entry()}, bus, trn::riscv::make_code_cache());
+        if (where != nullptr) {
+            const auto at = bus.address(where->symbol) + static_cast<std::uint64_t>(where->offset);
+            if (!where->by_trigger) dut.add_watchpoint({at, 4, false, true});
+            if (where->by_trigger) {
+                dut.write_csr(0x7a2, at);  // tdata2, tdata1
+                dut.write_csr(0x7a1, mcontrol6 | in_machine_mode | on_store);
+            }
+        }
+        dut.run(1'000'000, quantum);  // until the code is translated
+        const std::clock_t begin = std::clock();
+        for (std::uint64_t done = 0; done < instructions;) done += dut.run(quantum, quantum);
+        if (dut.halted()) throw std::runtime_error("a watched word was written");
+        return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    };
+    if (!trn::riscv::translate::choose(trn::riscv::translate::mode::translate)) return;
+    constexpr double goal = 0.4;
+    for (const auto& where : places) {
+        std::vector<double> watched, plain;
+        for (int run = 0; run < runs; ++run) {
+            watched.push_back(time_of(&where));
+            plain.push_back(time_of(nullptr));
+        }
+        const auto [mine, peer] = median_pair(watched, plain);
+        rows.push_back({std::string("translated hart, watchpoint on ") + where.title,
+                        instructions / mine * 1e-6, "MIPS", ">= 0.4 x", peer >= goal * mine,
+                        "without", instructions / peer * 1e-6});
+    }
+}
 
 constexpr std::uint64_t first_block = 0x10000;
 
@@ -513,6 +620,8 @@ int sc_main(int argc, char** argv) {
         speed(rows);
         translated_speed(rows);
         translated_quantum(rows);
+        checked_speed(rows);
+        watched_speed(rows);
         translation(rows);
         traps(rows);
         cost_of_a_hart(rows);
