@@ -21,6 +21,7 @@
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/states.h"
+#include "platform/app/disk_images.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/fidelity_report.h"
 #include "platform/app/hart_option.h"
@@ -130,12 +131,19 @@ private:
     boost::asio::io_context& io() { return platform_.loop().io(); }
 
     states::config state_options() {
-        return {.never = recorder_ ? "this session is recorded (--record), and a recording has a "
-                                     "single continuation"
-                                   : "",
-                .flush = [this] {
+        return {.never = why_no_snapshots(), .flush = [this] {
                     if (uart_file_) uart_file_->flush();
                 }};
+    }
+
+    std::string why_no_snapshots() const {
+        if (recorder_)
+            return "this session is recorded (--record), and a recording has a single continuation";
+        if (const auto images = disk_images_of(platform_.modules().board()); !images.empty())
+            return fmt::format(
+                "a disk has an image file, {}, which would keep what was written: run without it",
+                *images.begin());
+        return {};
     }
 
     void open_endpoints() {
