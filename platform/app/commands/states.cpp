@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cassert>
 #include <csignal>
 #include <system_error>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/snapshots/io_hooks.h"
 #include "platform/framework/tlm/backing_store.h"
@@ -134,21 +136,44 @@ json states::restore(const rpc::parameters& p, const rpc::caller& from) {
         throw rpc::error(code::failed,
                          "a misuse rule with policy 'fail' was broken, and restore would hide it; "
                          "clear it first: 'misuse' with clear: true");
+    passed_ = descriptors();
+    try {
+        successor_.emplace(kept_.prepare(name, passed_));
+    } catch (const std::system_error& e) {
+        throw rpc::error(code::failed,
+                         fmt::format("not restored: {}; the platform keeps its state", e.what()));
+    }
     // Leave this process after the response is queued; the restored process sends unsent bytes.
     methods_.loop().at_rest([this, name, by = from.name] { leave(name, by); });
     return kept_.all().at(name).about;
 }
 
+/// Descriptors for the restored process: the sockets of all clients, and the recording of events.
+std::vector<int> states::descriptors() const {
+    auto all = clients_.hand_over().sockets;
+    events_.hand_over(all);
+    return all;
+}
+
 void states::leave(const std::string& name, const std::string& by) {
     methods_.end_waits({stop_reason::kind::restored, fmt::format("{} restored '{}'", by, name)});
-    auto clients = clients_.hand_over();
+    auto clients = clients_.hand_over();  // with the response
     if (cfg_.flush) cfg_.flush();
     auto events = events_.hand_over(clients.sockets);
-    kept_.restore(name, {.state = {{"by", by},
-                                   {"events", std::move(events)},
-                                   {"clients", std::move(clients.clients)},
-                                   {"output", to_json(output_.give())}},
-                         .descriptors = std::move(clients.sockets)});
+    assert(clients.sockets == passed_);  // no handler has run since
+    auto output = output_.give();
+    try {
+        kept_.restore(*std::exchange(successor_, {}), {{"by", by},
+                                                       {"events", std::move(events)},
+                                                       {"clients", std::move(clients.clients)},
+                                                       {"output", to_json(output)}});
+    } catch (const std::system_error& e) {  // the copy was killed since restore()
+        output_.take(std::move(output));
+        const auto why = fmt::format("'{}' is not restored: {}", name, e.what());
+        log::error("snapshots", "{}; the platform keeps its state", why);
+        methods_.loop().resume();  // so that all clients are notified of the pause
+        methods_.loop().pause(why);
+    }
 }
 
 // Runs in the restored process, after the call that took the snapshot; the client of that call has

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "platform/app/commands/event_recording.h"
 #include "platform/app/endpoints/endpoints.h"
@@ -35,6 +37,7 @@ private:
     rpc::json keep(const rpc::parameters& p);
     rpc::json restore(const rpc::parameters& p, const rpc::caller& from);
     rpc::json list() const;
+    std::vector<int> descriptors() const;
     void leave(const std::string& name, const std::string& by);
     void resume(const std::string& name, snapshots::handover_state carried);
 
@@ -44,6 +47,8 @@ private:
     event_recording& events_;
     const config cfg_;
     snapshots kept_;
+    std::optional<snapshots::successor> successor_;  // from restore() to leave()
+    std::vector<int> passed_;                        // descriptors that it has received
 };
 
 }  // namespace trn

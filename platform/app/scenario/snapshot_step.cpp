@@ -41,7 +41,7 @@ action go_back_to(const std::string& name) {
                 [name](scenario_context& ctx) {
                     if (misuse::failed())
                         throw step_failure("a misuse rule failed the run; restore would hide it");
-                    ctx.states.restore(name, {.state = {{"next_step", ctx.next_step}}});
+                    ctx.states.restore(ctx.states.prepare(name), {{"next_step", ctx.next_step}});
                 },
             .returns_to = name,
             .drives = false};

@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +33,8 @@ using nlohmann::json;
 constexpr int superseded = 121;
 /// Maximum number of descriptors in a message (SCM_MAX_FD in Linux is 253).
 constexpr std::size_t per_message = 250;
+/// Maximum number of bytes in a message; the smallest send buffers of Linux hold one.
+constexpr std::size_t bytes_per_message = 2048;
 
 [[noreturn]] void cannot(const char* operation) {
     throw std::system_error(errno, std::generic_category(), operation);
@@ -45,16 +44,23 @@ void call(const std::function<void()>& hook) {
     if (hook) hook();
 }
 
-/// While it exists, termination signals stay pending for the process that continues.
-class requests_held {
+/// While it exists, termination signals stay pending for the process that continues, and the ends
+/// of copies for this one.
+class signals_held {
 public:
-    requests_held() {
-        const auto requests = snapshots::requests_to_end();
-        sigprocmask(SIG_BLOCK, &requests, &earlier_);
+    signals_held() {
+        const auto all = set();
+        sigprocmask(SIG_BLOCK, &all, &earlier_);
     }
-    ~requests_held() { sigprocmask(SIG_SETMASK, &earlier_, nullptr); }
-    requests_held(const requests_held&) = delete;
-    requests_held& operator=(const requests_held&) = delete;
+    ~signals_held() { sigprocmask(SIG_SETMASK, &earlier_, nullptr); }
+    signals_held(const signals_held&) = delete;
+    signals_held& operator=(const signals_held&) = delete;
+
+    static sigset_t set() {
+        auto all = snapshots::requests_to_end();
+        sigaddset(&all, SIGCHLD);
+        return all;
+    }
 
 private:
     sigset_t earlier_;
@@ -73,41 +79,45 @@ private:
     _exit(WEXITSTATUS(status));
 }
 
-/// Sends `text` and descriptors through a SOCK_SEQPACKET socket.
-void send_message(int socket, std::span<const std::byte> text, std::span<const int> descriptors) {
-    iovec bytes{const_cast<std::byte*>(text.data()), text.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(per_message * sizeof(int))> control{};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
-    if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) cannot("snapshot");
+/// Both ends of a socket that keeps the borders of messages.
+std::pair<unique_fd, unique_fd> channel() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) cannot("socketpair");
+    return {unique_fd(ends[0]), unique_fd(ends[1])};
 }
 
-/// False if no sender is left.
-bool receive_message(int socket, std::span<std::byte> text, std::vector<int>& descriptors) {
-    iovec bytes{text.data(), text.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(per_message * sizeof(int))> control{};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) <= 0) return false;
-    const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    if (header == nullptr || (message.msg_flags & MSG_CTRUNC) != 0)
-        throw std::logic_error("a snapshot lost its descriptors");
-    const auto size = header->cmsg_len - CMSG_LEN(0);
-    const auto before = descriptors.size();
-    descriptors.resize(before + size / sizeof(int));
-    std::memcpy(descriptors.data() + before, CMSG_DATA(header), size);
-    return true;
+/// Sends one message. False when that fails, mostly because no receiver is left.
+bool send_message(int socket, std::span<const std::uint8_t> bytes) {
+    ssize_t sent = 0;
+    while ((sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL)) < 0 && errno == EINTR) {
+    }
+    return sent >= 0;
+}
+
+/// Receives one message; empty when no sender is left.
+std::span<std::uint8_t> receive_message(int socket, std::span<std::uint8_t> into) {
+    ssize_t size = 0;
+    while ((size = recv(socket, into.data(), into.size(), 0)) < 0 && errno == EINTR) {
+    }
+    return into.first(size < 0 ? 0 : static_cast<std::size_t>(size));
+}
+
+/// Reports that this process exists, or the error for which there is none.
+void report(int socket, int error = 0) {
+    std::array<std::uint8_t, sizeof error> bytes{};
+    std::memcpy(bytes.data(), &error, sizeof error);
+    send_message(socket, bytes);
+}
+
+/// Waits for a report. \throws std::system_error when it is an error, or does not come
+void expect_report(int socket) {
+    int error = 0;
+    std::array<std::uint8_t, sizeof error> bytes{};
+    if (receive_message(socket, bytes).size() != bytes.size())
+        throw std::system_error(ESRCH, std::generic_category(), "there is no copy");
+    std::memcpy(&error, bytes.data(), sizeof error);
+    if (error != 0)
+        throw std::system_error(error, std::generic_category(), "cannot copy the process");
 }
 
 }  // namespace
@@ -119,75 +129,130 @@ sigset_t snapshots::requests_to_end() {
     return set;
 }
 
-/// Message to the process that continues: the names of all snapshots with the sockets of their
-/// processes, and the handover_state. The text is in a memfd, the first of the descriptors, because
-/// clients' unread data may be long.
-struct snapshots::order {
-    std::map<std::string, kept, std::less<>> all;
-    handover_state carry;
+// --- The request for a copy
 
-    void send(int socket) const;
+/// The descriptors of the copy, in messages: a channel to the process that asks, the sockets of all
+/// snapshots, and those of prepare().
+struct snapshots::request {
+    enum part : std::uint8_t { more, last, given_up };
+
+    std::vector<unique_fd> descriptors = {};
+    bool complete = true;  ///< false: given up, or this process has too few descriptors
+
+    static void send(int socket, std::span<const int> descriptors);
     /// nullopt if no sender is left.
-    static std::optional<order> receive(int socket);
+    static std::optional<request> receive(int socket);
+    int channel() const { return descriptors.front().get(); }
+
+private:
+    static void send(int socket, part kind, std::span<const int> descriptors);
+    bool receive_part(int socket, part& kind);
 };
 
-void snapshots::order::send(int socket) const {
-    std::vector<int> descriptors{-1};
-    json names = json::array();
-    for (const auto& [name, one] : all) {
-        names.push_back({{"name", name}, {"about", one.about}});
-        descriptors.push_back(one.socket);
+void snapshots::request::send(int socket, part kind, std::span<const int> descriptors) {
+    iovec bytes{&kind, sizeof kind};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(per_message * sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    if (!descriptors.empty()) {
+        message.msg_control = control.data();
+        message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+        std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
     }
-    descriptors.insert(descriptors.end(), carry.descriptors.begin(), carry.descriptors.end());
-    const auto words = json::to_cbor({{"names", names},
-                                      {"carry", carry.state},
-                                      {"digest", carry.traced.digest},
-                                      {"operations", carry.traced.operations},
-                                      {"returns", carry.traced.returns}});
-    descriptors.front() = memfd_create("order to a snapshot", MFD_CLOEXEC);
-    if (descriptors.front() < 0) cannot("snapshot");
-    for (std::size_t at = 0; at < words.size();) {
-        const auto written = write(descriptors.front(), words.data() + at, words.size() - at);
-        if (written < 0 && errno != EINTR) cannot("snapshot");
-        if (written > 0) at += static_cast<std::size_t>(written);
+    ssize_t sent = 0;
+    while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
     }
-    const std::uint64_t count = descriptors.size();
-    for (auto left = std::span<const int>(descriptors); !left.empty();) {
-        const auto now = left.first(std::min(left.size(), per_message));
-        send_message(socket, std::as_bytes(std::span(&count, 1)), now);
+    if (sent < 0) cannot("cannot pass descriptors");
+}
+
+void snapshots::request::send(int socket, std::span<const int> descriptors) {
+    try {
+        while (descriptors.size() > per_message) {
+            send(socket, more, descriptors.first(per_message));
+            descriptors = descriptors.subspan(per_message);
+        }
+        send(socket, last, descriptors);
+    } catch (const std::system_error&) {
+        send(socket, given_up, {});
+        throw;
+    }
+}
+
+bool snapshots::request::receive_part(int socket, part& kind) {
+    iovec bytes{&kind, sizeof kind};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(per_message * sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    ssize_t size = 0;
+    while ((size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+    }
+    if (size <= 0) return false;
+    if (const cmsghdr* const header = CMSG_FIRSTHDR(&message)) {
+        std::vector<int> received((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        std::memcpy(received.data(), CMSG_DATA(header), received.size() * sizeof(int));
+        for (const int one : received) descriptors.emplace_back(one);
+    }
+    if ((message.msg_flags & MSG_CTRUNC) != 0 || kind == given_up) complete = false;
+    return true;
+}
+
+std::optional<snapshots::request> snapshots::request::receive(int socket) {
+    request all;
+    for (part kind = more; kind == more;)
+        if (!all.receive_part(socket, kind)) return std::nullopt;
+    return all;
+}
+
+// --- The state that the copy continues with
+
+namespace {
+
+/// Sends the length of `state`, then its bytes. False when that fails.
+bool send_state(int socket, const json& state) {
+    const auto words = json::to_cbor(state);
+    const std::uint64_t size = words.size();
+    std::array<std::uint8_t, sizeof size> first{};
+    std::memcpy(first.data(), &size, sizeof size);
+    if (!send_message(socket, first)) return false;
+    for (auto left = std::span(words); !left.empty();) {
+        const auto now = left.first(std::min(left.size(), bytes_per_message));
+        if (!send_message(socket, now)) return false;
         left = left.subspan(now.size());
     }
+    return true;
 }
 
-std::optional<snapshots::order> snapshots::order::receive(int socket) {
-    std::vector<int> descriptors;
-    std::uint64_t count = 1;
-    while (descriptors.size() < count) {
-        if (receive_message(socket, std::as_writable_bytes(std::span(&count, 1)), descriptors))
-            continue;
-        for (const int one : descriptors) close(one);
+/// nullopt when the sender has ended, or has closed the socket.
+std::optional<json> receive_state(int socket) {
+    std::uint64_t size = 0;
+    std::array<std::uint8_t, bytes_per_message> bytes{};
+    if (receive_message(socket, std::span(bytes).first(sizeof size)).size() != sizeof size)
         return std::nullopt;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    std::vector<std::uint8_t> words;
+    while (words.size() < size) {
+        const auto now = receive_message(socket, bytes);
+        if (now.empty()) return std::nullopt;
+        words.insert(words.end(), now.begin(), now.end());
     }
-    struct stat file {};
-    if (fstat(descriptors.front(), &file) != 0) cannot("snapshot");
-    std::vector<std::uint8_t> words(static_cast<std::size_t>(file.st_size));
-    if (pread(descriptors.front(), words.data(), words.size(), 0) != file.st_size)
-        throw std::logic_error("a snapshot lost its order");
-    close(descriptors.front());
-    const auto state = json::from_cbor(words);
-    order result{
-        .all = {},
-        .carry = {state["carry"], {}, {state["digest"], state["operations"], state["returns"]}}};
-    std::size_t next = 1;
-    for (const auto& one : state["names"])
-        result.all[one["name"]] = {descriptors[next++], one["about"]};
-    result.carry.descriptors.assign(descriptors.begin() + static_cast<std::ptrdiff_t>(next),
-                                    descriptors.end());
-    return result;
+    return json::from_cbor(words);
 }
 
-/// Forks a copy that is killed with this process; returns 0 in the copy.
-pid_t snapshots::copy_of_this() {
+}  // namespace
+
+// --- Processes
+
+/// Forks a copy that is killed with this process; returns 0 in the copy. A copy that cannot use its
+/// resources ends after a report.
+pid_t snapshots::copy_of_this(int report_to) {
     trace::flush();
     call(around_.before);
     const pid_t pid = fork_bound();
@@ -198,7 +263,12 @@ pid_t snapshots::copy_of_this() {
         if (pid < 0) cannot("fork");
         return pid;
     }
-    call(around_.in_copy);
+    try {
+        call(around_.in_copy);
+    } catch (const std::system_error& why) {
+        report(report_to, why.code().value());
+        _exit(superseded);
+    }
     return 0;
 }
 
@@ -206,93 +276,143 @@ std::optional<snapshots::handover_state> snapshots::keep(const std::string& name
                                                          const json& about) {
     if (kept_.size() >= most && !has(name))
         throw std::runtime_error(fmt::format("there are {} snapshots already", most));
-    int ends[2];  // for the process that continues, and for this one
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) cannot("snapshot");
-    const requests_held for_the_copy;
-    pid_t successor = -1;
-    try {
-        successor = copy_of_this();
-    } catch (...) {
-        close(ends[0]);
-        close(ends[1]);
-        throw;
-    }
-    if (successor > 0) {
-        close(ends[0]);
+    auto [theirs, ours] = channel();  // for the process that continues, and for this one
+    const signals_held for_the_copy;
+    const auto held = signals_held::set();
+    unique_fd signals(signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!signals) cannot("signalfd");
+    if (const pid_t successor = copy_of_this(theirs.get())) {
+        theirs = {};
+        try {
+            expect_report(ours.get());
+        } catch (const std::system_error&) {
+            waitpid(successor, nullptr, 0);
+            throw;
+        }
         call(around_.waits);
-        return wait(ends[1], successor);
+        return wait(std::move(ours), std::move(signals), successor);
     }
-    close(ends[1]);
+    report(theirs.get());
     if (const auto older = kept_.find(name); older != kept_.end()) close(older->second.socket);
-    kept_[name] = {ends[0], about};
+    kept_[name] = {theirs.release(), about};
     return std::nullopt;
 }
 
 /// Waits; ends with the status of the last successor. Returns in copies that continue.
-std::optional<snapshots::handover_state> snapshots::wait(int socket, pid_t successor) {
-    for (const auto& [name, one] : kept_) close(one.socket);  // an order contains new ones
+std::optional<snapshots::handover_state> snapshots::wait(unique_fd requests, unique_fd signals,
+                                                         pid_t successor) {
+    for (const auto& [name, one] : kept_) close(one.socket);  // a request contains new ones
     kept_.clear();
     std::vector<pid_t> successors{successor};
-    bool ordered = true;  // another process may send an order to continue
-    int request = 0;      // pending termination signal; copies made later get it too
-    const auto requests = requests_to_end();
-    const int asked_to_end = signalfd(-1, &requests, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (asked_to_end < 0) cannot("snapshot");
-    // Ends when the snapshot is unreachable and all its copies have ended.
-    while (ordered || !successors.empty()) {
-        std::vector<pollfd> all{{asked_to_end, POLLIN, 0}};
-        for (const auto one : successors) {
-            all.push_back({static_cast<int>(syscall(SYS_pidfd_open, one, 0)), POLLIN, 0});
-            if (all.back().fd < 0) cannot("snapshot");
-        }
-        if (ordered) all.push_back({socket, POLLIN, 0});
-        while (poll(all.data(), all.size(), -1) < 0 && errno == EINTR) {
-        }
-        const bool asked = ordered && all.back().revents != 0;
-        for (std::size_t i = 0; i < successors.size(); ++i) close(all[i + 1].fd);
+    bool reachable = true;  // another process may send a request
+    int to_end = 0;         // pending termination signal; copies made later get it too
+    const auto forward_signals = [&] {
         signalfd_siginfo received{};
-        while (read(asked_to_end, &received, sizeof received) == sizeof received) {
-            request = static_cast<int>(received.ssi_signo);
+        while (read(signals.get(), &received, sizeof received) == sizeof received) {
+            if (received.ssi_signo == SIGCHLD) continue;
+            to_end = static_cast<int>(received.ssi_signo);
             // A terminal signals all of its processes itself.
             if (received.ssi_code != SI_KERNEL)
-                for (const auto one : successors) kill(one, request);
+                for (const auto one : successors) kill(one, to_end);
         }
+    };
+    for (;;) {
         std::erase_if(successors, [](pid_t one) {
             int status = 0;
             if (waitpid(one, &status, WNOHANG) != one) return false;
             if (!WIFEXITED(status) || WEXITSTATUS(status) != superseded) end_like(status);
             return true;
         });
-        if (!asked) continue;
-        auto given = order::receive(socket);
-        if (!given) {
-            ordered = false;
+        if (!reachable && successors.empty()) _exit(superseded);
+        std::array<pollfd, 2> any{
+            {{signals.get(), POLLIN, 0}, {reachable ? requests.get() : -1, POLLIN, 0}}};
+        while (poll(any.data(), any.size(), -1) < 0 && errno == EINTR) {
+        }
+        forward_signals();
+        if (any[1].revents == 0) continue;
+        auto asked = request::receive(requests.get());
+        if (!asked) {
+            reachable = false;
             continue;
         }
-        if (const pid_t next = copy_of_this()) {
-            for (const auto& [name, one] : given->all) close(one.socket);
-            for (const int one : given->carry.descriptors) close(one);
-            successors.push_back(next);
-            if (request != 0) kill(next, request);
-            continue;
-        }
-        close(asked_to_end);
-        close(socket);
-        kept_ = std::move(given->all);
-        trace::resume_after(given->carry.traced);
-        return std::move(given->carry);
+        pid_t copy = 0;
+        if (auto resumed = serve(*asked, copy)) return resumed;
+        if (copy == 0) continue;
+        forward_signals();
+        successors.push_back(copy);
+        if (to_end != 0) kill(copy, to_end);
     }
-    _exit(superseded);
 }
 
-void snapshots::restore(std::string_view name, handover_state carry) {
+/// Makes a copy, and waits until it continues or ends. Returns in the copy when it continues, and
+/// here with nullopt; `copy` is then its id, or 0 when there is none.
+std::optional<snapshots::handover_state> snapshots::serve(request& asked, pid_t& copy) {
+    if (asked.descriptors.empty()) return std::nullopt;  // the process that asks sees its end
+    std::pair<unique_fd, unique_fd> decision;            // of the copy, to continue
+    pid_t made = 0;
+    try {
+        if (!asked.complete) throw std::system_error(EMFILE, std::generic_category());
+        decision = channel();
+        made = copy_of_this(asked.channel());
+    } catch (const std::system_error& why) {
+        report(asked.channel(), why.code().value());
+        return std::nullopt;
+    }
+    auto& [ours, theirs] = decision;
+    std::array<std::uint8_t, 1> continues{};
+    if (made != 0) {
+        theirs = {};
+        if (receive_message(ours.get(), continues).empty()) {
+            waitpid(made, nullptr, 0);
+        } else {
+            copy = made;
+            report(asked.channel());
+        }
+        return std::nullopt;
+    }
+    report(asked.channel());
+    auto state = receive_state(asked.channel());
+    if (!state) _exit(superseded);
+    send_message(theirs.get(), continues);
+    std::size_t next = 1;
+    for (const auto& one : (*state)["names"])
+        kept_[one["name"]] = {asked.descriptors[next++].release(), one["about"]};
+    handover_state carried{
+        (*state)["carry"], {}, {(*state)["digest"], (*state)["operations"], (*state)["returns"]}};
+    for (; next < asked.descriptors.size(); ++next)
+        carried.descriptors.push_back(asked.descriptors[next].release());
+    trace::resume_after(carried.traced);
+    return carried;
+}
+
+snapshots::successor snapshots::prepare(std::string_view name,
+                                        std::span<const int> descriptors) const {
     const auto to = kept_.find(name);
     assert(to != kept_.end());
+    auto [ours, theirs] = channel();
+    std::vector<int> all{theirs.get()};
+    for (const auto& [each, one] : kept_) all.push_back(one.socket);
+    all.insert(all.end(), descriptors.begin(), descriptors.end());
+    request::send(to->second.socket, all);
+    theirs = {};
+    expect_report(ours.get());
+    return successor(std::move(ours));
+}
+
+void snapshots::restore(successor next, const json& carry) const {
     std::fflush(nullptr);
     trace::flush();
-    carry.traced = trace::where();
-    const requests_held for_the_other;
-    order{kept_, std::move(carry)}.send(to->second.socket);
+    const auto traced = trace::where();
+    json names = json::array();
+    for (const auto& [name, one] : kept_) names.push_back({{"name", name}, {"about", one.about}});
+    const signals_held for_the_other;
+    if (!send_state(next.channel_.get(), {{"names", std::move(names)},
+                                          {"carry", carry},
+                                          {"digest", traced.digest},
+                                          {"operations", traced.operations},
+                                          {"returns", traced.returns}}))
+        cannot("the copy cannot continue");
+    expect_report(next.channel_.get());
     _exit(superseded);
 }
 

@@ -9,11 +9,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn {
 
@@ -31,6 +34,8 @@ public:
     struct hooks {
         std::function<void()> before = {};       ///< before each fork()
         std::function<void()> in_original = {};  ///< after each fork(), in the original process
+        /// After each fork(), in the copy. A std::system_error ends the copy: keep() or prepare()
+        /// throws its error code.
         std::function<void()> in_copy = {};
         /// Called once in a process when it starts to wait: must release resources that the copy
         /// uses.
@@ -52,7 +57,8 @@ public:
     /// and the argument of restore() each time that execution resumes here; traces of the replaced
     /// state are then part of this state's history. `about`: shown by all().
     /// \throws std::runtime_error when there are `most` already
-    /// \throws std::system_error when the machine has no process or socket left
+    /// \throws std::system_error when the machine has no process or descriptor left: this process
+    /// continues with its snapshots
     std::optional<handover_state> keep(const std::string& name, const nlohmann::json& about = {});
 
     struct kept {
@@ -62,15 +68,30 @@ public:
     /// Includes snapshots younger than this state, passed on by restore().
     const std::map<std::string, kept, std::less<>>& all() const { return kept_; }
     bool has(std::string_view name) const { return kept_.find(name) != kept_.end(); }
-    /// Ends this process; the state `name` continues and receives `carry`. Precondition: has(name).
-    /// \throws std::system_error if the state cannot be notified: this process continues
-    [[noreturn]] void restore(std::string_view name, handover_state carry);
+
+    /// The copy of a kept state that will continue. It exists and waits for restore(); it ends with
+    /// this object.
+    class successor {
+    private:
+        friend class snapshots;
+        explicit successor(unique_fd channel) : channel_(std::move(channel)) {}
+        unique_fd channel_;
+    };
+    /// Makes a copy of the state `name`, which receives `descriptors`. Precondition: has(name).
+    /// \throws std::system_error when the machine has no process or descriptor left: nothing has
+    /// changed
+    successor prepare(std::string_view name, std::span<const int> descriptors = {}) const;
+    /// Ends this process; `next` continues and receives `state`. Precondition: the snapshots are
+    /// those of prepare(). \throws std::system_error when `next` has ended, for example killed:
+    /// this process continues with its snapshots
+    [[noreturn]] void restore(successor next, const nlohmann::json& state) const;
 
 private:
-    struct order;
+    struct request;
 
-    pid_t copy_of_this();
-    std::optional<handover_state> wait(int socket, pid_t successor);
+    pid_t copy_of_this(int report_to);
+    std::optional<handover_state> wait(unique_fd requests, unique_fd signals, pid_t successor);
+    std::optional<handover_state> serve(request& asked, pid_t& copy);
 
     hooks around_;
     std::map<std::string, kept, std::less<>> kept_;

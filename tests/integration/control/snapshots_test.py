@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Named states of a running platform: `snapshot`, `restore`, `snapshots` on the control socket."""
+import contextlib
 import json
 import os
+import pathlib
+import resource
 import signal
 import socket
 import struct
@@ -14,6 +17,14 @@ import trnvp_control
 from running_platform import WALL_LIMIT, platform
 
 SPACE = "hbm0.in"
+DISK_BOARD = """board: one-disk
+description: a server with one disk
+modules:
+  host: {{type: root_complex, ports: 1, link_generation: 4, processor: xeon, cores: 1, memory: 1 GiB}}
+  disk: {{type: disks/instance_store, capacity: 1 GiB, image: {image}, link_width: 8}}
+bind:
+  - host.port[0] <-> disk.link
+"""
 
 
 def processes(group):
@@ -199,15 +210,64 @@ class SnapshotsTest(unittest.TestCase):
         with platform("--paused", "--set", "shared_hbm=true", board="trn3-chip") as running, running.connect() as p:
             self.refused(p, "memory that other processes can map cannot be restored", p.snapshot, name="a")
         with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
+            image = os.path.join(folder, "image")
+            board = pathlib.Path(folder, "board.yaml")
+            board.write_text(DISK_BOARD.format(image=image), encoding="utf-8")
+            with platform("--paused", board=str(board)) as running, running.connect() as p:
+                self.refused(p, f"a disk has an image file, {image}, which would keep what was written", p.snapshot,
+                             name="a")
             with platform("--paused", "--record", os.path.join(folder, "r"), board="trn3-chip") as running, \
                     running.connect() as p:
                 self.refused(p, "this session is recorded (--record)", p.snapshot, name="a")
+
+    def test_scenario_with_a_disk_in_a_file_takes_no_snapshot(self):
+        with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
+            image, scenario = os.path.join(folder, "image"), pathlib.Path(folder, "disk.yaml")
+            scenario.write_text(f"scenario: disk\nboard: trn1-2xl\nset: {{image: {image}}}\nsteps:\n  - snapshot: a\n",
+                                encoding="utf-8")
+            done = subprocess.run([os.environ["TRNVP"], "test", str(scenario)], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, timeout=WALL_LIMIT, check=False)
+            self.assertIn(f"a disk has an image file, {image}, which would keep what was written", done.stdout)
+            self.assertEqual(done.returncode, 1)
 
     def refused(self, p, text, call, **parameters):
         with self.assertRaises(trnvp_control.ControlError) as wrong:
             call(**parameters)
         self.assertIn(text, str(wrong.exception))
         self.assertIn("time_ps", p.status())
+
+    def test_lack_of_descriptors_is_an_error_and_the_platform_keeps_its_state(self):
+        with platform("--paused") as running, contextlib.ExitStack() as others, running.connect() as p:
+            p.poke(SPACE, 0x1000, b"before")
+            start = p.snapshot(name="a")
+            p.poke(SPACE, 0x1000, b"after!")
+            first = running.process.pid
+            acting, = (int(pid) for pid in pathlib.Path(f"/proc/{first}/task/{first}/children").read_text().split())
+            for _ in range(12):
+                others.enter_context(running.connect())
+            for process, call, text in ((first, p.restore, "not restored: cannot copy the process: Too many open files"),
+                                        (acting, p.restore, "not restored: socketpair: Too many open files"),
+                                        (acting, p.snapshot, "no snapshot: socketpair: Too many open files")):
+                limit = resource.prlimit(process, resource.RLIMIT_NOFILE)
+                highest = max(int(fd) for fd in os.listdir(f"/proc/{process}/fd"))
+                unused = 5 if process == first else 0
+                resource.prlimit(process, resource.RLIMIT_NOFILE, (highest + 1 + unused, limit[1]))
+                for _ in range(2):
+                    self.refused(p, text, call, name="a")
+                    self.assertEqual(p.peek(SPACE, 0x1000, 6), b"after!")
+                    self.assertEqual(p.snapshots(), [start])
+                resource.prlimit(process, resource.RLIMIT_NOFILE, limit)
+            p.restore(name="a")
+            self.assertEqual(p.peek(SPACE, 0x1000, 6), b"before")
+            p.quit()
+            self.assertEqual(running.wait(), 0)
+
+    def test_supervisor_that_ignores_its_children_gets_the_status(self):
+        with platform("--paused", ignored=signal.SIGCHLD) as running, running.connect() as p:
+            p.snapshot(name="a")
+            p.restore(name="a")
+            p.quit()
+            self.assertEqual(running.wait(), 0)
 
     def test_disconnected_client_sees_the_close_despite_a_snapshot(self):
         with platform("--paused") as running, running.connect() as p:
