@@ -64,6 +64,7 @@ int run_program(int argc, char** argv) {
     open_standard_streams();
     if (!has_stack()) return 1;
     std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGCHLD, SIG_DFL);  // if it is ignored, the kernel drops the statuses of children
     ask_for_huge_pages(argv);
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
     return sc_core::sc_elab_and_sim(argc, argv);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -37,11 +38,13 @@ class Running:
 
 
 @contextlib.contextmanager
-def platform(*options: str, board: str = BOARD) -> Iterator[Running]:
+def platform(*options: str, board: str = BOARD, ignored: signal.Signals | None = None) -> Iterator[Running]:
+    """`ignored`: a signal that the caller of the program ignores."""
     with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
         sockets = os.path.join(folder, "sockets")
         command = [os.environ["TRNVP"], "run", board, "--listen", sockets, *options]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                   preexec_fn=ignored and (lambda: signal.signal(ignored, signal.SIG_IGN)))
         try:
             yield Running(sockets, process)
         finally:
