@@ -76,7 +76,11 @@ std::vector<boot_image> image_store::read_images(const config& cfg) {
 
 void image_store::set_device_tree(std::span<const std::uint8_t> tree) {
     if (images_.empty() || !choices_.device_tree.empty()) return;
-    sc_assert(tree.size() <= max_tree);
+    if (tree.size() > max_tree)
+        throw boot_image_error(
+            fmt::format("the device tree of the board has {} bytes, at most {}; name a file with "
+                        "'device_tree'",
+                        tree.size(), max_tree));
     images_.back().bytes.assign(tree.begin(), tree.end());
     write_table();
 }

@@ -41,7 +41,8 @@ public:
     /// boot_image_error
     static std::vector<boot_image> read_images(const config& cfg);
 
-    /// Sets the generated device tree; ignored if the configuration names a file.
+    /// Sets the generated device tree; ignored if the configuration names a file. \throws
+    /// boot_image_error when it is too long
     void set_device_tree(std::span<const std::uint8_t> tree);
     const config& choices() const { return choices_; }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "models/image_store/boot_images.h"
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/disk_images.h"
 #include "platform/app/register_view.h"
@@ -97,7 +98,11 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     set_seed(options.seed);
     set_timing(options.timing);
     system_ = std::make_unique<system>(read_board(kinds, options));
-    store_device_trees(*system_);
+    try {
+        store_device_trees(*system_);
+    } catch (const boot_image_error& wrong) {
+        user_mistake(mistake::out_of_range, system_->board().file, wrong.what());
+    }
     if (!options.trace.empty()) try {
             trace::open(options.trace.string(), options.digest);
         } catch (const std::system_error& e) {

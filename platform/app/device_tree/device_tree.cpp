@@ -31,9 +31,9 @@ public:
     class node {
     public:
         node(tree& of, const std::string& name) : of_(of) {
-            check(fdt_begin_node(of_.blob_.data(), name.c_str()));
+            of_.write([&](void* blob) { return fdt_begin_node(blob, name.c_str()); });
         }
-        ~node() { check(fdt_end_node(of_.blob_.data())); }
+        ~node() { of_.write(fdt_end_node); }
         node(const node&) = delete;
         node& operator=(const node&) = delete;
 
@@ -64,7 +64,9 @@ public:
 
     private:
         void property(const char* name, const void* value, std::size_t size) {
-            check(fdt_property(of_.blob_.data(), name, value, static_cast<int>(size)));
+            of_.write([&](void* blob) {
+                return fdt_property(blob, name, value, static_cast<int>(size));
+            });
         }
         static std::uint32_t high(std::uint64_t value) {
             return static_cast<std::uint32_t>(value >> 32);
@@ -74,13 +76,25 @@ public:
     };
 
     std::vector<std::uint8_t> finish() {
-        check(fdt_finish(blob_.data()));
+        write(fdt_finish);
         blob_.resize(fdt_totalsize(blob_.data()));
         return std::move(blob_);
     }
 
 private:
     static void check([[maybe_unused]] int result) { assert(result >= 0); }
+
+    /// Calls a function that adds to the tree; if it has no room, again with twice the room.
+    template <typename Function>
+    void write(const Function& add) {
+        int result = 0;
+        while ((result = add(blob_.data())) == -FDT_ERR_NOSPACE) {
+            std::vector<std::uint8_t> larger(2 * blob_.size());
+            check(fdt_resize(blob_.data(), larger.data(), static_cast<int>(larger.size())));
+            blob_ = std::move(larger);
+        }
+        check(result);
+    }
 
     std::vector<std::uint8_t> blob_ = std::vector<std::uint8_t>(16384);
 };
