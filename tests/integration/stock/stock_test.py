@@ -197,6 +197,32 @@ class DeviceTreeTest(unittest.TestCase):
             self.assertIn(line, source)
         self.assertRegex(source, r'riscv,isa = "rv64imafdc_[a-z_]*sstc_svadu"')
 
+    def test_tree_has_room_for_the_devices_of_a_board(self):
+        with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
+            image, board = os.path.join(folder, "image.bin"), os.path.join(folder, "board.yaml")
+            with open(image, "wb") as out:
+                out.write(bytes(4096))
+            for devices, status, text in ((400, 0, "time_limit"), (1000, 2, "the device tree of the board has ")):
+                with open(board, "w", encoding="utf-8") as out:
+                    out.write(f"""board: many
+description: many devices
+modules:
+  cpu: {{type: riscv_hart, reset_vector: 0x2000_0000}}
+  irqs: {{type: plic, contexts: 1}}
+  local: {{type: router}}
+  store: {{type: image_store, images: {image}@{RAM}, ram_size: 1 GiB}}
+  device: {{type: memory, count: {devices}, size: 4 KiB}}
+bind:
+  - cpu.bus -> local.target
+  - irqs.out[0] -> cpu.irq[5]
+  - local.initiator -> irqs.in @ 0x0c00_0000 + 64 MiB
+  - local.initiator -> store.in @ 0x2000_0000 + 512 MiB
+  - {{bind: "local.initiator -> device${{i}}.in", at: 0x1000_0000, stride: 4 KiB, size: 4 KiB, count: {devices}}}
+""")
+                done = trnvp("run", board, "--until", "1 us")
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertIn(text, done.stderr.decode())
+
 
 if __name__ == "__main__":
     unittest.main()
