@@ -93,6 +93,12 @@ void board_options::add_outputs(output_files& files) const {
     files.add("--fidelity-report", fidelity_report);
 }
 
+std::vector<std::string> board_options::misuse_texts() const {
+    std::vector<std::string> all;
+    for (const auto& one : misuse) all.push_back(one.text());
+    return all;
+}
+
 platform_options board_options::checked() const {
     check_vcd(build.vcd, build.vcd_signals);
     auto all = build;

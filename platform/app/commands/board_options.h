@@ -30,6 +30,8 @@ struct board_options {
     void add_outputs(output_files& files) const;
     /// Checks the options. \throws user_error
     platform_options checked() const;
+    /// The values of --misuse.
+    std::vector<std::string> misuse_texts() const;
 
 private:
     void add_stock_software(std::vector<std::string>& set) const;

@@ -79,8 +79,9 @@ public:
           machine_(guest_machine_of(chosen)),
           platform_(kinds(), platform_options_of(chosen)),
           streams_(platform_.loop().io()),
-          recorder_(
-              recording::recorder_for(platform_, platform_options_of(chosen), chosen.board.record)),
+          recorder_(recording::recorder_for(platform_, platform_options_of(chosen),
+                                            {chosen.board.misuse_texts(), chosen.hart.mode},
+                                            chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
           interrupts_(platform_.loop().io(), SIGINT, SIGTERM),
           children_(platform_.loop().io(), SIGCHLD) {}

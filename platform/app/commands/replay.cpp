@@ -7,10 +7,15 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <system_error>
+#include <variant>
+#include <vector>
 
 #include "models/kinds.h"
 #include "platform/app/commands/guarded.h"
+#include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/output_files.h"
 #include "platform/app/commands/vcd_options.h"
 #include "platform/app/endpoints/endpoints.h"
@@ -20,7 +25,10 @@
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/config/json.h"
+#include "platform/framework/config/units.h"
 #include "platform/framework/kernel/time_text.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/misuse/report.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -30,12 +38,16 @@ namespace {
 using rpc::json;
 using wall_clock = run_loop::wall_clock;
 
+constexpr const char* as_recorded = "recorded";
+
 struct replay_options {
     std::string folder, firmware, gdb;
     std::filesystem::path trace, vcd;
     std::vector<std::string> vcd_signals;
     std::string uart = "none";
-    hart_choice hart;
+    std::string max_time = "86400 s";
+    hart_choice hart{.mode = as_recorded};
+    std::vector<misuse::policy_choice> misuse;
     bool strict = false;
     bool json = false;
 };
@@ -62,7 +74,7 @@ void print(const recording::replay::outcome& how, const recording::survey& conte
 }
 
 void print_json(const recording::replay::outcome& how, const recording::survey& content, bool same,
-                bool good, double wall) {
+                bool good, const json& misuse, double wall) {
     json first = json::array();
     for (const auto& [time, text] : how.first) first.push_back({{"time_ps", time}, {"text", text}});
     const json line{{"event", "replayed"},
@@ -74,6 +86,7 @@ void print_json(const recording::replay::outcome& how, const recording::survey& 
                     {"compared", how.compared},
                     {"differences", how.differences},
                     {"first", first},
+                    {"misuse", misuse},
                     {"time_ps", sc_core::sc_time_stamp().value()},
                     {"wall_seconds", wall}};
     print_raw(stdout, config::to_ascii(line) + "\n");
@@ -84,9 +97,38 @@ void show_consoles(platform& on) {
         [](std::string_view, std::string_view text) { console_writer::print(text); });
 }
 
+std::vector<misuse::policy_choice> policies_of(const recording::manifest& about) {
+    std::vector<misuse::policy_choice> all;
+    for (const auto& text : about.misuse) try {
+            all.push_back(misuse::policy_choice::parse(text));
+        } catch (const std::invalid_argument& wrong) {
+            throw recording::recording_error(
+                fmt::format("{}: {}", recording::manifest_file, wrong.what()));
+        }
+    return all;
+}
+
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder) {
+    namespace fs = std::filesystem;
+    std::vector<fs::path> all;
+    std::error_code unreadable;
+    for (fs::recursive_directory_iterator at(folder, unreadable), end; !unreadable && at != end;
+         at.increment(unreadable))
+        all.push_back(at->path());
+    return all;
+}
+
+std::uint64_t limit_of(const std::string& text) {
+    const auto parsed = config::parse_time(text);
+    if (const auto* time = std::get_if<picoseconds>(&parsed)) return time->value;
+    throw user_error(fmt::format("--max-time: {}", std::get<config::refusal>(parsed).message));
+}
+
 int run(const replay_options& chosen) {
+    const auto max_time = limit_of(chosen.max_time);
     check_vcd(chosen.vcd, chosen.vcd_signals);
     output_files files;
+    for (const auto& file : files_of(chosen.folder)) files.keep(file, "part of the recording");
     files.add("--trace", chosen.trace);
     files.add("--vcd", chosen.vcd);
     const auto start = wall_clock::now();
@@ -94,12 +136,23 @@ int run(const replay_options& chosen) {
     const auto about = recording::read_manifest(folder);
     recording::log_reader first_reading(folder);
     const auto content = recording::look_over(first_reading, about);
+    if (content.last_time > max_time)
+        throw recording::recording_error(
+            fmt::format("the recording ends at {} of simulated time, and this replay at {}: give "
+                        "it more with --max-time",
+                        to_text(sc_core::sc_time::from_value(content.last_time)),
+                        to_text(sc_core::sc_time::from_value(max_time))));
 
+    auto harts = chosen.hart;
+    if (harts.mode == as_recorded) harts.mode = about.hart;
+    harts.apply();
     auto build = recording::options_of(about, folder, chosen.firmware);
     build.trace = chosen.trace;
     build.vcd = chosen.vcd;
     build.vcd_signals = chosen.vcd_signals;
     platform on(kinds(), build);
+    apply(policies_of(about));
+    apply(chosen.misuse);
     standard_streams streams(on.loop().io());
     boost::asio::signal_set signals(on.loop().io(), SIGINT, SIGTERM);
     signals.async_wait([&on](auto error, int) {
@@ -111,16 +164,18 @@ int run(const replay_options& chosen) {
         print_to(stderr, "  {:<14} {}\n", entrance.purpose, entrance.address);
     if (chosen.uart == "stdout") show_consoles(on);
 
-    recording::replay again(on, about, content, recording::log_reader(folder));
+    recording::replay again(on, about, content, recording::log_reader(folder), !chosen.gdb.empty());
     const auto how = again.run();
     const bool tolerant = !again.same() && !chosen.strict;
     const auto lost = on.finish_records();
-    const bool good = lost.empty() && !how.interrupted && (how.differences == 0 || tolerant);
+    const bool good =
+        lost.empty() && !how.interrupted && !misuse::failed() && (how.differences == 0 || tolerant);
     const double wall = std::chrono::duration<double>(wall_clock::now() - start).count();
     if (chosen.json)
-        print_json(how, content, again.same(), good, wall);
+        print_json(how, content, again.same(), good, misuse::to_json(on.chips()), wall);
     else
         print(how, content, again.same(), wall);
+    if (!chosen.json) print_misuse(on.chips());
     if (!how.interrupted) signals.clear();
     const auto unread =
         streams.finish(how.interrupted ? std::optional(standard_streams::grace) : std::nullopt);
@@ -141,15 +196,16 @@ void add_replay(cli::command& app, int& status) {
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
     add_hart_option(*c, chosen->hart);
+    add_misuse_option(*c, chosen->misuse);
     c->add_option("--uart", chosen->uart, "stdout or none")
         ->transform(cli::one_of({"stdout", "none"}));
+    c->add_option("--max-time", chosen->max_time,
+                  "refuse a recording that ends after this simulated time")
+        ->capture_default_str();
     c->add_flag("--strict", chosen->strict,
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");
-    c->callback([chosen, &status] {
-        chosen->hart.apply();
-        status = run(*chosen);
-    });
+    c->callback([chosen, &status] { status = run(*chosen); });
 }
 
 }  // namespace trn

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "platform/app/disk_images.h"
+#include "platform/app/recording/control_call.h"
 #include "platform/framework/attach/control/rpc.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/netlist/boards.h"
@@ -79,10 +80,11 @@ fs::path common_folder(const std::vector<fs::path>& files) {
 
 }  // namespace
 
-recorder::recorder(platform& of, const platform_options& built_with, fs::path folder)
+recorder::recorder(platform& of, const platform_options& built_with, const run_choices& runs_with,
+                   fs::path folder)
     : of_(of), folder_(std::move(folder)), events_(of.loop()) {
     make_empty_folder(folder_);
-    about_ = describe(built_with);
+    about_ = describe(built_with, runs_with);
     copy_board();
     copy_images();
     events_.open(folder_);
@@ -98,8 +100,8 @@ recorder::recorder(platform& of, const platform_options& built_with, fs::path fo
 }
 
 std::unique_ptr<recorder> recorder_for(platform& of, const platform_options& built_with,
-                                       const fs::path& folder) {
-    return folder.empty() ? nullptr : std::make_unique<recorder>(of, built_with, folder);
+                                       const run_choices& runs_with, const fs::path& folder) {
+    return folder.empty() ? nullptr : std::make_unique<recorder>(of, built_with, runs_with, folder);
 }
 
 function_port& recorder::recorded(function_port& function) {
@@ -110,7 +112,8 @@ function_port& recorder::recorded(function_port& function) {
 
 // --- Files to build the same platform for a replay
 
-manifest recorder::describe(const platform_options& built_with) const {
+manifest recorder::describe(const platform_options& built_with,
+                            const run_choices& runs_with) const {
     const auto& about = of_.about();
     return {.version = about.version,
             .board = about.board,
@@ -120,7 +123,9 @@ manifest recorder::describe(const platform_options& built_with) const {
             .firmware = built_with.firmware,
             .contended = built_with.timing == timing_mode::contended,
             .time_policy = of_.loop().settings().policy.text(),
-            .seed = built_with.seed};
+            .seed = built_with.seed,
+            .misuse = runs_with.misuse,
+            .hart = runs_with.hart};
 }
 
 /// Files of the boards folder keep their paths relative to it, others their relative paths.
@@ -173,10 +178,10 @@ void recorder::record_control() {
     for (auto& method : changing) {
         method.call = [this, name = method.name, call = method.call](const auto& params, auto& from,
                                                                      const auto& done) {
+            check_parameters(params.all());
             const auto answer = std::make_shared<json>();
             const auto keep = [&, answer] {
-                const auto text =
-                    rpc::to_line({{"method", name}, {"params", params.all()}, {"answer", *answer}});
+                const auto text = text_of_call(name, params.all(), *answer);
                 events_.note({.type = kind::control, .bytes = {text.begin(), text.end()}});
             };
             try {

@@ -14,13 +14,20 @@
 
 namespace trn::recording {
 
+/// Options of a run that change it after it is built; a replay repeats them.
+struct run_choices {
+    std::vector<std::string> misuse = {};  ///< values of --misuse
+    std::string hart = {};                 ///< value of --hart
+};
+
 /// Records all input of a platform with its simulated time, and the platform's accesses to its
 /// hosts (doc/recording.md). Construct it after the platform and before clients can connect;
 /// servers of a PCIe function must serve recorded() instead of the function.
 class recorder {
 public:
     /// Creates `folder`, or uses an empty one. Throws recording_error.
-    recorder(platform& of, const platform_options& built_with, std::filesystem::path folder);
+    recorder(platform& of, const platform_options& built_with, const run_choices& runs_with,
+             std::filesystem::path folder);
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
 
@@ -31,7 +38,7 @@ public:
     void finish() { events_.finish(); }
 
 private:
-    manifest describe(const platform_options& built_with) const;
+    manifest describe(const platform_options& built_with, const run_choices& runs_with) const;
     void copy_board();
     void copy_images();
     void record_control();
@@ -47,6 +54,7 @@ private:
 
 /// The recorder of a command with --record DIR; nothing when DIR is empty.
 std::unique_ptr<recorder> recorder_for(platform& of, const platform_options& built_with,
+                                       const run_choices& runs_with,
                                        const std::filesystem::path& folder);
 /// Reason to refuse --record with --gdb.
 constexpr const char* no_debugger =

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "platform/app/disk_images.h"
+#include "platform/app/recording/control_call.h"
 #include "platform/framework/attach/control/rpc.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/json.h"
@@ -95,11 +96,13 @@ platform_options options_of(const manifest& about, const fs::path& folder,
             .prepare = stay_inside};
 }
 
-replay::replay(platform& on, const manifest& about, const survey& content, log_reader log)
+replay::replay(platform& on, const manifest& about, const survey& content, log_reader log,
+               bool debugged)
     : on_(on),
       about_(about),
       survey_(content),
-      events_(about, std::move(log), on.about().digest == about.digest) {
+      events_(about, std::move(log), on.about().digest == about.digest),
+      debugged_(debugged) {
     for (const auto& f : on.functions()) {
         const auto number = static_cast<std::uint32_t>(functions_.size());
         functions_.push_back(std::make_unique<replayed_function>(events_, number, f.name, *f.port));
@@ -110,12 +113,18 @@ replay::replay(platform& on, const manifest& about, const survey& content, log_r
 }
 
 replay::outcome replay::run() {
+    if (debugged_) on_.loop().pause("--gdb");
+    if (debugged_ && !wait_until_resumed()) return {events_.found(), repeated_, interrupted_};
+    bool ended = false;
     while (const auto e = events_.next()) {
         if (!reach(e->time, e->deltas)) break;
-        if (e->type == kind::end) break;
+        ended = e->type == kind::end;
+        if (ended) break;
         ++repeated_;
         repeat(*e);
     }
+    if (!interrupted_ && survey_.complete && !ended)
+        throw recording_error("the recording has lost its end since the replay began");
     if (!interrupted_) finish();
     return {events_.found(), repeated_, interrupted_};
 }
@@ -126,22 +135,20 @@ replay::outcome replay::run() {
 /// False when the platform was ended.
 bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
     const auto target = sc_time::from_value(time);
-    if (target > sc_core::sc_time_stamp()) {
+    while (target > sc_core::sc_time_stamp()) {
         const auto how = on_.loop().run(
             {.waiter = "the recording", .condition_text = "its next event", .until = target});
-        if (how.cause == stop_reason::kind::quit) {
-            interrupted_ = true;
-            return false;
-        }
+        interrupted_ = how.cause == stop_reason::kind::quit;
+        if (interrupted_ || !resume()) return false;
     }
     // Another platform has other delta cycle counts: only the distance between two events of the
     // same time is comparable.
     if (!events_.same() && time != last_time_) delta_shift_ = sc_core::sc_delta_count() - deltas;
     last_time_ = time;
-    while (sc_core::sc_delta_count() - delta_shift_ < deltas && on_.loop().delta()) {
-    }
+    while (sc_core::sc_delta_count() - delta_shift_ < deltas && on_.loop().delta())
+        if (!resume()) return false;
     if (const auto shift = sc_core::sc_delta_count() - deltas; shift != delta_shift_) {
-        if (events_.same())
+        if (events_.same() && !debugged_)
             events_.differs(fmt::format("the platform has run {} delta cycles, recorded were {}",
                                         sc_core::sc_delta_count(), deltas));
         delta_shift_ = shift;
@@ -149,10 +156,29 @@ bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
     return true;
 }
 
+/// Waits while a debugger has stopped the platform. A pause without one is that of a recorded
+/// breakpoint, after which a recorded client resumed the platform. False when the platform was
+/// ended.
+bool replay::resume() {
+    if (on_.loop().attached() != 0) return wait_until_resumed();
+    on_.loop().resume();
+    return true;
+}
+
+bool replay::wait_until_resumed() {
+    auto& loop = on_.loop();
+    if (!loop.paused()) return true;
+    run_loop::goal resumed{"the recording", "a debugger to continue the platform"};
+    resumed.condition = [&loop] { return !loop.paused(); };
+    resumed.background = true;
+    interrupted_ = loop.run(std::move(resumed)).cause == stop_reason::kind::quit;
+    return !interrupted_;
+}
+
 /// A recording that was cut off ends at the platform's last recorded event; later events are not
 /// expected.
 void replay::finish() {
-    if (!survey_.complete) reach(survey_.last_time, survey_.last_deltas);
+    if (!survey_.complete && !reach(survey_.last_time, survey_.last_deltas)) return;
     events_.report_missing();
 }
 
@@ -178,7 +204,7 @@ void replay::call_control(const event& e) {
         answer = {{"error", refused.what()}};
     }
     // Compared as text, since the recorder has replaced bytes that are not UTF-8.
-    const auto was = rpc::to_line(call["answer"]), now = rpc::to_line(answer);
+    const auto was = rpc::to_line(call["answer"]), now = kept_answer(answer);
     if (was != now)
         events_.differs(fmt::format("control call {}: recorded {}, now {}", printable(method),
                                     printable(was.substr(0, 80)), printable(now.substr(0, 80))));

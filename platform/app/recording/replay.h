@@ -28,18 +28,23 @@ public:
         bool interrupted = false;  ///< the platform was ended before the recording's end
     };
 
-    /// Precondition: `content` is the survey of `log`.
-    replay(platform& on, const manifest& about, const survey& content, log_reader log);
+    /// Precondition: `content` is the survey of `log`. `debugged`: a debugger may stop the
+    /// platform, which adds delta cycles; they are not compared then.
+    replay(platform& on, const manifest& about, const survey& content, log_reader log,
+           bool debugged);
     replay(const replay&) = delete;
     replay& operator=(const replay&) = delete;
 
     /// Whether the platform is the recorded one; then every difference is an error.
     bool same() const { return events_.same(); }
-    /// Runs the platform to the end of the recording.
+    /// Runs the platform to the end of the recording; with `debugged`, from the time when a
+    /// debugger has connected and continues it.
     outcome run();
 
 private:
     bool reach(std::uint64_t time, std::uint64_t deltas);
+    bool resume();
+    bool wait_until_resumed();
     void repeat(const event& e);
     void call_control(const event& e);
     void type(const event& e);
@@ -49,6 +54,7 @@ private:
     const manifest& about_;
     const survey survey_;
     event_matcher events_;
+    const bool debugged_;
     std::vector<std::unique_ptr<replayed_function>> functions_;
     std::uint64_t last_time_ = 0;
     // Delta cycle count of the replay minus that of the recording, modulo 2^64.

@@ -47,6 +47,13 @@ policy_choice policy_choice::parse(std::string_view text) {
     }
 }
 
+std::string policy_choice::text() const {
+    std::string text(to_string(chosen));
+    for (const auto& one : which)
+        text += fmt::format("{}{}", &one == &which.front() ? ':' : ',', one.id);
+    return text;
+}
+
 void policy_choice::apply() const {
     if (which.empty()) set_policy_of_all(chosen);
     for (const auto& one : which) set_policy(one, chosen);

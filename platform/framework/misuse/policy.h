@@ -16,6 +16,8 @@ struct policy_choice {
 
     /// \throws std::invalid_argument with one sentence and a suggestion
     static policy_choice parse(std::string_view text);
+    /// The text that parse() reads.
+    std::string text() const;
     void apply() const;
 };
 

@@ -236,6 +236,28 @@ TEST_F(RecordedSession, OtherFirmwareReportsDifferencesAndFailsWhenStrict) {
     EXPECT_EQ(result["differences"], 0) << result;
 }
 
+TEST_F(RecordedSession, OutputsMustNotReplaceFilesOfTheRecording) {
+    start("trn3-chip");
+    EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
+    for (const std::string file : {"/events.zst", "/manifest.json", "/boards/trn3-chip.yaml"}) {
+        const auto before = text_of(recording() + file);
+        const auto how = run(TRNVP " replay " + recording() + " --trace " + recording() + file);
+        EXPECT_EQ(how.status, 2) << how.output;
+        EXPECT_THAT(how.output, HasSubstr("this file is part of the recording already"));
+        EXPECT_EQ(text_of(recording() + file), before);
+    }
+}
+
+TEST_F(RecordedSession, RecordingThatEndsTooLateIsRefused) {
+    start("trn3-chip");
+    ctl("copy host hbm0@16MiB 64KiB");
+    EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
+    const auto how = run(TRNVP " replay " + recording() + " --max-time '1 us'");
+    EXPECT_EQ(how.status, 2) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("and this replay at 1 us: give it more with --max-time"));
+    EXPECT_EQ(replay(recording() + " --max-time '80000 s'")["differences"], 0);
+}
+
 TEST_F(RecordedSession, FailsWhenThePlatformDiffersFromTheRecording) {
     using recording::event;
     using recording::kind;

@@ -59,6 +59,8 @@ inline recording::manifest sample_manifest() {
             .contended = false,
             .time_policy = "free",
             .seed = ~std::uint64_t{0},
+            .misuse = {"fail:TRN-DMA-003"},
+            .hart = "check",
             .functions = {"host"},
             .consoles = {"chip.uart"}};
 }

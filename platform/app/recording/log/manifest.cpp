@@ -2,10 +2,13 @@
 #include "platform/app/recording/log/manifest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -75,12 +78,13 @@ std::map<std::string, std::string> files(const json& from, const char* key) {
     return all;
 }
 
-bool is_contended(const json& from) {
-    const auto timing = text(from, "timing");
-    if (timing != "contended" && timing != "functional")
+/// The value of `key`, one of these words.
+std::string word(const json& from, const char* key, std::initializer_list<std::string_view> known) {
+    auto value = text(from, key);
+    if (std::ranges::find(known, value) == known.end())
         throw recording_error(
-            fmt::format("{}: 'timing' must be contended or functional", manifest_file));
-    return timing == "contended";
+            fmt::format("{}: '{}' must be {}", manifest_file, key, fmt::join(known, " or ")));
+    return value;
 }
 
 }  // namespace
@@ -99,6 +103,8 @@ std::string to_json(const manifest& m) {
                       {"timing", m.contended ? "contended" : "functional"},
                       {"time_policy", m.time_policy},
                       {"seed", m.seed},
+                      {"misuse", m.misuse},
+                      {"hart", m.hart},
                       {"functions", m.functions},
                       {"consoles", m.consoles}};
     return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -113,13 +119,16 @@ manifest parse_manifest(std::string_view bytes) {
                .set = texts(read, "set"),
                .firmware = text(read, "firmware"),
                .images = files(read, "images"),
-               .disks = read.contains("disks") ? files(read, "disks")
-                                               : std::map<std::string, std::string>(),
-               .contended = is_contended(read),
+               .disks = {},
+               .contended = word(read, "timing", {"contended", "functional"}) == "contended",
                .time_policy = text(read, "time_policy"),
                .seed = field(read, "seed", &json::is_number_unsigned, "a number from 0 on"),
                .functions = texts(read, "functions"),
                .consoles = texts(read, "consoles")};
+    // Recordings of older versions lack these.
+    if (read.contains("disks")) m.disks = files(read, "disks");
+    if (read.contains("misuse")) m.misuse = texts(read, "misuse");
+    if (read.contains("hart")) m.hart = word(read, "hart", {"interpret", "translate", "check"});
     if (m.functions.size() > manifest::max_functions)
         throw recording_error(fmt::format("{}: too many functions", manifest_file));
     return m;
