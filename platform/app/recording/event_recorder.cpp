@@ -5,12 +5,12 @@
 
 namespace trn::recording {
 
-void event_recorder::note(event e) {
+void event_recorder::note(event e, std::span<const std::uint8_t> bytes) {
     if (!log_ || !failed_.empty()) return;
     e.time = sc_core::sc_time_stamp().value();
     e.deltas = sc_core::sc_delta_count();
     try {
-        log_->write(e);
+        log_->write(e, bytes);
     } catch (const recording_error& error) {
         failed_ = error.what();
         loop_.quit(failed_);

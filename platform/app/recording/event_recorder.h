@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "platform/app/recording/log/log.h"
@@ -18,8 +20,9 @@ public:
 
     /// Creates the log in `folder`. Throws recording_error.
     void open(const std::filesystem::path& folder) { log_.emplace(folder); }
-    /// Stores the event with the current time. A full disk ends the run.
-    void note(event e);
+    /// Stores the event with the current time, and these bytes. A full disk ends the run.
+    void note(event e, std::span<const std::uint8_t> bytes);
+    void note(const event& e) { note(e, e.bytes); }
     /// Completes the log. Throws recording_error when any write failed.
     void finish();
 

@@ -7,14 +7,6 @@ namespace trn::recording {
 
 using sc_core::sc_time;
 
-namespace {
-
-std::vector<std::uint8_t> copy_of(std::span<const std::uint8_t> bytes) {
-    return {bytes.begin(), bytes.end()};
-}
-
-}  // namespace
-
 recorded_function::recorded_function(event_recorder& by, std::uint32_t number,
                                      function_port& function)
     : by_(by), number_(number), function_(function) {
@@ -25,9 +17,9 @@ recorded_function::~recorded_function() {
     function_.watch_host_memory(nullptr);
 }
 
-void recorded_function::note(event e) {
+void recorded_function::note(event e, std::span<const std::uint8_t> bytes) {
     e.function = number_;
-    by_.note(std::move(e));
+    by_.note(std::move(e), bytes);
 }
 
 // --- Calls of the host
@@ -47,18 +39,12 @@ function_port::bar_info recorded_function::bar(unsigned index) {
 
 void recorded_function::config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) {
     function_.config_read(offset, bytes);
-    note({.type = kind::config_read,
-          .address = offset,
-          .size = bytes.size(),
-          .bytes = copy_of(bytes)});
+    note({.type = kind::config_read, .address = offset, .size = bytes.size()}, bytes);
 }
 
 void recorded_function::config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) {
     function_.config_write(offset, bytes);
-    note({.type = kind::config_write,
-          .address = offset,
-          .size = bytes.size(),
-          .bytes = copy_of(bytes)});
+    note({.type = kind::config_write, .address = offset, .size = bytes.size()}, bytes);
 }
 
 bool recorded_function::bar_read(unsigned index, std::uint64_t offset,
@@ -71,8 +57,8 @@ bool recorded_function::bar_read(unsigned index, std::uint64_t offset,
           .index = index,
           .address = offset,
           .size = bytes.size(),
-          .delay = took.value(),
-          .bytes = kept(bytes)});
+          .delay = took.value()},
+         kept(bytes));
     return done;
 }
 
@@ -86,8 +72,8 @@ bool recorded_function::bar_write(unsigned index, std::uint64_t offset,
           .index = index,
           .address = offset,
           .size = bytes.size(),
-          .delay = took.value(),
-          .bytes = copy_of(bytes)});
+          .delay = took.value()},
+         bytes);
     return done;
 }
 
@@ -145,17 +131,11 @@ void recorded_function::detach() {
 // --- Accesses of the function
 
 void recorded_function::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
-    note({.type = kind::has_read,
-          .address = address,
-          .size = bytes.size(),
-          .bytes = copy_of(bytes)});
+    note({.type = kind::has_read, .address = address, .size = bytes.size()}, bytes);
 }
 
 void recorded_function::has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) {
-    note({.type = kind::has_written,
-          .address = address,
-          .size = bytes.size(),
-          .bytes = kept(bytes)});
+    note({.type = kind::has_written, .address = address, .size = bytes.size()}, kept(bytes));
 }
 
 bool recorded_function::read(std::uint64_t iova, std::uint32_t size, answer answered) {
@@ -163,9 +143,7 @@ bool recorded_function::read(std::uint64_t iova, std::uint32_t size, answer answ
     const bool accepted =
         carrier_->read(iova, size, [this, number, answered](std::span<const std::uint8_t> bytes) {
             answered(bytes);
-            note({.type = kind::answer,
-                  .index = static_cast<std::uint32_t>(number),
-                  .bytes = copy_of(bytes)});
+            note({.type = kind::answer, .index = static_cast<std::uint32_t>(number)}, bytes);
         });
     if (accepted) ++questions_;
     note({.type = kind::question,
@@ -178,11 +156,8 @@ bool recorded_function::read(std::uint64_t iova, std::uint32_t size, answer answ
 
 bool recorded_function::write(std::uint64_t iova, std::span<const std::uint8_t> bytes) {
     const bool accepted = carrier_->write(iova, bytes);
-    note({.type = kind::post,
-          .flag = accepted,
-          .address = iova,
-          .size = bytes.size(),
-          .bytes = kept(bytes)});
+    note({.type = kind::post, .flag = accepted, .address = iova, .size = bytes.size()},
+         kept(bytes));
     return accepted;
 }
 

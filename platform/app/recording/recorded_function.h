@@ -39,7 +39,7 @@ private:
     void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
     bool read(std::uint64_t iova, std::uint32_t size, answer answered) override;
     bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override;
-    void note(event e);
+    void note(event e, std::span<const std::uint8_t> bytes = {});
 
     event_recorder& by_;
     const std::uint32_t number_;

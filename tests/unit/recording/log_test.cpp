@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <fstream>
 #include <iterator>
 #include <sstream>
 
+#include "platform/app/recording/log/stored_frame.h"
 #include "platform/app/recording/log/survey.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/recording/sample.h"
@@ -126,6 +128,27 @@ TEST_F(RecordingLog, NamesTheDamagedFrame) {
                                      HasSubstr("events.zst: frame "), HasSubstr("is damaged"))));
     set_log_text("this is a text file");
     EXPECT_THAT([&] { read(); }, ThrowsMessage<recording_error>(HasSubstr("not a zstd frame")));
+}
+
+TEST(StoredFrames, AreFramesOfZstdWithAChecksum) {
+    for (const std::size_t size : {0u, 1u, 3u, 4u, 7u, 8u, 31u, 32u, 33u, 63u, 100u, 128u << 10,
+                                   (128u << 10) + 1, 512u << 10, (1u << 20) + 5}) {
+        std::vector<std::uint8_t> bytes(size), back(size + 1);
+        std::uint32_t noise = 7;
+        for (auto& byte : bytes)
+            byte = static_cast<std::uint8_t>((noise = noise * 1664525 + 1013904223) >> 24);
+        std::ostringstream out;
+        const auto written = write_stored_frame(out, bytes);
+        auto frame = out.str();
+        EXPECT_EQ(frame.size(), written);
+        EXPECT_EQ(ZSTD_getFrameContentSize(frame.data(), frame.size()), size);
+        EXPECT_EQ(ZSTD_decompress(back.data(), back.size(), frame.data(), frame.size()), size);
+        back.resize(size);
+        EXPECT_EQ(back, bytes);
+        frame.back() = static_cast<char>(frame.back() ^ 1);
+        EXPECT_TRUE(
+            ZSTD_isError(ZSTD_decompress(back.data(), back.size(), frame.data(), frame.size())));
+    }
 }
 
 TEST_F(RecordingLog, RequiresAnExistingFolder) {

@@ -102,13 +102,17 @@ std::vector<std::uint8_t> kept(std::span<const std::uint8_t> bytes) {
 }
 
 void encoder::encode(const event& e, std::vector<std::uint8_t>& to) {
+    encode_head(e, e.bytes.size(), to);
+    to.insert(to.end(), e.bytes.begin(), e.bytes.end());
+}
+
+void encoder::encode_head(const event& e, std::size_t size, std::vector<std::uint8_t>& to) {
     to.push_back(static_cast<std::uint8_t>(e.type));
     to.push_back(e.flag ? 1 : 0);
     for (const std::uint64_t number :
          {std::uint64_t{e.function}, std::uint64_t{e.index}, e.time - time_, e.deltas - deltas_,
-          e.address, e.size, e.delay, std::uint64_t{e.bytes.size()}})
+          e.address, e.size, e.delay, std::uint64_t{size}})
         put_number(to, number);
-    to.insert(to.end(), e.bytes.begin(), e.bytes.end());
     time_ = e.time;
     deltas_ = e.deltas;
 }

@@ -96,6 +96,8 @@ constexpr std::uint32_t readable = 1, writable = 2, has_bytes = 4;
 class encoder {
 public:
     void encode(const event& e, std::vector<std::uint8_t>& to);
+    /// The same without the event's bytes, of which there are `size`, and which must follow.
+    void encode_head(const event& e, std::size_t size, std::vector<std::uint8_t>& to);
 
 private:
     std::uint64_t time_ = 0, deltas_ = 0;

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "platform/app/recording/log/stored_frame.h"
+
 namespace trn::recording {
 
 namespace fs = std::filesystem;
@@ -92,18 +94,22 @@ log_writer::~log_writer() {
     munmap(tail_, sizeof(tail));
 }
 
-void log_writer::write(const event& e) {
-    assert(e.bytes.size() <= event::largest);
+void log_writer::write(const event& e, std::span<const std::uint8_t> bytes) {
+    assert(bytes.size() <= event::largest);
     one_.clear();
-    encoder_.encode(e, one_);
-    if (tail_->length + one_.size() > frame_size) flush_tail();
-    if (one_.size() > frame_size) {
+    encoder_.encode_head(e, bytes.size(), one_);
+    const auto size = one_.size() + bytes.size();
+    if (tail_->length + size > frame_size) flush_tail();
+    if (size > frame_size) {
+        one_.insert(one_.end(), bytes.begin(), bytes.end());
         write_frame(one_);
         tail_->continues = written_;
         return;
     }
-    std::memcpy(tail_->events + tail_->length, one_.data(), one_.size());
-    tail_->length.store(tail_->length + one_.size(), std::memory_order_release);
+    auto* const at = tail_->events + tail_->length;
+    std::ranges::copy(one_, at);
+    std::ranges::copy(bytes, at + one_.size());
+    tail_->length.store(tail_->length + size, std::memory_order_release);
 }
 
 void log_writer::flush_tail() {
@@ -113,12 +119,29 @@ void log_writer::flush_tail() {
     tail_->continues.store(written_, std::memory_order_release);
 }
 
-void log_writer::write_frame(std::span<const std::uint8_t> events) {
+/// Compresses to the beginning of frame_; returns the number of its bytes.
+std::size_t log_writer::compress(std::span<const std::uint8_t> events) {
     frame_.resize(ZSTD_compressBound(events.size()));
     const std::size_t size = ZSTD_compress2(compressor_.get(), frame_.data(), frame_.size(),
                                             events.data(), events.size());
     assert(!ZSTD_isError(size));
-    out_.write(reinterpret_cast<const char*>(frame_.data()), static_cast<std::streamsize>(size));
+    return size;
+}
+
+/// After a frame that does not shrink, some are stored as they are: to compress random bytes costs
+/// as much as to write them.
+void log_writer::write_frame(std::span<const std::uint8_t> events) {
+    constexpr unsigned stored_at_once = 15;
+    std::size_t size = 0;
+    if (stored_ > 0) {
+        --stored_;
+        size = write_stored_frame(out_, events);
+    } else {
+        size = compress(events);
+        if (size > events.size() / 32 * 31) stored_ = stored_at_once;
+        out_.write(reinterpret_cast<const char*>(frame_.data()),
+                   static_cast<std::streamsize>(size));
+    }
     if (!out_.flush())
         throw write_error(fmt::format("cannot write {}: {}", (folder_ / events_file).string(),
                                       std::strerror(errno)));

@@ -36,12 +36,15 @@ public:
     log_writer& operator=(const log_writer&) = delete;
 
     /// Throws recording_error when the disk is full.
-    void write(const event& e);
+    void write(const event& e) { write(e, e.bytes); }
+    /// Writes an event with these bytes in place of its own.
+    void write(const event& e, std::span<const std::uint8_t> bytes);
     /// Completes the log and removes the tail.
     void finish();
 
 private:
     struct tail;
+    std::size_t compress(std::span<const std::uint8_t> events);
     void write_frame(std::span<const std::uint8_t> events);
     void flush_tail();
 
@@ -51,6 +54,7 @@ private:
     tail* tail_ = nullptr;       // mapped
     encoder encoder_;
     std::vector<std::uint8_t> one_, frame_;
+    unsigned stored_ = 0;  // number of next frames that are not compressed
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> compressor_;
 };
 
