@@ -26,3 +26,7 @@ def per_core(core):
 
 def twice_per_core(core):
     return 2 * per_core(core)
+
+
+def many_tiles(x, count):
+    return x + numpy.float32(count * (count + 1) // 2)

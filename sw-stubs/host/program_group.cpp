@@ -47,7 +47,7 @@ void program_group::each_instance(const instance_work& work) {
 void program_group::load(instance& one, device& on) const {
     auto options = request_.loading;
     options.core = one.core;
-    one.program = std::make_unique<loaded_program>(on, request_.set, options);
+    one.program = std::make_unique<loaded_program>(on, set_of(one), options);
     one.tensors =
         std::make_unique<program_tensors>(*one.program, seed_, [this](const std::string& name) {
             return std::filesystem::path(name).is_absolute() ? name
@@ -60,6 +60,10 @@ void program_group::write_inputs(const instance& one) const {
     tensor_texts in = request_.in;
     for (auto& [name, text] : in) text = text_for(one, text);
     one.tensors->write(in);
+}
+
+const std::vector<std::uint8_t>& program_group::set_of(const instance& /*one*/) const {
+    return request_.set;
 }
 
 void program_group::load_collectives(collective_group& group) {

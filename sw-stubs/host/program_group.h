@@ -39,7 +39,7 @@ struct program_outcome {
     std::optional<std::uint32_t> clock_permille = {};  ///< lowest reported clock rate
 };
 
-/// Instances of one program on cores of one or more chips. Members throw device_error, and
+/// Instances of a program on cores of one or more chips. Members throw device_error, and
 /// std::runtime_error for an invalid text.
 class program_group {
 public:
@@ -81,6 +81,8 @@ public:
 protected:
     /// Writes the inputs of a loaded program: by the request's texts, zeroes without one.
     virtual void write_inputs(const instance& one) const;
+    /// The program set of an instance: by default the request's.
+    virtual const std::vector<std::uint8_t>& set_of(const instance& one) const;
     std::size_t chips() const { return chips_.size(); }
     const program_request& request() const { return request_; }
 

@@ -140,8 +140,30 @@ std::uint64_t digest_in(const std::string& text) {
     return value;
 }
 
-instance_values values_of(const nlohmann::json& answer, array_files& files) {
-    instance_values values;
+/// The program sets that trn-nki returned. Each is read once; instances with equal arguments share
+/// a set.
+class program_sets {
+public:
+    program_sets(const work_folder& folder, const std::string& scenario_folder)
+        : folder_(folder), scenario_folder_(scenario_folder) {}
+    shared_bytes at(const std::string& name) {
+        auto& known = known_[name];
+        if (known) return known;
+        const auto set = read_named_from(scenario_folder_, read_file(folder_ / name, max_file));
+        cores = set.cores;
+        return known =
+                   std::make_shared<const std::vector<std::uint8_t>>(isa::write_program_set(set));
+    }
+    std::uint32_t cores = 1;  ///< of each set: all are compiled for the same logical core
+
+private:
+    const work_folder& folder_;
+    const std::string& scenario_folder_;
+    std::map<std::string, shared_bytes> known_;
+};
+
+instance_values values_of(const nlohmann::json& answer, program_sets& sets, array_files& files) {
+    instance_values values{.set = sets.at(answer.at("set"))};
     for (const auto& one : answer.at("in"))
         values.in.push_back({one.at("tensor"), files.at(one.at("file"))});
     for (const auto& one : answer.at("check")) {
@@ -166,14 +188,13 @@ prepared_kernel prepare_kernel(const kernel_request& request) {
     run_compiler(folder.path(), request.memory_limit);
     prepared_kernel made;
     try {
-        const auto set = read_named_from(request.folder, read_file(folder / "set", max_file));
-        made.set = isa::write_program_set(set);
-        made.cores = set.cores;
         const auto text = read_file(folder / "answer.json", max_file);
         array_files files(folder);
+        program_sets sets(folder, request.folder);
         const auto answer = nlohmann::json::parse(text.begin(), text.end());
         for (const auto& one : answer.at("instances"))
-            made.instances.push_back(values_of(one, files));
+            made.instances.push_back(values_of(one, sets, files));
+        made.cores = sets.cores;
         for (const std::string one : answer.at("collectives"))
             made.collectives.push_back(program_collective::read(one));
     } catch (const file_error& wrong) {

@@ -35,14 +35,14 @@ public:
 };
 
 struct prepared_kernel {
-    std::vector<std::uint8_t> set;
     std::uint32_t cores = 1;                           ///< cores of an instance
     std::vector<instance_values> instances;            ///< in the order of chips
     std::vector<program_collective> collectives = {};  ///< collectives that the kernel starts
 };
 
-/// Compiles the kernel with `trn-nki`, a child process, and reads its inputs and expected results.
-/// The result depends only on the files. \throws kernel_error, std::system_error
+/// Compiles the kernel with `trn-nki`, a child process, once for all instances with equal
+/// arguments, and reads its inputs and expected results. The result depends only on the files.
+/// \throws kernel_error, std::system_error
 prepared_kernel prepare_kernel(const kernel_request& request);
 
 }  // namespace trn::scenario

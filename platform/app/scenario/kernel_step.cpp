@@ -109,7 +109,6 @@ void kernel_source::compile(std::uint64_t seed) const {
     all.memory_limit = compiled->in.memory_limit;
     auto made = prepare_kernel(all);
     program_request request;
-    request.set = std::move(made.set);
     request.cores = made.cores;
     request.collectives = std::move(made.collectives);
     request.all_chips = !request.collectives.empty();

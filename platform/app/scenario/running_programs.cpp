@@ -70,6 +70,11 @@ void running_programs::write_inputs(const instance& one) const {
         one.program->write(one.program->find(tensor), *bytes);
 }
 
+const std::vector<std::uint8_t>& running_programs::set_of(const instance& one) const {
+    const auto* values = values_of(one);
+    return values == nullptr ? program_group::set_of(one) : *values->set;
+}
+
 const instance_values* running_programs::values_of(const instance& one) const {
     if (!values_) return nullptr;
     const auto place = (one.core - request().loading.core) / request().cores;

@@ -30,8 +30,9 @@ struct expected_tensor {
     std::optional<std::uint64_t> digest = {};  ///< CRC-64 (ECMA-182) of the elements' bytes
 };
 
-/// Inputs and expected outputs of one instance.
+/// The program of one instance, its inputs and expected outputs.
 struct instance_values {
+    shared_bytes set;
     std::vector<tensor_bytes> in = {};
     std::vector<expected_tensor> check = {};
 };
@@ -40,12 +41,13 @@ struct instance_values {
 struct program_request : trn::program_request {
     std::uint32_t chips = 1;  ///< number of chips, from the first; ignored with `all_chips`
     std::string image = collective_firmware;  ///< firmware of the collective cores
-    /// Replaces `in`: inputs and results per instance, in the order of chips; null: not used.
+    /// Replaces `set` and `in`: programs, inputs and results per instance, in the order of chips;
+    /// null: not used.
     std::shared_ptr<const std::vector<instance_values>> values = {};
     tensors::tolerance allowed = {};  ///< tolerance for `values`
 };
 
-/// Instances of one program on cores of one, some or all chips. Call members in a process of the
+/// Instances of a program on cores of one, some or all chips. Call members in a process of the
 /// host CPU; they throw step_failure too.
 class running_programs : public program_group {
 public:
@@ -58,6 +60,7 @@ public:
 
 private:
     void write_inputs(const instance& one) const override;
+    const std::vector<std::uint8_t>& set_of(const instance& one) const override;
     const instance_values* values_of(const instance& one) const;
     void check_values(const instance& one, const instance_values& values) const;
 

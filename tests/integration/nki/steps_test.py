@@ -94,6 +94,23 @@ def broken(chip):
 
 def needs(nothing_known):
     return None
+
+
+@nki.jit
+def counted(x, factor):
+    """As scaled; leaves a mark for each time that it is traced."""
+    with open(__file__.replace("k.py", "count"), "a") as file:
+        file.write(".")
+    return scaled(x, factor)
+
+
+def of_factor(factor):
+    return numpy.full((4, 8), factor, numpy.float32)
+
+
+def of_core(core):
+    """Its shape is another one for each core."""
+    return numpy.ones((4 + core, 8), numpy.float32)
 '''
 
 
@@ -157,9 +174,29 @@ class Steps(unittest.TestCase):
                           board="trn3-sled")
         self.check_passes("function: k.py:scaled, core: 2, instances: 3, in: {x: 'float32[4, 8] {core}'}, "
                           "check: {result0: simulate}")
-        self.check_refused("function: k.py:scaled, instances: 2, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{core}.0'}",
-                           r"arg: factor: \{core\}\.0 is 0\.0 for the first instance and 1\.0 for core 1 of chip 0")
         self.check_fails("function: k.py:scaled, chips: 2, in: {x: 'float32[4, 8] 1'}", "the board has 1 chips, not 2")
+
+    def test_each_instance_has_its_own_arguments_and_reference(self):
+        step = ("function: k.py:scaled, core: 1, instances: 3, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{core}.0'}, "
+                "check: {result0: %s}")
+        for check in ("'{core}'", "simulate", "k.py:of_factor"):
+            self.check_passes(step % check)
+        self.check_fails(step % "1", "chip 0, core 2: tensor result0: 32 of 32 elements differ; .* is 2 .* instead of 1 ")
+        self.check_passes("function: k.py:scaled, chips: 4, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{chip}.0'}, "
+                          "check: {result0: simulate}", board="trn3-sled")
+        self.check_passes("function: k.py:scaled, instances: 2, in: {x: k.py:of_core}, check: {result0: simulate}")
+
+    def test_a_kernel_is_compiled_once_for_equal_arguments(self):
+        for factor, times in (("2.0", 1), ("{core}.0", 4)):
+            with self.subTest(factor=factor):
+                (self.folder / "count").write_text("")
+                self.check_passes("function: k.py:counted, instances: 4, in: {x: 'float32[4, 8] random(0, 1)'}, "
+                                  f"arg: {{factor: '{factor}'}}", "--repeat", "3")
+                self.assertEqual((self.folder / "count").read_text(), "." * times)
+
+    def test_collectives_of_all_instances_are_the_same(self):
+        step = "function: k.py:reduced, chips: 4, in: {x: k.py:of_chip}, arg: {ranks: '4', times: '{chip}'}"
+        self.check_refused(step, "with the arguments of chip 1 the kernel starts other collectives", board="trn3-sled")
 
     def test_kernels_of_all_chips_sum_and_compare(self):
         step = "function: k.py:reduced, chips: 4, in: {x: k.py:of_chip}, arg: {ranks: '4'%s}, check: {result0: %d}"

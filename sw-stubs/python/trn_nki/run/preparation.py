@@ -32,23 +32,45 @@ def prepare(folder: str | os.PathLike[str]) -> None:
     target = pathlib.Path(folder)
     request = json.loads((target / "request.json").read_text())
     step = _Step(request)
-    first = step.instance(*request["instances"][0])
-    step.check_values(first, request["instances"])
-    recording = step.record(first)
-    compiled = compile_recording(recording)
-    if compiled.collectives and compiled.ranks != len(request["instances"]):
-        raise ValueError(f"the kernel's collectives are over {compiled.ranks} ranks: add the key 'chips: {compiled.ranks}'")
-    assemble(compiled, target / "set")
-    names = {storage: array.name for storage, array in compiled.arrays}
-    results = _results(recording, names)
-    step.check_names(results)
     written = _Files(target)
+    programs: dict[str, _Program] = {}
     answer = []
     for chip, core in request["instances"]:
         known = step.instance(chip, core)
-        answer.append({"in": _inputs(step, known, recording, names, written),
-                       "check": _expected(step, known, recording, results, written)})
-    (target / "answer.json").write_text(json.dumps({"instances": answer, "collectives": compiled.collectives}))
+        key = step.program_key(known)
+        if key not in programs:
+            programs[key] = _Program(step, known, target / f"set{len(programs)}")
+        program = programs[key]
+        answer.append({"set": program.set.name, "in": _inputs(known, program, written),
+                       "check": _expected(step, known, program, written)})
+    (target / "answer.json").write_text(json.dumps({"instances": answer, "collectives": _collectives(step, programs)}))
+
+
+class _Program:
+    """The kernel, compiled for instances with equal arguments. Its results are checked by the step's names."""
+
+    def __init__(self, step: "_Step", known: dict[str, Any], target: pathlib.Path):
+        self.set = target
+        self.recording = step.record(known)
+        self.compiled = compile_recording(self.recording)
+        self.core, self.chip = known["core"], known["chip"]
+        if self.compiled.collectives and self.compiled.ranks != len(step.instances):
+            ranks = self.compiled.ranks
+            raise ValueError(f"the kernel's collectives are over {ranks} ranks: add the key 'chips: {ranks}'")
+        assemble(self.compiled, target)
+        self.names = {storage: array.name for storage, array in self.compiled.arrays}
+        self.results = _results(self.recording, self.names)
+        step.check_names(self.results)
+
+
+def _collectives(step: "_Step", programs: dict[str, _Program]) -> list[str]:
+    """All ranks take part in each collective, so all programs must start the same ones."""
+    first, *others = programs.values()
+    for other in others:
+        if other.compiled.collectives != first.compiled.collectives:
+            raise ValueError(f"with the arguments of chip {other.chip} the kernel starts other collectives than with those of chip "
+                             f"{first.chip}")
+    return first.compiled.collectives
 
 
 class _Step:
@@ -56,7 +78,8 @@ class _Step:
 
     def __init__(self, request: dict[str, Any]):
         self.folder, self.seed, self.lnc = request["folder"], request["seed"], request["lnc"]
-        self.chips = 1 + max(chip for chip, _ in request["instances"])
+        self.instances = request["instances"]
+        self.chips = 1 + max(chip for chip, _ in self.instances)
         self.inputs, self.values, self.check = request["in"], request["arg"], request["check"]
         self.is_exact = request["exact"]
         self.function = function_of(request["kernel"], self.folder)
@@ -95,14 +118,10 @@ class _Step:
         values = known["arrays"] | {name: known[name] for name in self.values}
         return record_kernel(self.function, (), values, generation=self.generation, lnc=self.lnc)
 
-    def check_values(self, first: dict[str, Any], instances: list[Any]) -> None:
-        """All instances run the program that is compiled for the first."""
-        for chip, core in instances:
-            other = self.instance(chip, core)
-            for name, text in self.values.items():
-                if other[name] != first[name]:
-                    raise ValueError(f"arg: {name}: {text} is {first[name]} for the first instance and {other[name]} for core "
-                                     f"{core} of chip {chip}, but all run one program: use a step for each value")
+    def program_key(self, known: dict[str, Any]) -> str:
+        """Equal for instances that run the same program: it depends on the values and on the arrays' types and shapes."""
+        arrays = [(name, str(array.dtype), array.shape) for name, array in known["arrays"].items()]
+        return repr((arrays, [(name, known[name]) for name in self.values]))
 
     def check_names(self, results: dict[str, Any]) -> None:
         for name in self.check:
@@ -112,7 +131,7 @@ class _Step:
 
     def simulated(self, known: dict[str, Any], name: str) -> host_arrays.HostArray:
         """A result, or an argument after the run."""
-        key = str([(name, id(array)) for name, array in known["arrays"].items()])
+        key = self.program_key(known) + str([id(array) for array in known["arrays"].values()])
         if key not in self._simulated:
             recording = self.record(known)
             tensors = {f"result{number}": tensor for number, tensor in enumerate(recording.outputs)}
@@ -135,10 +154,10 @@ def _results(recording: Any, names: dict[Any, str]) -> dict[str, tuple[Any, str]
     return found
 
 
-def _inputs(step: _Step, known: dict[str, Any], recording: Any, names: dict[Any, str], written: "_Files") -> list[Any]:
-    given = dict(known["arrays"])
+def _inputs(known: dict[str, Any], program: _Program, written: "_Files") -> list[Any]:
+    given, names = dict(known["arrays"]), program.names
     entries = [{"tensor": names[tensor.storage], "file": written.of(given[name].raw)}
-               for name, tensor in recording.inputs if tensor.storage in names and name in given]
+               for name, tensor in program.recording.inputs if tensor.storage in names and name in given]
     mine = {entry["tensor"] for entry in entries}
     for storage, name in names.items():  # constants of the kernel
         if name not in mine and storage.role == "constant":
@@ -146,10 +165,10 @@ def _inputs(step: _Step, known: dict[str, Any], recording: Any, names: dict[Any,
     return entries
 
 
-def _expected(step: _Step, known: dict[str, Any], recording: Any, results: dict[str, Any], written: "_Files") -> list[Any]:
+def _expected(step: _Step, known: dict[str, Any], program: _Program, written: "_Files") -> list[Any]:
     entries = []
     for name, text in step.check.items():
-        tensor, array = results[name]
+        tensor, array = program.results[name]
         entry = {"result": name, "tensor": array}
         text = step.replaced(text, known)
         if text.startswith("digest(") and text.endswith(")"):
