@@ -31,6 +31,7 @@ using scenario::outcome;
 struct part {
     std::string name;
     int line = 0;
+    std::string file = {};             // of `line`
     std::uint64_t begin = 0, end = 0;  // ns
     bool branch = false;               // runs in parallel with its neighbours
     bool ended_in = false;             // this part, or one of its parts, contains the failure
@@ -40,9 +41,11 @@ struct part {
 /// The latest part that `by` identifies; made when its first step is entered.
 part& enter(part& whole, const enclosing& by, std::uint64_t at_ns) {
     for (auto i = whole.parts.rbegin(); i != whole.parts.rend(); ++i)
-        if ((*i)->line == by.line && (by.name.empty() || (*i)->name == by.name)) return **i;
+        if ((*i)->line == by.line && (*i)->file == by.file &&
+            (by.name.empty() || (*i)->name == by.name))
+            return **i;
     whole.parts.push_back(
-        std::make_unique<part>(part{by.name, by.line, at_ns, at_ns, by.line == 0}));
+        std::make_unique<part>(part{by.name, by.line, by.file, at_ns, at_ns, by.line == 0}));
     return *whole.parts.back();
 }
 
@@ -75,10 +78,12 @@ part parts_of(const outcome& how) {
     for (const auto& one : how.timeline) {
         std::vector<part*> way{&whole};
         for (const auto& by : one.inside) way.push_back(&enter(*way.back(), by, one.at_ns));
-        way.back()->parts.push_back(std::make_unique<part>(part{
-            std::string(without_groups(one.step, one.inside)), one.line, one.at_ns, one.at_ns}));
+        way.back()->parts.push_back(
+            std::make_unique<part>(part{std::string(without_groups(one.step, one.inside)), one.line,
+                                        one.file, one.at_ns, one.at_ns}));
         way.push_back(way.back()->parts.back().get());
-        if (one.step == how.step && one.line == how.where.line) end = std::move(way);
+        if (one.step == how.step && one.line == how.where.line && one.file == how.file)
+            end = std::move(way);
     }
     if (!how.passed())
         for (auto* const at : end) at->ended_in = true;
@@ -86,7 +91,15 @@ part parts_of(const outcome& how) {
     return whole;
 }
 
-void add_rows(std::string& out, const part& whole, const part& in, int depth) {
+/// "12"; with its file where this is not the scenario's.
+std::string place_text(const part& one, const std::string& scenario_file) {
+    if (one.line == 0) return {};
+    return one.file.empty() || one.file == scenario_file ? std::to_string(one.line)
+                                                         : fmt::format("{}:{}", one.file, one.line);
+}
+
+void add_rows(std::string& out, const part& whole, const part& in, int depth,
+              const std::string& scenario_file) {
     const auto percent = [&](std::uint64_t ns) {
         return whole.end == 0 ? 0.0
                               : 100.0 * static_cast<double>(ns) / static_cast<double>(whole.end);
@@ -97,21 +110,21 @@ void add_rows(std::string& out, const part& whole, const part& in, int depth) {
             "<td class=\"number\">{}</td><td class=\"number\">{}</td><td><div class=\"track\">"
             "<div style=\"left:{:.3f}%;width:{:.3f}%\"></div></div></td></tr>\n",
             one->ended_in ? " class=\"last\"" : "", depth * 1.5 + 0.6, escaped(one->name),
-            one->line == 0 ? "" : std::to_string(one->line), milliseconds(one->begin),
+            escaped(place_text(*one, scenario_file)), milliseconds(one->begin),
             milliseconds(one->end - one->begin), percent(one->begin),
             percent(one->end - one->begin));
-        add_rows(out, whole, *one, depth + 1);
+        add_rows(out, whole, *one, depth + 1, scenario_file);
     }
 }
 
 /// A table of the steps within their groups, each with a bar for its simulated time.
-std::string timeline(const outcome& how) {
+std::string timeline(const scenario::description& run, const outcome& how) {
     if (how.timeline.empty()) return {};
     const auto whole = parts_of(how);
     std::string out =
         "<table class=\"timeline\"><thead><tr><th>Step</th><th>Line</th><th>Begins</th>"
         "<th>Takes</th><th>Simulated time</th></tr></thead><tbody>\n";
-    add_rows(out, whole, whole, 0);
+    add_rows(out, whole, whole, 0, run.file);
     return out + "</tbody></table>\n";
 }
 
@@ -182,7 +195,7 @@ std::string scenario_details(const row& runs, const history& past) {
         out +=
             fmt::format("<p class=\"figure\">{}: {}</p>\n", escaped(one.name), escaped(one.text()));
     if (how.trace_digest != 0) out += fmt::format("<p>Trace {:016x}</p>\n", how.trace_digest);
-    out += timeline(how);
+    out += timeline(described, how);
     if (!how.log.empty())
         out += fmt::format("<pre class=\"log\">{}</pre>\n",
                            escaped(scenario::last_lines(how.log, how.passed() ? 30 : 300)));

@@ -58,12 +58,20 @@ json end_of(const run_record& run) {
     return {{"end", {{"wall_s", run.wall_s}, {"coverage", run.coverage}, {"notes", run.notes}}}};
 }
 
-json steps_of(const scenario::outcome& how) {
+/// Adds the file of a line where it is not the scenario's.
+json with_file(json entry, const std::string& file, const result& of) {
+    if (!file.empty() && file != of.description.file) entry.push_back(file);
+    return entry;
+}
+
+json steps_of(const result& of) {
     json steps = json::array();
-    for (const auto& one : how.timeline) {
+    for (const auto& one : of.how.timeline) {
         json inside = json::array();
-        for (const auto& by : one.inside) inside.push_back({by.name, by.line});
-        steps.push_back({one.step, one.line, one.at_ns, std::move(inside)});
+        for (const auto& by : one.inside)
+            inside.push_back(with_file({by.name, by.line}, by.file, of));
+        steps.push_back(
+            with_file({one.step, one.line, one.at_ns, std::move(inside)}, one.file, of));
     }
     return steps;
 }
@@ -99,7 +107,7 @@ json to_json(const result& one) {
               {"own_s", how.own_s},
               {"simulated_ns", how.simulated_ns},
               {"digest", scenario::digest_text(how)},
-              {"steps", steps_of(how)},
+              {"steps", steps_of(one)},
               {"figures", how.figures}};
     if (!one.fidelity.is_null()) line["fidelity"] = one.fidelity;
     return line;
@@ -125,25 +133,36 @@ bool is_line(const json& value) {
     return value.is_number_integer() && value >= 0 && value <= 1'000'000'000;
 }
 
-std::vector<scenario::enclosing> enclosing_of(const json& list, const fields& line) {
+/// Whether `entry` is a list of `size` members, or of one more: the file of its line.
+bool is_entry(const json& entry, std::size_t size) {
+    return entry.is_array() &&
+           (entry.size() == size || (entry.size() == size + 1 && entry[size].is_string()));
+}
+
+std::string file_in(const json& entry, std::size_t size, const std::string& scenario_file) {
+    return entry.size() > size ? entry[size].get<std::string>() : scenario_file;
+}
+
+std::vector<scenario::enclosing> enclosing_of(const json& list, const fields& line,
+                                              const std::string& scenario_file) {
     std::vector<scenario::enclosing> all;
     for (const auto& by : list) {
-        if (!by.is_array() || by.size() != 2 || !by[0].is_string() || !is_line(by[1]) ||
-            all.size() == max_depth)
-            line.refuse("steps", "what encloses a step is a list of [name, line]");
-        all.push_back({by[0].get<std::string>(), by[1].get<int>()});
+        if (!is_entry(by, 2) || !by[0].is_string() || !is_line(by[1]) || all.size() == max_depth)
+            line.refuse("steps", "what encloses a step is a list of [name, line, file]");
+        all.push_back({by[0].get<std::string>(), by[1].get<int>(), file_in(by, 2, scenario_file)});
     }
     return all;
 }
 
-std::vector<scenario::outcome::begun> timeline_of(const fields& line) {
+std::vector<scenario::outcome::begun> timeline_of(const fields& line,
+                                                  const std::string& scenario_file) {
     std::vector<scenario::outcome::begun> all;
     for (const auto& one : line.list("steps", max_steps)) {
-        if (!one.is_array() || one.size() != 4 || !one[0].is_string() || !is_line(one[1]) ||
+        if (!is_entry(one, 4) || !one[0].is_string() || !is_line(one[1]) ||
             !one[2].is_number_unsigned() || !one[3].is_array())
-            line.refuse("steps", "a step is [text, line, nanoseconds, enclosing]");
+            line.refuse("steps", "a step is [text, line, nanoseconds, enclosing, file]");
         all.push_back({one[0].get<std::string>(), one[1].get<int>(), one[2].get<std::uint64_t>(),
-                       enclosing_of(one[3], line)});
+                       enclosing_of(one[3], line, scenario_file), file_in(one, 4, scenario_file)});
     }
     return all;
 }
@@ -194,7 +213,7 @@ result result_of(const json& value, const std::string& place) {
     how.own_s = line.real("own_s");
     how.simulated_ns = line.number("simulated_ns");
     how.trace_digest = digest_of(line);
-    how.timeline = timeline_of(line);
+    how.timeline = timeline_of(line, one.description.file);
     how.figures = figures_of(line);
     if (line.has("fidelity")) one.fidelity = line.object("fidelity", 16);
     return one;

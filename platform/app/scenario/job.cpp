@@ -30,8 +30,8 @@ void job::take(const json& message) {
         if (message["begins"] && result_.timeline.size() == 1 && !continues_)
             result_.beginning_s = process_->seconds();
         if (message["begins"])
-            result_.timeline.push_back(
-                {message["step"], message["line"], message["simulated_ns"], message["inside"]});
+            result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"],
+                                        message["inside"], message["file"]});
         process_->follow(message["process"]);
     } else if (message.contains("figure")) {
         result_.figures.push_back(message["figure"]);

@@ -20,19 +20,19 @@ void from_json(const json& message, figure& one) {
 }
 
 void to_json(json& message, const enclosing& one) {
-    message = {one.name, one.line};
+    message = {one.name, one.line, one.file};
 }
 
 void from_json(const json& message, enclosing& one) {
-    one = {message[0], message[1]};
+    one = {message[0], message[1], message[2]};
 }
 
 void to_json(json& message, const outcome::begun& one) {
-    message = {one.step, one.line, one.at_ns, one.inside};
+    message = {one.step, one.line, one.at_ns, one.inside, one.file};
 }
 
 void from_json(const json& message, outcome::begun& one) {
-    one = {message[0], message[1], message[2], message[3]};
+    one = {message[0], message[1], message[2], message[3], message[4]};
 }
 
 void to_json(json& message, const outcome& how) {

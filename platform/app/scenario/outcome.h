@@ -40,6 +40,7 @@ struct outcome {
         int line;
         std::uint64_t at_ns;  ///< simulated
         std::vector<enclosing> inside = {};
+        std::string file = {};  ///< file of `line`: the scenario's, or an included one
     };
     std::vector<begun> timeline;       ///< its steps in order, including shared ones
     std::vector<figure> figures = {};  ///< in the order of measurement

@@ -10,7 +10,8 @@
 namespace trn::scenario {
 
 void progress::at(const step& current, std::uint64_t simulated_ns) const {
-    timeline_.push_back({current.text, current.where.line, simulated_ns, current.inside});
+    timeline_.push_back(
+        {current.text, current.where.line, simulated_ns, current.inside, current.file});
     send_step(current, simulated_ns, true);
 }
 

@@ -215,7 +215,7 @@ void scenario_files::write_out(const config::node& item, const scope& in, std::v
     scope inner{arguments(call, callee, in), in.inside, in.path, in.nested};
     if (problems_.list().size() != mistakes) return;
     inner.inside.push_back(&callee);
-    inner.path.push_back({name, item.where().line});
+    inner.path.push_back({name, item.where().line, item.file()});
     for (auto& one : read_list(callee.steps, inner)) out.push_back(std::move(one));
 }
 
@@ -303,7 +303,7 @@ step scenario_files::read_branches(const config::node& item, const scope& in) {
     std::vector<std::string> names;
     for (const auto& [name, _, steps] : list.entries()) {
         names.push_back(name);
-        const auto whole = nested(in, {"", item.key_place("together").line});
+        const auto whole = nested(in, {"", item.key_place("together").line, item.file()});
         branches.push_back(read_list(steps, nested(whole, {name, 0})));
         for (auto& each : branches.back()) each.text = fmt::format("{}: {}", name, each.text);
     }
@@ -366,7 +366,8 @@ step scenario_files::read_figure(const config::node& item, const scope& in) {
                           : static_cast<double>(r.time(key)) * 1e-3;
     });
     if (wanted.unit.empty()) wanted.unit = "us";
-    const auto steps = read_list(r.node().at("time_of"), nested(in, {"", one.where.line}));
+    const auto steps =
+        read_list(r.node().at("time_of"), nested(in, {"", one.where.line, item.file()}));
     expect_rules_of(steps, one);
     one.inside = in.path;  // reported a second time after its inner steps
     one.file = item.file();
@@ -424,7 +425,7 @@ void scenario_files::note_captures(const config::node& item, const scope& in) {
 /// not depend on the values, and for the rules whose violation is expected.
 void scenario_files::read_in_advance(const config::node& item, const scope& in, step& later) {
     constexpr auto some_number = "1";
-    auto trial = nested(in, {"", item.where().line});
+    auto trial = nested(in, {"", item.where().line, item.file()});
     for (const auto& name : captured_) trial.values.emplace_back(name, some_number);
     const auto before = std::tuple(problems_, captured_, kept_, steps_, file_bytes_, preparations_);
     problems_ = {};
@@ -457,7 +458,7 @@ step scenario_files::read_later(const config::node& item, const scope& in) {
     one.work = [self = shared_from_this(), item, in,
                 point = setting_](scenario_context& ctx) mutable {
         point.seed = ctx.seed;
-        scope now = nested(in, {"", item.where().line});
+        scope now = nested(in, {"", item.where().line, item.file()});
         for (const auto& [name, value] : ctx.captured) now.values.emplace_back(name, value);
         self->problems_ = {};
         self->begin_point(point);

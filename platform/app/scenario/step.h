@@ -58,6 +58,7 @@ struct action {
 struct enclosing {
     std::string name;
     int line = 0;
+    std::string file = {};  ///< file of `line`
     bool operator==(const enclosing&) const = default;
 };
 

@@ -119,6 +119,25 @@ TEST_F(HtmlReport, StepsAreNestedUnderTheirSequenceBranchOrStep) {
                                   "b||2 ms|2 ms", "wait|8|2 ms|2 ms"));
 }
 
+TEST_F(HtmlReport, LinesOfIncludedFilesHaveTheirFile) {
+    std::vector<outcome> how(1);
+    how[0].result = outcome::verdict::failed;
+    how[0].step = "cut: wait";
+    how[0].file = "lib.yaml";
+    how[0].where = {5, 3, 1};
+    how[0].timeline = {{"boot", 5, 0, {}, "x.yaml"},
+                       {"cut: wait", 5, 0, {{"cut", 5, "x.yaml"}}, "lib.yaml"},
+                       {"cut: wait", 5, 0, {{"cut", 5, "lib.yaml"}}, "lib.yaml"},
+                       {"cut: wait", 5, 0, {}, "x.yaml"}};
+    std::vector<std::string> rows;
+    const auto page = read({named("nested")}, how);
+    for (const auto& one : page["scenarios"][0]["steps"])
+        rows.push_back(std::string(one["cells"][0]) + "|" + std::string(one["cells"][1]) +
+                       (one["class"].empty() ? "" : "|failed"));
+    EXPECT_THAT(rows, ElementsAre("boot|5", "cut|5", "wait|lib.yaml:5", "cut|lib.yaml:5|failed",
+                                  "wait|lib.yaml:5|failed", "cut: wait|5"));
+}
+
 TEST_F(HtmlReport, FailedStepIsMarkedWhenAnotherBranchStartedALaterOne) {
     std::vector<outcome> how(1);
     how[0].result = outcome::verdict::failed;

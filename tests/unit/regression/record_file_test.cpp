@@ -50,7 +50,7 @@ run_record full() {
     bad.how.trace_digest = 0xfedcba9876543210;
     bad.how.simulated_ns = 123456789012345;
     bad.how.beginning_s = 0.25;
-    bad.how.timeline = {{"boot", 3, 0}, {"s: copy", 4, 100, {{"s", 9}}}};
+    bad.how.timeline = {{"boot", 3, 0}, {"s: copy", 4, 100, {{"s", 9, "y.yaml"}}, "y.yaml"}};
     bad.how.figures = {{"rate", 57.25, "GB/s", 50.0, {}}};
     bad.fidelity = {{"board", "chip"}, {"registers", nlohmann::json::array()}};
     auto run = shard(1, 1, {"good", "bad"}, {named("good"), bad});
@@ -72,6 +72,9 @@ TEST_F(RecordFile, KeepsEverythingThatReportsShow) {
     EXPECT_EQ(bad.how.result, scenario::outcome::verdict::failed);
     EXPECT_EQ(bad.how.trace_digest, 0xfedcba9876543210);
     EXPECT_EQ(bad.how.timeline[1].inside[0].name, "s");
+    EXPECT_EQ(bad.how.timeline[1].inside[0].file, "y.yaml");
+    EXPECT_EQ(bad.how.timeline[1].file, "y.yaml");
+    EXPECT_EQ(bad.how.timeline[0].file, bad.description.file);
     EXPECT_EQ(bad.how.figures[0].min, 50.0);
     EXPECT_FALSE(bad.how.figures[0].max);
     EXPECT_EQ(read.boards.at("chip").digest, "00ff");
