@@ -43,9 +43,11 @@ int merge_records(const merge_options& chosen) {
     const auto all = regression::merge(chosen.from);
     for (const auto* ending : {"", ".part"})  // write_record() removes an unfinished record
         check_not_read((chosen.out / regression::record_name).string() + ending);
-    for (const auto& problem : all.problems) print_to(stderr, "trnvp: {}\n", printable(problem));
+    for (const auto* sentences : {&all.problems, &all.replaced})
+        for (const auto& one : *sentences) print_to(stderr, "trnvp: {}\n", printable(one));
     for (const auto& one : all.run.results)
         if (!one.passed()) print_to(stdout, "{}", scenario::to_text(one.description, one.how));
+    scenario::remember_failed(scenario::failed_list(), regression::ended_cases(all.run));
     regression::write_record(chosen.out, all.run);
     regression::history past;
     if (!chosen.history.empty()) {

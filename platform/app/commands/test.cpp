@@ -15,6 +15,7 @@
 
 #include "platform/app/commands/annotate_option.h"
 #include "platform/app/commands/coverage_option.h"
+#include "platform/app/commands/first_signal.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/test_options.h"
@@ -91,10 +92,7 @@ private:
 void write_reports_of(const test_options& chosen, const regression::run_record& run,
                       json_array& printed) {
     using regression::write_one;
-    std::vector<std::string> failed;
-    for (const auto& one : run.results)
-        if (!one.passed()) failed.push_back(scenario::identity(one.description));
-    scenario::remember_failed(scenario::failed_list(), failed);
+    scenario::remember_failed(scenario::failed_list(), regression::ended_cases(run));
     std::string lost;
     const auto attempt = [&](const std::function<void()>& write) {
         try {
@@ -121,14 +119,29 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
     if (!lost.empty()) throw output_error(lost.substr(0, lost.size() - 1));
 }
 
-/// Repeats the run as chosen. \returns whether all runs passed
-bool run_as_often_as_chosen(const test_options& chosen, const test_scenarios& all) {
+/// Reports what ran before a signal, on standard output alone.
+void report_interrupted(const test_options& chosen, const regression::run_record& run,
+                        json_array& printed) {
+    scenario::remember_failed(scenario::failed_list(), regression::ended_cases(run));
+    if (chosen.json)
+        printed.add(run);
+    else
+        print_to(stdout, "{}\n", regression::summary(run));
+}
+
+/// Repeats the run as chosen. \returns the exit status
+int run_as_often_as_chosen(const test_options& chosen, const test_scenarios& all) {
+    const first_signal guard;
     json_array printed;
     for (;;) {
         const auto run = run_here(chosen, all);
+        if (!run.complete) {
+            report_interrupted(chosen, run, printed);
+            return 128 + first_signal::received();
+        }
         write_reports_of(chosen, run, printed);
-        if (!run.passed()) return false;
-        if (!chosen.until_fail || all.mine.empty()) return true;
+        if (!run.passed()) return 1;
+        if (!chosen.until_fail || all.mine.empty()) return 0;
     }
 }
 
@@ -156,7 +169,7 @@ void check_combinations(const test_options& chosen) {
                                                  {"--vcd", !chosen.vcd.empty()},
                                                  {"--shard", chosen.which.part.of > 1},
                                                  {"--until-fail", chosen.until_fail},
-                                                 {"--rerun-failed", chosen.rerun_failed}};
+                                                 {"--rerun-failed", !chosen.rerun_failed.empty()}};
     for (const auto& [option, given] : refused)
         if (given) throw user_error(fmt::format("{} and --slurm exclude each other", option));
 }
@@ -190,12 +203,12 @@ int run(const test_options& chosen) {
     if (chosen.slurm) return run_cluster(chosen, all);
     std::optional<coverage> executed;  // coverage of all child processes
     if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all.mine));
-    const bool passed = run_as_often_as_chosen(chosen, all);
+    const int status = run_as_often_as_chosen(chosen, all);
     if (executed) {
         write_coverage(*executed, chosen.coverage);
         warn_of_unknown_code(*executed);
     }
-    return passed ? 0 : 1;
+    return status;
 }
 
 /// The options that can change a result, as words of a shell.
@@ -275,8 +288,9 @@ void add_test(cli::command& app, int& status) {
     c->add_option("--repeat", chosen->which.repeat, "run each so often")
         ->check(cli::in_range(1u, 10'000u));
     c->add_option("--shuffle", chosen->which.shuffle, "in an order drawn with this seed");
-    c->add_flag("--rerun-failed", chosen->rerun_failed,
-                "only the scenarios that failed in the last run");
+    c->add_flag(
+        "--rerun-failed", chosen->rerun_failed,
+        "only what failed when it last ran; --rerun-failed=RECORD: what failed in this record");
     c->add_flag("--until-fail", chosen->until_fail, "again and again until one fails");
     c->add_flag("--share,!--no-share", chosen->share,
                 "run the common beginning of scenarios once (default)");

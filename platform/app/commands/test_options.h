@@ -27,7 +27,10 @@ struct test_options {
     std::string partition, annotate;
     std::vector<std::string> forwarded;  ///< options for each shard of --slurm
     std::string options;                 ///< see scenario::description::options
-    bool rerun_failed = false, until_fail = false, schema = false, steps = false;
+    /// "": no; last_results: what failed when it last ran; else a record.
+    std::string rerun_failed;
+    static constexpr auto last_results = "true";  ///< the flag without a value
+    bool until_fail = false, schema = false, steps = false;
 };
 
 }  // namespace trn

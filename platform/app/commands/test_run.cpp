@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "models/kinds.h"
+#include "platform/app/commands/first_signal.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/test_output.h"
 #include "platform/app/regression/record_file.h"
@@ -101,6 +102,7 @@ regression::run_record local_run::run() {
          .fork = chosen_.share && chosen_.fidelity_report.empty() && chosen_.vcd.empty(),
          .on_progress = [&](const auto& now) { output_.show(now); },
          .on_end = [&](std::size_t number, const auto& how) { ended(number, how); },
+         .stop = [] { return first_signal::received() != 0; },
          .on_shared_end =
              [&](auto members) {
                  scenario::divide_trace(members, [&](auto number) { return options_of(number); });
@@ -117,7 +119,9 @@ regression::run_record local_run::run() {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!chosen_.coverage.empty() && coverage::active() != nullptr)
         record_.coverage = to_lcov(*coverage::active()).text;
-    if (writer_) writer_->finish(record_);
+    record_.complete = record_.results.size() == all_.mine.size();
+    // A file of an incomplete record keeps the ending .part.
+    if (writer_ && record_.complete) writer_->finish(record_);
     return std::move(record_);
 }
 

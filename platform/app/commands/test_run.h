@@ -8,7 +8,8 @@
 namespace trn {
 
 /// Runs the scenarios on this machine and prints their results. With --report the record is
-/// written while they run. \throws config_error, user_error, file_error, output_error
+/// written while they run. After a first_signal it lacks what had not ended, and is not complete.
+/// \throws config_error, user_error, file_error, output_error
 regression::run_record run_here(const test_options& chosen, const test_scenarios& all);
 
 /// The record of a run before its first result.

@@ -15,6 +15,7 @@
 #include "platform/app/drawing/topology.h"
 #include "platform/app/platform.h"
 #include "platform/app/regression/durations.h"
+#include "platform/app/regression/record_file.h"
 #include "platform/app/report_file.h"
 #include "platform/app/scenario/load.h"
 #include "platform/framework/config/diagnostics.h"
@@ -67,6 +68,15 @@ std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) 
     return all;
 }
 
+/// What --rerun-failed selects. \throws file_error
+scenario::case_set failed_of(const std::string& source) {
+    if (source == test_options::last_results) return scenario::read_failed(scenario::failed_list());
+    scenario::case_set failed;
+    for (const auto& one : regression::ended_cases(regression::read_record(source)))
+        if (!one.passed) failed.insert(one.what);
+    return failed;
+}
+
 }  // namespace
 
 timing_mode timing_of(const test_options& chosen) {
@@ -82,7 +92,7 @@ test_scenarios read_scenarios(const test_options& chosen) {
                 return regression::divide_by_durations(known, all, shards);
             };
     }
-    if (chosen.rerun_failed) which.failed = scenario::read_failed(scenario::failed_list());
+    if (!chosen.rerun_failed.empty()) which.failed = failed_of(chosen.rerun_failed);
     try {
         auto all = load_all(chosen.scenarios);
         for (auto& one : all) one.options = chosen.options;
@@ -137,6 +147,9 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
         throw user_error(fmt::format("--history {}: not a folder", chosen.history.string()));
     // Read before the run, since its results could not be added to a damaged file.
     if (!chosen.durations.empty()) regression::durations::read(chosen.durations);
+    for (const auto* ending : {"", ".part"})  // the record of --rerun-failed
+        if (!chosen.report.empty())
+            check_not_read((chosen.report / regression::record_name).string() + ending);
     output_files files;
     std::set<std::string> scenarios;
     for (const auto& one : all)

@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -24,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/app/commands/first_signal.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/test_output.h"
 #include "platform/app/regression/merge.h"
@@ -42,29 +41,6 @@ namespace {
 
 constexpr unsigned max_attempts = 3;
 constexpr unsigned max_tasks = 1000;  // Slurm's default MaxArraySize is 1001
-
-std::atomic<int> ended_by = 0;  // number of the signal; 0: none
-
-/// Stores the first SIGINT or SIGTERM; the second one ends the process.
-class signal_guard {
-public:
-    signal_guard() {
-        struct sigaction note {};
-        note.sa_handler = [](int signal) { ended_by = signal; };
-        note.sa_flags = static_cast<int>(SA_RESETHAND);
-        sigaction(SIGINT, &note, &before_[0]);
-        sigaction(SIGTERM, &note, &before_[1]);
-    }
-    ~signal_guard() {
-        sigaction(SIGINT, &before_[0], nullptr);
-        sigaction(SIGTERM, &before_[1], nullptr);
-    }
-    signal_guard(const signal_guard&) = delete;
-    signal_guard& operator=(const signal_guard&) = delete;
-
-private:
-    struct sigaction before_[2];
-};
 
 /// Makes the folder of scripts, logs and records: inside the folder of the reports, else in the
 /// current folder, because nodes share it but not the temporary folder.
@@ -241,7 +217,8 @@ void slurm_run::note(const std::string& sentence) {
 
 /// Submits the shard again if it was not its own fault that it ended. \returns whether it runs
 bool slurm_run::repeat(slurm_shard& one, const std::string& state) {
-    if (ended_by != 0 || !regression::is_fault_of_node(state) || one.attempt >= max_attempts)
+    if (first_signal::received() != 0 || !regression::is_fault_of_node(state) ||
+        one.attempt >= max_attempts)
         return false;
     ++one.attempt;
     try {
@@ -314,7 +291,7 @@ regression::run_record slurm_run::merged() {
 /// Polls until all shards have ended or a signal arrives.
 void slurm_run::wait_for_end() {
     auto asked = clock::now();
-    while (!all_ended() && ended_by == 0) {
+    while (!all_ended() && first_signal::received() == 0) {
         poll_results();
         if (const auto now = clock::now(); now >= asked) {
             poll_states();
@@ -334,7 +311,7 @@ slurm_result slurm_run::run() {
     if (!all_ended()) cancel();
     poll_results();
     output_.clear();
-    slurm_result how{merged(), ended_by};
+    slurm_result how{merged(), first_signal::received()};
     how.run.wall_s = std::chrono::duration<double>(clock::now() - begin).count();
     if (chosen_.report.empty() && how.run.missing().empty()) {
         std::error_code ignored;
@@ -350,8 +327,7 @@ slurm_result slurm_run::run() {
 
 slurm_result run_on_slurm(const test_options& chosen, const test_scenarios& all) {
     try {
-        const signal_guard guard;
-        ended_by = 0;
+        const first_signal guard;
         return slurm_run(chosen, all).run();
     } catch (const regression::slurm_error& why) {
         throw user_error(why.what());

@@ -238,31 +238,26 @@ void merger::add_results() {
     auto& run = out_.run;
     std::unordered_map<std::string, std::size_t> place;
     for (std::size_t i = 0; i < run.whole.size(); ++i) place.emplace(run.whole[i], i);
-    std::unordered_map<std::string, result*> known;
-    std::vector<std::string> twice;
-    std::size_t count = 0;
-    for (const auto& one : all_) count += one.run.results.size();
-    run.results.reserve(count);  // `known` points into it
+    std::unordered_map<std::string, std::size_t> known;  // in run.results
+    std::vector<std::string> replaced;
+    std::ranges::stable_sort(all_, {}, [](const input& one) { return one.run.started; });
     for (auto& one : all_)
         for (auto& r : one.run.results) {
             const auto identity = run_identity(r.description);
-            const auto at = known.find(identity);
-            if (at == known.end()) {
-                const auto listed = place.find(identity);
-                r.number = listed == place.end() ? run.whole.size() : listed->second;
+            const auto listed = place.find(identity);
+            r.number = listed == place.end() ? run.whole.size() : listed->second;
+            const auto [at, fresh] = known.emplace(identity, run.results.size());
+            if (fresh) {
                 run.results.push_back(std::move(r));
-                known.emplace(identity, &run.results.back());
                 continue;
             }
-            twice.push_back(readable(identity));
-            if (at->second->passed() && !r.passed()) {
-                r.number = at->second->number;
-                *at->second = std::move(r);
-            }
+            replaced.push_back(readable(identity));
+            run.results[at->second] = std::move(r);
         }
     std::ranges::stable_sort(run.results, {}, &result::number);
-    if (!twice.empty())
-        out_.problems.push_back(fmt::format("there are two results of {}", some_of(twice)));
+    if (!replaced.empty())
+        out_.replaced.push_back(
+            fmt::format("several results, of which the newest is used: {}", some_of(replaced)));
 }
 
 void merger::name_missing() {
@@ -272,7 +267,8 @@ void merger::name_missing() {
 }
 
 merged merger::take() {
-    out_.run.notes.insert(out_.run.notes.end(), out_.problems.begin(), out_.problems.end());
+    for (const auto* sentences : {&out_.problems, &out_.replaced})
+        out_.run.notes.insert(out_.run.notes.end(), sentences->begin(), sentences->end());
     return std::move(out_);
 }
 

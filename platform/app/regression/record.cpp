@@ -28,6 +28,13 @@ std::vector<std::string> run_record::missing() const {
     return none;
 }
 
+std::vector<scenario::ended_case> ended_cases(const run_record& run) {
+    std::vector<scenario::ended_case> all;
+    for (const auto& one : run.results)
+        all.push_back({scenario::case_of(one.description), one.passed()});
+    return all;
+}
+
 std::string run_identity(const scenario::description& run) {
     return run.file + '\t' + run.name;
 }

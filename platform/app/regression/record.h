@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/scenario/failed_cases.h"
 #include "platform/app/scenario/outcome.h"
 #include "platform/app/scenario/report.h"
 #include "platform/app/scenario/scenario.h"
@@ -57,6 +58,9 @@ struct run_record {
     /// Members of `whole` without a result.
     std::vector<std::string> missing() const;
 };
+
+/// The cases that ran, each with the end of its run.
+std::vector<scenario::ended_case> ended_cases(const run_record& run);
 
 /// Identifies a run: file, name, repetition and seed.
 std::string run_identity(const scenario::description& run);

@@ -36,6 +36,7 @@ struct worklist {
     /// Called with the outcome of a scenario.
     std::function<void(std::size_t, const outcome&)> ended;
     std::function<void()> on_progress = {};  ///< called about ten times a second
+    std::function<bool()> stop = {};         ///< polled; when true, the jobs are ended
 };
 
 /// Starts and supervises the jobs of one process.
@@ -62,6 +63,10 @@ private:
 
 std::optional<supervisor::started> supervisor::run(const worklist& all) {
     for (std::size_t next = 0; next < all.count || !jobs_.empty();) {
+        if (all.stop && all.stop()) {
+            jobs_.clear();
+            break;
+        }
         while (next < all.count && !refused_ && free_.take())
             if (const auto child = start(all, next)) return child;
         wait(all, next < all.count && !refused_);
@@ -136,6 +141,7 @@ void set_place(std::vector<outcome::begun>& shared, const scenario& member) {
     const auto& own = member.steps.front();
     shared.front().line = own.where.line;
     shared.front().inside = own.inside;
+    shared.front().file = own.file;
 }
 
 /// The result of a group that ended in its shared step, for one member.
@@ -258,14 +264,19 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
                                              .on_progress =
                                                  [&] {
                                                      if (how.on_progress) how.on_progress(now);
-                                                 }});
+                                                 },
+                                             .stop = how.stop});
     if (group_process) {
         branching scenarios(all, groups[group_process->work], free, group_process->pipe);
         run_child(scenarios, run);
     }
     std::vector<outcome> results;
     results.reserve(done.size());
-    for (auto& one : done) results.push_back(std::move(*one));
+    for (std::size_t i = 0; i < done.size(); ++i) {
+        if (!done[i]) continue;  // stopped before its end
+        if (i >= reported) finished(i, *done[i]);
+        results.push_back(std::move(*done[i]));
+    }
     return results;
 }
 

@@ -39,13 +39,15 @@ struct run_options {
     std::function<void(const run_progress&)> on_progress = {};  ///< called about ten times a second
     /// Called for each scenario as soon as it has ended.
     std::function<void(std::size_t, const outcome&)> on_end = {};
+    /// Polled; when true, the run ends without the scenarios that have not ended.
+    std::function<bool()> stop = {};
     /// Called for scenarios that share steps when their process has ended in these.
     std::function<void(std::span<const std::size_t>)> on_shared_end = {};
 };
 
 /// Runs each scenario in a child process; one with mistakes ends at once. Scenarios with the same
 /// first step run in copies of the process that has run it. `finished` is called in the order of
-/// the list.
+/// the list. After a stop the results lack the scenarios that had not ended.
 std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,
                              const execution& run,
                              const std::function<void(std::size_t, const outcome&)>& finished);

@@ -2,14 +2,10 @@
 #include "platform/app/scenario/selection.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <random>
 #include <stdexcept>
-#include <system_error>
 
 #include "platform/framework/config/units.h"
 
@@ -55,11 +51,21 @@ void check_words(const std::vector<scenario>& all, const selection& how) {
         if (!tag.starts_with('!')) check("tag", tag, tags);
 }
 
+/// The failed cases of a scenario: itself or its file as a whole, and seeds of its campaign.
+std::vector<scenario_case> failed_cases_of(const scenario& run, const case_set& failed) {
+    std::vector<scenario_case> found;
+    const auto mine = case_of(run);
+    if (failed.contains(mine) || failed.contains({mine.file, ""})) found.push_back(mine);
+    for (auto i = failed.upper_bound(mine);
+         i != failed.end() && i->file == mine.file && i->name == mine.name; ++i)
+        found.push_back(*i);
+    return found;
+}
+
 bool chosen(const scenario& run, const selection& how) {
     if (!run.is_labelled) return true;
     return (how.names.empty() || contains(how.names, run.name)) && tagged(run, how.tags) &&
-           (!how.failed || contains(*how.failed, identity(run)) ||
-            contains(*how.failed, identity({.file = run.file})));  // the file as a whole
+           (!how.failed || !failed_cases_of(run, *how.failed).empty());
 }
 
 }  // namespace
@@ -73,17 +79,36 @@ std::uint64_t number_of(const std::string& text, std::uint64_t limit) {
     return value && *value <= limit ? *value : 0;
 }
 
-/// All scenarios with all seeds, as runs of campaigns.
+/// The scenario as a run of a campaign.
+scenario with_seed(const scenario& one, std::uint64_t seed) {
+    auto run = one;
+    run.seed = seed;
+    run.campaign = true;
+    run.name += fmt::format(" seed {}", seed);
+    run.beginning = beginning_of(run);
+    return run;
+}
+
+/// All scenarios with all seeds.
 std::vector<scenario> with_seeds(const std::vector<scenario>& all, const seed_range& seeds) {
     std::vector<scenario> list;
     for (const auto& one : all)
-        for (auto seed = seeds.first; seed <= seeds.last; ++seed) {
-            auto& run = list.emplace_back(one);
-            run.seed = seed;
-            run.campaign = true;
-            run.name += fmt::format(" seed {}", seed);
-            run.beginning = beginning_of(run);
-        }
+        for (auto seed = seeds.first; seed <= seeds.last; ++seed)
+            list.push_back(with_seed(one, seed));
+    return list;
+}
+
+/// The scenarios whose own runs failed, and the failed runs of their campaigns.
+std::vector<scenario> with_failed_seeds(const std::vector<scenario>& all, const case_set& failed) {
+    std::vector<scenario> list;
+    for (const auto& one : all) {
+        if (!one.is_labelled) list.push_back(one);
+        for (const auto& each : failed_cases_of(one, failed))
+            if (each.seed)
+                list.push_back(with_seed(one, *each.seed));
+            else if (one.is_labelled)
+                list.push_back(one);
+    }
     return list;
 }
 
@@ -140,7 +165,10 @@ std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
         throw std::invalid_argument(
             fmt::format("{} scenarios, each with {} seeds (--seeds), are more than {} runs",
                         all.size(), how.seeds->count(), max_runs));
-    if (how.seeds) all = with_seeds(all, *how.seeds);
+    if (how.seeds)
+        all = with_seeds(all, *how.seeds);
+    else if (how.failed)
+        all = with_failed_seeds(all, *how.failed);
     if (all.size() * how.repeat > max_runs)
         throw std::invalid_argument(
             fmt::format("{} scenarios, each run {} times (--repeat), are "
@@ -160,34 +188,6 @@ std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
         for (std::size_t left = list.size(); left > 1; --left)
             std::swap(list[left - 1], list[random() % left]);
     }
-    return list;
-}
-
-std::filesystem::path failed_list() {
-    namespace fs = std::filesystem;
-    if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state != '\0')
-        return fs::path(state) / "trnvp" / "failed-scenarios";
-    const char* home = std::getenv("HOME");
-    return fs::path(home != nullptr ? home : "/") / ".local/state/trnvp/failed-scenarios";
-}
-
-void remember_failed(const std::filesystem::path& file, std::span<const std::string> failed) {
-    std::error_code ignored;
-    std::filesystem::create_directories(file.parent_path(), ignored);
-    const auto written = file.string() + "." + std::to_string(getpid());
-    std::ofstream out(written);
-    for (const auto& one : failed) out << one << '\n';
-    out.close();
-    if (out)
-        std::filesystem::rename(written, file, ignored);  // atomic, for several runners in parallel
-    else
-        std::filesystem::remove(written, ignored);
-}
-
-std::vector<std::string> read_failed(const std::filesystem::path& file) {
-    std::vector<std::string> list;
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) list.push_back(line);
     return list;
 }
 

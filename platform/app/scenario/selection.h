@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "platform/app/scenario/failed_cases.h"
 #include "platform/app/scenario/scenario.h"
 
 namespace trn::scenario {
@@ -37,7 +37,8 @@ struct selection {
     std::vector<std::string> names = {};  ///< only these; empty: all
     /// scenarios with one of these tags, and none of those written "!tag"
     std::vector<std::string> tags = {};
-    std::optional<std::vector<std::string>> failed = {};  ///< only these, by identity()
+    /// Only these, of campaigns with these seeds, unless `seeds` has others.
+    std::optional<case_set> failed = {};
     std::optional<seed_range> seeds = {};  ///< runs each scenario with each seed instead of its own
     shard part = {};
     division divide = {};  ///< null: neighbours go to different shards
@@ -51,12 +52,5 @@ struct selection {
 /// and for more than `max_runs`
 std::vector<scenario> select(std::vector<scenario> all, const selection& how);
 constexpr std::size_t max_runs = 100'000;
-
-/// The user's file with the failures of the last run, for --rerun-failed.
-std::filesystem::path failed_list();
-/// Writes the file; errors are ignored, since it is only a convenience. `failed`: identities.
-void remember_failed(const std::filesystem::path& file, std::span<const std::string> failed);
-/// Identities in the file; empty when there is no file or no scenario failed.
-std::vector<std::string> read_failed(const std::filesystem::path& file);
 
 }  // namespace trn::scenario

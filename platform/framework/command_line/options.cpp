@@ -211,6 +211,7 @@ option* command::add_flag(const std::string& name, T& value, const std::string& 
 }
 template option* command::add_flag(const std::string&, bool&, const std::string&);
 template option* command::add_flag(const std::string&, int&, const std::string&);
+template option* command::add_flag(const std::string&, std::string&, const std::string&);
 
 option* command::add_flag_callback(const std::string& name, std::function<void()> runs,
                                    const std::string& description) {

@@ -89,7 +89,8 @@ public:
     template <class T>
     option* add_option_function(const std::string& name, std::function<void(const T&)> takes,
                                 const std::string& description);
-    /// Instantiated in options.cpp for each type that a flag has.
+    /// Instantiated in options.cpp for each type that a flag has. A text is "true" for the flag,
+    /// and the value of --flag=VALUE.
     template <class T>
     option* add_flag(const std::string& name, T& value, const std::string& description);
     option* add_flag_callback(const std::string& name, std::function<void()> runs,

@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -204,6 +205,68 @@ class Reports(trnvp_case):
         results = json.loads(self.run_trnvp("test", file, "--until-fail", "--json", "--history", past, status=1))
         self.assertEqual([one["status"] for one in results], ["passed", "passed", "failed"])
         self.assertEqual(len(list(past.iterdir())), 3)  # also of one second
+
+    def test_rounds_until_a_failure_are_one_json_array_after_an_interruption(self):
+        ended = self.folder / "ended"
+        file = self.scenario("u.yaml", "scenario: u\nboard: trn3-chip\nmatrix: {n: [1, 2]}\nsteps:\n"
+                             f"  - client: {{command: [sh, -c, 'echo x >> {ended}']}}\n")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            ended.write_text("")
+            with subprocess.Popen([self.trnvp, "test", file, "--until-fail", "--json", "-j", "1"], stdout=subprocess.PIPE,
+                                  env=self.environment) as running:
+                while ended.read_text().count("x") < 3:
+                    self.assertIsNone(running.poll())
+                running.send_signal(number)
+                results = json.loads(running.communicate(timeout=60)[0])
+            self.assertEqual(running.returncode, 128 + number)
+            self.assertGreaterEqual(len(results), 2)
+            self.assertEqual({one["status"] for one in results}, {"passed"})
+
+    def test_interrupted_run_has_the_results_that_it_printed(self):
+        file = self.scenario("u.yaml", "scenario: u\nboard: trn3-chip\nmatrix: {n: [1, 1000]}\nsteps:\n"
+                             "  - client: {command: [sleep, '${n}'], wall_limit: 2000 s}\n")
+        with subprocess.Popen([self.trnvp, "test", file, "-j", "2"], stdout=subprocess.PIPE, text=True,
+                              env=self.environment) as running:
+            first = running.stdout.readline()
+            running.send_signal(signal.SIGINT)
+            said = running.communicate(timeout=60)[0]
+        self.assertIn("pass  u [n=1]", first)
+        self.assertEqual((running.returncode, said), (130, "1 passed, 0 failed, 1 not run\n"))
+
+    def test_what_failed_is_repeated_case_by_case(self):
+        # The seed determines the byte.
+        file = self.scenario("s.yaml", "scenario: s\nboard: trn3-chip\nmatrix: {at: [16 MiB, 17 MiB]}\nsteps:\n"
+                             "  - boot: {within: 1 s}\n  - fill: {at: 'hbm0@${at}', size: 1 B, pattern: p}\n"
+                             "  - verify: {at: 'hbm0@${at}', size: 1 B, value: 0x%02x}\n")
+        text = pathlib.Path(file).read_text()
+        pathlib.Path(file).write_text(text % 0)
+        names = (lambda said, status: sorted(one["name"] for one in json.loads(said) if one["status"] == status))
+        parts = [self.run_trnvp("test", file, "--seeds", "1..6", "--shard", f"{part}/2", "--json", "--report",
+                                self.folder / f"s{part}", status=1) for part in (1, 2)]
+        failed = sorted(names(parts[0], "failed") + names(parts[1], "failed"))
+        self.assertGreater(len(failed), 6)
+        again = self.run_trnvp("test", file, "--rerun-failed", "--json", status=1)
+        self.assertEqual(names(again, "failed"), failed)
+        # Failures that only a merge has seen, and those of a record.
+        self.environment["XDG_STATE_HOME"] = str(self.folder / "other")
+        self.run_trnvp("report", "merge", self.folder / "s1", self.folder / "s2", "--out", self.folder / "out", status=1)
+        self.assertEqual(names(self.run_trnvp("test", file, "--rerun-failed", "--json", status=1), "failed"), failed)
+        self.assertEqual(names(self.run_trnvp("test", file, f"--rerun-failed={self.folder / 's2'}", "--json", status=1), "failed"),
+                         names(parts[1], "failed"))
+        self.assertIn("run.jsonl: ", self.run_trnvp("test", file, f"--rerun-failed={self.folder}", status=2))
+        said = self.run_trnvp("test", file, f"--rerun-failed={self.folder / 's2'}", "--report", self.folder / "s2", status=2)
+        self.assertIn("is an input", said)
+
+    def test_merge_takes_the_newest_result_of_a_case(self):
+        flag = self.folder / "flag"
+        file = self.scenario("f.yaml", "scenario: f\nboard: trn3-chip\nmatrix: {n: [1, 2]}\nsteps:\n"
+                             f"  - client: {{command: [sh, -c, 'test ${{n}} = 1 || test -e {flag}']}}\n")
+        self.run_trnvp("test", file, "--report", self.folder / "first", status=1)
+        flag.write_text("")
+        self.run_trnvp("test", file, "--rerun-failed", "--report", self.folder / "again")
+        said = self.run_trnvp("report", "merge", self.folder / "first", self.folder / "again", "--out", self.folder / "out")
+        self.assertIn("several results, of which the newest is used: " + file + ": f [n=2]", said)
+        self.assertIn("2 passed, 0 failed", said)
 
     def test_printed_command_repeats_the_options(self):
         file = self.matrix(2, failing=[1])

@@ -67,14 +67,31 @@ TEST_F(Merge, MissingShardAndItsScenariosAreNamedAndNotPassed) {
     EXPECT_THAT(to_junit(all.run), HasSubstr("name=\"b\">\n    <error type=\"not run\""));
 }
 
-TEST_F(Merge, OfTwoResultsTheFailedOneStays) {
+TEST_F(Merge, OfSeveralResultsTheNewestIsUsedAndNamed) {
+    const auto at = [](std::int64_t started, run_record run) {
+        run.started = started;
+        return run;
+    };
+    add(at(300, shard(1, 1, {"b"}, {named("b")})));  // a repetition of what failed
+    add(at(100, shard(1, 2, {"a", "b", "c"}, {named("a"), named("c", false)})));
+    add(at(100, shard(2, 2, {"a", "b", "c"}, {named("b", false)})));
+    const auto all = merge(written);
+    EXPECT_THAT(names(all.run), ElementsAre("a", "b", "c!"));
+    EXPECT_THAT(all.problems, IsEmpty());
+    EXPECT_THAT(all.replaced,
+                ElementsAre("several results, of which the newest is used: x.yaml: b"));
+    EXPECT_THAT(all.run.notes, ElementsAre(all.replaced.front()));
+}
+
+TEST_F(Merge, ShardThatIsThereTwiceIsNamed) {
     add(shard(1, 2, {"a", "b"}, {named("a"), named("b")}));
     add(shard(1, 2, {"a", "b"}, {named("a", false), named("b")}));
     const auto all = merge(written);
-    EXPECT_THAT(names(all.run), ElementsAre("a!", "b"));
+    EXPECT_THAT(names(all.run), ElementsAre("a!", "b"));  // of one second: the last in the list
     EXPECT_THAT(all.problems, ElementsAre(HasSubstr("(shard 1/2): this shard is there twice"),
-                                          "of 2 shards these are missing: 2",
-                                          "there are two results of x.yaml: a, x.yaml: b"));
+                                          "of 2 shards these are missing: 2"));
+    EXPECT_THAT(all.replaced, ElementsAre("several results, of which the newest is used: "
+                                          "x.yaml: a, x.yaml: b"));
 }
 
 TEST_F(Merge, ForeignShardsAreLeftOutAndNamed) {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <set>
 #include <stdexcept>
 
 #include "tests/support/scratch_folder.h"
@@ -56,7 +58,7 @@ TEST(ScenarioSelection, UnmatchedWordIsAnError) {
     refused({.names = {"aa"}, .part = {2, 3}}, "no scenario has the name 'aa'");
     refused({.names = {"a"}, .tags = {"boot"}}, "no scenario has all");
     refused({.tags = {"dma", "!dma"}}, "no scenario has all");
-    EXPECT_THAT(select(some, {.failed = std::vector<std::string>{}}), IsEmpty());
+    EXPECT_THAT(select(some, {.failed = case_set{}}), IsEmpty());
     EXPECT_THAT(select(some, {.part = {5, 5}}), IsEmpty());
     std::vector<scenario> many(max_runs / 1000 + 1);
     EXPECT_THAT([&] { select(many, {.repeat = 1000}); },
@@ -89,19 +91,76 @@ TEST(ScenarioSelection, ShuffleOrderIsReproducibleFromItsSeed) {
     EXPECT_THAT(many(1), UnorderedElementsAreArray(names(select(some, {.repeat = 10}))));
 }
 
-TEST(ScenarioSelection, RemembersFailedScenarios) {
-    const test::scratch_folder folder;
-    const auto file = folder / "selection/failed";
-    const std::vector failed{identity(some[1]), identity(some[3])};
-    remember_failed(file, failed);
-    EXPECT_THAT(names(select(some, {.failed = read_failed(file)})), ElementsAre("b", "d"));
-    remember_failed(file, {});
-    EXPECT_THAT(select(some, {.failed = read_failed(file)}), IsEmpty());
-    const auto repeated = select(some, {.tags = {"boot"}, .repeat = 2});
-    remember_failed(file, std::vector{identity(repeated[0]), identity(repeated[1])});
-    EXPECT_THAT(names(select(some, {.failed = read_failed(file)})), ElementsAre("b"));
-    remember_failed("/proc/no/such/folder", failed);
+/// The list of failed cases in a folder of its own, beside the scenario file of `some`.
+struct FailedCases : testing::Test {
+    test::scratch_folder folder;
+    const std::string file = folder / "x.yaml";
+    const std::filesystem::path list = folder / "state/failed";
+    std::vector<scenario> all = some;
+
+    FailedCases() {
+        std::ofstream(file) << "";
+        for (auto& one : all) one.file = file;
+    }
+    void remember(const std::vector<scenario>& ran, const std::set<std::string>& failing) {
+        std::vector<ended_case> ended;
+        for (const auto& one : ran) ended.push_back({case_of(one), !failing.contains(one.name)});
+        remember_failed(list, ended);
+    }
+    std::vector<std::string> again(selection how = {}) {
+        how.failed = read_failed(list);
+        return names(select(all, how));
+    }
+};
+
+TEST_F(FailedCases, AreKeptUntilTheyPass) {
+    remember(all, {"b", "d"});
+    EXPECT_THAT(again(), ElementsAre("b", "d"));
+    remember({all[0], all[1]}, {"a"});  // another shard
+    EXPECT_THAT(again(), ElementsAre("a", "d"));
+    remember(all, {});
+    EXPECT_THAT(again(), IsEmpty());
+}
+
+TEST_F(FailedCases, OfACampaignAreItsFailedSeeds) {
+    const auto campaign = select(all, {.names = {"c"}, .seeds = seed_range{1, 20}});
+    remember(campaign, {"c seed 3", "c seed 17", "c seed 4"});
+    EXPECT_THAT(again(), ElementsAre("c seed 3", "c seed 4", "c seed 17"));
+    EXPECT_THAT(again({.seeds = seed_range{8, 9}}), ElementsAre("c seed 8", "c seed 9"));
+    remember({all[2]}, {"c"});  // with its own seed
+    EXPECT_THAT(again(), ElementsAre("c", "c seed 3", "c seed 4", "c seed 17"));
+    remember(select(all, {.failed = read_failed(list)}), {"c seed 4"});
+    EXPECT_THAT(again(), ElementsAre("c seed 4"));
+}
+
+TEST_F(FailedCases, OfRepetitionsAreOne) {
+    const auto repeated = select(all, {.names = {"b"}, .repeat = 2});
+    remember(repeated, {"b #1"});
+    EXPECT_THAT(again(), ElementsAre("b"));
+}
+
+TEST_F(FailedCases, OfAFileAreAllOfItsScenariosOnceItCanBeRead) {
+    scenario whole;
+    whole.file = file;
+    remember({whole}, {""});
+    EXPECT_THAT(again(), ElementsAre("a", "b", "c", "d"));
+    remember(all, {"d"});
+    EXPECT_THAT(again(), ElementsAre("d"));
+}
+
+TEST_F(FailedCases, OfFilesThatAreGoneAreForgotten) {
+    remember(all, {"a"});
+    std::filesystem::remove(file);
+    remember({}, {});
+    EXPECT_THAT(read_failed(list), IsEmpty());
+}
+
+TEST_F(FailedCases, CostNothingWhenTheListCannotBeUsed) {
+    remember_failed("/proc/no/such/folder", {});
     EXPECT_THAT(read_failed("/proc/no/such/folder"), IsEmpty());
+    std::filesystem::create_directories(list.parent_path());
+    std::ofstream(list) << "x.yaml\ta\n[1]\n{\"file\": 3, \"name\": \"a\"}\n{\"file\"";
+    EXPECT_THAT(read_failed(list), IsEmpty());
 }
 
 TEST(ScenarioSelection, FilesWhoseNamesCannotBeReadAreAlwaysSelected) {
@@ -114,7 +173,8 @@ TEST(ScenarioSelection, FilesWhoseNamesCannotBeReadAreAlwaysSelected) {
     // An unknown name may be in that file.
     EXPECT_THAT(names(select(all, {.names = {"other"}})), ElementsAre(""));
     // Its failure selects all of its scenarios, once it can be read.
-    EXPECT_THAT(names(select(some, {.failed = {{"x.yaml\t"}}})), ElementsAre("a", "b", "c", "d"));
+    const case_set failed{case_of({.file = "x.yaml"})};
+    EXPECT_THAT(names(select(some, {.failed = failed})), ElementsAre("a", "b", "c", "d"));
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/failed_cases.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "platform/framework/config/json.h"
+#include "platform/framework/unique_fd.h"
+
+namespace trn::scenario {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t max_cases = 100'000, max_line = 1 << 20;
+
+std::optional<scenario_case> read_case(const std::string& line) {
+    if (line.size() > max_line) return std::nullopt;
+    const auto value = config::parse_json(line);
+    if (!value.is_object()) return std::nullopt;
+    const auto file = value.value("file", json()), name = value.value("name", json()),
+               seed = value.value("seed", json());
+    if (!file.is_string() || !name.is_string()) return std::nullopt;
+    scenario_case one{file, name};
+    if (seed.is_number_unsigned()) one.seed = seed;
+    return one;
+}
+
+std::string line_of(const scenario_case& one) {
+    json line{{"file", one.file}, {"name", one.name}};
+    if (one.seed) line["seed"] = *one.seed;
+    return line.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+scenario_case case_of(const description& run) {
+    std::error_code unknown;
+    const auto file = fs::absolute(run.file, unknown).lexically_normal();
+    scenario_case one{unknown ? run.file : file.string(), name_of_all_runs(run)};
+    if (run.campaign) one.seed = run.seed;
+    return one;
+}
+
+fs::path failed_list() {
+    if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state != '\0')
+        return fs::path(state) / "trnvp" / "failed-scenarios";
+    const char* home = std::getenv("HOME");
+    return fs::path(home != nullptr ? home : "/") / ".local/state/trnvp/failed-scenarios";
+}
+
+void remember_failed(const fs::path& list, std::span<const ended_case> ended) {
+    std::error_code ignored;
+    fs::create_directories(list.parent_path(), ignored);
+    const unique_fd lock(
+        open((list.string() + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666));
+    if (!lock) return;
+    flock(lock.get(), LOCK_EX);  // without effect on some network file systems
+    auto failed = read_failed(list);
+    for (const auto& one : ended) {
+        failed.erase(one.what);
+        failed.erase({one.what.file, ""});  // the file could be read
+    }
+    for (const auto& one : ended)
+        if (!one.passed) failed.insert(one.what);
+    const auto written = list.string() + "." + std::to_string(getpid());
+    std::ofstream out(written);
+    std::size_t count = 0;
+    for (const auto& one : failed)
+        if (fs::exists(one.file, ignored) && ++count <= max_cases) out << line_of(one) << '\n';
+    out.close();
+    if (out)
+        fs::rename(written, list, ignored);  // atomic, for readers
+    else
+        fs::remove(written, ignored);
+}
+
+case_set read_failed(const fs::path& list) {
+    case_set failed;
+    std::ifstream in(list);
+    for (std::string line; failed.size() < max_cases && std::getline(in, line);)
+        if (auto one = read_case(line)) failed.insert(std::move(*one));
+    return failed;
+}
+
+}  // namespace trn::scenario
