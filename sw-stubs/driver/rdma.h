@@ -16,6 +16,8 @@ struct trn_rdma_card {
     uint16_t read_id, commands;
     uint8_t admin_is_closed; /* a command has timed out: until a reset, none is executed */
     uint32_t resets;
+    trn_dma_memory* kept; /* freed after the next reset: the card may still use it */
+    uint32_t kept_count;
 };
 
 /* An entry of the admin rings. */
@@ -26,6 +28,9 @@ typedef struct rdma_entry {
 #define RDMA_WORD(name) (TRN_EFA_ADMIN_##name##_OFFSET % sizeof(rdma_entry) / sizeof(uint32_t))
 #define RDMA_FIELD(name, value) TRN_EFA_ADMIN_##name##_SET(value)
 
+int trn_rdma_dealloc_uar(trn_rdma_card* card, uint16_t uar);
+/* Frees memory that the card may have used; after an unanswered command, only when it is reset. */
+void trn_rdma_free_memory(trn_rdma_card* card, const trn_dma_memory* memory);
 int trn_rdma_set(const trn_rdma_card* card, uint64_t offset, uint32_t value);
 /* Executes a command on the card and returns its answer. The caller sets only flags in the header
  * word. */

@@ -126,7 +126,27 @@ static bool is_present(const trn_rdma_card* card, uint32_t* command) {
            *command != UINT16_MAX;
 }
 
+static void free_kept(trn_rdma_card* card) {
+    for (uint32_t n = 0; n < card->kept_count; ++n)
+        card->transport->dma_free(card->transport->context, &card->kept[n]);
+    free(card->kept);
+    card->kept = NULL;
+    card->kept_count = 0;
+}
+
+void trn_rdma_free_memory(trn_rdma_card* card, const trn_dma_memory* memory) {
+    if (!card->admin_is_closed) {
+        card->transport->dma_free(card->transport->context, memory);
+        return;
+    }
+    trn_dma_memory* more = realloc(card->kept, (card->kept_count + 1) * sizeof *more);
+    if (!more) return; /* rather lost than written by the card after its end */
+    card->kept = more;
+    more[card->kept_count++] = *memory;
+}
+
 int trn_rdma_reset(trn_rdma_card* card) {
+    if (!card) return -EINVAL;
     uint32_t command;
     if (!is_present(card, &command)) return -ENODEV;
     ++card->resets;
@@ -134,12 +154,14 @@ int trn_rdma_reset(trn_rdma_card* card) {
                                               command | memory_and_master);
     if (!error) error = set_response_address(card);
     if (!error) error = reset(card);
+    if (!error) free_kept(card);
     if (!error) error = set_up_rings(card);
     card->admin_is_closed = error != 0;
     return error;
 }
 
 int trn_rdma_open(const trn_transport* transport, trn_rdma_card** opened) {
+    if (!transport || !opened) return -EINVAL;
     trn_rdma_card* card = calloc(1, sizeof *card);
     if (!card) return -ENOMEM;
     card->transport = transport;
@@ -155,22 +177,28 @@ int trn_rdma_open(const trn_transport* transport, trn_rdma_card** opened) {
 }
 
 void trn_rdma_close(trn_rdma_card* card) {
+    if (!card) return;
     trn_rdma_set(card, REG(DEV_CTL), TRN_NITRO_MANAGEMENT_DEV_CTL_RESET_MASK);
     trn_rdma_set(card, REG(DEV_CTL), 0);
+    free_kept(card);
     card->transport->dma_free(card->transport->context, &card->memory);
     free(card);
 }
 
 void trn_rdma_forget(trn_rdma_card* card) {
+    if (!card) return;
+    free(card->kept);
     free(card);
 }
 
 uint32_t trn_rdma_resets(const trn_rdma_card* card) {
+    if (!card) return 0;
     return card->resets;
 }
 
 /* After a reset, register reads time out: the card has no address for their responses. */
 int trn_rdma_state(trn_rdma_card* card, uint32_t* state) {
+    if (!card || !state) return -EINVAL;
     uint32_t command, status = 0;
     *state = TRN_RDMA_ABSENT;
     if (!is_present(card, &command)) return 0;
@@ -219,14 +247,23 @@ int trn_rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command,
     card->admin_is_closed = error != 0;
     if (error) return error;
     *answer = completions[slot];
+    if (TRN_NITRO_ADMIN_COMPLETION_ID_GET(answer->words[0]) !=
+        TRN_NITRO_ADMIN_COMMAND_ID_GET(command->words[0])) {
+        card->admin_is_closed = 1; /* the answer of another command */
+        return -EIO;
+    }
     return error_of(TRN_NITRO_ADMIN_COMPLETION_STATUS_GET(answer->words[0]));
 }
 
 /* ---- PCI ---- */
 
 int trn_rdma_bus_address(trn_rdma_card* card, uint32_t bar, uint64_t offset, uint64_t* address) {
-    const int error = bar_bus_address(card->transport, bar, address);
-    *address += offset;
+    if (!card || !address) return -EINVAL;
+    uint64_t base = 0;
+    if (bar > 5 || offset >= card->transport->bar_size(card->transport->context, bar))
+        return -EINVAL;
+    const int error = bar_bus_address(card->transport, bar, &base);
+    if (!error) *address = base + offset;
     return error;
 }
 
@@ -256,6 +293,7 @@ static int find_msix(const trn_rdma_card* card, uint32_t* at) {
 
 int trn_rdma_point_vector(trn_rdma_card* card, uint32_t vector, uint64_t bus_address,
                           uint32_t data) {
+    if (!card) return -EINVAL;
     const trn_transport* t = card->transport;
     uint32_t at = 0, control = 0, table = 0;
     int error = find_msix(card, &at);

@@ -23,6 +23,7 @@ static int feature(trn_rdma_card* card, uint32_t id, rdma_entry* answer) {
 }
 
 int trn_rdma_get_attributes(trn_rdma_card* card, trn_rdma_attributes* attributes) {
+    if (!card || !attributes) return -EINVAL;
     rdma_entry device, network, queues, events;
     int error = feature(card, TRN_EFA_ADMIN_FEATURE_ID_DEVICE_ATTR, &device);
     if (!error) error = feature(card, TRN_EFA_ADMIN_FEATURE_ID_NETWORK_ATTR, &network);
@@ -41,6 +42,7 @@ int trn_rdma_get_attributes(trn_rdma_card* card, trn_rdma_attributes* attributes
 }
 
 int trn_rdma_alloc_domain(trn_rdma_card* card, uint16_t* domain) {
+    if (!card || !domain) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     const int error = trn_rdma_execute(card, OPCODE(ALLOC_PD), &command, &answer);
     if (!error) *domain = (uint16_t)GET_FIELD(answer, PD, NUMBER);
@@ -48,14 +50,22 @@ int trn_rdma_alloc_domain(trn_rdma_card* card, uint16_t* domain) {
 }
 
 int trn_rdma_alloc_uar(trn_rdma_card* card, uint16_t* uar) {
+    if (!card || !uar) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     const int error = trn_rdma_execute(card, OPCODE(ALLOC_UAR), &command, &answer);
     if (!error) *uar = (uint16_t)GET_FIELD(answer, UAR, NUMBER);
     return error;
 }
 
+int trn_rdma_dealloc_uar(trn_rdma_card* card, uint16_t uar) {
+    rdma_entry command = {{0}}, answer;
+    GET(command, DEALLOC_UAR) = RDMA_FIELD(DEALLOC_UAR_NUMBER, uar);
+    return trn_rdma_execute(card, OPCODE(DEALLOC_UAR), &command, &answer);
+}
+
 int trn_rdma_create_address_handle(trn_rdma_card* card, uint16_t domain, const trn_rdma_gid* to,
                                    uint16_t* handle) {
+    if (!card || !to || !handle) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     memcpy(&GET(command, CREATE_AH_GID_0), to->bytes, sizeof to->bytes);
     GET(command, CREATE_AH) = RDMA_FIELD(CREATE_AH_PD, domain);
@@ -90,18 +100,19 @@ static int register_pages(trn_rdma_card* card, rdma_entry* command, const uint64
     GET(*command, REG_MR_PAGE_0_LO) = (uint32_t)bytes;
     put_wide(command, RDMA_WORD(REG_MR_LIST_LO), list.iova);
     error = trn_rdma_execute(card, OPCODE(REG_MR), command, answer);
-    transport->dma_free(transport->context, &list);
+    trn_rdma_free_memory(card, &list);
     return error;
 }
 
 int trn_rdma_register(trn_rdma_card* card, uint16_t domain, uint64_t bus_address, uint64_t size,
                       uint32_t access, uint32_t* key) {
+    if (!card || !key) return -EINVAL;
     uint64_t pages[1024];
     const uint32_t shift = page_shift(bus_address, size);
     const uint64_t count = size >> shift;
     rdma_entry command = {{0}}, answer;
-    if (size == 0 || (bus_address | size) & ((1u << min_shift) - 1) ||
-        count > sizeof pages / sizeof pages[0])
+    if (size == 0 || bus_address > UINT64_MAX - (size - 1) ||
+        (bus_address | size) & ((1u << min_shift) - 1) || count > sizeof pages / sizeof pages[0])
         return -EINVAL;
     for (uint64_t n = 0; n < count; ++n) pages[n] = bus_address + (n << shift);
     GET(command, REG_MR) = RDMA_FIELD(REG_MR_PD, domain);
@@ -119,6 +130,7 @@ int trn_rdma_register(trn_rdma_card* card, uint16_t domain, uint64_t bus_address
 }
 
 int trn_rdma_deregister(trn_rdma_card* card, uint32_t key) {
+    if (!card) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     GET(command, DEREG_MR_LKEY) = key;
     return trn_rdma_execute(card, OPCODE(DEREG_MR), &command, &answer);
@@ -132,6 +144,7 @@ static bool is_power_of_two(uint32_t n) {
 
 int trn_rdma_create_eq(trn_rdma_card* card, uint32_t vector, uint64_t base, uint32_t entries,
                        uint16_t* eq) {
+    if (!card || !eq) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     if (!is_power_of_two(entries) || entries > UINT16_MAX) return -EINVAL;
     GET(command, CREATE_EQ) = RDMA_FIELD(CREATE_EQ_DEPTH, entries) |
@@ -145,6 +158,7 @@ int trn_rdma_create_eq(trn_rdma_card* card, uint32_t vector, uint64_t base, uint
 }
 
 int trn_rdma_destroy_eq(trn_rdma_card* card, uint16_t eq) {
+    if (!card) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     GET(command, DESTROY_EQ) = RDMA_FIELD(DESTROY_EQ_NUMBER, eq);
     return trn_rdma_execute(card, OPCODE(DESTROY_EQ), &command, &answer);
@@ -152,6 +166,7 @@ int trn_rdma_destroy_eq(trn_rdma_card* card, uint16_t eq) {
 
 int trn_rdma_create_cq(trn_rdma_card* card, uint16_t uar, uint64_t base, uint32_t entries,
                        const uint16_t* eq, trn_rdma_cq* cq) {
+    if (!card || !cq) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     if (!is_power_of_two(entries) || entries > UINT16_MAX) return -EINVAL;
     GET(command, CREATE_CQ) =
@@ -170,6 +185,7 @@ int trn_rdma_create_cq(trn_rdma_card* card, uint16_t uar, uint64_t base, uint32_
 }
 
 int trn_rdma_destroy_cq(trn_rdma_card* card, uint16_t cq) {
+    if (!card) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     GET(command, DESTROY_CQ) = RDMA_FIELD(DESTROY_CQ_NUMBER, cq);
     return trn_rdma_execute(card, OPCODE(DESTROY_CQ), &command, &answer);
@@ -187,8 +203,9 @@ static int modify_qp(trn_rdma_card* card, uint32_t handle, uint32_t state, uint3
 
 int trn_rdma_create_qp(trn_rdma_card* card, uint16_t domain, uint16_t uar, uint16_t cq,
                        uint32_t entries, uint32_t qkey, trn_rdma_qp* qp) {
+    if (!card || !qp) return -EINVAL;
     rdma_entry command = {{0}}, answer;
-    if (!is_power_of_two(entries)) return -EINVAL;
+    if (!is_power_of_two(entries) || entries > UINT16_MAX) return -EINVAL;
     GET(command, CREATE_QP) = RDMA_FIELD(CREATE_QP_PD, domain) |
                               RDMA_FIELD(CREATE_QP_TYPE, TRN_EFA_ADMIN_CREATE_QP_TYPE_SRD) |
                               RDMA_FIELD(CREATE_QP_UNSOLICITED_WRITE_RECEIVE, 1);
@@ -210,6 +227,7 @@ int trn_rdma_create_qp(trn_rdma_card* card, uint16_t domain, uint16_t uar, uint1
 }
 
 int trn_rdma_destroy_qp(trn_rdma_card* card, const trn_rdma_qp* qp) {
+    if (!card || !qp) return -EINVAL;
     rdma_entry command = {{0}}, answer;
     GET(command, DESTROY_QP_HANDLE) = qp->handle;
     return trn_rdma_execute(card, OPCODE(DESTROY_QP), &command, &answer);

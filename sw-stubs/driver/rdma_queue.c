@@ -42,6 +42,7 @@ struct trn_rdma_queue {
     trn_rdma_qp qp;
     trn_rdma_cq cq;
     trn_dma_memory completions;
+    uint16_t uar;
     uint32_t entries; /* of both rings */
     uint32_t resets;  /* of the card, when it was opened */
     uint32_t posted, taken;
@@ -57,6 +58,7 @@ static void put(uint8_t* entry, uint32_t offset, uint64_t value, size_t bytes) {
 }
 
 void trn_rdma_encode(const trn_rdma_request* request, uint8_t entry[TRN_RDMA_REQUEST_BYTES]) {
+    if (!request || !entry) return;
     const uint32_t elements = request->length != 0;
     memset(entry, 0, TRN_RDMA_REQUEST_BYTES);
     put(entry, TRN_EFA_IO_WORK_REQUEST_OFFSET,
@@ -82,15 +84,14 @@ void trn_rdma_encode(const trn_rdma_request* request, uint8_t entry[TRN_RDMA_REQ
 /* ---- queue pairs of the host ---- */
 
 static void release(trn_rdma_queue* queue) {
-    const trn_transport* transport = queue->card->transport;
-    if (queue->completions.size) transport->dma_free(transport->context, &queue->completions);
+    if (queue->completions.size) trn_rdma_free_memory(queue->card, &queue->completions);
     free(queue);
 }
 
 int trn_rdma_queue_open(trn_rdma_card* card, uint16_t domain, uint32_t entries, uint32_t qkey,
                         trn_rdma_queue** opened) {
+    if (!card || !opened) return -EINVAL;
     const trn_transport* transport = card->transport;
-    uint16_t uar = 0;
     if (entries == 0 || entries > max_entries || (entries & (entries - 1))) return -EINVAL;
     trn_rdma_queue* queue = calloc(1, sizeof *queue);
     if (!queue) return -ENOMEM;
@@ -99,12 +100,16 @@ int trn_rdma_queue_open(trn_rdma_card* card, uint16_t domain, uint32_t entries, 
     queue->resets = card->resets;
     int error = transport->dma_alloc(
         transport->context, (uint64_t)entries * TRN_RDMA_COMPLETION_BYTES, &queue->completions);
-    if (!error) error = trn_rdma_alloc_uar(card, &uar);
-    if (!error)
-        error = trn_rdma_create_cq(card, uar, queue->completions.iova, entries, NULL, &queue->cq);
+    if (!error) error = trn_rdma_alloc_uar(card, &queue->uar);
     if (!error) {
-        error = trn_rdma_create_qp(card, domain, uar, queue->cq.number, entries, qkey, &queue->qp);
-        if (error) trn_rdma_destroy_cq(card, queue->cq.number);
+        error = trn_rdma_create_cq(card, queue->uar, queue->completions.iova, entries, NULL,
+                                   &queue->cq);
+        if (!error) {
+            error = trn_rdma_create_qp(card, domain, queue->uar, queue->cq.number, entries, qkey,
+                                       &queue->qp);
+            if (error) trn_rdma_destroy_cq(card, queue->cq.number);
+        }
+        if (error) trn_rdma_dealloc_uar(card, queue->uar);
     }
     if (error)
         release(queue);
@@ -114,20 +119,24 @@ int trn_rdma_queue_open(trn_rdma_card* card, uint16_t domain, uint32_t entries, 
 }
 
 void trn_rdma_queue_close(trn_rdma_queue* queue) {
+    if (!queue) return;
     if (queue->resets == queue->card->resets) {
         trn_rdma_destroy_qp(queue->card, &queue->qp);
         trn_rdma_destroy_cq(queue->card, queue->cq.number);
+        trn_rdma_dealloc_uar(queue->card, queue->uar);
     }
     release(queue);
 }
 
 uint16_t trn_rdma_queue_number(const trn_rdma_queue* queue) {
+    if (!queue) return 0;
     return queue->qp.number;
 }
 
 /* Requests complete in any order, but are fetched in ring order: each completion taken frees one
  * entry. */
 int trn_rdma_post(trn_rdma_queue* queue, const trn_rdma_request* request) {
+    if (!queue || !request) return -EINVAL;
     const trn_transport* transport = queue->card->transport;
     uint8_t entry[TRN_RDMA_REQUEST_BYTES];
     const uint32_t slot = queue->posted % queue->entries;
@@ -163,6 +172,7 @@ static int check_card(const trn_rdma_queue* queue) {
 }
 
 int trn_rdma_wait(trn_rdma_queue* queue, uint64_t nanoseconds, trn_rdma_completion* done) {
+    if (!queue || !done) return -EINVAL;
     const trn_transport* transport = queue->card->transport;
     const uint64_t start = transport->now(transport->context);
     uint64_t check_after = 200 * poll_interval; /* interval of card checks, doubled each time */
@@ -178,6 +188,7 @@ int trn_rdma_wait(trn_rdma_queue* queue, uint64_t nanoseconds, trn_rdma_completi
             error = transport->wait(transport->context, poll_interval);
         if (error) return error;
     }
+    if (queue->taken == queue->posted) return -EIO; /* of no request */
     const uint32_t word = *next_entry(queue);
     done->id = (uint16_t)TRN_EFA_IO_COMPLETION_ID_GET(word);
     done->status = TRN_EFA_IO_COMPLETION_STATUS_GET(word);

@@ -330,6 +330,31 @@ TEST_F(RdmaTest, StateReportsARemovedAndAReplacedCard) {
     EXPECT_TRUE(same(0, 0, MiB));
 }
 
+TEST_F(RdmaTest, ClosedAndRefusedQueuesLeaveTheCardAsItWas) {
+    on(a, [&] {
+        constexpr std::uint16_t unknown_domain = 9999;
+        for (int round = 0; round < 300; ++round) {  // a card has 512 pages of doorbells
+            trn_rdma_queue* queue = nullptr;
+            ASSERT_EQ(trn_rdma_queue_open(a.card, a.domain, 16, qkey, &queue), 0) << round;
+            trn_rdma_queue_close(queue);
+            ASSERT_EQ(trn_rdma_queue_open(a.card, unknown_domain, 16, qkey, &queue), -EINVAL);
+        }
+    });
+}
+
+TEST_F(RdmaTest, ArgumentsThatWrapAreRefused) {
+    on(a, [&] {
+        trn_rdma_qp qp{};
+        std::uint32_t key = 0;
+        std::uint64_t address = 0;
+        EXPECT_EQ(trn_rdma_create_qp(a.card, a.domain, 0, 0, 1u << 31, qkey, &qp), -EINVAL);
+        EXPECT_EQ(trn_rdma_register(a.card, a.domain, ~0ull - 4095, 8192, 0, &key), -EINVAL);
+        EXPECT_EQ(trn_rdma_bus_address(a.card, 0, ~0ull, &address), -EINVAL);
+        EXPECT_EQ(trn_rdma_bus_address(a.card, 99, 0, &address), -EINVAL);
+        EXPECT_EQ(trn_rdma_bus_address(a.card, 0, 0x68, &address), 0);
+    });
+}
+
 TEST_F(RdmaTest, ResetEndsTheLossOfACommand) {
     on(a, [&] {
         a.nic.inject("lost_command", {});
