@@ -24,11 +24,13 @@ static double median(double* runs) {
     return runs[ROUNDS / 2];
 }
 
+/* Microseconds of a register read; negative when one fails. */
 static double read_cost(const trn_transport* over, uint64_t offset) {
     uint32_t value;
+    int error = 0;
     const double start = seconds_now();
-    for (int i = 0; i < READS; ++i) over->bar_read32(over->context, 0, offset, &value);
-    return (seconds_now() - start) / READS * 1e6;
+    for (int i = 0; i < READS; ++i) error |= over->bar_read32(over->context, 0, offset, &value);
+    return error ? -1 : (seconds_now() - start) / READS * 1e6;
 }
 
 /* Measures the device and the peer alternately, so that other load affects both equally. */
@@ -41,15 +43,16 @@ static bool reads(const struct subject* at) {
     if (has_peer && trn_sysfs_transport(found[0].name, &peer, why, sizeof why) != 0)
         return wrong(at, "bench", "the peer: %s", why);
     double ours[ROUNDS], theirs[ROUNDS];
+    bool all = true;
     for (int round = 0; round < ROUNDS; ++round) {
         ours[round] = read_cost(&at->transport, misc_ram);
-        if (has_peer) theirs[round] = read_cost(&peer, 0);
+        theirs[round] = has_peer ? read_cost(&peer, 0) : 0;
+        all = all && ours[round] >= 0 && theirs[round] >= 0;
     }
+    if (has_peer) peer.close(peer.context);
+    if (!all) return wrong(at, "bench", "a register read failed");
     row("mmio_read", median(ours), "us");
-    if (has_peer) {
-        row("peer_mmio_read", median(theirs), "us");
-        peer.close(peer.context);
-    }
+    if (has_peer) row("peer_mmio_read", median(theirs), "us");
     return true;
 }
 
@@ -96,10 +99,13 @@ static bool copies(const struct subject* at) {
 }
 
 bool measure(struct subject* at) {
-    if (trn_sysfs_transport(at->function.name, &at->transport, NULL, 0) != 0) return false;
+    char why[160] = "";
+    if (trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why) != 0)
+        return wrong(at, "open", "%s", why);
     uncounted_write = at->transport.bar_write32;
     at->transport.bar_write32 = counted_write;
     at->device = trn_create(&at->transport, NULL);
-    return at->device != NULL && good(at, "bench", trn_probe(at->device)) && resets(at) &&
-           resets(at) && reads(at) && copies(at);
+    if (at->device == NULL) return wrong(at, "open", "no memory");
+    return good(at, "bench", trn_probe(at->device)) && resets(at) && resets(at) && reads(at) &&
+           copies(at);
 }

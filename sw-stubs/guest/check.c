@@ -31,12 +31,12 @@ static bool probe_and_reset(const struct subject* at, trn_device_info* info) {
 }
 
 /* Reads the words that firmware publishes, and makes a request through guest memory. */
-static bool mailbox(const struct subject* at) {
+static bool mailbox(const struct subject* at, const trn_device_info* info) {
     uint32_t version = 0;
-    trn_power_sample power[2];
+    trn_power_sample power[2] = {{0, 0}, {0, 0}};
     if (!good(at, "mailbox", trn_get_api_version(at->device, &version)) ||
         !good(at, "mailbox", trn_get_power(at->device, 0, &power[0])) ||
-        !good(at, "mailbox", trn_get_power(at->device, 1, &power[1])))
+        (info->dies > 1 && !good(at, "mailbox", trn_get_power(at->device, 1, &power[1]))))
         return false;
     uint8_t profiles[16] = {0};
     uint32_t size = sizeof profiles;
@@ -74,19 +74,20 @@ static bool seen_through_bar4(const struct subject* at, uint32_t stack, const ui
     return true;
 }
 
-static bool copy_through(const struct subject* at, uint32_t stack, const trn_buffer* out,
-                         const trn_buffer* back) {
+static bool copy_through(const struct subject* at, const trn_device_info* info, uint32_t stack,
+                         const trn_buffer* out, const trn_buffer* back) {
     uint8_t* sent = out->memory.host;
     uint8_t* got = back->memory.host;
     const uint64_t hbm = trn_hbm_address(at->device, stack, place);
-    const uint32_t core = stack * 2; /* its host-transfer ring is on this stack's die */
+    const uint32_t of_stack = info->cores / info->stacks; /* cores on the stack's die */
+    const uint32_t core = stack * of_stack, last = core + of_stack - 1;
     fill(sent, BYTES, stack + 1);
     memset(got, 0xee, BYTES);
     if (!good(at, "copy",
               trn_copy(at->device, core, hbm, trn_buffer_address(at->device, out, 0), BYTES)) ||
         !seen_through_bar4(at, stack, sent) ||
         !good(at, "copy",
-              trn_copy(at->device, core + 1, trn_buffer_address(at->device, back, 0), hbm, BYTES)))
+              trn_copy(at->device, last, trn_buffer_address(at->device, back, 0), hbm, BYTES)))
         return false;
     return memcmp(sent, got, BYTES) == 0 ||
            wrong(at, "copy", "data mismatch after a copy through stack %u", stack);
@@ -98,7 +99,7 @@ static bool copies(const struct subject* at, const trn_device_info* info) {
     bool ok = good(at, "copy", trn_buffer_alloc(at->device, BYTES, &back));
     if (ok) {
         for (uint32_t stack = 0; ok && stack < info->stacks; ++stack)
-            ok = copy_through(at, stack, &out, &back);
+            ok = copy_through(at, info, stack, &out, &back);
         trn_buffer_free(at->device, &back);
     }
     trn_buffer_free(at->device, &out);
@@ -110,5 +111,5 @@ static bool copies(const struct subject* at, const trn_device_info* info) {
 
 bool check_device(const struct subject* at) {
     trn_device_info info;
-    return probe_and_reset(at, &info) && mailbox(at) && copies(at, &info);
+    return probe_and_reset(at, &info) && mailbox(at, &info) && copies(at, &info);
 }
