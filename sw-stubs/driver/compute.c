@@ -57,6 +57,9 @@ static uint32_t bits_of(float value) {
 
 bool trn_compute_build(const trn_compute_packet* p, trn_descriptor* m2s, uint32_t* m2s_count,
                        trn_descriptor* s2m, uint32_t* s2m_count) {
+    if (!p || !m2s || !m2s_count || !s2m || !s2m_count) return false;
+    if ((p->source_count && !p->sources) || (p->destination_count && !p->destinations))
+        return false;
     const bool scaled = p->operation == TRN_COMPUTE_SCALED_ADD;
     if (p->source_count > TRN_COMPUTE_PIECES || p->destination_count > TRN_COMPUTE_PIECES ||
         p->operands > TRN_COMPUTE_OPERANDS || (scaled && !p->scales))
@@ -97,7 +100,8 @@ static trn_status execute(trn_device* device, trn_ring* ring, const trn_compute_
     uint32_t m2s_count, s2m_count;
     if (!trn_compute_build(packet, m2s, &m2s_count, s2m, &s2m_count))
         return trn_fail(device, TRN_INVALID_ARGUMENT,
-                        "a compute packet has at most %u operands and %u pieces on a side",
+                        "a compute packet has at most %u operands and %u pieces on a side, none "
+                        "of them NULL",
                         TRN_COMPUTE_OPERANDS, TRN_COMPUTE_PIECES);
     trn_status status = trn_check_descriptors(device, m2s, m2s_count);
     if (status == TRN_OK) status = trn_check_descriptors(device, s2m, s2m_count);
@@ -137,6 +141,7 @@ static trn_status close_ring(ring_user* user, trn_status result) {
 
 trn_status trn_compute(trn_device* device, uint32_t engine, uint32_t queue,
                        const trn_compute_packet* packet) {
+    if (!device || !packet) return trn_no_argument(device);
     trn_status status = check_queue(device, engine, queue);
     if (status != TRN_OK) return status;
     ring_user user;
@@ -149,6 +154,7 @@ trn_status trn_dma_reduce(trn_device* device, uint32_t engine, uint32_t queue,
                           trn_compute_operation operation, trn_element element,
                           const uint64_t* sources, uint32_t count, uint64_t destination,
                           uint64_t size) {
+    if (!device || !sources) return trn_no_argument(device);
     trn_status status = check_queue(device, engine, queue);
     if (status != TRN_OK) return status;
     if (count == 0 || count > TRN_COMPUTE_OPERANDS || size == 0)

@@ -44,7 +44,7 @@ static trn_status find_job_ring(trn_device* device, trn_job job, trn_ring** ring
                                 uint64_t* sequence) {
     const uint64_t core = (job >> 56) - 1;
     *sequence = job & ((UINT64_C(1) << 56) - 1);
-    if (!device->generation || job >> 56 == 0 || core >= device->map->cores)
+    if (!device->map || job >> 56 == 0 || core >= device->map->cores)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "0x%llx is not a job",
                         (unsigned long long)job);
     *ring = &device->copy_rings[core];
@@ -53,6 +53,7 @@ static trn_status find_job_ring(trn_device* device, trn_job job, trn_ring** ring
 
 trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
                       uint64_t size, trn_job* job) {
+    if (!device || !job) return trn_no_argument(device);
     trn_ring* ring = NULL;
     trn_status status = usable_ring(device, core, &ring);
     if (status == TRN_OK) status = trn_need_range(device, destination, size);
@@ -76,6 +77,7 @@ trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, u
 }
 
 trn_status trn_poll(trn_device* device, trn_job job, bool* done) {
+    if (!device || !done) return trn_no_argument(device);
     trn_ring* ring = NULL;
     uint64_t sequence = 0;
     *done = false;
@@ -94,6 +96,7 @@ trn_status trn_poll(trn_device* device, trn_job job, bool* done) {
 }
 
 trn_status trn_wait(trn_device* device, trn_job job) {
+    if (!device) return trn_no_argument(device);
     trn_ring* ring = NULL;
     uint64_t sequence = 0;
     const trn_status status = find_job_ring(device, job, &ring, &sequence);
@@ -104,7 +107,9 @@ trn_status trn_wait(trn_device* device, trn_job job) {
 trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
                     uint64_t size) {
     trn_job running = 0;
-    trn_status status = trn_need_range(device, destination, size);
+    trn_status status = trn_need_copy_queues(device);
+    if (status == TRN_OK) status = trn_need_core(device, core);
+    if (status == TRN_OK) status = trn_need_range(device, destination, size);
     if (status == TRN_OK) status = trn_need_range(device, source, size);
     for (uint64_t done = 0; done < size && status == TRN_OK;) {
         const uint64_t left = size - done;
@@ -125,38 +130,45 @@ trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uin
     return status != TRN_OK ? status : waited;
 }
 
-static trn_status bounce(trn_device* device) {
-    return device->bounce.host ? TRN_OK : trn_dma_allocate(device, BOUNCE_BYTES, &device->bounce);
+static trn_status find_bounce(trn_device* device, uint32_t core, trn_dma_memory** bounce) {
+    const trn_status status = trn_need_core(device, core);
+    if (status != TRN_OK) return status;
+    *bounce = &device->bounce[core];
+    return (*bounce)->host ? TRN_OK : trn_dma_allocate(device, BOUNCE_BYTES, *bounce);
 }
 
 trn_status trn_write(trn_device* device, uint32_t core, uint64_t destination, const void* bytes,
                      uint64_t size) {
+    if (!device || (size && !bytes)) return trn_no_argument(device);
+    trn_dma_memory* bounce = NULL;
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = trn_need_range(device, destination, size);
     if (status == TRN_OK && device->transport.kernel)
         return trn_kernel_write(device, core, destination, bytes, size);
-    if (status == TRN_OK) status = bounce(device);
+    if (status == TRN_OK) status = find_bounce(device, core, &bounce);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
-        memcpy(device->bounce.host, (const uint8_t*)bytes + done, part);
-        status = trn_copy(device, core, destination + done,
-                          trn_host_address(device, device->bounce.iova), part);
+        memcpy(bounce->host, (const uint8_t*)bytes + done, part);
+        status = trn_copy(device, core, destination + done, trn_host_address(device, bounce->iova),
+                          part);
     }
     return status;
 }
 
 trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t source,
                     uint64_t size) {
+    if (!device || (size && !bytes)) return trn_no_argument(device);
+    trn_dma_memory* bounce = NULL;
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = trn_need_range(device, source, size);
     if (status == TRN_OK && device->transport.kernel)
         return trn_kernel_read(device, core, bytes, source, size);
-    if (status == TRN_OK) status = bounce(device);
+    if (status == TRN_OK) status = find_bounce(device, core, &bounce);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
-        status = trn_copy(device, core, trn_host_address(device, device->bounce.iova),
-                          source + done, part);
-        if (status == TRN_OK) memcpy((uint8_t*)bytes + done, device->bounce.host, part);
+        status =
+            trn_copy(device, core, trn_host_address(device, bounce->iova), source + done, part);
+        if (status == TRN_OK) memcpy((uint8_t*)bytes + done, bounce->host, part);
     }
     return status;
 }
@@ -181,6 +193,7 @@ static bool programmable(const trn_device* device, uint64_t address, uint64_t si
 
 trn_status trn_program_engine(trn_device* device, uint32_t core, uint64_t destination,
                               const void* bytes, uint64_t size) {
+    if (!device || (size && !bytes)) return trn_no_argument(device);
     const trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     if (!programmable(device, destination, size))
@@ -193,14 +206,14 @@ trn_status trn_program_engine(trn_device* device, uint32_t core, uint64_t destin
 
 trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, uint8_t value,
                       uint64_t size) {
+    trn_dma_memory* bounce = NULL;
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = trn_need_range(device, destination, size);
-    if (status == TRN_OK) status = bounce(device);
+    if (status == TRN_OK) status = find_bounce(device, core, &bounce);
     if (status != TRN_OK || size == 0) return status;
     const uint64_t pattern = size < TRN_DESCRIPTOR_BYTES ? size : TRN_DESCRIPTOR_BYTES;
-    memset(device->bounce.host, value, pattern);
-    status =
-        trn_copy(device, core, destination, trn_host_address(device, device->bounce.iova), pattern);
+    memset(bounce->host, value, pattern);
+    status = trn_copy(device, core, destination, trn_host_address(device, bounce->iova), pattern);
 
     /* The filled part is the source of the rest (contract 8). */
     for (uint64_t done = pattern; done < size && status == TRN_OK;) {
@@ -236,6 +249,7 @@ trn_status trn_restart_queue(trn_device* device, uint32_t core) {
 }
 
 bool trn_last_failure(const trn_device* device, trn_failure* failure) {
+    if (!device || !failure) return false;
     if (device->failed_copy) *failure = device->failure;
     return device->failed_copy;
 }

@@ -46,6 +46,7 @@ const char* trn_status_text(trn_status status) {
 }
 
 trn_status trn_fail(trn_device* device, trn_status status, const char* format, ...) {
+    if (!device) return status;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(device->error, sizeof device->error, format, arguments);
@@ -55,7 +56,12 @@ trn_status trn_fail(trn_device* device, trn_status status, const char* format, .
     return status;
 }
 
+trn_status trn_no_argument(trn_device* device) {
+    return trn_fail(device, TRN_INVALID_ARGUMENT, "an argument is NULL");
+}
+
 const char* trn_last_error(const trn_device* device) {
+    if (!device) return "";
     return device->error;
 }
 
@@ -111,6 +117,7 @@ uint64_t trn_host_address(const trn_device* device, uint64_t iova) {
 }
 
 uint64_t trn_now(const trn_device* device) {
+    if (!device) return 0;
     return device->transport.now(device->transport.context);
 }
 
@@ -118,6 +125,11 @@ trn_status trn_pause(trn_device* device, uint64_t nanoseconds) {
     const int error = device->transport.wait(device->transport.context, nanoseconds);
     return error ? trn_transport_failed(device, error, "cannot wait: at time", trn_now(device))
                  : TRN_OK;
+}
+
+uint64_t trn_time_after(const trn_device* device, uint64_t nanoseconds) {
+    const uint64_t now = trn_now(device);
+    return nanoseconds < UINT64_MAX - now ? now + nanoseconds : UINT64_MAX;
 }
 
 uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds) {
@@ -167,6 +179,9 @@ bool trn_host_memory_holds(const trn_device* device, uint64_t iova, uint64_t siz
 
 trn_status trn_dma_allocate(trn_device* device, uint64_t size, trn_dma_memory* memory) {
     memset(memory, 0, sizeof *memory);
+    if (size > device->map->host_window) /* a transport may round it up */
+        return trn_fail(device, TRN_NO_MEMORY, "no host memory has 0x%llx bytes",
+                        (unsigned long long)size);
     const int error = device->transport.dma_alloc(device->transport.context, size, memory);
     if (error) {
         memset(memory, 0, sizeof *memory);
@@ -192,11 +207,13 @@ void trn_dma_release(trn_device* device, trn_dma_memory* memory) {
 }
 
 trn_status trn_need_probe(trn_device* device) {
+    if (!device) return trn_no_argument(device);
     return device->probed ? TRN_OK
                           : trn_fail(device, TRN_NOT_READY, "the device has not been probed yet");
 }
 
 trn_status trn_need_ready(trn_device* device) {
+    if (!device) return trn_no_argument(device);
     return device->ready ? TRN_OK
                          : trn_fail(device, TRN_NOT_READY,
                                     "the device has not been reset yet, or its last reset failed");
@@ -229,6 +246,7 @@ static uint64_t stack_bytes(const trn_device* device) {
 }
 
 trn_status trn_get_info(const trn_device* device, trn_device_info* info) {
+    if (!device || !info) return TRN_INVALID_ARGUMENT;
     if (!device->probed) return TRN_NOT_READY;
     const trn_generation* generation = device->generation;
     *info = (trn_device_info){
@@ -258,16 +276,17 @@ trn_status trn_get_info(const trn_device* device, trn_device_info* info) {
 /* ---- addresses, host memory, BARs ---- */
 
 uint64_t trn_hbm_address(const trn_device* device, uint32_t stack, uint64_t offset) {
-    if (!device->map) return 0;
+    if (!device || !device->map) return 0;
     return stack < device->map->stacks ? trn_block_address(&device->map->stack, stack) + offset : 0;
 }
 
 uint64_t trn_sbuf_address(const trn_device* device, uint32_t core, uint64_t offset) {
-    if (!device->map) return 0;
+    if (!device || !device->map) return 0;
     return core < device->map->cores ? trn_block_address(&device->map->core, core) + offset : 0;
 }
 
 trn_status trn_buffer_alloc(trn_device* device, uint64_t size, trn_buffer* buffer) {
+    if (!device || !buffer) return trn_no_argument(device);
     const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (size == 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "a buffer of 0 bytes");
@@ -275,18 +294,22 @@ trn_status trn_buffer_alloc(trn_device* device, uint64_t size, trn_buffer* buffe
 }
 
 void trn_buffer_free(trn_device* device, trn_buffer* buffer) {
+    if (!device || !buffer) return;
     trn_dma_release(device, &buffer->memory);
 }
 
 uint64_t trn_buffer_address(const trn_device* device, const trn_buffer* buffer, uint64_t offset) {
+    if (!device || !device->map || !buffer) return 0;
     return trn_host_address(device, buffer->memory.iova + offset);
 }
 
 trn_status trn_sleep(trn_device* device, uint64_t nanoseconds) {
+    if (!device) return trn_no_argument(device);
     return trn_pause(device, nanoseconds);
 }
 
 uint64_t trn_simulated_now(const trn_device* device) {
+    if (!device) return 0;
     return device->transport.simulated_now
                ? device->transport.simulated_now(device->transport.context)
                : trn_now(device);
@@ -304,6 +327,7 @@ static trn_status check_register(trn_device* device, uint64_t offset) {
 }
 
 trn_status trn_bar_read(trn_device* device, uint64_t offset, uint32_t* value) {
+    if (!device || !value) return trn_no_argument(device);
     const trn_status status = check_register(device, offset);
     if (status != TRN_OK) return status;
     trn_mmio_begin(device);
@@ -409,6 +433,7 @@ static trn_status window_offset(trn_device* device, uint32_t stack, uint64_t off
 
 trn_status trn_window_read(trn_device* device, uint32_t stack, uint64_t offset, void* bytes,
                            uint64_t size) {
+    if (!device || (size && !bytes)) return trn_no_argument(device);
     uint64_t place = 0;
     const trn_status status = window_offset(device, stack, offset, size, &place);
     if (status != TRN_OK) return status;
@@ -419,6 +444,7 @@ trn_status trn_window_read(trn_device* device, uint32_t stack, uint64_t offset, 
 
 trn_status trn_window_write(trn_device* device, uint32_t stack, uint64_t offset, const void* bytes,
                             uint64_t size) {
+    if (!device || (size && !bytes)) return trn_no_argument(device);
     uint64_t place = 0;
     const trn_status status = window_offset(device, stack, offset, size, &place);
     if (status != TRN_OK) return status;
@@ -429,6 +455,7 @@ trn_status trn_window_write(trn_device* device, uint32_t stack, uint64_t offset,
 
 trn_status trn_bar_address(trn_device* device, uint32_t bar, uint64_t* bus_address,
                            uint64_t* size) {
+    if (!device || !bus_address || !size) return trn_no_argument(device);
     const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (bar > 4 || device->bar_size[bar] == 0 ||

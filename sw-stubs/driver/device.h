@@ -28,12 +28,14 @@ struct trn_device {
     uint32_t resets[TRN_MAX_CORES]; /* of each core, also failed ones */
     uint32_t routing_id, device_index;
     uint64_t bar_size[6];
+    uint64_t firmware_limit_ns; /* of trn_limit_firmware */
 
     trn_ring copy_rings[TRN_MAX_CORES];              /* host-transfer queue of each core */
     trn_ring* more_rings[TRN_MAX_CORES][TRN_QUEUES]; /* opened by trn_host_queue_open */
-    trn_dma_memory bounce;                           /* trn_write, trn_read, trn_memset */
-    trn_dma_memory dummy_ring;                       /* ring of released queues */
-    trn_dma_memory mailbox;                          /* legacy requests, then responses */
+    /* trn_write, trn_read, trn_memset: for each core, as a queue that failed may still write. */
+    trn_dma_memory bounce[TRN_MAX_CORES];
+    trn_dma_memory dummy_ring; /* ring of released queues */
+    trn_dma_memory mailbox;    /* legacy requests, then responses */
     uint8_t mailbox_sequence;
     trn_ring pod_rings[4];
     trn_dma_memory pod_buffer;
@@ -69,6 +71,9 @@ __attribute__((format(printf, 3, 4)))
 trn_status
 trn_fail(trn_device* device, trn_status status, const char* format, ...);
 
+/* Refuses a call without an argument that it needs, such as the device. */
+trn_status trn_no_argument(trn_device* device);
+
 /* As trn_fail for an errno of the transport. `operation`: the failed action, `where`: its address.
  */
 trn_status trn_transport_failed(trn_device* device, int error, const char* operation,
@@ -100,8 +105,12 @@ uint64_t trn_host_address(const trn_device* device, uint64_t iova);
 
 /* Waits on the transport's clock. TRN_DEVICE_GONE: the connection is lost. */
 trn_status trn_pause(trn_device* device, uint64_t nanoseconds);
+/* The time after `nanoseconds`, at most the last one. */
+uint64_t trn_time_after(const trn_device* device, uint64_t nanoseconds);
 /* A time-out of the public driver, scaled for this transport. */
 uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds);
+/* The limit of a wait for firmware: `contract_ns` unless trn_limit_firmware gave one. */
+uint64_t trn_firmware_limit(const trn_device* device, uint64_t contract_ns);
 
 /* Report operations to a transport that records them. */
 uint64_t trn_operation_begins(trn_device* device, const char* operation, uint64_t joins);

@@ -14,6 +14,7 @@
 #define D3_TO_D0_MS 10u         /* PCI power management: no access earlier */
 
 trn_device* trn_create(const trn_transport* transport, const trn_options* options) {
+    if (!transport) return NULL;
     trn_device* device = calloc(1, sizeof *device);
     if (!device) return NULL;
     device->transport = *transport;
@@ -43,9 +44,10 @@ void trn_destroy(trn_device* device) {
     if (device->probed && !device->transport.kernel) trn_copies_stop(device, ~0u);
     if (device->map) trn_host_queues_drop(device, ~0u);
     trn_pod_drop(device);
-    for (uint32_t core = 0; core < TRN_MAX_CORES; ++core)
+    for (uint32_t core = 0; core < TRN_MAX_CORES; ++core) {
         trn_ring_close(device, &device->copy_rings[core], TRN_DEVICE_GONE);
-    trn_dma_release(device, &device->bounce);
+        trn_dma_release(device, &device->bounce[core]);
+    }
     trn_dma_release(device, &device->dummy_ring);
     trn_dma_release(device, &device->mailbox);
     free(device->host_memory);
@@ -55,7 +57,16 @@ void trn_destroy(trn_device* device) {
 
 /* ---- probe ---- */
 
+void trn_limit_firmware(trn_device* device, uint64_t ns) {
+    if (device) device->firmware_limit_ns = ns;
+}
+
+uint64_t trn_firmware_limit(const trn_device* device, uint64_t contract_ns) {
+    return device->firmware_limit_ns ? device->firmware_limit_ns : contract_ns;
+}
+
 trn_host_platform trn_platform_of_product(const char* product) {
+    if (!product) return TRN_HOST_STANDARD;
     static const struct {
         const char* prefix;
         trn_host_platform platform;
@@ -159,7 +170,8 @@ static trn_status find_bars(trn_device* device) {
 
 static trn_status wait_for_routing_id(trn_device* device) {
     const uint32_t given = device->options.boot_timeout_ms;
-    const uint64_t limit = (uint64_t)(given ? given : BOOT_TIMEOUT_MS) * NS_PER_MS;
+    const uint64_t limit =
+        trn_firmware_limit(device, (uint64_t)(given ? given : BOOT_TIMEOUT_MS) * NS_PER_MS);
     const uint64_t start = trn_now(device);
     for (;;) {
         trn_mmio_begin(device);
@@ -172,8 +184,10 @@ static trn_status wait_for_routing_id(trn_device* device) {
         }
         if (trn_now(device) - start >= limit)
             return trn_fail(device, TRN_TIMED_OUT,
-                            "firmware did not publish its routing id in %llu ms",
-                            (unsigned long long)(limit / NS_PER_MS));
+                            "firmware did not publish its routing id in %llu ms: word +0x%x of "
+                            "its misc RAM is still 0x%x",
+                            (unsigned long long)(limit / NS_PER_MS), (uint32_t)MISC_RAM(ROUTING_ID),
+                            id);
         status = trn_pause(device, NS_PER_MS);
         if (status != TRN_OK) return status;
     }
@@ -200,6 +214,7 @@ static trn_status place_on_board(trn_device* device) {
 }
 
 bool trn_lost_probe(trn_device* device) {
+    if (!device) return false;
     const uint32_t memory_and_master = 1u << 1 | 1u << 2;
     uint32_t ids = 0, command = 0;
     return device->probed && config_read(device, 0x00, 4, &ids) == TRN_OK && ids != ~0u &&
@@ -208,6 +223,7 @@ bool trn_lost_probe(trn_device* device) {
 }
 
 trn_status trn_probe(trn_device* device) {
+    if (!device) return trn_no_argument(device);
     device->probed = device->ready = false;
     ++device->probes;
     trn_status status = identify(device);

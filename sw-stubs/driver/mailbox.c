@@ -120,6 +120,7 @@ static trn_status legacy(trn_device* device, uint8_t command, const void* bytes,
 
 trn_status trn_read_counters(trn_device* device, const uint64_t* addresses, uint32_t* values,
                              uint32_t count) {
+    if (!device || !addresses || !values) return trn_no_argument(device);
     if (count == 0 || count > TRN_MAX_COUNTERS)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "1 to %u registers at a time, not %u",
                         TRN_MAX_COUNTERS, count);
@@ -146,6 +147,7 @@ static void write_data(trn_device* device, const void* bytes, uint32_t size) {
 }
 
 trn_status trn_post_metric(trn_device* device, const void* bytes, uint32_t size) {
+    if (!device || !bytes) return trn_no_argument(device);
     trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (size == 0 || size > TRN_MAX_METRIC_BYTES)
@@ -226,6 +228,8 @@ static trn_status read_answer(trn_device* device, uint8_t sequence, uint8_t comm
 
 trn_status trn_mailbox_request(trn_device* device, uint8_t command, const void* request,
                                uint32_t request_size, void* response, uint32_t* response_size) {
+    if (!device || (request_size && !request) || !response_size || (*response_size && !response))
+        return trn_no_argument(device);
     uint32_t version = 0;
     trn_status status = trn_get_api_version(device, &version);
     if (status != TRN_OK) return status;
@@ -268,6 +272,7 @@ trn_status trn_set_throttling_notifications(trn_device* device, bool on) {
 }
 
 trn_status trn_get_data(trn_device* device, uint32_t type, void* bytes, uint32_t* size) {
+    if (!device || !bytes || !size) return trn_no_argument(device);
     return trn_mailbox_request(device, GET_DATA, &type, sizeof type, bytes, size);
 }
 
@@ -302,11 +307,13 @@ static trn_status read_words(trn_device* device, const uint32_t* offsets, uint32
 }
 
 trn_status trn_get_api_version(trn_device* device, uint32_t* version) {
+    if (!device || !version) return trn_no_argument(device);
     const uint32_t offset = MISC_RAM(API_VERSION);
     return read_words(device, &offset, version, 1);
 }
 
 trn_status trn_get_serial(trn_device* device, uint64_t* serial) {
+    if (!device || !serial) return trn_no_argument(device);
     const uint32_t offsets[] = {MISC_RAM(SERIAL_LO), MISC_RAM(SERIAL_HI)};
     uint32_t words[2] = {0, 0};
     const trn_status status = read_words(device, offsets, words, 2);
@@ -315,6 +322,7 @@ trn_status trn_get_serial(trn_device* device, uint64_t* serial) {
 }
 
 trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sample) {
+    if (!device || !sample) return trn_no_argument(device);
     trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (die >= device->map->dies)
@@ -335,6 +343,7 @@ trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sam
 }
 
 trn_status trn_get_ecc(trn_device* device, trn_ecc_counts* counts) {
+    if (!device || !counts) return trn_no_argument(device);
     const uint32_t offsets[] = {MISC_RAM(API_VERSION), MISC_RAM(SRAM_ECC),   MISC_RAM(HBM_ECC)(0),
                                 MISC_RAM(HBM_ECC)(1),  MISC_RAM(HBM_ECC)(2), MISC_RAM(HBM_ECC)(3),
                                 MISC_RAM(HBM_REPAIR)};

@@ -61,6 +61,7 @@ trn_status trn_notification_set(trn_device* device, trn_notifier block, uint32_t
 
 trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_t number,
                                  uint32_t slot, uint32_t* head) {
+    if (!device || !head) return trn_no_argument(device);
     const trn_status status = check(device, block, number, slot);
     if (status != TRN_OK) return status;
     trn_mmio_begin(device);
@@ -105,6 +106,7 @@ static trn_status open_by_kernel(trn_device* device, trn_notification_ring* ring
 
 trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32_t number,
                                   uint32_t slot, uint32_t size, trn_notification_ring* ring) {
+    if (!device || !ring) return trn_no_argument(device);
     trn_status status = describe(device, block, number, slot, size, ring);
     if (status == TRN_OK && device->transport.kernel) return open_by_kernel(device, ring);
     /* Twice the size contains an aligned ring at any alignment of the transport's memory. */
@@ -115,8 +117,11 @@ trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32
     ring->entries = (const uint8_t*)ring->memory.host + (iova - ring->memory.iova);
     status = start_ring(device, ring);
     if (status != TRN_OK) {
+        /* Part of the slot may be set: the device must not write to memory that is freed. */
+        trn_notification_set(device, block, number, slot, 0, 0);
         trn_dma_release(device, &ring->memory);
         ring->entries = NULL;
+        ring->size = 0;
     }
     return status;
 }
@@ -124,14 +129,27 @@ trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32
 trn_status trn_notifications_open_at(trn_device* device, trn_notifier block, uint32_t number,
                                      uint32_t slot, uint64_t base, uint32_t size,
                                      trn_notification_ring* ring) {
+    if (!device || !ring) return trn_no_argument(device);
     trn_status status = describe(device, block, number, slot, size, ring);
     if (status == TRN_OK) status = trn_memset(device, 0, base, 0, size);
     if (status != TRN_OK) return status;
     ring->base = base;
-    return start_ring(device, ring);
+    status = start_ring(device, ring);
+    if (status != TRN_OK) ring->size = 0;
+    return status;
 }
 
 #define ENTRY_WORDS (TRN_NOTIFICATION_BYTES / 4)
+
+/* Whether a ring is open and its reader's position is one of an entry. */
+static trn_status check_reader(trn_device* device, const trn_notification_ring* ring) {
+    const trn_status status = check(device, ring->block, ring->number, ring->slot);
+    if (status != TRN_OK) return status;
+    if (ring->size < TRN_NOTIFICATION_BYTES || ring->next >= ring->size ||
+        ring->next % TRN_NOTIFICATION_BYTES || ring->phase > 1)
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "the ring is not open");
+    return TRN_OK;
+}
 
 static trn_status peek_entry(trn_device* device, const trn_notification_ring* ring,
                              uint32_t words[ENTRY_WORDS], bool* there) {
@@ -147,8 +165,11 @@ static trn_status peek_entry(trn_device* device, const trn_notification_ring* ri
 
 trn_status trn_notifications_next(trn_device* device, trn_notification_ring* ring,
                                   trn_notification* entry, bool* there) {
+    if (!device || !ring || !entry || !there) return trn_no_argument(device);
     uint32_t words[ENTRY_WORDS];
-    const trn_status status = peek_entry(device, ring, words, there);
+    *there = false;
+    trn_status status = check_reader(device, ring);
+    if (status == TRN_OK) status = peek_entry(device, ring, words, there);
     if (status != TRN_OK || !*there) return status;
     *entry = (trn_notification){words[0] & 0xff, words[0] >> 8 & 0xff, words[1],
                                 (uint64_t)words[3] << 32 | words[2]};
@@ -161,10 +182,11 @@ trn_status trn_notifications_next(trn_device* device, trn_notification_ring* rin
 }
 
 trn_status trn_notifications_lost(trn_device* device, trn_notification_ring* ring, bool* lost) {
+    if (!device || !ring || !lost) return trn_no_argument(device);
     uint32_t head = 0, words[ENTRY_WORDS];
     bool there = false;
     *lost = false;
-    trn_status status = check(device, ring->block, ring->number, ring->slot);
+    trn_status status = check_reader(device, ring);
     if (status != TRN_OK || !(device->notifiers[ring->block][ring->number] >> ring->slot & 1))
         return status; /* disabled by a reset */
     status = trn_notification_head(device, ring->block, ring->number, ring->slot, &head);
@@ -172,17 +194,27 @@ trn_status trn_notifications_lost(trn_device* device, trn_notification_ring* rin
     status = peek_entry(device, ring, words,
                         &there); /* after reading the head: an entry may just have arrived */
     if (status != TRN_OK || there) return status;
+    const uint32_t next = head & 0x7fffffff;
+    if (head == ~0u)
+        return trn_fail(device, TRN_DEVICE_GONE,
+                        "the head of the ring reads as ones: the device is not present");
+    if (next >= ring->size || next % TRN_NOTIFICATION_BYTES)
+        return trn_fail(device, TRN_PROTOCOL_ERROR,
+                        "the head of a ring of %u bytes reads 0x%08x: no entry is there",
+                        ring->size, head);
     *lost = true;
-    ring->next = head & 0x7fffffff;
+    ring->next = next;
     ring->phase = head >> 31;
     return TRN_OK;
 }
 
 trn_status trn_notifications_close(trn_device* device, trn_notification_ring* ring) {
+    if (!device || !ring) return trn_no_argument(device);
     const trn_status status =
         trn_notification_set(device, ring->block, ring->number, ring->slot, 0, 0);
     trn_dma_release(device, &ring->memory);
     ring->entries = NULL;
+    ring->size = 0; /* it can no longer be read */
     return status;
 }
 

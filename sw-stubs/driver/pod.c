@@ -64,9 +64,10 @@ trn_status trn_pod_close(trn_device* device) {
 
 trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, uint32_t* words,
                         uint32_t count) {
+    if (!device || !words) return trn_no_argument(device);
     trn_status status = need_pod(device);
     if (status != TRN_OK) return status;
-    if (link >= LINKS || count == 0 || count > 4 || offset % 4)
+    if ((uint32_t)link >= LINKS || count == 0 || count > 4 || offset % 4)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "1 to 4 words over link 0 to 3");
     trn_ring* ring = &device->pod_rings[link];
     if (!ring->m2s.host) return trn_fail(device, TRN_NOT_READY, "call trn_pod_open first");
@@ -110,6 +111,7 @@ static void set_status(trn_device* device, uint32_t status, uint32_t links, uint
 }
 
 trn_status trn_pod_status(trn_device* device, trn_pod* pod) {
+    if (!device || !pod) return trn_no_argument(device);
     const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     trn_mmio_begin(device);
@@ -249,6 +251,7 @@ static trn_status elect_secondary(election* e, uint32_t index, trn_pod* pod) {
 }
 
 trn_status trn_pod_elect(trn_device* device, uint32_t links, uint64_t limit, trn_pod* pod) {
+    if (!device || !pod) return trn_no_argument(device);
     uint64_t mine = 0;
     trn_status status = need_pod(device);
     if (status == TRN_OK && (links == 0 || links > 3))
@@ -259,7 +262,7 @@ trn_status trn_pod_elect(trn_device* device, uint32_t links, uint64_t limit, trn
     if (status != TRN_OK) return status;
     election e = {.device = device,
                   .sides = {(links & 1) != 0, (links & 2) != 0},
-                  .deadline = trn_now(device) + trn_timeout(device, limit)};
+                  .deadline = trn_time_after(device, trn_timeout(device, limit))};
     trn_mmio_begin(device);
     set_status(device, 0, 0, 0, 0, 0);
     status = trn_mmio_end(device);
@@ -296,6 +299,7 @@ static trn_status elect_all(trn_device* const* devices, uint32_t count, uint32_t
 trn_status trn_pod_elect_node(trn_device* const* devices, uint32_t count, uint64_t limit,
                               trn_pod* pod) {
     static const uint32_t attempts[] = {3, 2, 1};
+    if (!devices || !pod || count == 0 || count > MAX_SECONDARIES + 1) return TRN_INVALID_ARGUMENT;
     for (uint32_t n = 0; n < count; ++n) {
         const trn_status status = need_pod(devices[n]);
         if (status != TRN_OK) return status;
@@ -303,7 +307,6 @@ trn_status trn_pod_elect_node(trn_device* const* devices, uint32_t count, uint64
             return trn_fail(devices[0], TRN_INVALID_ARGUMENT, "device %u of the node has index %u",
                             n, devices[n]->device_index);
     }
-    if (count == 0) return TRN_INVALID_ARGUMENT;
     trn_status status = TRN_OK;
     for (uint32_t n = 0; n < sizeof attempts / sizeof attempts[0]; ++n) {
         status = elect_all(devices, count, attempts[n], limit, pod);

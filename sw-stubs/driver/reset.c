@@ -46,7 +46,8 @@ static trn_status fail_gone(trn_device* device) {
  * repeated. */
 static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map) {
     const uint64_t repeat = trn_timeout(device, (type == REQUEST_DEVICE ? 30 : 10) * NS_PER_S);
-    const uint64_t limit = trn_timeout(device, device->generation->reset_limit_s * NS_PER_S);
+    const uint64_t limit = trn_firmware_limit(
+        device, trn_timeout(device, device->generation->reset_limit_s * NS_PER_S));
     const uint64_t start = trn_now(device);
     uint64_t asked = start, answered = start;
     for (;;) {
@@ -58,29 +59,37 @@ static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map)
         const uint64_t time = trn_now(device);
         if (time - start >= limit)
             return trn_fail(device, TRN_TIMED_OUT,
-                            "firmware did not take the reset request in %llu s",
-                            (unsigned long long)(limit / NS_PER_S));
+                            "firmware did not take the reset request in %llu ms: word +0x%x of its "
+                            "misc RAM is still %u (contract 5.1: it clears the word)",
+                            (unsigned long long)(limit / NS_PER_MS),
+                            (uint32_t)MISC_RAM(RESET_REQUEST), pending);
         if (time - asked >= repeat) {
             status = request(device, type, map);
             if (status != TRN_OK) return status;
             asked = time;
         }
-        status = trn_pause(device, 100 * NS_PER_MS);
+        const uint64_t left = limit - (time - start);
+        status = trn_pause(device, left < 100 * NS_PER_MS ? left : 100 * NS_PER_MS);
         if (status != TRN_OK) return status;
     }
 }
 
 static trn_status wait_ready(trn_device* device) {
     const uint64_t max = device->mode == TRN_MODE_EMULATOR ? EMULATOR_READY_TRIES : READY_TRIES;
-    for (uint64_t tries = 0; tries < max; ++tries) {
-        trn_status status = trn_pause(device, trn_timeout(device, tries * 100 * NS_PER_MS));
+    const uint64_t limit = trn_firmware_limit(device, ~UINT64_C(0)), start = trn_now(device);
+    for (uint64_t tries = 0; tries < max && trn_now(device) - start < limit; ++tries) {
+        const uint64_t pause = trn_timeout(device, tries * 100 * NS_PER_MS);
+        trn_status status = trn_pause(device, pause < limit ? pause : limit);
         if (status != TRN_OK) return status;
         if (!(read_word(device, trn_misc_ram_word(device, MISC_RAM(FIRMWARE_STATUS)), &status) &
               RESET_IN_PROGRESS) ||
             status != TRN_OK)
             return status;
     }
-    return trn_fail(device, TRN_TIMED_OUT, "firmware took the reset request but did not finish it");
+    return trn_fail(device, TRN_TIMED_OUT,
+                    "firmware took the reset request but did not finish it: bit 3 of word +0x%x of "
+                    "its misc RAM is still set",
+                    (uint32_t)MISC_RAM(FIRMWARE_STATUS));
 }
 
 /* Contract 2: on revision 255 the reset register clears itself. Polled more often than by the
@@ -95,7 +104,8 @@ static trn_status simulator_reset(trn_device* device, uint32_t type, uint32_t ma
         status = request(device, type, map);
         if (status == TRN_OK) status = wait_accepted(device, type, map);
     }
-    const uint64_t limit = trn_timeout(device, generation->simulator_reset_limit_s * NS_PER_S);
+    const uint64_t limit = trn_firmware_limit(
+        device, trn_timeout(device, generation->simulator_reset_limit_s * NS_PER_S));
     const uint64_t start = trn_now(device);
     uint64_t answered = start;
     while (status == TRN_OK) {
@@ -177,6 +187,7 @@ static void count_resets(trn_device* device, uint32_t cores) {
 }
 
 uint32_t trn_core_resets(const trn_device* device, uint32_t core) {
+    if (!device) return 0;
     return core < TRN_MAX_CORES ? device->resets[core] : 0;
 }
 

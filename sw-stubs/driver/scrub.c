@@ -83,6 +83,7 @@ static void end(trn_device* device, scrubber* scrub) {
 
 trn_status trn_scrub_start(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
                            uint32_t value, trn_scrubbing** scrubbing) {
+    if (!device || !scrubbing) return trn_no_argument(device);
     *scrubbing = NULL;
     trn_status status = check_range(device, stack, offset, size);
     if (status == TRN_OK && size > TRN_SCRUB_BYTES)
@@ -118,6 +119,7 @@ static trn_status check_back(trn_device* device, const scrubber* scrub) {
 }
 
 trn_status trn_scrub_wait(trn_device* device, trn_scrubbing* scrub) {
+    if (!device || !scrub) return trn_no_argument(device);
     trn_status status = TRN_OK;
     for (uint32_t i = 0; i < scrub->started; ++i) {
         const trn_status waited = trn_ring_wait(device, &scrub->rings[i], scrub->jobs[i]);

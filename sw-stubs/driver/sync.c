@@ -42,6 +42,7 @@ static trn_status write_one(trn_device* device, trn_sync_block block, uint32_t n
 
 trn_status trn_semaphore_read(trn_device* device, trn_sync_block block, uint32_t number,
                               uint32_t index, int32_t* value) {
+    if (!device || !value) return trn_no_argument(device);
     uint32_t raw = 0;
     const trn_status status =
         read_one(device, block, number, index, TRN_SEMAPHORES, SYNC(SEMAPHORE_READ)(index), &raw);
@@ -75,6 +76,7 @@ uint64_t trn_semaphore_address(const trn_device* device, uint32_t core, uint32_t
 
 trn_status trn_event_get(trn_device* device, trn_sync_block block, uint32_t number, uint32_t index,
                          uint32_t* value) {
+    if (!device || !value) return trn_no_argument(device);
     return read_one(device, block, number, index, TRN_EVENTS, SYNC(EVENT)(index), value);
 }
 

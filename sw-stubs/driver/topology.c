@@ -46,6 +46,7 @@ static trn_link link_of(const uint32_t* words, uint32_t port) {
 }
 
 bool trn_topology_decode(const uint32_t* words, trn_topology* topology) {
+    if (!words || !topology) return false;
     *topology = (trn_topology){.kind = TRN_TOPOLOGY_NONE};
     if (WORD(words, TOPOLOGY_MAGIC) != TRN_MISC_RAM_TOPOLOGY_MAGIC_WORD_VALUE) return true;
     if (WORD(words, TOPOLOGY_SEQUENCE) % 2 != 0) return false;
@@ -76,6 +77,7 @@ static trn_status read_table(trn_device* device, uint32_t* words) {
 }
 
 trn_status trn_get_topology(trn_device* device, trn_topology* topology) {
+    if (!device || !topology) return trn_no_argument(device);
     trn_status status = trn_need_probe(device);
     for (uint32_t n = 0; status == TRN_OK && n < MAX_TRIES; ++n) {
         uint32_t words[TRN_TOPOLOGY_WORDS] = {0};
@@ -90,6 +92,7 @@ trn_status trn_get_topology(trn_device* device, trn_topology* topology) {
 /* Decision 0009: bit 63, the window in 62:61, then rack, server and chip above the chip's own 48.
  */
 uint64_t trn_remote_address(const trn_place* at, uint32_t window, uint64_t address) {
+    if (!at) return 0;
     return UINT64_C(1) << 63 | (uint64_t)(window & 3) << 61 | (uint64_t)(at->rack & 1) << 60 |
            (uint64_t)(at->server & 31) << 55 | (uint64_t)(at->chip & 15) << 51 | address;
 }

@@ -205,6 +205,7 @@ static bool any_nibble(uint32_t state, uint32_t value) {
 }
 
 trn_status trn_engine_get_state(trn_device* device, uint32_t engine, trn_engine_state* state) {
+    if (!device || !state) return trn_no_argument(device);
     const trn_status status = trn_need_engine(device, engine, 0);
     if (status != TRN_OK) return status;
     const uint64_t base = trn_engine_registers(device, engine);

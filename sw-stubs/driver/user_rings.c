@@ -117,6 +117,7 @@ static void read_side(trn_device* device, uint64_t queue, trn_ring_side* side) {
 
 trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t queue,
                                trn_queue_state* state) {
+    if (!device || !state) return trn_no_argument(device);
     const trn_status status = trn_need_engine(device, engine, queue);
     if (status != TRN_OK) return status;
     const uint64_t base = trn_engine_registers(device, engine);
@@ -132,6 +133,7 @@ trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t que
 
 trn_status trn_ring_init_batch(trn_device* device, const trn_ring_request* requests,
                                uint32_t count) {
+    if (!device || !requests) return trn_no_argument(device);
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK && (count == 0 || count > TRN_MAX_RING_BATCH))
         status = trn_fail(device, TRN_INVALID_ARGUMENT, "1 to %u rings at a time, not %u",
@@ -170,6 +172,7 @@ trn_status trn_check_descriptors(trn_device* device, const trn_descriptor* descr
 
 trn_status trn_descriptors_write(trn_device* device, uint32_t core, uint64_t ring, uint32_t first,
                                  const trn_descriptor* descriptors, uint32_t count) {
+    if (!device || (count && !descriptors)) return trn_no_argument(device);
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = trn_check_descriptors(device, descriptors, count);
     if (status == TRN_OK)
@@ -182,9 +185,12 @@ trn_status trn_descriptors_write(trn_device* device, uint32_t core, uint64_t rin
 trn_status trn_descriptors_read(trn_device* device, uint32_t core, uint32_t engine, uint32_t queue,
                                 trn_ring_kind kind, uint32_t first, trn_descriptor* descriptors,
                                 uint32_t count) {
+    if (!device || (count && !descriptors)) return trn_no_argument(device);
     trn_queue_state state;
     const trn_status status = trn_queue_get_state(device, engine, queue, &state);
     if (status != TRN_OK) return status;
+    if (kind != TRN_RING_M2S && kind != TRN_RING_S2M)
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is not a side of a queue", kind);
     const trn_ring_side* side = kind == TRN_RING_M2S ? &state.m2s : &state.s2m;
     if (first > side->length || count > side->length - first)
         return trn_fail(device, TRN_INVALID_ARGUMENT,

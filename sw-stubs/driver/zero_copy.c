@@ -24,20 +24,27 @@ static trn_status open_queue(trn_device* device, uint32_t engine, uint32_t queue
     trn_status status =
         trn_ring_open(device, ring, device->map->user_engines + engine, queue, RING_DESCRIPTORS);
     if (status == TRN_OK) status = trn_mmio_end(device);
-    if (status == TRN_OK)
+    if (status == TRN_OK) {
         device->more_rings[engine][queue] = ring;
-    else
+    } else {
+        trn_ring_close(device, ring, status);
         free(ring);
+    }
     return status;
 }
 
 trn_status trn_host_queue_open(trn_device* device, uint32_t core, uint32_t* queue) {
+    if (!device || !queue) return trn_no_argument(device);
     trn_status status = trn_need_copy_queues(device);
     if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
     const uint32_t engine = host_engine(device, core);
-    for (*queue = device->map->cores_per_host_engine; *queue < TRN_QUEUES; ++*queue)
-        if (!device->more_rings[engine][*queue]) return open_queue(device, engine, *queue);
+    for (uint32_t free = device->map->cores_per_host_engine; free < TRN_QUEUES; ++free)
+        if (!device->more_rings[engine][free]) {
+            status = open_queue(device, engine, free);
+            if (status == TRN_OK) *queue = free;
+            return status;
+        }
     return trn_fail(device, TRN_BUSY, "the host-transfer engine of core %u has no free queue",
                     core);
 }
@@ -151,6 +158,7 @@ static bool uses_window(trn_device* device, const transfer* copy, uint32_t* stac
 trn_status trn_zero_copy(trn_device* device, uint32_t core, uint32_t queue, uint64_t inside,
                          const trn_buffer* buffer, uint64_t offset, uint64_t size,
                          trn_direction direction) {
+    if (!device || !buffer) return trn_no_argument(device);
     trn_status status = trn_need_copy_queues(device);
     if (status == TRN_OK) status = trn_need_core(device, core);
     if (status == TRN_OK) status = trn_need_range(device, inside, size);
@@ -161,7 +169,9 @@ trn_status trn_zero_copy(trn_device* device, uint32_t core, uint32_t queue, uint
     if (!ring)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "queue %u of core %u was not opened", queue,
                         core);
-    if (offset > buffer->memory.size || size > buffer->memory.size - offset)
+    if (direction != TRN_TO_DEVICE && direction != TRN_FROM_DEVICE)
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is not a direction", direction);
+    if (!buffer->memory.host || offset > buffer->memory.size || size > buffer->memory.size - offset)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "the buffer has no %llu bytes at 0x%llx",
                         (unsigned long long)size, (unsigned long long)offset);
     if (ring->broken != TRN_OK)

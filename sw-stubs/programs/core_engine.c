@@ -25,6 +25,7 @@ const char* trn_core_error_name(uint32_t error) {
 
 trn_status trn_core_engine_read(trn_device* device, uint32_t core, uint32_t engine,
                                 trn_core_engine_state* state) {
+    if (!device || !state) return trn_no_argument(device);
     trn_status status = trn_need_probe(device);
     if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;

@@ -7,6 +7,7 @@
 /* Loads a program; access to its tensors. */
 
 bool trn_program_possible(const trn_device* device) {
+    if (!device) return false;
     return device->ready;
 }
 
@@ -57,6 +58,7 @@ void trn_program_free(trn_program* program) {
 
 trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size,
                             const trn_program_options* options, trn_program** program) {
+    if (!device || !program || (size && !bytes)) return trn_no_argument(device);
     static const trn_program_options defaults;
     *program = NULL;
     trn_status status = check_options(device, options ? options : &defaults);
@@ -148,10 +150,12 @@ uint32_t trn_tensor_type_bytes(uint32_t type) {
 }
 
 uint32_t trn_program_tensors(const trn_program* program) {
+    if (!program) return 0;
     return program->set.tensor_count;
 }
 
 bool trn_program_tensor(const trn_program* program, uint32_t number, trn_tensor* tensor) {
+    if (!program || !tensor) return false;
     if (number >= program->set.tensor_count) return false;
     const set_tensor* t = &program->set.tensors[number];
     *tensor = (trn_tensor){.name = t->name,
@@ -165,6 +169,7 @@ bool trn_program_tensor(const trn_program* program, uint32_t number, trn_tensor*
 }
 
 bool trn_program_find_tensor(const trn_program* program, const char* name, uint32_t* number) {
+    if (!program || !name || !number) return false;
     for (*number = 0; *number < program->set.tensor_count; ++*number)
         if (strcmp(program->set.tensors[*number].name, name) == 0) return true;
     return false;
@@ -177,6 +182,7 @@ static trn_status need_tensor(const trn_program* program, uint32_t tensor) {
 }
 
 trn_status trn_program_bind(trn_program* program, uint32_t tensor, uint64_t address) {
+    if (!program) return TRN_INVALID_ARGUMENT;
     trn_device* device = program->device;
     trn_status status = need_tensor(program, tensor);
     if (status != TRN_OK) return status;
@@ -213,6 +219,7 @@ static trn_status part_of(const trn_program* program, uint32_t tensor, uint64_t 
 
 trn_status trn_program_write(trn_program* program, uint32_t tensor, uint64_t offset,
                              const void* bytes, uint64_t size) {
+    if (!program || (size && !bytes)) return TRN_INVALID_ARGUMENT;
     const trn_status status = part_of(program, tensor, offset, size);
     if (status != TRN_OK) return status;
     return trn_write(program->device, program->options.core + program->set.tensors[tensor].core,
@@ -221,6 +228,7 @@ trn_status trn_program_write(trn_program* program, uint32_t tensor, uint64_t off
 
 trn_status trn_program_read(trn_program* program, uint32_t tensor, uint64_t offset, void* bytes,
                             uint64_t size) {
+    if (!program || (size && !bytes)) return TRN_INVALID_ARGUMENT;
     const trn_status status = part_of(program, tensor, offset, size);
     if (status != TRN_OK) return status;
     return trn_read(program->device, program->options.core + program->set.tensors[tensor].core,
@@ -230,21 +238,25 @@ trn_status trn_program_read(trn_program* program, uint32_t tensor, uint64_t offs
 /* ---- cores and source lines ---- */
 
 uint32_t trn_program_cores(const trn_program* program) {
+    if (!program) return 0;
     return program->set.cores;
 }
 
 bool trn_program_uses(const trn_program* program, uint32_t core, uint32_t engine) {
+    if (!program) return false;
     return core < program->set.cores && engine < SET_ENGINES &&
            program->cores[core].stream[engine] != NO_STREAM;
 }
 
 bool trn_program_source(const trn_program* program, uint32_t core, uint32_t engine, uint32_t pc,
                         const char** file, uint32_t* line) {
+    if (!program || !file || !line) return false;
     return trn_program_uses(program, core, engine) &&
            trn_set_source(&program->set, &program->set.streams[program->cores[core].stream[engine]],
                           pc, file, line);
 }
 
 uint32_t trn_program_device_core(const trn_program* program, uint32_t core) {
+    if (!program) return 0;
     return program->options.core + core;
 }

@@ -200,6 +200,7 @@ static trn_status take_cores(trn_program* program) {
 }
 
 trn_status trn_program_prepare(trn_program* program) {
+    if (!program) return TRN_INVALID_ARGUMENT;
     trn_device* device = program->device;
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = take_cores(program);
@@ -228,6 +229,7 @@ static bool lost_preparation(const trn_program* program) {
 }
 
 trn_status trn_program_start(trn_program* program) {
+    if (!program) return TRN_INVALID_ARGUMENT;
     trn_device* device = program->device;
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK && (!program->is_prepared || lost_preparation(program)))
@@ -326,6 +328,7 @@ static trn_status poll_engines(trn_program* program, bool every) {
 }
 
 trn_status trn_program_poll(trn_program* program, trn_program_result* result) {
+    if (!program || !result) return TRN_INVALID_ARGUMENT;
     trn_status status = trn_need_ready(program->device);
     if (status == TRN_OK && program->is_running) status = poll_engines(program, true);
     *result = program->result;
@@ -441,6 +444,7 @@ static trn_status check_queues(trn_program* program) {
 }
 
 trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_result* result) {
+    if (!program || !result) return TRN_INVALID_ARGUMENT;
     trn_device* device = program->device;
     trn_status status = trn_need_ready(device);
     uint64_t pause = FIRST_PAUSE;

@@ -104,6 +104,10 @@ trn_status trn_reset_cores(trn_device* device, uint32_t core_map);
  * collective firmware, queues and semaphores are those from after the last one. */
 uint32_t trn_core_resets(const trn_device* device, uint32_t core);
 
+/** Limits the waits for firmware of the following probes and resets, each to `ns` nanoseconds
+ * instead of the contract's limit; 0: no longer. */
+void trn_limit_firmware(trn_device* device, uint64_t ns);
+
 /** Variant of the chip, by its PCI revision id (contract 2). */
 typedef enum trn_mode { TRN_MODE_SILICON = 0, TRN_MODE_QEMU = 1, TRN_MODE_EMULATOR = 2 } trn_mode;
 #define TRN_MODES 3

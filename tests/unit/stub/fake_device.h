@@ -122,6 +122,12 @@ public:
         time = end;
     }
 
+    /// Does what rings were asked to do while they did not run.
+    void run_late() {
+        for (const auto& [queue, sides] : queues)
+            if (sides[0].pending != 0) run(queue & ~0xfffffull, queue & 0xfffff);
+    }
+
     /// Memory by AXI address; throws std::out_of_range for unmapped addresses.
     void copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t count, bool write) {
         for (std::uint64_t done = 0; done < count;) {
