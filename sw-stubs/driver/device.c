@@ -139,6 +139,14 @@ uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds) {
     return nanoseconds < UINT64_MAX / scale ? nanoseconds * scale : UINT64_MAX;
 }
 
+void trn_limit_firmware(trn_device* device, uint64_t ns) {
+    if (device) device->firmware_limit_ns = ns;
+}
+
+uint64_t trn_firmware_limit(const trn_device* device, uint64_t contract_ns) {
+    return device->firmware_limit_ns ? device->firmware_limit_ns : contract_ns;
+}
+
 uint64_t trn_operation_begins(trn_device* device, const char* operation, uint64_t joins) {
     const trn_transport* t = &device->transport;
     return t->operation_begins ? t->operation_begins(t->context, operation, joins) : 0;

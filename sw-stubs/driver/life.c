@@ -57,14 +57,6 @@ void trn_destroy(trn_device* device) {
 
 /* ---- probe ---- */
 
-void trn_limit_firmware(trn_device* device, uint64_t ns) {
-    if (device) device->firmware_limit_ns = ns;
-}
-
-uint64_t trn_firmware_limit(const trn_device* device, uint64_t contract_ns) {
-    return device->firmware_limit_ns ? device->firmware_limit_ns : contract_ns;
-}
-
 trn_host_platform trn_platform_of_product(const char* product) {
     if (!product) return TRN_HOST_STANDARD;
     static const struct {

@@ -98,6 +98,7 @@ merger::merger(const std::vector<std::vector<fs::path>>& shards) {
     drop_other_options();
     drop_other_lists();
     drop_other_boards();
+    std::ranges::stable_sort(all_, {}, [](const input& one) { return one.run.started; });
     add_shards();
     add_results();
     name_missing();
@@ -240,7 +241,6 @@ void merger::add_results() {
     for (std::size_t i = 0; i < run.whole.size(); ++i) place.emplace(run.whole[i], i);
     std::unordered_map<std::string, std::size_t> known;  // in run.results
     std::vector<std::string> replaced;
-    std::ranges::stable_sort(all_, {}, [](const input& one) { return one.run.started; });
     for (auto& one : all_)
         for (auto& r : one.run.results) {
             const auto identity = run_identity(r.description);

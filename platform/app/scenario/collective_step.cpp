@@ -3,6 +3,7 @@
 
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,10 +79,19 @@ struct collective_spec : collective_request {
 
 void collective_spec::read_pairs(const reader& r) {
     pairs.emplace();
-    for (const auto& text : between) try {
-            pairs->push_back(collective_pair(text));
+    const auto list = r.node().at("pairs");
+    const auto places = list.is_list() ? list.items() : std::vector{list};
+    std::set<std::uint32_t> senders, receivers;
+    for (std::size_t i = 0; i < between.size(); ++i) try {
+            const auto [from, to] = pairs->emplace_back(collective_pair(between[i]));
+            const auto refuse_twice = [&](std::uint32_t rank, std::string_view verb) {
+                places[i].report(mistake::duplicate_name,
+                                 fmt::format("rank {} {} twice", rank, verb));
+            };
+            if (!senders.insert(from).second) refuse_twice(from, "sends");
+            if (!receivers.insert(to).second) refuse_twice(to, "receives");
         } catch (const std::runtime_error& wrong) {
-            r.node().at("pairs").report(mistake::not_a_choice, wrong.what());
+            places[i].report(mistake::not_a_choice, wrong.what());
         }
 }
 

@@ -6,14 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
+#include <set>
 #include <span>
+#include <system_error>
 #include <systemc>
 #include <vector>
 
 #include "platform/app/platform.h"
 #include "platform/app/scenario/step.h"
+#include "platform/framework/config/file.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/loader/elf.h"
+#include "platform/framework/loader/firmware_file.h"
 
 namespace trn::scenario {
 
@@ -37,17 +42,64 @@ std::vector<std::byte> code_at(const elf_program& program, std::uint64_t pc) {
     return {};
 }
 
-/// All programs of the board that contain the function.
+/// The packed images beside the board's: a program in them can get into a memory.
+class packed_images {
+public:
+    explicit packed_images(const std::set<std::filesystem::path>& programs) {
+        std::set<std::filesystem::path> folders;
+        for (const auto& file : programs) folders.insert(file.parent_path());
+        std::error_code unreadable;
+        for (const auto& folder : folders)
+            for (const auto& file : std::filesystem::directory_iterator(folder, unreadable))
+                if (file.path().extension() == ".img") files_.insert(file.path());
+    }
+    bool contain(std::span<const std::byte> code) {
+        if (images_.empty())
+            for (const auto& file : files_) try {
+                    images_.push_back(read_file(file, max_image));
+                } catch (const file_error&) {
+                    continue;
+                }
+        const auto bytes =
+            std::span(reinterpret_cast<const std::uint8_t*>(code.data()), code.size());
+        return std::ranges::any_of(
+            images_, [&](const auto& image) { return !std::ranges::search(image, bytes).empty(); });
+    }
+
+private:
+    static constexpr std::uint64_t max_image = std::uint64_t{64} << 20;
+    std::set<std::filesystem::path> files_;
+    std::vector<std::vector<std::uint8_t>> images_;
+};
+
+/// All programs that contain the function: images of the board, and programs of packed images,
+/// which are .elf files in the same folder. Other .elf files there have nothing to do with the
+/// board.
 std::vector<entry> find_function(const platform& board, const std::string& name) {
     std::vector<entry> all;
-    std::vector<std::string> known;
-    for (const auto& file : programs_of(board.modules().board())) try {
+    std::vector<std::string> known, unrelated;
+    const auto programs = programs_of(board.modules().board());
+    std::set<std::filesystem::path> own;
+    for (const auto& image : images_of(board.modules().board()))
+        own.insert(trn::find_firmware(image));
+    packed_images packed(programs);
+    for (const auto& file : programs) try {
             const auto program = read_elf(file.string());
             for (const auto& [symbol, _] : program.symbols) known.push_back(symbol);
-            if (const auto pc = program.symbol(name)) all.push_back({*pc, code_at(program, *pc)});
+            const auto pc = program.symbol(name);
+            if (!pc) continue;
+            entry found{*pc, code_at(program, *pc)};
+            if (own.contains(file) || packed.contain(found.code))
+                all.push_back(std::move(found));
+            else
+                unrelated.push_back(file.string());
         } catch (const elf_error&) {
-            continue;  // a packed image: its programs are .elf files in the same folder
+            continue;  // a packed image
         }
+    if (all.empty() && !unrelated.empty())
+        throw step_failure(fmt::format(
+            "no firmware of the board has a function '{}': only {} has it, which is in no image",
+            name, unrelated.front()));
     if (all.empty())
         throw step_failure(
             fmt::format("no firmware has a function '{}'  {}", name, suggest(name, known)));

@@ -4,19 +4,22 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <systemc>
 #include <vector>
 
 #include "platform/app/scenario/condition.h"
 #include "platform/app/scenario/expression.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/config/mix_in.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/known_arguments.h"
 #include "platform/framework/kernel/trace.h"
 
 namespace trn::scenario {
 
 namespace {
 
-/// Modules that match `pattern` and have the fault. `some`: draws this number of them with the
-/// scenario's seed.
+/// Modules that match `pattern` and have the fault, at least `some`. \throws step_failure
 std::vector<std::string> faulty_modules(scenario_context& ctx, const std::string& pattern,
                                         const expression& names, const std::string& fault,
                                         std::size_t some) {
@@ -35,8 +38,15 @@ std::vector<std::string> faulty_modules(scenario_context& ctx, const std::string
                                        suggest(pattern, others)));
     if (some > all.size())
         throw step_failure(fmt::format("only {} modules match {}", all.size(), pattern));
-    std::mt19937_64 random(ctx.seed);
-    while (some != 0 && all.size() > some)
+    return all;
+}
+
+/// Draws `some` of the modules; 0: all. Each draw of a scenario is independent of the others.
+std::vector<std::string> drawn(scenario_context& ctx, std::vector<std::string> all,
+                               std::size_t some) {
+    if (some == 0) return all;
+    std::mt19937_64 random(mix_in(first_mix, fmt::format("{} {}", ctx.seed, ctx.draws++)));
+    while (all.size() > some)
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(random() % all.size()));
     return all;
 }
@@ -47,7 +57,7 @@ struct inject_spec {
     nanoseconds at = {};
 
     std::optional<expression> names = {};
-    rpc::json arguments = rpc::json::object();
+    fault_arguments arguments = {};
     std::optional<condition> when = {};
     void finish(const reader& r) {
         std::string wrong;
@@ -56,7 +66,7 @@ struct inject_spec {
         if (r.has("with")) {
             const auto with = r.map("with");
             for (const auto& [name, where, value] : with.node().entries())
-                arguments[std::string(name)] = with.text(name);
+                arguments[name] = with.text(name);
         }
         if (r.has("when")) when = read_condition(r.map("when"), {1'000'000'000});
     }
@@ -66,10 +76,22 @@ struct inject_spec {
             throw step_failure(fmt::format("it is {} ns already", now));
         if (at.value != 0) ctx.sleep(at.value - now);
         if (when) await(ctx, *when);
-        for (const auto& each : faulty_modules(ctx, module, *names, fault, some)) {
+        const auto all = faulty_modules(ctx, module, *names, fault, some);
+        for (const auto& each : drawn(ctx, all, some)) {
             if (trace::on())
                 trace::event("scenario", "fault", {{"module", each}, {"fault", fault}});
             call(ctx, "inject", {{"module", each}, {"fault", fault}, {"arguments", arguments}});
+        }
+    }
+    /// \throws step_failure for an unknown module, fault or argument
+    void check(scenario_context& ctx) const {
+        for (const auto& each : faulty_modules(ctx, module, *names, fault, some)) {
+            auto* found = dynamic_cast<accepts_faults*>(sc_core::sc_find_object(each.c_str()));
+            for (const auto& one : found->faults()) {
+                if (one.name != fault) continue;
+                const auto wrong = unknown_argument(fault, one.description, arguments);
+                if (!wrong.empty()) throw step_failure(wrong);
+            }
         }
     }
     action plan() const {
@@ -77,7 +99,8 @@ struct inject_spec {
                                     when ? fmt::format(" when {}", when->text) : ""),
                 .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
                 .provokes = when ? when->provokes : std::vector<misuse::rule>{},
-                .drives = false};
+                .drives = false,
+                .check = [s = *this](scenario_context& ctx) { s.check(ctx); }};
     }
 };
 

@@ -151,10 +151,12 @@ struct start_kernel_spec : kernel_source {
 
     void finish(const reader& r) { read_kernel(r); }
     action plan() const {
-        return prepared(fmt::format("start '{}': {}", name, text()),
-                        [s = *this](scenario_context& ctx) {
-                            start_in_background(ctx, s.name, s.request(ctx));
-                        });
+        auto one = prepared(fmt::format("start '{}': {}", name, text()),
+                            [s = *this](scenario_context& ctx) {
+                                start_in_background(ctx, s.name, s.request(ctx));
+                            });
+        one.starts = program_text(name);
+        return one;
     }
 };
 

@@ -191,6 +191,8 @@ void read_point(scenario_files& from, const parameters& point, scenario& s) {
     from.begin_point({s.board, s.seed, s.memory_limit});
     s.steps = from.read(root.at("steps"), point);
     s.expectations = from.read(root.find("expectations"), point, true);
+    from.check_background();
+    s.checks = from.take_checks();
     s.misuse_text = r.text("misuse", "");
     s.beginning = beginning_of(s);
     s.text_digest = from.text_digest();
@@ -248,6 +250,7 @@ void loader::read_keys() {
         "a scenario");
     is_labelled_ = from_->problems().empty();  // a misspelt key may be 'tags'
     from_->read_sequences();
+    from_->check_parameters();
 }
 
 std::vector<scenario> loader::read_points(bool with_boards) {

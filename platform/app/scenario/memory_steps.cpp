@@ -84,6 +84,11 @@ struct copy_step : copy_spec {
     }
 };
 
+/// The noun of a copy in the background.
+std::string job_text(const std::string& name) {
+    return fmt::format("copy '{}'", name);
+}
+
 struct submit_step : copy_spec {
     std::string job = {};
 
@@ -100,8 +105,9 @@ struct submit_step : copy_spec {
         ctx.jobs.emplace(job, std::move(begun));
     }
     action plan() const {
-        return {fmt::format("submit '{}': {}", job, text()),
-                [s = *this](scenario_context& ctx) { s.run(ctx); }};
+        return {.text = fmt::format("submit '{}': {}", job, text()),
+                .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
+                .starts = job_text(job)};
     }
 };
 
@@ -109,11 +115,14 @@ struct finish_step {
     std::string job = {};
 
     action plan() const {
-        return {fmt::format("finish '{}'", job), [name = job](scenario_context& ctx) {
-                    const auto found = ctx.jobs.extract(name);
-                    if (!found) throw step_failure(fmt::format("there is no job '{}'", name));
-                    ctx.device.check(trn_wait(ctx.device, found.mapped().id));
-                }};
+        return {.text = fmt::format("finish '{}'", job),
+                .work =
+                    [name = job](scenario_context& ctx) {
+                        const auto found = ctx.jobs.extract(name);
+                        if (!found) throw step_failure(fmt::format("there is no job '{}'", name));
+                        ctx.device.check(trn_wait(ctx.device, found.mapped().id));
+                    },
+                .finishes = job_text(job)};
     }
 };
 

@@ -62,6 +62,12 @@ void play(const step& one, scenario_context& on, const progress& to) {
 }
 
 void play(const scenario& run, scenario_context& on, const progress& to, std::size_t done) {
+    for (const auto& one : run.checks) try {
+            one.work(on);
+        } catch (...) {
+            to.again(one, trn_now(on.device));
+            throw;
+        }
     for (on.next_step = done; on.next_step < run.steps.size();)
         play(run.steps[on.next_step++], on, to);
     for (const auto& one : run.expectations) play(one, on, to);

@@ -126,6 +126,7 @@ struct start_program_spec : program_source {
         return {.text = fmt::format("start '{}': {}", name, text()),
                 .work = [s = *this](
                             scenario_context& ctx) { start_in_background(ctx, s.name, s.request); },
+                .starts = program_text(name),
                 .file_bytes = request.set.size()};
     }
 };
@@ -135,12 +136,15 @@ struct finish_program_spec : checked_end {
 
     void finish(const reader& r) { read_outcome(r); }
     action plan() const {
-        return {fmt::format("finish program '{}'", name), [s = *this](scenario_context& ctx) {
-                    const auto found = ctx.programs.extract(s.name);
-                    if (!found)
-                        throw step_failure(fmt::format("no program '{}' was started", s.name));
-                    s.finish_run(ctx, *found.mapped(), fmt::format("program '{}'", s.name));
-                }};
+        return {.text = fmt::format("finish {}", program_text(name)),
+                .work =
+                    [s = *this](scenario_context& ctx) {
+                        const auto found = ctx.programs.extract(s.name);
+                        if (!found)
+                            throw step_failure(fmt::format("no program '{}' was started", s.name));
+                        s.finish_run(ctx, *found.mapped(), program_text(s.name));
+                    },
+                .finishes = program_text(name)};
     }
 };
 

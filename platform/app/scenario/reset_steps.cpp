@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
@@ -11,21 +13,41 @@ struct boot_step {
     nanoseconds within{1'000'000'000};
     bool reset = true;
 
+    void run(scenario_context& ctx) const;
     action plan() const {
-        return {
-            .text = "boot",
-            .work =
-                [s = *this](scenario_context& ctx) {
-                    const auto ready = ready_condition();
-                    if (!ctx.wait_for(s.within.value, ready))
-                        throw step_failure(fmt::format("not ready after {} ns", s.within.value));
-                    ctx.device.check(trn_probe(ctx.device));
-                    if (s.reset) ctx.device.check(trn_reset_device(ctx.device));
-                },
-            .shared =
-                fmt::format("boot within {} ns, {}", within.value, reset ? "reset" : "no reset")};
+        return {.text = "boot",
+                .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
+                .shared = fmt::format("boot within {} ns, {}", within.value,
+                                      reset ? "reset" : "no reset")};
     }
 };
+
+/// Calls the driver with what is left of `within` as the limit of its waits for firmware.
+void check_within(scenario_context& ctx, std::uint64_t end, trn_status (*call)(trn_device*),
+                  std::string_view hint) {
+    const auto now = trn_now(ctx.device);
+    trn_limit_firmware(ctx.device, end > now ? end - now : 1);
+    const auto status = call(ctx.device);
+    trn_limit_firmware(ctx.device, 0);
+    try {
+        ctx.device.check(status);
+    } catch (const device_error& wrong) {
+        if (wrong.status != TRN_TIMED_OUT) throw;
+        throw device_error(wrong.status, fmt::format("{}; {}", wrong.what(), hint));
+    }
+}
+
+void boot_step::run(scenario_context& ctx) const {
+    const auto end = trn_now(ctx.device) + within.value;
+    const auto ready = ready_condition();
+    if (!ctx.wait_for(within.value, ready))
+        throw step_failure(fmt::format("not ready after {} ns", within.value));
+    check_within(ctx, end, trn_probe, "'within' of boot bounds this wait");
+    if (reset)
+        check_within(ctx, end, trn_reset_device,
+                     "'within' of boot bounds this wait; for firmware without the handshake write "
+                     "'boot: {reset: false}'");
+}
 
 struct probe_step {
     static action plan() {

@@ -106,6 +106,10 @@ void running_programs::check(const program_outcome& outcome) {
     if (const auto wrong = difference(outcome)) throw step_failure(*wrong);
 }
 
+std::string program_text(const std::string& name) {
+    return fmt::format("program '{}'", name);
+}
+
 void run_guarded(scenario_context& ctx, const running_programs& all,
                  const std::function<void()>& work) {
     try {

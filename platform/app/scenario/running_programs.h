@@ -70,6 +70,8 @@ private:
     const tensors::tolerance allowed_;  // for values_
 };
 
+/// The noun of a program in the background: "program 'x'".
+std::string program_text(const std::string& name);
 /// Calls `work`. If it fails, the next step with collectives resets all chips first.
 void run_guarded(scenario_context& ctx, const running_programs& all,
                  const std::function<void()>& work);

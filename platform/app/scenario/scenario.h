@@ -41,6 +41,7 @@ struct scenario : description {
     std::vector<misuse::policy_choice> misuse;
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked after all steps
+    std::vector<step> checks = {};   ///< their work runs before the steps
     /// Call before the first run: compiles kernels, and reports their errors.
     std::function<void(diagnostics&)> prepare = {};
     /// Mistakes in the files of the scenario: with any, it fails instead of running.

@@ -67,6 +67,7 @@ public:
     snapshots states{hooks_of(control.loop().io())};
     /// Serves a client on the platform while the calling process waits.
     std::function<void(client_run&)> receive;
+    std::uint64_t draws = 0;    ///< number of random choices so far
     std::size_t next_step = 0;  ///< index of the step after the current one
 
     /// Advances simulated time by at least `nanoseconds`.

@@ -27,6 +27,10 @@ void scenario_files::begin_point(const setting& of) {
     setting_ = of;
     captured_.clear();
     kept_.clear();
+    checks_.clear();
+    started_.clear();
+    finished_.clear();
+    finishes_captured_ = false;
     steps_ = 0;
     file_bytes_ = 0;
 }
@@ -131,6 +135,56 @@ void scenario_files::define(const config::node& all) {
     }
 }
 
+/// Whether a value in `in`, or in the sequences that it calls, contains ${name}. Sequences see the
+/// variables of their callers, unless a parameter has the same name.
+bool scenario_files::is_used(std::string_view name, const config::node& in,
+                             std::set<const sequence*>& seen) const {
+    if (in.is_list())
+        return std::ranges::any_of(in.items(), [&](auto& one) { return is_used(name, one, seen); });
+    if (!in.is_map()) return in.raw().find(fmt::format("${{{}}}", name)) != std::string_view::npos;
+    for (const auto& [key, _, value] : in.entries()) {
+        if (is_used(name, value, seen)) return true;
+        if (key != "sequence" || !value.is_map()) continue;
+        const auto callee = std::string(value.find("name").raw());
+        if (callee.find("${") != callee.npos) return true;  // any sequence may be meant
+        const auto found = sequences_.find(callee);
+        if (found == sequences_.end() || !seen.insert(&found->second).second) continue;
+        const auto& [_name, _where, parameters, steps] = found->second;
+        if (parameters && is_used(name, parameters, seen)) return true;
+        if (parameters && parameters.find(name)) continue;
+        if (is_used(name, steps, seen)) return true;
+    }
+    return false;
+}
+
+void scenario_files::check_parameters() const {
+    const auto refuse = [](const config::node& where, const std::string& why) {
+        where.report(mistake::unused_key, why);
+    };
+    for (const auto& [name, one] : sequences_) {
+        if (!one.parameters) continue;
+        for (const auto& [parameter, where, _] : one.parameters.entries()) {
+            std::set<const sequence*> seen;
+            if (!is_used(parameter, one.steps, seen))
+                refuse(where,
+                       fmt::format("no step of sequence '{}' uses ${{{}}}", name, parameter));
+        }
+    }
+    const auto matrix = root().find("matrix");
+    if (!matrix.is_map()) return;
+    for (const auto& [axis, where, _] : matrix.entries()) {
+        bool used = false;
+        for (const auto& [key, _where, value] : root().entries()) {
+            std::set<const sequence*> seen;
+            if (key != "matrix" && key != "sequences" && key != "scenario")
+                used = used || is_used(axis, value, seen);
+        }
+        if (!used)
+            refuse(where,
+                   fmt::format("nothing uses ${{{}}}: the runs of this list would be equal", axis));
+    }
+}
+
 // --- Steps
 
 std::vector<step> scenario_files::read(const config::node& list, const parameters& point,
@@ -161,6 +215,11 @@ void scenario_files::read_item(const config::node& item, const scope& in, std::v
     if (!in.inside.empty()) one.text = fmt::format("{}: {}", in.inside.back()->name, one.text);
     note_captures(item, in);
     note_snapshots(item, in, one);
+    note_background(item, in, one);
+    if (one.check) {
+        auto& check = checks_.emplace_back(one);
+        check.work = std::exchange(one.check, {});
+    }
     out.push_back(std::move(one));
 }
 
@@ -215,7 +274,7 @@ void scenario_files::write_out(const config::node& item, const scope& in, std::v
     scope inner{arguments(call, callee, in), in.inside, in.path, in.nested};
     if (problems_.list().size() != mistakes) return;
     inner.inside.push_back(&callee);
-    inner.path.push_back({name, item.where().line, item.file()});
+    inner.path.push_back({name, item.where().line, std::string(item.file())});
     for (auto& one : read_list(callee.steps, inner)) out.push_back(std::move(one));
 }
 
@@ -269,6 +328,32 @@ void scenario_files::note_snapshots(const config::node& item, const scope& in, c
     }
 }
 
+// --- Work in the background
+
+/// With captured values in the step, the name of the work may not be known yet.
+void scenario_files::note_background(const config::node& item, const scope& in, const step& one) {
+    finishes_captured_ = finishes_captured_ || (in_advance_ && !one.finishes.empty());
+    if (!one.starts.empty() && !one.fails && !in_advance_)
+        started_.push_back({item, one.starts, steps_, in.branches});
+    if (!one.finishes.empty()) finished_.push_back({item, one.finishes, steps_, in.branches});
+}
+
+void scenario_files::check_background() const {
+    if (finishes_captured_) return;
+    for (const auto& start : started_) {
+        const auto finishes = [&](const background& one) {
+            const bool beside = start.branches != 0 && one.branches == start.branches;
+            return one.work == start.work && (beside || one.order > start.order);
+        };
+        if (std::ranges::none_of(finished_, finishes))
+            start.item.report(
+                mistake::unused_key,
+                fmt::format("no later step finishes the {}, so that its result has no "
+                            "effect",
+                            start.work));
+    }
+}
+
 // --- Branches
 
 namespace {
@@ -303,7 +388,8 @@ step scenario_files::read_branches(const config::node& item, const scope& in) {
     std::vector<std::string> names;
     for (const auto& [name, _, steps] : list.entries()) {
         names.push_back(name);
-        const auto whole = nested(in, {"", item.key_place("together").line, item.file()});
+        auto whole = nested(in, {"", item.key_place("together").line, std::string(item.file())});
+        if (whole.branches == 0) whole.branches = item.key_place("together").line;
         branches.push_back(read_list(steps, nested(whole, {name, 0})));
         for (auto& each : branches.back()) each.text = fmt::format("{}: {}", name, each.text);
     }
@@ -366,8 +452,8 @@ step scenario_files::read_figure(const config::node& item, const scope& in) {
                           : static_cast<double>(r.time(key)) * 1e-3;
     });
     if (wanted.unit.empty()) wanted.unit = "us";
-    const auto steps =
-        read_list(r.node().at("time_of"), nested(in, {"", one.where.line, item.file()}));
+    const auto steps = read_list(r.node().at("time_of"),
+                                 nested(in, {"", one.where.line, std::string(item.file())}));
     expect_rules_of(steps, one);
     one.inside = in.path;  // reported a second time after its inner steps
     one.file = item.file();
@@ -425,9 +511,10 @@ void scenario_files::note_captures(const config::node& item, const scope& in) {
 /// not depend on the values, and for the rules whose violation is expected.
 void scenario_files::read_in_advance(const config::node& item, const scope& in, step& later) {
     constexpr auto some_number = "1";
-    auto trial = nested(in, {"", item.where().line, item.file()});
+    auto trial = nested(in, {"", item.where().line, std::string(item.file())});
     for (const auto& name : captured_) trial.values.emplace_back(name, some_number);
-    const auto before = std::tuple(problems_, captured_, kept_, steps_, file_bytes_, preparations_);
+    const auto before =
+        std::tuple(problems_, captured_, kept_, steps_, file_bytes_, preparations_, checks_);
     problems_ = {};
     captured_.clear();
     std::vector<step> steps;
@@ -437,7 +524,7 @@ void scenario_files::read_in_advance(const config::node& item, const scope& in, 
     expect_rules_of(steps, later);
     const auto found = std::exchange(problems_, {});
     const auto inner = std::exchange(captured_, {});
-    std::tie(problems_, captured_, kept_, steps_, file_bytes_, preparations_) = before;
+    std::tie(problems_, captured_, kept_, steps_, file_bytes_, preparations_, checks_) = before;
     captured_.insert(inner.begin(), inner.end());
     const auto is_of_keys = [](const diagnostic& one) {
         return one.code == mistake::missing_key || one.code == mistake::unknown_type ||
@@ -458,7 +545,7 @@ step scenario_files::read_later(const config::node& item, const scope& in) {
     one.work = [self = shared_from_this(), item, in,
                 point = setting_](scenario_context& ctx) mutable {
         point.seed = ctx.seed;
-        scope now = nested(in, {"", item.where().line, item.file()});
+        scope now = nested(in, {"", item.where().line, std::string(item.file())});
         for (const auto& [name, value] : ctx.captured) now.values.emplace_back(name, value);
         self->problems_ = {};
         self->begin_point(point);

@@ -34,6 +34,10 @@ public:
     /// Reads a list of steps for one point of the matrix, with sequences expanded. `nested`:
     /// snapshots are refused.
     std::vector<step> read(const config::node& list, const parameters& point, bool nested = false);
+    /// Reports parameters of sequences, and axes of the matrix, that no value uses.
+    void check_parameters() const;
+    /// Reports work in the background that no step read since begin_point() waits for.
+    void check_background() const;
     /// Starts a new point of the matrix: forgets captures and the number of steps.
     void begin_point(const setting& of);
 
@@ -45,6 +49,8 @@ public:
     std::vector<std::function<void()>> take_preparations() {
         return std::exchange(preparations_, {});
     }
+    /// The checks of the steps read since the last call, as steps.
+    std::vector<step> take_checks() { return std::exchange(checks_, {}); }
     /// Errors of all files since the last take_problems().
     const diagnostics& problems() const { return problems_; }
     diagnostics take_problems() { return std::exchange(problems_, {}); }
@@ -60,6 +66,7 @@ private:
         std::vector<const sequence*> inside = {};  ///< calling sequences, outermost first
         std::vector<enclosing> path = {};          ///< all enclosing sequences, branches and steps
         bool nested = false;                       ///< not the scenario's own list of steps
+        int branches = 0;  ///< line of the outermost `together` around it; 0: none
     };
 
     void include(const config::document& from, std::vector<std::filesystem::path>& chain);
@@ -77,6 +84,9 @@ private:
     void note_captures(const config::node& item, const scope& in);
     static scope nested(scope in, enclosing by);
     void note_snapshots(const config::node& item, const scope& in, const step& one);
+    void note_background(const config::node& item, const scope& in, const step& one);
+    bool is_used(std::string_view name, const config::node& in,
+                 std::set<const sequence*>& seen) const;
 
     diagnostics problems_;  // the documents report to this object
     std::list<config::document> documents_;
@@ -85,9 +95,19 @@ private:
     setting setting_;               // of the current point
     std::uint64_t file_bytes_ = 0;  // of files that its steps hold
     std::vector<std::function<void()>> preparations_;
+    std::vector<step> checks_;
     std::set<std::string, std::less<>> captured_;  // names captured by the steps read so far
-    bool in_advance_ = false;        // a step is read before the values that it uses are known
-    std::vector<std::string> kept_;  // snapshots taken by the steps read so far
+    /// A step that starts work in the background, or waits for it.
+    struct background {
+        config::node item;
+        std::string work;
+        std::size_t order = 0;  // steps read before it
+        int branches = 0;       // line of the outermost `together` around it; 0: none
+    };
+    std::vector<background> started_, finished_;
+    bool finishes_captured_ = false;  // a step waits for work whose name is captured
+    bool in_advance_ = false;         // a step is read before the values that it uses are known
+    std::vector<std::string> kept_;   // snapshots taken by the steps read so far
     std::size_t steps_ = 0;
 };
 

@@ -46,11 +46,16 @@ struct action {
     std::vector<misuse::rule> provokes = {};  ///< rules whose violation is expected
     std::string shared = {};  ///< scenarios with the same text share this step; "": never
     std::string keeps = {}, returns_to = {};  ///< name of the snapshot to take, or to restore
+    /// Work in the background that the step starts, or waits for: "program 'x'"; "": none.
+    std::string starts = {}, finishes = {};
     bool drives = true;            ///< uses the driver stub, which runs one call at a time
     bool has_status = true;        ///< with `drives`: its calls of the driver stub may fail
     std::uint64_t file_bytes = 0;  ///< of files that the step holds from its reading on
     /// Called before the first run if the file has no errors; reports further errors.
     std::function<void(const setting&)> prepare = {};
+    /// Called on the board before the scenario's own steps. \throws step_failure for a mistake that
+    /// only the modules know, such as an unknown argument of a fault
+    std::function<void(scenario_context&)> check = {};
 };
 
 /// What contains a step: a sequence called in this line, a branch (line 0), or (with an empty name)

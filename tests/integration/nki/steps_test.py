@@ -104,6 +104,11 @@ def counted(x, factor):
     return scaled(x, factor)
 
 
+@nki.jit
+def reduced_by_chip(x, ranks, chip):
+    return reduced(x, ranks, 1 if chip == 0 else 2)
+
+
 def of_factor(factor):
     return numpy.full((4, 8), factor, numpy.float32)
 
@@ -195,7 +200,7 @@ class Steps(unittest.TestCase):
                 self.assertEqual((self.folder / "count").read_text(), "." * times)
 
     def test_collectives_of_all_instances_are_the_same(self):
-        step = "function: k.py:reduced, chips: 4, in: {x: k.py:of_chip}, arg: {ranks: '4', times: '{chip}'}"
+        step = "function: k.py:reduced_by_chip, chips: 4, in: {x: k.py:of_chip}, arg: {ranks: '4', chip: '{chip}'}"
         self.check_refused(step, "with the arguments of chip 1 the kernel starts other collectives", board="trn3-sled")
 
     def test_kernels_of_all_chips_sum_and_compare(self):

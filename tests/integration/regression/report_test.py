@@ -122,7 +122,7 @@ class Reports(trnvp_case):
         self.assertIn("1 passed, 1 failed", said)
 
     def test_characters_beyond_ascii_are_kept(self):
-        file = self.scenario("c.yaml", "scenario: Größe \"\\x1b\"\nboard: trn3-chip\nmatrix: {n: [ü, ö]}\n"
+        file = self.scenario("c.yaml", "scenario: Größe \"\\x1b\"\nboard: trn3-chip\nmatrix: {n: [ü, ö]}\ntags: ['${n}']\n"
                              "steps:\n  - wait: 1 us\n")
         self.run_trnvp("test", file, "--report", self.folder / "out")
         self.assertEqual([name.split("[")[1] for name, _ in self.names(self.folder / "out/report.xml")],
@@ -209,7 +209,7 @@ class Reports(trnvp_case):
     def test_rounds_until_a_failure_are_one_json_array_after_an_interruption(self):
         ended = self.folder / "ended"
         file = self.scenario("u.yaml", "scenario: u\nboard: trn3-chip\nmatrix: {n: [1, 2]}\nsteps:\n"
-                             f"  - client: {{command: [sh, -c, 'echo x >> {ended}']}}\n")
+                             f"  - client: {{command: [sh, -c, 'echo x${{n}} >> {ended}']}}\n")
         for number in (signal.SIGINT, signal.SIGTERM):
             ended.write_text("")
             with subprocess.Popen([self.trnvp, "test", file, "--until-fail", "--json", "-j", "1"], stdout=subprocess.PIPE,
@@ -255,7 +255,7 @@ class Reports(trnvp_case):
                          names(parts[1], "failed"))
         self.assertIn("run.jsonl: ", self.run_trnvp("test", file, f"--rerun-failed={self.folder}", status=2))
         said = self.run_trnvp("test", file, f"--rerun-failed={self.folder / 's2'}", "--report", self.folder / "s2", status=2)
-        self.assertIn("is an input", said)
+        self.assertIn("this command reads it", said)
 
     def test_merge_takes_the_newest_result_of_a_case(self):
         flag = self.folder / "flag"

@@ -21,6 +21,7 @@
 namespace trn::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -615,6 +616,50 @@ TEST_F(TestCommand, MisspeltNameGetsTheNearestSuggestion) {
                 HasSubstr("did you mean 'mailbox_serve'"));
 }
 
+TEST_F(TestCommand, FunctionOfAnUnrelatedProgramIsRefused) {
+    const std::filesystem::path firmware = std::filesystem::path(TRNVP).parent_path() / "firmware";
+    for (const auto* file : {"flash.img", "mgmt.elf", "cc_core.elf"})
+        std::filesystem::copy(firmware / file, folder / file);
+    const auto file = folder / "own.yaml";
+    const auto reached = [&](const std::string& function) {
+        std::ofstream(file) << "scenario: own\nboard: trn3-chip\nfirmware: flash.img\nsteps:\n"
+                               "  - wait: {reached: "
+                            << function << ", hart: chip0.management.cpu, within: 50 ms}\n";
+        return test(file);
+    };
+    EXPECT_EQ(reached("mailbox_serve").status, 0);
+    EXPECT_THAT(reached("network_post").output, HasSubstr("did you mean 'network_posts'"));
+    EXPECT_THAT(reached("network_posts").output,
+                HasSubstr("cc_core.elf has it, which is in no image"));
+}
+
+TEST_F(TestCommand, MistakesInInjectFailTheScenarioBeforeItsSteps) {
+    const auto how =
+        test(scenario("  - wait: 1 s\n"
+                      "  - together:\n"
+                      "      a: [inject: {module: chip0.hbm7, fault: hbm_corrected}]\n") +
+             " --json");
+    const auto result = nlohmann::json::parse(how.output)[0];
+    EXPECT_EQ(result["line"], 7);
+    EXPECT_THAT(std::string(result["message"]), HasSubstr("did you mean 'chip0.hbm"));
+    EXPECT_LT(result["simulated_ns"], 1'000'000);
+    EXPECT_THAT(test(scenario("  - wait: 1 s\n  - inject: {module: chip0.hbm0, fault: "
+                              "hbm_corrected, with: {ofset: 1}}\n"))
+                    .output,
+                AllOf(HasSubstr("s.yaml:6:5: inject"), HasSubstr("did you mean 'offset'?")));
+}
+
+TEST_F(TestCommand, BootEndsAtItsLimitWhenFirmwareTakesNoReset) {
+    const auto how =
+        test(scenario("  - boot: {reset: false}\n"
+                      "  - inject: {module: chip0.management.cpu, fault: hang}\n"
+                      "  - boot: {within: 20 ms}\n"));
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:7:5"));
+    EXPECT_THAT(how.output, HasSubstr("firmware did not take the reset request in "));
+    EXPECT_THAT(how.output, HasSubstr("write 'boot: {reset: false}'"));
+}
+
 TEST_F(TestCommand, PokeOfAFieldKeepsTheOthers) {
     const auto how = test(scenario(
         "  - peek: {register: chip0.udma0.M2S_PREFETCH_CFG_3, equals: 0x4181}\n"
@@ -797,6 +842,25 @@ TEST_F(TestCommand, FaultHitsTheRequestedNumberOfInstancesChosenBySeed) {
     EXPECT_GT(drawn.size(), 1u);
     EXPECT_EQ(hit(1, 2), hit(1, 2));
     EXPECT_EQ(hit(1, 5), "");
+}
+
+TEST_F(TestCommand, FaultsDrawTheirModulesIndependently) {
+    const auto file = folder / "f.yaml", trace = folder / "f.txt";
+    bool differ = false;
+    for (int seed = 1; seed <= 6; ++seed) {
+        std::ofstream(file) << "scenario: f\nboard: trn3-chip\nseed: " << seed << "\nsteps:\n";
+        for (const auto* fault : {"hbm_corrected", "hbm_uncorrected"})
+            std::ofstream(file, std::ios::app)
+                << "  - inject: {module: 'chip0.hbm*', fault: " << fault
+                << ", with: {offset: 0x2000000}, some: 1}\n";
+        ASSERT_EQ(test(file + " --trace " + trace).status, 0);
+        const auto text = contents(trace);
+        std::set<std::string> stacks;
+        for (const std::string stack : {"0", "1", "2", "3"})
+            if (text.find("fault module=\"chip0.hbm" + stack) != text.npos) stacks.insert(stack);
+        differ = differ || stacks.size() == 2;
+    }
+    EXPECT_TRUE(differ);
 }
 
 TEST_F(TestCommand, ReportsMeasurementsWithTheirBounds) {

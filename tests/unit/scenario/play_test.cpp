@@ -108,7 +108,9 @@ TEST_F(ScenarioSteps, RefuseRangesPastTheEndOfTheAddressSpace) {
     };
     expect("copy: {from: host@0xffffffffffff0000, to: hbm0, size: 65 KiB}");
     expect("copy: {from: hbm0, to: host@0xfffffffffffffff0, size: 64 B}");
-    expect("submit: {job: a, from: host@0xffffffffffff0000, to: hbm0, size: 65 KiB}");
+    expect(
+        "submit: {job: a, from: host@0xffffffffffff0000, to: hbm0, size: 65 KiB}\n"
+        "  - finish: {job: a}");
     expect("memset: {at: 'axi@0xfffffffffffffff0', size: 64 B, value: 1}");
     expect("fill: {at: 'axi@0xfffffffffffffff0', size: 64 B, pattern: a}");
     expect("verify: {at: 'axi@0xfffffffffffffff0', size: 64 B, pattern: a}");

@@ -194,7 +194,7 @@ TEST_F(ScenarioFile, BoundsTheExpansionOfMatrixAndSequences) {
     EXPECT_THAT(problems.list()[0].message, HasSubstr("at most 64 deep"));
     problems = {};
     for (int i = 0; i < 3000; ++i) steps += "  - wait: 1 us\n";
-    read(head() + "matrix: {n: [" + points + "100]}\nsteps:\n" + steps);
+    read(head() + "tags: ['${n}']\nmatrix: {n: [" + points + "100]}\nsteps:\n" + steps);
     ASSERT_EQ(problems.list().size(), 1u);
     EXPECT_THAT(problems.list()[0].message, HasSubstr("at most 200000 steps together"));
     problems = {};
@@ -424,8 +424,60 @@ TEST_F(ScenarioFile, ReportsTheLineOfMistakesInCollectives) {
     EXPECT_THAT(mistakes(),
                 ElementsAre("4:17:E9", "5:44:E8", "6:48:E24", "6:52:E24", "7:47:E11", "8:36:E11",
                             "9:31:E11", "10:22:E26", "11:48:E26", "12:49:E26", "13:48:E26",
-                            "14:47:E11", "15:51:E26", "16:44:E11", "17:31:E11"));
+                            "14:47:E11", "15:52:E26", "16:44:E11", "17:31:E11"));
     EXPECT_EQ(problems.list()[4].message, "all-gather has equal blocks: give 'size', not 'counts'");
+}
+
+TEST_F(ScenarioFile, RefusesRanksTwiceInThePairsOfAPermute) {
+    read(head() +
+         "steps:\n"
+         "  - collective: {op: permute, size: 1 KiB, pairs: [0-1, 2-1]}\n"         // 4
+         "  - collective: {op: permute, size: 1 KiB, pairs: [0-1, 1-2, 0-3]}\n");  // 5
+    EXPECT_THAT(mistakes(), ElementsAre("4:57:E35", "5:62:E35"));
+    EXPECT_EQ(problems.list()[0].message, "rank 1 receives twice");
+    EXPECT_EQ(problems.list()[1].message, "rank 0 sends twice");
+}
+
+TEST_F(ScenarioFile, RefusesParametersThatNothingUses) {
+    write_other(
+        "sequences:\n"
+        "  pause:\n    parameters: {long: , more: 2 us}\n    steps: [wait: '${long}']\n"  // 3
+        "  around:\n    parameters: {long: 1 us, inner: 1 us}\n"                          // 6
+        "    steps: [sequence: {name: inner}]\n"
+        "  inner:\n    steps: [wait: '${inner}']\n");  // the caller's
+    read(
+        "scenario: x ${name}\nboard: b\ninclude: [other.yaml]\n"
+        "matrix:\n  used: [1 us]\n  name: [a]\n  deep: [1 us]\n"  // 6
+        "tags: [a]\n"
+        "sequences:\n  outer:\n    steps: [sequence: {name: pause, with: {long: '${deep}'}}]\n"
+        "steps:\n  - wait: '${used}'\n  - sequence: {name: outer}\n"
+        "  - sequence: {name: around}\n");
+    EXPECT_THAT(mistakes(), ElementsAre("3:26:E13", "6:18:E13", "6:3:E13"));
+}
+
+TEST_F(ScenarioFile, RefusesWorkInTheBackgroundThatNothingFinishes) {
+    const std::string copy = "from: host, to: hbm0@16 MiB, size: 64 B}\n";
+    read(head() +
+         "steps:\n"
+         "  - submit: {job: a, " +
+         copy +                    // 4: finished
+         "  - finish: {job: a}\n"  //
+         "  - submit: {job: a, " +
+         copy +                               // 6: not again
+         "  - submit: {job: none, " + copy +  // 7: refused by the device
+         "    fails: busy\n"                  //
+         "  - together:\n"                    //
+         "      one: [finish: {job: b}]\n"    //
+         "      two: [submit: {job: b, " +
+         copy.substr(0, copy.size() - 1) +
+         "]\n"              // beside
+         "expectations:\n"  //
+         "  - submit: {job: c, " +
+         copy +                      // 13
+         "  - finish: {job: d}\n");  //
+    EXPECT_THAT(mistakes(), ElementsAre("6:5:E13", "13:5:E13"));
+    EXPECT_EQ(problems.list()[0].message,
+              "no later step finishes the copy 'a', so that its result has no effect");
 }
 
 TEST_F(ScenarioFile, RestoresOnlyEarlierSnapshots) {
