@@ -9,10 +9,11 @@ kind die_to_die_kind() {
     using c = die_to_die::config;
     return kind_of<die_to_die>(
         "die_to_die", "The link between the two dies; addresses pass unchanged.",
-        {{"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of each direction"},
-         {"latency", &c::latency, "of each crossing"},
-         {"training_time", &c::training_time, "from the command to a trained link"},
-         {"retry_time", &c::retry_time, "of a flit that is sent again"},
+        {{"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, any_rate,
+          "of each direction"},
+         {"latency", &c::latency, any_time, "of each crossing"},
+         {"training_time", &c::training_time, any_time, "from the command to a trained link"},
+         {"retry_time", &c::retry_time, any_time, "of a flit that is sent again"},
          {"needs_training", &c::needs_training,
           "returns errors until firmware has trained the link"}},
         {port::target("from_die_0", "accesses of die 0 to die 1").leading_to("to_die_1"),

@@ -23,21 +23,25 @@ kind efa_card_kind() {
     return kind_of<efa_card>(
         "efa_card", "An EFA card by its public contract: the Linux driver for EFA drives it.",
         {{"generation", &c::generation, "v2: 100 Gb/s, v3: 200 Gb/s, v4: 400 Gb/s"},
-         {"rate", &c::rate, unit::bytes_per_second, "of each direction; 0: the generation's"},
-         {"guid", &c::guid, unit::address, "node GUID"},
+         {"rate", &c::rate, unit::bytes_per_second, within(125 * MB_per_s, 8 * TB_per_s).or_zero(),
+          "of each direction; 0: the generation's"},
+         {"guid", &c::guid, unit::address, any_number, "node GUID"},
          {"rdma_read", &c::rdma_read, "has RDMA read"},
          {"rdma_write", &c::rdma_write, "has RDMA write"},
-         {"vectors", &c::vectors, "MSI-X: one for commands, others for event queues"},
-         {"event_queues", &c::event_queues, "0: completion queues are polled only"},
+         {"vectors", &c::vectors, within(1, 256),
+          "MSI-X: one for commands, others for event queues"},
+         {"event_queues", &c::event_queues, within(0, 255), "0: completion queues are polled only"},
          {"shared_rings", &c::shared_rings, "other processes can map the send rings"},
-         {"packet", &c::packet, unit::bytes, "of data in a packet of an RDMA request"},
-         {"mtu", &c::mtu, unit::bytes, "of the longest datagram"},
-         {"window", &c::window, "unacknowledged packets to one card"},
-         {"retries", &c::retries, "without an answer from a card, before requests to it fail"},
-         {"processing", &c::processing, "of each packet that the card sends"},
-         {"retransmit", &c::retransmit, "shortest wait for an acknowledgement"},
-         {"keep_alive", &c::keep_alive, "between keep-alive events; 0: none"},
-         {"command_time", &c::command_time, "of an admin command"}},
+         {"packet", &c::packet, unit::bytes, within(256, 64 * KiB),
+          "of data in a packet of an RDMA request"},
+         {"mtu", &c::mtu, unit::bytes, within(256, 64 * KiB - 1), "of the longest datagram"},
+         {"window", &c::window, within(1, 65536), "unacknowledged packets to one card"},
+         {"retries", &c::retries, within(0, 1000),
+          "without an answer from a card, before requests to it fail"},
+         {"processing", &c::processing, any_time, "of each packet that the card sends"},
+         {"retransmit", &c::retransmit, positive_time, "shortest wait for an acknowledgement"},
+         {"keep_alive", &c::keep_alive, period_or_none, "between keep-alive events; 0: none"},
+         {"command_time", &c::command_time, any_time, "of an admin command"}},
         {port::target("registers", "BAR0").of_size(efa_card::bar0_size),
          port::target("send_rings", "BAR2").of_size(efa_card::send_rings_size),
          port::initiator("dma", "bus addresses of its server"),
@@ -47,10 +51,6 @@ kind efa_card_kind() {
              .optional(),
          port::irq_in("reset", "high: loses all state")},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.packet < 256 || cfg.packet > 65536) return "a packet has 256 to 65536 bytes";
-            if (cfg.mtu < 256 || cfg.mtu > 65535) return "a datagram has 256 to 65535 bytes";
-            if (cfg.window == 0) return "the window has at least one packet";
-            if (cfg.vectors == 0 || cfg.vectors > 256) return "a card has 1 to 256 vectors";
             if (cfg.event_queues >= cfg.vectors)
                 return "each event queue needs a vector of its own";
             return std::nullopt;

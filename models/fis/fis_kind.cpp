@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/fis/fis.h"
+#include "models/fis/fis_regs.h"
 #include "models/kind_tables.h"
 #include "platform/framework/netlist/kind_table.h"
 
@@ -7,14 +8,17 @@ namespace trn::kind_tables {
 
 kind fis_kind() {
     using c = fis::config;
-    return kind_of<fis>("fis", "The error blocks of a SENG's DMA engines.",
-                        {{"engines", &c::engines, "one block each"},
-                         {"stride", &c::stride, unit::bytes, "from block to block"},
-                         {"register_latency", &c::register_latency, "of each register access"}},
-                        {port::target("registers", "the blocks").of_size([](const c& cfg) {
-                             return cfg.engines * cfg.stride;
-                         }),
-                         port::irq_in("power_lost", "high: reset values").optional()});
+    return kind_of<fis>(
+        "fis", "The error blocks of a SENG's DMA engines.",
+        {{"engines", &c::engines, within(1, 4096), "one block each"},
+         {"stride", &c::stride, unit::bytes,
+          within(fis_regs::table.size, GiB).multiples_of(fis_regs::table.width),
+          "from block to block"},
+         {"register_latency", &c::register_latency, any_time, "of each register access"}},
+        {port::target("registers", "the blocks").of_size([](const c& cfg) {
+             return cfg.engines * cfg.stride;
+         }),
+         port::irq_in("power_lost", "high: reset values").optional()});
 }
 
 }  // namespace trn::kind_tables

@@ -27,18 +27,17 @@ kind instance_metadata_kind() {
     return kind_of<instance_metadata>(
         "instance_metadata", "The instance metadata service, between a network card and its cable.",
         {{"product", &c::product, "the instance's type"},
-         {"serial", &c::serial, unit::address, "the instance id is made from it"},
+         {"serial", &c::serial, unit::address, any_number, "the instance id is made from it"},
          {"region", &c::region, "of the instance"},
          {"zone", &c::zone, "of the instance"},
          {"user_data", &c::user_data, "of the instance"},
          {"role", &c::role, "whose credentials the instance gets"},
          {"tokens", &c::tokens, "required: no IMDSv1"},
-         {"hop_limit", &c::hop_limit, "of packets with a token"},
-         {"latency", &c::latency, "of an answer"}},
+         {"hop_limit", &c::hop_limit, within(1, 64), "of packets with a token"},
+         {"latency", &c::latency, any_time, "of an answer"}},
         {port::plug("card", "to an ena_card"),
          port::plug("net", "to an ethernet_switch").optional()},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.hop_limit == 0 || cfg.hop_limit > 64) return "a hop limit is 1 to 64";
             if (cfg.role.find_first_not_of(role_letters) != std::string::npos)
                 return "a role has letters, digits and +=,.@_-";
             if (metadata::domain_of(cfg.region).size() > 200) return "the region is too long";

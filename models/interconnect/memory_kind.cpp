@@ -36,8 +36,9 @@ kind memory_kind() {
     using c = memory::config;
     return kind_of<board_memory>(
         "memory", "RAM or ROM with one access latency and DMI.",
-        {{"size", &c::size, unit::bytes, required, "capacity; costs host memory when touched"},
-         {"access_latency", &c::access_latency, "added to each transaction"},
+        {{"size", &c::size, unit::bytes, within(1, PiB), required,
+          "capacity; costs host memory when touched"},
+         {"access_latency", &c::access_latency, any_time, "added to each transaction"},
          {"read_only", &c::read_only, "guests cannot write"},
          {"shared", &c::shared, "can be mapped by another process"}},
         {port::target("in", "the bytes").of_size(&c::size),

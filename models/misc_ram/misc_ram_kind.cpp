@@ -9,7 +9,7 @@ kind misc_ram_kind() {
     using c = misc_ram::config;
     return kind_of<misc_ram>(
         "misc_ram", "The words and the doorbell that driver and firmware share.",
-        {{"access_latency", &c::access_latency, "of each access"}},
+        {{"access_latency", &c::access_latency, any_time, "of each access"}},
         {port::target("in", "address map of host and DMA engines").of_size(0x1000),
          port::target("firmware", "address map of the management processor").of_size(0x1000),
          port::irq_out("doorbell", "the trigger word is not zero"),

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "models/kind_tables.h"
 #include "models/neuron_core/neuron_core.h"
+#include "models/neuron_core/pe_counters_regs.h"
+#include "models/neuron_core/sram_errors_regs.h"
 #include "platform/framework/config/document.h"
 #include "platform/framework/netlist/kind_table.h"
 
@@ -21,32 +25,43 @@ kind neuron_core_kind() {
     using c = neuron_core::config;
     return kind_of<neuron_core>(
         "neuron_core", "A NeuronCore: SBUF, PSUM, events, semaphores, engines and registers.",
-        {{"sbuf_size", &c::sbuf_size, unit::bytes, "state buffer"},
-         {"psum_size", &c::psum_size, unit::bytes, "accumulation buffer"},
-         {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of SBUF and PSUM"},
-         {"access_latency", &c::access_latency, "of each access to the aperture"},
-         {"register_latency", &c::register_latency, "of each register access"},
-         {"clock_hz", &c::clock_hz, unit::hertz, "of the PE counters"},
-         {"crossbars", &c::crossbars, "of a row group, in the PE counters: 9 or 5"},
-         {"top_size", &c::top_size, unit::bytes, "of TPB_TOP"},
-         {"notifications_offset", &c::notifications_offset, unit::address, "in TPB_TOP"},
-         {"pe_counters_offset", &c::pe_counters_offset, unit::address, "in TPB_TOP"},
-         {"sram_errors_offset", &c::sram_errors_offset, unit::address, "in TPB_TOP"},
-         {"generation", &c::generation, "of the engines: 2, 3 or 4"},
-         {"number", &c::number, "of the core in its chip"},
-         {"chip", &c::chip, "routing id of the chip"},
-         {"dma_base", &c::dma_base, unit::address, "registers of the first of its 16 DMA engines"},
-         {"dma_stride", &c::dma_stride, unit::bytes, "from one of them to the next"},
-         {"aperture_base", &c::aperture_base, unit::address,
+        {{"sbuf_size", &c::sbuf_size, unit::bytes,
+          within(64 * KiB, neuron_core::psum_offset).multiples_of(4 * KiB), "state buffer"},
+         {"psum_size", &c::psum_size, unit::bytes,
+          within(64 * KiB, neuron_core::semaphores_offset - neuron_core::psum_offset)
+              .multiples_of(4 * KiB),
+          "accumulation buffer"},
+         {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, any_rate,
+          "of SBUF and PSUM"},
+         {"access_latency", &c::access_latency, any_time, "of each access to the aperture"},
+         {"register_latency", &c::register_latency, any_time, "of each register access"},
+         {"clock_hz", &c::clock_hz, unit::hertz, any_frequency, "of the PE counters"},
+         {"crossbars", &c::crossbars, one_of(5, 9), "of a row group, in the PE counters"},
+         {"top_size", &c::top_size, unit::bytes, within(4 * KiB, GiB), "of TPB_TOP"},
+         {"notifications_offset", &c::notifications_offset, unit::address, within(0, GiB),
+          "in TPB_TOP"},
+         {"pe_counters_offset", &c::pe_counters_offset, unit::address, within(0, GiB),
+          "in TPB_TOP"},
+         {"sram_errors_offset", &c::sram_errors_offset, unit::address, within(0, GiB),
+          "in TPB_TOP"},
+         {"generation", &c::generation, within(2, 4), "of the engines"},
+         {"number", &c::number, within(0, 255), "of the core in its chip"},
+         {"chip", &c::chip, within(0, 65535), "routing id of the chip"},
+         {"dma_base", &c::dma_base, unit::address, any_number,
+          "registers of the first of its 16 DMA engines"},
+         {"dma_stride", &c::dma_stride, unit::bytes, within(4 * KiB, TiB),
+          "from one of them to the next"},
+         {"aperture_base", &c::aperture_base, unit::address, any_number,
           "of its own aperture, for its DMA engines"},
-         {"act_table_load", &c::act_table_load,
+         {"act_table_load", &c::act_table_load, any_time,
           "time of loading a set of activation functions into Scalar"},
          {"warm_up", &c::warm_up, "the array computes at half rate for 3 us after 3 us of idling"},
          {"operand_crc", &c::operand_crc,
           "traces have a CRC of what each instruction reads and writes"},
          {"activation_outside", &c::activation_outside,
           "what a function of the Scalar engine gives outside its range: ideal or nan"},
-         {"throttled_permille", &c::throttled_permille, "of the engines' clocks, while throttled"}},
+         {"throttled_permille", &c::throttled_permille, within(1, 1000),
+          "of the engines' clocks, while throttled"}},
         {port::target("aperture", "SBUF, PSUM, events, semaphores")
              .of_size(neuron_core::aperture_size),
          port::target("top", "TPB_TOP registers").of_size(&c::top_size),
@@ -57,16 +72,22 @@ kind neuron_core_kind() {
          port::provides<compute_activity_interface>("activity", "work done, for the power model"),
          port::irq_out("error", "an error counter is not zero").optional()},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.throttled_permille == 0 || cfg.throttled_permille > 1000)
-                return "throttled_permille is from 1 to 1000";
-            if (cfg.generation < 2 || cfg.generation > 4)
-                return "engines are known of generations 2, 3 and 4";
-            if (cfg.crossbars != 9 && cfg.crossbars != 5)
-                return "PE counters are known of 9 and of 5 crossbars";
-            if (cfg.sbuf_size <= neuron_core::psum_offset &&
-                cfg.psum_size <= neuron_core::semaphores_offset - neuron_core::psum_offset)
-                return std::nullopt;
-            return "at most 32 MiB of SBUF and 7 MiB of PSUM fit their places in the aperture";
+            struct {
+                std::uint64_t first, size;
+            } windows[] = {{cfg.notifications_offset, notification_queue::aperture_size},
+                           {cfg.pe_counters_offset, pe_counters_regs::size},
+                           {cfg.sram_errors_offset, sram_errors_regs::size}};
+            std::ranges::sort(windows, {}, [](const auto& one) { return one.first; });
+            std::uint64_t end = 0;
+            for (const auto& [first, size] : windows) {
+                if (first < end)
+                    return "the windows of TPB_TOP overlap (notifications_offset, "
+                           "pe_counters_offset, sram_errors_offset)";
+                end = first + size;
+            }
+            if (end <= cfg.top_size) return std::nullopt;
+            return "TPB_TOP (top_size) ends before its windows (notifications_offset, "
+                   "pe_counters_offset, sram_errors_offset)";
         });
 }
 

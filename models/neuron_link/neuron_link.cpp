@@ -21,17 +21,8 @@ namespace regs = neuron_link_regs;
 using regs::reg;
 using sc_core::sc_time;
 
-std::optional<std::string> neuron_link::check(const config& cfg) {
-    if (cfg.host_bit > 47) return "host_bit must be below 48";
-    if (cfg.dies < 1 || cfg.dies > 2) return "dies must be 1 or 2";
-    if (cfg.hop_limit < 1 || cfg.hop_limit > fabric::max_hops)
-        return fmt::format("hop_limit must be from 1 to {}", fabric::max_hops);
-    return std::nullopt;
-}
-
 neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name), cfg_(cfg), regs_(regs::table) {
-    sc_assert(!check(cfg));
     port.init(ports, [this](const char* each, std::size_t i) {
         return new plug(each, *this, static_cast<unsigned>(i));
     });

@@ -38,7 +38,7 @@ public:
         /// of an access into, out of or through the chip
         sc_core::sc_time latency{200, sc_core::SC_NS};
         sc_core::sc_time completion_timeout{50, sc_core::SC_US};
-        unsigned hop_limit = 16;  ///< limit of chips that forward an access, at most 31
+        unsigned hop_limit = 16;  ///< limit of chips that forward an access
         unsigned blocks = 4;      ///< number of blocks of links
         /// eight lanes per link: 160 lanes give the published 2.56 TB/s
         unsigned links_per_block = 5;
@@ -49,7 +49,6 @@ public:
     static constexpr unsigned ports = configuration_requests::ports, windows = 4;
     static constexpr std::uint64_t window_size = std::uint64_t{1} << 50;
     static constexpr std::uint64_t fabric_size = std::uint64_t{1} << 61;
-    static std::optional<std::string> check(const config& cfg);
 
     template <class T>
     using sockets = sc_core::sc_vector<T>;

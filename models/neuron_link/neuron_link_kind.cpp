@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "models/kind_tables.h"
+#include "models/neuron_link/fabric_address.h"
 #include "models/neuron_link/neuron_link.h"
 #include "platform/framework/netlist/kind_table.h"
 
@@ -11,13 +12,16 @@ kind neuron_link_kind() {
     using c = neuron_link::config;
     return kind_of<neuron_link>(
         "neuron_link", "A chip's interface to other chips: windows, ports, routing table, transit.",
-        {{"host_bit", &c::host_bit, "of an AXI address: host memory, which others do not reach"},
-         {"dies", &c::dies, "with an AXI each; bit 47 selects"},
-         {"latency", &c::latency, "into, out of or through the chip"},
-         {"completion_timeout", &c::completion_timeout, "time limit of a partner's response"},
-         {"hop_limit", &c::hop_limit, "maximum number of forwarding chips"},
-         {"blocks", &c::blocks, "of the chip, that hold its links"},
-         {"links_per_block", &c::links_per_block, "of eight lanes each"}},
+        {{"host_bit", &c::host_bit, within(0, 47),
+          "of an AXI address: host memory, which others do not reach"},
+         {"dies", &c::dies, within(1, 2), "with an AXI each; bit 47 selects"},
+         {"latency", &c::latency, any_time, "into, out of or through the chip"},
+         {"completion_timeout", &c::completion_timeout, any_time,
+          "time limit of a partner's response"},
+         {"hop_limit", &c::hop_limit, within(1, fabric::max_hops),
+          "maximum number of forwarding chips"},
+         {"blocks", &c::blocks, within(1, 64), "of the chip, that hold its links"},
+         {"links_per_block", &c::links_per_block, within(1, 64), "of eight lanes each"}},
         {port::target("window", "PCIE_B0_0 to 3: a neighbour's AXI space")
              .of_size(neuron_link::window_size)
              .times(neuron_link::windows)
@@ -35,8 +39,7 @@ kind neuron_link_kind() {
              .optional(),
          port::irq_out("irq",
                        "a port changed, a partner sent a notice, or a configuration access ended"),
-         port::irq_in("power_lost", "high: links are down, tables cleared")},
-        &neuron_link::check);
+         port::irq_in("power_lost", "high: links are down, tables cleared")});
 }
 
 }  // namespace trn::kind_tables

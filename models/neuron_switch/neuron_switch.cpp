@@ -53,11 +53,7 @@ unsigned neuron_switch::config::lanes() const {
 }
 
 std::optional<std::string> neuron_switch::check(const config& cfg) {
-    if (cfg.planes < 1 || cfg.planes > 256) return "planes must be from 1 to 256";
-    if (cfg.ports > max_ports) return fmt::format("ports must be at most {}", max_ports);
     if (cfg.port_count() > cfg.lanes()) return "there are more ports than lanes";
-    if (cfg.rack > 1) return "rack must be 0 or 1";
-    if (cfg.server > 31) return "server must be at most 31";
     return std::nullopt;
 }
 

@@ -32,14 +32,14 @@ kind neuron_switch_kind() {
     return kind_of<neuron_switch>(
         "neuron_switch", "Forwards accesses to the port that claimed their target chip.",
         {{"part", &c::part, "160 lanes and 20 ports, 320 and 40 (PCIe Gen6), or UALink"},
-         {"planes", &c::planes, "parallel parts behind one set of ports"},
-         {"ports", &c::ports, "0: the part's"},
-         {"latency", &c::latency, "of a crossing; 0: the part's"},
-         {"notice_delay", &c::notice_delay, "in which changes of the table are gathered"},
+         {"planes", &c::planes, within(1, 256), "parallel parts behind one set of ports"},
+         {"ports", &c::ports, within(0, neuron_switch::max_ports), "0: the part's"},
+         {"latency", &c::latency, any_time, "of a crossing; 0: the part's"},
+         {"notice_delay", &c::notice_delay, any_time, "in which changes of the table are gathered"},
          {"tier", &c::tier, "of sled or rack, for firmware to read"},
-         {"rack", &c::rack, "its rack, for firmware to read"},
-         {"server", &c::server, "likewise"},
-         {"serial", &c::serial, unit::address, "likewise"}},
+         {"rack", &c::rack, within(0, 1), "its rack, for firmware to read"},
+         {"server", &c::server, within(0, 31), "likewise"},
+         {"serial", &c::serial, unit::address, any_number, "likewise"}},
         {port::plug("port", "cables to chips")
              .times([](const c& cfg) { return std::uint64_t{cfg.port_count()}; })
              .within_lanes([](const c& cfg) { return std::uint64_t{cfg.lanes()}; })

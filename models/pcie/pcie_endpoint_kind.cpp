@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <bit>
 #include <optional>
 #include <string>
 
@@ -9,33 +8,44 @@
 
 namespace trn::kind_tables {
 
+namespace {
+
+/// Up to half of the bus: a function's BARs have addresses from window_base of the host on.
+constexpr auto bar_size = within(4 * KiB, 32 * TiB).powers_of_two();
+
+}  // namespace
+
 kind pcie_endpoint_kind() {
     using c = pcie_endpoint::config;
     return kind_of<pcie_endpoint>(
         "pcie_endpoint", "The PCI Express function of a chip.",
-        {{"vendor_id", &c::vendor_id, unit::address, "configuration space"},
-         {"device_id", &c::device_id, unit::address, "configuration space"},
-         {"revision", &c::revision, "255 simulator, 240 emulator, else silicon"},
-         {"class_code", &c::class_code, unit::address, "configuration space"},
-         {"subsystem_vendor_id", &c::subsystem_vendor_id, unit::address, "configuration space"},
-         {"subsystem_id", &c::subsystem_id, unit::address, "configuration space"},
-         {"bar0_size", &c::bar0_size, unit::bytes, "of the register BAR; a power of two"},
-         {"register_bar", &c::register_bar, "0, or 2 and then the MSI-X table is in BAR0"},
-         {"bar4_size", &c::bar4_size, unit::bytes, "a power of two, or 0: none"},
-         {"memory_bar", &c::memory_bar,
+        {{"vendor_id", &c::vendor_id, unit::address, bits(16), "configuration space"},
+         {"device_id", &c::device_id, unit::address, bits(16), "configuration space"},
+         {"revision", &c::revision, within(0, 255), "255 simulator, 240 emulator, else silicon"},
+         {"class_code", &c::class_code, unit::address, bits(24), "configuration space"},
+         {"subsystem_vendor_id", &c::subsystem_vendor_id, unit::address, bits(16),
+          "configuration space"},
+         {"subsystem_id", &c::subsystem_id, unit::address, bits(16), "configuration space"},
+         {"bar0_size", &c::bar0_size, unit::bytes, bar_size, "of the register BAR"},
+         {"register_bar", &c::register_bar, one_of(0, 2),
+          "0, or 2 and then the MSI-X table is in BAR0"},
+         {"bar4_size", &c::bar4_size, unit::bytes, bar_size.or_zero(),
+          "of the memory BAR; 0: none"},
+         {"memory_bar", &c::memory_bar, one_of(2, 4),
           "of the memory at port bar4: 4, or 2 and then MSI-X is in 4"},
-         {"link_generation", &c::link_generation, "1 to 6: 2.5 to 64 GT/s"},
-         {"link_width", &c::link_width, "lanes"},
-         {"msix_vectors", &c::msix_vectors, "interrupt messages"},
-         {"serial_number", &c::serial_number, unit::address, "device serial number capability"},
-         {"boot_words", &c::boot_words, unit::address,
+         {"link_generation", &c::link_generation, within(1, 6), "2.5 to 64 GT/s"},
+         {"link_width", &c::link_width, within(1, 16).powers_of_two(), "lanes"},
+         {"msix_vectors", &c::msix_vectors, within(1, 256), "interrupt messages"},
+         {"serial_number", &c::serial_number, unit::address, any_number,
+          "device serial number capability"},
+         {"boot_words", &c::boot_words, unit::address, within(0, PiB).multiples_of(4 * KiB),
           "BAR0 offset of the 4 KiB that a host may read while firmware boots"},
-         {"request_latency", &c::request_latency, "of each host request"},
-         {"completion_timeout", &c::completion_timeout, "of a read without completion"}},
+         {"request_latency", &c::request_latency, any_time, "of each host request"},
+         {"completion_timeout", &c::completion_timeout, any_time, "of a read without completion"}},
         {port::plug("link", "TLPs to and from the host").with_lanes(&c::link_width),
          port::target("dma", "the chip's accesses to host memory, by host address"),
-         port::initiator("bar0", "offsets in the register BAR"),
-         port::initiator("bar4", "offsets in BAR4").optional(),
+         port::initiator("bar0", "offsets in the register BAR").reaching(&c::bar0_size),
+         port::initiator("bar4", "offsets in BAR4").reaching(&c::bar4_size).optional(),
 
          port::irq_in("msix", "a rising line raises the vector of the same number")
              .of_lines(&c::msix_vectors),
@@ -44,15 +54,8 @@ kind pcie_endpoint_kind() {
          port::irq_out("function_reset", "pulses when the host resets the function").optional(),
          port::irq_out("no_power", "high while the function has no power").optional()},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.register_bar != 0 && cfg.register_bar != 2)
-                return "the registers are in BAR0 or in BAR2";
-            if (cfg.memory_bar != 4 && (cfg.memory_bar != 2 || cfg.register_bar == 2))
-                return "the memory is in BAR4, or in BAR2 if the registers are in BAR0";
-            if (std::has_single_bit(cfg.bar0_size) &&
-                (cfg.bar4_size == 0 || std::has_single_bit(cfg.bar4_size)) &&
-                cfg.msix_vectors <= 256)
-                return std::nullopt;
-            return "BAR sizes are powers of two, and there are at most 256 MSI-X vectors";
+            if (cfg.memory_bar != cfg.register_bar) return std::nullopt;
+            return "registers (register_bar) and memory (memory_bar) have BARs of their own";
         });
 }
 

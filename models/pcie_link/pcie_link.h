@@ -45,8 +45,8 @@ public:
     struct config {
         link_protocol protocol = link_protocol::pcie;
         unsigned generation = 6;  ///< highest speed; UALink has only 1
-        unsigned lanes = 8;       ///< per link: a power of two up to 16
-        unsigned links = 1;       ///< number of equal links that share the data, at most 32
+        unsigned lanes = 8;       ///< per link
+        unsigned links = 1;       ///< number of equal links that share the data
         sc_core::sc_time latency{100, sc_core::SC_NS};  ///< per crossing
         unsigned max_payload = 256;                     ///< bytes of data per packet
         unsigned max_read_request = 512;                ///< bytes per read request
@@ -63,6 +63,8 @@ public:
         bool needs_training = true;  ///< the link is down until both devices request training
     };
     static constexpr unsigned max_links = 32;
+    /// Limit of crc_rate: with more errors a link would not stay up.
+    static constexpr double max_errors = 0.1;
     static std::optional<std::string> check(const config& cfg);
 
     plug a{"a", *this, 0}, b{"b", *this, 1};

@@ -23,19 +23,19 @@ kind pcie_switch_kind() {
     return kind_of<pcie_switch>(
         "pcie_switch", "A PCI Express switch: one port up, the others down.",
         {{"size", &c::size, "lanes160: 20 ports of 8 lanes; lanes320: 40"},
-         {"generation", &c::generation, "of every port, 1 to 6: 2.5 to 64 GT/s"},
-         {"up_lanes", &c::up_lanes, "of the upstream port, a multiple of 8"},
-         {"ports", &c::ports, "downstream ports in use, others are strapped off; 0: all"},
-         {"latency", &c::latency, "once through"}},
-        {port::plug("up", "toward the root complex").with_lanes(&c::up_lanes),
+         {"generation", &c::generation, within(1, 6), "of every port: 2.5 to 64 GT/s"},
+         {"up_lanes", &c::up_lanes, within(8, 64).multiples_of(8),
+          "of the upstream port, a multiple of 8"},
+         {"ports", &c::ports, within(0, 39),
+          "downstream ports in use, others are strapped off; 0: all"},
+         {"latency", &c::latency, any_time, "once through"}},
+        {port::plug("up", "toward the root complex").with_lanes(&c::up_lanes).passing_on(),
          port::plug("down", "toward chips, cards and switches")
              .times([](const c& cfg) -> std::uint64_t { return cfg.down_ports(); })
              .with_lanes(c::lanes_per_port)
+             .passing_on()
              .optional()},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.generation < 1 || cfg.generation > 6) return "generations are 1 to 6";
-            if (cfg.up_lanes % 8 != 0 || cfg.up_lanes < 8 || cfg.up_lanes > 64)
-                return "the upstream port has 8 to 64 lanes, a multiple of 8";
             if (cfg.ports > cfg.max_down_ports())
                 return "the upstream port leaves " + std::to_string(cfg.max_down_ports()) +
                        " ports";

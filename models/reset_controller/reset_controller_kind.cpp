@@ -22,25 +22,29 @@ kind reset_controller_kind() {
     using c = reset_controller::config;
     return kind_of<reset_controller>(
         "reset_controller", "Straps, clocks and resets of a chip.",
-        {{"routing_id", &c::routing_id, "strap: board position"},
-         {"serial", &c::serial, "strap: unique per chip"},
-         {"revision_id", &c::revision_id, "strap: PCI revision, 255 simulator"},
-         {"generation", &c::generation,
+        {{"routing_id", &c::routing_id, bits(32), "strap: board position"},
+         {"serial", &c::serial, any_number, "strap: unique per chip"},
+         {"revision_id", &c::revision_id, within(0, 255), "strap: PCI revision, 255 simulator"},
+         {"generation", &c::generation, within(2, 4),
           "strap: 4 is Trainium3, 3 Trainium2, 2 Trainium1 and Inferentia2"},
-         {"server_id", &c::server_id, "strap: id of the machine's first server"},
-         {"rack_id", &c::rack_id, "strap: id of the machine's first rack"},
+         {"server_id", &c::server_id, within(0, reset_controller::max_id),
+          "strap: id of the machine's first server"},
+         {"rack_id", &c::rack_id, within(0, reset_controller::max_id),
+          "strap: id of the machine's first rack"},
          {"topology", &c::topology, "strap: topology of the machine's chips"},
-         {"shape_x", &c::shape_x, "strap: chips of a ring, of a torus' row, of a server"},
-         {"shape_y", &c::shape_y, "strap: rows of a torus, servers of a rack"},
-         {"shape_z", &c::shape_z, "strap: servers of a torus, racks"},
-         {"rack", &c::rack, "strap: rack of the chip"},
-         {"server_in_rack", &c::server_in_rack, "strap: server of the chip in its rack"},
-         {"chip", &c::chip, "strap: number in the server"},
+         {"shape_x", &c::shape_x, within(1, 32),
+          "strap: chips of a ring, of a torus' row, of a server"},
+         {"shape_y", &c::shape_y, within(1, 32), "strap: rows of a torus, servers of a rack"},
+         {"shape_z", &c::shape_z, within(1, 32), "strap: servers of a torus, racks"},
+         {"rack", &c::rack, within(0, 255), "strap: rack of the chip"},
+         {"server_in_rack", &c::server_in_rack, within(0, 255),
+          "strap: server of the chip in its rack"},
+         {"chip", &c::chip, within(0, 255), "strap: number in the server"},
          {"recovery", &c::recovery, "strap: the boot ROM stops before the flash"},
          {"prefer_slot_b", &c::prefer_slot_b, "strap: the boot ROM tries slot B first"},
-         {"pll_lock_time", &c::pll_lock_time, "of the clocks"},
-         {"chip_reset_time", &c::chip_reset_time, "length of the pulse"},
-         {"access_latency", &c::access_latency, "of each register access"}},
+         {"pll_lock_time", &c::pll_lock_time, any_time, "of the clocks"},
+         {"chip_reset_time", &c::chip_reset_time, any_time, "length of the pulse"},
+         {"access_latency", &c::access_latency, any_time, "of each register access"}},
         {port::target("in", "reset_controller.regs.yaml").of_size(0x1000),
          port::irq_in("watchdog_bite", "resets the chip"),
          port::irq_in("thermal_trip", "resets the chip"),
@@ -66,7 +70,7 @@ kind reset_controller_kind() {
                 cfg.rack_id + racks - 1 > reset_controller::max_id)
                 return "ids of servers and racks (server_id, rack_id) have 15 bits, 0 to 32767";
             if (!joined) return std::nullopt;
-            if (chips < 1 || chips > 16 || servers < 1 || servers > 32 || racks < 1 || racks > 2)
+            if (chips > 16 || servers > 32 || racks > 2)
                 return "the fabric address has room for 16 chips, 32 servers and 2 racks";
             if (cfg.chip < chips && cfg.server_in_rack < servers && cfg.rack < racks)
                 return std::nullopt;

@@ -16,7 +16,8 @@ namespace trn {
 
 template <>
 struct kind_detail::field_type<riscv::isa> {
-    static std::optional<config::refusal> read(std::string_view text, unit, riscv::isa& field) {
+    static std::optional<config::refusal> read(std::string_view text, const parameter&,
+                                               riscv::isa& field) {
         try {
             field = riscv::isa::parse(text);
             return std::nullopt;
@@ -36,11 +37,12 @@ kind riscv_hart_kind() {
     using c = riscv_hart::config;
     auto made = kind_of<riscv_hart>(
         "riscv_hart", "A RISC-V hart: RV64IMAC with M, S and U modes.",
-        {{"hart_id", &c::hart_id, "mhartid"},
-         {"clock", &c::clock, "time per instruction"},
-         {"reset_vector", &c::reset_vector, unit::address, "first pc"},
+        {{"hart_id", &c::hart_id, any_number, "mhartid"},
+         {"clock", &c::clock, hart_clock, "time per instruction"},
+         {"reset_vector", &c::reset_vector, unit::address, any_number.multiples_of(4), "first pc"},
          {"isa", &c::isa, "such as rv64imac_zba_zbb_zbs"},
-         {"quantum_instructions", &c::quantum_instructions, "instructions per activation"}},
+         {"quantum_instructions", &c::quantum_instructions, within(1, 1'000'000),
+          "instructions per activation"}},
         {port::initiator("bus", "physical memory"),
          port::irq_in("irq", "0..2 machine software, timer, external; 3..5 supervisor")
              .of_lines(riscv_hart::line_count),

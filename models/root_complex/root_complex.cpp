@@ -10,6 +10,7 @@
 
 #include "models/pcie/config_request.h"
 #include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/netlist/model_refusal.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
@@ -107,14 +108,17 @@ void root_complex::enumerate() {
     std::uint64_t narrow = narrow_base, wide = cfg_.window_base;
     for (const auto& root : tree_) assign(*root, narrow, wide);
     if (narrow > narrow_end || wide > host_window)
-        throw std::runtime_error(fmt::format(
-            "{}: the BARs of {} functions do not fit the server's bus", name(), functions_.size()));
+        throw model_refusal(
+            *this,
+            fmt::format("the BARs of {} functions do not fit the server's bus, from {:#x} to "
+                        "{:#x} (window_base, bar0_size, bar4_size)",
+                        functions_.size(), cfg_.window_base, host_window));
     for (const auto& root : tree_) program(*root);
     started_ = true;
 }
 
 std::uint8_t root_complex::next_bus() {
-    if (next_bus_ > 0xff) throw std::runtime_error(fmt::format("{}: more than 255 buses", name()));
+    if (next_bus_ > 0xff) throw model_refusal(*this, "more than 255 buses");
     return static_cast<std::uint8_t>(next_bus_++);
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <optional>
-#include <string>
 
 #include "models/kind_tables.h"
 #include "models/root_complex/root_complex.h"
@@ -22,27 +20,24 @@ kind root_complex_kind() {
     return kind_of<root_complex>(
         "root_complex", "The host of one server: memory, root ports and enumeration.",
         {{"processor", &c::processor, "graviton or xeon"},
-         {"cores", &c::cores, "maximum number of processors of a guest"},
-         {"memory", &c::memory, unit::bytes, "of the server; costs host memory when touched"},
-         {"ports", &c::ports, "root ports: links to chips, cards and switches"},
-         {"link_generation", &c::link_generation, "of each link, 1 to 6: 2.5 to 64 GT/s"},
-         {"link_width", &c::link_width, "lanes of each link"},
-         {"window_base", &c::window_base, unit::address, "bus address of the first BAR"},
+         {"cores", &c::cores, within(1, 4096), "maximum number of processors of a guest"},
+         {"memory", &c::memory, unit::bytes, within(MiB, 64 * TiB),
+          "of the server; costs host memory when touched"},
+         {"ports", &c::ports, within(1, root_complex::max_ports),
+          "root ports: links to chips, cards and switches"},
+         {"link_generation", &c::link_generation, within(1, 6), "of each link: 2.5 to 64 GT/s"},
+         {"link_width", &c::link_width, within(1, 16).powers_of_two(), "lanes of each link"},
+         {"window_base", &c::window_base, unit::address, within(4 * GiB, PiB).multiples_of(MiB),
+          "bus address of the first BAR"},
          {"peer_to_peer", &c::peer_to_peer, "requests from one function to another pass"},
-         {"memory_latency", &c::memory_latency, "of a read of host memory"},
-         {"peer_latency", &c::peer_latency, "of a request from one port to another"},
-         {"completion_timeout", &c::completion_timeout, "of a request without completion"}},
+         {"memory_latency", &c::memory_latency, any_time, "of a read of host memory"},
+         {"peer_latency", &c::peer_latency, any_time, "of a request from one port to another"},
+         {"completion_timeout", &c::completion_timeout, any_time,
+          "of a request without completion"}},
         {port::plug("port", "a link to a chip, a card or a switch")
              .times(&c::ports)
              .with_lanes(&c::link_width)
-             .optional()},
-        [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.ports == 0 || cfg.ports > root_complex::max_ports)
-                return "a root complex has 1 to 32 ports";
-            if (cfg.link_generation < 1 || cfg.link_generation > 6) return "generations are 1 to 6";
-            if (cfg.memory == 0) return "a server has memory";
-            return std::nullopt;
-        });
+             .optional()});
 }
 
 }  // namespace trn::kind_tables

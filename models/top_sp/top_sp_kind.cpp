@@ -13,11 +13,12 @@ kind top_sp_kind() {
     using c = top_sp::config;
     auto made = kind_of<top_sp>(
         "top_sp", "A collective core (CC-Core): hart, memory, events, semaphores and registers.",
-        {{"number", &c::number, "of the address map; mhartid"},
-         {"clock", &c::clock, "time per instruction"},
-         {"access_latency", &c::access_latency, "of each access to the aperture"},
-         {"register_latency", &c::register_latency, "of each register access"},
-         {"notifications_offset", &c::notifications_offset, unit::address, "in its registers"}},
+        {{"number", &c::number, within(0, 255), "of the address map; mhartid"},
+         {"clock", &c::clock, hart_clock, "time per instruction"},
+         {"access_latency", &c::access_latency, any_time, "of each access to the aperture"},
+         {"register_latency", &c::register_latency, any_time, "of each register access"},
+         {"notifications_offset", &c::notifications_offset, unit::address,
+          within(0, top_sp::registers_size), "in its registers"}},
         {port::target("aperture", "events, semaphores, memory").of_size(top_sp::aperture_size),
          port::target("registers", "its notification queues").of_size(top_sp::registers_size),
          port::initiator("memory", "the hart, and entries of its notification queues"),

@@ -12,9 +12,11 @@ kind table(const char* name, const char* doc) {
     using c = uart::config;
     return kind_of<Model>(
         name, doc,
-        {{"clock_hz", &c::clock_hz, unit::hertz, "divided by 16 x divisor is the baud rate"},
-         {"access_latency", &c::access_latency, "of each register access"},
-         {"type_ahead", &c::type_ahead, unit::bytes, "typed characters that wait for the guest"}},
+        {{"clock_hz", &c::clock_hz, unit::hertz, any_frequency,
+          "divided by 16 x divisor is the baud rate"},
+         {"access_latency", &c::access_latency, any_time, "of each register access"},
+         {"type_ahead", &c::type_ahead, unit::bytes, within(1, MiB),
+          "typed characters that wait for the guest"}},
         {port::target("in", "uart.regs.yaml").of_size(0x1000),
          port::irq_in("reset", "clears all state"), port::irq_out("irq", "as IIR says")});
 }

@@ -13,28 +13,38 @@ kind udma_kind() {
     return kind_of<udma>(
         "udma",
         "A group of DMA engines with 16 queues each: a SENG's, or a die's for host transfers.",
-        {{"engines", &c::engines, "in this group"},
-         {"first_engine", &c::first_engine, "number of engine 0 in the chip"},
+        {{"engines", &c::engines, within(1, 4096), "in this group"},
+         {"first_engine", &c::first_engine, within(0, 65535), "number of engine 0 in the chip"},
          {"host_transfer", &c::host_transfer, "the rings are the driver's own, not a core's"},
-         {"stride", &c::stride, unit::bytes, "registers of one engine to those of the next"},
-         {"misc_stride", &c::misc_stride, unit::bytes, "one engine's SDMA block to the next's"},
-         {"reset_lines", &c::reset_lines, "each holds an equal part of the engines in reset"},
-         {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of one engine"},
-         {"throttled_permille", &c::throttled_permille, "of the rate, while throttled"},
-         {"start_latency", &c::start_latency, "doorbell to first descriptor fetch"},
-         {"descriptor_overhead", &c::descriptor_overhead, "between descriptors"},
-         {"register_latency", &c::register_latency, "of each register access"},
-         {"stream_timeout", &c::stream_timeout, "for a begun packet without destination"},
-         {"functional_step", &c::functional_step, "per descriptor with --timing functional"},
-         {"outstanding", &c::outstanding, "transfers in flight per engine"},
-         {"outstanding_bytes", &c::outstanding_bytes, unit::bytes, "limit of bytes in flight"},
-         {"compute_permille", &c::compute_permille, "of the rate, for casts and reductions"},
-         {"transpose_permille", &c::transpose_permille, "of the rate, for transposes"},
+         {"stride", &c::stride, unit::bytes, within(udma::engine_size, GiB).multiples_of(4),
+          "registers of one engine to those of the next"},
+         {"misc_stride", &c::misc_stride, unit::bytes, within(udma::misc_size, GiB).multiples_of(4),
+          "one engine's SDMA block to the next's"},
+         {"reset_lines", &c::reset_lines, within(1, 4096),
+          "each holds an equal part of the engines in reset"},
+         {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, any_rate,
+          "of one engine"},
+         {"throttled_permille", &c::throttled_permille, within(1, 1000),
+          "of the rate, while throttled"},
+         {"start_latency", &c::start_latency, any_time, "doorbell to first descriptor fetch"},
+         {"descriptor_overhead", &c::descriptor_overhead, any_time, "between descriptors"},
+         {"register_latency", &c::register_latency, any_time, "of each register access"},
+         {"stream_timeout", &c::stream_timeout, any_time, "for a begun packet without destination"},
+         {"functional_step", &c::functional_step, positive_time,
+          "per descriptor with --timing functional"},
+         {"outstanding", &c::outstanding, within(1, 4096), "transfers in flight per engine"},
+         {"outstanding_bytes", &c::outstanding_bytes, unit::bytes, within(1, GiB),
+          "limit of bytes in flight"},
+         {"compute_permille", &c::compute_permille, within(1, 1000),
+          "of the rate, for casts and reductions"},
+         {"transpose_permille", &c::transpose_permille, within(1, 1000),
+          "of the rate, for transposes"},
          {"near_memory_accumulate", &c::near_memory_accumulate,
           "accumulation takes as long as a copy"},
          {"fp8_e4m3fn", &c::fp8_e4m3fn, "the engines support this format"},
          {"descriptor_generator", &c::descriptor_generator, "in slots with an SDMA block"},
-         {"generation_latency", &c::generation_latency, "of a descriptor generator's command"}},
+         {"generation_latency", &c::generation_latency, any_time,
+          "of a descriptor generator's command"}},
         {port::target("registers",
                       "a slot per engine, with its SDMA block if the slot is large enough")
              .of_size([](const c& cfg) { return cfg.engines * cfg.stride; }),
@@ -47,12 +57,8 @@ kind udma_kind() {
              .of_lines(&c::reset_lines),
          port::irq_out("aborted", "some queue is stopped by an error")},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.stride >= udma::engine_size && cfg.misc_stride >= udma::misc_size &&
-                cfg.reset_lines >= 1 && cfg.reset_lines <= cfg.engines &&
-                cfg.compute_permille >= 1 && cfg.transpose_permille >= 1)
-                return std::nullopt;
-            return "a slot has at least 256 KiB, an SDMA block 8 KiB, a reset line one engine, a "
-                   "rate of computing 1 permille";
+            if (cfg.reset_lines <= cfg.engines) return std::nullopt;
+            return "each reset line (reset_lines) resets at least one engine";
         });
 }
 

@@ -117,7 +117,11 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     trace::set_processes(chips_of(system_->board()));
     methods_ = std::make_unique<control>(
         loop_, identity{project_version(), system_->board().name, digest_});
-    loop_.elaborate();
+    try {
+        loop_.elaborate();
+    } catch (const model_refusal& why) {
+        system_->refuse(why);
+    }
     add_harts(*methods_);
     add_engines(*methods_);
     add_methods();

@@ -43,8 +43,11 @@ std::string hex(std::uint64_t address) {
 // --- Kinds
 
 std::vector<std::string> notes(const parameter& p, const kind& k) {
-    if (p.required) return {p.type, "required"};
-    return {p.type, "default " + p.show(k.defaults())};
+    std::vector<std::string> list{p.type};
+    if (auto limits = to_string(p.bounds, p.dimension); !limits.empty())
+        list.push_back(std::move(limits));
+    list.push_back(p.required ? "required" : "default " + p.show(k.defaults()));
+    return list;
 }
 
 std::vector<std::string> notes(const port& p, const kind& k) {
@@ -79,6 +82,8 @@ ordered_json kind_json(const kind& k) {
     for (const auto& p : k.parameters) {
         ordered_json one{
             {"name", p.name}, {"type", p.type}, {"doc", p.doc}, {"required", p.required}};
+        if (const auto limits = to_string(p.bounds, p.dimension); !limits.empty())
+            one["limits"] = limits;
         if (!p.required) one["default"] = p.show(k.defaults());
         out["parameters"].push_back(one);
     }
@@ -146,6 +151,8 @@ std::string map_text(const plan& board, const std::vector<map_row>& rows) {
                            w.base + (w.size - 1), to_string(bytes{w.size}), row_target(board, row),
                            places.back());
     }
+    if (rows.size() == address_maps::max_rows)
+        out += fmt::format("  ... only the first {} ranges\n", rows.size());
     return out;
 }
 

@@ -75,6 +75,7 @@ constexpr std::array rows{
     mistake_row{mistake::too_many_lanes, "links with more lanes than the device has for them"},
     mistake_row{mistake::lane_mismatch, "two ends of a wire with different numbers of lanes"},
     mistake_row{mistake::no_block_has_room, "a link that fits in no block of the chip"},
+    mistake_row{mistake::endless_access, "accesses that pass too many routers, or some again"},
 };
 
 /// The part of the source line that is shown, made printable, and the caret's offset in it.

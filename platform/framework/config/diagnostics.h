@@ -71,6 +71,7 @@ enum class mistake : unsigned {
     too_many_lanes = 57,
     lane_mismatch = 58,
     no_block_has_room = 59,
+    endless_access = 60,
 };
 
 struct mistake_row {

@@ -8,8 +8,6 @@ namespace trn {
 
 namespace {
 
-constexpr std::size_t max_rows = 100'000;
-
 bool decodes(const plan::module& m) {
     return m.built_as != nullptr && std::any_of(m.built_as->ports.begin(), m.built_as->ports.end(),
                                                 [](const port& p) { return p.ranged; });
@@ -27,7 +25,7 @@ public:
                    const std::vector<config::node>& through) {
         inside_.push_back(router);
         for (const auto& row : maps_.own(router)) {
-            if (rows.size() >= max_rows) break;
+            if (rows.size() >= address_maps::max_rows) break;
             const auto& w = row.window;
             const auto first = std::max(w.base, seen.target_base);
             const auto last = std::min(w.base + (w.size - 1), seen.target_base + (seen.size - 1));
@@ -59,7 +57,7 @@ private:
         for (int hops = 0; hops < 16; ++hops) {
             const auto& type = *board_.modules[target.module].built_as;
             const auto& name = type.ports[target.port].leads_to;
-            if (name.empty()) break;
+            if (name.empty() || type.ports[target.port].shift) break;
             const auto next = maps_.leads_to_.find({target.module, *type.find_port(name)});
             if (next == maps_.leads_to_.end()) break;
             target = next->second;

@@ -21,6 +21,8 @@ struct map_row {
 /// The address maps of a plan's routers. The plan must outlive this object.
 class address_maps {
 public:
+    static constexpr std::size_t max_rows = 100'000;  ///< of a flattened map; others are left out
+
     explicit address_maps(const plan& board);
 
     /// Indices of the modules that decode addresses.

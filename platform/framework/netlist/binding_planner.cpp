@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "platform/framework/netlist/binding_checks.h"
+#include "platform/framework/netlist/forwarding_checks.h"
 
 namespace trn {
 
@@ -214,6 +215,11 @@ void binding_planner::show(const scope& here, const std::string& name, const pla
 
 void binding_planner::check_whole() {
     check_overlaps(all_);
+    if (all_.result.problems->empty()) {
+        check_forwarding(all_);
+        check_plugs(all_);
+        check_reach(all_);
+    }
     check_lanes(all_);
     if (!all_.full) unbound_.report();  // otherwise lines not read may bind the reported ends
 }

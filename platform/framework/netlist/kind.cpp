@@ -24,7 +24,7 @@ port make_port(std::string name, port_role role, std::string doc) {
 void parameter::assign(std::any& config, std::span<const std::string> texts,
                        const on_refusal& refuse) const {
     auto* const field = static_cast<const char*>(object(config)) + offset;
-    converts->assign(const_cast<char*>(field), dimension, texts, refuse);
+    converts->assign(const_cast<char*>(field), *this, texts, refuse);
 }
 
 std::string parameter::show(const std::any& config) const {
@@ -79,6 +79,10 @@ port port::with_ranges() && {
     ranged = true;
     return std::move(*this);
 }
+port port::passing_on() && {
+    passes_on = true;
+    return std::move(*this);
+}
 port port::leading_to(std::string initiator) && {
     leads_to = std::move(initiator);
     return std::move(*this);
@@ -98,6 +102,18 @@ port port::times(std::uint64_t elements) && {
 port port::with_lanes(std::uint64_t number) && {
     lanes = always(number);
     return std::move(*this);
+}
+
+void kind::find_ways() {
+    for (std::size_t out = 0; out < ports.size(); ++out) {
+        if (ports[out].role != port_role::initiator) continue;
+        for (std::size_t in = 0; in < ports.size(); ++in) {
+            if (ports[in].role != port_role::target) continue;
+            if (ports[out].ranged) ports[in].is_decoded = true;
+            if (ports[out].ranged || ports[in].leads_to == ports[out].name)
+                ports[out].forwards_from = in;
+        }
+    }
 }
 
 const parameter* kind::find_parameter(std::string_view wanted) const {

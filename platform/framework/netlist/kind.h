@@ -15,18 +15,9 @@
 #include <vector>
 
 #include "platform/framework/config/units.h"
+#include "platform/framework/netlist/limits.h"
 
 namespace trn {
-
-/// Unit of an integer. sc_time, bool, strings and enumerations need none.
-enum class unit : std::uint8_t {
-    none,
-    address,  ///< a plain number, shown in hexadecimal
-    bytes,
-    bytes_per_second,
-    transfers_per_second,
-    hertz
-};
 
 /// One parameter of a kind: a field of its `config`, with conversion from YAML and to text with its
 /// unit. Tables are written with platform/framework/netlist/kind_table.h.
@@ -37,7 +28,7 @@ struct parameter {
     /// Conversions of a type of fields. Parameters refer to these instead of having code of their
     /// own.
     struct conversion {
-        void (*assign)(void* field, unit dimension, std::span<const std::string> texts,
+        void (*assign)(void* field, const parameter& as, std::span<const std::string> texts,
                        const on_refusal&);
         std::string (*show)(const void* field, unit dimension);
         bool list;  ///< accepts any number of texts; otherwise exactly one
@@ -48,6 +39,7 @@ struct parameter {
     std::string doc;
     bool required = false;
     unit dimension = unit::none;
+    any_limits bounds;  ///< of a number, and of each number of a list
     const conversion* converts = nullptr;
     const void* (*object)(const std::any& config) = nullptr;  ///< the configuration inside
     std::ptrdiff_t offset = 0;                                ///< of the field
@@ -73,6 +65,7 @@ struct port {
     std::string doc;
     bool many = false;            ///< may be bound more than once
     bool may_be_unbound = false;  ///< may be unbound
+    bool is_decoded = false;      ///< target: of a router (kind_of() sets it)
     bool ranged = false;          ///< each binding needs an address range: a router's initiator
     from_config size = {};        ///< target: bytes it decodes from 0; none = any address
     from_config lines = {};       ///< irq_in: number of lines; none = 1
@@ -81,11 +74,18 @@ struct port {
     from_config links = {};     ///< plug: number of equal links formed by its lanes; none = 1
     from_config room = {};      ///< plug: total lanes of all elements; none = unlimited
     from_config block = {};     ///< plug: lanes per block of `room`; none = one block
-    std::string leads_to = {};  ///< target: initiator that forwards accesses unchanged
+    from_config reach = {};     ///< initiator: bytes from 0 that it can access; none = all
+    bool passes_on = false;     ///< plug: accesses leave through the module's other plugs
+    std::string leads_to = {};  ///< target: initiator that forwards accesses
+    from_config shift = {};     ///< target with leads_to: added to their addresses; none = 0
+    /// initiator: index of the target whose accesses it forwards (kind_of() sets it)
+    std::optional<std::size_t> forwards_from = {};
     std::string interface = {};  ///< uses, provides: name of the interface
     /// uses: passes the provider to the user; false if a class does not match the table.
     std::function<bool(sc_core::sc_module& user, sc_core::sc_module& provider)> join = {};
 
+    /// Whether the kind forwards accesses to this target.
+    bool forwards() const { return is_decoded || !leads_to.empty(); }
     static port initiator(std::string name, std::string doc);
     static port target(std::string name, std::string doc);
     static port irq_out(std::string name, std::string doc);
@@ -102,7 +102,13 @@ struct port {
     port optional() &&;
     port unlimited() &&;
     port with_ranges() &&;
+    port passing_on() &&;
     port leading_to(std::string initiator) &&;
+    /// Like leading_to(); `from`, a member pointer, is added to addresses.
+    template <class F>
+    port leading_to(std::string initiator, F from) &&;
+    template <class F>
+    port reaching(F from) &&;
     port of_size(std::uint64_t bytes) &&;
     port of_lines(std::uint64_t lines) &&;
     port times(std::uint64_t elements) &&;
@@ -137,6 +143,8 @@ struct kind {
     std::function<std::unique_ptr<sc_core::sc_module>(const char* name, const std::any& config)>
         make;
 
+    /// Sets port::is_decoded and port::forwards_from.
+    void find_ways();
     const parameter* find_parameter(std::string_view wanted) const;
     /// Index in `ports`, or nullopt.
     std::optional<std::size_t> find_port(std::string_view wanted) const;

@@ -4,20 +4,23 @@
 /// How tables of kinds are written; only models/*/*_kind.cpp include this.
 ///
 ///     kind_of<memory>("memory", "RAM or ROM, wholly open to DMI.",
-///                     {{"size", &memory::config::size, unit::bytes, required, "capacity"},
-///                      {"access_latency", &memory::config::access_latency, "per transaction"}},
+///                     {{"size", &memory::config::size, unit::bytes, within(1, PiB), required,
+///                       "capacity"},
+///                      {"access_latency", &memory::config::access_latency, any_time,
+///                       "per transaction"}},
 ///                     {port::target("in", "the bytes").of_size(&memory::config::size)})
 ///
-/// A parameter has the name of its field; its default is the field's initial value in `config`.
+/// A parameter has the name of its field; its default is the field's initial value in `config`. A
+/// number has limits, which are checked where a board gives it; a test checks the defaults.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cassert>
 #include <concepts>
 #include <functional>
 #include <initializer_list>
-#include <limits>
 #include <memory>
 #include <type_traits>
 #include <typeinfo>
@@ -28,6 +31,10 @@
 #include "platform/framework/netlist/kind.h"
 
 namespace trn {
+
+namespace kind_tables {
+using namespace kind_limits;
+}
 
 struct required_t {};
 inline constexpr required_t required{};
@@ -41,89 +48,99 @@ auto in(Inner C::*outer, T Inner::*inner) {
 namespace kind_detail {
 
 template <class T>
-inline constexpr bool always_false = false;
+inline constexpr bool is_list = false;
+template <class T>
+inline constexpr bool is_list<std::vector<T>> = true;
+
+/// The type of a field, or of the items of a list.
+template <class T>
+struct item {
+    using type = T;
+};
+template <class T>
+struct item<std::vector<T>> {
+    using type = T;
+};
+
+/// Limits that a parameter must have; numbers need some, others have none.
+template <class T>
+struct limits_of {
+    using type = void;
+};
+template <std::unsigned_integral T>
+struct limits_of<T> {
+    using type = number_limits;
+};
+template <>
+struct limits_of<bool> {
+    using type = void;
+};
+template <>
+struct limits_of<double> {
+    using type = real_limits;
+};
+template <>
+struct limits_of<sc_core::sc_time> {
+    using type = time_limits;
+};
+
+/// Of field F of configuration C.
+template <class F, class C>
+using field_of = std::remove_cvref_t<std::invoke_result_t<F, C&>>;
+template <class F, class C>
+using limits_for = typename limits_of<typename item<field_of<F, C>>::type>::type;
+template <class F, class C>
+concept number_field = std::invocable<F, C&> && !std::is_void_v<limits_for<F, C>>;
+template <class F, class C>
+concept integer_field = number_field<F, C> && std::same_as<limits_for<F, C>, number_limits>;
+template <class F, class C>
+concept other_field = std::invocable<F, C&> && std::is_void_v<limits_for<F, C>>;
 
 template <class T>
 std::optional<config::refusal> take(const config::parsed<T>& value, auto&& store) {
     if (const auto* why = std::get_if<config::refusal>(&value)) return *why;
-    store(std::get<T>(value));
-    return std::nullopt;
+    return store(std::get<T>(value));
 }
 
-inline config::refusal outside(std::string_view text, std::string_view bounds) {
-    return {mistake::out_of_range, fmt::format("{} is not within {}", text, bounds), ""};
+/// Why `value`, written as `text`, is not valid for the parameter.
+template <class Limits, class T>
+std::optional<config::refusal> check(const parameter& as, std::string_view text, T value) {
+    if (std::get<Limits>(as.bounds).contain(value)) return std::nullopt;
+    return config::refusal{
+        mistake::out_of_range,
+        fmt::format("{} is {}; here it is {}", as.name, to_string(as.bounds, as.dimension), text),
+        ""};
 }
 
-template <std::integral T>
-std::optional<config::refusal> store_checked(std::string_view text, std::uint64_t value, T& field) {
-    if (value > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
-        return outside(text, fmt::format("0 to {}", std::numeric_limits<T>::max()));
-    field = static_cast<T>(value);
-    return std::nullopt;
-}
-
-template <std::integral T>
-std::optional<config::refusal> read_integer(std::string_view text, unit dimension, T& field) {
-    std::optional<config::refusal> refused;
-    const auto store = [&](std::uint64_t value) { refused = store_checked(text, value, field); };
-    const auto with = [&](const auto& parsed, auto member) {
-        return take(parsed, [&](const auto& value) { store(value.*member); });
+template <std::unsigned_integral T>
+std::optional<config::refusal> read_integer(std::string_view text, const parameter& as, T& field) {
+    const auto store = [&](std::uint64_t value) {
+        field = static_cast<T>(value);  // fits: the limits of a row do
+        return check<number_limits>(as, text, value);
     };
-    std::optional<config::refusal> unread;
-    switch (dimension) {
+    const auto with = [&](const auto& parsed, auto member) {
+        return take(parsed, [&](const auto& value) { return store(value.*member); });
+    };
+    switch (as.dimension) {
     case unit::bytes:
-        unread = with(config::parse_bytes(text), &bytes::value);
-        break;
+        return with(config::parse_bytes(text), &bytes::value);
     case unit::bytes_per_second:
-        unread = with(config::parse_data_rate(text), &data_rate::bytes_per_second);
-        break;
+        return with(config::parse_data_rate(text), &data_rate::bytes_per_second);
     case unit::transfers_per_second:
-        unread = with(config::parse_lane_rate(text), &lane_rate::transfers_per_second);
-        break;
+        return with(config::parse_lane_rate(text), &lane_rate::transfers_per_second);
     case unit::hertz:
-        unread = with(config::parse_frequency(text), &hertz::value);
-        break;
+        return with(config::parse_frequency(text), &hertz::value);
     case unit::none:
     case unit::address:
-        if constexpr (std::is_signed_v<T>) {
-            unread = take(config::parse_signed(text), [&](std::int64_t value) {
-                if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
-                    refused = outside(text, fmt::format("{} to {}", std::numeric_limits<T>::min(),
-                                                        std::numeric_limits<T>::max()));
-                else
-                    field = static_cast<T>(value);
-            });
-        } else {
-            unread = take(config::parse_unsigned(text), store);
-        }
+    case unit::time:
         break;
     }
-    return unread ? unread : refused;
-}
-
-template <std::integral T>
-std::string show_integer(T value, unit dimension) {
-    const auto number = static_cast<std::uint64_t>(value);
-    switch (dimension) {
-    case unit::bytes:
-        return to_string(bytes{number});
-    case unit::bytes_per_second:
-        return to_string(data_rate{number});
-    case unit::transfers_per_second:
-        return to_string(lane_rate{number});
-    case unit::hertz:
-        return to_string(hertz{number});
-    case unit::address:
-        return fmt::format("0x{:x}", number);
-    case unit::none:
-        break;
-    }
-    return fmt::format("{}", value);
+    return take(config::parse_unsigned(text), store);
 }
 
 inline std::string_view type_of(unit dimension) {
-    constexpr std::array<std::string_view, 6> names{"number",    "address",   "size",
-                                                    "data rate", "lane rate", "frequency"};
+    constexpr std::array<std::string_view, 7> names{"number",    "address",   "size", "data rate",
+                                                    "lane rate", "frequency", "time"};
     return names[static_cast<std::size_t>(dimension)];
 }
 
@@ -131,14 +148,15 @@ inline sc_core::sc_time to_sc_time(picoseconds value) {
     return sc_core::sc_time(1, sc_core::SC_PS) * static_cast<double>(value.value);
 }
 
-inline picoseconds to_picoseconds(const sc_core::sc_time& time) {
-    return {static_cast<std::uint64_t>(time / sc_core::sc_time(1, sc_core::SC_PS))};
+inline std::uint64_t to_picoseconds(const sc_core::sc_time& time) {
+    return static_cast<std::uint64_t>(time / sc_core::sc_time(1, sc_core::SC_PS));
 }
 
 /// Conversions of one type of field, and its name.
 template <class T>
 struct field_type {
-    static std::optional<config::refusal> read(std::string_view text, unit dimension, T& field) {
+    static std::optional<config::refusal> read(std::string_view text, const parameter& as,
+                                               T& field) {
         if constexpr (std::same_as<T, bool>) {
             if (text == "true" || text == "false") {
                 field = text == "true";
@@ -150,10 +168,15 @@ struct field_type {
             field = text;
             return std::nullopt;
         } else if constexpr (std::same_as<T, double>) {
-            return take(config::parse_real(text), [&](double value) { field = value; });
+            return take(config::parse_real(text), [&](double value) {
+                field = value;
+                return check<real_limits>(as, text, value);
+            });
         } else if constexpr (std::same_as<T, sc_core::sc_time>) {
-            return take(config::parse_time(text),
-                        [&](picoseconds value) { field = to_sc_time(value); });
+            return take(config::parse_time(text), [&](picoseconds value) {
+                field = to_sc_time(value);
+                return check<number_limits>(as, text, value.value);
+            });
         } else if constexpr (std::is_enum_v<T>) {
             std::vector<std::string_view> names;
             for (const auto& choice : config::choices<T>::list) {
@@ -166,8 +189,8 @@ struct field_type {
                                    fmt::format("'{}' is not a valid choice", text),
                                    suggest(text, names)};
         } else {
-            static_assert(std::integral<T>, "a type that cannot be a parameter");
-            return read_integer(text, dimension, field);
+            static_assert(std::unsigned_integral<T>, "a type that cannot be a parameter");
+            return read_integer(text, as, field);
         }
     }
 
@@ -179,13 +202,13 @@ struct field_type {
         } else if constexpr (std::same_as<T, double>) {
             return fmt::format("{}", field);
         } else if constexpr (std::same_as<T, sc_core::sc_time>) {
-            return to_string(to_picoseconds(field));
+            return show_number(to_picoseconds(field), dimension);
         } else if constexpr (std::is_enum_v<T>) {
             for (const auto& choice : config::choices<T>::list)
                 if (choice.value == field) return std::string(choice.name);
             return "?";
         } else {
-            return show_integer(field, dimension);
+            return show_number(field, dimension);
         }
     }
 
@@ -193,7 +216,6 @@ struct field_type {
         if constexpr (std::same_as<T, bool>) return "true or false";
         if constexpr (std::same_as<T, std::string>) return "text";
         if constexpr (std::same_as<T, double>) return "real number";
-        if constexpr (std::same_as<T, sc_core::sc_time>) return "time";
         if constexpr (std::is_enum_v<T>) {
             std::vector<std::string_view> names;
             for (const auto& choice : config::choices<T>::list) names.push_back(choice.name);
@@ -205,12 +227,12 @@ struct field_type {
 
 template <class T>
 struct field_type<std::vector<T>> {
-    static void assign(std::vector<T>& list, unit dimension, std::span<const std::string> texts,
-                       const parameter::on_refusal& refuse) {
+    static void assign(std::vector<T>& list, const parameter& as,
+                       std::span<const std::string> texts, const parameter::on_refusal& refuse) {
         list.assign(texts.size(), T{});
         for (std::size_t i = 0; i < texts.size(); ++i) {
             T read{};
-            if (const auto why = field_type<T>::read(texts[i], dimension, read)) refuse(i, *why);
+            if (const auto why = field_type<T>::read(texts[i], as, read)) refuse(i, *why);
             list[i] = read;
         }
     }
@@ -227,17 +249,12 @@ struct field_type<std::vector<T>> {
 };
 
 template <class T>
-inline constexpr bool is_list = false;
-template <class T>
-inline constexpr bool is_list<std::vector<T>> = true;
-
-template <class T>
-void assign(void* field, unit dimension, std::span<const std::string> texts,
+void assign(void* field, const parameter& as, std::span<const std::string> texts,
             const parameter::on_refusal& refuse) {
     auto& target = *static_cast<T*>(field);
     if constexpr (is_list<T>)
-        field_type<T>::assign(target, dimension, texts, refuse);
-    else if (const auto why = field_type<T>::read(texts[0], dimension, target))
+        field_type<T>::assign(target, as, texts, refuse);
+    else if (const auto why = field_type<T>::read(texts[0], as, target))
         refuse(0, *why);
 }
 
@@ -250,36 +267,56 @@ template <class T>
 inline constexpr parameter::conversion conversion_of{&assign<T>, &show<T>, is_list<T>};
 
 /// A row of a kind's table: a parameter in configuration type C. The field is a member pointer or
-/// in(...).
+/// in(...). A number does not compile without its limits.
 template <class C>
 struct row {
-    template <std::invocable<C&> F>
-    row(const char* name, F field, const char* doc) : row(name, field, unit::none, false, doc) {}
-    template <std::invocable<C&> F>
+    template <other_field<C> F>
+    row(const char* name, F field, const char* doc)
+        : row(name, field, unit::none, any_limits{}, false, doc) {}
+    template <other_field<C> F>
     row(const char* name, F field, required_t, const char* doc)
-        : row(name, field, unit::none, true, doc) {}
-    template <std::invocable<C&> F>
-    row(const char* name, F field, unit dimension, const char* doc)
-        : row(name, field, dimension, false, doc) {}
-    template <std::invocable<C&> F>
-    row(const char* name, F field, unit dimension, required_t, const char* doc)
-        : row(name, field, dimension, true, doc) {}
+        : row(name, field, unit::none, any_limits{}, true, doc) {}
+    template <number_field<C> F>
+    row(const char* name, F field, limits_for<F, C> bounds, const char* doc)
+        : row(name, field, own_unit(bounds), erase_type(bounds), false, doc) {}
+    template <integer_field<C> F>
+    row(const char* name, F field, unit dimension, number_limits bounds, const char* doc)
+        : row(name, field, dimension, bounds, false, doc) {}
+    template <integer_field<C> F>
+    row(const char* name, F field, unit dimension, number_limits bounds, required_t,
+        const char* doc)
+        : row(name, field, dimension, bounds, true, doc) {}
 
     parameter made;
 
 private:
     template <std::invocable<C&> F>
-    row(const char* name, F field, unit dimension, bool needed, const char* doc)
-        : made(make<std::remove_cvref_t<std::invoke_result_t<F, C&>>>(
-              name, &std::invoke(field, config::default_of<C>()), dimension, needed, doc)) {}
+    row(const char* name, F field, unit dimension, const any_limits& bounds, bool needed,
+        const char* doc)
+        : made(make(name, &std::invoke(field, config::default_of<C>()), dimension, bounds, needed,
+                    doc)) {}
+
+    static unit own_unit(const time_limits&) { return unit::time; }
+    static unit own_unit(const auto&) { return unit::none; }
+    static any_limits erase_type(const time_limits& bounds) { return bounds.picoseconds; }
+    static any_limits erase_type(const auto& bounds) { return bounds; }
 
     static const void* object(const std::any& config) { return std::any_cast<C>(&config); }
 
     template <class T>
-    static parameter make(const char* name, const T* field, unit dimension, bool needed,
-                          const char* doc) {
-        return {name,    field_type<T>::name(dimension), doc, needed, dimension, &conversion_of<T>,
-                &object, config::offset_of<C>(field)};
+    static parameter make(const char* name, const T* field, unit dimension,
+                          const any_limits& bounds, bool needed, const char* doc) {
+        if constexpr (std::unsigned_integral<typename item<T>::type> && !std::same_as<T, bool>)
+            assert(std::get<number_limits>(bounds).fit<typename item<T>::type>());
+        return {name,
+                field_type<T>::name(dimension),
+                doc,
+                needed,
+                dimension,
+                bounds,
+                &conversion_of<T>,
+                &object,
+                config::offset_of<C>(field)};
     }
 };
 
@@ -349,6 +386,18 @@ requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_blocks_of(F fro
     return std::move(*this);
 }
 
+template <class F>
+port port::leading_to(std::string initiator, F from) && {
+    leads_to = std::move(initiator);
+    shift = kind_detail::erase(from);
+    return std::move(*this);
+}
+template <class F>
+port port::reaching(F from) && {
+    reach = kind_detail::erase(from);
+    return std::move(*this);
+}
+
 template <class I>
 port port::uses(std::string name, std::string doc) {
     port made = kind_detail::interface_port<I>(port_role::uses, std::move(name), std::move(doc));
@@ -396,6 +445,7 @@ kind kind_of(const char* name, const char* doc,
     made.doc = doc;
     for (const auto& row : parameters) made.parameters.push_back(row.made);
     made.ports = ports;
+    made.find_ways();
     made.defaults = [] { return std::any(C{}); };
     made.make = [](const char* module, const std::any& config) {
         return std::make_unique<M>(module, *std::any_cast<C>(&config));

@@ -85,7 +85,13 @@ system::~system() {
 
 void system::refuse(const plan::module& m, std::string_view why) {
     m.where.report(mistake::refused_by_model, fmt::format("{} '{}': {}", m.type, m.path, why));
-    board_.problems->throw_if_any();
+    throw config_error(board_.problems->list());
+}
+
+void system::refuse(const model_refusal& why) {
+    const plan::module* const module = board_.find(why.module());
+    if (module == nullptr) broken_table(why.module() + ": " + why.what());
+    refuse(*module, why.what());
 }
 
 void system::build(std::uint32_t first, std::uint32_t last) {
@@ -116,10 +122,20 @@ void system::bind_all() {
 
 namespace {
 
-sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsigned element) {
+/// `likely`: place of the port's first element among the module's children in the last module.
+sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsigned element,
+                                std::size_t& likely) {
     const auto name = p.count ? fmt::format("{}_{}", p.name, element) : p.name;
-    for (auto* child : module.get_child_objects())
-        if (name == child->basename()) return *child;
+    const auto& children = module.get_child_objects();
+    const auto is_it = [&](std::size_t at) {
+        return at < children.size() && name == children[at]->basename();
+    };
+    if (is_it(likely + element)) return *children[likely + element];
+    for (std::size_t at = 0; at < children.size(); ++at)
+        if (is_it(at)) {
+            likely = at - element;
+            return *children[at];
+        }
     if (auto* creator = dynamic_cast<creates_ends*>(&module))
         if (auto* created = creator->create_end(name)) return *created;
     broken_table(fmt::format("{} has no object '{}'", module.name(), name));
@@ -130,7 +146,7 @@ sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsig
 void system::bind(const plan::binding& binding) {
     const auto object = [&](const plan::endpoint& end) -> sc_core::sc_object& {
         const port& p = board_.modules[end.module].built_as->ports[end.port];
-        return find_object(*modules_[end.module], p, end.index);
+        return find_object(*modules_[end.module], p, end.index, places_[&p]);
     };
     const auto explain = [&] {
         return fmt::format("cannot bind {} to {}", board_.text(binding.from),

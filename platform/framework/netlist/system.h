@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 #include <systemc>
+#include <unordered_map>
 #include <vector>
 
 #include "platform/framework/netlist/address_map.h"
+#include "platform/framework/netlist/model_refusal.h"
 #include "platform/framework/netlist/plan.h"
 
 namespace trn {
@@ -27,6 +29,9 @@ public:
     system& operator=(const system&) = delete;
 
     const plan& board() const { return board_; }
+
+    /// \throws config_error (E54) at the place of the module that cannot work
+    [[noreturn]] void refuse(const model_refusal& why);
 
     /// The module with this full name; nullptr if there is none, or if it is not a T.
     template <class T = sc_core::sc_module>
@@ -55,12 +60,13 @@ private:
 
     void build(std::uint32_t first, std::uint32_t last);
     void build_one(std::uint32_t index);
-    void refuse(const plan::module& m, std::string_view why);
+    [[noreturn]] void refuse(const plan::module& m, std::string_view why);
     void bind_all();
     void bind(const plan::binding& bound);
 
     plan board_;
     std::vector<std::unique_ptr<sc_core::sc_module>> modules_;  // indexed like board_.modules
+    std::unordered_map<const port*, std::size_t> places_;  // of ports among a module's children
 };
 
 }  // namespace trn

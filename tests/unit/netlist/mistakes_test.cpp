@@ -132,7 +132,7 @@ TEST(Board, E20ToE26ReadEveryTypeOfParameter) {
     const int at = 21;
     EXPECT_EQ(value("queues: x").code, mistake::not_a_number);
     EXPECT_EQ(value("queues: 5000000000").code, mistake::out_of_range);
-    EXPECT_EQ(value("offset: -3000000000").code, mistake::out_of_range);
+    EXPECT_EQ(value("factor: -2").code, mistake::out_of_range);
     EXPECT_EQ(value("fast: yes").code, mistake::not_a_boolean);
     EXPECT_EQ(value("factor: much").code, mistake::not_a_number);
     EXPECT_EQ(value("paint: blue").code, mistake::not_a_choice);

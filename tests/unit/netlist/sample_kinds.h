@@ -42,7 +42,6 @@ public:
     };
     struct config {
         unsigned queues = 16;
-        std::int32_t offset = -1;
         bool fast = false;
         double factor = 0.5;
         std::string label = "plain";
@@ -114,23 +113,24 @@ struct choices<test::color> {
 namespace trn::test {
 
 inline const kind_list& sample_kinds() {
+    using namespace kind_limits;
     using c = gadget::config;
     static const kind_list list = [] {
         kind_list all = kinds();
         all.push_back(kind_of<gadget>(
             "gadget", "A block for tests.",
-            {{"queues", &c::queues, "queues per direction"},
-             {"offset", &c::offset, "a signed number"},
+            {{"queues", &c::queues, within(0, 4096), "queues per direction"},
              {"fast", &c::fast, "a switch"},
-             {"factor", &c::factor, "a real number"},
+             {"factor", &c::factor, within(-1.5, 1000.0), "a real number"},
              {"label", &c::label, "a word"},
              {"paint", &c::paint, "a choice"},
-             {"clock", &c::clock, unit::hertz, "a frequency"},
-             {"rate", in(&c::up, &gadget::link::rate), unit::bytes_per_second, "a data rate"},
-             {"latency", in(&c::up, &gadget::link::latency), "a time"},
-             {"weights", &c::weights, "some numbers"},
-             {"sizes", &c::sizes, unit::bytes, "some sizes"},
-             {"lines", &c::lines, "reset lines"}},
+             {"clock", &c::clock, unit::hertz, any_frequency, "a frequency"},
+             {"rate", in(&c::up, &gadget::link::rate), unit::bytes_per_second, any_rate,
+              "a data rate"},
+             {"latency", in(&c::up, &gadget::link::latency), any_time, "a time"},
+             {"weights", &c::weights, within(0, 1000), "some numbers"},
+             {"sizes", &c::sizes, unit::bytes, within(1, PiB), "some sizes"},
+             {"lines", &c::lines, within(0, 64), "reset lines"}},
             {port::initiator("mem", "where data is"),
              port::initiator("extra", "a second way").optional(),
              port::target("regs", "registers").of_size(0x1000),
@@ -144,13 +144,15 @@ inline const kind_list& sample_kinds() {
                 return "at most 32 queues";
             }));
         all.push_back(kind_of<socket_strip>(
-            "socket_strip", "Has plugs.", {{"outlets", &socket_strip::config::outlets, "how many"}},
+            "socket_strip", "Has plugs.",
+            {{"outlets", &socket_strip::config::outlets, within(0, 64), "how many"}},
             {port::plug("feed", "must be used"), port::plug("outlet", "may be used")
                                                      .times(&socket_strip::config::outlets)
                                                      .optional()}));
-        all.push_back(kind_of<beat>("beat", "Gives the pace.",
-                                    {{"start", &beat::config::start, "first tick"}},
-                                    {port::provides<ticks>("out", "ticks")}));
+        all.push_back(
+            kind_of<beat>("beat", "Gives the pace.",
+                          {{"start", &beat::config::start, within(0, 1000), "first tick"}},
+                          {port::provides<ticks>("out", "ticks")}));
         return all;
     }();
     return list;

@@ -503,12 +503,4 @@ TEST_F(Training, StartsWhenBothChipsRequestIt) {
     EXPECT_EQ(state(), regs::port_status::state_disabled);
 }
 
-TEST(NeuronLinkConfig, NamesTheInvalidField) {
-    EXPECT_FALSE(neuron_link::check({}));
-    EXPECT_TRUE(neuron_link::check({.host_bit = 48}));
-    EXPECT_TRUE(neuron_link::check({.dies = 3}));
-    EXPECT_TRUE(neuron_link::check({.hop_limit = 0}));
-    EXPECT_TRUE(neuron_link::check({.hop_limit = 32}));
-}
-
 }  // namespace

@@ -262,10 +262,6 @@ TEST(NeuronSwitchParts, HaveTheSpecifiedLanesAndPorts) {
     EXPECT_EQ(rack.settings().lanes(), 18u * 160);
     EXPECT_EQ(rack.port.size(), 72u);
     EXPECT_FALSE(neuron_switch::check({}));
-    EXPECT_TRUE(neuron_switch::check({.planes = 0}));
-    EXPECT_TRUE(neuron_switch::check({.ports = 129}));
-    EXPECT_TRUE(neuron_switch::check({.rack = 2}));
-    EXPECT_TRUE(neuron_switch::check({.server = 32}));
 }
 
 }  // namespace
