@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -80,7 +81,8 @@ void board_options::add_stock_software(std::vector<std::string>& set) const {
         throw user_error(fmt::format("--load: {}{}", why.what(),
                                      why.suggestion().empty() ? "" : "; try " + why.suggestion()));
     }
-    set.insert(set.begin(), "software=stock");  // a later --set software=... overrides it
+    if (std::ranges::none_of(set, [](const auto& s) { return s.starts_with("software="); }))
+        set.push_back("software=stock");
     set.push_back("images=" + store.images);
     set.push_back("initrd=" + store.initrd);
     set.push_back("device_tree=" + store.device_tree);

@@ -63,9 +63,16 @@ std::vector<std::string> parameter_names(const assembly& file) {
     return names;
 }
 
+bool is_too_long(const config::node& map) {
+    if (map.size() <= max_settings) return false;
+    map.report(mistake::too_many_values, fmt::format("more than {} keys", max_settings));
+    return true;
+}
+
 void read_choice(assembly& out, const config::node& values, assembly::presets& table,
                  std::string name) {
     auto& [chosen, settings] = table.choices.emplace_back(std::move(name), 0);
+    if (is_too_long(values)) return;
     for (const auto& e : values.entries()) {
         const auto known = find_parameter(out, e.key);
         if (known == out.parameters.end()) {
@@ -83,7 +90,7 @@ void read_choice(assembly& out, const config::node& values, assembly::presets& t
 
 void read_presets(assembly& out) {
     const auto list = out.root().find("presets");
-    if (!list) return;
+    if (!list || is_too_long(list)) return;
     for (const auto& table : list.entries()) {
         if (find_parameter(out, table.key) == out.parameters.end()) {
             table.key_node.report(mistake::unknown_parameter, unknown_parameter_of(out, table.key),
@@ -91,6 +98,7 @@ void read_presets(assembly& out) {
             continue;
         }
         auto& made = out.preset_tables.emplace_back(assembly::presets{table.key, {}});
+        if (is_too_long(table.value)) continue;
         for (const auto& choice : table.value.entries())
             read_choice(out, choice.value, made, choice.key);
     }
@@ -99,6 +107,7 @@ void read_presets(assembly& out) {
 void read_parameters(assembly& out) {
     const auto list = out.root().find("parameters");
     if (!list) return;
+    if (is_too_long(list)) return;
     for (const auto& entry : list.entries()) {
         const std::string name = entry.key_node.name();
         if (counts(name))
@@ -177,7 +186,8 @@ std::optional<refusal> not_of_type(std::string_view type, std::string_view text)
     return std::nullopt;
 }
 
-config::parsed<std::string> substitute(std::string_view text, const variables& known) {
+config::parsed<std::string> substitute(std::string_view text, const variables& known,
+                                       bool explain) {
     std::string out;
     for (;;) {
         const auto start = text.find("${");
@@ -190,7 +200,8 @@ config::parsed<std::string> substitute(std::string_view text, const variables& k
                                         [&](const auto& one) { return one.first == name; });
         if (end == std::string_view::npos || found == known.end()) {
             std::vector<std::string> names;
-            for (const auto& one : known) names.push_back(one.first);
+            if (explain)
+                for (const auto& one : known) names.push_back(one.first);
             return refusal{mistake::unknown_variable,
                            name == "i" ? "${i} outside a repetition"
                                        : fmt::format("${{{}}} names no parameter here", name),

@@ -18,6 +18,9 @@ namespace trn {
 /// Values of `${...}`: parameters of the file, and the counter `i` of repetitions.
 using variables = std::vector<std::pair<std::string, std::string>>;
 
+/// Limit of the parameters of a file and of the keys of a module, which are looked up one by one.
+inline constexpr std::size_t max_settings = 1000;
+
 /// A board or assembly file: its text with source locations, and its declared parameters.
 struct assembly {
     struct declared {
@@ -61,7 +64,8 @@ void apply_presets(
 std::string_view value_type(std::string_view text);
 std::optional<config::refusal> not_of_type(std::string_view type, std::string_view text);
 
-/// Returns `text` with each ${name} replaced, or an error.
-config::parsed<std::string> substitute(std::string_view text, const variables& known);
+/// Returns `text` with each ${name} replaced, or an error; `explain`: with the nearest name.
+config::parsed<std::string> substitute(std::string_view text, const variables& known,
+                                       bool explain = true);
 
 }  // namespace trn

@@ -35,11 +35,13 @@ std::optional<plan::endpoint> end_resolver::find(const scope& here, const bind_l
     const auto found = here.modules.find(end.module);
     if (found == here.modules.end()) {
         if (here.is_broken(end.module)) return std::nullopt;
-        std::vector<std::string> names;
-        for (const auto& [name, index] : here.modules) names.push_back(name);
-        std::sort(names.begin(), names.end());
         all_.report(where, mistake::unknown_module, fmt::format("no module '{}' here", end.module),
-                    suggest(end.module, names));
+                    [&] {
+                        std::vector<std::string> names;
+                        for (const auto& [name, index] : here.modules) names.push_back(name);
+                        std::sort(names.begin(), names.end());
+                        return suggest(end.module, names);
+                    });
         return std::nullopt;
     }
     if (all_.result.modules[found->second].built_as == nullptr)
@@ -53,11 +55,9 @@ std::optional<plan::endpoint> end_resolver::resolve_port(std::uint32_t module,
     const kind& type = *all_.result.modules[module].built_as;
     if (const auto index = type.find_port(end.port))
         return pick({module, static_cast<std::uint32_t>(*index), 0}, end, where);
-    std::vector<std::string> names;
-    for (const auto& p : type.ports) names.push_back(p.name);
     all_.report(where, mistake::unknown_port,
                 fmt::format("{} '{}' has no '{}'", type.name, end.module, end.port),
-                suggest(end.port, names));
+                [&] { return suggest(end.port, names_of(type.ports)); });
     return std::nullopt;
 }
 
@@ -70,12 +70,14 @@ std::optional<plan::endpoint> end_resolver::resolve_shown(const scope& here, std
         return pick(found->second, end, where);
     }
     if (here.is_broken(end.module)) return std::nullopt;
-    std::vector<std::string> names;
-    for (const auto& [name, inner] : shown) names.push_back(name);
     all_.report(where, mistake::unknown_port,
                 fmt::format("{} '{}' has no port '{}'", all_.result.modules[module].type,
                             end.module, end.port),
-                suggest(end.port, names));
+                [&] {
+                    std::vector<std::string> names;
+                    for (const auto& [name, inner] : shown) names.push_back(name);
+                    return suggest(end.port, names);
+                });
     return std::nullopt;
 }
 

@@ -60,6 +60,11 @@ variables module_planner::board_values(const assembly& board) {
         if (const auto why = not_of_type(found->type, text))
             refuse(why->code, fmt::format("{}: {}", name, why->message), why->suggestion);
         const auto index = static_cast<std::size_t>(found - board.parameters.begin());
+        if (given[index])
+            refuse(
+                mistake::duplicate_key,
+                fmt::format("'{}' is set twice: '{}' and '{}'", name, values[index].second, text),
+                "");
         values[index].second = text;
         given[index] = true;
     }
@@ -75,16 +80,16 @@ variables module_planner::board_values(const assembly& board) {
 void module_planner::expand(scope& here) {
     const auto list = here.file->root().at("modules");
     for (const auto& e : list.entries()) {
-        const auto declared = read(here, e);
+        auto declared = read(here, e);
         if (!declared) {
-            here.broken.push_back(e.key);
+            here.broken.insert(e.key);
             continue;
         }
         for (std::uint64_t i = 0; i < declared->count; ++i) {
             const auto before = all_.mistakes();
             if (!add(here, *declared, i)) return;
             if (all_.mistakes() == before) continue;
-            here.broken.push_back(declared->name);
+            here.broken.insert(declared->name);
             break;  // the other instances have the same errors
         }
     }
@@ -99,6 +104,11 @@ std::optional<module_planner::declaration> module_planner::read(const scope& her
     out.where = e.key_node;
     if (!e.value.is_map()) {
         all_.report(e.value, mistake::wrong_shape, "a module is a mapping with a 'type'");
+        return std::nullopt;
+    }
+    if (e.value.size() > max_settings) {
+        all_.report(e.key_node, mistake::too_many_values,
+                    fmt::format("'{}' has more than {} keys", e.key, max_settings));
         return std::nullopt;
     }
     const auto type = e.value.find("type");
@@ -120,12 +130,19 @@ std::optional<module_planner::declaration> module_planner::read(const scope& her
     if (out.name.empty() || !find_type(here, type, out)) return std::nullopt;
     if (const auto inherit = e.value.find("inherit"); inherit && !read_inherit(here, inherit, out))
         return std::nullopt;
+    out.first_each = out.settings.size();
+    for (const auto& one : out.each) out.settings.push_back({one.first, std::nullopt});
     return out;
 }
 
 bool module_planner::read_each(const config::node& each, declaration& out) {
     if (!out.counted) {
         all_.report(each, mistake::missing_key, "'each' has no effect without 'count'");
+        return false;
+    }
+    if (each.size() > max_settings) {
+        all_.report(each, mistake::too_many_values,
+                    fmt::format("'each' has more than {} keys", max_settings));
         return false;
     }
     for (const auto& setting : each.entries()) {
@@ -192,7 +209,7 @@ bool module_planner::find_type(const scope& here, const config::node& type, decl
     out.built_as = find_kind(kinds_, *name);
     if (out.built_as == nullptr)
         all_.report(type, mistake::unknown_type, fmt::format("no kind '{}'", *name),
-                    suggest(*name, names_of(kinds_)));
+                    [&] { return suggest(*name, names_of(kinds_)); });
     return out.built_as != nullptr;
 }
 
@@ -207,7 +224,7 @@ bool module_planner::is_cycle(const assembly* next, const config::node& where) {
 
 // --- Adding one instance
 
-bool module_planner::add(scope& here, const declaration& declared, std::uint64_t i) {
+bool module_planner::add(scope& here, declaration& declared, std::uint64_t i) {
     if (plan_.modules.size() >= planning::max_modules || all_.full) {
         all_.too_many(declared.where, "modules", planning::max_modules);
         return false;
@@ -227,18 +244,20 @@ bool module_planner::add(scope& here, const declaration& declared, std::uint64_t
                     "first at " + place_text(plan_.modules[twin->second].where));
         return true;
     }
-    const auto own = declared.counted ? std::optional(with_i(here.values, i)) : std::nullopt;
-    const variables& known = own ? *own : here.values;
-    const auto settings = settings_of(declared, i, known);
-    if (!settings) return true;
+    std::optional<counter> number;
+    if (declared.counted) number.emplace(here.values, i);
+    const variables& known = here.values;
+    if (!set_each(declared, i, known)) return true;
     if (declared.built_as != nullptr) {
-        configure(declared, *settings, known, made);
+        configure(declared, known, made);
         made.end = index + 1;
         plan_.modules.push_back(std::move(made));
         return true;
     }
+    if (!all_.has_room(declared.where, declared.assembled->parameters.size())) return false;
     scope inner{declared.assembled, {}, index, {}, {}};
-    fill(declared, *settings, known, inner.values);
+    fill(declared, known, inner.values);
+    number.reset();
     made.parameters = inner.values;
     plan_.modules.push_back(std::move(made));
     inside_.push_back(declared.assembled);
@@ -248,39 +267,38 @@ bool module_planner::add(scope& here, const declaration& declared, std::uint64_t
     return true;
 }
 
-std::optional<std::vector<module_planner::setting>> module_planner::settings_of(
-    const declaration& declared, std::uint64_t i, const variables& known) {
-    auto all = declared.settings;
-    for (const auto& [e, values] : declared.each) {
-        setting one{{e.key, e.key_node, values.is_list() ? values.items[i] : values.value}, {}};
-        if (!values.is_list()) {
-            one.written_out = all_.nth_text(values, i, known);
-            if (!one.written_out) return std::nullopt;
-        }
-        all.push_back(std::move(one));
+/// Sets the values of `each:` for instance `i`.
+bool module_planner::set_each(declaration& declared, std::uint64_t i, const variables& known) {
+    for (std::size_t n = 0; n < declared.each.size(); ++n) {
+        const series& values = declared.each[n].second;
+        setting& one = declared.settings[declared.first_each + n];
+        one.value = values.is_list() ? values.items[i] : values.value;
+        if (values.is_list()) continue;
+        one.written_out = all_.nth_text(values, i, known);
+        if (!one.written_out) return false;
     }
-    return all;
+    return true;
 }
 
 std::optional<std::string> module_planner::value_of(const setting& s, const variables& known) {
     return s.written_out ? s.written_out : all_.text(s.value, known);
 }
 
-void module_planner::configure(const declaration& declared, const std::vector<setting>& settings,
-                               const variables& known, plan::module& module) {
+void module_planner::configure(const declaration& declared, const variables& known,
+                               plan::module& module) {
     const kind& type = *declared.built_as;
     module.config = type.defaults();
     const auto before = all_.mistakes();
-    for (const auto& s : settings) {
+    for (const auto& s : declared.settings) {
         if (const auto* p = type.find_parameter(s.key))
             assign(*p, s, known, module.config);
         else
             all_.report(s.key_node, mistake::unknown_parameter,
                         fmt::format("{} has no parameter '{}'", type.name, s.key),
-                        suggest(s.key, names_of(type.parameters)));
+                        [&] { return suggest(s.key, names_of(type.parameters)); });
     }
     for (const auto& p : type.parameters)
-        if (p.required && find_key(settings, p.name) == settings.end())
+        if (p.required && find_key(declared.settings, p.name) == declared.settings.end())
             all_.report(declared.where, mistake::missing_parameter,
                         fmt::format("{} needs '{}'", type.name, p.name),
                         fmt::format("{}: {}", p.type, p.doc));
@@ -296,10 +314,16 @@ void module_planner::assign(const parameter& p, const setting& given, const vari
     if (p.list() != value.is_list())
         return all_.report(value, mistake::wrong_shape,
                            fmt::format("'{}' is a {}", p.name, p.type));
-    const auto items = p.list() ? value.items() : std::vector{value};
+    if (!p.list()) {
+        if (const auto text = value_of(given, known))
+            p.assign(config, {&*text, 1},
+                     [&](std::size_t, const config::refusal& why) { all_.report(value, why); });
+        return;
+    }
+    const auto items = value.items();
     std::vector<std::string> texts;
     for (const auto& item : items) {
-        auto text = p.list() ? all_.text(item, known) : value_of(given, known);
+        auto text = all_.text(item, known);
         if (!text) return;
         texts.push_back(std::move(*text));
     }
@@ -308,20 +332,20 @@ void module_planner::assign(const parameter& p, const setting& given, const vari
 }
 
 /// Sets the values of an assembly's parameters for this instance.
-void module_planner::fill(const declaration& declaration, const std::vector<setting>& settings,
-                          const variables& known, variables& inner) {
+void module_planner::fill(const declaration& declaration, const variables& known,
+                          variables& inner) {
     const auto& declared = declaration.assembled->parameters;
     std::vector<bool> given(declared.size());
     std::vector<config::node> where;
     for (const auto& p : declared) where.push_back(p.where);
     for (const auto& p : declared) inner.emplace_back(p.name, p.value);
-    for (const auto& s : settings) {
+    for (const auto& s : declaration.settings) {
         const auto found = std::find_if(declared.begin(), declared.end(),
                                         [&](const auto& p) { return p.name == s.key; });
         if (found == declared.end()) {
             all_.report(s.key_node, mistake::unknown_parameter,
                         fmt::format("{} has no parameter '{}'", declaration.type, s.key),
-                        suggest(s.key, names_of(declared)));
+                        [&] { return suggest(s.key, names_of(declared)); });
             continue;
         }
         const auto text = value_of(s, known);

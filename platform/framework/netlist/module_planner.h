@@ -38,8 +38,9 @@ private:
     struct declaration {
         std::string name, type;
         config::node where;             ///< its key
-        std::vector<setting> settings;  ///< for all instances
+        std::vector<setting> settings;  ///< those of `each` are the last, for one instance
         std::vector<std::pair<entry, series>> each;
+        std::size_t first_each = 0;  ///< index in `settings`
         bool counted = false;
         std::uint64_t count = 1;
         const kind* built_as = nullptr;  // a kind, or else an assembly
@@ -54,15 +55,12 @@ private:
     bool find_type(const scope& here, const config::node& type, declaration& out);
     bool is_cycle(const assembly* next, const config::node& where);
 
-    bool add(scope& here, const declaration& declared, std::uint64_t i);
-    std::optional<std::vector<setting>> settings_of(const declaration& declared, std::uint64_t i,
-                                                    const variables& known);
-    void configure(const declaration& declared, const std::vector<setting>& settings,
-                   const variables& known, plan::module& module);
+    bool add(scope& here, declaration& declared, std::uint64_t i);
+    bool set_each(declaration& declared, std::uint64_t i, const variables& known);
+    void configure(const declaration& declared, const variables& known, plan::module& module);
     void assign(const parameter& p, const setting& value, const variables& known, std::any& config);
     std::optional<std::string> value_of(const setting& s, const variables& known);
-    void fill(const declaration& declared, const std::vector<setting>& settings,
-              const variables& known, variables& inner);
+    void fill(const declaration& declared, const variables& known, variables& inner);
 
     planning& all_;
     plan& plan_;

@@ -13,9 +13,12 @@ namespace trn {
 void planning::report(const config::node& where, mistake code, std::string message,
                       std::string suggestion) {
     if (quiet) return;
+    if (result.problems->is_full()) {
+        ++mistakes_;
+        return;
+    }
     const auto at = where.where();
     ++mistakes_;
-    if (reported_.size() > 10'000) return;  // diagnostics keep the first 100
     const auto once = fmt::format("{}:{}:{}:{}:{}", where.file(), at.line, at.column,
                                   static_cast<unsigned>(code), message);
     if (reported_.insert(once).second)
@@ -25,6 +28,12 @@ void planning::report(const config::node& where, mistake code, std::string messa
 void planning::too_many(const config::node& where, std::string_view noun, std::uint64_t most) {
     full = true;
     report(where, mistake::too_many_modules, fmt::format("more than {} {}", most, noun));
+}
+
+bool planning::has_room(const config::node& where, std::size_t values) {
+    values_ += values;
+    if (values_ > max_values) too_many(where, "values of parameters", max_values);
+    return values_ <= max_values;
 }
 
 /// Names, and planning time, grow with each level: a few thousand levels would take a minute.
@@ -41,7 +50,7 @@ std::optional<std::string> planning::text(const config::node& value, const varia
         report(value, mistake::wrong_shape, "a single value was expected");
         return std::nullopt;
     }
-    const auto written_out = substitute(value.raw(), known);
+    const auto written_out = substitute(value.raw(), known, keeps_reports());
     if (const auto* why = std::get_if<config::refusal>(&written_out)) {
         report(value, *why);
         return std::nullopt;
@@ -122,19 +131,13 @@ std::optional<std::uint64_t> planning::nth(const config::node& stride, std::uint
 }
 
 bool scope::is_broken(std::string_view module) const {
-    return std::any_of(broken.begin(), broken.end(), [&](const auto& name) {
-        return module.starts_with(name) &&
-               std::all_of(module.begin() + static_cast<std::ptrdiff_t>(name.size()), module.end(),
-                           [](char c) { return c >= '0' && c <= '9'; });
-    });
-}
-
-variables with_i(const variables& values, std::uint64_t i) {
-    variables out;
-    out.reserve(values.size() + 1);
-    out = values;
-    out.emplace_back("i", std::to_string(i));
-    return out;
+    if (broken.empty()) return false;
+    std::string name(module);
+    while (!broken.contains(name)) {  // of an instance: without its number
+        if (name.empty() || name.back() < '0' || name.back() > '9') return false;
+        name.pop_back();
+    }
+    return true;
 }
 
 }  // namespace trn

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ class planning {
 public:
     static constexpr std::uint64_t max_modules = 200'000;
     static constexpr std::uint64_t max_bindings = 2'000'000;
+    static constexpr std::uint64_t max_values = 5'000'000;  ///< of parameters of all assemblies
 
     plan result;
     /// A limit was exceeded and reported: nothing more is added.
@@ -44,9 +46,18 @@ public:
     void report(const config::node& where, const config::refusal& why) {
         report(where, why.code, why.message, why.suggestion);
     }
+    /// Calls `suggestion` only if the error is kept: to find the nearest of many names takes time.
+    void report(const config::node& where, mistake code, std::string message,
+                std::invocable auto suggestion) {
+        report(where, code, std::move(message), keeps_reports() ? suggestion() : std::string());
+    }
+    /// Whether report() may have an effect.
+    bool keeps_reports() const { return !quiet && !result.problems->is_full(); }
     /// Number of calls of report().
     std::size_t mistakes() const { return mistakes_; }
     void too_many(const config::node& where, std::string_view noun, std::uint64_t most);
+    /// Counts the values of an assembly's parameters; reports too many.
+    bool has_room(const config::node& where, std::size_t values);
     /// Whether the nesting of files (`levels`) is too deep; reports it if so.
     bool is_too_deep(std::size_t levels, const config::node& where);
 
@@ -77,6 +88,7 @@ private:
 
     std::unordered_set<std::string> reported_;
     std::size_t mistakes_ = 0;
+    std::uint64_t values_ = 0;
 };
 
 /// A file that is being instantiated.
@@ -86,7 +98,7 @@ struct scope {
     std::uint32_t container = plan::none;                    ///< none: the board itself
     std::unordered_map<std::string, std::uint32_t> modules;  ///< by local name
     /// Declared modules with errors: missing modules or ports of these are not reported.
-    std::vector<std::string> broken;
+    std::unordered_set<std::string> broken;
 
     bool is_broken(std::string_view module) const;
 };
@@ -99,7 +111,18 @@ std::vector<std::string> names_of(const std::vector<Named>& list) {
     return names;
 }
 
-/// The variables inside repetition `i`.
-variables with_i(const variables& values, std::uint64_t i);
+/// Adds ${i} to the variables of a file while it exists.
+class counter {
+public:
+    counter(variables& values, std::uint64_t i) : values_(values) {
+        values_.emplace_back("i", std::to_string(i));
+    }
+    ~counter() { values_.pop_back(); }
+    counter(const counter&) = delete;
+    counter& operator=(const counter&) = delete;
+
+private:
+    variables& values_;
+};
 
 }  // namespace trn

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One test per error in a board: YAML input, expected code, line and column (house style R15).
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <ctime>
 #include <fstream>
 
 #include "platform/framework/netlist/boards.h"
@@ -790,6 +792,170 @@ TEST(Board, TakesItsParametersFromTheCommandLine) {
     EXPECT_EQ(set("rom=8 KiB"), mistake::unknown_parameter);
     EXPECT_EQ(set("room=8"), mistake::unit_missing);
     EXPECT_EQ(set("room"), mistake::not_a_number);
+}
+
+TEST(Board, E07RefusesAParameterSetTwiceOnTheCommandLine) {
+    const auto list = mistakes("board: b\nparameters: {room: 4 KiB}\nmodules: {}\n",
+                               {".", {"room=8 KiB", "room=16 KiB"}});
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].text(), "command line: E07 'room' is set twice: '8 KiB' and '16 KiB'\n");
+}
+
+/// A board whose gadget reaches the router `a`.
+std::string routers(const std::string& modules, const std::string& binds) {
+    return "board: b\nmodules:\n  dev: {type: gadget}\n  a: {type: router}\n" + modules +
+           "bind:\n  - dev.mem -> a.target\n  - dev.irq -> none\n"
+           "  - a.initiator -> dev.regs @ 0x0 + 4 KiB\n" +
+           binds;
+}
+
+TEST(Board, E60RefusesRangesThatLeadBackToThemselves) {
+    const auto two = mistakes(routers("  b: {type: router}\n",
+                                      "  - a.initiator -> b.target @ 0x1000 + 4 KiB => 0x1000\n"
+                                      "  - b.initiator -> a.target @ 0x1000 + 4 KiB => 0x1000\n"));
+    ASSERT_EQ(two.size(), 1u);
+    EXPECT_EQ((finding{two[0].code, two[0].line, two[0].column}),
+              (finding{mistake::endless_access, 10, 5}));
+    EXPECT_EQ(two[0].suggestion, "b.target -> a.target -> b.target");
+    const auto itself = mistakes(routers("", "  - a.initiator -> a.target @ 0x1000 + 4 KiB\n"));
+    EXPECT_TRUE(itself.empty());  // 0x1000 leads to 0 of the same router
+    EXPECT_THAT(findings(routers("", "  - a.initiator -> a.target @ 0x1000 + 4 KiB => 0xff0\n")),
+                testing::Contains(finding{mistake::endless_access, 9, 5}));
+    EXPECT_THAT(findings(routers("  w: {type: ram_window, size: 4 KiB, base: 0x1000}\n",
+                                 "  - a.initiator -> w.in @ 0x1000 + 4 KiB\n"
+                                 "  - w.out -> a.target\n")),
+                testing::Contains(finding{mistake::endless_access, 10, 5}));
+    EXPECT_THAT(findings(routers("  d: {type: die_to_die}\n",
+                                 "  - a.initiator -> d.from_die_0 @ 0x1000 + 4 KiB => 0x1000\n"
+                                 "  - a.initiator -> d.control @ 0x2000 + 4 KiB\n"
+                                 "  - d.to_die_1 -> d.from_die_1\n  - d.to_die_0 -> a.target\n")),
+                testing::Contains(finding{mistake::endless_access, 10, 5}));
+}
+
+TEST(Board, RoutersMayLeadBackToOtherRanges) {
+    EXPECT_THAT(findings(routers("  b: {type: router}\n",
+                                 "  - a.initiator -> b.target @ 0x1000 + 12 KiB\n"
+                                 "  - b.initiator -> a.target @ 0x2000 + 4 KiB => 0x1000\n")),
+                testing::IsEmpty());  // a+0x3000 -> b+0x2000 -> a+0x1000 -> b+0
+    EXPECT_THAT(findings(routers("  w: {type: ram_window, size: 4 KiB}\n",
+                                 "  - a.initiator -> w.in @ 0x1000 + 4 KiB\n"
+                                 "  - w.out -> a.target\n")),
+                testing::IsEmpty());
+}
+
+TEST(Board, E60BoundsTheRoutersInARow) {
+    const auto chain = [](unsigned count) {
+        std::string modules, binds;
+        for (unsigned i = 0; i < count; ++i) {
+            modules += fmt::format("  r{}: {{type: router}}\n", i);
+            binds += fmt::format("  - {}.initiator -> r{}.target @ 0x1000 + 4 KiB => 0x1000\n",
+                                 i == 0 ? "a" : fmt::format("r{}", i - 1), i);
+        }
+        return findings(routers(modules, binds));
+    };
+    const auto is_bounded =
+        testing::Contains(testing::Field(&finding::code, mistake::endless_access));
+    EXPECT_THAT(chain(60), testing::Not(is_bounded));
+    EXPECT_THAT(chain(66), is_bounded);
+    const auto start = std::clock();
+    EXPECT_FALSE(chain(20'000).empty());
+    EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC);
+}
+
+TEST(Board, E60BoundsThePathsThroughRouters) {
+    // Each router has two ranges, of half the size of those that lead to it.
+    const auto fan = [](unsigned count) {
+        std::string modules, binds = "  - a.initiator -> r0.target @ 128 TiB + 64 TiB\n";
+        for (unsigned i = 0; i < count; ++i) {
+            modules += fmt::format("  r{}: {{type: router}}\n", i);
+            const auto size = std::uint64_t{32} << 40 >> i;
+            for (const auto at : {std::uint64_t{0}, size})
+                if (i + 1 < count)
+                    binds += fmt::format("  - r{}.initiator -> r{}.target @ {} + {} B\n", i, i + 1,
+                                         at, size);
+        }
+        return findings(routers(modules, binds));
+    };
+    const auto is_bounded =
+        testing::Contains(testing::Field(&finding::code, mistake::endless_access));
+    EXPECT_THAT(fan(16), testing::Not(is_bounded));
+    const auto start = std::clock();
+    EXPECT_THAT(fan(40), is_bounded);
+    EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
+}
+
+TEST(Board, E60RefusesRingsOfSwitchesAndCables) {
+    const auto of = [](const std::string& binds) {
+        return findings(R"(board: b
+modules:
+  host: {type: root_complex}
+  hub: {type: pcie_switch, up_lanes: 8, count: 2}
+  wire: {type: pcie_link, count: 2}
+bind:
+  - host.port[0] <-> hub0.up
+)" + binds);
+    };
+    EXPECT_THAT(of("  - hub0.down[0] <-> hub1.up\n  - wire0.a <-> hub1.down[0]\n"
+                   "  - wire0.b <-> none\n  - wire1.a <-> none\n  - wire1.b <-> none\n"),
+                testing::IsEmpty());
+    EXPECT_THAT(of("  - hub0.down[0] <-> hub0.down[1]\n"),
+                testing::Contains(finding{mistake::endless_access, 8, 5}));
+    EXPECT_THAT(of("  - wire0.a <-> wire0.b\n"),
+                testing::Contains(finding{mistake::endless_access, 8, 5}));
+    EXPECT_THAT(of("  - hub0.down[0] <-> wire0.a\n  - wire0.b <-> wire1.a\n"
+                   "  - wire1.b <-> hub0.down[1]\n"),
+                testing::Contains(finding{mistake::endless_access, 10, 5}));
+}
+
+TEST(Board, E46RefusesABarThatIsSmallerThanItsWindows) {
+    const auto board = [](const std::string& bars) {
+        return R"(board: b
+modules:
+  dev: {type: gadget}
+  pcie: {type: pcie_endpoint, )" +
+               bars + R"(}
+  windows: {type: router}
+  ram: {type: memory, size: 1 MiB}
+  end: {type: finisher}
+bind:
+  - dev.mem -> dev.regs
+  - dev.irq -> none
+  - pcie.link <-> none
+  - dev.extra -> pcie.dma
+  - pcie.bar0 -> windows.target
+  - windows.initiator -> ram.in @ 0x10_0000 + 1 MiB
+  - pcie.bar4 -> end.in
+  - end.power_off -> none
+  - end.reset -> none
+)";
+    };
+    EXPECT_THAT(findings(board("bar0_size: 2 MiB, bar4_size: 4 KiB")), testing::IsEmpty());
+    EXPECT_THAT(findings(board("bar0_size: 1 MiB, bar4_size: 4 KiB")),
+                testing::ElementsAre(finding{mistake::range_too_large, 14, 5}));
+    EXPECT_THAT(findings(board("bar0_size: 2 MiB, bar4_size: 0 B")),
+                testing::ElementsAre(finding{mistake::range_too_large, 15, 5}));
+}
+
+TEST(Board, E06BoundsParametersAndKeys) {
+    std::string many;
+    for (int i = 0; i <= 1000; ++i) many += fmt::format("p{}: 1, ", i);
+    EXPECT_THAT(findings("board: b\nparameters: {" + many + "}\nmodules: {}\n"),
+                testing::Contains(finding{mistake::too_many_values, 2, 13}));
+    EXPECT_THAT(findings(with_modules("  a: {type: router, " + many + "}\n")),
+                testing::Contains(finding{mistake::too_many_values, 3, 3}));
+    EXPECT_THAT(findings(with_modules("  a: {type: router, count: 2, each: {" + many + "}}\n")),
+                testing::Contains(finding{mistake::too_many_values, 3, 37}));
+}
+
+TEST(Board, MistakesOfManyModulesTakeLinearTime) {
+    std::string modules, binds = "bind:\n";
+    for (int i = 0; i < 20'000; ++i) {
+        modules += fmt::format("  good_{}x: {{type: router}}\n  bad_{}x: {{type: rooter}}\n", i, i);
+        binds += fmt::format("  - good_{}x.initiator -> god_{}x.target\n", i, i);
+    }
+    const auto start = std::clock();
+    EXPECT_EQ(findings(with_modules(modules + binds)).size(), 100u);
+    EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC);
 }
 
 }  // namespace
