@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cmath>
 #include <csignal>
 #include <set>
@@ -146,11 +147,12 @@ std::string board_of(const kind& k, const std::vector<setting>& settings) {
             each(p.ranged ? "-> ram2.in @ 0x0 + 4 KiB" : "-> noc.target");
         if (p.role == port_role::irq_out && !p.may_be_unbound) each("-> none");
         if (p.role != port_role::plug || p.may_be_unbound) continue;
-        if (!p.lanes || p.links) {
+        const auto lanes = p.lanes && !p.links ? p.lanes(config) : 0;
+        if (!std::has_single_bit(lanes) || lanes > 16) {  // no link of a host
             each("<-> none");
             continue;
         }
-        host = fmt::format("  host: {{type: root_complex, link_width: {}}}\n", p.lanes(config));
+        host = fmt::format("  host: {{type: root_complex, link_width: {}}}\n", lanes);
         each("<-> host.port[0]");
     }
     return "board: limits\nmodules:\n  dut: {type: " + k.name + parameters +
