@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -616,10 +618,25 @@ TEST_F(TestCommand, MisspeltNameGetsTheNearestSuggestion) {
                 HasSubstr("did you mean 'mailbox_serve'"));
 }
 
+/// Writes a program like `from` with another function name and other code.
+void write_unrelated(const std::string& from, const std::string& to, const std::string& name,
+                     const std::string& new_name) {
+    auto elf = contents(from);
+    std::uint64_t headers = 0, offset = 0, size = 0;
+    std::memcpy(&headers, &elf[32], sizeof headers);
+    std::memcpy(&offset, &elf[headers + 8], sizeof offset);
+    std::memcpy(&size, &elf[headers + 32], sizeof size);
+    for (std::uint64_t n = offset; n < offset + size; ++n) elf[n] = static_cast<char>(~elf[n]);
+    elf.replace(elf.rfind(name), name.size(), new_name);  // in the table of symbols
+    std::ofstream(to, std::ios::binary) << elf;
+}
+
 TEST_F(TestCommand, FunctionOfAnUnrelatedProgramIsRefused) {
     const std::filesystem::path firmware = std::filesystem::path(TRNVP).parent_path() / "firmware";
-    for (const auto* file : {"flash.img", "mgmt.elf", "cc_core.elf"})
+    for (const auto* file : {"flash.img", "mgmt.elf"})
         std::filesystem::copy(firmware / file, folder / file);
+    write_unrelated(firmware / "cc_core.elf", folder / "other.elf", "network_posts",
+                    "network_pests");
     const auto file = folder / "own.yaml";
     const auto reached = [&](const std::string& function) {
         std::ofstream(file) << "scenario: own\nboard: trn3-chip\nfirmware: flash.img\nsteps:\n"
@@ -627,10 +644,10 @@ TEST_F(TestCommand, FunctionOfAnUnrelatedProgramIsRefused) {
                             << function << ", hart: chip0.management.cpu, within: 50 ms}\n";
         return test(file);
     };
-    EXPECT_EQ(reached("mailbox_serve").status, 0);
-    EXPECT_THAT(reached("network_post").output, HasSubstr("did you mean 'network_posts'"));
-    EXPECT_THAT(reached("network_posts").output,
-                HasSubstr("cc_core.elf has it, which is in no image"));
+    EXPECT_EQ(reached("main").status, 0);
+    EXPECT_THAT(reached("network_pest").output, HasSubstr("did you mean 'network_pests'"));
+    EXPECT_THAT(reached("network_pests").output,
+                HasSubstr("other.elf has it, which is in no image"));
 }
 
 TEST_F(TestCommand, MistakesInInjectFailTheScenarioBeforeItsSteps) {

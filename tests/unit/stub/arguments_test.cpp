@@ -33,6 +33,12 @@ std::uint32_t narrow(std::uint64_t n) {
     return static_cast<std::uint32_t>(n);
 }
 
+/// A value that the enumeration need not have.
+template <class E>
+E outside(int number) {
+    return static_cast<E>(number);
+}
+
 /// A call with one number in the place of each number that it has.
 struct row {
     const char* function;
@@ -367,7 +373,7 @@ struct missing {
 };
 
 const missing missing_arguments[]{
-    {"trn_status_text", [](auto*) { return *trn_status_text(static_cast<trn_status>(99)) != 0; }},
+    {"trn_status_text", [](auto*) { return *trn_status_text(outside<trn_status>(99)) != 0; }},
     {"trn_platform_of_product",
      [](auto*) { return trn_platform_of_product(nullptr) == TRN_HOST_STANDARD; }},
     {"trn_create", [](auto*) { return trn_create(nullptr, nullptr) == nullptr; }},
@@ -505,7 +511,7 @@ const missing missing_arguments[]{
      }},
     {"trn_get_topology", [](auto* d) { return trn_get_topology(d, nullptr) != TRN_OK; }},
     {"trn_link_fault_text",
-     [](auto*) { return *trn_link_fault_text(static_cast<trn_link_fault>(99)) != 0; }},
+     [](auto*) { return *trn_link_fault_text(outside<trn_link_fault>(99)) != 0; }},
     {"trn_remote_address", [](auto*) { return trn_remote_address(nullptr, ~0u, ~0ull) == 0; }},
     {"trn_topology_decode",
      [](auto*) {
@@ -714,10 +720,11 @@ TEST_F(StubArguments, WithoutADeviceAreRefused) {
 }
 
 TEST_F(StubArguments, AreRefusedBeforeTheProbe) {
-    for (const auto& one : device_calls)
+    for (const auto& one : device_calls) {
+        if (one.works_at_once) continue;
         for (const auto n : extremes)
-            if (!one.works_at_once)
-                EXPECT_NE(one.call(device, n), TRN_OK) << one.function << ' ' << n;
+            EXPECT_NE(one.call(device, n), TRN_OK) << one.function << ' ' << n;
+    }
 }
 
 TEST(StubArgumentsOfAReadyDevice, OfAnySizeReturn) {
