@@ -60,7 +60,7 @@ class Documents(Checkers):
         script = "tests/support/check_docs.py"
         self.copy("check_docs.py")
         good = {"doc/spec/device-contract.md": '# Contract\n<a id="s6.3"></a>\n',
-                "doc/a.md": "# One\n[b](b.md#two) [contract 6.3](spec/device-contract.md#s6.3) `contract 9.9`\n", "doc/b.md": "## Two\n",
+                "doc/a.md": "# One\n[b](b.md#two) [contract 6.3](spec/device-contract.md#s6.3) `contract 7.1`\n", "doc/b.md": "## Two\n",
                 "models/a.cpp": "// contract 6.3\n"}
         self.write(good)
         self.passes(script)
