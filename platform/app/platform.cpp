@@ -22,7 +22,6 @@
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/loader/source_lines.h"
-#include "platform/framework/misuse/policy.h"
 #include "platform/framework/misuse/report.h"
 #include "platform/framework/netlist/boards.h"
 #include "platform/framework/sanitized.h"
@@ -98,6 +97,7 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     set_seed(options.seed);
     set_timing(options.timing);
     system_ = std::make_unique<system>(read_board(kinds, options));
+    apply(options.misuse);
     try {
         store_device_trees(*system_);
     } catch (const boot_image_error& wrong) {
@@ -251,6 +251,15 @@ void platform::find_sources() {
             return {};
         return sources_->at(pc, code);
     });
+}
+
+void platform::apply(const misuse::choices& chosen) const {
+    const auto& board = system_->board();
+    misuse::choices{.allowances = board.allowances}.apply();
+    for (const auto& one : chosen.allowances)
+        if (const auto why = unknown_modules(board, one.at))
+            user_mistake(why->code, one.place, why->message, why->suggestion);
+    chosen.apply();
 }
 
 std::vector<std::string> platform::chips() const {

@@ -15,6 +15,7 @@
 #include "platform/framework/loader/function_names.h"
 #include "platform/framework/loader/source_lines.h"
 #include "platform/framework/log.h"
+#include "platform/framework/misuse/policy.h"
 #include "platform/framework/netlist/system.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/function_port.h"
@@ -36,6 +37,7 @@ struct platform_options {
     std::vector<std::string> vcd_signals = {};
     /// A second folder of assemblies, besides the board's own; empty: boards_folder().
     std::filesystem::path boards = {};
+    misuse::choices misuse = {};  ///< applied before the first process runs
     /// Called with the board that will be built; may replace files of its modules.
     std::function<void(plan&)> prepare = {};
 };
@@ -104,6 +106,7 @@ public:
 
 private:
     plan read_board(const kind_list& kinds, const platform_options& options);
+    void apply(const misuse::choices& chosen) const;
     void add_methods();
     void open_vcd(const platform_options& options);
     void find_sources();

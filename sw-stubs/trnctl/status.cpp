@@ -124,6 +124,10 @@ void misuse_rules(session& where, const std::string& policy, bool clear, const o
                                     one.value("first_initiator", "").empty() ? "" : ", by ",
                                     one.value("first_initiator", "")));
     if (!out.json) print("{} in all\n", report.value("total", 0u));
+    for (const auto& one : report.value("allowed", session::json::array()))
+        out.result(one, fmt::format("{} {:<26} {:>6}  allowed ({})", one.value("rule", ""),
+                                    one.value("name", ""), one.value("count", 0u),
+                                    one.value("reason", "")));
     if (clear) where.call("misuse", {{"clear", true}});
 }
 

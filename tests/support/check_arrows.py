@@ -35,7 +35,7 @@ ALLOWED = {
     **framework("loader"),
     **framework("kernel"),
     **framework("tlm", "kernel"),
-    **framework("netlist", "tlm", "kernel"),
+    **framework("netlist", "tlm", "kernel", "misuse"),
     **framework("snapshots", "kernel", "process"),
     **framework("attach", "kernel", "tlm"),
     **framework("debug", "kernel", "attach"),

@@ -27,7 +27,7 @@ void board_options::add_to(cli::command& command) {
     command.add_option("--trace", build.trace,
                        "write the event trace here; .perfetto-trace for Perfetto");
     add_vcd_options(command, build.vcd, build.vcd_signals);
-    add_misuse_option(command, misuse);
+    add_misuse_options(command, build.misuse);
     command.add_option("--record", record,
                        "record all input from outside in this folder, for 'trnvp replay'");
     command.add_option("--fidelity-report", fidelity_report,
@@ -97,7 +97,7 @@ void board_options::add_outputs(output_files& files) const {
 
 std::vector<std::string> board_options::misuse_texts() const {
     std::vector<std::string> all;
-    for (const auto& one : misuse) all.push_back(one.text());
+    for (const auto& one : build.misuse.policies) all.push_back(one.text());
     return all;
 }
 

@@ -9,7 +9,6 @@
 #include "platform/app/commands/output_files.h"
 #include "platform/app/platform.h"
 #include "platform/framework/command_line/options.h"
-#include "platform/framework/misuse/policy.h"
 
 namespace trn {
 
@@ -18,7 +17,6 @@ struct board_options {
     platform_options build;
     std::string timing = "contended";
     std::string policy = "free";
-    std::vector<misuse::policy_choice> misuse;
     std::filesystem::path record, fidelity_report;
     std::vector<std::string> load;  ///< FILE@ADDRESS: images of stock software
     std::string initrd, device_tree, bootargs;

@@ -59,7 +59,7 @@ struct exec_options {
     std::uint64_t quantum = 10'000;  // instructions
     std::string ram = "128 MiB", device_tree, input, gdb, max_time;
     bool statistics = false;
-    std::vector<misuse::policy_choice> misuse;
+    misuse::choices misuse;
     hart_choice hart;
 };
 
@@ -234,7 +234,7 @@ int exec(const exec_options& chosen) try {
 
     // Bare-metal programs may cause access faults on purpose: by default, misuse rules only count.
     misuse::set_policy_of_all(misuse::policy::count);
-    apply(chosen.misuse);
+    chosen.misuse.apply();
     const std::clock_t begin = std::clock();
     const stop_reason how = run.run();
     bool complete = log.finish().empty();
@@ -245,7 +245,7 @@ int exec(const exec_options& chosen) try {
     if (chosen.statistics) print_statistics(m, std::clock() - begin);
     if (executed) write_coverage(*executed, chosen.coverage);
     if (!chosen.signature.empty()) complete &= write_signature(chosen, program, m.ram());
-    if (!chosen.misuse.empty()) print_misuse({});
+    if (!chosen.misuse.policies.empty() || !chosen.misuse.allowances.empty()) print_misuse({});
     if (m.exit_code()) {
         const int code = *m.exit_code();
         return code == 0 && (misuse::failed() || !complete) ? 1 : code;
@@ -293,7 +293,7 @@ void add_exec(cli::command& app, int& status) {
     command->add_option("--gdb", chosen->gdb,
                         "serve GDB on this loopback port (0 chooses one) or Unix socket, and wait "
                         "for it");
-    add_misuse_option(*command, chosen->misuse);
+    add_misuse_options(*command, chosen->misuse);
     command->add_flag("--statistics", chosen->statistics,
                       "print the number of instructions and the speed");
     command->callback([chosen, &status] {

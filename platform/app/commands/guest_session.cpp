@@ -88,7 +88,6 @@ public:
 
     int run() {
         if (chosen_.listen.empty()) own_folder_.emplace("trnvp-guest");
-        apply(chosen_.board.misuse);
         std::optional<fidelity_report> touched;
         if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
         complete_machines();

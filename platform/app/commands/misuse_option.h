@@ -9,9 +9,9 @@
 
 namespace trn {
 
-/// Adds --misuse, which may be given several times. Apply the choices in order before the run.
-void add_misuse_option(cli::command& command, std::vector<misuse::policy_choice>& choices);
-void apply(const std::vector<misuse::policy_choice>& choices);
+/// Adds --misuse and --misuse-allow, which may be given several times. Apply the choices before the
+/// run.
+void add_misuse_options(cli::command& command, misuse::choices& chosen);
 
 /// Prints the counts of violations per chip on standard error, at the end of a run.
 void print_misuse(const std::vector<std::string>& chips);

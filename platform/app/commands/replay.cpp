@@ -47,7 +47,7 @@ struct replay_options {
     std::string uart = "none";
     std::string max_time = "86400 s";
     hart_choice hart{.mode = as_recorded};
-    std::vector<misuse::policy_choice> misuse;
+    misuse::choices misuse;
     bool strict = false;
     bool json = false;
 };
@@ -97,17 +97,6 @@ void show_consoles(platform& on) {
         [](std::string_view, std::string_view text) { console_writer::print(text); });
 }
 
-std::vector<misuse::policy_choice> policies_of(const recording::manifest& about) {
-    std::vector<misuse::policy_choice> all;
-    for (const auto& text : about.misuse) try {
-            all.push_back(misuse::policy_choice::parse(text));
-        } catch (const std::invalid_argument& wrong) {
-            throw recording::recording_error(
-                fmt::format("{}: {}", recording::manifest_file, wrong.what()));
-        }
-    return all;
-}
-
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder) {
     namespace fs = std::filesystem;
     std::vector<fs::path> all;
@@ -150,9 +139,8 @@ int run(const replay_options& chosen) {
     build.trace = chosen.trace;
     build.vcd = chosen.vcd;
     build.vcd_signals = chosen.vcd_signals;
+    build.misuse.add(chosen.misuse);
     platform on(kinds(), build);
-    apply(policies_of(about));
-    apply(chosen.misuse);
     standard_streams streams(on.loop().io());
     boost::asio::signal_set signals(on.loop().io(), SIGINT, SIGTERM);
     signals.async_wait([&on](auto error, int) {
@@ -196,7 +184,7 @@ void add_replay(cli::command& app, int& status) {
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
     add_hart_option(*c, chosen->hart);
-    add_misuse_option(*c, chosen->misuse);
+    add_misuse_options(*c, chosen->misuse);
     c->add_option("--uart", chosen->uart, "stdout or none")
         ->transform(cli::one_of({"stdout", "none"}));
     c->add_option("--max-time", chosen->max_time,

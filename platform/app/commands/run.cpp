@@ -97,7 +97,6 @@ public:
           tick_(io()) {}
 
     int run() {
-        apply(chosen_.board.misuse);
         std::optional<fidelity_report> touched;
         if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
         std::optional<coverage> executed;

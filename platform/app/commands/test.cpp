@@ -214,10 +214,11 @@ int run(const test_options& chosen) {
 /// The options that can change a result, as words of a shell.
 std::string options_of(const test_options& chosen) {
     std::string text;
-    constexpr std::string_view misuse = "--misuse=";
-    for (const auto& word : chosen.forwarded)
-        if (word.starts_with(misuse))
-            text += " --misuse " + scenario::shell_word(word.substr(misuse.size()));
+    for (const std::string_view word : chosen.forwarded)
+        for (const std::string_view option : {"--misuse=", "--misuse-allow="})
+            if (word.starts_with(option))
+                text += fmt::format(" {} {}", option.substr(0, option.size() - 1),
+                                    scenario::shell_word(word.substr(option.size())));
     if (chosen.timing != "contended") text += " --timing " + chosen.timing;
     if (chosen.hart.mode != hart_choice().mode) text += " --hart " + chosen.hart.mode;
     return text;
@@ -264,7 +265,7 @@ void add_test(cli::command& app, int& status) {
                   "write the event trace of each run here; .perfetto-trace for Perfetto");
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
-    add_misuse_option(*c, chosen->misuse);
+    add_misuse_options(*c, chosen->misuse);
     add_coverage_option(*c, chosen->coverage);
     add_hart_option(*c, chosen->hart);
     c->add_option("--fidelity-report", chosen->fidelity_report,

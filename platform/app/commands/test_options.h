@@ -19,7 +19,7 @@ struct test_options {
     std::vector<std::string> vcd_signals;
     std::string timing = "contended";
     unsigned jobs = 0;
-    std::vector<misuse::policy_choice> misuse;
+    misuse::choices misuse;
     hart_choice hart;
     scenario::selection which;
     bool json = false, list = false, digest = false, share = true;

@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "models/kinds.h"
@@ -29,9 +30,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Reads a board, and checks that its images exist. \throws config_error
-void check_board(const std::string& board, const std::vector<std::string>& set) {
-    for (const auto& image : images_of(load_board(board, kinds(), set))) {
+/// Reads a board, and checks that its images exist, or that a pattern names modules of it.
+/// \throws config_error
+void check_board(const std::string& name, const std::vector<std::string>& set,
+                 const std::string& modules) {
+    const auto board = load_board(name, kinds(), set);
+    if (const auto why = unknown_modules(board, modules)) {
+        diagnostic wrong;
+        wrong.code = why->code;
+        wrong.message = why->message;
+        wrong.suggestion = why->suggestion;
+        throw config_error(wrong);
+    }
+    for (const auto& image : images_of(board)) {
         const auto file = find_firmware(image);
         note_input(file);
         if (std::error_code unreadable; fs::is_regular_file(file, unreadable)) continue;
@@ -47,11 +58,12 @@ void check_board(const std::string& board, const std::vector<std::string>& set) 
 std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
     std::vector<scenario::scenario> all;
     std::set<fs::path> known;
-    std::set<std::pair<std::string, std::vector<std::string>>> good;
-    const auto check = [&](const std::string& board, const std::vector<std::string>& set) {
-        if (good.contains({board, set})) return;
-        check_board(board, set);
-        good.emplace(board, set);
+    std::set<std::tuple<std::string, std::vector<std::string>, std::string>> good;
+    const auto check = [&](const std::string& board, const std::vector<std::string>& set,
+                           const std::string& modules) {
+        if (good.contains({board, set, modules})) return;
+        check_board(board, set, modules);
+        good.emplace(board, set, modules);
     };
     for (const auto& name : names) {
         const auto before = all.size();

@@ -115,6 +115,8 @@ function_port& recorder::recorded(function_port& function) {
 manifest recorder::describe(const platform_options& built_with,
                             const run_choices& runs_with) const {
     const auto& about = of_.about();
+    std::vector<std::string> allowances;
+    for (const auto& one : built_with.misuse.allowances) allowances.push_back(one.text());
     return {.version = about.version,
             .board = about.board,
             .digest = about.digest,
@@ -125,6 +127,7 @@ manifest recorder::describe(const platform_options& built_with,
             .time_policy = of_.loop().settings().policy.text(),
             .seed = built_with.seed,
             .misuse = runs_with.misuse,
+            .misuse_allow = allowances,
             .hart = runs_with.hart};
 }
 

@@ -16,6 +16,7 @@
 #include "platform/framework/config/json.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/loader/firmware_file.h"
+#include "platform/framework/misuse/allowance_text.h"
 #include "platform/framework/process/temporary_folder.h"
 #include "platform/framework/unique_fd.h"
 
@@ -70,6 +71,18 @@ private:
     std::map<std::string, unique_fd> copies_;
 };
 
+/// Some rules change what the platform does, and control clients read the counts.
+misuse::choices misuse_of(const manifest& about) try {
+    misuse::choices chosen;
+    for (const auto& text : about.misuse)
+        chosen.policies.push_back(misuse::policy_choice::parse(text));
+    for (const auto& text : about.misuse_allow)
+        chosen.allowances.push_back(misuse::parse_allowance(text, manifest_file));
+    return chosen;
+} catch (const std::invalid_argument& wrong) {
+    throw recording_error(fmt::format("{}: {}", manifest_file, wrong.what()));
+}
+
 }  // namespace
 
 platform_options options_of(const manifest& about, const fs::path& folder,
@@ -93,6 +106,7 @@ platform_options options_of(const manifest& about, const fs::path& folder,
             .seed = about.seed,
             .trace = {},
             .boards = folder / boards_copy,
+            .misuse = misuse_of(about),
             .prepare = stay_inside};
 }
 

@@ -194,6 +194,7 @@ std::string scenario_details(const row& runs, const history& past) {
     for (const auto& one : how.figures)
         out +=
             fmt::format("<p class=\"figure\">{}: {}</p>\n", escaped(one.name), escaped(one.text()));
+    for (const auto& note : how.notes) out += fmt::format("<p>{}</p>\n", escaped(note));
     if (how.trace_digest != 0) out += fmt::format("<p>Trace {:016x}</p>\n", how.trace_digest);
     out += timeline(described, how);
     if (!how.log.empty())

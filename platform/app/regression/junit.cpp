@@ -14,12 +14,15 @@ using scenario::escaped;
 
 namespace {
 
-std::string properties(const std::vector<scenario::figure>& figures) {
-    if (figures.empty()) return "";
+std::string properties(const scenario::outcome& how) {
+    if (how.figures.empty() && how.notes.empty()) return "";
     std::string out = "    <properties>\n";
-    for (const auto& one : figures)
-        out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(one.name),
-                           escaped(one.text()));
+    const auto add = [&](std::string_view name, std::string_view value) {
+        out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(name),
+                           escaped(value));
+    };
+    for (const auto& one : how.figures) add(one.name, one.text());
+    for (const auto& note : how.notes) add("misuse", note);
     return out + "    </properties>\n";
 }
 
@@ -48,7 +51,7 @@ std::string test_case(const row& all) {
     for (const auto* run : all.runs) seconds += run->how.wall_s;
     auto out = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
                            escaped(one.description.file), escaped(all.title()), seconds);
-    auto body = properties(one.how.figures);
+    auto body = properties(one.how);
     if (!one.passed()) body += all.campaign() ? campaign_failure(all) : failure(one);
     return out + (body.empty() ? "/>\n" : ">\n" + body + "  </testcase>\n");
 }
@@ -109,7 +112,8 @@ nlohmann::json to_json(const run_record& run) {
                         {"wall_s", how.wall_s},
                         {"simulated_ns", how.simulated_ns},
                         {"trace_digest", digest_text(how)},
-                        {"figures", how.figures}});
+                        {"figures", how.figures},
+                        {"notes", how.notes}});
     }
     return list;
 }

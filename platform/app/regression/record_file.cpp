@@ -32,7 +32,7 @@ namespace {
 constexpr std::uint64_t version = 1;
 constexpr std::uint64_t max_file = std::uint64_t{4} << 30;
 constexpr std::size_t max_line = std::size_t{256} << 20;
-constexpr std::size_t max_steps = 200'000, max_figures = 10'000, max_depth = 64;
+constexpr std::size_t max_steps = 200'000, max_figures = 10'000, max_notes = 10'000, max_depth = 64;
 constexpr std::size_t max_log = std::size_t{256} << 10, max_picture = std::size_t{16} << 20;
 constexpr std::size_t max_damaged_shown = 10;
 constexpr std::size_t lines_of_passed = 30, lines_of_failed = 300;
@@ -108,7 +108,8 @@ json to_json(const result& one) {
               {"simulated_ns", how.simulated_ns},
               {"digest", scenario::digest_text(how)},
               {"steps", steps_of(one)},
-              {"figures", how.figures}};
+              {"figures", how.figures},
+              {"notes", how.notes}};
     if (!one.fidelity.is_null()) line["fidelity"] = one.fidelity;
     return line;
 }
@@ -215,6 +216,7 @@ result result_of(const json& value, const std::string& place) {
     how.trace_digest = digest_of(line);
     how.timeline = timeline_of(line, one.description.file);
     how.figures = figures_of(line);
+    if (line.has("notes")) how.notes = line.texts("notes", max_notes);  // newer than the format
     if (line.has("fidelity")) one.fidelity = line.object("fidelity", 16);
     return one;
 }

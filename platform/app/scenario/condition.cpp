@@ -13,6 +13,7 @@
 #include "platform/app/scenario/step.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/kernel/time_text.h"
+#include "platform/framework/misuse/misuse.h"
 #include "platform/framework/output.h"
 
 namespace trn::config {
@@ -150,28 +151,33 @@ void check_reporter(const std::string& module) {
     throw step_failure(fmt::format("there is no module '{}'  {}", module, suggest(module, known)));
 }
 
+/// A step that was read while the scenario runs could not enable its rule.
+void check_enabled(const misuse::rule& rule) {
+    if (!misuse::wanted(rule))
+        throw step_failure(
+            fmt::format("{} {} is not checked: name it in the key 'misuse'", rule.id, rule.name));
+}
+
 condition misuse_condition(const condition_spec& c, const reader& r) {
     const auto& name = *c.misuse;
     const auto rule = misuse::find(name);
     if (!rule) {
-        std::vector<std::string_view> known;
-        for (const auto& one : misuse::rules())
-            known.push_back(name.starts_with("TRN-") ? one.id : one.name);
         r.node().at("misuse").report(mistake::not_a_choice,
                                      fmt::format("there is no misuse rule '{}'", name),
-                                     suggest(name, known));
+                                     misuse::suggest_rule(name));
         return {};
     }
     const auto wanted = wanted_range(c, r, 0);
     const auto module = c.module.value_or("");
     auto result = number_condition(wanted, "misuse " + name,
                                    [=](scenario_context&) -> std::function<std::uint64_t()> {
+                                       check_enabled(*rule);
                                        if (module.empty())
                                            return [=] { return misuse::count(*rule); };
                                        check_reporter(module);
                                        return [=] { return misuse::count(*rule, module); };
                                    });
-    if (!wanted.has(0)) result.provokes = {*rule};
+    result.rules = {{*rule, !wanted.has(0)}};
     return result;
 }
 

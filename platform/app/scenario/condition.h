@@ -12,10 +12,10 @@
 #include "platform/app/scenario/expression.h"
 #include "platform/app/scenario/parameters.h"
 #include "platform/app/scenario/scenario_context.h"
+#include "platform/app/scenario/step.h"
 #include "platform/app/scenario/step_table.h"
 #include "platform/app/scenario/watch.h"
 #include "platform/framework/misuse/initiator.h"
-#include "platform/framework/misuse/misuse.h"
 
 namespace trn::scenario {
 
@@ -40,7 +40,7 @@ struct condition {
     /// Starts the observation: for example, counts calls of a function from now on.
     std::function<std::unique_ptr<watch>(scenario_context&)> begin;
     timeout limit = {};
-    std::vector<misuse::rule> provokes = {};  ///< rules whose violation is expected
+    std::vector<checked_rule> rules = {};
 };
 
 /// Names a number of the platform: a register or field, or a counter of a module.

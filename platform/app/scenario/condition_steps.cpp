@@ -15,7 +15,7 @@ namespace {
 action look_for(std::string_view verb, const condition& awaited) {
     return {.text = fmt::format("{} {}", verb, awaited.text),
             .work = [awaited](scenario_context& ctx) { await(ctx, awaited); },
-            .provokes = awaited.provokes,
+            .rules = awaited.rules,
             .drives = false};
 }
 

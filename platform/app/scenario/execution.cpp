@@ -19,6 +19,7 @@
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/report.h"
 #include "platform/framework/output.h"
 
 namespace trn::scenario {
@@ -34,6 +35,8 @@ platform_options build_options(const scenario& run, const execution_options& opt
     build.digest = options.digest;
     build.vcd = options.vcd;
     build.vcd_signals = options.vcd_signals;
+    build.misuse = run.misuse;
+    build.misuse.add(options.misuse);
     // Steps wait in simulated time under any policy; with lockstep, time also advances only when a
     // client waits.
     build.time.policy.mode = time_policy::kind::lockstep;
@@ -96,17 +99,12 @@ private:
     in_process_hosts hosts_;
 };
 
-void set_misuse_policies(const scenario& run, const execution_options& options) {
-    for (const auto* list : {&run.misuse, &options.misuse})
-        for (const auto& choice : *list) choice.apply();
-}
-
 /// Sets the policy of the rules whose violation is expected from `fail` to `log`.
 void excuse_what_is_expected(const scenario& run) {
     for (const auto* list : {&run.steps, &run.expectations})
         for (const auto& one : *list)
-            for (const auto& rule : one.provokes)
-                if (misuse::policy_of(rule) == misuse::policy::fail)
+            for (const auto& [rule, violated] : one.rules)
+                if (violated && misuse::policy_of(rule) == misuse::policy::fail)
                     misuse::set_policy(rule, misuse::policy::log);
 }
 
@@ -264,7 +262,6 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     const auto members = scenarios.members();
     const scenario& first = all[members.front()];
     auto common = options_of(members.front());
-    set_misuse_policies(first, common);
     std::optional<fidelity_report> touched;
     if (!common.fidelity_report.empty()) touched.emplace(common.fidelity_report);
     const auto shared = common.trace = shared_trace(common.trace, members.size());
@@ -307,6 +304,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     if (const auto lost = here.board().finish_records(); failure.empty()) failure = lost;
     if (touched) touched->write(here.board().modules().board());
     if (failure.empty() && misuse::failed()) failure = "misuse: " + broken_rules();
+    for (const auto& line : misuse::allowed_lines()) scenarios.report().noted(line);
     if (failure.empty())
         scenarios.report().passed(now_ns(), digest);
     else

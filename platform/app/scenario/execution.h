@@ -17,7 +17,7 @@ struct execution_options {
     std::filesystem::path trace = {};  ///< trace file of this run; empty: none
     bool digest = false;               ///< computes the trace's digest, also without a file
     timing_mode timing = timing_mode::contended;
-    std::vector<misuse::policy_choice> misuse = {};  ///< applied after the scenario's own
+    misuse::choices misuse = {};  ///< applied after the scenario's own
     /// file for this run, which must not share steps; empty: none
     std::filesystem::path fidelity_report = {};
     std::filesystem::path vcd = {};  ///< value change dump of this run; empty: none

@@ -98,7 +98,7 @@ struct inject_spec {
         return {.text = fmt::format("inject {} into {}{}", fault, module,
                                     when ? fmt::format(" when {}", when->text) : ""),
                 .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
-                .provokes = when ? when->provokes : std::vector<misuse::rule>{},
+                .rules = when ? when->rules : std::vector<checked_rule>{},
                 .drives = false,
                 .check = [s = *this](scenario_context& ctx) { s.check(ctx); }};
     }

@@ -35,6 +35,8 @@ void job::take(const json& message) {
         process_->follow(message["process"]);
     } else if (message.contains("figure")) {
         result_.figures.push_back(message["figure"]);
+    } else if (message.contains("note")) {
+        result_.notes.push_back(message["note"]);
     } else if (message.contains("backtrace")) {
         backtrace_ = "died in\n" + source_of(message["backtrace"]);
     } else if (message.contains("branched")) {

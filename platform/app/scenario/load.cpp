@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "platform/app/scenario/scenario_files.h"
+#include "platform/framework/misuse/allowance_text.h"
 
 namespace trn::scenario {
 
@@ -59,14 +60,37 @@ std::vector<parameters> points_of(const config::node& matrix) {
     return points;
 }
 
-std::vector<misuse::policy_choice> read_misuse(const config::node& root, const reader& r) {
-    if (!r.has("misuse")) return {};
+void read_policy(const reader& r, std::string_view key, misuse::choices& to) {
+    if (!r.has(key)) return;
     try {
-        return {misuse::policy_choice::parse(r.text("misuse"))};
+        to.policies.push_back(misuse::policy_choice::parse(r.text(key)));
     } catch (const std::invalid_argument& wrong) {
-        root.at("misuse").report(mistake::not_a_choice, wrong.what());
-        return {};
+        r.node().at(key).report(mistake::not_a_choice, wrong.what());
     }
+}
+
+/// `misuse: POLICY`, or `misuse: {policy: POLICY, allow: [...]}`.
+misuse::choices read_misuse(const reader& r) {
+    misuse::choices chosen;
+    if (!r.node().find("misuse").is_map()) {
+        read_policy(r, "misuse", chosen);
+        return chosen;
+    }
+    const auto map = r.map("misuse");
+    map.node().only({"policy", "allow"}, "'misuse'");
+    read_policy(map, "policy", chosen);
+    chosen.allowances = misuse::read_allowances(map.node().find("allow"), [&](const auto& value) {
+        return reader::substituted(value, r.point());
+    });
+    return chosen;
+}
+
+/// Adds the rules that are checked on demand and that a step checks.
+void add_checked(const std::vector<step>& steps, misuse::choices& to) {
+    for (const auto& one : steps)
+        for (const auto& [rule, violated] : one.rules)
+            if (rule.on_demand && std::ranges::find(to.checked, rule) == to.checked.end())
+                to.checked.push_back(rule);
 }
 
 /// "name=value" for each parameter of the board that the scenario sets.
@@ -83,14 +107,30 @@ std::vector<std::string> read_set(const config::node& root, const parameters& po
     return all;
 }
 
-/// The first error of the board with these parameters; nothing when it has none.
+/// The first error of the board with these parameters, or of a pattern for its modules; nothing
+/// when there is none.
 std::optional<config_error> board_mistake(const board_check& check, const scenario& s,
-                                          const std::vector<std::string>& set) {
+                                          const std::vector<std::string>& set,
+                                          const std::string& modules = {}) {
     try {
-        check(s.board, set);
+        check(s.board, set, modules);
         return std::nullopt;
     } catch (const config_error& wrong) {
         return wrong;
+    }
+}
+
+/// Reports patterns that name no module of the board.
+void check_allowances(const config::node& root, const scenario& s, const board_check& check,
+                      const std::vector<std::string>& set) {
+    for (std::size_t i = 0; i < s.misuse.allowances.size(); ++i) {
+        const auto& modules = s.misuse.allowances[i].at;
+        if (modules.empty()) continue;
+        const auto wrong = board_mistake(check, s, set, modules);
+        if (!wrong) continue;
+        const auto& first = wrong->list().front();
+        root.at("misuse").at("allow").items()[i].at("at").report(first.code, first.message,
+                                                                 first.suggestion);
     }
 }
 
@@ -101,7 +141,7 @@ void check_board(const config::node& root, const scenario& s, const board_check&
                  diagnostics& problems) {
     auto set = s.set;
     if (!s.firmware.empty()) set.push_back("firmware=" + find_firmware(s));
-    if (!board_mistake(check, s, set)) return;
+    if (!board_mistake(check, s, set)) return check_allowances(root, s, check, set);
     std::size_t count = 0;
     const auto wrong_with_the_first = [&](std::size_t n) {
         return board_mistake(check, s, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(n)});
@@ -187,13 +227,13 @@ void read_point(scenario_files& from, const parameters& point, scenario& s) {
                      1e9;
     s.memory_limit = r.has("memory_limit") ? r.offset("memory_limit", {.min = min_memory_limit})
                                            : default_memory_limit;
-    s.misuse = read_misuse(root, r);
+    s.misuse = read_misuse(r);
     from.begin_point({s.board, s.seed, s.memory_limit});
     s.steps = from.read(root.at("steps"), point);
     s.expectations = from.read(root.find("expectations"), point, true);
     from.check_background();
     s.checks = from.take_checks();
-    s.misuse_text = r.text("misuse", "");
+    for (const auto* steps : {&s.steps, &s.expectations}) add_checked(*steps, s.misuse);
     s.beginning = beginning_of(s);
     s.text_digest = from.text_digest();
     s.prepare = [files = from.shared_from_this(),

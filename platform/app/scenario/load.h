@@ -11,8 +11,10 @@
 
 namespace trn::scenario {
 
-/// Checks a board with "name=value" for its parameters. \throws config_error
-using board_check = std::function<void(const std::string& board, const std::vector<std::string>&)>;
+/// Checks a board with "name=value" for its parameters, and unless `modules` is empty, that this
+/// pattern names modules of it (misuse::is_at()). \throws config_error
+using board_check = std::function<void(
+    const std::string& board, const std::vector<std::string>& set, const std::string& modules)>;
 
 /// Loads a file: one scenario per point of its matrix. Whatever is wrong with the file is in the
 /// `mistakes` of the scenarios concerned; those of `check` are at the board's name, its parameter

@@ -49,7 +49,8 @@ void to_json(json& message, const outcome& how) {
                {"own_s", how.own_s},
                {"simulated_ns", how.simulated_ns},
                {"trace_digest", how.trace_digest},
-               {"timeline", how.timeline}};
+               {"timeline", how.timeline},
+               {"notes", how.notes}};
 }
 
 void from_json(const json& message, outcome& how) {
@@ -65,7 +66,8 @@ void from_json(const json& message, outcome& how) {
            .simulated_ns = message["simulated_ns"],
            .trace_digest = message["trace_digest"],
            .timeline = message["timeline"],
-           .figures = message["figures"]};
+           .figures = message["figures"],
+           .notes = message["notes"]};
 }
 
 }  // namespace trn::scenario

@@ -23,8 +23,32 @@ std::optional<T> accept(const config::node& value, config::parsed<T> result) {
     return std::nullopt;
 }
 
-/// The text with each ${name} replaced; nothing after an error.
-std::optional<std::string> substituted(const config::node& value, const parameters& point) {
+/// Error message if no chip generation has a memory with this number; else "".
+std::string number_fault(const location& place) {
+    const auto count = place.space == location::kind::hbm    ? TRN_MAX_STACKS
+                       : place.space == location::kind::sbuf ? max_cores
+                                                             : place.number + 1;
+    return place.number < count
+               ? ""
+               : fmt::format("no chip has {}: {} is the last", place.name(), count - 1);
+}
+
+std::uint64_t whole_nanoseconds(const config::node& value, picoseconds time) {
+    if (time.value % 1000)
+        value.report(mistake::not_whole, "a scenario's times are whole nanoseconds");
+    return time.value / 1000;
+}
+
+}  // namespace
+
+std::string to_string(const parameters& point) {
+    std::string text;
+    for (const auto& [name, value] : point)
+        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+    return text;
+}
+
+std::optional<std::string> reader::substituted(const config::node& value, const parameters& point) {
     constexpr std::size_t max_length = 1 << 20;
     if (!value.is_scalar()) {
         value.report(mistake::wrong_shape, "a single value was expected");
@@ -52,31 +76,6 @@ std::optional<std::string> substituted(const config::node& value, const paramete
     if (text.size() <= max_length) return text;
     value.report(mistake::out_of_range, "a value has at most 1 MiB, with each ${name} replaced");
     return std::nullopt;
-}
-
-/// Error message if no chip generation has a memory with this number; else "".
-std::string number_fault(const location& place) {
-    const auto count = place.space == location::kind::hbm    ? TRN_MAX_STACKS
-                       : place.space == location::kind::sbuf ? max_cores
-                                                             : place.number + 1;
-    return place.number < count
-               ? ""
-               : fmt::format("no chip has {}: {} is the last", place.name(), count - 1);
-}
-
-std::uint64_t whole_nanoseconds(const config::node& value, picoseconds time) {
-    if (time.value % 1000)
-        value.report(mistake::not_whole, "a scenario's times are whole nanoseconds");
-    return time.value / 1000;
-}
-
-}  // namespace
-
-std::string to_string(const parameters& point) {
-    std::string text;
-    for (const auto& [name, value] : point)
-        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
-    return text;
 }
 
 std::string reader::replaced(const config::node& value, const parameters& point) {

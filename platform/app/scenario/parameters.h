@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,6 +81,9 @@ public:
     std::string word() const;
     /// The value itself as a time: `wait: 10 us`.
     static std::string replaced(const config::node& value, const parameters& point);
+    /// The same; nothing after an error.
+    static std::optional<std::string> substituted(const config::node& value,
+                                                  const parameters& point);
     static std::uint64_t time_of(const config::node& value, const parameters& point);
 
 private:

@@ -34,6 +34,10 @@ void progress::measured(const figure& measured) const {
     send_line(pipe_, {{"figure", measured}});
 }
 
+void progress::noted(const std::string& line) const {
+    send_line(pipe_, {{"note", line}});
+}
+
 void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {
     send_line(pipe_, {{"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
 }

@@ -142,6 +142,7 @@ std::string to_text(const description& run, const outcome& how) {
     std::string figures;
     for (const auto& one : how.figures)
         figures += fmt::format("      {}: {}\n", printable(one.name), printable(one.text()));
+    for (const auto& note : how.notes) figures += fmt::format("      {}\n", printable(note));
     if (how.passed())
         return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", printable(title(run)),
                            how.wall_s, milliseconds(how.simulated_ns),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/scenario/scenario.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
@@ -8,6 +10,18 @@
 #include <system_error>
 
 namespace trn::scenario {
+
+namespace {
+
+std::string text_of(const misuse::choices& chosen) {
+    std::string text;
+    for (const auto& one : chosen.policies) text += one.text() + "\n";
+    for (const auto& one : chosen.checked) text += fmt::format("{}\n", one.id);
+    for (const auto& one : chosen.allowances) text += one.text() + "\t" + one.place + "\n";
+    return text;
+}
+
+}  // namespace
 
 std::string beginning_of(const scenario& s) {
     // Images may be in the scenario's folder, which is then part of the key.
@@ -20,7 +34,7 @@ std::string beginning_of(const scenario& s) {
                           folder.string(),
                           s.firmware,
                           s.seed,
-                          s.misuse_text,
+                          text_of(s.misuse),
                           s.time_limit_ns,
                           s.wall_limit_s,
                           s.memory_limit,

@@ -37,8 +37,7 @@ struct scenario : description {
     double wall_limit_s = 0;          ///< wall-clock limit, to end a hang
     std::uint64_t memory_limit = 0;   ///< bytes resident
     std::string beginning;            ///< scenarios with the same text share their first step
-    std::string misuse_text;          ///< text of the key `misuse`
-    std::vector<misuse::policy_choice> misuse;
+    misuse::choices misuse;           ///< of the key `misuse`, and rules that steps check
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked after all steps
     std::vector<step> checks = {};   ///< their work runs before the steps

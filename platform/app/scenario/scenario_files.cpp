@@ -358,10 +358,10 @@ void scenario_files::check_background() const {
 
 namespace {
 
-/// Adds the expected violations of inner steps to the step that contains them.
-void expect_rules_of(const std::vector<step>& parts, step& whole) {
+/// Adds the rules of inner steps to the step that contains them.
+void add_rules_of(const std::vector<step>& parts, step& whole) {
     for (const auto& one : parts)
-        whole.provokes.insert(whole.provokes.end(), one.provokes.begin(), one.provokes.end());
+        whole.rules.insert(whole.rules.end(), one.rules.begin(), one.rules.end());
 }
 
 /// Runs the steps of a branch until any branch fails; only the first failure is reported.
@@ -406,7 +406,7 @@ step scenario_files::read_branches(const config::node& item, const scope& in) {
         ctx.hosts.run_each(std::vector<std::size_t>(branches.size(), 0),
                            [&](auto, auto&) { play_branch(branches[next++], ctx, report); });
     };
-    for (const auto& branch : branches) expect_rules_of(branch, one);
+    for (const auto& branch : branches) add_rules_of(branch, one);
     return one;
 }
 
@@ -454,7 +454,7 @@ step scenario_files::read_figure(const config::node& item, const scope& in) {
     if (wanted.unit.empty()) wanted.unit = "us";
     const auto steps = read_list(r.node().at("time_of"),
                                  nested(in, {"", one.where.line, std::string(item.file())}));
-    expect_rules_of(steps, one);
+    add_rules_of(steps, one);
     one.inside = in.path;  // reported a second time after its inner steps
     one.file = item.file();
     one.work = [=, place = one](scenario_context& ctx) {
@@ -521,7 +521,7 @@ void scenario_files::read_in_advance(const config::node& item, const scope& in, 
     const bool outer = std::exchange(in_advance_, true);
     read_item(item, trial, steps);
     in_advance_ = outer;
-    expect_rules_of(steps, later);
+    add_rules_of(steps, later);
     const auto found = std::exchange(problems_, {});
     const auto inner = std::exchange(captured_, {});
     std::tie(problems_, captured_, kept_, steps_, file_bytes_, preparations_, checks_) = before;

@@ -133,6 +133,22 @@ json step_schema() {
     return step;
 }
 
+json misuse_schema() {
+    const auto text = shape_of(value_shape::text), time = shape_of(value_shape::time);
+    const auto allowance = mapping({{"rule", text},
+                                    {"at", text},
+                                    {"function", text},
+                                    {"line", text},
+                                    {"from", time},
+                                    {"until", time},
+                                    {"count", shape_of(value_shape::number)},
+                                    {"reason", text}},
+                                   json::array({"rule", "reason"}));
+    return {{"anyOf",
+             json::array({text, mapping({{"policy", text},
+                                         {"allow", {{"type", "array"}, {"items", allowance}}}})})}};
+}
+
 }  // namespace
 
 json schema() {
@@ -150,7 +166,7 @@ json schema() {
                          {"time_limit", shape_of(value_shape::time)},
                          {"wall_limit", shape_of(value_shape::time)},
                          {"memory_limit", shape_of(value_shape::offset)},
-                         {"misuse", text},
+                         {"misuse", misuse_schema()},
                          {"matrix", {{"type", "object"}, {"additionalProperties", list(text)}}},
                          {"include", list(text)},
                          {"sequences", {{"type", "object"}, {"additionalProperties", sequence}}},

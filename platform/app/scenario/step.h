@@ -39,11 +39,17 @@ struct setting {
     std::uint64_t memory_limit = ~std::uint64_t{0};  ///< bytes of files that all steps may hold
 };
 
+/// A misuse rule whose count a step checks.
+struct checked_rule {
+    misuse::rule rule;
+    bool violated = false;  ///< the step expects a violation
+};
+
 /// The action of a step. `work` runs in a process of the host CPU.
 struct action {
     std::string text = {};  ///< "copy host to hbm0@0x1000000, 65537 bytes"
     std::function<void(scenario_context&)> work = {};
-    std::vector<misuse::rule> provokes = {};  ///< rules whose violation is expected
+    std::vector<checked_rule> rules = {};
     std::string shared = {};  ///< scenarios with the same text share this step; "": never
     std::string keeps = {}, returns_to = {};  ///< name of the snapshot to take, or to restore
     /// Work in the background that the step starts, or waits for: "program 'x'"; "": none.

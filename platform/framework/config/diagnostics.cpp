@@ -55,7 +55,7 @@ constexpr std::array rows{
     mistake_row{mistake::bad_array, "an array of registers that cannot be laid out"},
     mistake_row{mistake::block_name, "the block's name differs from its file's"},
     mistake_row{mistake::stale_document, "generated documentation is stale or has no markers"},
-    mistake_row{mistake::unknown_module, "a bind line names an unknown module"},
+    mistake_row{mistake::unknown_module, "a bind line or an allowance names an unknown module"},
     mistake_row{mistake::unknown_port, "the module has no such socket, interrupt line or port"},
     mistake_row{mistake::wrong_direction, "the two ends of a bind line do not fit"},
     mistake_row{mistake::bound_twice, "a socket that takes one binding has two"},

@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "platform/framework/log.h"
+#include "platform/framework/misuse/allowance.h"
 
 namespace trn::misuse {
 
@@ -27,6 +29,7 @@ struct tally {
 struct record {
     std::span<const rule> rules;
     std::map<std::size_t, policy> policies;  // by index in `rules`
+    std::set<std::size_t> named;             // rules that are checked, if only on demand
     std::map<std::pair<std::size_t, std::string>, tally, std::less<>> tallies;
     // Cache of the last report's entry, since a loop of a guest repeats the same error.
     const rule* last_rule = nullptr;
@@ -64,14 +67,21 @@ tally& tally_of(const rule& broken, std::string_view module) {
     return *all.last;
 }
 
+/// "serve_modern (firmware/mgmt/mailbox.c:220)"; "" if unknown
+std::string present_place() {
+    const auto* initiated_by = initiator::current();
+    const auto pc = initiated_by != nullptr ? initiated_by->instruction() : std::nullopt;
+    const auto& lookup = the_record().lookup;
+    return pc && lookup ? lookup(*initiated_by, *pc) : std::string();
+}
+
 /// "chip0.management.cpu in serve_modern (firmware/mgmt/mailbox.c:220), pc 0x40001234"
 std::string present_initiator() {
     const auto* initiated_by = initiator::current();
     if (initiated_by == nullptr) return {};
     const auto pc = initiated_by->instruction();
     if (!pc) return initiated_by->describe();
-    const auto& lookup = the_record().lookup;
-    const auto source = lookup ? lookup(*initiated_by, *pc) : std::string();
+    const auto source = present_place();
     return fmt::format("{}{}{}, pc {:#x}", initiated_by->describe(), source.empty() ? "" : " in ",
                        source, *pc);
 }
@@ -88,8 +98,9 @@ std::span<const rule> rules() {
 }
 
 void report(const rule& broken, std::string_view module, std::string_view detail) {
+    ++detail::reports;  // also allowed ones: models must not report their consequences instead
+    if (use_allowance(broken, module, present_place)) return;
     tally& mine = tally_of(broken, module);
-    ++detail::reports;
     ++mine.count;
     const bool logged = mine.count <= lines_per_module && policy_of(broken) != policy::count;
     if (!logged && mine.count > 1) return;
@@ -109,13 +120,12 @@ void report(const rule& broken, std::string_view module, std::string_view detail
 
 void set_policy(const rule& which, policy chosen) {
     the_record().policies[place_of(which)] = chosen;
-    ++the_record().revision;
+    if (the_record().named.insert(place_of(which)).second) ++the_record().revision;
 }
 
 void set_policy_of_all(policy chosen) {
     the_record().policies.clear();
     the_record().everywhere = chosen;
-    ++the_record().revision;
 }
 
 policy policy_of(const rule& which) {
@@ -125,7 +135,7 @@ policy policy_of(const rule& which) {
 }
 
 bool wanted(const rule& which) {
-    return !which.on_demand || the_record().policies.contains(place_of(which));
+    return !which.on_demand || the_record().named.contains(place_of(which));
 }
 
 std::uint64_t revision() {
@@ -167,6 +177,7 @@ std::vector<entry> summary() {
 
 void clear() {
     the_record().tallies.clear();
+    clear_allowed_counts();
     the_record().last_rule = nullptr;
     detail::reports = 0;
 }

@@ -26,11 +26,8 @@ policy parse_policy(std::string_view word) {
 
 rule parse_rule(std::string_view word) {
     if (const auto found = find(word)) return *found;
-    std::vector<std::string_view> known;
-    const bool id = word.starts_with("TRN-");
-    for (const auto& one : rules()) known.push_back(id ? one.id : one.name);
     throw std::invalid_argument(
-        fmt::format("there is no misuse rule '{}': {}", word, suggest(word, known)));
+        fmt::format("there is no misuse rule '{}': {}", word, suggest_rule(word)));
 }
 
 }  // namespace
@@ -61,6 +58,25 @@ void policy_choice::apply() const {
 
 std::string_view to_string(policy chosen) {
     return words[static_cast<std::size_t>(chosen)];
+}
+
+std::string suggest_rule(std::string_view word) {
+    std::vector<std::string_view> known;
+    const bool id = word.starts_with("TRN-");
+    for (const auto& one : rules()) known.push_back(id ? one.id : one.name);
+    return suggest(word, known);
+}
+
+void choices::add(const choices& more) {
+    policies.insert(policies.end(), more.policies.begin(), more.policies.end());
+    checked.insert(checked.end(), more.checked.begin(), more.checked.end());
+    allowances.insert(allowances.end(), more.allowances.begin(), more.allowances.end());
+}
+
+void choices::apply() const {
+    for (const auto& one : policies) one.apply();
+    for (const auto& one : checked) set_policy(one, policy_of(one));
+    for (const auto& one : allowances) allow(one);
 }
 
 }  // namespace trn::misuse

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/framework/misuse/allowance.h"
 #include "platform/framework/misuse/misuse.h"
 
 namespace trn::misuse {
@@ -22,5 +23,18 @@ struct policy_choice {
 };
 
 std::string_view to_string(policy chosen);
+
+/// "did you mean ...": ids for a word that begins like one, else names.
+std::string suggest_rule(std::string_view word);
+
+/// All that users choose about rules for one run.
+struct choices {
+    std::vector<policy_choice> policies = {};  ///< later ones override earlier ones
+    std::vector<rule> checked = {};            ///< to check also when no policy names them
+    std::vector<allowance> allowances = {};
+
+    void add(const choices& more);
+    void apply() const;
+};
 
 }  // namespace trn::misuse

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "platform/framework/config/diagnostics.h"
 #include "platform/framework/misuse/policy.h"
 
 namespace trn::misuse {
@@ -22,6 +23,21 @@ std::map<std::string, std::uint64_t> by_chip(const std::vector<entry>& all,
     return counts;
 }
 
+/// What allowances have counted, and their limits.
+json allowed() {
+    json list = json::array();
+    for (const auto& [what, count] : allowances()) {
+        json one{{"rule", what.broken.id},
+                 {"name", what.broken.name},
+                 {"allowance", what.text()},
+                 {"reason", what.reason},
+                 {"count", count}};
+        if (what.count != allowance::any) one["limit"] = what.count;
+        list.push_back(std::move(one));
+    }
+    return list;
+}
+
 }  // namespace
 
 std::string chip_of(std::string_view module, const std::vector<std::string>& chips) {
@@ -33,6 +49,8 @@ std::string chip_of(std::string_view module, const std::vector<std::string>& chi
 json to_json(const std::vector<std::string>& chips) {
     const auto all = summary();
     json list = json::array();
+    std::uint64_t total = 0;
+    for (const auto& e : all) total += e.count;
     for (const auto& e : all)
         list.push_back({{"rule", e.broken.id},
                         {"name", e.broken.name},
@@ -44,14 +62,14 @@ json to_json(const std::vector<std::string>& chips) {
                         {"first_time_ps", e.first_time_ps},
                         {"first_initiator", e.first_initiator}});
     return {{"failed", failed()},
-            {"total", reports()},
+            {"total", total},
             {"chips", by_chip(all, chips)},
-            {"rules", list}};
+            {"rules", list},
+            {"allowed", allowed()}};
 }
 
 std::string to_text(const std::vector<std::string>& chips) {
     const auto all = summary();
-    if (all.empty()) return {};
     std::string text;
     for (const auto& [chip, count] : by_chip(all, chips)) {
         if (count == 0) continue;
@@ -61,7 +79,20 @@ std::string to_text(const std::vector<std::string>& chips) {
                 text += fmt::format("  {} {:<26} {:>6}  {}\n", e.broken.id, e.broken.name, e.count,
                                     e.module);
     }
+    for (const auto& line : allowed_lines()) text += line + "\n";
     return text;
+}
+
+std::vector<std::string> allowed_lines() {
+    std::vector<std::string> lines;
+    for (const auto& [what, count] : allowances()) {
+        const auto subject = printable(what.subject()), place = printable(what.place);
+        lines.push_back(count == 0
+                            ? fmt::format("warning: {}: unused allowance: no {}", place, subject)
+                            : fmt::format("{} allowed: {} ({}), {}", count, subject,
+                                          printable(what.reason), place));
+    }
+    return lines;
 }
 
 }  // namespace trn::misuse

@@ -133,15 +133,21 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
         role = root.find("assembly") ? file_role::assembly : file_role::board;
     const char* kind_key = role == file_role::board ? "board" : "assembly";
     if (const auto base = root.find("variant_of")) {
-        root.only({kind_key, "description", "variant_of", "parameters"}, "a variant");
+        if (role == file_role::board)
+            root.only({kind_key, "description", "variant_of", "parameters", "misuse"}, "a variant");
+        else
+            root.only({kind_key, "description", "variant_of", "parameters"}, "a variant");
         out.variant_of = base.as<std::string>();
     } else if (role == file_role::board)
-        root.only({"board", "description", "parameters", "presets", "modules", "bind"}, "a board");
+        root.only({"board", "description", "parameters", "presets", "modules", "bind", "misuse"},
+                  "a board");
     else
         root.only({"assembly", "description", "parameters", "presets", "modules", "bind", "ports"},
                   "an assembly");
     out.name = root.require<std::string>(kind_key);
     out.description = root.get<std::string>("description", "");
+    if (const auto misuse = root.find("misuse"); misuse && role == file_role::board)
+        out.misuse.push_back(misuse);
     read_parameters(out);
     read_presets(out);
     return out;

@@ -44,6 +44,8 @@ struct assembly {
     /// The file that defines the modules, bindings and ports of a variant; "" if it is not a
     /// variant.
     std::string variant_of;
+    /// The keys `misuse` of a board, and of its variants.
+    std::vector<config::node> misuse;
 
     config::node root() const { return document->root(); }
 };

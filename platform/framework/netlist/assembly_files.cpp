@@ -91,6 +91,7 @@ void assembly_files::set_defaults(assembly& base, const assembly& variant) {
         found->value = p.value;
         found->by_variant = true;
     }
+    base.misuse.insert(base.misuse.end(), variant.misuse.begin(), variant.misuse.end());
     base.name = variant.name;
     base.description = variant.description;
 }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "platform/framework/misuse/allowance_text.h"
+
 namespace trn {
 
 namespace {
@@ -32,6 +34,25 @@ void module_planner::plan_all(const assembly& file) {
     inside_.push_back(&*board);
     expand(top);
     bindings_.check_whole();
+    read_misuse(*board, top.values);
+}
+
+/// `misuse: {allow: [...]}`, of the board and its variants.
+void module_planner::read_misuse(const assembly& board, const variables& known) {
+    const bool complete = plan_.problems->empty();
+    const auto text = [&](const config::node& value) { return all_.text(value, known); };
+    const auto fault = [&](std::string_view modules) {
+        return complete ? unknown_modules(plan_, modules) : std::nullopt;
+    };
+    for (const auto& key : board.misuse) {
+        if (!key.is_map()) {
+            key.report(mistake::wrong_shape, "'misuse' of a board is a mapping with 'allow'");
+            continue;
+        }
+        key.only({"allow"}, "'misuse' of a board");
+        auto some = misuse::read_allowances(key.at("allow"), text, fault);
+        plan_.allowances.insert(plan_.allowances.end(), some.begin(), some.end());
+    }
 }
 
 /// The board's parameters, some set on the command line.

@@ -4,8 +4,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace trn {
+
+std::optional<config::refusal> unknown_modules(const plan& board, std::string_view pattern) {
+    // Modules match in the part before the last dot: their inner modules are suggested.
+    const auto dot = pattern.rfind('.');
+    const auto outer = pattern.substr(0, dot == pattern.npos ? 0 : dot);
+    std::set<std::string_view> inner;
+    for (const auto& m : board.modules) {
+        if (misuse::is_at(pattern, m.path)) return std::nullopt;
+        const bool is_beside =
+            std::ranges::count(m.path, '.') == std::ranges::count(pattern, '.') &&
+            misuse::is_at(outer, m.path);
+        if (is_beside) inner.insert(m.name);
+    }
+    const std::vector<std::string_view> names(inner.begin(), inner.end());
+    return config::refusal{mistake::unknown_module,
+                           fmt::format("the board has no module '{}'", pattern),
+                           suggest(pattern.substr(outer.empty() ? 0 : dot + 1), names)};
+}
 
 std::string place_text(const config::node& where) {
     return fmt::format("{}:{}", where.file(), where.where().line);

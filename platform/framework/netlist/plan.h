@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "platform/framework/config/document.h"
+#include "platform/framework/misuse/allowance.h"
 #include "platform/framework/netlist/kind.h"
 
 namespace trn {
@@ -60,9 +61,10 @@ struct plan {
     std::string description;
     std::filesystem::path file;
     std::vector<std::pair<std::string, std::string>> parameters;  ///< of the board
-    std::vector<module> modules;    ///< containers precede their content
-    std::vector<binding> bindings;  ///< in file order
-    std::uint64_t digest = 0;       ///< of all that is built; the same on every host
+    std::vector<module> modules;                ///< containers precede their content
+    std::vector<binding> bindings;              ///< in file order
+    std::uint64_t digest = 0;                   ///< of all that is built; the same on every host
+    std::vector<misuse::allowance> allowances;  ///< of its key `misuse`
 
     const module* find(std::string_view path) const;
     std::uint32_t index_of(std::string_view path) const;  ///< or none
@@ -84,6 +86,9 @@ struct plan {
     std::vector<std::shared_ptr<config::document>> documents;
     std::unordered_map<std::string_view, std::uint32_t> by_path;
 };
+
+/// Why a pattern of misuse::is_at() is wrong for the board: it names no module. Nothing if it does.
+std::optional<config::refusal> unknown_modules(const plan& board, std::string_view pattern);
 
 /// "file:line" of a node.
 std::string place_text(const config::node& where);

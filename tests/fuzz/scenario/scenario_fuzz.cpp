@@ -11,6 +11,7 @@
 #include "platform/app/scenario/report.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/selection.h"
+#include "platform/framework/misuse/allowance_text.h"
 #include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz_yaml.h"
 #include "tests/support/scratch_folder.h"
@@ -25,7 +26,11 @@ const std::vector<std::string> seeds{
     "scenario: x\nboard: b\nsequences: {s: {steps: [{sequence: {name: s}}]}}\nsteps:\n"
     "  - sequence: {name: s}\n",
     "scenario: x\nboard: b\nsteps:\n  - expect_uart: {matches: '((a|b)*c){3}', as: [v]}\n"
-    "  - figure: {name: f, value: '${v}', at_least: 1, at_most: 2}\n"};
+    "  - figure: {name: f, value: '${v}', at_least: 1, at_most: 2}\n",
+    "scenario: x\nboard: b\nmisuse:\n  policy: fail\n  allow:\n"
+    "    - {rule: TRN-DMA-004, at: 'chip*.udma*', function: f, line: 'f.c:1', from: 1 us,\n"
+    "       until: 2 us, count: 3, reason: r}\nsteps:\n"
+    "  - expect: {misuse: tile-race, equals: 0}\n"};
 
 const std::vector<std::string> words{"scenario: ",
                                      "steps:\n",
@@ -46,6 +51,11 @@ const std::vector<std::string> words{"scenario: ",
                                      "include: [scenario.yaml]\n",
                                      "matches: '((((((((((a*)*)*)*)*)*)*)*)*)*'",
                                      "matches: '(a{1000}){1000}'",
+                                     "misuse: {allow: [{rule: TRN-FW-001, reason: r}]}\n",
+                                     "count: 18446744073709551615",
+                                     "until: 18446744 s",
+                                     "line: 'a:b:0'",
+                                     "rule: first-bit-error",
                                      "as: [a, b]",
                                      "\"\\e]0;x\\a\"",
                                      "hbm4294967295@18446744073709551615",
@@ -56,12 +66,23 @@ const std::vector<std::string> words{"scenario: ",
                                      "nan",
                                      "1e999"};
 
+/// The command line takes what a file allows.
+void check_allowances(const scenario::scenario& one) {
+    for (const auto& allowance : one.misuse.allowances) {
+        const auto text = allowance.text();
+        if (misuse::parse_allowance(text, "fuzz").text() != text) std::abort();
+        misuse::is_at(allowance.at, "chip0.udma3");
+        allowance.covers_place("serve (firmware/mgmt/mailbox.c:220)");
+    }
+}
+
 /// Reports accepted scenarios; these must not contain errors.
 void report(std::vector<scenario::scenario> all, const std::string& text) noexcept {
     if (all.size() > 20) all.resize(20);
     all = scenario::select(std::move(all), {.repeat = 2, .shuffle = 1});
     regression::run_record run;
     for (const auto& one : all) {
+        check_allowances(one);
         run.results.push_back(regression::described(one, run.results.size(), ""));
         auto& how = run.results.back().how;
         if (!one.mistakes.empty()) how = scenario::refused(one);

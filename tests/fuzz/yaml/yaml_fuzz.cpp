@@ -4,6 +4,8 @@
 #include <systemc>
 
 #include "models/kinds.h"
+#include "models/misuse_rules.h"
+#include "platform/framework/misuse/misuse.h"
 #include "platform/framework/netlist/address_map.h"
 #include "platform/framework/netlist/plan_board.h"
 #include "tests/support/fuzz_yaml.h"
@@ -35,7 +37,10 @@ const std::vector<std::string> seeds{
     "a0.target\", count: 2000, at: 0, stride: 1, size: 1 B}]\n",
     "board: b\nmodules: {a: {type: chips/trainium3, count: 20}}\n",
     "board: b\nparameters: {a: \"${a}${a}\"}\nmodules: {a: {type: \"${a}\"}}\n",
-    "board: b\nmodules: {a: {type: ../boards/trn3-chip}, b: {type: /etc/passwd}}\n"};
+    "board: b\nmodules: {a: {type: ../boards/trn3-chip}, b: {type: /etc/passwd}}\n",
+    "board: b\nparameters: {n: 3}\nmodules: {a: {type: router}}\nbind: []\nmisuse:\n  allow:\n"
+    "    - {rule: TRN-DMA-004, at: 'a*', function: f, line: 'f.c:1', from: 1 us, until: 2 us,\n"
+    "       count: \"${n}\", reason: r}\n"};
 
 const std::vector<std::string> words{"board: ",
                                      "modules:\n",
@@ -57,6 +62,10 @@ const std::vector<std::string> words{"board: ",
                                      "stride: 0xffffffffffffffff",
                                      "at: [0, 1, 2]",
                                      "[18446744073709551615]",
+                                     "misuse: {allow: [{rule: TRN-FW-001, reason: r}]}\n",
+                                     "at: '*.*'",
+                                     "line: 'a:b:0'",
+                                     "rule: first-bit-error",
                                      "1 ns"};
 
 void plan_board_text(const std::string& text) {
@@ -72,6 +81,7 @@ void plan_board_text(const std::string& text) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    misuse::set_rules(misuse::all_rules);
     return test::fuzz_yaml(argc, argv, {seeds, {"platform/boards"}, ".yaml", words},
                            plan_board_text);
 }

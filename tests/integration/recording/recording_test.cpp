@@ -97,6 +97,20 @@ TEST_F(RecordedSession, DriverSessionReplaysWithTheSameTrace) {
     EXPECT_THAT(text_of(folder / "trace"), HasSubstr(" completed queue="));
 }
 
+/// A client reads the policies and what allowances have counted.
+TEST_F(RecordedSession, MisuseOptionsAreRepeated) {
+    start("trn3-chip",
+          {"--misuse", "count:TRN-MEM-005", "--misuse-allow", "rule=TRN-MEM-005,count=1,reason=x"});
+    for (const std::string from : {"hbm0@1GiB", "hbm1@1GiB"}) ctl("copy " + from + " host 4KiB");
+    ctl("misuse");
+    EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
+    EXPECT_THAT(text_of(folder / "log"), HasSubstr("1 allowed: TRN-MEM-005"));
+    expect_the_same_trace();
+    const auto manifest = json::parse(text_of(recording() + "/manifest.json"));
+    EXPECT_EQ(manifest["misuse"], json::array({"count:TRN-MEM-005"}));
+    EXPECT_EQ(manifest["misuse_allow"], json::array({"rule=TRN-MEM-005,count=1,reason=x"}));
+}
+
 TEST_F(RecordedSession, ProgramOfTheEnginesReplaysWithTheSameTrace) {
     start("trn3-chip");
     for (const std::string how : {"", " --core 3"})
@@ -336,6 +350,8 @@ TEST_F(RecordedSession, DamagedRecordingIsRefusedInOneSentence) {
     std::ofstream(events, std::ios::binary).flush();
     change("\"set\": [", "\"set\": [\"firmware=/dev/zero\"");
     refused("the recording's board names '/dev/zero', which is not in the recording");
+    change("\"misuse\": [", "\"misuse\": [\"fial\"");
+    refused("manifest.json: there is no misuse policy 'fial'");
     std::ofstream(recording() + "/manifest.json") << manifest;
     fs::remove_all(recording() + "/firmware");
     std::ofstream(events, std::ios::binary).flush();

@@ -529,6 +529,108 @@ TEST_F(TestCommand, UnexpectedMisuseCanFailAScenario) {
     EXPECT_EQ(test(expected + " --misuse fail").status, 0);
 }
 
+TEST_F(TestCommand, AllowedMisuseDoesNotFailAScenarioUntilItsCount) {
+    const auto with = [&](const std::string& allowance, int writes) {
+        std::string text =
+            "scenario: s\nboard: trn3-chip\nmisuse:\n  policy: fail\n  allow:\n    - {" +
+            allowance + "}\nsteps:\n  - boot: {within: 1 s}\n";
+        for (int i = 0; i < writes; ++i)
+            text += "  - write_register: {offset: 0x3c000000, value: 1}\n";
+        std::ofstream(folder / "s.yaml")
+            << text << "  - expect: {misuse: host-write-to-nothing, at_least: 0}\n";
+        return test(folder / "s.yaml");
+    };
+    const std::string twice =
+        "rule: TRN-PCI-002, at: chip0.pcie, count: 2, reason: a driver of another chip";
+    auto how = with(twice, 2);
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("2 allowed: TRN-PCI-002 host-write-to-nothing at chip0.pcie "
+                                      "(a driver of another chip), " +
+                                      (folder / "s.yaml") + ":6:7\n"));
+    how = with(twice, 3);
+    EXPECT_EQ(how.status, 1) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("TRN-PCI-002 host-write-to-nothing (1 times by chip0.pcie)"));
+    EXPECT_THAT(how.output, HasSubstr("2 allowed: "));
+    how = with("rule: TRN-PCI-002, until: 1 us, reason: x", 1);
+    EXPECT_EQ(how.status, 1) << how.output;
+    how = with("rule: TRN-PCI-002, from: 1 ms, reason: x", 1);
+    EXPECT_EQ(how.status, 0) << how.output;
+    how = with(twice, 0);
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("warning: " + (folder / "s.yaml") +
+                                      ":6:7: unused allowance: no TRN-PCI-002"));
+    how = with("rule: TRN-PCI-002, at: chip0.pice, reason: x", 0);
+    EXPECT_EQ(how.status, 1) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:6:31: E40 the board has no module 'chip0.pice'"));
+    EXPECT_THAT(how.output, HasSubstr("did you mean 'pcie'?"));
+}
+
+TEST_F(TestCommand, AllowancesOfTheCommandLineAndOfAFileAreUsed) {
+    const auto file = scenario(
+        "  - boot: {within: 1 s}\n"
+        "  - write_register: {offset: 0x3c000000, value: 1}\n"
+        "  - read_register: {offset: 0x3c000000, equals: 0}\n");
+    std::ofstream(folder / "allow.yaml")
+        << "allow:\n  - {rule: host-read-of-nothing, reason: from a file}\n";
+    const auto how = test(file + " --misuse fail --misuse-allow " + (folder / "allow.yaml") +
+                          " --misuse-allow 'rule=TRN-PCI-002,at=chip*,reason=a, b' --junit " +
+                          (folder / "j.xml") + " --report " + (folder / "report") + " --html " +
+                          (folder / "h.html"));
+    EXPECT_EQ(how.status, 0) << how.output;
+    const auto file_line = "1 allowed: TRN-PCI-001 host-read-of-nothing (from a file), " +
+                           (folder / "allow.yaml") + ":2:5";
+    const std::string option_line =
+        "1 allowed: TRN-PCI-002 host-write-to-nothing at chip* (a, b), --misuse-allow";
+    for (const auto& all : {how.output, contents(folder / "j.xml"),
+                            contents(folder / "report/run.jsonl"), contents(folder / "h.html")}) {
+        EXPECT_THAT(all, HasSubstr(file_line));
+        EXPECT_THAT(all, HasSubstr(option_line));
+    }
+    const auto unknown = test(file + " --misuse-allow rule=TRN-PCI-202,reason=x");
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_THAT(unknown.output, HasSubstr("--misuse-allow: E26 there is no misuse rule"));
+    const auto failed = test(file + " --misuse fail --misuse-allow 'rule=TRN-PCI-002,reason=a b'");
+    EXPECT_EQ(failed.status, 1);
+    EXPECT_THAT(failed.output,
+                HasSubstr("--misuse fail --misuse-allow 'rule=TRN-PCI-002,reason=a b'\n"));
+}
+
+TEST_F(TestCommand, MisuseIsAllowedInAFunctionOfTheFirmware) {
+    const auto file = scenario(
+        "  - boot: {within: 1 s}\n"
+        "  - mailbox: {command: 99}\n"
+        "    fails: refused\n");
+    const std::string allowed = " --misuse fail --misuse-allow rule=TRN-MBX-004,";
+    auto how = test(file + allowed + "function=execute,reason=x");
+    EXPECT_EQ(how.status, 0) << how.output;
+    how = test(file + allowed + "function=serve,reason=x");
+    EXPECT_EQ(how.status, 1) << how.output;
+    const auto at = how.output.find("mailbox.c:");
+    ASSERT_NE(at, std::string::npos) << how.output;
+    const auto line = how.output.substr(at, how.output.find(')', at) - at);
+    how = test(file + allowed + "line=" + line + ",reason=x");
+    EXPECT_EQ(how.status, 0) << how.output;
+}
+
+/// Vector and GPSIMD write the same bytes in any order.
+TEST_F(TestCommand, ExpectedCountEnablesARuleThatIsCheckedOnDemand) {
+    std::filesystem::copy("scenarios/programs/misuse.trn", folder / "misuse.trn");
+    const auto with = [&](const std::string& count) {
+        return scenario(
+            "  - boot: {within: 1 s}\n"
+            "  - poke: {space: chip0.nc0.aperture, address: 0x0, value: 0, width: 8}\n"
+            "  - poke: {space: chip0.nc0.aperture, address: 0x8, value: 0, width: 8}\n"
+            "  - program: {file: misuse.trn}\n"
+            "  - expect: {misuse: tile-race, " +
+            count + "}\n");
+    };
+    const auto how = test(with("equals: 0"));
+    EXPECT_EQ(how.status, 1) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("misuse tile-race to be 0: it is 1"));
+    for (const auto* policy : {"count", "log", "fail:tile-race"})
+        EXPECT_EQ(test(with("equals: 1") + " --misuse " + policy).status, 0) << policy;
+}
+
 TEST_F(TestCommand, FirmwareMisuseReportNamesItsFunctionAndLine) {
     const auto how = test(scenario("  - boot: {within: 1 s}\n"
                                    "  - mailbox: {command: 99}\n"

@@ -698,6 +698,42 @@ TEST_F(Assemblies, E52ReportsACyclicVariant) {
     EXPECT_EQ(list[0].line, 2);
 }
 
+/// A board of two modules, with `allow` below `misuse:`.
+std::string with_misuse(const std::string& allow) {
+    return "board: b\nmodules: {beat: {type: beat, count: 2}}\nbind: []\nmisuse:\n" + allow;
+}
+
+TEST(Board, E40AllowancesNameModules) {
+    const auto list =
+        mistakes(with_misuse("  allow:\n"
+                             "    - {rule: TRN-REG-003, at: 'be*', count: 2, reason: x}\n"
+                             "    - {rule: TRN-REG-003, at: baet1, reason: x}\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::unknown_module);
+    EXPECT_EQ(std::pair(list[0].line, list[0].column), std::pair(7, 31));
+    EXPECT_THAT(list[0].suggestion, HasSubstr("did you mean 'beat1'?"));
+}
+
+TEST(Board, MistakesInItsAllowancesHaveTheirPlaces) {
+    const auto found = [](const std::string& allow) { return findings(with_misuse(allow)); };
+    using testing::ElementsAre;
+    EXPECT_THAT(found("  allow:\n    - {rule: TRN-DMA-404, reason: x}\n"),
+                ElementsAre(finding{mistake::not_a_choice, 6, 14}));
+    EXPECT_THAT(found("  allow:\n    - {rule: '${x}', reason: x}\n"),
+                ElementsAre(finding{mistake::unknown_variable, 6, 14}));
+    EXPECT_THAT(found("  allow: []\n  policy: fail\n"),
+                ElementsAre(finding{mistake::unknown_key, 6, 3}));
+    EXPECT_THAT(found("  []\n"), ElementsAre(finding{mistake::wrong_shape, 5, 3}));
+}
+
+TEST_F(Assemblies, E11OnlyBoardsHaveAllowances) {
+    write("chips/a.yaml", "assembly: a\nmodules: {}\nmisuse: {allow: []}\n");
+    EXPECT_EQ(first(with_modules("  a: {type: chips/a}\n")), (finding{mistake::unknown_key, 3, 1}));
+    write("chips/a.yaml", "assembly: a\nvariant_of: chips/b\nmisuse: {allow: []}\n");
+    write("chips/b.yaml", "assembly: b\nmodules: {}\n");
+    EXPECT_EQ(first(with_modules("  a: {type: chips/a}\n")), (finding{mistake::unknown_key, 3, 1}));
+}
+
 TEST_F(Assemblies, E12AndE20CheckTheDefaultsOfAVariant) {
     write("chips/big.yaml", "assembly: big\nparameters: {room: 4 KiB}\nmodules: {}\n");
     const auto first_of = [&](const std::string& parameters) {

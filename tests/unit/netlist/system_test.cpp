@@ -378,6 +378,26 @@ bind:
                                                     {"routing_id", "3"}, {"room", "8 KiB"}}));
 }
 
+TEST_F(Nested, BoardAndItsVariantsAllowViolations) {
+    std::ofstream(folder / "one.yaml") << R"(board: one
+parameters: {times: 3}
+modules: {beat: {type: beat}}
+bind: []
+misuse:
+  allow:
+    - {rule: TRN-REG-003, at: beat, count: "${times}", reason: a driver of another project}
+)";
+    std::ofstream(folder / "two.yaml") << "board: two\nvariant_of: one\nparameters: {times: 4}\n"
+                                          "misuse: {allow: [{rule: TRN-FW-001, reason: x}]}\n";
+    std::ofstream(folder / "three.yaml") << "board: three\nvariant_of: two\n";
+    const auto planned = plan_board(folder / "three.yaml", test::sample_kinds(), {folder, {}});
+    ASSERT_EQ(planned.allowances.size(), 2u);
+    EXPECT_EQ(planned.allowances[0].text(),
+              "rule=TRN-REG-003,at=beat,count=4,reason=a driver of another project");
+    EXPECT_THAT(planned.allowances[0].place, testing::EndsWith("one.yaml:7:7"));
+    EXPECT_EQ(planned.allowances[1].text(), "rule=TRN-FW-001,reason=x");
+}
+
 TEST_F(Nested, InheritedParametersHaveTheValuesOfTheFile) {
     std::ofstream(folder / "chips/inner.yaml")
         << "assembly: inner\nparameters: {id: 0, room: 4 KiB}\nmodules: {}\n";

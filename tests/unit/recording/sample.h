@@ -60,6 +60,7 @@ inline recording::manifest sample_manifest() {
             .time_policy = "free",
             .seed = ~std::uint64_t{0},
             .misuse = {"fail:TRN-DMA-003"},
+            .misuse_allow = {"rule=TRN-MBX-004,reason=a test"},
             .hart = "check",
             .functions = {"host"},
             .consoles = {"chip.uart"}};

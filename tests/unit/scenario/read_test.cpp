@@ -206,7 +206,8 @@ TEST_F(ScenarioFile, BoundsTheExpansionOfMatrixAndSequences) {
 }
 
 TEST_F(ScenarioFile, ReportsBoardMistakesAtTheBoardsLine) {
-    const board_check check = [](const std::string& board, const std::vector<std::string>& set) {
+    const board_check check = [](const std::string& board, const std::vector<std::string>& set,
+                                 const std::string&) {
         diagnostic wrong;
         wrong.code = mistake::unknown_board;
         wrong.message = "no board";
@@ -229,6 +230,65 @@ TEST_F(ScenarioFile, ReportsBoardMistakesAtTheBoardsLine) {
     EXPECT_THAT(found(head() + "set: {a: 1}\nfirmware: none\n" + steps), ElementsAre("4:11:E22"));
     EXPECT_THAT(found(head() + "set: {size: '${n}'}\nmatrix: {n: [1, 9]}\n" + steps),
                 ElementsAre("3:13:E22"));
+}
+
+TEST_F(ScenarioFile, AllowsViolationsWithItsParameters) {
+    const auto all = read(head() +
+                          "matrix: {n: [2]}\n"
+                          "misuse:\n"
+                          "  policy: fail:TRN-DMA-004\n"
+                          "  allow:\n"
+                          "    - {rule: TRN-DMA-004, at: 'chip${n}', count: '${n}', reason: x}\n"
+                          "steps: [wait: 1 us]\n");
+    EXPECT_THAT(mistakes(), ElementsAre());
+    ASSERT_EQ(all.size(), 1u);
+    ASSERT_EQ(all[0].misuse.policies.size(), 1u);
+    ASSERT_EQ(all[0].misuse.allowances.size(), 1u);
+    EXPECT_EQ(all[0].misuse.allowances[0].text(), "rule=TRN-DMA-004,at=chip2,count=2,reason=x");
+}
+
+TEST_F(ScenarioFile, ReportsMistakesInAllowancesAtTheirPlaces) {
+    const board_check check = [](const std::string&, const std::vector<std::string>&,
+                                 const std::string& modules) {
+        diagnostic wrong;
+        wrong.code = mistake::unknown_module;
+        if (modules == "chip1") throw config_error(wrong);
+    };
+    const auto found = [&](const std::string& misuse) {
+        problems = {};
+        std::ofstream(folder / "scenario.yaml") << head() << misuse << "steps: [wait: 1 us]\n";
+        loaded(folder / "scenario.yaml", check);
+        return mistakes();
+    };
+    EXPECT_THAT(found("misuse: {polcy: fail}\n"), ElementsAre("3:10:E11"));
+    EXPECT_THAT(found("misuse: {policy: fial}\n"), ElementsAre("3:18:E26"));
+    EXPECT_THAT(found("misuse: {allow: x}\n"), ElementsAre("3:17:E8"));
+    EXPECT_THAT(found("misuse: {allow: [{rule: '${x}', reason: x}]}\n"), ElementsAre("3:25:E26"));
+    EXPECT_THAT(found("misuse: {allow: [{rule: TRN-DMA-404, reason: x}]}\n"),
+                ElementsAre("3:25:E26"));
+    EXPECT_THAT(found("misuse:\n  allow:\n    - {rule: TRN-DMA-004, reason: x, at: chip0}\n"
+                      "    - {rule: TRN-DMA-004, reason: x, at: chip1}\n"),
+                ElementsAre("6:42:E40"));
+}
+
+TEST_F(ScenarioFile, ChecksTheRulesThatItsStepsCount) {
+    const auto checked = [&](const std::string& steps) {
+        std::vector<std::string_view> ids;
+        const auto all = read(head() + steps);
+        for (const auto& rule : all.at(0).misuse.checked) ids.push_back(rule.id);
+        return ids;
+    };
+    const std::string first = "steps:\n  - boot: {}\n";
+    EXPECT_THAT(checked(first + "  - expect: {misuse: first-bit-error, equals: 0}\n"),
+                ElementsAre());
+    EXPECT_THAT(checked(first + "  - expect: {misuse: tile-race, equals: 0}\n"),
+                ElementsAre("TRN-NC-002"));
+    EXPECT_THAT(
+        checked(first +
+                "  - together: {a: [wait: {misuse: TRN-NC-003, equals: 0}], b: [wait: 1 us]}\n"
+                "expectations:\n  - expect: {misuse: tile-race, equals: 0}\n"),
+        ElementsAre("TRN-NC-003", "TRN-NC-002"));
+    EXPECT_THAT(mistakes(), ElementsAre());
 }
 
 TEST_F(ScenarioFile, AcceptsDeepExpressionsAndRefusesInvalidOnes) {
@@ -373,8 +433,8 @@ TEST_F(ScenarioFile, ExpectsRulesWithACapturedBound) {
                           "  - together: {a: [expect: {misuse: TRN-RST-001, equals: '${x}'}]}\n");
     EXPECT_THAT(mistakes(), ElementsAre());
     ASSERT_EQ(all.size(), 1u);
-    EXPECT_EQ(all[0].steps[1].provokes.size(), 1u);
-    EXPECT_EQ(all[0].steps[2].provokes.size(), 1u);
+    EXPECT_EQ(all[0].steps[1].rules.size(), 1u);
+    EXPECT_EQ(all[0].steps[2].rules.size(), 1u);
 }
 
 TEST_F(ScenarioFile, SharesItsBootOnlyWithEqualLimits) {
@@ -389,6 +449,8 @@ TEST_F(ScenarioFile, SharesItsBootOnlyWithEqualLimits) {
     EXPECT_NE(beginning("memory_limit: 1 GiB\n"), usual);
     EXPECT_NE(beginning("time_limit: 1 ms\n"), usual);
     EXPECT_NE(beginning("seed: 2\n"), usual);
+    EXPECT_NE(beginning("misuse: {allow: [{rule: TRN-DMA-004, reason: x}]}\n"), usual);
+    EXPECT_NE(beginning("expectations: [expect: {misuse: tile-race, equals: 0}]\n"), usual);
     EXPECT_NE(beginning("set: {a: 1, b: 2}\n"), beginning("set: {a: \"1\\nb=2\"}\n"));
 }
 

@@ -104,6 +104,7 @@ std::string to_json(const manifest& m) {
                       {"time_policy", m.time_policy},
                       {"seed", m.seed},
                       {"misuse", m.misuse},
+                      {"misuse_allow", m.misuse_allow},
                       {"hart", m.hart},
                       {"functions", m.functions},
                       {"consoles", m.consoles}};
@@ -128,6 +129,7 @@ manifest parse_manifest(std::string_view bytes) {
     // Recordings of older versions lack these.
     if (read.contains("disks")) m.disks = files(read, "disks");
     if (read.contains("misuse")) m.misuse = texts(read, "misuse");
+    if (read.contains("misuse_allow")) m.misuse_allow = texts(read, "misuse_allow");
     if (read.contains("hart")) m.hart = word(read, "hart", {"interpret", "translate", "check"});
     if (m.functions.size() > manifest::max_functions)
         throw recording_error(fmt::format("{}: too many functions", manifest_file));

@@ -28,7 +28,8 @@ struct manifest {
     bool contended = true;
     std::string time_policy = {};  ///< for information only: a replay has its own time
     std::uint64_t seed = 0;
-    std::vector<std::string> misuse = {};     ///< the values of --misuse
+    /// the values of --misuse and --misuse-allow
+    std::vector<std::string> misuse = {}, misuse_allow = {};
     std::string hart = "translate";           ///< how harts executed: the value of --hart
     std::vector<std::string> functions = {};  ///< names of chips; event::function is the index
     /// modules; event::function is the index for typed text
