@@ -4,6 +4,7 @@
 
 `notified_host.py slow`: its memory does not answer while there are more than are on their way and than the core can hold.
 `notified_host.py deaf`: it has taken bus mastering back.
+`notified_host.py unloaded`: it has taken its ring back before, as a driver does that is unloaded.
 """
 import sys
 
@@ -28,6 +29,7 @@ def notify(count: int) -> list[int]:
         chip.write(BAR0, POST_PAYLOAD, number)
         chip.write(BAR0, POST, NOTIFY_SLOT_0)
     entries = []
+    chip.wait(1000)
     while chip.asked:
         entries += chip.answer()
         chip.wait(1000)
@@ -39,6 +41,9 @@ if sys.argv[1] == "slow":
     assert came == list(range(len(came))), came
     print(f"{len(came)} came, {chip.read(BAR0, LOST)} are lost")
 else:
+    if sys.argv[1] == "unloaded":
+        assert notify(1) == [0]
+        chip.write(BAR0, SIZE, 0)
     chip.write(CONFIG, COMMAND, MEMORY_SPACE, 2)
     assert notify(1) == []
 chip.write(BAR0, SIZE, 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of the list of rules: ids are ordered, and each rule has a chapter in doc/rules.md and
-// a scenario that violates it.
+// Properties of the list of rules: ids are ordered, and each rule has a chapter in doc/rules.md, a
+// scenario that violates it and a test that does not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,17 +71,36 @@ TEST(MisuseRules, DocumentHasOneSectionPerRule) {
     }
 }
 
-TEST(MisuseRules, EachRuleIsBrokenByAScenario) {
-    const std::regex expected(R"(misuse: ([\w-]+), (at_least|equals): [1-9])");
-    std::set<std::string> broken;
-    for (const auto& entry : fs::recursive_directory_iterator("scenarios")) {
-        if (entry.path().extension() != ".yaml") continue;
+/// The first group of each match of `expression` in the files of `folder` that end with
+/// `extension`.
+std::set<std::string> found_in(const fs::path& folder, const std::string& extension,
+                               const std::regex& expression) {
+    std::set<std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (entry.path().extension() != extension) continue;
         const auto text = text_of(entry.path());
-        for (std::sregex_iterator at(text.begin(), text.end(), expected), end; at != end; ++at)
-            broken.insert((*at)[1]);
+        for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at)
+            all.insert((*at)[1]);
     }
+    return all;
+}
+
+TEST(MisuseRules, EachRuleIsBrokenByAScenario) {
+    const auto broken = found_in("scenarios", ".yaml",
+                                 std::regex(R"(misuse: ([\w-]+), (?:at_least|equals): [1-9])"));
     for (const auto& rule : misuse::all_rules)
         EXPECT_TRUE(broken.contains(std::string(rule.name))) << rule.id;
+}
+
+/// A scenario, or a test of a model, in which correct software near the limit is not reported.
+TEST(MisuseRules, EachRuleHasASilentOpposite) {
+    const auto scenarios =
+        found_in("scenarios", ".yaml", std::regex(R"(misuse: ([\w-]+), equals: 0\})"));
+    const auto tests = found_in("tests", ".cpp", std::regex(R"(misuse::(\w+)\), 0u\))"));
+    for (const auto& rule : misuse::all_rules)
+        EXPECT_TRUE(scenarios.contains(std::string(rule.name)) ||
+                    tests.contains(constant_of(std::string(rule.name))))
+            << rule.id;
 }
 
 }  // namespace
