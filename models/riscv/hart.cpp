@@ -15,6 +15,9 @@ namespace {
 /// Number of code pages that a hart may hold before it releases all.
 constexpr std::size_t max_held_pages = 4096;
 
+/// Instructions of a block (assemble.cpp).
+constexpr i64 longest_block = 64;
+
 }  // namespace
 
 #pragma GCC diagnostic push
@@ -22,12 +25,15 @@ constexpr std::size_t max_held_pages = 4096;
 const std::size_t hart::offset_of_registers = offsetof(hart, x);
 #pragma GCC diagnostic pop
 
-hart::hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code)
-    : cfg_(cfg), bus_(memory), code_(std::move(code)) {
+hart::hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code,
+           std::shared_ptr<reservations> shared)
+    : cfg_(cfg), bus_(memory), code_(std::move(code)), reservations_(std::move(shared)) {
     reset();
 }
 
-hart::~hart() = default;
+hart::~hart() {
+    reservations_->remove(reservation_);
+}
 
 void hart::reset() {
     x.fill(0);
@@ -40,6 +46,7 @@ void hart::reset() {
     run_ends_ = false;
     was_reset_ = true;
     exec.at = nullptr;
+    reservations_->remove(reservation_);
     reservation_ = {};
     timer_line_ = false;
     bus_.wake_at(~u64{0});
@@ -54,6 +61,7 @@ void hart::reset() {
 // --- Execution
 
 u64 hart::run(u64 instructions, u64 quantum) {
+    begin_turn();
     const u64 start = ticks();
     constexpr auto unlimited = static_cast<u64>(std::numeric_limits<i64>::max());
     quantum_ = static_cast<i64>(quantum == 0 ? unlimited : std::min(quantum, unlimited));
@@ -66,13 +74,38 @@ u64 hart::run(u64 instructions, u64 quantum) {
         if (careful_ || debug_.is_stepping() || always_alone_)
             step();
         else
-            run_operations(nullptr, pc_, 0);
+            run_blocks();
         exec.budget += cut_;
         horizon_ += static_cast<u64>(std::exchange(cut_, 0));
         if (was_reset_) return ticks();
         if (std::exchange(run_ends_, false)) break;
     }
+    end_turn();
     return ticks() - start;
+}
+
+/// Stores to words that other harts have reserved take the slow path in this turn.
+void hart::begin_turn() {
+    const bool observed = reservations_->begin_turn(reservation_);
+    if (observed || observed_) mmu_.forget_data();
+    observed_ = observed;
+}
+
+void hart::end_turn() {
+    if (reservation_.size == 0) return;
+    reservation_.is_old = waiting_ || ticks() - reservation_.taken_at > reservations::max_age;
+    reservations_->hold(reservation_);
+}
+
+/// Executes blocks; at the end of an exact run, single instructions.
+void hart::run_blocks() {
+    if (!cfg_.exact_runs) return run_operations(nullptr, pc_, 0);
+    if (exec.budget <= longest_block) return step();
+    exec.budget -= longest_block;
+    horizon_ -= static_cast<u64>(longest_block);
+    run_operations(nullptr, pc_, 0);
+    exec.budget += longest_block;
+    horizon_ += static_cast<u64>(longest_block);
 }
 
 void hart::run_operations(const op* first, u64 acc, u64 page) {

@@ -17,6 +17,7 @@
 #include "models/riscv/mmu.h"
 #include "models/riscv/op.h"
 #include "models/riscv/pmp.h"
+#include "models/riscv/reservations.h"
 #include "models/riscv/trap.h"
 #include "models/riscv/triggers.h"
 
@@ -46,10 +47,14 @@ public:
         u64 hart_id = 0;
         isa extensions = isa::usual();
         u64 reset_vector = 0x1000;
+        /// Runs end after exactly the given number of instructions, in the middle of a block too.
+        bool exact_runs = false;
     };
 
-    /// Harts with the same code cache share predecoded code.
-    hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code);
+    /// Harts with the same code cache share predecoded code. A store of a hart ends reservations
+    /// of harts with the same `shared`.
+    hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code,
+         std::shared_ptr<reservations> shared = std::make_shared<reservations>());
     ~hart();
     hart(const hart&) = delete;
     hart& operator=(const hart&) = delete;
@@ -240,6 +245,9 @@ private:
         end_with_quantum();
         return bus_.write(pa, data) && !was_reset_;
     }
+    void begin_turn();
+    void end_turn();
+    void run_blocks();
     void step();
     void execute_alone(u64 pc);
     void record(u64 pc, const decoded& d) const;
@@ -260,6 +268,7 @@ private:
     fault store_in_page(u64 va, unsigned size, u64 value);
     fault watch_data(u64 va, unsigned size, access how);
     fault atomic_address(u64 va, unsigned size, access how, u64& pa, u8*& host);
+    void end_reservations(u64 pa, u64 size);
     bool triggers_enabled() const;
     void log_write(unsigned csr_number, u64 value);
     fault fetch(u64 pc, u32& bits);
@@ -297,10 +306,9 @@ private:
     bool always_alone_ = false;   // set while the commit log is on
     bool watching_data_ = false;  // watchpoints or triggers may concern loads and stores
     std::vector<std::shared_ptr<code_page>> held_;
-    struct {
-        u64 pa = 0, value = 0;
-        unsigned size = 0;  // 0: no reservation
-    } reservation_;
+    const std::shared_ptr<reservations> reservations_;
+    reservation reservation_;
+    bool observed_ = false;  // other harts hold reservations: stores to their pages are slow
     block scratch_;
 
     struct {

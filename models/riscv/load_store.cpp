@@ -41,6 +41,7 @@ void hart::remember(u64 va, u64 pa, access how) {
     if (log_ != nullptr || !protection.uniform(frame, page_size)) return;
     u8* const host = mmu_.direct(frame, page_size, how);
     if (host == nullptr) return;
+    if (how == access::store && observed_ && reservations_->any_in(host, page_size)) return;
     const u64 offset = reinterpret_cast<u64>(host) - page;
     const bool is_store = how == access::store;
     if (const address_range watched = watched_in_page(page, how); watched.is_empty())
@@ -58,6 +59,7 @@ void hart::remember_device(u64 va, u64 pa, access how) {
     if (log_ != nullptr || !watched_in_page(page, how).is_empty() ||
         !protection.uniform(pa & ~page_mask, page_size))
         return;
+    if (how == access::store && observed_ && is_memory(pa, 1)) return;
     auto& entry = how == access::store ? exec.space->device_store_entry(va)
                                        : exec.space->device_load_entry(va);
     entry = {page, pa - va};
@@ -68,7 +70,7 @@ void hart::remember_device(u64 va, u64 pa, access how) {
 void hart::open_window(u64 pa) {
     const privilege mode = data_mode();
     const bool translated = mode != privilege::machine && csr.satp >> 60 != 0;
-    if (translated) return;
+    if (translated || observed_) return;
     const direct_memory* const r = mmu_.region(pa);
     if (r == nullptr || !r->readable || !r->writable) return;
     address_range open{r->first, r->last};
@@ -162,6 +164,7 @@ fault hart::store_anywhere(u64 va, unsigned size, u64 value) {
 fault hart::store_in_page(u64 va, unsigned size, u64 value) {
     u64 pa = 0;
     if (const fault f = physical(va, size, access::store, pa)) return f;
+    end_reservations(pa, size);
     if (u8* const host = mmu_.direct(pa, size, access::store)) {
         std::memcpy(host, &value, size);
         remember(va, pa, access::store);
@@ -186,13 +189,19 @@ fault hart::atomic_address(u64 va, unsigned size, access how, u64& pa, u8*& host
     return {};
 }
 
+/// A store to a word ends other harts' reservations of it.
+void hart::end_reservations(u64 pa, u64 size) {
+    if (!observed_) return;
+    if (const u8* const host = mmu_.direct(pa, size, access::load)) reservations_->end(host, size);
+}
+
 fault hart::load_reserved(u64 va, unsigned size, u64& value) {
     u64 pa = 0;
     u8* host = nullptr;
     if (const fault f = atomic_address(va, size, access::load, pa, host)) return f;
     if (host == nullptr) return access_fault(access::load, va);
     std::memcpy(&value, host, size);
-    reservation_ = {pa, value, size};
+    reservation_ = {pa, value, size, host, horizon_ - static_cast<u64>(exec.budget)};
     if (log_ != nullptr) log_->load(va);
     return {};
 }
@@ -205,12 +214,12 @@ fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
     if (const fault f = atomic_address(va, size, access::store, pa, host)) return f;
     const u8* const readable = mmu_.direct(pa, size, access::load);
     if (readable == nullptr) return access_fault(access::store, va);
-    // Other harts and DMA write without a notification: the reservation holds while the value is
-    // unchanged.
+    // DMA writes without a notification: the reservation holds while the value is unchanged.
     u64 now = 0;
     std::memcpy(&now, readable, size);
     stored = reserved.size == size && reserved.pa == pa && reserved.value == now;
     if (!stored) return {};
+    end_reservations(pa, size);
     if (host != nullptr)
         std::memcpy(host, &value, size);
     else if (!bus_write(pa, {reinterpret_cast<const u8*>(&value), size}))
@@ -233,6 +242,7 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     u64 pa = 0;
     u8* host = nullptr;
     if (const fault w = atomic_address(va, size, access::store, pa, host)) return w;
+    end_reservations(pa, size);
     std::array<u8, 8> raw{};
     if (host != nullptr) {
         std::memcpy(raw.data(), host, size);
@@ -270,6 +280,7 @@ fault hart::zero_block(u64 va) {
     if (const fault f = watch_data(block, cache_block, access::store)) return f;
     u64 pa = 0;
     if (const fault f = physical(block, cache_block, access::store, pa)) return {f.why, va};
+    end_reservations(pa, cache_block);
     if (u8* const host = mmu_.direct(pa, cache_block, access::store)) {
         std::memset(host, 0, cache_block);
         remember(block, pa, access::store);

@@ -33,6 +33,7 @@ riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg, const ha
       cfg_(cfg),
       clock_(cfg.clock.value()),
       code_(shared.code),
+      reservations_(shared.reservations),
       wake_("wake") {
     sc_assert(clock_ > 0);
     bus.register_invalidate_direct_mem_ptr(this, &riscv_hart::on_invalidate);
@@ -58,7 +59,8 @@ riscv::hart& riscv_hart::core() {
     if (core_ == nullptr) {
         riscv::hart_bus& memory = *this;
         core_ = std::make_unique<riscv::hart>(
-            riscv::hart::config{cfg_.hart_id, cfg_.isa, cfg_.reset_vector}, memory, code_);
+            riscv::hart::config{cfg_.hart_id, cfg_.isa, cfg_.reset_vector, quanta().varies()},
+            memory, code_, reservations_);
         for (unsigned line = 0; line < line_count; ++line)
             if (irq.level(line)) core_->drive(interrupt_of(line), true);
     }
@@ -73,25 +75,32 @@ void riscv_hart::wake() {
 
 void riscv_hart::execute() {
     quanta().cancel(*this);  // when it is woken before the end of its quantum
-    if (reset.level() || hangs_) return;
+    if (reset.level() || hangs_ || quanta().defers(*this)) return;
     riscv::hart& core = this->core();
     const std::uint64_t now = sc_core::sc_time_stamp().value(), local = local_time();
     const bool idle = core.waiting() || core.halted();
     // If a debugger stopped it within a quantum and resumes it at the same simulated time, it
     // executes the rest of the quantum, so that debugging does not change the simulation.
-    const bool goes_on_within = !idle && now < local && now == local_start_;
+    const bool goes_on_within =
+        !idle && now == local_start_ && (now < local || quanta().is_held_by(*this));
     if (!goes_on_within) {
         // It is ahead of the kernel's time.
         if (now < local) return quanta().schedule(*this, local);
         core.pass_cycles((now - local) / clock_);  // it was waiting or halted
         local_start_ = now;
         ticks_start_ = core.ticks();
-        quantum_end_ = cfg_.quantum_instructions;
+        quantum_end_ = quanta().length(*this, cfg_.quantum_instructions);
     }
     awake.set(true);
     const bool was_halted = core.halted();
     const std::uint64_t done = run_quanta(core);
-    if (core.halted() && !was_halted && stopped_) stopped_();
+    if (core.halted() && !was_halted) {
+        quanta().hold(*this);
+        if (stopped_) stopped_();
+    } else {
+        quanta().release(*this);
+    }
+    if (limit_reached_ && core.ticks() >= cfg_.instruction_limit) limit_reached_();
     if (core.was_reset()) return;  // by its own access: the end of the reset wakes it
     if (core.waiting()) {
         stop_serving();
@@ -135,7 +144,7 @@ std::uint64_t riscv_hart::run_quanta(riscv::hart& core) {
 /// Number of additional quanta that end before the next event of the simulation; limited, so that
 /// the kernel regularly serves sockets.
 std::uint64_t riscv_hart::undisturbed_quanta(std::uint64_t limit) const {
-    if (sc_core::sc_pending_activity_at_current_time()) return 0;
+    if (quanta().varies() || sc_core::sc_pending_activity_at_current_time()) return 0;
     constexpr std::uint64_t max_quanta = 32, max_instructions = 80'000;
     const std::uint64_t quantum = cfg_.quantum_instructions;
     const std::uint64_t longest = std::min(max_instructions, limit);
@@ -146,6 +155,11 @@ std::uint64_t riscv_hart::undisturbed_quanta(std::uint64_t limit) const {
         quiet = std::min<std::uint64_t>(quiet, sc_core::sc_time_to_pending_activity().value());
     end = std::min(end, (quiet - 1) / clock_);
     return end <= quantum_end_ ? 0 : (end - quantum_end_) / quantum;
+}
+
+bool riscv_hart::continues() const {
+    return !reset.level() && !hangs_ && !core_->halted() &&
+           sc_core::sc_time_stamp().value() == local_start_;
 }
 
 /// This hart's local time, which is ahead of the kernel's within a quantum.
@@ -191,6 +205,7 @@ void riscv_hart::entered(const std::string& function) {
 
 void riscv_hart::on_reset(bool level) {
     hangs_ = said_parked_ = false;
+    quanta().release(*this);
     if (level) {
         stop_serving();
         awake.set(false);

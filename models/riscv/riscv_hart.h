@@ -23,6 +23,7 @@ namespace trn {
 struct hart_common {
     std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache();  ///< predecoded code
     std::shared_ptr<quantum_queue> quanta = std::make_shared<quantum_queue>();
+    std::shared_ptr<riscv::reservations> reservations = std::make_shared<riscv::reservations>();
 };
 
 /// A RISC-V hart on a TLM bus: executes one quantum per activation; accesses memory through DMI,
@@ -72,6 +73,8 @@ public:
     /// From within a bus access: ends the quantum with the basic block, so that effects of the
     /// access happen at the hart's local time.
     void end_quantum();
+    /// `reached` is called when the hart halts at its instruction limit.
+    void on_limit(std::function<void()> reached) { limit_reached_ = std::move(reached); }
     /// Code in [first, last] of the physical address space was rewritten.
     void invalidate_code(std::uint64_t first, std::uint64_t last);
     const config& settings() const { return cfg_; }
@@ -115,6 +118,7 @@ private:
     void execute();
     void wake();
     void quantum_ended() override { execute(); }
+    bool continues() const override;
     void on_irq(unsigned line, bool level);
     void on_reset(bool level);
     void serve(trace::operation asked);
@@ -145,6 +149,7 @@ private:
     const config cfg_;
     const std::uint64_t clock_;  // integer times, for speed: used in each quantum
     std::shared_ptr<riscv::code_cache> code_;
+    std::shared_ptr<riscv::reservations> reservations_;
     std::unique_ptr<riscv::hart> core_;
     const riscv::mtime_source* time_source_ = nullptr;
     tlm::tlm_generic_payload payload_;
@@ -153,7 +158,7 @@ private:
     // With Sstc: notified when the time reaches stimecmp.
     std::unique_ptr<sc_core::sc_event> alarm_;
     view view_{*this};
-    std::function<void()> stopped_;
+    std::function<void()> stopped_, limit_reached_;
     bool hangs_ = false;
     bool said_parked_ = false;       // since its last reset
     std::uint64_t local_start_ = 0;  // local time at which ticks_start_ instructions were done

@@ -24,6 +24,7 @@
 #include "models/riscv/back_end.h"
 #include "models/riscv/commit_log.h"
 #include "platform/app/commands/coverage_option.h"
+#include "platform/app/commands/exec_harts.h"
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/misuse_option.h"
@@ -61,6 +62,7 @@ struct exec_options {
     bool statistics = false;
     misuse::choices misuse;
     hart_choice hart;
+    exec_harts harts;
 };
 
 /// Writes the bytes between begin_signature and end_signature as hexadecimal lines of `granularity`
@@ -85,15 +87,20 @@ bool write_signature(const exec_options& chosen, const elf_program& program, mem
     return out.finish().empty();
 }
 
-void print_statistics(exec_machine& m, std::clock_t took) {
+void print_statistics(const exec_machine& m, std::clock_t took) {
     const double seconds = static_cast<double>(took) / CLOCKS_PER_SEC;
-    const std::uint64_t executed = m.hart().core().ticks();
+    std::uint64_t executed = 0;
+    for (const auto& hart : m.harts()) executed += hart->core().ticks();
     const auto& translator = riscv::back_end::chosen();
     print_to(stderr,
              "executed {} instructions in {:.3f} s of processor time: {:.1f} MIPS, {} blocks "
              "translated\n",
              executed, seconds, static_cast<double>(executed) / seconds * 1e-6,
              translator ? translator->blocks() : 0);
+    if (m.harts().size() == 1) return;
+    for (const auto& hart : m.harts())
+        print_to(stderr, "  hart {}: {} instructions\n", hart->settings().hart_id,
+                 hart->core().ticks());
 }
 
 template <typename T>
@@ -173,9 +180,10 @@ private:
     static constexpr std::size_t max_unread = 256 << 20;
 
     exec_machine::config settings(const exec_options& chosen) {
-        return {.hart = {.isa = riscv::isa::parse(chosen.isa),
-                         .quantum_instructions = chosen.quantum,
-                         .instruction_limit = chosen.max_instructions},
+        return {.harts = chosen.harts.settings({.isa = riscv::isa::parse(chosen.isa),
+                                                .quantum_instructions = chosen.quantum,
+                                                .instruction_limit = chosen.max_instructions}),
+                .schedule_seed = chosen.harts.schedule_seed,
                 .ram_size = ram_option(chosen.ram),
                 .device_tree = device_tree_option(chosen.device_tree),
                 .ended = [this] { loop_.quit("the program ended"); }};
@@ -210,11 +218,26 @@ private:
 };
 
 /// The reason why a program stopped without an exit code.
-std::string reason(const stop_reason& how, const riscv::hart& core) {
+std::string reason(const stop_reason& how, const exec_machine& m) {
     if (how.cause == stop_reason::kind::quit) return how.text;
     if (how.cause == stop_reason::kind::time_limit) return "--max-time was reached";
-    return core.waiting() ? "it waits for an interrupt, but none is pending"
-                          : "--max-instructions was reached";
+    const bool all_wait =
+        std::ranges::all_of(m.harts(), [](const auto& hart) { return hart->core().waiting(); });
+    return all_wait ? "it waits for an interrupt, but none is pending"
+                    : "--max-instructions was reached";
+}
+
+void print_end(const std::string& program, const stop_reason& how, const exec_machine& m) {
+    const auto place = [](riscv_hart& hart) {
+        return fmt::format("pc {:#x}, {} instructions", hart.core().pc(), hart.core().ticks());
+    };
+    if (m.harts().size() == 1)
+        return print_to(stderr, "trnvp: {}: did not end: {} ({})\n", program, reason(how, m),
+                        place(*m.harts().front()));
+    print_to(stderr, "trnvp: {}: did not end: {}\n", program, reason(how, m));
+    for (const auto& hart : m.harts())
+        print_to(stderr, "  hart {}: {}, {}\n", hart->settings().hart_id, hart->state(),
+                 place(*hart));
 }
 
 int exec(const exec_options& chosen) try {
@@ -230,7 +253,8 @@ int exec(const exec_options& chosen) try {
     exec_machine& m = run.machine();
     growing_file log("--commit-log", chosen.commit_log);
     riscv::commit_log commits(log);
-    if (log.is_open()) m.hart().core().log_commits(&commits);
+    if (log.is_open())
+        for (const auto& hart : m.harts()) hart->core().log_commits(&commits);
 
     // Bare-metal programs may cause access faults on purpose: by default, misuse rules only count.
     misuse::set_policy_of_all(misuse::policy::count);
@@ -250,9 +274,7 @@ int exec(const exec_options& chosen) try {
         const int code = *m.exit_code();
         return code == 0 && (misuse::failed() || !complete) ? 1 : code;
     }
-    const riscv::hart& core = m.hart().core();
-    print_to(stderr, "trnvp: {}: did not end: {} (pc {:#x}, {} instructions)\n", chosen.program,
-             reason(how, core), core.pc(), core.ticks());
+    print_end(chosen.program, how, m);
     return 1;
 } catch (const std::invalid_argument& wrong) {
     throw user_error(wrong.what());
@@ -263,12 +285,13 @@ int exec(const exec_options& chosen) try {
 void add_exec(cli::command& app, int& status) {
     auto chosen = std::make_shared<exec_options>();
     cli::command* command =
-        app.add_subcommand("exec", "run a bare-metal RISC-V program on one hart");
+        app.add_subcommand("exec", "run a bare-metal RISC-V program on one or more harts");
     command->add_option("program", chosen->program, "RV64 ELF executable")->required();
     command->add_option("--commit-log", chosen->commit_log,
                         "write each retired instruction, in Spike's format, to this file");
     add_coverage_option(*command, chosen->coverage);
     add_hart_option(*command, chosen->hart);
+    add_exec_harts(*command, chosen->harts);
     command->add_option("--signature", chosen->signature,
                         "write the memory between begin_signature and end_signature to this file");
     command
@@ -277,10 +300,10 @@ void add_exec(cli::command& app, int& status) {
         ->check(cli::one_of_numbers({1, 2, 4, 8, 16}));
     command
         ->add_option("--max-instructions", chosen->max_instructions,
-                     "fail after this number of executed instructions")
+                     "fail when a hart has executed this number of instructions")
         ->check(cli::in_range(std::uint64_t{1}, std::uint64_t{1} << 50));
     command->add_option("--isa", chosen->isa, "such as rv64imac_zba_zbb_zbs");
-    command->add_option("--quantum", chosen->quantum, "instructions per activation of the hart")
+    command->add_option("--quantum", chosen->quantum, "instructions per turn of a hart")
         ->check(cli::in_range(std::uint64_t{1}, std::uint64_t{1} << 30));
     command->add_option("--max-time", chosen->max_time,
                         "fail at this simulated time, such as '10 ms'");

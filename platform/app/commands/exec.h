@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// `trnvp exec PROGRAM`: one hart, RAM, ACLINT and PLIC at Spike's addresses, Spike's HTIF. Sets
+/// `trnvp exec PROGRAM`: harts, RAM, ACLINT and PLIC at Spike's addresses, Spike's HTIF. Sets
 /// `status` to the program's exit code, 1 for a failed run, 2 for an error of the user.
 void add_exec(cli::command& app, int& status);
 

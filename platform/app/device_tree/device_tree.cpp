@@ -14,7 +14,7 @@ namespace trn {
 
 namespace {
 
-enum handle : std::uint32_t { hart_interrupts = 1, plic_handle, finisher_handle };
+enum handle : std::uint32_t { first_hart_handle = 1, plic_handle, finisher_handle };
 // Interrupts of a hart, as riscv,cpu-intc numbers them: the bits of mip.
 enum : std::uint32_t { msip = 3, mtip = 7, seip = 9, meip = 11 };
 constexpr std::uint32_t cache_block = 64;  // bytes
@@ -109,14 +109,24 @@ std::string at(const char* name, const machine_description::region& where) {
     return fmt::format("{}@{:x}", name, where.base);
 }
 
-void add_hart(tree& all, const machine_description& m) {
-    tree::node cpus(all, "cpus");
-    cpus.cells("#address-cells", {1});
-    cpus.cells("#size-cells", {0});
-    cpus.cells("timebase-frequency", {m.timebase_hz});
-    tree::node cpu(all, "cpu@0");
+/// The handle of the interrupt controller of a hart.
+std::uint32_t interrupts_of(unsigned hart) {
+    return hart == 0 ? first_hart_handle : finisher_handle + hart;
+}
+
+/// Connections of two interrupts of each hart, in the order of the harts.
+std::vector<std::uint32_t> to_each_hart(const machine_description& m, std::uint32_t first,
+                                        std::uint32_t second) {
+    std::vector<std::uint32_t> cells;
+    for (unsigned hart = 0; hart < m.harts; ++hart)
+        cells.insert(cells.end(), {interrupts_of(hart), first, interrupts_of(hart), second});
+    return cells;
+}
+
+void add_hart(tree& all, const machine_description& m, unsigned hart) {
+    tree::node cpu(all, fmt::format("cpu@{:x}", hart));
     cpu.text("device_type", "cpu");
-    cpu.cells("reg", {0});
+    cpu.cells("reg", {hart});
     cpu.text("status", "okay");
     cpu.text("compatible", "riscv");
     cpu.text("riscv,isa", m.isa);
@@ -129,14 +139,22 @@ void add_hart(tree& all, const machine_description& m) {
     interrupts.cells("#interrupt-cells", {1});
     interrupts.flag("interrupt-controller");
     interrupts.text("compatible", "riscv,cpu-intc");
-    interrupts.cells("phandle", {hart_interrupts});
+    interrupts.cells("phandle", {interrupts_of(hart)});
+}
+
+void add_harts(tree& all, const machine_description& m) {
+    tree::node cpus(all, "cpus");
+    cpus.cells("#address-cells", {1});
+    cpus.cells("#size-cells", {0});
+    cpus.cells("timebase-frequency", {m.timebase_hz});
+    for (unsigned hart = 0; hart < m.harts; ++hart) add_hart(all, m, hart);
 }
 
 void add_interrupt_controllers(tree& all, const machine_description& m) {
     {
         tree::node aclint(all, at("clint", m.aclint));
         aclint.texts("compatible", {"sifive,clint0", "riscv,clint0"});
-        aclint.cells("interrupts-extended", {hart_interrupts, msip, hart_interrupts, mtip});
+        aclint.cells("interrupts-extended", to_each_hart(m, msip, mtip));
         aclint.reg(m.aclint);
     }
     tree::node plic(all, at("plic", m.plic));
@@ -144,7 +162,7 @@ void add_interrupt_controllers(tree& all, const machine_description& m) {
     plic.cells("#interrupt-cells", {1});
     plic.cells("#address-cells", {0});
     plic.flag("interrupt-controller");
-    plic.cells("interrupts-extended", {hart_interrupts, meip, hart_interrupts, seip});
+    plic.cells("interrupts-extended", to_each_hart(m, meip, seip));
     plic.reg(m.plic);
     plic.cells("riscv,ndev", {m.plic_sources});
     plic.cells("phandle", {plic_handle});
@@ -212,7 +230,7 @@ std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
         root.text("compatible", compatible_of(m.model));
         root.text("model", m.model);
         add_chosen(all, m);
-        add_hart(all, m);
+        add_harts(all, m);
         {
             tree::node memory(all, at("memory", m.ram));
             memory.text("device_type", "memory");

@@ -8,7 +8,7 @@
 
 namespace trn {
 
-/// A machine of one hart, as its device tree describes it. Sizes in bytes.
+/// A machine whose harts are equal, as its device tree describes it. Sizes in bytes.
 struct machine_description {
     struct region {
         std::uint64_t base, size;
@@ -22,6 +22,7 @@ struct machine_description {
     std::string model;
     region ram, aclint, plic, uart, finisher;
     std::vector<device> others = {};
+    unsigned harts = 1;                ///< their ids are 0 to harts - 1
     std::string isa;                   ///< "rv64imac_zicsr"
     std::uint32_t timebase_hz = 0;     ///< frequency of mtime
     std::uint32_t uart_clock_hz = 0;   ///< input clock, before the divisor

@@ -21,6 +21,7 @@ constexpr std::uint64_t aclint_base = 0x0200'0000, aclint_size = 0xc000;
 constexpr std::uint64_t plic_base = 0x0c00'0000, plic_size = 0x0400'0000;
 constexpr std::uint64_t uart_base = 0x1000'0000;
 constexpr unsigned plic_sources = 31, uart_source = 10;
+constexpr unsigned contexts_per_hart = 2;  // M and S mode
 // A character takes 3.3 us at divisor 1, which is short for programs that poll while they print.
 constexpr std::uint64_t uart_clock_hz = 48'000'000, uart_baud = uart_clock_hz / 16;
 
@@ -29,16 +30,15 @@ constexpr std::uint64_t uart_clock_hz = 48'000'000, uart_baud = uart_clock_hz / 
 exec_machine::exec_machine(sc_core::sc_module_name name, const elf_program& program, config cfg)
     : sc_module(name),
       cfg_(std::move(cfg)),
-      hart_("hart", cfg_.hart),
-      aclint_("aclint", {.harts = 1}),
-      plic_("plic", {.sources = plic_sources, .contexts = 2}),
+      aclint_("aclint", {.harts = static_cast<unsigned>(cfg_.harts.size())}),
+      plic_("plic", {.sources = plic_sources,
+                     .contexts = contexts_per_hart * static_cast<unsigned>(cfg_.harts.size())}),
       uart_("uart", {.clock_hz = uart_clock_hz}),
       uart_registers_("uart_registers", [this] { polled_(); }),
       finisher_("finisher"),
       rom_("rom", {.size = rom_size, .read_only = true}),
       ram_("ram", {.size = cfg_.ram_size}) {
-    hart_.bus.bind(bus_.target);
-    hart_.set_time_source(aclint_);
+    make_harts();
     finisher_.on_request(
         [this](finisher::action, int code) { on_exit(static_cast<std::uint64_t>(code)); });
     connect_interrupts();
@@ -48,11 +48,30 @@ exec_machine::exec_machine(sc_core::sc_module_name name, const elf_program& prog
     load_rom(program);
 }
 
+void exec_machine::make_harts() {
+    const hart_common shared{.quanta = std::make_shared<quantum_queue>(cfg_.schedule_seed)};
+    const bool only_one = cfg_.harts.size() == 1;
+    for (const auto& [core, start] : cfg_.harts) {
+        const auto name = only_one ? "hart" : fmt::format("hart{}", core.hart_id);
+        auto& hart = *harts_.emplace_back(std::make_unique<riscv_hart>(name.c_str(), core, shared));
+        hart.bus.bind(bus_.target);
+        hart.set_time_source(aclint_);
+        hart.core();  // so that debuggers see it before its first turn
+        hart.on_limit([this] { stop_harts(); });
+        if (start > sc_core::SC_ZERO_TIME)
+            delays_.push_back(
+                std::make_unique<delayed_start>((name + "_start").c_str(), hart.reset, start));
+    }
+}
+
 void exec_machine::connect_interrupts() {
-    aclint_.software[0].bind(hart_.irq, riscv_hart::machine_software);
-    aclint_.timer[0].bind(hart_.irq, riscv_hart::machine_timer);
-    plic_.out[0].bind(hart_.irq, riscv_hart::machine_external);
-    plic_.out[1].bind(hart_.irq, riscv_hart::supervisor_external);
+    for (unsigned id = 0; id < harts_.size(); ++id) {
+        irq_in& irq = harts_[id]->irq;
+        aclint_.software[id].bind(irq, riscv_hart::machine_software);
+        aclint_.timer[id].bind(irq, riscv_hart::machine_timer);
+        plic_.out[contexts_per_hart * id].bind(irq, riscv_hart::machine_external);
+        plic_.out[contexts_per_hart * id + 1].bind(irq, riscv_hart::supervisor_external);
+    }
     uart_.irq.bind(plic_.source, uart_source);
 }
 
@@ -126,9 +145,10 @@ machine_description exec_machine::describe() const {
     m.plic = {plic_base, plic_size};
     m.uart = {uart_base, byte_registers::size};
     m.finisher = {finisher_base, finisher::size};
-    m.isa = cfg_.hart.isa.name();
-    m.has_cache_blocks =
-        cfg_.hart.isa.has(riscv::extension::zicbom) || cfg_.hart.isa.has(riscv::extension::zicboz);
+    const riscv::isa& isa = cfg_.harts.front().core.isa;
+    m.harts = static_cast<unsigned>(harts_.size());
+    m.isa = isa.name();
+    m.has_cache_blocks = isa.has(riscv::extension::zicbom) || isa.has(riscv::extension::zicboz);
     m.timebase_hz =
         static_cast<std::uint32_t>(sc_core::sc_time(1, sc_core::SC_SEC) / aclint_.settings().tick);
     m.uart_clock_hz = static_cast<std::uint32_t>(uart_clock_hz);
@@ -142,8 +162,20 @@ void exec_machine::on_exit(std::uint64_t code) {
     if (exit_code_) return;
     constexpr std::uint64_t largest_status = 255;  // larger codes must not become another status
     exit_code_ = static_cast<int>(std::min(code, largest_status));
-    hart_.end_quantum();
+    stop_harts();
     cfg_.ended();
+}
+
+/// The hart whose access ends the program completes its basic block; the others execute nothing
+/// any more.
+void exec_machine::stop_harts() {
+    for (const auto& hart : harts_) {
+        const initiator* const self = hart.get();
+        if (self == initiator::current())
+            hart->end_quantum();
+        else
+            hart->halt();
+    }
 }
 
 }  // namespace trn

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "tests/integration/exec/running_exec.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
@@ -21,13 +22,9 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::string guests = GUESTS;
-
+using trn::test::exec;
+using trn::test::guests;
 using result = trn::test::ended;
-
-result exec(const std::string& arguments) {
-    return trn::test::run(TRNVP " exec " + arguments);
-}
 
 class Exec : public testing::Test {
 protected:

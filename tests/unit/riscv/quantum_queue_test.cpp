@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +26,10 @@ protected:
         void quantum_ended() override {
             if (ended) ended();
         }
+        bool continues() const override { return is_resumed; }
         const std::string name;
         std::function<void()> ended;
+        bool is_resumed = false;
     };
     std::shared_ptr<quantum_queue> queue = std::make_shared<quantum_queue>();
     processor a{queue, "a"}, b{queue, "b"}, c{queue, "c"};
@@ -116,6 +119,60 @@ TEST_F(QuantumQueueTest, AProcessorThatEndsWithdrawsItsActivation) {
     run(20);
     EXPECT_TRUE(log.empty());
     EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+TEST_F(QuantumQueueTest, OthersWaitWhileADebuggerHoldsOneWithinItsQuantum) {
+    a.ended = [&] {
+        note(a);
+        queue->hold(a);
+        a.is_resumed = true;
+    };
+    for (processor* each : {&a, &b}) queue->schedule(*each, 10 * us);
+    sc_core::sc_spawn([&] {
+        sc_core::wait(sc_core::sc_time(10, sc_core::SC_US));
+        for (int deltas = 0; deltas < 3; ++deltas) sc_core::wait(sc_core::SC_ZERO_TIME);
+        EXPECT_TRUE(queue->defers(c)) << "an interrupt wakes it";
+        log.emplace_back("released");
+        queue->release(a);
+    });
+    run(20);
+    EXPECT_EQ(log, (entries{"a@10", "released", "c@10", "b@10"}));
+}
+
+TEST_F(QuantumQueueTest, OthersGoOnWhenTheHeldOneStaysHalted) {
+    a.ended = [&] {
+        note(a);
+        queue->hold(a);
+    };
+    for (processor* each : {&a, &b, &c}) queue->schedule(*each, 10 * us);
+    run(20);
+    EXPECT_EQ(log, (entries{"a@10", "b@10", "c@10"}));
+}
+
+TEST_F(QuantumQueueTest, SeedsVaryLengthsAndOrder) {
+    EXPECT_EQ(queue->length(a, 10'000), 10'000u);
+    EXPECT_FALSE(queue->varies());
+    std::set<std::string> orders;
+    std::set<std::uint64_t> lengths;
+    for (std::uint64_t seed = 1; seed <= 64; ++seed) {
+        const auto varied = std::make_shared<quantum_queue>(seed);
+        processor first{varied, "first"}, second{varied, "second"};
+        std::string order;
+        for (processor* each : {&first, &second}) {
+            each->ended = [&order, each] { order += each->name + " "; };
+            varied->schedule(*each, sc_core::sc_time_stamp().value() + us);
+        }
+        run(2);
+        orders.insert(order);
+        lengths.insert(varied->length(first, 1000));
+        EXPECT_EQ(varied->length(first, 1000), varied->length(first, 1000));
+        EXPECT_LE(varied->length(second, 1000), 1000u);
+        EXPECT_GE(varied->length(second, 1), 1u);
+    }
+    EXPECT_EQ(orders, (std::set<std::string>{"first second ", "second first "}));
+    EXPECT_EQ(*lengths.begin(), 1u);
+    EXPECT_GT(*lengths.rbegin(), 500u);
+    EXPECT_GT(lengths.size(), 20u);
 }
 
 }  // namespace trn::test
