@@ -39,7 +39,7 @@ def scenario(name, draw):
         if draw.random() < 0.3:
             whole[key] = draw.choice(values)
     if draw.random() < 0.2:
-        whole["matrix"] = {"n": [1, 2]}
+        whole["matrix"], whole["tags"] = {"n": [1, 2]}, ["point-${n}"]
     first = draw.choice(([{"boot": {}}], [{"boot": {}}], [{"boot": {"within": "500 ms"}}], [{"sequence": {"name": "start"}}]))
     whole["steps"] = first + [step(draw) for _ in range(draw.randrange(1, 4))]
     return whole
