@@ -176,7 +176,7 @@ class Reports(trnvp_case):
 
     def test_scenarios_that_end_in_a_shared_boot_have_a_trace_each(self):
         text = "board: trn3-chip\nmatrix: {n: [1, 2]}\n%s\nsteps:\n  - boot: {within: %s}\n  - wait: '${n} us'\n"
-        for name, limit, within in (("killed", "memory_limit: 16 MiB", "1 s"), ("failed", "", "1 us")):
+        for name, limit, within in (("killed", "memory_limit: 20 MiB", "1 s"), ("failed", "", "1 us")):
             file = self.scenario(f"{name}.yaml", f"scenario: {name}\n" + text % (limit, within))
             self.run_trnvp("test", file, "--trace", self.folder / f"{name}.txt", status=1)
             self.assertEqual({one.name for one in self.folder.glob("*.txt")} - {"failed.0.txt", "failed.1.txt"},
