@@ -64,7 +64,7 @@ class Debugger:
         end = time.monotonic() + WALL_LIMIT
         while self.link.connect_ex(path) != 0:
             if time.monotonic() > end:
-                raise RuntimeError(f"nobody listens on {path}")
+                raise RuntimeError(f"no process listens on {path}")
             time.sleep(0.01)
 
     def __enter__(self) -> Debugger:
