@@ -87,7 +87,10 @@ class runner:
         self.folder.cleanup()
 
     def run(self, one: test, mutation: int, limit: float, wall: float) -> outcome:
-        """`limit`: seconds of processor time of each process."""
+        """`limit`: seconds of processor time of each process, at most those that this process may set."""
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        if most != resource.RLIM_INFINITY:
+            limit = min(limit, most)
         with tempfile.TemporaryDirectory(dir=self.folder.name, ignore_cleanup_errors=True) as scratch:
             self.places.write_bytes(bytes(PLACES))
             seconds = str(math.ceil(limit))
