@@ -175,9 +175,11 @@ class Reports(trnvp_case):
             self.assertEqual((self.folder / name).read_text(), before)
 
     def test_scenarios_that_end_in_a_shared_boot_have_a_trace_each(self):
+        hang = pathlib.Path(self.trnvp).parent / "firmware/hang.elf"
         text = "board: trn3-chip\nmatrix: {n: [1, 2]}\n%s\nsteps:\n  - boot: {within: %s}\n  - wait: '${n} us'\n"
-        for name, limit, within in (("killed", "memory_limit: 20 MiB", "1 s"), ("failed", "", "1 us")):
-            file = self.scenario(f"{name}.yaml", f"scenario: {name}\n" + text % (limit, within))
+        for name, limits, within in (("killed", f"firmware: {hang}\nwall_limit: 2 s\ntime_limit: 9000 s", "9000 s"),
+                                     ("failed", "", "1 us")):
+            file = self.scenario(f"{name}.yaml", f"scenario: {name}\n" + text % (limits, within))
             self.run_trnvp("test", file, "--trace", self.folder / f"{name}.txt", status=1)
             self.assertEqual({one.name for one in self.folder.glob("*.txt")} - {"failed.0.txt", "failed.1.txt"},
                              {"killed.0.txt", "killed.1.txt"})
