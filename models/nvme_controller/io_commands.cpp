@@ -68,6 +68,7 @@ void io_commands::read(job& of) {
         of.how = status::unrecovered_read_error;
         return;
     }
+    if (is_durable(of)) content_.flush(blocks.offset, blocks.length);
     of.moves = job::data::to_host;
     of.medium = blocks.offset;
     of.length = static_cast<std::uint32_t>(blocks.length);
