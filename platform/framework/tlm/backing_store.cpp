@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -117,10 +118,27 @@ struct slice {
     std::uint64_t offset;
 };
 
+/// A file for memory whose descriptor other processes get: no process can make it shorter, which
+/// would end this one at its next access. -1: there is none.
+int make_shared_file() {
+    const int file = memfd_create("trnvp-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0) return file;
+    close(file);
+    return -1;
+}
+
+/// Makes a file at least as long; another process may have made it longer.
+bool extend(int file, std::uint64_t size) {
+    struct stat found {};
+    if (fstat(file, &found) != 0) return false;
+    return static_cast<std::uint64_t>(found.st_size) >= size ||
+           ftruncate(file, static_cast<off_t>(size)) == 0;
+}
+
 /// Allocates the next part of the group's file; parts are not reused.
 slice take_slice(std::uint64_t size, std::string_view group) {
     struct shared_file {
-        int descriptor = memfd_create("trnvp-memory", MFD_CLOEXEC);
+        int descriptor = make_shared_file();
         std::uint64_t end = 0;
     };
     static std::map<std::string, shared_file, std::less<>> files;
@@ -129,7 +147,7 @@ slice take_slice(std::uint64_t size, std::string_view group) {
     auto& [file, end] = found->second;
     const std::uint64_t alignment = std::bit_ceil(std::max<std::uint64_t>(size, 4096));
     const std::uint64_t offset = (end + alignment - 1) & ~(alignment - 1);
-    if (file < 0 || ftruncate(file, static_cast<off_t>(offset + size)) != 0) throw std::bad_alloc();
+    if (file < 0 || !extend(file, offset + size)) throw std::bad_alloc();
     end = offset + size;
     return {file, offset};
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -130,6 +132,17 @@ TEST(BackingStoreTest, SharedStoresAreAdjacentInOneFile) {
     EXPECT_EQ(byte, 7);
     second.clear();
     EXPECT_EQ(second.data()[5], 0);
+}
+
+TEST(BackingStoreTest, SharedFileCannotBeMadeShorterByItsReaders) {
+    const auto shared = backing_store::sharing::file_descriptor;
+    const backing_store first{4096, shared, "sealed"};
+    EXPECT_EQ(ftruncate(first.descriptor(), 0), -1);
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_EQ(fcntl(first.descriptor(), F_ADD_SEALS, F_SEAL_GROW), -1);
+    EXPECT_EQ(ftruncate(first.descriptor(), 1 << 20), 0);  // harmless
+    const backing_store second{4096, shared, "sealed"};
+    EXPECT_EQ(second.data()[0], 0);
 }
 
 TEST(BackingStoreTest, EachGroupHasItsOwnFile) {
