@@ -236,8 +236,7 @@ run_record run_of(const json& value, const std::string& place) {
     run.build = line.text("build");
     run.options = line.text_or("options", "");
     // Reports print them as part of a command for a shell.
-    if (!std::ranges::all_of(run.options,
-                             [](char c) { return c == ' ' || scenario::is_plain_in_shell(c); }))
+    if (!scenario::is_shell_words(run.options))
         line.refuse("options", "not words of a command line");
     run.started = static_cast<std::int64_t>(line.number("started", std::uint64_t{1} << 40));
     run.machine = line.text("machine");

@@ -2,6 +2,7 @@
 #include "platform/app/scenario/report.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +36,12 @@ std::string failure(const description& run, const outcome& how, const std::strin
                        with_margin("    | ", last_lines(how.log, log_lines_shown)));
 }
 
+/// Whether a shell takes this character as itself.
+bool is_plain_in_shell(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           std::string_view(":,./_-=").find(c) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
@@ -52,14 +59,15 @@ std::string in_quotes(std::string_view text) {
     return quoted + "'";
 }
 
-bool is_plain_in_shell(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           std::string_view(":,./_-=").find(c) != std::string_view::npos;
-}
-
 std::string shell_word(std::string_view text) {
     const bool plain = !text.empty() && std::ranges::all_of(text, is_plain_in_shell);
     return plain ? std::string(text) : in_quotes(text);
+}
+
+bool is_shell_words(std::string_view text) {
+    static const RE2 words(
+        R"(( +([0-9A-Za-z:,./_=-]+|'[^']*'(\\''[^']*')*|\$'([ -&(-[\]-~]|\\x[0-9a-f]{2})*'))*)");
+    return printable(text) == text && RE2::FullMatch(text, words);
 }
 
 std::string digest_text(const outcome& how) {

@@ -37,11 +37,11 @@ std::string to_text(const description& run, const outcome& how);
 /// Quotes a word for a shell; as $'...' if it contains characters that are not printable.
 std::string in_quotes(std::string_view text);
 
-/// Whether a shell takes this character as itself.
-bool is_plain_in_shell(char c);
-
 /// The same, without quotation marks where none are needed.
 std::string shell_word(std::string_view text);
+
+/// Whether a text is any number of words as shell_word() writes them, each after a space.
+bool is_shell_words(std::string_view text);
 
 /// The command that repeats only this scenario.
 std::string repeat_command(const description& run);

@@ -182,7 +182,16 @@ TEST_F(RecordFile, OptionsAreWordsThatAShellTakesAsTheyAre) {
     auto run = full();
     run.options = " --misuse fail:TRN-DMA-001,ring-id-mismatch --timing functional";
     EXPECT_EQ(refusal(to_text(run)), "");
-    for (const auto* other : {" ; touch x", " $(touch x)", "\x1b[31m", "\n"}) {
+    for (int c = 1; c < 256; ++c) {
+        const auto word = std::string("at=") + static_cast<char>(c) + "chip*'x y'";
+        run.options = " --misuse-allow " + scenario::shell_word(word) + " --timing functional";
+        EXPECT_EQ(refusal(to_text(run)), "") << c;
+    }
+    run.options = " --misuse-allow 'reason=größer'";
+    EXPECT_EQ(refusal(to_text(run)), "");
+    for (const auto* other :
+         {" ; touch x", " $(touch x)", "\x1b[31m", "\n", " 'a", " 'a'b", " '\x1b[31m'", " $'\\n'",
+          " $'a\\x41' >x", " a'b'", " 'a'\\''b", "--misuse"}) {
         run.options = other;
         EXPECT_THAT(refusal(to_text(run)), HasSubstr("'options'"));
     }
