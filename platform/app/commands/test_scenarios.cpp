@@ -89,6 +89,18 @@ scenario::case_set failed_of(const std::string& source) {
     return failed;
 }
 
+/// Refuses a record whose failures are all of other scenarios: nothing would run, and nothing fail.
+void check_has_some(const std::vector<scenario::scenario>& all, const scenario::case_set& failed,
+                    const std::string& record) {
+    if (failed.empty() || record == test_options::last_results) return;
+    if (std::ranges::any_of(all, [&](const auto& one) { return scenario::is_in(failed, one); }))
+        return;
+    throw user_error(fmt::format(
+        "--rerun-failed={}: the given files have none of its {} failed scenarios, such as '{}' of "
+        "{}; relative names of a record start from the present folder",
+        record, failed.size(), failed.begin()->name, failed.begin()->file));
+}
+
 }  // namespace
 
 timing_mode timing_of(const test_options& chosen) {
@@ -109,6 +121,7 @@ test_scenarios read_scenarios(const test_options& chosen) {
         auto all = load_all(chosen.scenarios);
         for (auto& one : all) one.options = chosen.options;
         if (chosen.strict) scenario::mistakes_of(all).throw_if_any();
+        if (which.failed) check_has_some(all, *which.failed, chosen.rerun_failed);
         test_scenarios read{scenario::select(all, which), {}};
         which.part = {};
         which.shuffle = {};

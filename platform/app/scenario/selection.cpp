@@ -65,10 +65,14 @@ std::vector<scenario_case> failed_cases_of(const scenario& run, const case_set& 
 bool chosen(const scenario& run, const selection& how) {
     if (!run.is_labelled) return true;
     return (how.names.empty() || contains(how.names, run.name)) && tagged(run, how.tags) &&
-           (!how.failed || !failed_cases_of(run, *how.failed).empty());
+           (!how.failed || is_in(*how.failed, run));
 }
 
 }  // namespace
+
+bool is_in(const case_set& failed, const scenario& run) {
+    return !failed_cases_of(run, failed).empty();
+}
 
 namespace {
 

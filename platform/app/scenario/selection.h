@@ -46,6 +46,9 @@ struct selection {
     std::optional<std::uint64_t> shuffle = {};  ///< seed for a random order
 };
 
+/// Whether the scenario, its file or a seed of its campaign has failed.
+bool is_in(const case_set& failed, const scenario& run);
+
 /// Applies in this order: names, tags and failures; seeds; shard; repetitions; order. The shards
 /// together contain each run exactly once. Scenarios whose names or tags cannot be read are always
 /// selected. \throws std::invalid_argument for an unknown name or tag, when nothing is selected,

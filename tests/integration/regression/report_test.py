@@ -256,6 +256,9 @@ class Reports(trnvp_case):
         self.assertEqual(names(self.run_trnvp("test", file, f"--rerun-failed={self.folder / 's2'}", "--json", status=1), "failed"),
                          names(parts[1], "failed"))
         self.assertIn("run.jsonl: ", self.run_trnvp("test", file, f"--rerun-failed={self.folder}", status=2))
+        other = self.scenario("other.yaml", "scenario: o\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
+        self.assertIn("the given files have none of its ",
+                      self.run_trnvp("test", other, f"--rerun-failed={self.folder / 's2'}", status=2))
         said = self.run_trnvp("test", file, f"--rerun-failed={self.folder / 's2'}", "--report", self.folder / "s2", status=2)
         self.assertIn("this command reads it", said)
 
