@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# PLIC: of two pending sources the first is completed while the second is claimed; the second stays
-# claimed, its completion makes it eligible again, and no interrupt is lost. Here the UART's source is
-# claimed twice over its level, for two contexts.
+# PLIC: a source that is pending for two contexts and claimed by one is not offered to the other; its
+# completion makes it pending again for both while its line is high, and not after that. The completion
+# of source 0 has no effect.
 #include "expect.h"
 #define PLIC 0x0c000000
 #define UART 0x10000000
