@@ -428,15 +428,23 @@ std::optional<std::uint64_t> host_function::on_bus(std::uint64_t address,
 
 // --- Requests of the function
 
+bool host_function::map_host(const host_range& range) {
+    if (!memory_.map(range)) return false;
+    if (range.bytes != nullptr) forget_pointers(range);  // an initiator may keep a refusal
+    return true;
+}
+
 bool host_function::unmap_host(std::uint64_t iova, std::uint64_t size,
                                const std::function<void(const host_range&)>& forgotten) {
     const auto gone = [&](const host_range& range) {
-        if (range.bytes != nullptr) {
-            bus_.forget_pointers(id_, range.iova, range.iova + (range.size - 1));
-        }
+        if (range.bytes != nullptr) forget_pointers(range);
         forgotten(range);
     };
     return memory_.unmap(iova, size, gone);
+}
+
+void host_function::forget_pointers(const host_range& range) {
+    bus_.forget_pointers(id_, range.iova, range.iova + (range.size - 1));
 }
 
 void host_function::watch_host_memory(traffic_watcher* by) {

@@ -63,7 +63,7 @@ public:
                   sc_core::sc_time& delay) override;
     bool bar_write(unsigned index, std::uint64_t offset, std::span<const std::uint8_t> bytes,
                    sc_core::sc_time& delay) override;
-    bool map_host(const host_range& range) override { return memory_.map(range); }
+    bool map_host(const host_range& range) override;
     bool unmap_host(std::uint64_t iova, std::uint64_t size,
                     const std::function<void(const host_range&)>& forgotten) override;
     void watch_host_memory(traffic_watcher* by) override;
@@ -105,6 +105,7 @@ private:
         bool is_for_peer() const;
     };
 
+    void forget_pointers(const host_range& range);
     void size_bars();
     void find_capabilities();
     void program_interrupts();

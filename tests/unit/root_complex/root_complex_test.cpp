@@ -93,6 +93,18 @@ TEST_F(RootComplexTest, PointersToHostMemoryHaveItsLatency) {
     EXPECT_EQ(dmi.get_read_latency() - dmi.get_write_latency() * 2, host.settings().memory_latency);
 }
 
+TEST_F(RootComplexTest, MemoryThatIsMappedInvalidatesRefusalsOfPointers) {
+    test::turn_on(fa());
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(a.engine.request_dmi(0x1000, dmi));
+    std::vector<std::uint8_t> page(4096);
+    a.engine.invalidated_first = a.engine.invalidated_last = 0;
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
+    EXPECT_LE(a.engine.invalidated_first, 0x1000u);
+    EXPECT_GE(a.engine.invalidated_last, 0x1fffu);
+    EXPECT_TRUE(a.engine.request_dmi(0x1000, dmi));
+}
+
 TEST_F(RootComplexTest, HostsInOneProcessShareTheServersMemory) {
     host_cpu first(fa(), {}), second(fb(), {});
     const auto ta = first.transport(), tb = second.transport();
