@@ -128,9 +128,11 @@ static uint32_t room_of_copy(const uint8_t* word) {
     }
     uint32_t engines = trn_set_count_bits(half_at(word + 16));
     if (engines == 0) engines = 1;
+    pieces /= engines;
+    if (pieces > MAX_SHARE) pieces = MAX_SHARE;
     /* A share is whole matrices of up to 64 rows; sums and matrices have an additional descriptor.
      */
-    return (uint32_t)((pieces / engines + 64) * 2 + 1) * 2;
+    return (uint32_t)((pieces + 64) * 2 + 1) * 2;
 }
 
 static void find_generated(program_core* c, const set_stream* s) {
@@ -162,6 +164,20 @@ static trn_status check_generated(const trn_program* program, const program_core
                                 "queue %u of DMA engine %u has a transfer and a dge_copy: give "
                                 "them different queues",
                                 q, e);
+    return TRN_OK;
+}
+
+/* Of a core whose transfers have few enough descriptors. */
+static trn_status check_sum(const trn_program* program, uint32_t core) {
+    const program_core* c = &program->cores[core];
+    uint64_t sum = 0;
+    for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
+        for (uint32_t q = 0; q < RING_QUEUES; ++q)
+            sum += (uint64_t)c->rings[e][q].count + c->rings[e][q].generated;
+    if (sum > MAX_DESCRIPTORS)
+        return trn_fail(program->device, TRN_NO_MEMORY,
+                        "dge_copy: room for %llu descriptors for core %u, more than %u",
+                        (unsigned long long)sum, core, MAX_DESCRIPTORS);
     return TRN_OK;
 }
 
@@ -244,6 +260,7 @@ trn_status trn_program_place(trn_program* program) {
     for (uint32_t core = 0; core < set->cores && status == TRN_OK; ++core) {
         program_core* c = &program->cores[core];
         status = check_generated(program, c);
+        if (status == TRN_OK) status = check_sum(program, core);
         if (status != TRN_OK) break;
         uint64_t at = SET_WORD_BYTES; /* the constant is first */
         for (uint32_t e = 0; e < SET_ENGINES; ++e) {

@@ -221,6 +221,19 @@ TEST_F(StubPrograms, AProgramMayOutliveItsDevice) {
     trn_program_free(b);
 }
 
+TEST_F(StubPrograms, RingsOfGeneratedDescriptorsAreBounded) {
+    std::string text = ".engine sync\n";
+    for (unsigned queue = 0; queue < 5; ++queue)
+        text += "dge_copy engines=0xffff queue=" + std::to_string(queue) +
+                " semaphore=1 piece=1 source=@sbuf [65535:1, 65535:1] destination=@sbuf [65535:1, "
+                "65535:1]\n";
+    const auto set = isa::write_program_set(isa::assemble_set(text + "halt\n", "test.trn"));
+    const trn_program_options options{};
+    trn_program* program = nullptr;
+    EXPECT_EQ(trn_program_load(device, set.data(), set.size(), &options, &program), TRN_NO_MEMORY);
+    EXPECT_THAT(trn_last_error(device), HasSubstr("dge_copy: room for 5263520 descriptors for core 0"));
+}
+
 TEST_F(StubPrograms, ATensorWhoseSizeWrapsIsRefused) {
     auto set = isa::assemble_set(".tensor x fp32 [1, 1] in\n.engine sync\nhalt\n", "test.trn");
     set.tensors[0].shape = {2147418113, 2147549185};  // 2^64 + 4 bytes
