@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -13,11 +14,13 @@ import unittest
 
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "support/mutate"
 sys.path.insert(0, str(TOOL))
+import binaries  # noqa: E402
 import campaign  # noqa: E402
 import draw  # noqa: E402
 import mutate  # noqa: E402
 import places  # noqa: E402
 import report  # noqa: E402
+import suite  # noqa: E402
 
 
 def found(source, file="x.cpp"):
@@ -165,6 +168,58 @@ class Report(unittest.TestCase):
         self.assertEqual((round(low, 3), round(high, 3)), (0.562, 0.835))
         self.assertEqual(report.wilson(0, 0), (0.0, 1.0))
         self.assertEqual(report.rate("killed", 28, 39), "killed: 28 of 39, 72 % (95 % interval 56 to 83 %)")
+
+
+class Keys(unittest.TestCase):
+    """Results of an earlier run hold as long as the key of their test is the same."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name).resolve()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, content):
+        file = self.root / name
+        before = file.stat().st_mtime_ns if file.exists() else 0
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        os.utime(file, ns=(before + 1, before + 1))
+
+    def key(self, *command, labels=("integration",), **environment):
+        one = suite.test("t", list(command), str(self.root), environment, set(labels), set(), [], None)
+        return binaries.programs(self.root / "build").digest(one)
+
+    def changes(self, file, *command, content=b"other", **rest):
+        before = self.key(*command, **rest)
+        self.write(file, content)
+        return self.key(*command, **rest) != before
+
+    def test_a_key_depends_on_all_files_that_decide_the_result(self):
+        elf = b"\x7fELF"
+        for name, content in (("scenarios/a.yaml", b"a"), ("scenarios/b.yaml", b"b"), ("tests/x/x_test.py", b"x"),
+                              ("tests/x/lib/y.py", b"y"), ("sw-stubs/python/z.py", b"z"), ("build/trnvp", elf),
+                              ("build/.ninja_log", b"log"), ("build/firmware/mgmt.elf", elf)):
+            self.write(name, content)
+        build, script = str(self.root / "build"), str(self.root / "tests/x/x_test.py")
+        runs = (f"{build}/trnvp", "test", "scenarios/a.yaml")
+        self.assertTrue(self.changes("scenarios/a.yaml", *runs))
+        self.assertTrue(self.changes("build/trnvp", *runs, content=elf + b"2"))
+        self.assertFalse(self.changes("scenarios/b.yaml", *runs))
+        self.assertTrue(self.changes("scenarios/b.yaml", f"{build}/trnvp", "test", "scenarios"))
+        self.assertTrue(self.changes("tests/x/lib/y.py", "python3", script))
+        self.assertTrue(self.changes("build/trnvp", "python3", script, build, content=elf + b"3"))
+        self.assertFalse(self.changes("build/.ninja_log", "python3", script, build))
+        self.assertFalse(self.changes("scenarios/b.yaml", "objects", f"{build}/a.o;" * 1000))
+        self.assertTrue(self.changes("sw-stubs/python/z.py", "python3", script, PYTHONPATH=f"{self.root}/sw-stubs/python"))
+
+    def test_firmware_counts_by_its_bytes_because_it_is_built_for_each_mutation(self):
+        self.write("build/firmware/mgmt.elf", b"\x7fELF")
+        runs = ("true", f"{self.root}/build/firmware/mgmt.elf")
+        self.assertFalse(self.changes("build/firmware/mgmt.elf", *runs, content=b"\x7fELF"))
+        self.assertTrue(self.changes("build/firmware/mgmt.elf", *runs, content=b"\x7fELF2"))
+        self.assertFalse(self.changes("build/firmware/mgmt.elf", *runs, labels=("unit",), content=b"\x7fELF3"))
 
 
 class Project(unittest.TestCase):

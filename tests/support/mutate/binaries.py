@@ -2,11 +2,14 @@
 """Which programs contain mutated places: the section `trn_mutated` of an ELF file lists their numbers."""
 import functools
 import hashlib
+import os
 import pathlib
 import re
 import struct
 
 from suite import test
+
+SCRIPTS = {".py", ".sh"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -37,10 +40,13 @@ class programs:
 
     def files(self, one: test) -> set[pathlib.Path]:
         """Files of the tree and the build that the test's command and environment name."""
+        found = {pathlib.Path(word) for word in self.words(one) if word.startswith(str(self.tree))}
+        return {file for file in found if os.path.isfile(file)}  # also of words too long for a name
+
+    @staticmethod
+    def words(one: test) -> list[str]:
         words = one.command + [part for value in one.environment.values() for part in value.split(":")]
-        words = [word.partition("=")[2] if word.startswith("--") else word for word in words]
-        found = {pathlib.Path(word) for word in words if word.startswith(str(self.tree))}
-        return {file for file in found if file.is_file()}
+        return [word.partition("=")[2] if word.startswith("--") else word for word in words]
 
     def may_reach(self, one: test) -> frozenset[int] | None:
         """None: any. A test program that names no other program reaches its own places only."""
@@ -55,10 +61,41 @@ class programs:
                     found |= places_in(other)
         return frozenset(found)
 
+    def inputs(self, one: test) -> set[pathlib.Path]:
+        """Files of the tree and the build that decide the test's result: what its command and environment name, also relative to
+        the folder in which it runs; what is beside a script; and of folders all sources, or all programs."""
+        found = set()
+        for word in filter(None, self.words(one)):
+            file = pathlib.Path(os.path.normpath(pathlib.Path(one.folder, word)))
+            if not file.is_relative_to(self.tree) or file == self.tree:
+                continue
+            if os.path.isfile(file):
+                found.add(file)
+                file = file.parent if file.suffix in SCRIPTS and file.parent != self.tree else file
+            if os.path.isdir(file):
+                found |= self.content(file)
+        return found
+
+    @functools.lru_cache(maxsize=None)
+    def content(self, folder: pathlib.Path) -> frozenset[pathlib.Path]:
+        if folder.is_relative_to(self.build):
+            return frozenset(file for file in folder.iterdir() if file.is_file() and is_elf(file) and not self.is_firmware(file))
+        return frozenset(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+
+    def is_firmware(self, file: pathlib.Path) -> bool:
+        return file.is_relative_to(self.build / "firmware")
+
+    @functools.lru_cache(maxsize=None)
+    def firmware(self) -> str:
+        """Of its bytes: it is built again, with the same ones, after each of its mutations."""
+        files = sorted(self.build.glob("firmware/*.elf"))
+        return hashlib.sha256(b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+
     def digest(self, one: test) -> str:
-        parts = [one.name, *one.command]
-        for file in sorted(self.files(one)):
-            parts.append(f"{file}:{file.stat().st_mtime_ns}")
+        parts = [one.name, *one.command, "" if one.is_unit else self.firmware()]
+        for file in sorted(self.inputs(one)):
+            if not self.is_firmware(file):
+                parts.append(f"{file}:{file.stat().st_mtime_ns}")
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
