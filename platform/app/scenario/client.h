@@ -21,9 +21,10 @@ struct client_run {
     std::vector<std::string> command;  ///< the program, found as by execvp(), and its arguments
     std::uint64_t wall_limit_ns = 0;
 
-    int status = 0;           ///< its exit status, 128 + the signal that killed it
-    bool late = false;        ///< killed at its time limit
-    std::string output = {};  ///< stdout and stderr, the last 256 KiB
+    int status = 0;            ///< its exit status, 128 + the signal that killed it
+    bool late = false;         ///< killed at its time limit
+    std::string refused = {};  ///< why it could not be started
+    std::string output = {};   ///< stdout and stderr, the last 256 KiB
 };
 
 /// A running client program, and sockets as of `trnvp run --listen` in a temporary folder. Program

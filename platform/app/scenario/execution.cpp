@@ -135,7 +135,7 @@ private:
     void play(device& chip, std::uint64_t seed);
     void receive(client_run& client);
     stop_reason drive(const sc_core::sc_time& limit);
-    stop_reason serve(const sc_core::sc_time& limit);
+    stop_reason serve(client_run& what, const sc_core::sc_time& limit);
 
     platform board_;
     scenario_hosts hosts_;
@@ -183,6 +183,7 @@ void session::receive(client_run& client) {
     client_run_ = &client;
     board_.loop().pause("a client comes");
     sc_core::wait(client_ended_);
+    if (!client.refused.empty()) throw step_failure(client.refused);
 }
 
 stop_reason session::drive(const sc_core::sc_time& limit) {
@@ -194,10 +195,10 @@ stop_reason session::drive(const sc_core::sc_time& limit) {
 
 /// Serves the client until it ends; simulated time advances as the client's accesses and waits
 /// demand.
-stop_reason session::serve(const sc_core::sc_time& limit) {
+stop_reason session::serve(client_run& what, const sc_core::sc_time& limit) {
     auto& loop = board_.loop();
     loop.resume();
-    client here(board_, *client_run_);
+    client here(board_, what);
     run_loop::goal goal{"the scenario", "its client to end"};
     goal.background = true;
     goal.condition = [&] { return here.has_ended(); };
@@ -216,13 +217,13 @@ std::string session::run(const std::function<void(scenario_context&)>& part,
     const sc_core::sc_time limit(static_cast<double>(limit_ns), sc_core::SC_NS);
     auto how = drive(limit);
     while (client_run_ != nullptr && how.cause == stop_reason::kind::paused) {
+        client_run& client = *std::exchange(client_run_, nullptr);
         try {
-            how = serve(limit);
+            how = serve(client, limit);
+            if (how.cause != stop_reason::kind::condition) break;
         } catch (const std::exception& wrong) {
-            return wrong.what();  // the program cannot be started, or sockets cannot be opened
+            client.refused = wrong.what();  // also when sockets cannot be opened
         }
-        client_run_ = nullptr;
-        if (how.cause != stop_reason::kind::condition) break;
         client_ended_.notify(sc_core::SC_ZERO_TIME);
         how = drive(limit);
     }

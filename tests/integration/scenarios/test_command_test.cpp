@@ -415,6 +415,11 @@ TEST_F(TestCommand, ClientResultDecidesItsStep) {
     EXPECT_THAT(client("[no-such-program]"),
                 HasSubstr("s.yaml:5:5: client no-such-program: cannot start no-such-program: "
                           "No such file or directory"));
+    const auto branches =
+        test(scenario("  - together:\n      a:\n        - client: {command: [no-such-program]}\n"
+                      "      b:\n        - wait: 1 ms\n"));
+    EXPECT_THAT(branches.output, HasSubstr("s.yaml:7:11: a: client no-such-program: cannot start "
+                                           "no-such-program: No such file or directory"));
     EXPECT_THAT(client("['true'], matches: 'w(o)rds'"),
                 HasSubstr("output does not match 'w(o)rds'"));
     EXPECT_THAT(client(client_of("p.quit()")), HasSubstr("quit: trnvp_control.py said quit"));
