@@ -44,10 +44,7 @@ semaphores::semaphores(const sc_core::sc_object& owner, const sc_core::sc_time& 
     : owner_(owner), regs_(regs::table, {.name = owner.name(), .latency = latency}) {
     static_assert(size == regs::size);
     // SEMAPHORE_READ holds the value; the three write windows only modify it.
-    regs_.on_write(reg::event, [this](register_access& a) {
-        note_poster(a.index);
-        changed_.notify();
-    });
+    regs_.on_write(reg::event, [this](register_access& a) { event_changed(a.index); });
     regs_.on_write(reg::semaphore_set,
                    [this](register_access& a) { set(a.index, as_signed(a.written)); });
     regs_.on_write(reg::semaphore_increment,
@@ -77,11 +74,15 @@ std::uint32_t semaphores::event(unsigned index) const {
 
 void semaphores::set_event(unsigned index, std::uint32_t value) {
     regs_.set(reg::event, value, index);
+    event_changed(index);
+}
+
+void semaphores::event_changed(unsigned index) {
     note_poster(index);
     changed_.notify();
     if (trace::on())
         trace::event(owner_.name(), "event",
-                     {{"index", index}, {"value", value}, {"by", current_poster().name()}});
+                     {{"index", index}, {"value", event(index)}, {"by", current_poster().name()}});
     if (on_change_) on_change_();
 }
 

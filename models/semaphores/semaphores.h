@@ -53,6 +53,7 @@ public:
     void on_change(std::function<void()> callback) { on_change_ = std::move(callback); }
 
 private:
+    void event_changed(unsigned index);
     void note_poster(unsigned index);
 
     const sc_core::sc_object& owner_;

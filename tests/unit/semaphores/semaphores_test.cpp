@@ -99,7 +99,11 @@ TEST_F(SemaphoresTest, WriteWindowsAreWriteOnlyAndTheReadWindowIsReadOnly) {
 }
 
 TEST_F(SemaphoresTest, EventsHoldTheWrittenValue) {
+    unsigned changes = 0;
+    sems.block.on_change([&] { ++changes; });
     write(reg::event, 3, 1);
+    EXPECT_EQ(changes, 1u);
+    sems.block.on_change({});
     EXPECT_EQ(sems.block.event(3), 1u);
     EXPECT_EQ(cpu.read(regs::offset(reg::event, 3)), 1u);
 }
