@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "models/nvme_controller/identify.h"
+
 namespace trn::nvme {
 
 namespace words = nvme_entry_regs;
@@ -62,6 +64,11 @@ status features::set(const entry& command, std::uint32_t& result) {
     const std::uint32_t id = command.get(names::id);
     const std::uint32_t wanted = command.get(words::reg::feature_value);
     if (command.get(names::save) != 0) return status::feature_not_saveable;
+    // Only error recovery belongs to a namespace.
+    const std::uint32_t name = command.get(words::reg::namespace_);
+    if (name != 0 && name != all_namespaces && id != names::id_error_recovery)
+        return name == the_namespace ? status::feature_of_all_namespaces
+                                     : status::invalid_namespace;
     switch (id) {
     case names::id_temperature_threshold: {
         const auto which = threshold(wanted);

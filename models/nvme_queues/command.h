@@ -31,6 +31,7 @@ enum class status : std::uint16_t {
     invalid_queue_deletion = nvme_entry_regs::completion::status_invalid_queue_deletion,
     feature_not_saveable = nvme_entry_regs::completion::status_feature_not_saveable,
     feature_not_changeable = nvme_entry_regs::completion::status_feature_not_changeable,
+    feature_of_all_namespaces = nvme_entry_regs::completion::status_feature_of_all_namespaces,
     write_fault = nvme_entry_regs::completion::status_write_fault,
     unrecovered_read_error = nvme_entry_regs::completion::status_unrecovered_read_error,
 };

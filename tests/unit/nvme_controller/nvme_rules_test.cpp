@@ -72,6 +72,18 @@ TEST_F(NvmeRulesWithoutCache, NoWriteCacheIsAnnouncedOrConfigured) {
     EXPECT_EQ(host.execute(1, command(0)).status(), 0u);  // flush is supported
 }
 
+// NVM Express 1.4, 5.21 and 7.8: features other than error recovery are of the controller.
+TEST_F(NvmeRules, FeaturesOfTheControllerAreNotSetForANamespace) {
+    host.start();
+    const auto set = [&](std::uint32_t name, std::uint32_t id) {
+        return host.execute(0, command(9, name).set(10, id).set(11, 1)).status();
+    };
+    EXPECT_EQ(set(1, 6), 0x10fu);
+    EXPECT_EQ(set(2, 6), 0x0bu);
+    EXPECT_EQ(set(~0u, 6), 0u);
+    EXPECT_EQ(set(1, 5), 0u);
+}
+
 TEST_F(NvmeRules, WriteCacheIsAnnounced) {
     host.start();
     EXPECT_EQ(host.execute(0, command(6, 0).prps(data).set(10, 1)).status(), 0u);
