@@ -12,35 +12,43 @@ std::optional<std::uint64_t> server_memory::allocate(std::uint64_t size) {
     size = whole_pages(size);
     const auto hole = std::find_if(holes_.begin(), holes_.end(),
                                    [&](const auto& candidate) { return candidate.second >= size; });
+    std::uint64_t offset = top_;
     if (hole != holes_.end()) {
-        const std::uint64_t offset = hole->first;
+        offset = hole->first;
         const std::uint64_t rest = hole->second - size;
         holes_.erase(hole);
         if (rest) holes_.emplace(offset + size, rest);
-        std::memset(bytes_.data() + offset, 0, size);
-        return offset;
+    } else if (size > bytes_.size() - top_) {
+        return std::nullopt;
+    } else {
+        top_ += size;
     }
-    if (size > bytes_.size() - top_) return std::nullopt;
-    const std::uint64_t offset = top_;
-    top_ += size;
+    if (offset < used_) std::memset(bytes_.data() + offset, 0, std::min(size, used_ - offset));
+    used_ = std::max(used_, top_);
+    allocated_.emplace(offset, size);
     return offset;
 }
 
 void server_memory::free(std::uint64_t offset, std::uint64_t size) {
-    auto [hole, added] = holes_.emplace(offset, whole_pages(size));
-    if (!added) return;
-    if (const auto next = std::next(hole);
-        next != holes_.end() && hole->first + hole->second == next->first) {
-        hole->second += next->second;
-        holes_.erase(next);
-    }
+    const auto mine = allocated_.find(offset);
+    if (mine == allocated_.end() || size > mine->second || whole_pages(size) != mine->second)
+        return;
+    allocated_.erase(mine);
+    auto hole = holes_.emplace(offset, whole_pages(size)).first;
+    const auto joins = [&](auto first, auto second) {
+        if (second == holes_.end() || first->first + first->second != second->first) return false;
+        first->second += second->second;
+        holes_.erase(second);
+        return true;
+    };
+    joins(hole, std::next(hole));
     if (hole != holes_.begin()) {
         const auto before = std::prev(hole);
-        if (before->first + before->second == hole->first) {
-            before->second += hole->second;
-            holes_.erase(hole);
-        }
+        if (joins(before, hole)) hole = before;
     }
+    if (hole->first + hole->second != top_) return;
+    top_ = hole->first;
+    holes_.erase(hole);
 }
 
 }  // namespace trn

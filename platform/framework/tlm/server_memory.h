@@ -24,15 +24,17 @@ public:
     /// Allocates zeroed whole pages; returns the offset of the first, or nullopt if memory is full.
     /// Takes the first hole that fits, else unused memory, so that addresses are reproducible.
     std::optional<std::uint64_t> allocate(std::uint64_t size);
-    /// Frees memory of the requested `size`. Ignores memory that is not allocated.
+    /// Frees what allocate(size) has returned; ignores anything else.
     void free(std::uint64_t offset, std::uint64_t size);
 
 private:
     static std::uint64_t whole_pages(std::uint64_t size) { return (size + page - 1) / page * page; }
 
     backing_store bytes_;
-    std::map<std::uint64_t, std::uint64_t> holes_;  // offset -> size in bytes of freed ranges
-    std::uint64_t top_ = 0;                         // end of the memory allocated so far
+    std::map<std::uint64_t, std::uint64_t> allocated_;  // offset -> size in bytes
+    std::map<std::uint64_t, std::uint64_t> holes_;      // the same, of free ranges below top_
+    std::uint64_t top_ = 0;                             // end of the allocated memory
+    std::uint64_t used_ = 0;                            // its highest value: above, all is zero
 };
 
 }  // namespace trn
