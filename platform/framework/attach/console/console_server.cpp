@@ -70,7 +70,7 @@ void console_server::welcome(listener::stream socket) {
     const auto* output = log_.find(module_);
     if (!output) return;
     if (clients_.size() >= max_clients) make_room();
-    add(std::move(socket), output->tail);
+    add(std::move(socket), output->recent());
 }
 
 /// Called at the limit of clients: disconnects one.

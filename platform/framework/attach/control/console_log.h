@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,6 +31,10 @@ public:
         console* device = nullptr;
         std::string tail;
         std::uint64_t printed = 0;  ///< total number of bytes printed; `tail` ends there
+        /// The last 64 KiB; `tail` may have more.
+        std::string_view recent() const {
+            return std::string_view(tail).substr(tail.size() - std::min(tail.size(), kept));
+        }
     };
     /// Null when there is no such console.
     const output* find(std::string_view module) const;

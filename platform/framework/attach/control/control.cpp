@@ -526,7 +526,7 @@ void control::add_module_methods() {
                      if (!output)
                          throw rpc::error(code::not_found,
                                           "there is no console '" + p.text("module") + "'");
-                     return json{{"text", output->tail}, {"printed", output->printed}};
+                     return json{{"text", output->recent()}, {"printed", output->printed}};
                  });
     methods_.add("type", "module, text",
                  "Sends input to a console; returns the number of accepted bytes.",
