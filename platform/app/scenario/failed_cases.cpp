@@ -5,10 +5,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 
 #include "platform/framework/config/json.h"
 #include "platform/framework/unique_fd.h"
@@ -40,6 +43,15 @@ std::string line_of(const scenario_case& one) {
     return line.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
+/// Waits for other processes that change the list; goes on after a second, because somebody may
+/// hold the lock for ever, and because the list is written in one step anyhow.
+void wait_for_lock(const unique_fd& lock) {
+    for (int tries = 0; tries < 100; ++tries) {
+        if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+}
+
 }  // namespace
 
 scenario_case case_of(const description& run) {
@@ -63,7 +75,7 @@ void remember_failed(const fs::path& list, std::span<const ended_case> ended) {
     const unique_fd lock(
         open((list.string() + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666));
     if (!lock) return;
-    flock(lock.get(), LOCK_EX);  // without effect on some network file systems
+    wait_for_lock(lock);
     auto failed = read_failed(list);
     for (const auto& one : ended) {
         failed.erase(one.what);
@@ -85,6 +97,8 @@ void remember_failed(const fs::path& list, std::span<const ended_case> ended) {
 
 case_set read_failed(const fs::path& list) {
     case_set failed;
+    std::error_code unknown;
+    if (!fs::is_regular_file(list, unknown)) return failed;
     std::ifstream in(list);
     for (std::string line; failed.size() < max_cases && std::getline(in, line);)
         if (auto one = read_case(line)) failed.insert(std::move(*one));

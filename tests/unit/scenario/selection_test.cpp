@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/scenario/selection.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
 #include <set>
 #include <stdexcept>
 
+#include "platform/framework/unique_fd.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn::scenario {
@@ -160,6 +164,20 @@ TEST_F(FailedCases, CostNothingWhenTheListCannotBeUsed) {
     EXPECT_THAT(read_failed("/proc/no/such/folder"), IsEmpty());
     std::filesystem::create_directories(list.parent_path());
     std::ofstream(list) << "x.yaml\ta\n[1]\n{\"file\": 3, \"name\": \"a\"}\n{\"file\"";
+    EXPECT_THAT(read_failed(list), IsEmpty());
+}
+
+TEST_F(FailedCases, DoNotWaitForAProcessThatKeepsTheLock) {
+    remember(all, {});
+    const unique_fd lock(open((list.string() + ".lock").c_str(), O_RDWR));
+    ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
+    remember(all, {"a"});
+    EXPECT_THAT(again(), ElementsAre("a"));
+}
+
+TEST_F(FailedCases, OfAListThatIsNoFileAreNone) {
+    std::filesystem::create_directories(list.parent_path());
+    ASSERT_EQ(mkfifo(list.c_str(), 0600), 0);
     EXPECT_THAT(read_failed(list), IsEmpty());
 }
 
