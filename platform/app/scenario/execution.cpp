@@ -230,6 +230,7 @@ std::string session::run(const std::function<void(scenario_context&)>& part,
     if (!failure_ && how.cause == stop_reason::kind::paused) return {};
     printed_->finish();
     if (failure_) return *failure_;
+    if (on_->failed) return on_->failure;  // another branch still waits
     print_to(stdout, "{}\n", board_.loop().stall_report());
     for (const auto& condition : on_->waits) print_to(stdout, "  a step waits for {}\n", condition);
     return how.cause == stop_reason::kind::time_limit

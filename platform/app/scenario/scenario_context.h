@@ -60,6 +60,7 @@ public:
     const progress* report = nullptr;  ///< set during a run, for steps that contain steps
     std::map<std::string, std::shared_ptr<hart_watch>> harts;  ///< harts with breakpoints, by name
     bool failed = false;  ///< a branch has failed: other branches end before their next step
+    std::string failure;  ///< why the first of them failed
     std::list<std::string> waits;  ///< conditions that branches are waiting for
     /// Turns at the driver stub: of all steps that started so far, and the current one.
     std::uint64_t driver_turns = 0, driver_turn = 0;

@@ -370,8 +370,11 @@ void play_branch(const std::vector<step>& steps, scenario_context& on, const pro
         if (on.failed) return;
         try {
             play(one, on, report);
-        } catch (...) {
-            if (!std::exchange(on.failed, true)) report.again(one, trn_now(on.device));
+        } catch (const std::exception& wrong) {
+            if (!std::exchange(on.failed, true)) {
+                on.failure = wrong.what();
+                report.again(one, trn_now(on.device));
+            }
             throw;
         }
     }
