@@ -417,7 +417,7 @@ TEST_F(TestCommand, ClientResultDecidesItsStep) {
                           "No such file or directory"));
     const auto branches =
         test(scenario("  - together:\n      a:\n        - client: {command: [no-such-program]}\n"
-                      "      b:\n        - wait: 1 ms\n"));
+                      "      b:\n        - expect_uart: {text: never, within: 100 s}\n"));
     EXPECT_THAT(branches.output, HasSubstr("s.yaml:7:11: a: client no-such-program: cannot start "
                                            "no-such-program: No such file or directory"));
     EXPECT_THAT(client("['true'], matches: 'w(o)rds'"),
