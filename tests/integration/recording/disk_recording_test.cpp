@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 std::string content_of(const std::string& file) {
     std::ifstream in(file, std::ios::binary);
@@ -79,7 +78,9 @@ TEST_F(RecordedDisk, ReplayUsesACopyOfTheImageAsItWas) {
         const auto result = replay();
         EXPECT_EQ(result["same_platform"], true) << result;
         EXPECT_EQ(result["differences"], 0) << result;
-        EXPECT_THAT(content_of(image).substr(0, 20), StartsWith("MY OWN LATER DATA"));
+        std::string begin(17, '\0');
+        std::ifstream(image, std::ios::binary).read(begin.data(), std::ssize(begin));
+        EXPECT_EQ(begin, "MY OWN LATER DATA");
     }
     fs::remove(image);
     EXPECT_EQ(replay()["differences"], 0);
