@@ -246,6 +246,8 @@ void register_bank::access_any(tlm::tlm_generic_payload& payload, sc_core::sc_ti
         return payload.set_response_status(status);
     if (length == 0 || payload.get_streaming_width() < length)
         status = refuse(tlm::TLM_BURST_ERROR_RESPONSE, write, address, length);
+    else if (payload.get_byte_enable_ptr() != nullptr && payload.get_byte_enable_length() == 0)
+        status = refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, write, address, length);
     for (unsigned done = 0; done < length && status == tlm::TLM_OK_RESPONSE;) {
         location where{};
         if (!locate(address + done, where)) {

@@ -181,6 +181,20 @@ TEST_F(RegisterBank, ByteEnablesSelectWholeRegistersOnly) {
               TLM_BYTE_ENABLE_ERROR_RESPONSE);
 }
 
+TEST_F(RegisterBank, ByteEnablesWithoutLengthAreRefused) {
+    std::uint32_t value = 5;
+    unsigned char enable = TLM_BYTE_ENABLED;
+    for (const auto command : {TLM_WRITE_COMMAND, TLM_READ_COMMAND}) {
+        tlm_generic_payload p;
+        prepare(p, command, offset(reg::plain), &value, 4);
+        p.set_byte_enable_ptr(&enable);
+        p.set_byte_enable_length(0);
+        bank.access(p, delay);
+        EXPECT_EQ(p.get_response_status(), TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    }
+    EXPECT_EQ(bank.get(reg::plain), 0u);
+}
+
 TEST_F(RegisterBank, GapsBetweenAndAfterInstancesAnswerErrors) {
     std::uint32_t value = 0;
     for (const std::uint64_t address : {0x4000ull, 0xffffcull, 0x400000ull, ~0ull - 3})
