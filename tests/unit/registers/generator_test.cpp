@@ -111,6 +111,12 @@ TEST(RegisterDescription, E35NamesAreUnique) {
         mistake_in("{name: A, offset: 0, fields: [{name: F, bits: '1:0', values: {X: 1, x: 2}}]}"),
         "E35 at 3:69");
 }
+TEST(RegisterDescription, E13ResetValueBelongsToTheRegisterOrToItsFields) {
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, reset: 7,\n"
+                         "fields: [{name: F, bits: '3:0', reset: 1}, {name: G, bits: '4'}]}"),
+              "E13 at 3:29");
+    EXPECT_EQ(mistake_in("{name: A, offset: 0, reset: 7, fields: [{name: F, bits: '3:0'}]}"), "");
+}
 TEST(RegisterDescription, E36ResetAndValuesFit) {
     EXPECT_EQ(mistake_in("{name: A, offset: 0, reset: 0x100000000}"), "E36 at 3:29");
     EXPECT_EQ(mistake_in("{name: A, offset: 0, fields: [{name: F, bits: '1', reset: 2}]}"),

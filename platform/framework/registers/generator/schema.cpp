@@ -214,6 +214,7 @@ private:
         r.contract_skip = map.get<std::string>("contract_skip", "");
         read_reset(map, r.reset, out_.width * 8);
         if (const auto fields = map.find("fields")) read_fields(fields, r);
+        check_resets(map);
         check_register(map, r);
         out_.registers.push_back(std::move(r));
     }
@@ -225,6 +226,18 @@ private:
         if (bits < 64 && value >> bits != 0)
             reset.report(mistake::reset_too_wide,
                          fmt::format("{:#x} does not fit {} bits", value, bits));
+    }
+
+    /// Reports a reset value of a register whose fields have reset values too.
+    void check_resets(const config::node& map) {
+        const auto reset = map.find("reset");
+        const auto fields = map.find("fields");
+        if (!reset || !fields) return;
+        for (const auto& field : fields.items())
+            if (field.find("reset"))
+                return reset.report(mistake::unused_key,
+                                    "a register whose fields have reset values has none",
+                                    "give each field its part of the value");
     }
 
     void read_fields(const config::node& list, register_spec& r) {
