@@ -35,6 +35,8 @@ void generate(const std::string& text) {
     const auto document = config::document::parse(text, "x.regs.yaml", problems);
     const auto block = registers::read_block(document);
     problems.throw_if_any();
+    registers::check_names(document, block);
+    problems.throw_if_any();
     registers::emit_cpp(block);
     registers::emit_c(block);
     registers::emit_markdown(block);

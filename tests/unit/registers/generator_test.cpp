@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "platform/framework/registers/generator/emit.h"
 #include "tests/support/scratch_folder.h"
@@ -22,8 +23,10 @@ std::string mistake_in(const std::string& registers, const std::string& head = "
         head + " registers: [\n" + registers + "]}\n";
     diagnostics problems;
     const auto document = config::document::parse(text, "models/b/b.regs.yaml", problems);
-    registers::read_block(document);
+    const auto block = registers::read_block(document);
     try {
+        problems.throw_if_any();
+        registers::check_names(document, block);
         problems.throw_if_any();
     } catch (const config_error& error) {
         const auto& one = error.list().at(0);
@@ -111,6 +114,28 @@ TEST(RegisterDescription, E35NamesAreUnique) {
         mistake_in("{name: A, offset: 0, fields: [{name: F, bits: '1:0', values: {X: 1, x: 2}}]}"),
         "E35 at 3:69");
 }
+TEST(RegisterDescription, E35NamesOfTheGeneratedHeadersAreUnique) {
+    const auto fields = [](const std::string& list) {
+        return "{name: MODE, offset: 8, fields: [" + list + "]}";
+    };
+    for (const auto* value : {"SHIFT", "MASK", "GET", "set"})
+        EXPECT_EQ(
+            mistake_in(fields("\n{name: F, bits: '3:0', values: {" + std::string(value) + ": 3}}")),
+            "E35 at 4:33")
+            << value;
+    // One C++ name: "size" is taken, so that both registers and both fields become "size_".
+    EXPECT_EQ(mistake_in("{name: SIZE_, offset: 0},\n{name: SIZE, offset: 4}"), "E35 at 4:8");
+    EXPECT_EQ(mistake_in(fields("{name: INT, bits: '0'},\n{name: INT_, bits: '1'}")), "E35 at 4:8");
+    // MODE_F_X is a value of field F, the begin of field F_X, and a register.
+    EXPECT_EQ(mistake_in(fields("{name: F, bits: '3:0', values: {X: 2}},\n{name: F_X, bits: '4'}")),
+              "E35 at 4:8");
+    EXPECT_EQ(mistake_in("{name: MODE_F, offset: 0},\n" +
+                         fields("{name: F, bits: '3:0', values: {OFFSET: 2}}")),
+              "E35 at 4:66");
+    EXPECT_EQ(mistake_in("{name: A_X, offset: 0, fields: [{name: F, bits: '0'}]},\n"
+                         "{name: A, offset: 4, fields: [{name: X_F, bits: '0'}]}"),
+              "E35 at 4:38");
+}
 TEST(RegisterDescription, E13ResetValueBelongsToTheRegisterOrToItsFields) {
     EXPECT_EQ(mistake_in("{name: A, offset: 0, reset: 7,\n"
                          "fields: [{name: F, bits: '3:0', reset: 1}, {name: G, bits: '4'}]}"),
@@ -148,7 +173,7 @@ registers::block_spec example() {
 }
 
 TEST(RegisterGenerator, CHeaderHasOffsetsArraysAndFields) {
-    const auto text = registers::emit_c(example());
+    const auto text = registers::emit_c(example()).text;
     EXPECT_THAT(
         text,
         HasSubstr(
@@ -156,6 +181,77 @@ TEST(RegisterGenerator, CHeaderHasOffsetsArraysAndFields) {
     EXPECT_THAT(text, HasSubstr("#define TRN_EXAMPLE_CONTROL_MODE_SHIFT 4\n"));
     EXPECT_THAT(text, HasSubstr("#define TRN_EXAMPLE_CONTROL_MODE_TURBO 0x2\n"));
     EXPECT_THAT(text, HasSubstr("#define TRN_EXAMPLE_Q_TAIL_COUNT 3\n"));
+}
+
+TEST(RegisterGenerator, EachDefineIsAmongTheCollectedNames) {
+    const auto header = registers::emit_c(example());
+    std::set<std::string> collected{"TRN_U32", "TRN_U64"}, defined;
+    for (const auto& [name, where] : header.names) collected.insert(name);
+    static constexpr std::string_view define = "#define ";
+    for (auto at = header.text.find(define); at != std::string::npos;
+         at = header.text.find(define, at)) {
+        at += define.size();
+        defined.insert(header.text.substr(at, header.text.find_first_of(" (\n", at) - at));
+    }
+    EXPECT_EQ(collected, defined);
+}
+
+/// A description whose texts are `text`, written with YAML's escapes.
+registers::block_spec block_with_text(const std::string& text) {
+    diagnostics problems;
+    const auto document = config::document::parse(
+        "{block: b, source: \"" + text + "\", desc: \"" + text +
+            "\", size: 4, known_by: driver, fidelity: exact, access: rw, registers: [{name: A, "
+            "offset: 0, contract_skip: \"" +
+            text + "\", desc: \"" + text + "\", fields: [{name: F, bits: '0', desc: \"" + text +
+            "\"}]}]}",
+        "b.regs.yaml", problems);
+    auto block = registers::read_block(document);
+    problems.throw_if_any();
+    return block;
+}
+
+TEST(RegisterGenerator, ControlCharactersDoNotReachTheOutput) {
+    const auto block = block_with_text("x\\r#\\n#\\t#\\x0b#\\f#\\e#\\x7f#\\0y");
+    for (const auto& text : {registers::emit_cpp(block).text, registers::emit_c(block).text,
+                             registers::emit_page(block)}) {
+        EXPECT_THAT(text, HasSubstr("x # # # # # # # y"));
+        for (const char c : text)
+            EXPECT_TRUE(c == '\n' || (c != 0x7f && static_cast<unsigned char>(c) >= ' ')) << text;
+    }
+}
+
+TEST(RegisterGenerator, MarkersInTextDoNotDivideThePage) {
+    const auto page = registers::emit_page(
+        block_with_text(std::string(registers::markdown_end) + registers::markdown_begin.data()));
+    EXPECT_EQ(page.find(registers::markdown_begin), page.rfind(registers::markdown_begin));
+    EXPECT_EQ(page.find(registers::markdown_end) + registers::markdown_end.size() + 1, page.size());
+}
+
+TEST(RegisterGenerator, CitationsOfAnyLengthBecomeLinks) {
+    const auto chapter = [](const std::string& text) {
+        return registers::emit_markdown(block_with_text(text));
+    };
+    EXPECT_THAT(chapter("see contract 7.2."),
+                HasSubstr("see [contract 7.2](../spec/device-contract.md#s7.2). "));
+    EXPECT_THAT(chapter("contract contract 1..2"),
+                HasSubstr("| contract [contract 1](../spec/device-contract.md#s1)..2"));
+    EXPECT_THAT(chapter("contract 3contract 4"), HasSubstr("#s3)contract 4"));
+    for (const auto* text : {"subcontract 7", "_contract 7", "contract .7", "contract x"})
+        EXPECT_THAT(chapter(text), testing::Not(HasSubstr("device-contract"))) << text;
+    std::string section = "1";
+    for (int i = 0; i < 60'000; ++i) section += ".1";
+    EXPECT_THAT(chapter("contract " + section), HasSubstr("#s" + section + ")"));
+}
+
+TEST(RegisterGenerator, CppKeywordsAreNoNames) {
+    for (const auto* name : {"std", "trn", "concept", "bitand", "nullptr", "typeid"}) {
+        auto block = block_with_text("");
+        block.registers[0].name = block.registers[0].fields[0].name = name;
+        const auto text = registers::emit_cpp(block).text;
+        EXPECT_THAT(text, HasSubstr("namespace " + std::string(name) + "_ {")) << name;
+        EXPECT_THAT(text, HasSubstr("register_field " + std::string(name) + "_{")) << name;
+    }
 }
 
 TEST(RegisterGenerator, ChapterIsSortedByKnowledge) {
@@ -192,6 +288,37 @@ TEST_F(GeneratorCommand, ExitsWithStatus2OnAnInvalidDescription) {
     EXPECT_EQ(run("--no-such-option"), 2);
 }
 
+TEST_F(GeneratorCommand, RefusesPathsThatTheSystemRefuses) {
+    const std::string name(300, 'a');
+    const auto file = folder / name;
+    for (const auto* option : {"--cpp ", "--c ", "--list ", "--docs "}) {
+        EXPECT_EQ(run(example + " " + option + file), 2) << option;
+        EXPECT_THAT(text("err"), HasSubstr("E01 cannot be written")) << option;
+    }
+    EXPECT_EQ(run(example + " --check --docs " + file), 2);
+    EXPECT_THAT(text("err"), HasSubstr("E39"));
+    EXPECT_EQ(run(example + " --list " + (folder / "list") + " --root " + file), 2);
+    EXPECT_THAT(text("err"), HasSubstr("E01 cannot be read"));
+    EXPECT_EQ(run(file), 2);
+    EXPECT_EQ(run(file + "/b.regs.yaml"), 2);
+    std::filesystem::create_directory(folder / "example.md");
+    EXPECT_EQ(run(example + " --docs " + folder.text()), 2);
+    EXPECT_THAT(text("err"), HasSubstr("E01 cannot be read"));
+}
+
+TEST_F(GeneratorCommand, E35NamesOfTwoBlocksAreUnique) {
+    const std::string rest =
+        ", source: s, size: 4, known_by: driver, fidelity: exact, access: rw,\nregisters: [{name: ";
+    std::ofstream(folder / "a.regs.yaml") << "{block: a" + rest + "B_X, offset: 0}]}";
+    std::ofstream(folder / "a_b.regs.yaml") << "{block: a_b" + rest + "X, offset: 0}]}";
+    const auto a = folder / "a.regs.yaml", b = folder / "a_b.regs.yaml";
+    EXPECT_EQ(run(a + " " + b + " --list " + (folder / "list")), 2);
+    EXPECT_THAT(text("err"), HasSubstr("a_b.regs.yaml:2:20: E35 'TRN_A_B_X_OFFSET'"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "list"));
+    EXPECT_EQ(run(a), 0);
+    EXPECT_EQ(run(b), 0);
+}
+
 TEST_F(GeneratorCommand, E39FindsAStaleChapterAndRewritesOnlyIt) {
     const auto docs = example + " --docs " + folder.text();
     EXPECT_EQ(run(docs + " --check"), 2);
@@ -212,6 +339,9 @@ TEST_F(GeneratorCommand, E39FindsAStaleChapterAndRewritesOnlyIt) {
     std::ofstream(folder / "example.md") << "no markers\n";
     EXPECT_EQ(run(docs), 2);
     EXPECT_EQ(text("example.md"), "no markers\n");
+    std::ofstream(folder / "example.md") << "";
+    EXPECT_EQ(run(docs), 2);
+    EXPECT_THAT(text("err"), HasSubstr("E39"));
 }
 
 }  // namespace

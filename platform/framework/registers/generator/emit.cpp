@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
+#include <cctype>
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace trn::registers {
 
@@ -14,26 +16,58 @@ namespace {
 /// A name as a C++ identifier: lower case, neither a keyword nor a name used by the header.
 std::string cpp_name(std::string_view name) {
     static const std::set<std::string, std::less<>> taken{
-        "alignas",  "alignof",  "and",      "asm",     "auto",      "bool",      "break",
-        "case",     "catch",    "char",     "class",   "compl",     "const",     "continue",
-        "default",  "delete",   "do",       "double",  "else",      "enum",      "explicit",
-        "export",   "extern",   "false",    "float",   "for",       "friend",    "goto",
-        "if",       "inline",   "int",      "long",    "mutable",   "namespace", "new",
-        "not",      "operator", "or",       "private", "protected", "public",    "register",
-        "requires", "return",   "short",    "signed",  "sizeof",    "static",    "struct",
-        "switch",   "template", "this",     "throw",   "true",      "try",       "typedef",
-        "typename", "union",    "unsigned", "using",   "virtual",   "void",      "volatile",
-        "while",    "xor",      "reg",      "rows",    "fields",    "table",     "offset",
+        "alignas",       "alignof",     "and",
+        "and_eq",        "asm",         "auto",
+        "bitand",        "bitor",       "bool",
+        "break",         "case",        "catch",
+        "char",          "char8_t",     "char16_t",
+        "char32_t",      "class",       "compl",
+        "concept",       "const",       "const_cast",
+        "consteval",     "constexpr",   "constinit",
+        "continue",      "co_await",    "co_return",
+        "co_yield",      "decltype",    "default",
+        "delete",        "do",          "double",
+        "dynamic_cast",  "else",        "enum",
+        "explicit",      "export",      "extern",
+        "false",         "float",       "for",
+        "friend",        "goto",        "if",
+        "inline",        "int",         "long",
+        "mutable",       "namespace",   "new",
+        "noexcept",      "not",         "not_eq",
+        "nullptr",       "operator",    "or",
+        "or_eq",         "private",     "protected",
+        "public",        "register",    "reinterpret_cast",
+        "requires",      "return",      "short",
+        "signed",        "sizeof",      "static",
+        "static_assert", "static_cast", "struct",
+        "switch",        "template",    "this",
+        "thread_local",  "throw",       "true",
+        "try",           "typedef",     "typeid",
+        "typename",      "union",       "unsigned",
+        "using",         "virtual",     "void",
+        "volatile",      "wchar_t",     "while",
+        "xor",           "xor_eq",      "std",
+        "trn",           "reg",         "rows",
+        "fields",        "table",       "offset",
         "size"};
     auto out = lower(name);
     return taken.contains(out) ? out + "_" : out;
 }
 
+/// Text on one line: control characters, some of which end a line for a compiler or a browser,
+/// become spaces.
+std::string one_line(std::string_view text) {
+    std::string out(text);
+    std::ranges::replace_if(
+        out, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+    return out;
+}
+
 std::string literal(std::string_view text) {
     std::string out = "\"";
-    for (const char c : text) {
+    for (const char c : one_line(text)) {
         if (c == '"' || c == '\\') out += '\\';
-        out += c == '\n' ? ' ' : c;
+        out += c;
     }
     return out + "\"";
 }
@@ -42,10 +76,10 @@ std::string literal(std::string_view text) {
 /// reports.
 std::string comment(std::string_view text) {
     std::string out;
-    for (const char c : text) {
+    for (const char c : one_line(text)) {
         const char before = out.empty() ? ' ' : out.back();
         if ((c == '/' && before == '*') || (c == '*' && before == '/')) out += ' ';
-        out += c == '\n' ? ' ' : c;
+        out += c;
     }
     while (!out.empty() && (out.back() == '\\' || out.back() == ' ')) out.pop_back();
     return out;
@@ -73,17 +107,23 @@ void emit_row(std::string& out, const register_spec& r, unsigned width, std::uin
                        to_string(r.fidelity), literal(r.contract_skip));
 }
 
-void emit_field_constants(std::string& out, const register_spec& r, std::size_t row) {
+void emit_field_constants(header& out, const register_spec& r, std::size_t row) {
     if (r.fields.empty()) return;
-    out += fmt::format("namespace {} {{\n", cpp_name(r.name));
+    const auto space = cpp_name(r.name);
+    out.text += fmt::format("namespace {} {{\n", space);
     for (const auto& f : r.fields) {
-        out += fmt::format("inline constexpr trn::register_field {}{{{}, {}, {}}};{}\n",
-                           cpp_name(f.name), row, f.lsb, f.width, trailing(f.desc));
-        for (const auto& v : f.values)
-            out += fmt::format("inline constexpr std::uint64_t {}_{} = {:#x};\n", lower(f.name),
-                               lower(v.name), v.value);
+        const auto name = cpp_name(f.name);
+        out.names.push_back({space + "::" + name, f.where});
+        out.text += fmt::format("inline constexpr trn::register_field {}{{{}, {}, {}}};{}\n", name,
+                                row, f.lsb, f.width, trailing(f.desc));
+        for (const auto& v : f.values) {
+            const auto constant = cpp_name(f.name + "_" + v.name);
+            out.names.push_back({space + "::" + constant, v.where});
+            out.text +=
+                fmt::format("inline constexpr std::uint64_t {} = {:#x};\n", constant, v.value);
+        }
     }
-    out += "}\n";
+    out.text += "}\n";
 }
 
 std::string holes_name(hole_policy holes) {
@@ -92,21 +132,26 @@ std::string holes_name(hole_policy holes) {
 
 }  // namespace
 
-std::string emit_cpp(const block_spec& block) {
+header emit_cpp(const block_spec& block) {
     const auto space = lower(block.block) + "_regs";
-    std::string out = fmt::format(
+    header result;
+    std::string& out = result.text;
+    out = fmt::format(
         "// SPDX-License-Identifier: Apache-2.0\n"
         "// Generated from {}.regs.yaml. Source of the facts: {}\n"
         "#pragma once\n\n#include \"platform/framework/registers/table.h\"\n\nnamespace trn::{} "
         "{{\n\n",
         block.block, comment(block.source), space);
     out += "enum class reg : std::uint16_t {\n";
-    for (const auto& r : block.registers)
-        out += fmt::format("    {},{}\n", cpp_name(r.name), trailing(r.desc));
+    for (const auto& r : block.registers) {
+        const auto name = cpp_name(r.name);
+        result.names.push_back({"reg::" + name, r.where});
+        out += fmt::format("    {},{}\n", name, trailing(r.desc));
+    }
     out += "};\n\n";
 
     for (std::size_t i = 0; i < block.registers.size(); ++i)
-        emit_field_constants(out, block.registers[i], i);
+        emit_field_constants(result, block.registers[i], i);
 
     out += fmt::format("\ninline constexpr std::array<trn::register_row, {}> rows{{{{\n",
                        block.registers.size());
@@ -131,16 +176,26 @@ std::string emit_cpp(const block_spec& block) {
         "    return rows[static_cast<std::size_t>(r)].element(index);\n}}\n\n}}  // namespace "
         "trn::{}\n",
         block.size, literal(block.block), block.width, holes_name(block.holes), slot, space);
-    return out;
+    return result;
 }
 
 namespace {
 
-void emit_c_register(std::string& out, const std::string& prefix, const register_spec& r) {
+void define(header& out, const config::place& where, const std::string& name,
+            std::string_view rest) {
+    out.names.push_back({name, where});
+    out.text += fmt::format("#define {}{}\n", name, rest);
+}
+
+std::string hex(std::uint64_t value) {
+    return fmt::format(" {:#x}", value);
+}
+
+void emit_c_register(header& out, const std::string& prefix, const register_spec& r) {
     const std::string name = prefix + r.name;
-    if (!r.desc.empty()) out += fmt::format("/* {} */\n", comment(r.desc));
+    if (!r.desc.empty()) out.text += fmt::format("/* {} */\n", comment(r.desc));
     if (r.dims.empty()) {
-        out += fmt::format("#define {}_OFFSET {:#x}\n", name, r.offset);
+        define(out, r.where, name + "_OFFSET", hex(r.offset));
     } else {
         static constexpr std::string_view letters[] = {"i", "j", "k"};
         std::string parameters, sum;
@@ -148,55 +203,80 @@ void emit_c_register(std::string& out, const std::string& prefix, const register
             parameters += fmt::format("{}{}", d == 0 ? "" : ", ", letters[d]);
             sum += fmt::format(" + ({}) * {:#x}", letters[d], r.dims[d].stride);
             const auto suffix = r.dims.size() == 1 ? std::string() : std::to_string(d);
-            out += fmt::format("#define {}_COUNT{} {}\n#define {}_STRIDE{} {:#x}\n", name, suffix,
-                               r.dims[d].count, name, suffix, r.dims[d].stride);
+            define(out, r.where, name + "_COUNT" + suffix, fmt::format(" {}", r.dims[d].count));
+            define(out, r.where, name + "_STRIDE" + suffix, hex(r.dims[d].stride));
         }
-        out += fmt::format("#define {}_OFFSET({}) ({:#x}{})\n", name, parameters, r.offset, sum);
+        define(out, r.where, name + "_OFFSET",
+               fmt::format("({}) ({:#x}{})", parameters, r.offset, sum));
     }
-    out += fmt::format("#define {}_RESET {:#x}\n", name, r.reset);
+    define(out, r.where, name + "_RESET", hex(r.reset));
 }
 
-void emit_c_field(std::string& out, const std::string& name, const field_spec& f,
+void emit_c_field(header& out, const std::string& name, const field_spec& f,
                   std::string_view type) {
-    out += fmt::format("#define {}_SHIFT {}\n#define {}_MASK {:#x}\n", name, f.lsb, name, f.mask());
-    out +=
-        fmt::format("#define {0}_GET(value) (({1}(value) & {0}_MASK) >> {0}_SHIFT)\n", name, type);
-    out +=
-        fmt::format("#define {0}_SET(field) (({1}(field) << {0}_SHIFT) & {0}_MASK)\n", name, type);
-    for (const auto& v : f.values)
-        out += fmt::format("#define {}_{} {:#x}\n", name, v.name, v.value);
+    define(out, f.where, name + "_SHIFT", fmt::format(" {}", f.lsb));
+    define(out, f.where, name + "_MASK", hex(f.mask()));
+    define(out, f.where, name + "_GET",
+           fmt::format("(value) (({1}(value) & {0}_MASK) >> {0}_SHIFT)", name, type));
+    define(out, f.where, name + "_SET",
+           fmt::format("(field) (({1}(field) << {0}_SHIFT) & {0}_MASK)", name, type));
+    for (const auto& v : f.values) define(out, v.where, name + "_" + v.name, hex(v.value));
 }
 
 }  // namespace
 
-std::string emit_c(const block_spec& block) {
+header emit_c(const block_spec& block) {
     const std::string prefix = "TRN_" + upper(block.block) + "_";
     const std::string_view type = block.width == 8 ? "TRN_U64" : "TRN_U32";
-    std::string out = fmt::format(
+    header out;
+    out.text = fmt::format(
         "/* SPDX-License-Identifier: Apache-2.0 */\n"
-        "/* Generated from {0}.regs.yaml. Source of the facts: {1} */\n"
-        "#ifndef {2}REGS_H\n#define {2}REGS_H\n\n"
-        "#ifndef TRN_U32\n#ifdef __ASSEMBLER__\n#define TRN_U32(x) (x)\n#define TRN_U64(x) "
+        "/* Generated from {}.regs.yaml. Source of the facts: {} */\n"
+        "#ifndef {}REGS_H\n",
+        block.block, comment(block.source), prefix);
+    define(out, block.where, prefix + "REGS_H", "");
+    out.text +=
+        "\n#ifndef TRN_U32\n#ifdef __ASSEMBLER__\n#define TRN_U32(x) (x)\n#define TRN_U64(x) "
         "(x)\n#else\n"
         "#include <stdint.h>\n#define TRN_U32(x) ((uint32_t)(x))\n#define TRN_U64(x) "
         "((uint64_t)(x))\n"
-        "#endif\n#endif\n\n#define {2}SIZE {3:#x}\n",
-        block.block, comment(block.source), prefix, block.size);
+        "#endif\n#endif\n\n";
+    define(out, block.where, prefix + "SIZE", hex(block.size));
     for (const auto& r : block.registers) {
-        out += "\n";
+        out.text += "\n";
         emit_c_register(out, prefix, r);
         for (const auto& f : r.fields) emit_c_field(out, prefix + r.name + "_" + f.name, f, type);
     }
-    return out + "\n#endif\n";
+    out.text += "\n#endif\n";
+    return out;
+}
+
+void check_names(const config::document& document, const block_spec& block) {
+    const auto place = [](const config::place& p) { return std::tuple(p.line, p.column); };
+    std::set<std::tuple<int, int>> reported;
+    for (auto names : {emit_c(block).names, emit_cpp(block).names}) {
+        std::ranges::stable_sort(names, {}, [&](const auto& n) { return place(n.where); });
+        std::map<std::string, int> lines;
+        for (const auto& [name, where] : names) {
+            const auto [first, fresh] = lines.emplace(name, where.line);
+            if (!fresh && reported.insert(place(where)).second)
+                document.root().report_at(
+                    where, mistake::duplicate_name,
+                    fmt::format("'{}' is defined twice in the generated header", name),
+                    fmt::format("first by line {}", first->second));
+        }
+    }
 }
 
 namespace {
 
+/// Escapes text for a table's cell. Comments, which include the chapter's markers, become visible.
 std::string cell(std::string_view text) {
     std::string out;
-    for (const char c : text) {
+    for (const char c : one_line(text)) {
         if (c == '|') out += '\\';
-        out += c == '\n' ? ' ' : c;
+        if (c == '!' && out.ends_with('<')) out.replace(out.size() - 1, 1, "&lt;");
+        out += c;
     }
     return out;
 }
@@ -227,10 +307,39 @@ std::string fields_text(const register_spec& r) {
     return out;
 }
 
+bool is_digit(char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+bool is_word(char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+/// Length of the section number, such as "7.2", that `text` begins with; 0 if there is none.
+std::size_t section_length(std::string_view text) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (is_digit(text[i]))
+            length = i + 1;
+        else if (text[i] != '.' || length != i || i == 0)
+            break;
+    return length;
+}
+
 /// Turns "contract 7.2" in the text into a link to that section, relative to doc/models.
-std::string link_citations(const std::string& text) {
-    static const std::regex citation(R"(\bcontract (\d+(?:\.\d+)*))");
-    return std::regex_replace(text, citation, "[contract $1](../spec/device-contract.md#s$1)");
+std::string link_citations(std::string_view text) {
+    static constexpr std::string_view word = "contract ";
+    std::string out;
+    std::size_t done = 0;
+    for (auto at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) {
+        const auto begin = at + word.size();
+        const auto section = text.substr(begin, section_length(text.substr(begin)));
+        if (section.empty() || (at > 0 && is_word(text[at - 1]))) continue;
+        out += text.substr(done, at - done);
+        out += fmt::format("[contract {0}](../spec/device-contract.md#s{0})", section);
+        done = begin + section.size();
+    }
+    return out.append(text.substr(done));
 }
 
 }  // namespace
@@ -250,6 +359,11 @@ std::string emit_markdown(const block_spec& block) {
                            offset_text(r), r.name, to_string(r.access), r.reset,
                            to_string(r.fidelity), cell(r.desc), fields_text(r));
     return link_citations(out) + "\n" + std::string(markdown_end) + "\n";
+}
+
+std::string emit_page(const block_spec& block) {
+    const auto lead = block.desc.empty() ? std::string() : cell(block.desc) + "\n\n";
+    return fmt::format("# {}\n\n{}## Registers\n\n{}", block.block, lead, emit_markdown(block));
 }
 
 std::string emit_list(std::span<const table_entry> tables) {

@@ -4,17 +4,35 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "platform/framework/registers/generator/schema.h"
 
 namespace trn::registers {
 
+/// A name in a generated header, and the place in the description that defines it.
+struct generated_name {
+    std::string name;
+    config::place where;
+};
+
+struct header {
+    std::string text;
+    std::vector<generated_name> names;
+};
+
 /// The constexpr table, `enum class reg` and the fields, for models and tests.
-std::string emit_cpp(const block_spec& block);
+header emit_cpp(const block_spec& block);
 /// Plain C #defines for firmware and driver stub; usable from assembler.
-std::string emit_c(const block_spec& block);
+header emit_c(const block_spec& block);
+/// Reports E35 for places of the description that define the same name in a generated header.
+/// Precondition: reading the description reported no error.
+void check_names(const config::document& document, const block_spec& block);
+
 /// The register chapter of doc/models/<block>.md, sorted by `known_by`, then by offset.
 std::string emit_markdown(const block_spec& block);
+/// A new doc/models/<block>.md with that chapter.
+std::string emit_page(const block_spec& block);
 
 /// The path of a block's generated C++ header, for the list of all tables.
 struct table_entry {

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <sstream>
 
 #include "platform/framework/registers/generator/emit.h"
@@ -28,8 +30,12 @@ constexpr int user_mistake = 2;
                         .suggestion = std::move(suggestion)});
 }
 
-std::string content_of(const fs::path& file) {
+/// Nothing if there is no regular file, or if it cannot be opened.
+std::optional<std::string> content_of(const fs::path& file) {
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) return std::nullopt;
     std::ifstream stream(file, std::ios::binary);
+    if (!stream) return std::nullopt;
     std::ostringstream text;
     text << stream.rdbuf();
     return text.str();
@@ -37,7 +43,7 @@ std::string content_of(const fs::path& file) {
 
 /// Unchanged files keep their modification time, so that including files are not rebuilt.
 void write(const fs::path& file, const std::string& text) {
-    if (fs::exists(file) && content_of(file) == text) return;
+    if (content_of(file) == text) return;
     std::error_code error;
     if (file.has_parent_path()) fs::create_directories(file.parent_path(), error);
     std::ofstream stream(file, std::ios::binary);
@@ -50,17 +56,18 @@ registers::block_spec load(const std::string& file) {
     const auto document = config::document::load(file, problems);
     auto block = registers::read_block(document);
     problems.throw_if_any();
+    registers::check_names(document, block);
+    problems.throw_if_any();
     return block;
 }
 
 /// The page with its generated chapter replaced; a new page with that chapter if there is none.
 std::string renewed_page(const fs::path& page, const registers::block_spec& block) {
-    const auto chapter = registers::emit_markdown(block);
-    if (!fs::exists(page)) {
-        const auto lead = block.desc.empty() ? std::string() : block.desc + "\n\n";
-        return fmt::format("# {}\n\n{}## Registers\n\n{}", block.block, lead, chapter);
-    }
-    const auto text = content_of(page);
+    std::error_code error;
+    if (!fs::exists(page, error)) return registers::emit_page(block);
+    const auto content = content_of(page);
+    if (!content) refuse(page.string(), mistake::unreadable_file, "cannot be read");
+    const std::string& text = *content;
     const auto begin = text.find(registers::markdown_begin);
     const auto end = text.find(registers::markdown_end);
     if (begin == std::string::npos || end == std::string::npos || end < begin)
@@ -68,7 +75,7 @@ std::string renewed_page(const fs::path& page, const registers::block_spec& bloc
                fmt::format("put '{}' and '{}' where it belongs", registers::markdown_begin,
                            registers::markdown_end));
     const auto after = text.find('\n', end);
-    return text.substr(0, begin) + chapter +
+    return text.substr(0, begin) + registers::emit_markdown(block) +
            (after == std::string::npos ? "" : text.substr(after + 1));
 }
 
@@ -76,9 +83,41 @@ void document_block(const fs::path& folder, const registers::block_spec& block, 
     const auto page = folder / (block.block + ".md");
     const auto text = renewed_page(page, block);
     if (!check) return write(page, text);
-    if (!fs::exists(page) || content_of(page) != text)
+    if (content_of(page) != text)
         refuse(page.string(), mistake::stale_document, "the register chapter is stale",
                "run ./dev docs");
+}
+
+/// The C names of all blocks: a program may include the headers of several.
+class c_names {
+public:
+    /// Refuses a name that the header of an earlier block defines.
+    void add(const std::string& input, const registers::block_spec& block) {
+        for (const auto& [name, where] : registers::emit_c(block).names) {
+            const auto [first, fresh] = inputs_.emplace(name, input);
+            if (!fresh && first->second != input)
+                throw config_error(
+                    {.code = mistake::duplicate_name,
+                     .file = input,
+                     .line = where.line,
+                     .column = where.column,
+                     .message = fmt::format("'{}' is defined twice in the generated headers", name),
+                     .source_line = {},
+                     .suggestion = fmt::format("first by {}", first->second)});
+        }
+    }
+
+private:
+    std::map<std::string, std::string> inputs_;  // name -> description
+};
+
+/// The folder of `input` as the list's include lines name it.
+fs::path folder_of(const std::string& input, const std::string& root) {
+    std::error_code error;
+    const std::string base = root.empty() ? "." : root;
+    auto folder = fs::relative(fs::path(input).parent_path(), base, error);
+    if (error) refuse(base, mistake::unreadable_file, "cannot be read: " + error.message());
+    return folder;
 }
 
 struct request {
@@ -89,17 +128,18 @@ struct request {
 
 void generate(const request& r) {
     std::vector<registers::table_entry> tables;
+    c_names names;
     std::string messages;
     std::vector<diagnostic> mistakes;
     for (const auto& input : r.inputs) {
         try {
             const auto block = load(input);
-            if (!r.cpp.empty()) write(r.cpp, registers::emit_cpp(block));
-            if (!r.c.empty()) write(r.c, registers::emit_c(block));
+            names.add(input, block);
+            if (!r.cpp.empty()) write(r.cpp, registers::emit_cpp(block).text);
+            if (!r.c.empty()) write(r.c, registers::emit_c(block).text);
             if (!r.docs.empty()) document_block(r.docs, block, r.check);
-            const auto folder =
-                fs::relative(fs::path(input).parent_path(), r.root.empty() ? "." : r.root);
-            tables.push_back({(folder / (block.block + "_regs.h")).string(), block.block});
+            const auto header = folder_of(input, r.root) / (block.block + "_regs.h");
+            tables.push_back({header.string(), block.block});
         } catch (const config_error& error) {
             mistakes.insert(mistakes.end(), error.list().begin(), error.list().end());
         }

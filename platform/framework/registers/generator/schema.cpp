@@ -97,6 +97,7 @@ public:
                     "fidelity", "registers"},
                    "a register description");
         out_.block = root_.at("block").name();
+        out_.where = root_.find("block").where();
         out_.source = root_.require<std::string>("source");
         out_.desc = root_.get<std::string>("desc", "");
         check_file_name();
@@ -246,10 +247,11 @@ private:
         for (const auto& map : list.items()) {
             map.only({"name", "bits", "access", "reset", "desc", "values"}, "a field");
             field_spec f;
-            f.name = upper(map.at("name").name());
+            const auto name = map.at("name");
+            f.name = upper(name.name());
+            f.where = name.where();
             if (!f.name.empty() && !names.emplace(f.name, 0).second)
-                map.at("name").report(mistake::duplicate_name,
-                                      fmt::format("a second field '{}'", f.name));
+                name.report(mistake::duplicate_name, fmt::format("a second field '{}'", f.name));
             if (!read_bits(map.at("bits"), f)) continue;
             f.access = map.get("access", r.access);
             f.desc = map.get<std::string>("desc", "");
@@ -293,7 +295,7 @@ private:
     void read_values(const config::node& map, field_spec& f) {
         std::map<std::string, int> names;
         for (const auto& e : map.entries()) {
-            value_spec v{upper(e.key_node.name()), e.value.as<std::uint64_t>()};
+            value_spec v{upper(e.key_node.name()), e.value.as<std::uint64_t>(), e.key_node.where()};
             if (f.width < 64 && v.value >> f.width != 0)
                 e.value.report(mistake::reset_too_wide,
                                fmt::format("{:#x} does not fit {} bits", v.value, f.width));
