@@ -179,11 +179,12 @@ TEST_F(HostMemoryTest, UnmapRemovesWholeRangesOnly) {
     for (std::uint64_t at = 0x1000; at < 0x5000; at += 0x1000) {
         ASSERT_TRUE(root.map_host({at, 0x1000, bytes.data(), true, true}));
     }
+    const auto invalidations = engine.invalidations;
     EXPECT_EQ(unmap(0x1800, 0x800), -1);
     EXPECT_EQ(unmap(0x1000, 0x1800), -1);
     EXPECT_EQ(unmap(0x8000, 0x1000), 0);
     EXPECT_EQ(unmap(0x2000, 0x2000), 2);
-    EXPECT_EQ(engine.invalidations, 3u);
+    EXPECT_EQ(engine.invalidations, invalidations + 2);
     EXPECT_EQ(unmap(0, ~std::uint64_t{0}), 2);
     EXPECT_EQ(engine.read(0x1000), 0u);
     EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
