@@ -201,10 +201,10 @@ void efa_card::received(plug&, payload& payload, sc_time&) {
 // --- for tools ---
 
 std::vector<accepts_faults::fault> efa_card::faults() {
-    return {{"lost_command", "the next admin commands are not executed; count (default 1)",
+    return {{"lost_command", "the next admin commands are not executed; 'count' (default 1)",
              [this](auto& arguments) { management_.lose_commands(fault_count(arguments)); }},
             {"lost_completion",
-             "the next admin commands are executed, but not completed; count (default 1)",
+             "the next admin commands are executed, but not completed; 'count' (default 1)",
              [this](auto& arguments) { management_.lose_completions(fault_count(arguments)); }},
             {"fatal_error", "the card reports a fatal error until it is reset",
              [this](auto&) { management_.fail(1); }}};

@@ -221,14 +221,14 @@ void ena_card::received(plug&, payload& payload, sc_time&) {
 // --- for tools ---
 
 std::vector<accepts_faults::fault> ena_card::faults() {
-    return {{"lost_command", "the next admin commands are not executed; count (default 1)",
+    return {{"lost_command", "the next admin commands are not executed; 'count' (default 1)",
              [this](auto& arguments) { management_.lose_commands(fault_count(arguments)); }},
             {"lost_completion",
-             "the next admin commands are executed, but not completed; count (default 1)",
+             "the next admin commands are executed, but not completed; 'count' (default 1)",
              [this](auto& arguments) { management_.lose_completions(fault_count(arguments)); }},
-            {"lost_packet_completion", "the next packets are not completed; count (default 1)",
+            {"lost_packet_completion", "the next packets are not completed; 'count' (default 1)",
              [this](auto& arguments) { completions_.lose(fault_count(arguments)); }},
-            {"lost_keep_alive", "the next keep-alive events are not sent; count (default 1)",
+            {"lost_keep_alive", "the next keep-alive events are not sent; 'count' (default 1)",
              [this](auto& arguments) { lost_keep_alives_ += fault_count(arguments); }},
             {"fatal_error", "the card reports a fatal error, and does nothing until it is reset",
              [this](auto&) { fail(); }},

@@ -30,12 +30,12 @@ std::vector<accepts_faults::fault> ethernet_ports::faults(const std::string& dow
         };
     };
     return {
-        {"loss", "ppm: packets of a million that are lost",
+        {"loss", "'ppm': packets of a million that are lost",
          [this](auto& arguments) { loss_ppm_ = fault_number(arguments, "ppm", 0, 1'000'000, 0); }},
-        {"lose", "the next packets are lost; count (default 1)",
+        {"lose", "the next packets are lost; 'count' (default 1)",
          [this](auto& arguments) { lose_next_ += fault_count(arguments); }},
-        {"port_down", "port: " + down, set_down(true)},
-        {"port_up", "port: works again", set_down(false)}};
+        {"port_down", "'port': " + down, set_down(true)},
+        {"port_up", "'port': works again", set_down(false)}};
 }
 
 }  // namespace trn

@@ -252,17 +252,18 @@ std::vector<accepts_faults::fault> hbm::faults() {
             inject_error(error, fault_number(arguments, "offset", 0, cfg_.size - 1));
         };
     };
-    return {{"hbm_corrected", "offset: byte in the stack; the next read there is corrected",
-             error(memory_error::corrected)},
-            {"hbm_uncorrected", "offset: byte in the stack; reads fail until it is overwritten",
-             error(memory_error::uncorrected)},
-            {"hbm_repairable", "offset: byte in the stack; reads fail until it is repaired",
-             error(memory_error::repairable)},
-            {"hbm_repair_fails", "the next repair does not succeed",
-             [this](auto&) { fail_next_repair(); }},
-            {"hbm_temperature", "celsius: temperature of the hottest die", [this](auto& arguments) {
-                 set_temperature(static_cast<unsigned>(fault_number(arguments, "celsius", 0, 255)));
-             }}};
+    return {
+        {"hbm_corrected", "'offset': byte in the stack; the next read there is corrected",
+         error(memory_error::corrected)},
+        {"hbm_uncorrected", "'offset': byte in the stack; reads fail until it is overwritten",
+         error(memory_error::uncorrected)},
+        {"hbm_repairable", "'offset': byte in the stack; reads fail until it is repaired",
+         error(memory_error::repairable)},
+        {"hbm_repair_fails", "the next repair does not succeed",
+         [this](auto&) { fail_next_repair(); }},
+        {"hbm_temperature", "'celsius': temperature of the hottest die", [this](auto& arguments) {
+             set_temperature(static_cast<unsigned>(fault_number(arguments, "celsius", 0, 255)));
+         }}};
 }
 
 }  // namespace trn

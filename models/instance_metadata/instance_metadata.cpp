@@ -126,7 +126,7 @@ void instance_metadata::send(std::unique_ptr<packet> packet) {
 
 std::vector<accepts_faults::fault> instance_metadata::faults() {
     return {
-        {"lose", "the next packets of the service are lost; count (default 1)",
+        {"lose", "the next packets of the service are lost; 'count' (default 1)",
          [this](auto& arguments) { lost_answers_ += fault_count(arguments); }},
         {"unavailable", "the service answers 503", [this](auto&) { server_.set_available(false); }},
         {"available", "the service works again", [this](auto&) { server_.set_available(true); }}};

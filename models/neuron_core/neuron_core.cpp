@@ -351,9 +351,9 @@ std::vector<accepts_faults::fault> neuron_core::faults() {
             armed_.arm(error, offset);
         };
     };
-    return {{"sram_corrected", "offset: byte in the aperture; the next read there is corrected",
+    return {{"sram_corrected", "'offset': byte in the aperture; the next read there is corrected",
              arm(memory_error::corrected)},
-            {"sram_parity", "offset: byte in the aperture; reads fail until it is overwritten",
+            {"sram_parity", "'offset': byte in the aperture; reads fail until it is overwritten",
              arm(memory_error::uncorrected)}};
 }
 

@@ -196,24 +196,24 @@ void nvme_controller::fail() {
 std::vector<accepts_faults::fault> nvme_controller::faults() {
     const std::uint64_t blocks = cfg_.capacity / cfg_.block;
     return {{"media_error",
-             "blocks can no longer be read until they are written: block, blocks (default 1)",
+             "blocks can no longer be read until they are written: 'block', 'blocks' (default 1)",
              [this, blocks](auto& arguments) {
                  const auto first = fault_number(arguments, "block", 0, blocks - 1);
                  const auto count = fault_number(arguments, "blocks", 1, blocks - first, 1);
                  content_.spoil(first * cfg_.block, count * cfg_.block);
              }},
             {"lost_command",
-             "the next I/O commands do not complete, but can be aborted; count (default 1)",
+             "the next I/O commands do not complete, but can be aborted; 'count' (default 1)",
              [this](auto& arguments) { engine_.lose(fault_count(arguments)); }},
             {"stuck_command",
-             "the next I/O commands do not complete and cannot be aborted; count (default 1)",
+             "the next I/O commands do not complete and cannot be aborted; 'count' (default 1)",
              [this](auto& arguments) { engine_.stick(fault_count(arguments)); }},
             {"lost_completion",
-             "the next I/O commands take effect, but are not completed; count (default 1)",
+             "the next I/O commands take effect, but are not completed; 'count' (default 1)",
              [this](auto& arguments) { engine_.lose_completions(fault_count(arguments)); }},
             {"fatal_error", "the controller reports a fatal error until it is reset",
              [this](auto&) { fail(); }},
-            {"temperature", "the composite temperature: kelvin",
+            {"temperature", "the composite temperature: 'kelvin'",
              [this](auto& arguments) {
                  health_.temperature =
                      static_cast<std::uint16_t>(fault_number(arguments, "kelvin", 0, 0xffff));

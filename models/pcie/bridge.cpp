@@ -202,20 +202,20 @@ std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_
             action(port, below);
         };
     };
-    return {{"surprise_down", "the link of port (default 0) goes down without warning",
+    return {{"surprise_down", "the link of 'port' (default 0) goes down without warning",
              on_port([](bridge& port, plug& below) {
                  // 2.9.1: devices on a link that goes down are reset
                  signal(below, tlp::space::hot_reset);
                  port.cut(true);
              })},
-            {"link_up", "ends surprise_down of port (default 0): its devices have been reset",
+            {"link_up", "ends surprise_down of 'port' (default 0): its devices have been reset",
              on_port([](bridge& port, plug&) { port.cut(false); })},
-            {"card_removed", "the card of port (default 0) is pulled",
+            {"card_removed", "the card of 'port' (default 0) is pulled",
              on_port([](bridge& port, plug& below) {
                  port.card(false, false);
                  signal(below, tlp::space::slot_power, 0);
              })},
-            {"card_inserted", "a card is back in port (default 0), just powered on",
+            {"card_inserted", "a card is back in 'port' (default 0), just powered on",
              on_port([](bridge& port, plug& below) {
                  if (port.powered()) signal(below, tlp::space::slot_power, 1);
                  port.card(true, answers(below));

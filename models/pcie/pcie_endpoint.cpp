@@ -495,9 +495,9 @@ void pcie_endpoint::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> pcie_endpoint::faults() {
-    return {{"lost_completion", "the next reads of the host get no completion; count (default 1)",
+    return {{"lost_completion", "the next reads of the host get no completion; 'count' (default 1)",
              [this](auto& arguments) { lose_ += fault_count(arguments); }},
-            {"lost_interrupt", "the next interrupt messages are lost; count (default 1)",
+            {"lost_interrupt", "the next interrupt messages are lost; 'count' (default 1)",
              [this](auto& arguments) { lose_messages_ += fault_count(arguments); }}};
 }
 

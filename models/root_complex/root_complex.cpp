@@ -529,7 +529,7 @@ std::vector<accepts_faults::fault> root_complex::faults() {
         return std::pair<pcie::bridge&, plug&>(*ports_[index], port[index]);
     });
     all.push_back({"lost_completion",
-                   "the next reads of host memory or peers get no completion; count (default 1)",
+                   "the next reads of host memory or peers get no completion; 'count' (default 1)",
                    [this](auto& arguments) {
                        lose_ += fault_count(arguments);
                        forget_all_pointers();

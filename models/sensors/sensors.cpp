@@ -147,7 +147,7 @@ void sensors::update_lines() {
 
 std::vector<accepts_faults::fault> sensors::faults() {
     return {{"temperature",
-             "a diode reads hotter; diode: 0 to 5 (dies, then HBM stacks), kelvin: -100 to 200",
+             "a diode reads hotter; 'diode': 0 to 5 (dies, then HBM stacks), 'kelvin': -100 to 200",
              [this](auto& arguments) {
                  const auto diode = fault_number(arguments, "diode", 0, diodes - 1);
                  injected_[diode] =

@@ -85,13 +85,13 @@ std::vector<accepts_faults::fault> sled_controller::faults() {
             {"power_return", "they have power again and start cold",
              [this](auto&) { switch_power(true); }},
             {"supply_loss",
-             "power supplies fail; permille: remaining part of the budget (1000: repaired)",
+             "power supplies fail; 'permille': remaining part of the budget (1000: repaired)",
              [this](auto& arguments) {
                  supply_permille_ = fault_number(arguments, "permille", 0, 1000);
                  evaluate();
              }},
             {"cooling_loss",
-             "fans or pump fail; permille: remaining part of full speed (1000: repaired)",
+             "fans or pump fail; 'permille': remaining part of full speed (1000: repaired)",
              [this](auto& arguments) {
                  cooling_permille_ = fault_number(arguments, "permille", 1, 1000);
                  evaluate();

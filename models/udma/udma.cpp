@@ -310,28 +310,30 @@ std::vector<accepts_faults::fault> udma::faults() {
                            std::optional<std::uint64_t> otherwise = std::nullopt) {
         return static_cast<unsigned>(fault_number(arguments, name, 0, most, otherwise));
     };
-    return {
-        {"dma_abort",
-         "engine: 0 is the first of the group; queue: 0 to 15; stops the queue, unless the engine "
-         "is "
-         "in reset",
-         [=, this](auto& arguments) {
-             abort_queue(number(arguments, "engine", cfg_.engines - 1),
-                         number(arguments, "queue", dma_engine::queues - 1));
-         }},
-        {"descriptor_damaged",
-         "engine, queue; side: 0 sources, 1 destinations; bit: 0 to 127, default random; inverts "
-         "this bit of the next fetched descriptor",
-         [=, this](auto& arguments) {
-             if (!random_) random_ = std::make_unique<std::mt19937_64>(seed_for(name()));
-             constexpr unsigned bits = 8 * sizeof(dma_descriptor);
-             const auto index = number(arguments, "engine", cfg_.engines - 1);
-             const auto queue = number(arguments, "queue", dma_engine::queues - 1);
-             const auto bit = number(arguments, "bit", bits - 1, (*random_)() % bits);
-             const auto side = number(arguments, "side", 1, 0) == 0 ? dma_side::m2s : dma_side::s2m;
-             if (in_reset(index)) return;
-             engine(index).damage_next(side, queue, static_cast<std::uint8_t>(bit));
-         }}};
+    return {{"dma_abort",
+             "'engine': 0 is the first of the group; 'queue': 0 to 15; stops the queue, unless the "
+             "engine "
+             "is "
+             "in reset",
+             [=, this](auto& arguments) {
+                 abort_queue(number(arguments, "engine", cfg_.engines - 1),
+                             number(arguments, "queue", dma_engine::queues - 1));
+             }},
+            {"descriptor_damaged",
+             "'engine', 'queue'; 'side': 0 sources, 1 destinations; 'bit': 0 to 127, default "
+             "random; inverts "
+             "this bit of the next fetched descriptor",
+             [=, this](auto& arguments) {
+                 if (!random_) random_ = std::make_unique<std::mt19937_64>(seed_for(name()));
+                 constexpr unsigned bits = 8 * sizeof(dma_descriptor);
+                 const auto index = number(arguments, "engine", cfg_.engines - 1);
+                 const auto queue = number(arguments, "queue", dma_engine::queues - 1);
+                 const auto bit = number(arguments, "bit", bits - 1, (*random_)() % bits);
+                 const auto side =
+                     number(arguments, "side", 1, 0) == 0 ? dma_side::m2s : dma_side::s2m;
+                 if (in_reset(index)) return;
+                 engine(index).damage_next(side, queue, static_cast<std::uint8_t>(bit));
+             }}};
 }
 
 // ---- Inspection by tools

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include "platform/framework/config/diagnostics.h"
@@ -13,25 +12,35 @@ namespace trn {
 
 namespace {
 
-std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words{""};
-    for (const char c : text)
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_')
-            words.back() += c;
-        else if (!words.back().empty())
-            words.emplace_back();
-    return words;
+bool is_name(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == text.npos;
+}
+
+/// The names between quotation marks.
+std::vector<std::string_view> names_in(std::string_view description) {
+    std::vector<std::string_view> names;
+    auto open = description.find('\'');
+    while (open != description.npos) {
+        const auto close = description.find('\'', open + 1);
+        const auto text = description.substr(open + 1, close - open - 1);
+        const bool named = close != description.npos && is_name(text);
+        if (named) names.push_back(text);
+        open = named ? description.find('\'', close + 1) : close;
+    }
+    return names;
 }
 
 }  // namespace
 
 std::string unknown_argument(std::string_view fault, std::string_view description,
                              const std::map<std::string, std::string, std::less<>>& arguments) {
-    const auto words = words_of(description);
+    const auto names = names_in(description);
     for (const auto& [name, _] : arguments)
-        if (std::ranges::find(words, name) == words.end())
-            return fmt::format("the fault '{}' has no argument '{}' ({})  {}", fault, name,
-                               description, suggest(name, words));
+        if (std::ranges::find(names, name) == names.end())
+            return names.empty()
+                       ? fmt::format("the fault '{}' has no arguments ({})", fault, description)
+                       : fmt::format("the fault '{}' has no argument '{}' ({})  {}", fault, name,
+                                     description, suggest(name, names));
     return {};
 }
 

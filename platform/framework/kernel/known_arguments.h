@@ -9,7 +9,7 @@
 namespace trn {
 
 /// A sentence about an argument that a fault does not have, with the nearest name: its description
-/// names each that it has. "" without one.
+/// has each argument's name in quotation marks. "" without one.
 std::string unknown_argument(std::string_view fault, std::string_view description,
                              const std::map<std::string, std::string, std::less<>>& arguments);
 

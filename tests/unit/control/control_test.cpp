@@ -25,7 +25,7 @@ public:
     }
     void publish(trn::statistics& out) const override { out.count("ticks", ticks); }
     std::vector<fault> faults() override {
-        return {{"stop_ticking", "No ticks any more. at: a tick",
+        return {{"stop_ticking", "No ticks any more. 'at': a tick",
                  [this](auto& arguments) { stop_at = std::stoull(arguments.at("at")); }}};
     }
     bool ready() const override { return ticks >= 100; }

@@ -12,9 +12,9 @@ namespace {
 
 struct cable final : accepts_faults {
     std::vector<fault> faults() override {
-        return {{"cut", "until mended", [this](auto&) { whole = false; }},
+        return {{"cut", "until mended, whatever its ends' state", [this](auto&) { whole = false; }},
                 {"mend", "ends cut", [this](auto&) { whole = true; }},
-                {"heat", "kelvin: -100 to 200", [this](auto& arguments) {
+                {"heat", "'kelvin': -100 to 200", [this](auto& arguments) {
                      kelvin = fault_signed(arguments, "kelvin", -100, 200);
                  }}};
     }
@@ -43,6 +43,16 @@ TEST(Faults, UnknownFaultSuggestsTheNearest) {
     cable c;
     EXPECT_THAT(c.refusal("mned"), testing::HasSubstr("has no fault 'mned'"));
     EXPECT_THAT(c.refusal("mned"), testing::HasSubstr("did you mean 'mend'?"));
+}
+
+TEST(Faults, WordsOfTheDescriptionAreNoArguments) {
+    cable c;
+    EXPECT_THAT(c.refusal("cut", {{"until", "5 ms"}}),
+                testing::HasSubstr("the fault 'cut' has no arguments (until mended"));
+    EXPECT_TRUE(c.whole);
+    EXPECT_THAT(c.refusal("heat", {{"kelvin", "1"}, {"to", "1"}}),
+                testing::HasSubstr("the fault 'heat' has no argument 'to'"));
+    EXPECT_THAT(c.refusal("heat", {{"kelvn", "1"}}), testing::HasSubstr("did you mean 'kelvin'?"));
 }
 
 TEST(Faults, SignedArgumentsAreBounded) {
