@@ -12,6 +12,7 @@
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/refuse_pointer.h"
@@ -467,7 +468,7 @@ std::vector<accepts_faults::fault> pcie_link::faults() {
         {"flap", "down, and back after 'for' (10 us) and a training",
          [=, this](auto& arguments) {
              const auto length = time_of(arguments, "for", sc_time(10, sc_core::SC_US));
-             broken_until_ = std::max(broken_until_, sc_core::sc_time_stamp() + length);
+             broken_until_ = std::max(broken_until_, later(sc_core::sc_time_stamp(), length));
              lose_now();
              if (can_train()) start();
          }},

@@ -19,6 +19,7 @@
 #include "platform/framework/debug/engines.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/random.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/loader/source_lines.h"
@@ -195,7 +196,7 @@ plan platform::read_board(const kind_list& kinds, const platform_options& option
 stop_reason platform::boot(const sc_core::sc_time& limit) {
     run_loop::goal ready{"the host", "every chip's firmware to publish its routing id"};
     ready.condition = ready_condition();
-    ready.until = sc_core::sc_time_stamp() + limit;
+    ready.until = later(sc_core::sc_time_stamp(), limit);
     return loop_.run(std::move(ready));
 }
 

@@ -39,6 +39,8 @@
 #include "platform/framework/debug/gdb_server.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/run_loop.h"
+#include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/loader/device_tree_blob.h"
 #include "platform/framework/loader/elf.h"
 #include "platform/framework/output.h"
@@ -221,6 +223,8 @@ private:
 std::string reason(const stop_reason& how, const exec_machine& m) {
     if (how.cause == stop_reason::kind::quit) return how.text;
     if (how.cause == stop_reason::kind::time_limit) return "--max-time was reached";
+    if (sc_core::sc_time_stamp() >= end_of_time())
+        return "simulated time ends at " + to_text(end_of_time());
     const bool all_wait =
         std::ranges::all_of(m.harts(), [](const auto& hart) { return hart->core().waiting(); });
     return all_wait ? "it waits for an interrupt, but none is pending"

@@ -15,6 +15,7 @@
 #include "platform/app/scenario/network.h"
 #include "platform/app/scenario/watch.h"
 #include "platform/framework/attach/control/control.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/snapshots/io_hooks.h"
 #include "sw-stubs/host/collective.h"
 #include "sw-stubs/host/device.h"
@@ -87,7 +88,9 @@ public:
             [&] { return condition.is_met(); },
             [&](std::uint64_t max) {
                 if (changed == nullptr) return sleep(max);
-                sc_core::wait(sc_core::sc_time(static_cast<double>(max), sc_core::SC_NS), *changed);
+                const sc_core::sc_time now = sc_core::sc_time_stamp();
+                const sc_core::sc_time span(static_cast<double>(max), sc_core::SC_NS);
+                sc_core::wait(later(now, span) - now, *changed);
             });
         waits.erase(mine);
         return met;

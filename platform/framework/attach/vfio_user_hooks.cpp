@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn {
 
 namespace {
@@ -24,7 +26,7 @@ struct attached_host {
     void wait(const sc_core::sc_time& time, std::function<void()> done) {
         waiting = loop.wait_for({.waiter = client,
                                  .condition_text = "simulated time to pass",
-                                 .until = sc_core::sc_time_stamp() + time,
+                                 .until = later(sc_core::sc_time_stamp(), time),
                                  .attachment = attachment},
                                 [this, done = std::move(done)](const stop_reason&) {
                                     waiting.reset();

@@ -12,6 +12,7 @@
 
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/time_value.h"
 
 namespace trn {
 
@@ -182,10 +183,11 @@ bool run_loop::settle_goals() {
     return !done.empty();
 }
 
-// Whether no progress is possible: no event is pending or the platform is paused, and every client
-// that could change that is itself waiting.
+// Whether no progress is possible: simulated time has ended; or no event is pending or the platform
+// is paused, and every client that could change that is itself waiting.
 bool run_loop::stalled() const {
     if (!paused_) {
+        if (sc_time_stamp() >= end_of_time()) return true;
         if (sc_core::sc_pending_activity()) return false;
         if (std::ranges::any_of(goals_, [](const auto& g) { return g.awaited.until.has_value(); }))
             return false;
@@ -197,9 +199,10 @@ bool run_loop::stalled() const {
 }
 
 std::string run_loop::stall_report() const {
-    std::string report =
-        fmt::format("at {}: {}", to_text(sc_time_stamp()),
-                    paused_ ? "paused (" + pause_text_ + ")" : "no event is pending");
+    const std::string why = paused_                            ? "paused (" + pause_text_ + ")"
+                            : sc_time_stamp() >= end_of_time() ? "simulated time ends"
+                                                               : "no event is pending";
+    std::string report = fmt::format("at {}: {}", to_text(sc_time_stamp()), why);
     for (const auto& g : goals_)
         report += fmt::format("\n  {} waits for {}", g.awaited.waiter, g.awaited.condition_text);
     for_each_module<describes_wait>([&](const auto& object, auto& module) {
@@ -234,7 +237,7 @@ void run_loop::serve() {
 
 bool run_loop::step() {
     assert(!simulating_);
-    if (!sc_core::sc_pending_activity()) return false;
+    if (!sc_core::sc_pending_activity() || sc_time_stamp() >= end_of_time()) return false;
     const auto wait = sc_core::sc_time_to_pending_activity();
     // sc_start(t) does not run the processes due at its end time; sc_start(0) runs one delta cycle.
     if (wait > SC_ZERO_TIME) simulate(sc_time_stamp() + wait);
@@ -344,12 +347,17 @@ bool run_loop::another_host_acts() const {
 
 time_driver::plan run_loop::next() const {
     const bool pending = sc_core::sc_pending_activity();
-    auto limit = sc_core::sc_max_time();
-    for (const auto& g : goals_)
-        if (g.awaited.until) limit = std::min(limit, *g.awaited.until);
+    if (sc_time_stamp() >= end_of_time()) return {};
+    auto limit = end_of_time();
+    bool has_limit = false;
+    for (const auto& g : goals_) {
+        if (!g.awaited.until) continue;
+        limit = std::min(limit, *g.awaited.until);
+        has_limit = true;
+    }
     const bool has_waiter =
         std::ranges::any_of(goals_, [](const auto& g) { return !g.awaited.background; });
-    if (!pending && (!has_waiter || limit == sc_core::sc_max_time())) return {};
+    if (!pending && !(has_waiter && has_limit)) return {};
     return driver_->next(
         {.event = pending ? sc_time_stamp() + sc_core::sc_time_to_pending_activity() : limit,
          .limit = limit,
@@ -359,8 +367,8 @@ time_driver::plan run_loop::next() const {
          .another_host_acts = has_waiter && another_host_acts()});
 }
 
-void run_loop::simulate(const sc_time& boundary) {
-    const auto from = sc_time_stamp();
+void run_loop::simulate(const sc_time& until) {
+    const auto from = sc_time_stamp(), boundary = std::min(until, end_of_time());
     if (boundary <= from && !sc_core::sc_pending_activity_at_current_time()) return;
     const auto deltas = sc_core::sc_delta_count();
     const auto start = wall_clock::now();

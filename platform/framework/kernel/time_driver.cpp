@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "platform/framework/kernel/time_value.h"
+
 namespace trn {
 
 using sc_core::sc_time;

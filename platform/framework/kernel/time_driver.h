@@ -10,11 +10,6 @@
 
 namespace trn {
 
-/// `from` + `by`, limited to sc_max_time().
-inline sc_core::sc_time later(const sc_core::sc_time& from, const sc_core::sc_time& by) {
-    return sc_core::sc_max_time() - from < by ? sc_core::sc_max_time() : from + by;
-}
-
 /// Implements a time policy (doc/time.md): how far the run loop may simulate, and what an access of
 /// a host costs.
 class time_driver {

@@ -18,4 +18,18 @@ inline sc_core::sc_time time_of_value(std::uint64_t value) {
     return time;
 }
 
+/// Simulated time ends after 200 days; later events do not happen. The kernel's 64 bits of
+/// picoseconds last 13 days longer, so that a model can add a delay to the present without
+/// overflow.
+inline sc_core::sc_time end_of_time() {
+    constexpr std::uint64_t day = 86'400ull * 1'000'000'000'000;
+    return time_of_value(200 * day);
+}
+
+/// `from` + `by`, limited to end_of_time().
+inline sc_core::sc_time later(const sc_core::sc_time& from, const sc_core::sc_time& by) {
+    const sc_core::sc_time end = end_of_time();
+    return from >= end || end - from < by ? end : from + by;
+}
+
 }  // namespace trn

@@ -105,6 +105,15 @@ TEST_F(Exec, ProgramThatWaitsForeverFailsTheRun) {
     EXPECT_THAT(r.output, HasSubstr("waits for an interrupt, but none is pending"));
 }
 
+TEST_F(Exec, EndOfSimulatedTimeEndsTheRun) {
+    for (const char* guest : {"timer_before_end.elf", "timer_after_end.elf"}) {
+        SCOPED_TRACE(guest);
+        const result r = exec(guests + guest);
+        EXPECT_EQ(r.status, 1);
+        EXPECT_THAT(r.output, HasSubstr("did not end: simulated time ends at 17280000 s"));
+    }
+}
+
 TEST_F(Exec, UsageErrorsExitWithStatus2) {
     EXPECT_EQ(exec("no-such-file.elf").status, 2);
     EXPECT_THAT(exec("no-such-file.elf").output, HasSubstr("no-such-file.elf: No such file"));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/time_value.h"
 
 namespace {
 
@@ -69,6 +70,25 @@ double cpu_seconds() {
 }
 double wall_since(run_loop::wall_clock::time_point start) {
     return std::chrono::duration<double>(run_loop::wall_clock::now() - start).count();
+}
+
+TEST(RunLoopTest, SimulatedTimeEndsBeforeTheKernelsDoes) {
+    heart h("heart", sc_time(20, SC_SEC) * 86400);
+    run_loop loop(with(time_policy::kind::lockstep));
+    for (const auto& limit : {sc_max_time(), trn::end_of_time() + sc_time(1, SC_PS)}) {
+        const auto reason = loop.run(until(limit));
+        EXPECT_EQ(reason.cause, stop_reason::kind::stalled);
+        EXPECT_TRUE(reason.text.starts_with("at 17280000 s: simulated time ends\n"));
+        EXPECT_EQ(sc_time_stamp(), trn::end_of_time());
+    }
+    EXPECT_EQ(h.beats.size(), 9u);
+    EXPECT_FALSE(loop.step());
+    EXPECT_EQ(loop.run(until(sc_time(1, SC_SEC))).cause, stop_reason::kind::time_limit);
+}
+
+TEST(RunLoopTest, LimitBeyondTheEndOfTimeEndsARunWithoutEvents) {
+    run_loop loop(with(time_policy::kind::lockstep));
+    EXPECT_EQ(loop.run(until(sc_max_time())).cause, stop_reason::kind::stalled);
 }
 
 TEST(RunLoopTest, RunsExactlyToTheTimeLimit) {

@@ -12,6 +12,7 @@
 #include "platform/framework/attach/control/hex.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/time_value.h"
 #include "platform/framework/tlm/memory.h"
 
 namespace trn {
@@ -253,10 +254,7 @@ run_loop::goal control::goal_of(const parameters& p, const caller& from) {
     p.only({"for", "until", "condition", "uart", "memory", "wall_limit"});
     run_loop::goal g{from.name, "simulated time"};
     g.attachment = from.attachment;
-    if (const auto span = p.time("for")) {
-        const auto left = sc_core::sc_max_time() - sc_core::sc_time_stamp();
-        g.until = sc_core::sc_time_stamp() + std::min(*span, left);
-    }
+    if (const auto span = p.time("for")) g.until = later(sc_core::sc_time_stamp(), *span);
     if (const auto end = p.time("until")) g.until = g.until ? std::min(*g.until, *end) : *end;
     g.condition = condition_of(p, g.condition_text);
     if (const auto limit = p.seconds("wall_limit"))
