@@ -35,9 +35,11 @@
 #include "platform/app/report_file.h"
 #include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/command_line/version.h"
+#include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/debug/gdb_server.h"
 #include "platform/framework/debug/harts.h"
+#include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/run_loop.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/time_value.h"
@@ -244,6 +246,21 @@ void print_end(const std::string& program, const stop_reason& how, const exec_ma
                  place(*hart));
 }
 
+/// \throws config_error when an allowance names no module of the machine
+void check_allowances(const std::vector<misuse::allowance>& all) {
+    std::vector<std::string_view> modules;
+    for_each_module<sc_core::sc_module>(
+        [&](const auto& object, auto&) { modules.push_back(object.name()); });
+    for (const auto& one : all)
+        if (std::ranges::none_of(modules, [&](auto name) { return misuse::is_at(one.at, name); }))
+            throw config_error(
+                diagnostic{.code = mistake::unknown_module,
+                           .file = one.place,
+                           .message = fmt::format("the machine has no module '{}'", one.at),
+                           .source_line = {},
+                           .suggestion = suggest(one.at, modules)});
+}
+
 int exec(const exec_options& chosen) try {
     const elf_program program = read_elf(chosen.program);
     output_files files;
@@ -262,6 +279,7 @@ int exec(const exec_options& chosen) try {
 
     // Bare-metal programs may cause access faults on purpose: by default, misuse rules only count.
     misuse::set_policy_of_all(misuse::policy::count);
+    check_allowances(chosen.misuse.allowances);
     chosen.misuse.apply();
     const std::clock_t begin = std::clock();
     const stop_reason how = run.run();

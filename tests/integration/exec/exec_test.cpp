@@ -114,6 +114,18 @@ TEST_F(Exec, EndOfSimulatedTimeEndsTheRun) {
     }
 }
 
+TEST_F(Exec, AllowancesNameModulesOfTheMachine) {
+    const auto run = [](const std::string& at) {
+        return exec(guests + "timer.elf --misuse-allow rule=firmware-bus-error,at=" + at +
+                    ",reason=x");
+    };
+    const result wrong = run("machine.hrat");
+    EXPECT_EQ(wrong.status, 2);
+    EXPECT_THAT(wrong.output, HasSubstr("E40 the machine has no module 'machine.hrat'"));
+    EXPECT_THAT(wrong.output, HasSubstr("machine.hart"));
+    EXPECT_EQ(run("machine.h*").status, 0);
+}
+
 TEST_F(Exec, UsageErrorsExitWithStatus2) {
     EXPECT_EQ(exec("no-such-file.elf").status, 2);
     EXPECT_THAT(exec("no-such-file.elf").output, HasSubstr("no-such-file.elf: No such file"));
