@@ -3,6 +3,7 @@
 // blocks to host code.
 #include "models/riscv/assemble.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "models/riscv/alu.h"
@@ -264,8 +265,8 @@ void assemble(block& b, code_page& page, u32 offset) {
             break;
         }
         const u32 bits = fetch(page, a.offset());
-        if (a.offset() + length_of(bits) >
-            code_page::size) {  // its second half is in the next page
+        const bool crosses = a.offset() + length_of(bits) > code_page::size;
+        if (crosses || std::ranges::binary_search(page.stops(), a.offset())) {
             if (a.empty())
                 a.step_alone();
             else

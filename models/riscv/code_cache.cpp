@@ -24,9 +24,12 @@ u64 digest(const u8* content) {
 
 }  // namespace
 
-code_page::code_page(const u8* content, isa extensions, const predecoder& decoder,
-                     std::shared_ptr<back_end> translator)
-    : isa_(extensions), decoder_(decoder), back_end_(std::move(translator)) {
+code_page::code_page(const u8* content, isa extensions, std::vector<u16> stops,
+                     const predecoder& decoder, std::shared_ptr<back_end> translator)
+    : isa_(extensions),
+      stops_(std::move(stops)),
+      decoder_(decoder),
+      back_end_(std::move(translator)) {
     std::memcpy(content_.data(), content, size);
 }
 
@@ -53,18 +56,21 @@ const op* code_page::at(u32 offset) {
     return entry;
 }
 
-std::shared_ptr<code_page> code_cache::find(const u8* content, isa extensions) {
+std::shared_ptr<code_page> code_cache::find(const u8* content, isa extensions,
+                                            std::vector<u16> stops) {
     const u64 key = digest(content);
     const auto [from, to] = pages_.equal_range(key);
     for (auto it = from; it != to; ++it) {
         code_page& page = *it->second;
-        const bool same = std::memcmp(page.content().data(), content, code_page::size) == 0;
-        if (same && page.extensions() == extensions) return it->second;
+        const bool like = page.extensions() == extensions && page.stops() == stops;
+        if (like && std::memcmp(page.content().data(), content, code_page::size) == 0)
+            return it->second;
     }
     if (pages_.size() >= max_pages) drop_unused();
     if (pages_.empty()) back_end_ = back_end::chosen();
     return pages_
-        .emplace(key, std::make_shared<code_page>(content, extensions, decoder_, back_end_))
+        .emplace(key, std::make_shared<code_page>(content, extensions, std::move(stops), decoder_,
+                                                  back_end_))
         ->second;
 }
 

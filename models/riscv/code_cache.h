@@ -32,14 +32,16 @@ struct predecoder {
 };
 
 /// The code of a 4 KiB page with this content, decoded as far as it was executed. Pages are
-/// identified by content: harts that execute pages with equal bytes share one, at any address.
+/// identified by content and breakpoints: harts that execute pages with equal bytes and breakpoints
+/// share one, at any address.
 class code_page {
 public:
     static constexpr u64 size = 4096;
     using bytes = std::array<u8, size>;
 
-    /// `translator` may be null.
-    code_page(const u8* content, isa extensions, const predecoder& decoder,
+    /// Blocks end before the offsets `stops`, in ascending order; the instruction there is executed
+    /// alone. `translator` may be null.
+    code_page(const u8* content, isa extensions, std::vector<u16> stops, const predecoder& decoder,
               std::shared_ptr<back_end> translator);
 
     /// The block that begins `offset` bytes into the page; decoded on first use.
@@ -48,6 +50,7 @@ public:
     const op* find(u32 offset) const { return entry_[offset / 2]; }
     const bytes& content() const { return content_; }
     isa extensions() const { return isa_; }
+    const std::vector<u16>& stops() const { return stops_; }
     bool has_back_end() const { return back_end_ != nullptr; }
 
     /// Records executed instructions in `all` from now on; the page is at `address`.
@@ -76,6 +79,7 @@ public:
 private:
     bytes content_;
     isa isa_;
+    const std::vector<u16> stops_;
     const predecoder& decoder_;
     const std::shared_ptr<back_end> back_end_;
     coverage::program* program_ = nullptr;  // the program of this code, and its address
@@ -93,7 +97,7 @@ public:
 
     explicit code_cache(const predecoder& decoder) : decoder_(decoder) {}
 
-    std::shared_ptr<code_page> find(const u8* content, isa extensions);
+    std::shared_ptr<code_page> find(const u8* content, isa extensions, std::vector<u16> stops = {});
     const predecoder& decoder() const { return decoder_; }
     std::size_t pages() const { return pages_.size(); }
 

@@ -56,8 +56,13 @@ void debug_control::exclude_watched(address_range& range, u64 at) const {
     for (const watchpoint& w : watchpoints_) range.exclude(w.watched(), at);
 }
 
-bool debug_control::has_breakpoint_in(u64 va, u64 size) const {
-    return std::ranges::any_of(breakpoints_, [=](u64 pc) { return pc - va < size; });
+std::vector<u16> debug_control::breakpoints_in_page(u64 va) const {
+    std::vector<u16> offsets;
+    for (const u64 pc : breakpoints_)
+        if (pc - va < 4096) offsets.push_back(static_cast<u16>(pc - va));
+    std::ranges::sort(offsets);
+    offsets.erase(std::ranges::unique(offsets).begin(), offsets.end());
+    return offsets;
 }
 
 bool debug_control::takes_breakpoint(u64 pc) {
@@ -65,7 +70,7 @@ bool debug_control::takes_breakpoint(u64 pc) {
         skipped_breakpoint_.reset();
         return false;
     }
-    return has_breakpoint_in(pc, 1);
+    return std::ranges::find(breakpoints_, pc) != breakpoints_.end();
 }
 
 std::optional<debug_control::stop> debug_control::end_instruction() {

@@ -11,7 +11,7 @@
 namespace trn::riscv {
 
 /// A debugger's requests to a hart: stop conditions and the cause of a stop. Breakpoints do not
-/// modify memory: the hart executes pages with breakpoints instruction by instruction.
+/// modify memory: blocks of code end before them, and the instruction is executed alone.
 class debug_control {
 public:
     enum class stop_reason : u8 { none, request, step, breakpoint, watchpoint };
@@ -51,7 +51,8 @@ public:
     address_range watched(access how, const address_range& limits) const;
     /// Reduces `range` to its part around `at` that is not watched.
     void exclude_watched(address_range& range, u64 at) const;
-    bool has_breakpoint_in(u64 va, u64 size) const;
+    /// Offsets in the page at `va` that have breakpoints, in ascending order.
+    std::vector<u16> breakpoints_in_page(u64 va) const;
 
     // Called around an instruction that is executed alone.
     bool is_stepping() const { return stepping_; }

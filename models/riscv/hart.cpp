@@ -202,9 +202,7 @@ const op* hart::find_code(u64 pc) {
     if (e.tag != page) {
         careful_ = true;  // cleared if the whole page can be executed as blocks
         u64 pa = 0;
-        if (debug_.has_breakpoint_in(page, 4096) ||
-            !watched_in_page(page, access::fetch).is_empty())
-            return nullptr;
+        if (!watched_in_page(page, access::fetch).is_empty()) return nullptr;
         const fault unmapped = mmu_.translate(page, access::fetch, mode_, pa);
         if (mmu_.has_used_bus()) end_with_quantum();
         if (unmapped || was_reset_) return nullptr;
@@ -217,7 +215,7 @@ const op* hart::find_code(u64 pc) {
         }
         careful_ = false;
         if (held_.size() >= max_held_pages) invalidate_code();
-        held_.push_back(code_->find(host, cfg_.extensions));
+        held_.push_back(code_->find(host, cfg_.extensions, debug_.breakpoints_in_page(page)));
         if (auto* const all = coverage::active()) held_.back()->record(*all, page);
         if (const auto* const all = function_names::active())
             held_.back()->name_functions(*all, page);
