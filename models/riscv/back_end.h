@@ -22,6 +22,8 @@ public:
     virtual ~back_end() = default;
     /// Called for a block that is assembled and not yet executed.
     virtual void adopt(block& b) = 0;
+    /// Harts watch bytes of memory from now on.
+    virtual void expect_watched_bytes() {}
     /// Blocks that have host code now.
     virtual std::size_t blocks() const = 0;
 

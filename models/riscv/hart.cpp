@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "models/riscv/back_end.h"
 #include "models/riscv/commit_log.h"
 
 namespace trn::riscv {
@@ -353,6 +354,7 @@ void hart::protection_changed() {
 
 void hart::triggers_changed() {
     watching_data_ = debug_.watches_data() || watch.armed();
+    if (watching_data_ && back_end::chosen() != nullptr) back_end::chosen()->expect_watched_bytes();
     forget_translations();
 }
 

@@ -275,7 +275,8 @@ private:
     fault fetch_half(u64 pc, u16& half);
     void remember(u64 va, u64 pa, access how);
     void remember_device(u64 va, u64 pa, access how);
-    void open_window(u64 pa);
+    void open_windows(u64 pa);
+    data_window window_around(u64 pa) const;
     address_range watched_in_page(u64 va, access how) const;
     void change_mode(privilege mode);
     void update_data_context();

@@ -49,7 +49,7 @@ void hart::remember(u64 va, u64 pa, access how) {
     else
         (is_store ? exec.space->watched_store_entry(va) : exec.space->watched_load_entry(va)) = {
             page, offset, watched.first, watched.last};
-    if (exec.space->window.span == 0) open_window(pa);
+    open_windows(pa);
 }
 
 /// Enters the page as a device page, so that further accesses go directly to the bus, unless the
@@ -65,24 +65,38 @@ void hart::remember_device(u64 va, u64 pa, access how) {
     entry = {page, pa - va};
 }
 
-/// Opens a data window for the region of `pa`, so that host code accesses it without page look-ups,
-/// unless one of its pages needs checks. Watched bytes bound the window.
-void hart::open_window(u64 pa) {
+/// Opens data windows around `pa`, so that host code accesses memory without page look-ups: one,
+/// and with watched bytes a second one in the same memory, beside them. Further accesses to a page
+/// with watched bytes open none, so both of its ends count.
+void hart::open_windows(u64 pa) {
+    data_window &first = exec.space->window, &second = exec.space->beside;
+    if (first.span == 0) first = window_around(pa);
+    if (!watching_data_) return;
+    for (const u64 at : {pa, pa & ~page_mask, pa | page_mask}) {
+        if (second.span != 0 || first.holds(at)) continue;
+        const data_window other = window_around(at);
+        if (other.host == first.host && other.first != first.first) second = other;
+    }
+}
+
+/// The data window for the region of `pa`; empty if one of its pages needs checks. Watched bytes
+/// bound the window.
+data_window hart::window_around(u64 pa) const {
     const privilege mode = data_mode();
     const bool translated = mode != privilege::machine && csr.satp >> 60 != 0;
-    if (translated || observed_) return;
+    if (translated || observed_) return {};
     const direct_memory* const r = mmu_.region(pa);
-    if (r == nullptr || !r->readable || !r->writable) return;
+    if (r == nullptr || !r->readable || !r->writable) return {};
     address_range open{r->first, r->last};
     debug_.exclude_watched(open, pa);
     watch.exclude_watched(open, pa);
-    if (open.is_empty() || open.last - open.first < page_mask) return;
+    if (open.is_empty() || open.last - open.first < page_mask) return {};
     const u64 size = open.last - open.first + 1;
     if (!protection.uniform(open.first, size) ||
         !protection.allows(open.first, size, access::load, mode) ||
         !protection.allows(open.first, size, access::store, mode))
-        return;
-    exec.space->window = {open.first, size - 7, reinterpret_cast<u64>(r->host) - r->first};
+        return {};
+    return {open.first, size - 7, reinterpret_cast<u64>(r->host) - r->first};
 }
 
 // --- Loads and stores outside the fast path

@@ -114,6 +114,8 @@ struct fetch_entry {
 struct data_window {
     u64 first = 0, span = 0;
     u64 host = 0;  ///< host address minus virtual address
+
+    bool holds(u64 va) const { return va - first < span; }
 };
 
 /// The caches of one privilege mode, created when the mode is first entered.
@@ -128,6 +130,7 @@ struct address_space {
     std::array<jump_entry, jump_size> jump;
     std::array<fetch_entry, fetch_size> fetch;
     data_window window;
+    data_window beside;  ///< the same memory's part on the other side of watched bytes
 
     tlb_entry& load_entry(u64 va) { return load[va >> 12 & (tlb_size - 1)]; }
     tlb_entry& store_entry(u64 va) { return store[va >> 12 & (tlb_size - 1)]; }
@@ -149,7 +152,7 @@ struct address_space {
         device_store.fill({});
         watched_load.fill({});
         watched_store.fill({});
-        window = {};
+        window = beside = {};
     }
     void forget_code() {
         jump.fill({});

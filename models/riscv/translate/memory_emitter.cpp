@@ -57,6 +57,7 @@ void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
     a_.bind(outside);
     const auto base = r_.source(d.rs1, rax);
     a_.lea(rax, x86::ptr(base, d.imm));
+    if (shared_.watches) look_beside(known);
     a_.mov(rcx, rax);
     a_.shr(rcx, 12);
     a_.movzx(ecx, x86::cl);
@@ -77,6 +78,22 @@ void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
     a_.bind(unknown);
     a_.call(imm(shared_.find_watched[k.is_store ? 1 : 0][std::countr_zero(k.size)]));
     a_.jc(known);
+}
+
+/// If the address in rax is in the second window, jumps to `known` with the host's offset in rcx.
+void memory_emitter::look_beside(const asmjit::Label& known) {
+    const auto beside = [](std::size_t at) {
+        return x86::qword_ptr(rdx, static_cast<i32>(offsetof(address_space, beside) + at));
+    };
+    const auto elsewhere = a_.newLabel();
+    a_.mov(rdx, frame::at(frame::space));
+    a_.mov(rcx, rax);
+    a_.sub(rcx, beside(offsetof(data_window, first)));
+    a_.cmp(rcx, beside(offsetof(data_window, span)));
+    a_.jae(elsewhere);
+    a_.mov(rcx, delta);
+    a_.jmp(known);
+    a_.bind(elsewhere);
 }
 
 void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem from) {

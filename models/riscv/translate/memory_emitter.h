@@ -6,9 +6,9 @@
 
 namespace trn::riscv::translate {
 
-/// Emits loads and stores. Inside the data window an access is a comparison and the access; for
-/// other pages in the hart's TLB, and for pages that are watched in part, it is a look-up;
-/// otherwise the code leaves to the executor.
+/// Emits loads and stores. Inside the data window an access is a comparison and the access, beside
+/// watched bytes two comparisons; for other pages in the hart's TLB, and for pages that are watched
+/// in part, it is a look-up; otherwise the code leaves to the executor.
 class memory_emitter {
 public:
     /// `checked`: stores are recorded there; null: they are not.
@@ -32,6 +32,7 @@ public:
                       const asmjit::Label& inside);
 
 private:
+    void look_beside(const asmjit::Label& known);
     void load(const decoded& d, const access_kind& k, x86::Mem from);
     void store(const decoded& d, const access_kind& k, x86::Mem to);
     void store_and_record(const decoded& d, const access_kind& k, const x86::Mem& to);

@@ -33,11 +33,11 @@ void end_of_run(TRN_FLOW) {
     return function(h, o, acc, budget, page, space);
 }
 
-/// Whether host code accesses memory that has no entry in the table of pages: in the window, or on
-/// a page that is watched in part.
+/// Whether host code accesses memory that has no entry in the table of pages: in a window, or on a
+/// page that is watched in part.
 template <typename T>
 bool is_accessed(const address_space& space, const watched_entry& watched, u64 va) {
-    return va - space.window.first < space.window.span || watched.permits(va, sizeof(T));
+    return space.window.holds(va) || space.beside.holds(va) || watched.permits(va, sizeof(T));
 }
 
 template <typename T>

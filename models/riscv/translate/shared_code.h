@@ -41,6 +41,9 @@ struct shared_code {
     /// kind (load, store) and logarithm of the size.
     std::array<std::array<u64, 4>, 2> find_watched{};
 
+    /// Whether harts watch bytes: accesses then look in the window beside them too.
+    bool watches = false;
+
     /// Returns the code for address `base`. With `checked`, leaving fills it in and returns.
     std::vector<u8> make(u64 base, outcome* checked);
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "models/riscv/threaded.h"
 #include "models/riscv/translate/block_translator.h"
@@ -67,6 +68,11 @@ void translator::adopt(block& b) {
     if (b.unseen || refused_) return;  // coverage needs the operations
     b.native = std::make_unique<hot_block>(*this, b);
     b.ops[1].run = count_execution;
+}
+
+/// Without watched bytes, accesses do not pay for them.
+void translator::expect_watched_bytes() {
+    if (!std::exchange(shared_.watches, true)) drop_all();
 }
 
 /// Emits code for address region_.next().

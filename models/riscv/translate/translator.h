@@ -54,6 +54,7 @@ public:
     /// Whether this host allows processes to create code.
     bool usable() const { return region_.usable() && shared_.leave != 0; }
     void adopt(block& b) override;
+    void expect_watched_bytes() override;
     std::size_t blocks() const override { return translated_.size(); }
 
     /// Translates a block that is executed in the page at virtual address `page`.

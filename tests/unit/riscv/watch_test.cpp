@@ -154,6 +154,28 @@ TEST_P(WatchedHart, StoresAroundAWatchedWordArriveAndItsStoreStops) {
     }
 }
 
+TEST_P(WatchedHart, TwoWindowsLeadAroundWatchedBytes) {
+    constexpr i32 far = 0x200;
+    put(base, {sd(5, 6, -far), sd(5, 6, far), ld(7, 6, -far), add(9, 9, 7), ld(7, 6, far),
+               add(9, 9, 7), addi(5, 5, 1), bne(5, 10, -28), jal(0, 0)});
+    h->write_x(6, data);
+    h->write_x(10, 50);
+    h->add_watchpoint({data, 4, false, true});
+    h->run(1000);
+    EXPECT_FALSE(h->halted());
+    EXPECT_EQ(h->read_x(9), u64{49} * 50);
+    EXPECT_EQ(peek(data - far), 49u);
+    EXPECT_EQ(peek(data + far), 49u);
+    const address_space& space = *h->exec.space;
+    EXPECT_TRUE(space.window.holds(data - far));
+    EXPECT_TRUE(space.beside.holds(data + far));
+    for (u64 at = data - 7; at < data + 4; ++at)
+        EXPECT_FALSE(space.window.holds(at) || space.beside.holds(at)) << at;
+    EXPECT_TRUE(space.beside.holds(data + 4));
+    h->remove_watchpoint({data, 4, false, true});
+    EXPECT_FALSE(space.window.holds(data - far) || space.beside.holds(data + far));
+}
+
 TEST_P(WatchedHart, AtomicBesideAWatchedWordMeetsItOnItsWord) {
     put(base, {amoadd_d(5, 6, 7), addi(8, 8, 1), bne(8, 9, -8), amoadd_d(5, 10, 7), jal(0, 0)});
     h->write_x(6, data);
