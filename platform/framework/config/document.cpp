@@ -175,17 +175,42 @@ void index_lines(source& target) {
     throw give_up{};
 }
 
+/// The place after a quoted value that begins at `at` and ends in the same line; `at` for other
+/// text. A value begins after a bracket, a comma, or ": " or "- ".
+std::size_t end_of_quoted(std::string_view text, std::size_t at) {
+    const char quote = text[at];
+    if (quote != '"' && quote != '\'') return at;
+    const auto before = text.find_last_not_of(' ', at == 0 ? text.npos : at - 1);
+    if (at == 0 || before == text.npos) return at;
+    const bool has_space = before + 1 < at;
+    const std::string_view brackets = "[{,", indicators = ":-";
+    if (brackets.find(text[before]) == brackets.npos &&
+        !(has_space && indicators.find(text[before]) != indicators.npos))
+        return at;
+    for (auto i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
+        if (quote == '"' && text[i] == '\\')
+            ++i;
+        else if (text[i] == quote && quote == '\'' && text.substr(i + 1).starts_with('\''))
+            ++i;
+        else if (text[i] == quote)
+            return i + 1;
+    }
+    return at;
+}
+
 /// Refuses control characters, which make columns meaningless (UTF-16 text contains NULs), and more
 /// brackets and commas than a file may have values: yaml-cpp keeps 240 bytes for each of them until
-/// the outermost bracket is closed, before it reports the first value.
+/// the outermost bracket is closed, before it reports the first value. Those in quoted text do not
+/// count.
 void check_text(const source& target) {
-    std::size_t values = 0;
+    std::size_t values = 0, quoted = 0;
     for (std::size_t i = 0; i < target.text.size(); ++i) {
+        if (i >= quoted) quoted = end_of_quoted(target.text, i);
         const auto byte = static_cast<unsigned char>(target.text[i]);
         if (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t')
             refuse_byte(target, i, mistake::not_yaml,
                         fmt::format("byte 0x{:02x} is not text", byte));
-        if ((byte == '[' || byte == '{' || byte == ',') && ++values > max_nodes)
+        if (i >= quoted && (byte == '[' || byte == '{' || byte == ',') && ++values > max_nodes)
             refuse_byte(target, i, mistake::too_many_values, too_many_values());
     }
 }

@@ -108,6 +108,19 @@ TEST(Document, E06BoundsTheNumberOfValues) {
     EXPECT_EQ(first(many + "]", nothing).code, mistake::too_many_values);
 }
 
+TEST(Document, BracketsAndCommasInQuotedTextAreNoValues) {
+    const std::string many(200'001, ',');
+    for (const auto& each :
+         {"a: '" + many + "'\n", "a: \"[{\\\"" + many + "\"\n", "- \"" + many + "\"\n",
+          "a: [b, '" + many + "', c]\n", "a: 'it''s" + many + "'\n"})
+        for (const auto& one : mistakes(each, nothing))
+            EXPECT_EQ(one.code, mistake::unused_key) << one.text().substr(0, 100);
+    // The quotes of these end before the commas, or are no quotes.
+    for (const auto& each : {"a: ['b'" + many + "]\n", "a: ['b', \"c\\\\\"" + many + "]\n",
+                             "a: [b'" + many + "]\n", "a: [' b" + many + "\n']\n"})
+        EXPECT_EQ(first(each, nothing).code, mistake::too_many_values) << each.substr(0, 20);
+}
+
 TEST(Document, E07FindsADuplicateKey) {
     const auto list = mistakes("a: 1\nb: {c: 1, c: 2}\na: 3\n", [](config::node root) {
         for (const auto& e : root.entries())
