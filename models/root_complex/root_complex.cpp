@@ -417,6 +417,12 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
     bridge& above = *ports_[at.index()];
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    // Only root complexes enumerate.
+    if (!started_ && header != nullptr && header->to == tlp::space::config)
+        throw model_refusal(
+            *this, fmt::format("port[{}] is joined to another root port: a root port leads to a "
+                               "chip, a card or a switch's 'up'",
+                               at.index()));
     if (header == nullptr || !above.reachable()) return;
     if (header->to == tlp::space::error) {
         ++counters_.error_messages;

@@ -11,6 +11,7 @@
 #include "models/pcie_link/pcie_link.h"
 #include "platform/app/in_process/in_process.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/netlist/model_refusal.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "tests/unit/root_complex/server_fixture.h"
 
@@ -961,6 +962,12 @@ TEST_F(RootComplexTest, RequestToTheRequestersOwnBarIsNotReturned) {
 }
 
 struct RootComplexWithoutPeers : testing::Test {};
+
+TEST_F(RootComplexWithoutPeers, RefusesARootPortAtARootPort) {
+    root_complex host("host", {.ports = 2});
+    host.port[0].join(host.port[1]);
+    EXPECT_THROW(sc_core::sc_start(sc_core::SC_ZERO_TIME), model_refusal);
+}
 
 TEST_F(RootComplexWithoutPeers, RefusesRequestsFromOneFunctionToAnother) {
     root_complex host("host", {.ports = 2, .peer_to_peer = false});
