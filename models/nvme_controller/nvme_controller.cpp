@@ -22,6 +22,7 @@ constexpr std::uint64_t submission_log2 = 6, completion_log2 = 4;
 nvme::medium::config content_of(const nvme_controller::config& cfg) {
     return {.capacity = cfg.capacity,
             .image = cfg.image,
+            .read_only_image = cfg.read_only_image,
             .write_cache = cfg.write_cache,
             .read_rate = cfg.read_rate,
             .write_rate = cfg.write_rate,

@@ -5,6 +5,7 @@
 
 #include "models/nvme_media/image_file.h"
 #include "models/nvme_media/sparse_store.h"
+#include "models/nvme_media/unchanged_image.h"
 #include "platform/framework/kernel/random.h"
 
 namespace trn::nvme {
@@ -15,6 +16,7 @@ namespace {
 
 std::unique_ptr<block_store> make_store(const medium::config& cfg) {
     if (cfg.image.empty()) return std::make_unique<sparse_store>();
+    if (cfg.read_only_image) return std::make_unique<unchanged_image>(cfg.image, cfg.capacity);
     return std::make_unique<image_file>(cfg.image, cfg.capacity);
 }
 

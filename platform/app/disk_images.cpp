@@ -64,6 +64,12 @@ void replace_disk_images(plan& board,
     }
 }
 
+void protect_disk_images(plan& board) {
+    for (auto& m : board.modules)
+        if (auto* const disk = std::any_cast<nvme_controller::config>(&m.config))
+            disk->read_only_image = true;
+}
+
 void copy_disk_image(const std::filesystem::path& from, int to) {
     const unique_fd image(open(from.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat about {};

@@ -18,6 +18,9 @@ std::set<std::string> disk_images_of(const plan& board);
 void replace_disk_images(plan& board,
                          const std::function<std::string(const std::string& name)>& file_for);
 
+/// Makes all disks leave their images unchanged: what they write stays in memory.
+void protect_disk_images(plan& board);
+
 /// Copies a disk's image into an empty file; holes stay holes. \throws std::system_error
 void copy_disk_image(const std::filesystem::path& from, int to);
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "platform/app/disk_images.h"
 #include "platform/app/fidelity_report.h"
 #include "platform/app/in_process/in_process_hosts.h"
 #include "platform/app/platform.h"
@@ -40,6 +41,7 @@ platform_options build_options(const scenario& run, const execution_options& opt
     // Steps wait in simulated time under any policy; with lockstep, time also advances only when a
     // client waits.
     build.time.policy.mode = time_policy::kind::lockstep;
+    build.prepare = protect_disk_images;  // no run changes what another one reads
     return build;
 }
 

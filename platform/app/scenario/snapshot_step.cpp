@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "platform/app/disk_images.h"
-#include "platform/app/platform.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/kernel/trace.h"
@@ -11,18 +9,10 @@ namespace trn::scenario {
 
 namespace {
 
-void check_disks(const scenario_context& ctx) {
-    if (ctx.board == nullptr) return;
-    if (const auto images = disk_images_of(ctx.board->modules().board()); !images.empty())
-        throw step_failure(fmt::format(
-            "a disk has an image file, {}, which would keep what was written", *images.begin()));
-}
-
 action take_snapshot(const std::string& name) {
     return {.text = fmt::format("snapshot '{}'", name),
             .work =
                 [name](scenario_context& ctx) {
-                    check_disks(ctx);
                     const auto carry = ctx.states.keep(name);
                     if (!carry) return;
                     ctx.next_step = carry->state["next_step"];

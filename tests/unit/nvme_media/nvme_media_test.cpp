@@ -146,6 +146,37 @@ TEST(NvmeMedia, ClearsWriteABoundedNumberOfZerosAtATime) {
     EXPECT_EQ(disk.content(4096 + nvme::image_file::max_zeros), filled(1));
 }
 
+TEST(NvmeMedia, UnchangedImageKeepsWritesInMemory) {
+    constexpr std::uint64_t size = 8 << 20, extent = 64 << 10;
+    const image disk(size);
+    nvme::image_file(disk.path, size).write(4096, filled(7));
+    auto cfg = medium_of(disk);
+    cfg.capacity = size;
+    cfg.read_only_image = true;
+    nvme::medium one("one", cfg), other("other", cfg);
+    const auto content = [](nvme::medium& of, std::uint64_t at) {
+        page bytes;
+        EXPECT_TRUE(of.read(at, bytes));
+        return bytes;
+    };
+    EXPECT_TRUE(one.write(8192, filled(3)));
+    EXPECT_EQ(one.clear(extent, 3 * extent), 3 * extent);
+    EXPECT_TRUE(one.write(extent + 4096, filled(5)));
+    EXPECT_EQ(content(one, 4096), filled(7));
+    EXPECT_EQ(content(one, 8192), filled(3));
+    EXPECT_EQ(content(one, extent), page{});
+    EXPECT_EQ(content(one, extent + 4096), filled(5));
+    EXPECT_EQ(one.clear(4096, 4096), 4096u);
+    EXPECT_EQ(content(one, 4096), page{});
+    EXPECT_EQ(content(other, 4096), filled(7));
+    EXPECT_EQ(content(other, 8192), page{});
+    EXPECT_EQ(disk.content(4096), filled(7));
+    EXPECT_EQ(disk.content(8192), page{});
+    EXPECT_THROW(nvme::image_file(disk.path, size), std::runtime_error);  // a run that writes it
+    cfg.capacity = 2 * size;
+    EXPECT_THROW(nvme::medium("third", cfg), std::runtime_error);
+}
+
 /// The guest's 4 KiB of ranges.
 struct NvmeRanges : nvme_test {
     NvmeRanges() : nvme_test({.capacity = std::uint64_t{1} << 40}) {}
