@@ -32,6 +32,8 @@ std::vector<scenario::ended_case> ended_cases(const run_record& run) {
     std::vector<scenario::ended_case> all;
     for (const auto& one : run.results)
         all.push_back({scenario::case_of(one.description), one.passed()});
+    for (const auto& one : run.missing())
+        all.push_back({scenario::case_of({.file = described_by(one).file}), false});
     return all;
 }
 

@@ -59,7 +59,8 @@ struct run_record {
     std::vector<std::string> missing() const;
 };
 
-/// The cases that ran, each with the end of its run.
+/// The cases that ran, each with the end of its run. The file of each missing run has failed as a
+/// whole.
 std::vector<scenario::ended_case> ended_cases(const run_record& run);
 
 /// Identifies a run: file, name, repetition and seed.
