@@ -122,7 +122,9 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
 /// Reports what ran before a signal, on standard output alone.
 void report_interrupted(const test_options& chosen, const regression::run_record& run,
                         json_array& printed) {
-    scenario::remember_failed(scenario::failed_list(), regression::ended_cases(run));
+    auto ended = run;
+    ended.whole.clear();  // what the user has interrupted has not failed
+    scenario::remember_failed(scenario::failed_list(), regression::ended_cases(ended));
     if (chosen.json)
         printed.add(run);
     else
@@ -199,6 +201,7 @@ int run(const test_options& chosen) {
     check_outputs(chosen, all.mine);
     if (chosen.slurm && !chosen.strict) return run_cluster(chosen, all);
     scenario::prepare(all.mine);
+    check_outputs(chosen, all.mine);  // again, with the files that kernels read
     if (chosen.strict) scenario::mistakes_of(all.mine).throw_if_any();
     if (chosen.slurm) return run_cluster(chosen, all);
     std::optional<coverage> executed;  // coverage of all child processes

@@ -12,6 +12,7 @@
 #include "models/kinds.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/output_files.h"
+#include "platform/app/disk_images.h"
 #include "platform/app/drawing/board_vocabulary.h"
 #include "platform/app/drawing/topology.h"
 #include "platform/app/platform.h"
@@ -21,6 +22,7 @@
 #include "platform/app/scenario/load.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/config/mix_in.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/netlist/boards.h"
 
@@ -42,6 +44,7 @@ void check_board(const std::string& name, const std::vector<std::string>& set,
         wrong.suggestion = why->suggestion;
         throw config_error(wrong);
     }
+    for (const auto& image : disk_images_of(board)) note_input(image);
     for (const auto& image : images_of(board)) {
         const auto file = find_firmware(image);
         note_input(file);
@@ -155,10 +158,12 @@ void keep_report(const test_options& chosen, output_files& files) {
                                                    {"report.xml", chosen.junit},
                                                    {"coverage.info", chosen.coverage},
                                                    {"fidelity.json", chosen.fidelity_report}};
-    for (const auto& [name, same_kind] : names)
-        if (const auto file = chosen.report / name;
-            file.lexically_normal() != same_kind.lexically_normal())
+    for (const auto& [name, same_kind] : names) {
+        const auto file = chosen.report / name;
+        check_not_read(file);
+        if (file.lexically_normal() != same_kind.lexically_normal())
             files.keep(file, "of --report");
+    }
 }
 
 }  // namespace
@@ -172,9 +177,6 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
         throw user_error(fmt::format("--history {}: not a folder", chosen.history.string()));
     // Read before the run, since its results could not be added to a damaged file.
     if (!chosen.durations.empty()) regression::durations::read(chosen.durations);
-    for (const auto* ending : {"", ".part"})  // the record of --rerun-failed
-        if (!chosen.report.empty())
-            check_not_read((chosen.report / regression::record_name).string() + ending);
     output_files files;
     std::set<std::string> scenarios;
     for (const auto& one : all)
@@ -201,6 +203,19 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
     }
 }
 
+namespace {
+
+/// The digest, continued with the content of the board's disk images.
+std::string with_disks(const std::string& digest, const plan& board) {
+    const auto images = disk_images_of(board);
+    if (images.empty()) return digest;
+    const input_record content;
+    for (const auto& image : images) note_input(image);
+    return fmt::format("{:016x}", content.mixed_into(mix_in(first_mix, digest)));
+}
+
+}  // namespace
+
 std::map<std::string, regression::run_record::board> boards_of(
     const test_options& chosen, const std::vector<scenario::scenario>& all) {
     std::map<std::string, regression::run_record::board> boards;
@@ -212,7 +227,7 @@ std::map<std::string, regression::run_record::board> boards_of(
         if (const auto image = scenario::find_firmware(one); !image.empty())
             set.push_back("firmware=" + image);
         const auto board = load_board(one.board, kinds(), set);
-        about.digest = board_digest(board, timing_of(chosen));
+        about.digest = with_disks(board_digest(board, timing_of(chosen)), board);
         about.picture = to_svg(board, drawing::read_topology(board, board_vocabulary()));
     }
     return boards;

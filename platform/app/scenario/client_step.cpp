@@ -8,6 +8,7 @@
 #include "platform/app/scenario/condition.h"
 #include "platform/app/scenario/report.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/config/file.h"
 #include "platform/framework/output.h"
 
 namespace trn::scenario {
@@ -52,6 +53,8 @@ struct client_spec {
         }
         asked.command = command;
         asked.command.front() = program_named(command.front(), r);
+        for (const auto& word : asked.command)
+            if (word.find('/') != word.npos || word != asked.command.front()) note_input(word);
         asked.wall_limit_ns = wall_limit.value;
         if (text)
             wanted = wanted_text_of(r, "text", *text, as);

@@ -11,6 +11,7 @@
 #include "platform/app/host_options/collective_firmware.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/config/file.h"
 #include "platform/framework/loader/firmware_file.h"
 
 namespace trn::scenario {
@@ -97,6 +98,7 @@ void collective_spec::read_pairs(const reader& r) {
 
 void collective_spec::finish(const reader& r) {
     if (r.has("pairs")) read_pairs(r);
+    note_input(trn::find_firmware(image));
     bytes = size.value_or(trn::bytes{}).value;
     places = {in, out, scratch};
     limit_ns = limit.value;

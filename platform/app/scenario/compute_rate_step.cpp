@@ -74,6 +74,7 @@ void compute_rate_spec::finish(const reader& r) {
     if (file.empty()) return;
     try {
         const auto folder = std::filesystem::path(r.node().file()).parent_path();
+        note_input(folder / file);
         set = read_program_file((folder / file).string());
     } catch (const file_error& wrong) {
         r.node().at("file").report(mistake::unreadable_file,

@@ -64,20 +64,24 @@ nlohmann::json object_of(const kernel_request::texts& all) {
 }
 
 nlohmann::json json_of(const kernel_request& request, std::uint32_t cores) {
-    nlohmann::json all{{"kernel", request.function},
-                       {"folder", request.folder},
-                       {"board", request.board},
-                       {"lnc", request.lnc},
-                       {"seed", request.seed},
-                       {"exact", request.is_exact},
-                       {"in", object_of(request.in)},
-                       {"arg", object_of(request.arg)},
+    nlohmann::json all{{"kernel", request.function},       {"folder", request.folder},
+                       {"board", request.board},           {"lnc", request.lnc},
+                       {"seeds", request.seeds},           {"exact", request.is_exact},
+                       {"in", object_of(request.in)},      {"arg", object_of(request.arg)},
                        {"check", object_of(request.check)}};
     all["generation"] = request.generation ? nlohmann::json(*request.generation) : nlohmann::json();
     for (std::uint32_t chip = 0; chip < request.chips; ++chip)
         for (std::uint32_t n = 0; n < request.instances; ++n)
             all["instances"].push_back({chip, request.core + n * cores});
     return all;
+}
+
+/// Bytes that a process and its children have.
+std::uint64_t memory_with_children(pid_t process) {
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
+    auto bytes = resident_memory(process);
+    for (pid_t child = 0; children >> child;) bytes += resident_memory(child);
+    return bytes;
 }
 
 /// Waits for the end of the compiler. \throws kernel_error when it reaches a limit
@@ -88,7 +92,7 @@ void wait_for_end(child_process& compiler, int output, std::uint64_t memory_limi
         if (clock::now() >= end)
             throw kernel_error(
                 fmt::format("compiling took longer than {} s and was ended", wall_limit.count()));
-        if (resident_memory(compiler.pid()) > memory_limit)
+        if (memory_with_children(compiler.pid()) > memory_limit)
             throw kernel_error(fmt::format(
                 "compiling took more than {} MiB of memory and was ended", memory_limit >> 20));
         trim_log(output);
@@ -178,28 +182,37 @@ instance_values values_of(const nlohmann::json& answer, program_sets& sets, arra
     return values;
 }
 
+prepared_kernel kernel_of(const nlohmann::json& answer, program_sets& sets, array_files& files) {
+    prepared_kernel made{.error = answer.value("error", "")};
+    if (!made.error.empty()) return made;
+    for (const auto& one : answer.at("instances"))
+        made.instances.push_back(values_of(one, sets, files));
+    made.cores = sets.cores;
+    for (const std::string one : answer.at("collectives"))
+        made.collectives.push_back(program_collective::read(one));
+    made.files = answer.at("files");
+    return made;
+}
+
 }  // namespace
 
-prepared_kernel prepare_kernel(const kernel_request& request) {
+std::map<std::uint64_t, prepared_kernel> prepare_kernel(const kernel_request& request) {
     const work_folder folder;
     std::ofstream(folder / "request.json")
         << json_of(request, request.lnc)
                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     run_compiler(folder.path(), request.memory_limit);
-    prepared_kernel made;
+    std::map<std::uint64_t, prepared_kernel> made;
     try {
         const auto text = read_file(folder / "answer.json", max_file);
         array_files files(folder);
         program_sets sets(folder, request.folder);
-        const auto answer = nlohmann::json::parse(text.begin(), text.end());
-        for (const auto& one : answer.at("instances"))
-            made.instances.push_back(values_of(one, sets, files));
-        made.cores = sets.cores;
-        for (const std::string one : answer.at("collectives"))
-            made.collectives.push_back(program_collective::read(one));
+        for (const auto& one : nlohmann::json::parse(text.begin(), text.end()))
+            made.emplace(one.at("seed"), kernel_of(one, sets, files));
     } catch (const file_error& wrong) {
         throw kernel_error(wrong.what());
     }
+    if (!made.contains(request.seeds.front())) throw kernel_error("trn-nki ended without a result");
     return made;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "platform/app/scenario/program_end.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/config/file.h"
 
 namespace trn::scenario {
 
@@ -23,8 +25,11 @@ constexpr std::uint32_t max_chips = 1024;
 
 /// A compiled kernel. Inputs and expected results depend on the seed of the run.
 struct compiled_kernel {
-    setting in = {};  ///< of the scenario
+    setting in = {};                     ///< of the scenario
+    std::set<std::uint64_t> asked = {};  ///< seeds for which the compiler was called
+    std::map<std::uint64_t, std::string> errors = {};
     std::map<std::uint64_t, program_request> by_seed = {};
+    std::map<std::uint64_t, std::vector<std::string>> files = {};  ///< that the kernel read
 };
 
 /// Keys of a kernel: its function, where it runs, its inputs and expected results.
@@ -39,7 +44,7 @@ struct kernel_source {
     kernel_request wanted = {};
     std::shared_ptr<compiled_kernel> compiled = {};  ///< filled by prepare()
     void read_kernel(const reader& r);
-    /// Compiles the kernel, and reports errors at the key `function`.
+    /// Compiles the kernel for all seeds, and reports errors of this seed at the key `function`.
     void prepare(const setting& in) const;
     /// Compiles the kernel first, if no run with this seed was prepared. \throws step_failure
     const program_request& request(const scenario_context& ctx) const;
@@ -54,6 +59,7 @@ struct kernel_source {
 private:
     /// \throws kernel_error, std::system_error
     void compile(std::uint64_t seed) const;
+    program_request request_of(prepared_kernel made) const;
 
     config::node place_ = {};
 };
@@ -83,8 +89,13 @@ void kernel_source::read_kernel(const reader& r) {
 
 void kernel_source::prepare(const setting& in) const {
     compiled->in = in;
+    // The compiler may have left seeds that need much memory or time to their own runs.
+    if (compiled->asked.contains(in.seed) && !compiled->errors.contains(in.seed) &&
+        !compiled->by_seed.contains(in.seed))
+        return;
     try {
         compile(in.seed);
+        for (const auto& file : compiled->files[in.seed]) note_input(file);
     } catch (const kernel_error& wrong) {
         place_.report(mistake::refused_by_model, fmt::format("{}: {}", function, wrong.what()));
     } catch (const std::system_error& wrong) {
@@ -101,13 +112,34 @@ const program_request& kernel_source::request(const scenario_context& ctx) const
     return compiled->by_seed.at(ctx.seed);
 }
 
+/// For the seeds of all runs, unless the compiler was called for them.
 void kernel_source::compile(std::uint64_t seed) const {
-    if (compiled->by_seed.contains(seed)) return;
+    auto& known = *compiled;
+    if (const auto wrong = known.errors.find(seed); wrong != known.errors.end())
+        throw kernel_error(wrong->second);
+    if (known.by_seed.contains(seed)) return;
     auto all = wanted;
-    all.board = compiled->in.board;
-    all.seed = seed;
-    all.memory_limit = compiled->in.memory_limit;
-    auto made = prepare_kernel(all);
+    all.board = known.in.board;
+    all.seeds = {seed};
+    known.asked.insert(seed);
+    for (const auto other : known.in.seeds)
+        if (known.asked.insert(other).second) all.seeds.push_back(other);
+    all.memory_limit = known.in.memory_limit;
+    try {
+        for (auto& [number, made] : prepare_kernel(all)) {
+            known.files[number] = made.files;
+            if (!made.error.empty())
+                known.errors[number] = made.error;
+            else
+                known.by_seed.emplace(number, request_of(std::move(made)));
+        }
+    } catch (const kernel_error& wrong) {
+        for (const auto number : all.seeds) known.errors[number] = wrong.what();
+    }
+    if (known.errors.contains(seed)) throw kernel_error(known.errors[seed]);
+}
+
+program_request kernel_source::request_of(prepared_kernel made) const {
     program_request request;
     request.cores = made.cores;
     request.collectives = std::move(made.collectives);
@@ -122,7 +154,7 @@ void kernel_source::compile(std::uint64_t seed) const {
     request.instances = instances;
     request.chips = chips;
     request.allowed = {.relative = rtol, .absolute = atol};
-    compiled->by_seed.emplace(seed, std::move(request));
+    return request;
 }
 
 action kernel_source::prepared(const std::string& text,

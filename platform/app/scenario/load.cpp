@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <system_error>
 
 #include "platform/app/scenario/scenario_files.h"
+#include "platform/framework/config/file.h"
 #include "platform/framework/misuse/allowance_text.h"
 
 namespace trn::scenario {
@@ -228,17 +230,22 @@ void read_point(scenario_files& from, const parameters& point, scenario& s) {
     s.memory_limit = r.has("memory_limit") ? r.offset("memory_limit", {.min = min_memory_limit})
                                            : default_memory_limit;
     s.misuse = read_misuse(r);
-    from.begin_point({s.board, s.seed, s.memory_limit});
+    const setting here{.board = s.board, .seed = s.seed, .memory_limit = s.memory_limit};
+    from.begin_point(here);
+    const input_record inputs;
     s.steps = from.read(root.at("steps"), point);
     s.expectations = from.read(root.find("expectations"), point, true);
     from.check_background();
     s.checks = from.take_checks();
     for (const auto* steps : {&s.steps, &s.expectations}) add_checked(*steps, s.misuse);
     s.beginning = beginning_of(s);
-    s.text_digest = from.text_digest();
-    s.prepare = [files = from.shared_from_this(),
-                 all = from.take_preparations()](diagnostics& problems) {
-        for (const auto& prepare : all) prepare();
+    s.text_digest = inputs.mixed_into(from.text_digest());
+    s.prepare = [files = from.shared_from_this(), all = from.take_preparations(), here](
+                    auto seed, const auto& seeds, diagnostics& problems) {
+        auto in = here;
+        in.seed = seed;
+        in.seeds = seeds;
+        for (const auto& prepare : all) prepare(in);
         add(problems, files->take_problems().list());
     };
 }
@@ -367,9 +374,16 @@ std::vector<scenario> load(const std::filesystem::path& file, const board_check&
 }
 
 void prepare(std::span<scenario> all) {
-    for (auto& one : all)
-        if (one.prepare && one.mistakes.empty())
-            one.mistakes = sorted(mistakes_in(one.file, one.prepare));
+    std::map<std::string, std::vector<std::uint64_t>> seeds;
+    for (const auto& one : all) seeds[identity(one)].push_back(one.seed);
+    for (auto& one : all) {
+        if (!one.prepare || !one.mistakes.empty()) continue;
+        const input_record inputs;
+        one.mistakes = sorted(mistakes_in(one.file, [&](diagnostics& found) {
+            one.prepare(one.seed, seeds[identity(one)], found);
+        }));
+        one.text_digest = inputs.mixed_into(one.text_digest);
+    }
 }
 
 diagnostics mistakes_of(std::span<const scenario> all) {

@@ -21,7 +21,8 @@ using board_check = std::function<void(
 /// or the firmware. A file whose scenarios cannot be told apart is one scenario without a name.
 std::vector<scenario> load(const std::filesystem::path& file, const board_check& check = {});
 
-/// Calls prepare() of each scenario without mistakes, and adds the mistakes that it finds.
+/// Calls prepare() of each scenario without mistakes; adds the mistakes that it finds, and the
+/// files that it reads to the digest.
 void prepare(std::span<scenario> all);
 
 /// The mistakes of all scenarios, each once.

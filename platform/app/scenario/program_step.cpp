@@ -15,6 +15,7 @@
 #include "platform/app/scenario/source_names.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/loader/firmware_file.h"
 
 namespace trn::scenario {
 
@@ -43,6 +44,7 @@ struct program_source {
 void program_source::read_program(const reader& r) {
     request.folder = std::filesystem::path(r.node().file()).parent_path();
     request.in = texts_in(r, "in");
+    note_inputs(request.folder, {{"file", file}});
     note_inputs(request.folder, request.in);
     request.loading.core = core;
     request.loading.control = control;
@@ -74,6 +76,7 @@ void program_source::read_program(const reader& r) {
 void program_source::read_collectives(const reader& r) {
     request.image = image;
     if (collectives.empty()) return;
+    note_input(trn::find_firmware(image));
     const auto list = r.node().at("collectives");
     const auto items = list.items();  // empty for a single text
     for (std::size_t n = 0; n < collectives.size(); ++n) try {

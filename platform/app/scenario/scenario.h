@@ -30,7 +30,7 @@ struct description {
 
 /// A board and the steps to run on it, for one point of the matrix (doc/scenarios.md).
 struct scenario : description {
-    std::uint64_t text_digest = 0;    ///< digest of its file and the included ones
+    std::uint64_t text_digest = 0;    ///< digest of its file and of the files that it names
     std::vector<std::string> set;     ///< "name=value" for parameters of the board
     std::string firmware;             ///< "flash_hang.img", or a path; "": the board's default
     std::uint64_t time_limit_ns = 0;  ///< in simulated time
@@ -41,8 +41,10 @@ struct scenario : description {
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked after all steps
     std::vector<step> checks = {};   ///< their work runs before the steps
-    /// Call before the first run: compiles kernels, and reports their errors.
-    std::function<void(diagnostics&)> prepare = {};
+    /// Call before the first run with this seed: compiles kernels, and reports their errors.
+    /// `seeds`: of all runs of the scenario, which share the work.
+    std::function<void(std::uint64_t seed, const std::vector<std::uint64_t>& seeds, diagnostics&)>
+        prepare = {};
     /// Mistakes in the files of the scenario: with any, it fails instead of running.
     std::vector<diagnostic> mistakes = {};
     /// Whether name and tags were read without a mistake. If not, every selection includes it.

@@ -234,9 +234,7 @@ step scenario_files::read_one(const config::node& item, const scope& in) {
                     fmt::format("the program sets of the scenario have {} bytes, more than its "
                                 "memory_limit",
                                 file_bytes_));
-    if (one.prepare)
-        preparations_.emplace_back(
-            [prepare = std::exchange(one.prepare, {}), in = setting_] { prepare(in); });
+    if (one.prepare) preparations_.push_back(std::exchange(one.prepare, {}));
     return one;
 }
 
@@ -555,7 +553,7 @@ step scenario_files::read_later(const config::node& item, const scope& in) {
         std::vector<step> steps;
         self->read_item(item, now, steps);
         for (const auto& prepare : self->take_preparations())
-            if (self->problems_.empty()) prepare();
+            if (self->problems_.empty()) prepare(point);
         if (!self->problems_.empty()) throw step_failure(self->problems_.list().front().text());
         for (const auto& each : steps) play(each, ctx, *ctx.report);
     };

@@ -46,7 +46,7 @@ public:
     std::size_t steps() const { return steps_; }  ///< number of steps at this point
     /// Preparations of the steps read since the last call, to call before a run. Valid as long as
     /// this object.
-    std::vector<std::function<void()>> take_preparations() {
+    std::vector<std::function<void(const setting&)>> take_preparations() {
         return std::exchange(preparations_, {});
     }
     /// The checks of the steps read since the last call, as steps.
@@ -94,7 +94,7 @@ private:
     std::map<std::string, sequence, std::less<>> sequences_;
     setting setting_;               // of the current point
     std::uint64_t file_bytes_ = 0;  // of files that its steps hold
-    std::vector<std::function<void()>> preparations_;
+    std::vector<std::function<void(const setting&)>> preparations_;
     std::vector<step> checks_;
     std::set<std::string, std::less<>> captured_;  // names captured by the steps read so far
     /// A step that starts work in the background, or waits for it.

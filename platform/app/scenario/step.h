@@ -36,6 +36,7 @@ struct figure {
 struct setting {
     std::string board;
     std::uint64_t seed = 1;
+    std::vector<std::uint64_t> seeds = {};           ///< of all runs of the scenario, for prepare()
     std::uint64_t memory_limit = ~std::uint64_t{0};  ///< bytes of files that all steps may hold
 };
 
@@ -57,7 +58,8 @@ struct action {
     bool drives = true;            ///< uses the driver stub, which runs one call at a time
     bool has_status = true;        ///< with `drives`: its calls of the driver stub may fail
     std::uint64_t file_bytes = 0;  ///< of files that the step holds from its reading on
-    /// Called before the first run if the file has no errors; reports further errors.
+    /// Called before the first run of each seed if the file has no errors; reports further errors,
+    /// and notes the files that it has read (note_input()).
     std::function<void(const setting&)> prepare = {};
     /// Called on the board before the scenario's own steps. \throws step_failure for a mistake that
     /// only the modules know, such as an unknown argument of a fault

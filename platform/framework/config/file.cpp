@@ -8,9 +8,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
+#include "platform/framework/config/mix_in.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/unique_fd.h"
 
@@ -26,6 +30,51 @@ namespace {
 std::set<std::pair<dev_t, ino_t>>& files_read() {
     static std::set<std::pair<dev_t, ino_t>> all;
     return all;
+}
+
+/// The innermost record; null: none.
+input_record*& open_record() {
+    static input_record* innermost = nullptr;
+    return innermost;
+}
+
+/// Of a regular file's size and its first GiB of data. Blocks of zeros have no effect, and holes
+/// are skipped, so that a large sparse disk image takes little time.
+std::uint64_t content_digest(const std::filesystem::path& file) {
+    constexpr std::uint64_t max_blocks = 1 << 14;
+    std::vector<char> block(1 << 16);
+    const auto size = static_cast<off_t>(block.size());
+    const unique_fd source(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat about {};
+    if (!source || fstat(source.get(), &about) != 0) return 0;
+    auto hash = mix_in(first_mix, fmt::format("{}", about.st_size));
+    off_t at = 0;
+    for (std::uint64_t blocks = 0; blocks < max_blocks && at < about.st_size;
+         ++blocks, at += size) {
+        if (const auto data = lseek(source.get(), at, SEEK_DATA); data >= 0)
+            at = data - data % size;
+        else if (errno == ENXIO)
+            break;  // no more data
+        const auto count = pread(source.get(), block.data(), block.size(), at);
+        if (count <= 0) break;
+        const std::string_view bytes(block.data(), static_cast<std::size_t>(count));
+        if (bytes.find_first_not_of('\0') != bytes.npos)
+            hash = mix_in(mix_in(hash, fmt::format("{}", at)), bytes);
+    }
+    return hash;
+}
+
+/// The same, without a second reading of a file that has not changed.
+std::uint64_t known_digest(const std::filesystem::path& file) {
+    using version = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+    static std::map<version, std::uint64_t> known;
+    struct stat about {};
+    if (stat(file.c_str(), &about) != 0) return 0;
+    const version now{about.st_dev, about.st_ino, about.st_size, about.st_mtim.tv_sec,
+                      about.st_mtim.tv_nsec};
+    const auto found = known.find(now);
+    return found != known.end() ? found->second
+                                : known.emplace(now, content_digest(file)).first->second;
 }
 
 }  // namespace
@@ -57,8 +106,26 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint
 
 void note_input(const std::filesystem::path& file) {
     struct stat about {};
-    if (stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode))
-        files_read().emplace(about.st_dev, about.st_ino);
+    if (stat(file.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return;
+    files_read().emplace(about.st_dev, about.st_ino);
+    if (auto* const record = open_record()) record->add(file);
+}
+
+input_record::input_record() : outer_(std::exchange(open_record(), this)) {}
+
+input_record::~input_record() {
+    open_record() = outer_;
+}
+
+void input_record::add(const std::filesystem::path& file) {
+    if (outer_ != nullptr) outer_->add(file);
+    if (known_.insert(file).second) contents_.insert(known_digest(file));
+}
+
+std::uint64_t input_record::mixed_into(std::uint64_t hash) const {
+    for (const auto content : contents_)
+        hash = mix_in(hash, {reinterpret_cast<const char*>(&content), sizeof content});
+    return hash;
 }
 
 void check_not_read(const std::filesystem::path& file) {

@@ -18,6 +18,7 @@ from trn_nki.run import Options, RunError, assemble, execute
 from trn_nki.run import arrays
 from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
 from trn_nki.run.functions import function_of
+from trn_nki.run.input_files import InputFiles
 from trn_nki.trace import record_kernel
 from trn_nki.values import generations
 
@@ -104,7 +105,7 @@ def _compiled(options: Any) -> tuple[Compiled, Options]:
     kernel, values = _kernel(options)
     board = options.board or DEFAULT_BOARDS[generations.generation(options.generation or "gen4").number]
     generation = options.generation or generation_of(board) or "gen4"
-    recording = record_kernel(kernel, (), values, generation=generation, lnc=options.lnc)
+    recording = _recorded(options, kernel, values, generation)
     return compile_recording(recording), Options(board, options.connect, options.chip, options.core, options.limit,
                                                  options.timing)
 
@@ -128,8 +129,7 @@ def _run(options: Any) -> int:
 
 def _compile(options: Any) -> int:
     kernel, values = _kernel(options)
-    recording = record_kernel(kernel, (), values, generation=options.generation, lnc=options.lnc)
-    compiled = compile_recording(recording)
+    compiled = compile_recording(_recorded(options, kernel, values, options.generation))
     if options.output.endswith(".trn"):
         pathlib.Path(options.output).write_text(compiled.text)
     else:
@@ -140,8 +140,7 @@ def _compile(options: Any) -> int:
 def _simulate(options: Any) -> int:
     from trn_nki import simulate
     kernel, values = _kernel(options)
-    recording = record_kernel(kernel, (), values, generation=options.generation, lnc=options.lnc)
-    _write(options, simulate.execute(recording))
+    _write(options, simulate.execute(_recorded(options, kernel, values, options.generation)))
     return 0
 
 
@@ -169,10 +168,22 @@ def _compare(recording: Any, outcome: Any, options: Any) -> int:
     return status
 
 
+def _recorded(options: Any, kernel: Any, values: dict[str, Any], generation: str | None) -> Any:
+    """Refuses, before anything runs, to write a file that the kernel or the command has read."""
+    recording = record_kernel(kernel, (), values, generation=generation, lnc=options.lnc)
+    files = [_pair(text)[1] for text in getattr(options, "outputs", ())]
+    files += [file for name in ("output", "trace") if (file := getattr(options, name, None))]
+    files += [file for target in getattr(options, "profiles", ()) for file in profile_command.files_of(target)]
+    for file in files:
+        options.read.check_output(file)
+    return recording
+
+
 def _kernel(options: Any) -> tuple[Any, dict[str, Any]]:
     """The function, and its arguments by name."""
     for text in getattr(options, "outputs", ()):
         _pair(text)  # a mistake ends the command before the run
+    options.read = InputFiles()
     found = function_of(options.kernel)
     values = {key: arrays.read(text) for key, text in map(_pair, options.inputs)}
     for key, text in map(_pair, options.values):

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """The step `kernel` of scenarios: steps_test.py BUILD [TEST...]"""
+import json
 import os
 import pathlib
 import re
@@ -8,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+import numpy
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -113,6 +116,32 @@ def of_factor(factor):
     return numpy.full((4, 8), factor, numpy.float32)
 
 
+def doubled(x):
+    return x * 2
+
+
+draws = iter(range(100))
+
+
+def drawn(seed):
+    """Another array in each call."""
+    if seed == 2:
+        raise ValueError("no array for seed 2")
+    return numpy.full((4, 8), seed + next(draws), numpy.float32)
+
+
+def first_drawn(seed):
+    """What the first call of drawn() gives."""
+    return numpy.full((4, 8), seed, numpy.float32)
+
+
+def of_files(seed):
+    """Its values are those of a module and of a file."""
+    import helper
+    with open(__file__.replace("k.py", "values.txt")) as file:
+        return numpy.full((4, 8), helper.OFFSET + float(file.read()), numpy.float32)
+
+
 def of_core(core):
     """Its shape is another one for each core."""
     return numpy.ones((4 + core, 8), numpy.float32)
@@ -198,6 +227,64 @@ class Steps(unittest.TestCase):
                 self.check_passes("function: k.py:counted, instances: 4, in: {x: 'float32[4, 8] random(0, 1)'}, "
                                   f"arg: {{factor: '{factor}'}}", "--repeat", "3")
                 self.assertEqual((self.folder / "count").read_text(), "." * times)
+
+    def test_a_kernel_is_compiled_once_for_all_seeds(self):
+        (self.folder / "count").write_text("")
+        self.check_passes("function: k.py:counted, in: {x: 'float32[4, 8] random(0, 1)'}, arg: {factor: '2.0'}, "
+                          "check: {result0: k.py:doubled}", "--seeds", "5..9")
+        self.assertEqual((self.folder / "count").read_text(), ".")
+
+    def test_each_seed_has_the_arrays_and_mistakes_that_it_has_alone(self):
+        step = "function: k.py:scaled, in: {x: k.py:drawn}, arg: {factor: '1.0'}, check: {result0: k.py:first_drawn}"
+        (self.folder / "all").mkdir()
+        together = self.run_step(step, "--seeds", "1..4", "--report", self.folder / "all")
+        self.assertEqual(together.returncode, 1, together)
+        results = {}
+        for seed in range(1, 5):
+            (self.folder / str(seed)).mkdir()
+            self.run_step(step, "--seeds", f"{seed}..{seed}", "--report", self.folder / str(seed))
+            results[seed] = self.results_of(str(seed))[0]
+        for one in self.results_of("all"):
+            alone = results[one["seed"]]
+            for key in ("status", "message", "at") + (("fingerprint",) if one["status"] == "passed" else ()):
+                self.assertEqual(one[key], alone[key], (key, one))
+        self.assertEqual([one["status"] == "passed" for one in self.results_of("all")], [True, False, True, True])
+
+    def results_of(self, report):
+        lines = [json.loads(line) for line in (self.folder / report / "run.jsonl").read_text().splitlines()]
+        return sorted((line for line in lines if "fingerprint" in line), key=lambda line: line["n"])
+
+    def test_modules_and_files_of_a_kernel_are_inputs(self):
+        step = "function: k.py:scaled, in: {x: k.py:of_files}, arg: {factor: '1.0'}, check: {result0: k.py:of_files}"
+        helper, values = self.folder / "helper.py", self.folder / "values.txt"
+        fingerprints = set()
+        for offset, value in ((1, 2), (2, 2), (2, 3), (2, 3)):
+            helper.write_text(f"OFFSET = {offset}\n")
+            values.write_text(f"{value}\n")
+            self.check_passes(step, "--report", self.folder / "report")
+            fingerprints.add(self.results_of("report")[0]["fingerprint"])
+        self.assertEqual(len(fingerprints), 3)
+        for option in ("--junit", "--html", "--trace", "--coverage"):
+            for file in (helper, values):
+                before = file.read_text()
+                done = self.run_step(step, option, file)
+                self.assertEqual(done.returncode, 2, done)
+                self.assertIn(f"cannot write {file}: this command reads it", done.stderr)
+                self.assertEqual(file.read_text(), before)
+
+    def test_outputs_of_the_command_are_no_inputs(self):
+        (self.folder / "k.py").write_text(KERNELS.replace("import numpy", "import helper\nimport numpy"))
+        helper, array = self.folder / "helper.py", self.folder / "x.npy"
+        helper.write_text("")
+        numpy.save(array, numpy.ones((4, 8), numpy.float32))
+        kernel = f"{self.folder}/k.py:scaled"
+        for file in (helper, array, self.folder / "k.py"):
+            before = file.read_bytes()
+            for words in (("simulate", kernel, "--out", f"y={file}"), ("compile", kernel, "-o", file), ("run", kernel, "--trace", file)):
+                done = subprocess.run([f"{BUILD}/trn-nki", *words, "--in", f"x={array}"], capture_output=True, text=True, timeout=120,
+                                      check=False)
+                self.assertEqual((done.returncode, done.stderr), (2, f"trn-nki: cannot write {file}: this command reads it\n"))
+                self.assertEqual(file.read_bytes(), before)
 
     def test_collectives_of_all_instances_are_the_same(self):
         step = "function: k.py:reduced_by_chip, chips: 4, in: {x: k.py:of_chip}, arg: {ranks: '4', chip: '{chip}'}"

@@ -194,6 +194,24 @@ class Reports(trnvp_case):
             self.assertNotIn("passed", said)
             self.assertEqual(other.read_text(), "something else\n")
 
+    def test_scenarios_of_one_disk_image_leave_it_unchanged(self):
+        image = self.folder / "disk.img"
+        file = self.scenario("d.yaml", "scenario: d\nboard: trn1-2xl\nmatrix: {n: [1, 1000]}\n"
+                             f"set: {{image: {image}}}\nsteps:\n  - wait: ${{n}} us\n")
+        for options in ((), ("--no-share", "-j", "2")):
+            self.run_trnvp("test", file, *options)
+            self.assertFalse(image.exists())
+        fingerprints = set()
+        for first in (b"one", b"two", b"two"):
+            image.write_bytes(first)
+            with open(image, "r+b") as disk:
+                disk.truncate(442 << 30)
+            self.run_trnvp("test", file, "--report", self.folder / "out")
+            lines = map(json.loads, (self.folder / "out/run.jsonl").read_text().splitlines())
+            fingerprints.add(tuple(sorted(line["fingerprint"] for line in lines if "fingerprint" in line)))
+        self.assertEqual(len(fingerprints), 2)
+        self.assertIn("this command reads it", self.run_trnvp("test", file, "--trace", image, "--name", "d [n=1]", status=2))
+
     def test_new_output_has_one_name_however_it_is_written(self):
         file = self.scenario("w.yaml", "scenario: w\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
         said = self.run_trnvp("test", file, "--html", "x", "--junit", "./x", status=2, cwd=self.folder)
@@ -261,6 +279,14 @@ class Reports(trnvp_case):
                       self.run_trnvp("test", other, f"--rerun-failed={self.folder / 's2'}", status=2))
         said = self.run_trnvp("test", file, f"--rerun-failed={self.folder / 's2'}", "--report", self.folder / "s2", status=2)
         self.assertIn("this command reads it", said)
+
+    def test_what_a_lost_shard_did_not_run_is_repeated(self):
+        file, other = self.matrix(4), self.scenario("o.yaml", "scenario: o\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
+        self.run_trnvp("test", file, "--shard", "1/2", "--report", self.folder / "s1")
+        self.run_trnvp("test", other)
+        self.run_trnvp("report", "merge", self.folder / "s1", "--out", self.folder / "out", status=1)
+        for option in ("--rerun-failed", f"--rerun-failed={self.folder / 'out'}"):
+            self.assertIn("4 passed, 0 failed\n", self.run_trnvp("test", file, other, option))
 
     def test_merge_takes_the_newest_result_of_a_case(self):
         flag = self.folder / "flag"

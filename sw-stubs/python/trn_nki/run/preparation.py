@@ -2,82 +2,160 @@
 """Compiles the kernel of a scenario's step `kernel`, and makes its inputs and expected results.
 
 `trnvp test` calls it while it reads the scenario, as `trn-nki prepare FOLDER`. Input: FOLDER/request.json. Output:
-the program set FOLDER/set, FOLDER/answer.json, and the files of arrays that it names.
+FOLDER/answer.json, and the program sets and files of arrays that it names.
 """
 from __future__ import annotations
 
 import ast
+import dataclasses
+import hashlib
 import json
 import os
 import pathlib
+import pickle
+import time
 from typing import Any
 
 import numpy
 
 from trn_nki import simulate
 from trn_nki.compile import compile_recording
-from trn_nki.diagnostics.errors import closest
+from trn_nki.diagnostics.errors import KernelError, closest
 from trn_nki.run import made_arrays
 from trn_nki.run.boards import generation_of
-from trn_nki.run.execution import assemble
+from trn_nki.run.execution import RunError, assemble
 from trn_nki.run.functions import function_of
+from trn_nki.run.input_files import InputFiles
 from trn_nki.trace import host_arrays, record_kernel
 from trn_nki.values import data_types
 
 LAST_NUMBER = data_types.uint32.code  # last type that trnvp handles as numbers
 
 
+MAX_SECONDS, MAX_BYTES = 30.0, 256 << 20  # of all seeds together; the runs of further seeds prepare their own
+ERRORS = (KernelError, ValueError, OSError, RunError)  # in the kernel and in the step
+
+
 def prepare(folder: str | os.PathLike[str]) -> None:
-    """Raises KernelError, ValueError, OSError, RunError for errors in the kernel and in the step."""
+    """Raises `ERRORS` for an error that does not depend on the seed."""
     target = pathlib.Path(folder)
     request = json.loads((target / "request.json").read_text())
-    step = _Step(request)
+    read = InputFiles(folder)
+    function_of(request["kernel"], request["folder"])
+    seeds, programs = request["seeds"], {}
+    if len(seeds) == 1:
+        answer = [_prepared(request, seeds[0], target, programs, read)]
+    else:
+        answer = _prepared_seeds(request, target, programs, read)
+    (target / "answer.json").write_text(json.dumps(answer))
+
+
+def _prepared_seeds(request: dict[str, Any], target: pathlib.Path, programs: dict[str, "_Program"], read: InputFiles) -> list[Any]:
+    """Each seed in a process of its own, so that no seed's functions find what those of another seed left in their modules."""
+    answers: list[Any] = []
+    end = time.monotonic() + MAX_SECONDS
+    for seed in request["seeds"]:
+        end_file = target / f"{seed}.end"
+        if (process := os.fork()) == 0:
+            status = 1
+            try:
+                answer = _prepared(request, seed, target, programs, read)
+                end_file.write_bytes(pickle.dumps((answer, programs)))
+                status = 0
+            finally:
+                os._exit(status)  # pylint: disable=protected-access
+        if os.waitpid(process, 0)[1] == 0:
+            answer, programs = pickle.loads(end_file.read_bytes())
+            answers.append(answer)
+        if time.monotonic() > end or sum(file.stat().st_size for file in target.glob("*.bin")) > MAX_BYTES:
+            break
+    return answers
+
+
+def _prepared(request: dict[str, Any], seed: int, target: pathlib.Path, programs: dict[str, "_Program"], read: InputFiles) -> dict[str, Any]:
+    """The answer for one seed, its arrays in `target`. Adds the programs that it compiles to `programs`."""
+    answer: dict[str, Any] = {"seed": seed}
+    try:
+        answer |= _instances(request, seed, target, programs, read)
+    except ERRORS as error:
+        answer["error"] = str(error)
+        if isinstance(error, OSError) and error.filename:
+            answer["error"] = f"{error.filename}: {error.strerror}"
+    return answer
+
+
+def _instances(request: dict[str, Any], seed: int, target: pathlib.Path, programs: dict[str, "_Program"],
+               read: InputFiles) -> dict[str, Any]:
+    step = _Step(request, seed)
     written = _Files(target)
-    programs: dict[str, _Program] = {}
+    used: dict[str, tuple[int, _Program]] = {}  # with the first chip that runs it
     answer = []
     for chip, core in request["instances"]:
         known = step.instance(chip, core)
         key = step.program_key(known)
         if key not in programs:
-            programs[key] = _Program(step, known, target / f"set{len(programs)}")
-        program = programs[key]
+            programs[key] = _compiled(step, known, target / f"{seed}.{len(used)}.set", written)
+            programs[key].files = read.files()
+        program = used.setdefault(key, (chip, programs[key]))[1]
+        step.check_names(program.results)
         answer.append({"set": program.set.name, "in": _inputs(known, program, written),
                        "check": _expected(step, known, program, written)})
-    (target / "answer.json").write_text(json.dumps({"instances": answer, "collectives": _collectives(step, programs)}))
+    files = {file for _, program in used.values() for file in program.files}
+    return {"instances": answer, "collectives": _collectives(list(used.values())), "files": sorted(files.union(read.files()))}
 
 
+@dataclasses.dataclass
+class _Result:
+    """A tensor of the step's key `check`."""
+
+    array: str  # its name in the program
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclasses.dataclass
 class _Program:
-    """The kernel, compiled for instances with equal arguments. Its results are checked by the step's names."""
+    """The kernel, compiled for instances and seeds with equal arguments."""
 
-    def __init__(self, step: "_Step", known: dict[str, Any], target: pathlib.Path):
-        self.set = target
-        self.recording = step.record(known)
-        self.compiled = compile_recording(self.recording)
-        self.core, self.chip = known["core"], known["chip"]
-        if self.compiled.collectives and self.compiled.ranks != len(step.instances):
-            ranks = self.compiled.ranks
-            raise ValueError(f"the kernel's collectives are over {ranks} ranks: add the key 'chips: {ranks}'")
-        assemble(self.compiled, target)
-        self.names = {storage: array.name for storage, array in self.compiled.arrays}
-        self.results = _results(self.recording, self.names)
-        step.check_names(self.results)
+    set: pathlib.Path
+    collectives: list[str]
+    arguments: list[tuple[str, str]]  # name, array of the program
+    constants: list[tuple[str, str]]  # array of the program, file with its content
+    results: dict[str, _Result]
+    files: list[str] = dataclasses.field(default_factory=list)  # read until it was compiled
 
 
-def _collectives(step: "_Step", programs: dict[str, _Program]) -> list[str]:
+def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, written: "_Files") -> _Program:
+    recording = step.record(known)
+    compiled = compile_recording(recording)
+    if compiled.collectives and compiled.ranks != len(step.instances):
+        ranks = compiled.ranks
+        raise ValueError(f"the kernel's collectives are over {ranks} ranks: add the key 'chips: {ranks}'")
+    assemble(compiled, target)
+    names = {storage: array.name for storage, array in compiled.arrays}
+    arguments = [(name, names[tensor.storage]) for name, tensor in recording.inputs
+                 if tensor.storage in names and name in known["arrays"]]
+    given = {array for _, array in arguments}
+    constants = [(name, written.of(getattr(storage.data, "raw", storage.data))) for storage, name in names.items()
+                 if name not in given and storage.role == "constant"]
+    return _Program(target, compiled.collectives, arguments, constants, _results(recording, names))
+
+
+def _collectives(programs: list[tuple[int, _Program]]) -> list[str]:
     """All ranks take part in each collective, so all programs must start the same ones."""
-    first, *others = programs.values()
-    for other in others:
-        if other.compiled.collectives != first.compiled.collectives:
-            raise ValueError(f"with the arguments of chip {other.chip} the kernel starts other collectives than with those of chip "
-                             f"{first.chip}")
-    return first.compiled.collectives
+    (first_chip, first), *others = programs
+    for chip, other in others:
+        if other.collectives != first.collectives:
+            raise ValueError(f"with the arguments of chip {chip} the kernel starts other collectives than with those of chip "
+                             f"{first_chip}")
+    return first.collectives
 
 
 class _Step:
     """The step's fields, with {chip} and {core} replaced."""
 
-    def __init__(self, request: dict[str, Any]):
-        self.folder, self.seed, self.lnc = request["folder"], request["seed"], request["lnc"]
+    def __init__(self, request: dict[str, Any], seed: int):
+        self.folder, self.seed, self.lnc = request["folder"], seed, request["lnc"]
         self.instances = request["instances"]
         self.chips = 1 + max(chip for chip, _ in self.instances)
         self.inputs, self.values, self.check = request["in"], request["arg"], request["check"]
@@ -123,7 +201,7 @@ class _Step:
         arrays = [(name, str(array.dtype), array.shape) for name, array in known["arrays"].items()]
         return repr((arrays, [(name, known[name]) for name in self.values]))
 
-    def check_names(self, results: dict[str, Any]) -> None:
+    def check_names(self, results: dict[str, _Result]) -> None:
         for name in self.check:
             if name not in results:
                 raise ValueError(f"check: the kernel has no result '{name}'{closest(name, results)}; "
@@ -140,50 +218,43 @@ class _Step:
         return self._simulated[key][name]
 
 
-def _results(recording: Any, names: dict[Any, str]) -> dict[str, tuple[Any, str]]:
-    """Tensor and array of each result: result0, result1, ..., and of each argument that the kernel uses."""
-    found: dict[str, tuple[Any, str]] = {}
+def _results(recording: Any, names: dict[Any, str]) -> dict[str, _Result]:
+    """The results: result0, result1, ..., and each argument that the kernel uses."""
+    found: dict[str, _Result] = {}
     for number, tensor in enumerate(recording.outputs):
-        storage = tensor.storage
         if not tensor.is_whole():
             raise ValueError(f"result {number} is a view of a tensor; the kernel must return the tensor")
-        found[f"result{number}"] = (tensor, names[storage])
+        found[f"result{number}"] = _Result(names[tensor.storage], tuple(tensor.shape), str(tensor.dtype))
     for name, tensor in recording.inputs:
         if tensor.storage in names:
-            found.setdefault(name, (tensor, names[tensor.storage]))
+            found.setdefault(name, _Result(names[tensor.storage], tuple(tensor.shape), str(tensor.dtype)))
     return found
 
 
 def _inputs(known: dict[str, Any], program: _Program, written: "_Files") -> list[Any]:
-    given, names = dict(known["arrays"]), program.names
-    entries = [{"tensor": names[tensor.storage], "file": written.of(given[name].raw)}
-               for name, tensor in program.recording.inputs if tensor.storage in names and name in given]
-    mine = {entry["tensor"] for entry in entries}
-    for storage, name in names.items():  # constants of the kernel
-        if name not in mine and storage.role == "constant":
-            entries.append({"tensor": name, "file": written.of(getattr(storage.data, "raw", storage.data))})
-    return entries
+    given = [{"tensor": array, "file": written.of(known["arrays"][name].raw)} for name, array in program.arguments]
+    return given + [{"tensor": array, "file": file} for array, file in program.constants]
 
 
 def _expected(step: _Step, known: dict[str, Any], program: _Program, written: "_Files") -> list[Any]:
     entries = []
     for name, text in step.check.items():
-        tensor, array = program.results[name]
-        entry = {"result": name, "tensor": array}
+        result = program.results[name]
+        entry = {"result": name, "tensor": result.array}
         text = step.replaced(text, known)
         if text.startswith("digest(") and text.endswith(")"):
             entry["digest"] = text[len("digest("):-1]
         elif text == "simulate":
             entry["file"] = written.of(step.simulated(known, name).raw)
         else:
-            entry |= _given(step, known, name, text, tensor, written)
+            entry |= _given(step, known, name, text, result, written)
         entries.append(entry)
     return entries
 
 
-def _given(step: _Step, known: dict[str, Any], name: str, text: str, tensor: Any, written: "_Files") -> dict[str, Any]:
+def _given(step: _Step, known: dict[str, Any], name: str, text: str, result: _Result, written: "_Files") -> dict[str, Any]:
     """Values of a file, of a function, or of a text without its type and shape. Exact numbers stay FP64."""
-    shape, dtype = tuple(tensor.shape), tensor.dtype
+    shape, dtype = result.shape, data_types.named(result.dtype)
     if made_arrays.is_function(text):
         value = made_arrays.called(text, step.folder, known)
         if isinstance(value, (tuple, list)):
@@ -215,15 +286,16 @@ def _check_shape(found: Any, shape: tuple[int, ...], text: str, name: str) -> No
 
 
 class _Files:
-    """Files of arrays; equal arrays share one."""
+    """Files of arrays; equal arrays, also of several seeds, share one."""
 
     def __init__(self, folder: pathlib.Path):
-        self._folder, self._known = folder, {}
+        self._folder = folder
 
     def of(self, raw: numpy.ndarray) -> str:
         data = numpy.ascontiguousarray(raw).tobytes()
-        name = self._known.setdefault(data, f"{len(self._known)}.bin")
-        path = self._folder / name
+        path = self._folder / f"{hashlib.sha256(data).hexdigest()}.bin"
         if not path.exists():
-            path.write_bytes(data)
-        return name
+            part = path.with_suffix(".part")
+            part.write_bytes(data)
+            part.replace(path)
+        return path.name
