@@ -23,14 +23,14 @@ struct attached_host {
         waiting.reset();
         loop.detach(attachment);
     }
-    void wait(const sc_core::sc_time& time, std::function<void()> done) {
+    void wait(const sc_core::sc_time& time, std::function<void(bool)> done) {
         waiting = loop.wait_for({.waiter = client,
                                  .condition_text = "simulated time to pass",
                                  .until = later(sc_core::sc_time_stamp(), time),
                                  .attachment = attachment},
-                                [this, done = std::move(done)](const stop_reason&) {
+                                [this, done = std::move(done)](const stop_reason& why) {
                                     waiting.reset();
-                                    done();
+                                    done(why.cause == stop_reason::kind::time_limit);
                                 });
     }
 };
@@ -49,7 +49,7 @@ vfio_user_hooks hooks_into(run_loop& loop, std::string client, std::string on) {
             },
         .attached = [host](bool now) { now ? host->come() : host->go(); },
         .wait = [host](const sc_core::sc_time& time,
-                       std::function<void()> done) { host->wait(time, std::move(done)); },
+                       std::function<void(bool)> done) { host->wait(time, std::move(done)); },
         .log = {}};
 }
 

@@ -342,20 +342,24 @@ int vfio_user_session::send_time(const message& request) {
     return 0;
 }
 
-/// Replies when the time has passed; other requests are answered meanwhile.
+/// Replies when the time has passed, or with ECANCELED if it cannot pass; other requests are
+/// answered meanwhile.
 int vfio_user_session::wait(const message& request) {
     const auto asked = leading<trn_time>(request);
     if (!asked || asked->nanoseconds > LLONG_MAX / 1000) return EINVAL;
     if (!hooks_.wait) return ENOTSUP;
     if (std::exchange(waiting_, true)) return EBUSY;
-    const auto done = [weak = weak_from_this(), head = request.head] {
+    const auto done = [weak = weak_from_this(), head = request.head](bool passed) {
         const auto self = weak.lock();
         if (self == nullptr || self->closed_) return;
         self->waiting_ = false;
+        if ((head.flags & flag_no_reply) != 0) return;
         auto reply = head;
-        reply.size = sizeof(header) + sizeof(trn_time);
-        reply.flags = flag_reply;
-        put(self->stream_.post(reply), trn_time{simulated_nanoseconds()});
+        reply.size = sizeof(header) + (passed ? sizeof(trn_time) : 0);
+        reply.flags = flag_reply | (passed ? 0 : flag_error);
+        reply.error = passed ? 0 : ECANCELED;
+        const auto room = self->stream_.post(reply);
+        if (passed) put(room, trn_time{simulated_nanoseconds()});
         self->flush();
     };
     hooks_.wait(sc_time::from_value(asked->nanoseconds * (sc_time(1, sc_core::SC_NS).value())),

@@ -34,8 +34,8 @@ struct vfio_user_hooks {
     /// from inside).
     std::function<bool(const started_work& work, std::function<void()> answer)> may_answer;
     std::function<void(bool attached)> attached;
-    /// Calls `done` (not from inside) once `wait` of simulated time has passed.
-    std::function<void(const sc_core::sc_time& wait, std::function<void()> done)> wait;
+    /// Calls `done` (not from inside) once `wait` of simulated time has passed, or cannot pass.
+    std::function<void(const sc_core::sc_time& wait, std::function<void(bool passed)> done)> wait;
     std::function<void(std::string_view line)> log;  ///< default: the platform's log
 };
 

@@ -759,10 +759,10 @@ TEST_F(VfioUserServerTest, ClientThatReadsNoRepliesStallsOnlyItself) {
 }
 
 TEST_F(VfioUserServerTest, WaitRequestIsAnsweredAfterItsTime) {
-    std::function<void()> done;
+    std::function<void(bool)> done;
     sc_core::sc_time asked;
     auto with_wait = hooks();
-    with_wait.wait = [&](const sc_core::sc_time& time, std::function<void()> then) {
+    with_wait.wait = [&](const sc_core::sc_time& time, std::function<void(bool)> then) {
         asked = time;
         done = std::move(then);
     };
@@ -775,15 +775,19 @@ TEST_F(VfioUserServerTest, WaitRequestIsAnsweredAfterItsTime) {
         ASSERT_TRUE(peer.send(0x8002, packed(u64{1500})));
         EXPECT_EQ(peer.request(0x8002, packed(u64{1})).error, u32{EBUSY});
         EXPECT_TRUE(peer.request(13, {}).ok());
-        boost::asio::post(io, [&] { done(); });
+        boost::asio::post(io, [&] { done(true); });
         const auto reply = peer.receive();
         EXPECT_EQ(reply.id, 2);
         EXPECT_TRUE(reply.ok());
+        ASSERT_TRUE(peer.send(0x8002, packed(u64{2})));
+        EXPECT_TRUE(peer.request(13, {}).ok());
+        boost::asio::post(io, [&] { done(false); });
+        EXPECT_EQ(peer.receive().error, u32{ECANCELED});
         ASSERT_TRUE(peer.send(0x8002, packed(u64{1})));
         EXPECT_TRUE(peer.request(13, {}).ok());
     });
     EXPECT_EQ(asked, sc_core::sc_time(1, sc_core::SC_NS));
-    done();  // the client has disconnected
+    done(true);  // the client has disconnected
 }
 
 }  // namespace
