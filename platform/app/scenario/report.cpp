@@ -36,11 +36,8 @@ std::string failure(const description& run, const outcome& how, const std::strin
                        with_margin("    | ", last_lines(how.log, log_lines_shown)));
 }
 
-/// Whether a shell takes this character as itself.
-bool is_plain_in_shell(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           std::string_view(":,./_-=").find(c) != std::string_view::npos;
-}
+/// A word of characters that a shell takes as themselves.
+constexpr std::string_view plain_word = "[0-9A-Za-z:,./_=-]+";
 
 }  // namespace
 
@@ -60,13 +57,13 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string shell_word(std::string_view text) {
-    const bool plain = !text.empty() && std::ranges::all_of(text, is_plain_in_shell);
-    return plain ? std::string(text) : in_quotes(text);
+    static const RE2 plain(plain_word);
+    return RE2::FullMatch(text, plain) ? std::string(text) : in_quotes(text);
 }
 
 bool is_shell_words(std::string_view text) {
-    static const RE2 words(
-        R"(( +([0-9A-Za-z:,./_=-]+|'[^']*'(\\''[^']*')*|\$'([ -&(-[\]-~]|\\x[0-9a-f]{2})*'))*)");
+    static const RE2 words(fmt::format(
+        R"(( +({}|'[^']*'(\\''[^']*')*|\$'([ -&(-[\]-~]|\\x[0-9a-f]{{2}})*'))*)", plain_word));
     return printable(text) == text && RE2::FullMatch(text, words);
 }
 
