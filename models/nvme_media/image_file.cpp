@@ -13,6 +13,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "models/nvme_media/image_access.h"
 #include "platform/framework/log.h"
 
 namespace trn::nvme {
@@ -30,12 +31,8 @@ image_file::image_file(const std::string& path, std::uint64_t size)
         if (ftruncate(file_.get(), static_cast<off_t>(size)) != 0)
             throw std::runtime_error(fmt::format("disk image '{}' cannot have {} bytes: {}", path,
                                                  size, std::strerror(errno)));
-    } else if (static_cast<std::uint64_t>(now.st_size) != size) {
-        throw std::runtime_error(
-            fmt::format("disk image '{}' has {} bytes, the disk {}: set its capacity, or name "
-                        "another file",
-                        path, now.st_size, size));
     }
+    check_image_size(path, static_cast<std::uint64_t>(now.st_size), size);
 }
 
 bool image_file::failed(const char* operation) {
@@ -46,18 +43,7 @@ bool image_file::failed(const char* operation) {
 }
 
 bool image_file::read(std::uint64_t offset, std::span<std::uint8_t> into) {
-    while (!into.empty()) {
-        const auto got = pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return failed("read");
-        if (got == 0) {  // another process has truncated the file
-            std::memset(into.data(), 0, into.size());
-            return true;
-        }
-        offset += static_cast<std::uint64_t>(got);
-        into = into.subspan(static_cast<std::size_t>(got));
-    }
-    return true;
+    return read_image(file_.get(), offset, into) || failed("read");
 }
 
 bool image_file::write(std::uint64_t offset, std::span<const std::uint8_t> from) {

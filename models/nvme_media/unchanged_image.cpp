@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "models/nvme_media/image_access.h"
 #include "platform/framework/log.h"
 
 namespace trn::nvme {
@@ -26,11 +26,7 @@ unchanged_image::unchanged_image(const std::string& path, std::uint64_t size)
             fmt::format("disk image '{}' cannot be opened: {}", path, std::strerror(errno)));
     if (flock(file_.get(), LOCK_SH | LOCK_NB) != 0)
         throw std::runtime_error(fmt::format("disk image '{}' is in use by another run", path));
-    if (now.st_size != 0 && static_cast<std::uint64_t>(now.st_size) != size)
-        throw std::runtime_error(
-            fmt::format("disk image '{}' has {} bytes, the disk {}: set its capacity, or name "
-                        "another file",
-                        path, now.st_size, size));
+    check_image_size(path, static_cast<std::uint64_t>(now.st_size), size);
 }
 
 /// Number of bytes from `offset` to the end of its extent, at most `size`.
@@ -38,22 +34,15 @@ std::uint64_t unchanged_image::in_extent(std::uint64_t offset, std::uint64_t siz
     return std::min(size, extent_bytes - offset % extent_bytes);
 }
 
-/// The part that the file does not have is zeros.
 bool unchanged_image::read_file(std::uint64_t offset, std::span<std::uint8_t> into) {
-    while (file_ && !into.empty()) {
-        const auto got = pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            if (!std::exchange(reported_, true))
-                log::error("disk image", "{}: cannot read: {}", path_, std::strerror(errno));
-            return false;
-        }
-        if (got == 0) break;
-        offset += static_cast<std::uint64_t>(got);
-        into = into.subspan(static_cast<std::size_t>(got));
+    if (!file_) {
+        std::ranges::fill(into, std::uint8_t{0});
+        return true;
     }
-    std::ranges::fill(into, std::uint8_t{0});
-    return true;
+    if (read_image(file_.get(), offset, into)) return true;
+    if (!std::exchange(reported_, true))
+        log::error("disk image", "{}: cannot read: {}", path_, std::strerror(errno));
+    return false;
 }
 
 bool unchanged_image::read(std::uint64_t offset, std::span<std::uint8_t> into) {
