@@ -24,6 +24,9 @@ public:
     virtual void adopt(block& b) = 0;
     /// Harts watch bytes of memory from now on.
     virtual void expect_watched_bytes() {}
+    /// Whether accesses of host code are undone and repeated (check mode). Then harts access memory
+    /// that other processes can write once, outside of host code.
+    virtual bool repeats_accesses() const { return false; }
     /// Blocks that have host code now.
     virtual std::size_t blocks() const = 0;
 

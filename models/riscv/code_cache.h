@@ -99,6 +99,7 @@ public:
 
     std::shared_ptr<code_page> find(const u8* content, isa extensions, std::vector<u16> stops = {});
     const predecoder& decoder() const { return decoder_; }
+    const back_end* translator() const { return back_end_.get(); }
     std::size_t pages() const { return pages_.size(); }
 
 private:

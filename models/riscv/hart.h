@@ -274,6 +274,7 @@ private:
     fault fetch(u64 pc, u32& bits);
     fault fetch_half(u64 pc, u16& half);
     void remember(u64 va, u64 pa, access how);
+    bool is_accessed_once(const direct_memory& memory) const;
     void remember_device(u64 va, u64 pa, access how);
     void open_windows(u64 pa);
     data_window window_around(u64 pa) const;

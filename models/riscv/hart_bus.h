@@ -14,6 +14,7 @@ struct direct_memory {
     u64 first = 1, last = 0;
     u8* host = nullptr;
     bool readable = false, writable = false;
+    bool shared = false;  ///< other processes can write it at any time
 
     bool holds(u64 pa, u64 size) const {
         return pa >= first && pa + (size - 1) <= last && pa <= last;

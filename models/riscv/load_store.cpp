@@ -42,6 +42,7 @@ void hart::remember(u64 va, u64 pa, access how) {
     u8* const host = mmu_.direct(frame, page_size, how);
     if (host == nullptr) return;
     if (how == access::store && observed_ && reservations_->any_in(host, page_size)) return;
+    if (is_accessed_once(*mmu_.region(frame))) return;
     const u64 offset = reinterpret_cast<u64>(host) - page;
     const bool is_store = how == access::store;
     if (const address_range watched = watched_in_page(page, how); watched.is_empty())
@@ -50,6 +51,13 @@ void hart::remember(u64 va, u64 pa, access how) {
         (is_store ? exec.space->watched_store_entry(va) : exec.space->watched_load_entry(va)) = {
             page, offset, watched.first, watched.last};
     open_windows(pa);
+}
+
+/// Whether host code must not access this memory: it would access it twice, and what other
+/// processes store in between would be taken for an error or be lost.
+bool hart::is_accessed_once(const direct_memory& memory) const {
+    return memory.shared && code_->translator() != nullptr &&
+           code_->translator()->repeats_accesses();
 }
 
 /// Enters the page as a device page, so that further accesses go directly to the bus, unless the
@@ -86,7 +94,7 @@ data_window hart::window_around(u64 pa) const {
     const bool translated = mode != privilege::machine && csr.satp >> 60 != 0;
     if (translated || observed_) return {};
     const direct_memory* const r = mmu_.region(pa);
-    if (r == nullptr || !r->readable || !r->writable) return {};
+    if (r == nullptr || !r->readable || !r->writable || is_accessed_once(*r)) return {};
     address_range open{r->first, r->last};
     debug_.exclude_watched(open, pa);
     watch.exclude_watched(open, pa);

@@ -10,6 +10,7 @@
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/backing_store.h"
 
 namespace trn {
 
@@ -298,8 +299,14 @@ std::optional<riscv::direct_memory> riscv_hart::direct(std::uint64_t pa) {
     payload_.set_address(pa);
     tlm::tlm_dmi dmi;
     if (!bus->get_direct_mem_ptr(payload_, dmi) || dmi.is_none_allowed()) return std::nullopt;
-    return riscv::direct_memory{dmi.get_start_address(), dmi.get_end_address(), dmi.get_dmi_ptr(),
-                                dmi.is_read_allowed(), dmi.is_write_allowed()};
+    // Memory outside of a store is a mapping of another process's file.
+    const backing_store* const store = backing_store::holding(dmi.get_dmi_ptr());
+    return riscv::direct_memory{.first = dmi.get_start_address(),
+                                .last = dmi.get_end_address(),
+                                .host = dmi.get_dmi_ptr(),
+                                .readable = dmi.is_read_allowed(),
+                                .writable = dmi.is_write_allowed(),
+                                .shared = store == nullptr || store->descriptor() >= 0};
 }
 
 std::uint64_t riscv_hart::time() {

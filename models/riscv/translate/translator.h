@@ -55,6 +55,7 @@ public:
     bool usable() const { return region_.usable() && shared_.leave != 0; }
     void adopt(block& b) override;
     void expect_watched_bytes() override;
+    bool repeats_accesses() const override { return second_execution_ != nullptr; }
     std::size_t blocks() const override { return translated_.size(); }
 
     /// Translates a block that is executed in the page at virtual address `page`.

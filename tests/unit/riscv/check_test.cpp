@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Check mode: translators that are wrong in one instruction, which it has to name.
+#include <atomic>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "models/riscv/assemble.h"
 #include "models/riscv/decode.h"
@@ -206,6 +208,33 @@ TEST_F(CheckedHart, HartsThatTakeTurnsShareCodeAndMemory) {
         for (hart* const each : {h.get(), other.get()}) done += each->run(quantum) / 7;
     EXPECT_EQ(peek(base + 0x2000), done);
     EXPECT_EQ(peek(base + 0x2008) + peek(base + 0x2010), done);
+}
+
+TEST_F(CheckedHart, AnotherProcessCanUseTheSameMemory) {
+    // A mailbox: the hart takes what is in it, counts, and empties it; the other one fills it
+    // again.
+    constexpr u64 mailbox = base + 0x2000, turns = 20'000;
+    constexpr u32 equal = 1 << 12;  // beq instead of bne
+    put(base, {lw(8, 6, 0), bne(8, 0, -4) ^ equal, sw(0, 6, 0), addi(7, 7, 1), bne(7, 9, -16),
+               jal(0, 0)});
+    memory.shared = true;
+    h->write_x(6, mailbox);
+    h->write_x(9, turns);
+    std::atomic_bool is_over = false;
+    std::thread other([&] {
+        const std::atomic_ref<u32> word(*reinterpret_cast<u32*>(&memory.ram[mailbox - base]));
+        for (u64 n = 0; n < turns && !is_over; ++n) {
+            word = 1;
+            while (word != 0 && !is_over) std::this_thread::yield();
+        }
+    });
+    for (unsigned n = 0; n < 100'000 && h->read_x(7) != turns; ++n) {
+        h->run(1000);
+        std::this_thread::yield();
+    }
+    is_over = true;
+    other.join();
+    EXPECT_EQ(h->read_x(7), turns);
 }
 
 TEST_F(CheckedHart, LongRunsCountInstructionsAsTheInterpreterDoes) {

@@ -31,6 +31,7 @@ public:
     u64 wanted = 0;  ///< time of the last wake_at()
     unsigned direct_requests = 0;
     bool observed = false;     ///< stores to RAM have no host pointer
+    bool shared = false;       ///< other processes can write RAM
     u64 direct_end = ~u64{0};  ///< RAM from here on has no host pointers
     std::function<void()> on_device_access;
     std::function<void()> on_read;  ///< of RAM, by the bus
@@ -69,7 +70,7 @@ public:
         ++direct_requests;
         if (!inside(pa, 1) || pa >= direct_end) return std::nullopt;
         const u64 end = std::min(ram_base + ram.size(), direct_end);
-        return direct_memory{ram_base, end - 1, ram.data(), true, !observed};
+        return direct_memory{ram_base, end - 1, ram.data(), true, !observed, shared};
     }
     u64 time() override { return now; }
     void wake_at(u64 time) override { wanted = time; }
