@@ -122,7 +122,11 @@ test_scenarios read_scenarios(const test_options& chosen) {
     if (!chosen.rerun_failed.empty()) which.failed = failed_of(chosen.rerun_failed);
     try {
         auto all = load_all(chosen.scenarios);
-        for (auto& one : all) one.options = chosen.options;
+        for (auto& one : all) {
+            one.options = chosen.options;
+            for (const auto& allowed : chosen.misuse.allowances)  // perhaps those of a file
+                one.text_digest = mix_in(one.text_digest, allowed.text());
+        }
         if (chosen.strict) scenario::mistakes_of(all).throw_if_any();
         if (which.failed) check_has_some(all, *which.failed, chosen.rerun_failed);
         test_scenarios read{scenario::select(all, which), {}};

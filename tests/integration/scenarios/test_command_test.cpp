@@ -591,6 +591,21 @@ TEST_F(TestCommand, AllowancesOfTheCommandLineAndOfAFileAreUsed) {
         EXPECT_THAT(all, HasSubstr(file_line));
         EXPECT_THAT(all, HasSubstr(option_line));
     }
+    const auto fingerprint = [&] {
+        const auto record = contents(folder / "report/run.jsonl");
+        const std::string key = R"("fingerprint":")";
+        const auto at = record.find(key);
+        EXPECT_NE(at, record.npos) << record;
+        return record.substr(at + key.size(), 16);
+    };
+    const auto before = fingerprint();
+    std::ofstream(folder / "allow.yaml")
+        << "allow:\n  - {rule: host-read-of-nothing, count: 1, reason: from a file}\n";
+    const auto again = test(file + " --misuse fail --misuse-allow " + (folder / "allow.yaml") +
+                            " --misuse-allow 'rule=TRN-PCI-002,at=chip*,reason=a, b' --report " +
+                            (folder / "report"));
+    EXPECT_EQ(again.status, 0) << again.output;
+    EXPECT_NE(fingerprint(), before) << "another content of the file is another case";
     const auto unknown = test(file + " --misuse-allow rule=TRN-PCI-202,reason=x");
     EXPECT_EQ(unknown.status, 2);
     EXPECT_THAT(unknown.output, HasSubstr("--misuse-allow: E26 there is no misuse rule"));
