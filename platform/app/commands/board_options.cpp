@@ -108,8 +108,9 @@ platform_options board_options::checked() const {
     all.timing = timing == "functional" ? timing_mode::functional : timing_mode::contended;
     const auto parsed = time_policy::parse(policy);
     if (!parsed)
-        throw user_error(
-            fmt::format("--time-policy: '{}' is not lockstep, free or realtime:FACTOR", policy));
+        throw user_error(fmt::format(
+            "--time-policy: '{}' is not lockstep, free or realtime:FACTOR (0.000001 to 1000000)",
+            policy));
     all.time.policy = *parsed;
     return all;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/framework/attach/host_mapping.h"
 
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -98,8 +99,10 @@ host_mapping::host_mapping(int descriptor, std::uint64_t offset, std::uint64_t s
     if (fstat(descriptor, &status) != 0) fail(errno);
     const auto length = static_cast<std::uint64_t>(status.st_size);
     if (!S_ISREG(status.st_mode) || size == 0 || offset > length || size > length - offset)
-        fail(EINVAL);
+        throw mapping_refused("the file has not so many");
     const std::uint64_t page = page_of(descriptor, status);
+    if (offset % page != 0)
+        throw mapping_refused(fmt::format("the offset is not a multiple of {}", page));
     mapped_ = (size + page - 1) / page * page;
     if (live().size() >= max_mappings() || mapped_ > max_bytes - bytes_mapped) fail(ENOSPC);
     install_guard();

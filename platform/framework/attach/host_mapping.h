@@ -3,8 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace trn {
+
+/// A file does not have the range that a client asks for (EINVAL).
+class mapping_refused : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
 
 /// A range of a client's file, mapped into this process. An access to a page that the file does not
 /// have (it was truncated, or there are no huge pages for it) does not end the simulator by SIGBUS:
@@ -17,9 +24,10 @@ public:
     static constexpr std::uint64_t max_bytes = std::uint64_t{1} << 45;
     static std::size_t max_mappings();
 
-    /// Throws std::system_error: EINVAL when the file is shorter than offset + size or not a file,
-    /// ENOSPC beyond the limits, else the error of mmap. The caller may close the descriptor
-    /// afterwards. `lost_event`: an eventfd to signal when the range is lost, or -1.
+    /// The caller may close the descriptor afterwards. `lost_event`: an eventfd to signal when the
+    /// range is lost, or -1. \throws mapping_refused when the file is shorter than offset + size,
+    /// not a file, or when the offset is not a multiple of its page size; std::system_error: ENOSPC
+    /// beyond the limits, else the error of mmap
     host_mapping(int descriptor, std::uint64_t offset, std::uint64_t size, bool writable,
                  int lost_event = -1);
     ~host_mapping();

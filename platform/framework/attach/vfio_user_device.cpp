@@ -89,6 +89,8 @@ void vfio_user_device::unmap_all() {
 int vfio_user_device::map_dma(message& request) {
     const auto asked = leading<dma_map>(request);
     if (!asked || request.descriptors.size() > 1) return EINVAL;
+    if ((asked->flags & ~(dma_map_read | dma_map_write)) != 0)
+        return refuse_flags(asked->flags, EINVAL);
     if (ranges_.size() >= max_dma_maps) return ENOSPC;
     const bool writable = (asked->flags & dma_map_write) != 0;
     client_range range{.size = asked->size, .mapping = nullptr};
@@ -98,12 +100,10 @@ int vfio_user_device::map_dma(message& request) {
             range.mapping =
                 std::make_unique<host_mapping>(request.descriptors[0].get(), asked->offset,
                                                asked->size, writable, lost_event_.get());
+        } catch (const mapping_refused& why) {
+            return refuse_file(*asked, why.what(), EINVAL);
         } catch (const std::system_error& failed) {
-            why_ =
-                fmt::format("{} bytes at {:#x} of the file it sent: {}", asked->size, asked->offset,
-                            failed.code().value() == EINVAL ? "the file has not so many"
-                                                            : failed.code().message());
-            return failed.code().value();
+            return refuse_file(*asked, failed.code().message(), failed.code().value());
         }
     }
     const bool mapped =
@@ -123,9 +123,23 @@ int vfio_user_device::map_dma(message& request) {
     return 0;
 }
 
+int vfio_user_device::refuse_flags(std::uint32_t flags, int error) {
+    why_ = fmt::format("flags {:#x}: {}", flags,
+                       error == ENOTSUP ? "dirty pages are not recorded" : "unknown");
+    return error;
+}
+
+int vfio_user_device::refuse_file(const dma_map& asked, std::string_view why, int error) {
+    why_ = fmt::format("{} bytes at {:#x} of the file it sent: {}", asked.size, asked.offset, why);
+    return error;
+}
+
 int vfio_user_device::unmap_dma(const message& request) {
     const auto asked = leading<vfio_user::dma_unmap>(request);
     if (!asked) return EINVAL;
+    if ((asked->flags & ~(dma_unmap_all | dma_unmap_dirty_pages)) != 0)
+        return refuse_flags(asked->flags, EINVAL);
+    if ((asked->flags & dma_unmap_dirty_pages) != 0) return refuse_flags(asked->flags, ENOTSUP);
     if ((asked->flags & dma_unmap_all) != 0) {
         unmap_all();
     } else if (!unmap(asked->iova, asked->size)) {

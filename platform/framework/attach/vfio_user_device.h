@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,9 @@ private:
     };
 
     int map_dma(message& request);
+    /// Both note the reason and return the error.
+    int refuse_flags(std::uint32_t flags, int error);
+    int refuse_file(const vfio_user::dma_map& asked, std::string_view why, int error);
     int unmap_dma(const message& request);
     bool unmap(std::uint64_t iova, std::uint64_t size);
     int send_device_info(const message& request);

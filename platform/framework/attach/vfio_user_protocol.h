@@ -55,7 +55,7 @@ struct dma_map {
 };
 static_assert(sizeof(dma_map) == 32);
 
-inline constexpr std::uint32_t dma_unmap_all = 2;
+inline constexpr std::uint32_t dma_unmap_dirty_pages = 1, dma_unmap_all = 2;
 struct dma_unmap {
     std::uint32_t argsz, flags;
     std::uint64_t iova, size;

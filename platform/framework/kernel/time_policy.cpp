@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 
 namespace trn {
 
@@ -18,7 +17,7 @@ std::optional<time_policy> time_policy::parse(std::string_view text) {
     double factor = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    if (!std::isfinite(factor) || factor <= 0) return std::nullopt;
+    if (!(factor >= min_factor && factor <= max_factor)) return std::nullopt;
     return time_policy{kind::realtime, factor};
 }
 

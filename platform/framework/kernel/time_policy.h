@@ -18,8 +18,9 @@ struct time_policy {
     kind mode = kind::free;
     double factor = 1.0;  ///< simulated seconds per wall-clock second; realtime only
 
+    static constexpr double min_factor = 1e-6, max_factor = 1e6;  ///< of parse()
     /// Parses the form of the command line: "lockstep", "free", "realtime", "realtime:0.5". Returns
-    /// nothing for other text, or when the factor is not a positive number.
+    /// nothing for other text, or when the factor is outside the limits.
     static std::optional<time_policy> parse(std::string_view text);
     std::string text() const;
     bool operator==(const time_policy&) const = default;

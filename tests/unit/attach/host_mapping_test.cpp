@@ -46,6 +46,8 @@ std::uint64_t count_of(int event) {
 int refusal(int file, std::uint64_t offset, std::uint64_t size) {
     try {
         const host_mapping mapping(file, offset, size, true);
+    } catch (const mapping_refused&) {
+        return EINVAL;
     } catch (const std::system_error& failed) {
         return failed.code().value();
     }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "platform/framework/sanitized.h"
+#include "platform/framework/unique_fd.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
@@ -593,7 +594,13 @@ const malformed rows[] = {
     {"short_dma_map", 2, packed(u32{32}, u32{3}), EINVAL},
     {"dma_map_of_nothing", 2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, u64{0}), EEXIST},
     {"dma_map_that_wraps", 2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, ~u64{0}), EEXIST},
+    {"dma_map_with_an_unknown_flag", 2, packed(u32{32}, u32{7}, u64{0}, u64{0x1000}, u64{0x1000}),
+     EINVAL},
     {"short_dma_unmap", 3, packed(u32{24}), EINVAL},
+    {"dma_unmap_with_an_unknown_flag", 3, packed(u32{24}, u32{4}, u64{0x1000}, u64{0x1000}),
+     EINVAL},
+    {"dma_unmap_that_asks_for_dirty_pages", 3, packed(u32{24}, u32{1}, u64{0x1000}, u64{0x1000}),
+     ENOTSUP},
     {"short_region_info", 5, packed(u32{32}), EINVAL},
     {"region_info_of_no_region", 5, packed(u32{32}, u32{0}, u32{77}, u32{0}, u64{0}, u64{0}),
      EINVAL},
@@ -702,6 +709,24 @@ TEST_F(VfioUserServerTest, TooManyDescriptorsCloseTheConnection) {
             peer.request(8, packed(u32{20}, u32{0x24}, u32{2}, u32{0}, u32{17}), many).closed);
     });
     EXPECT_THAT(log.back(), HasSubstr("descriptors"));
+}
+
+TEST_F(VfioUserServerTest, RefusedRangeOfAFileIsLoggedWithItsReason) {
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        const unique_fd fd(memfd_create("memory", MFD_CLOEXEC));
+        ASSERT_EQ(ftruncate(fd.get(), 16384), 0);
+        const auto map = [&](u64 offset) {
+            return peer
+                .request(2, packed(u32{32}, u32{3}, offset, u64{0x1000}, u64{8192}), {fd.get()})
+                .error;
+        };
+        EXPECT_EQ(map(100), u32{EINVAL});
+        EXPECT_THAT(log.back(), HasSubstr("the offset is not a multiple of 4096"));
+        EXPECT_EQ(map(12288), u32{EINVAL});
+        EXPECT_THAT(log.back(), HasSubstr("the file has not so many"));
+    });
 }
 
 TEST_F(VfioUserServerTest, MissingDescriptorsFailTheirMessageOnly) {

@@ -20,8 +20,9 @@ TEST(TimePolicyTest, ReadsItsOwnOutput) {
 }
 
 TEST(TimePolicyTest, RefusesUnknownPoliciesAndInvalidFactors) {
-    for (const auto* text : {"", "fast", "realtime:", "realtime:0", "realtime:-1", "realtime:inf",
-                             "realtime:nan", "realtime:2x", "free:1", "Lockstep"})
+    for (const auto* text :
+         {"", "fast", "realtime:", "realtime:0", "realtime:-1", "realtime:inf", "realtime:nan",
+          "realtime:1e300", "realtime:1e-300", "realtime:2x", "free:1", "Lockstep"})
         EXPECT_FALSE(time_policy::parse(text)) << text;
 }
 
