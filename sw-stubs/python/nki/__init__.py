@@ -3,7 +3,11 @@
 from typing import Any as _Any
 
 from nki import dtype as dtype  # kernels name nki.dtype without importing it
+from trn_nki.diagnostics import tracebacks as _tracebacks
+from trn_nki.diagnostics.dialects import no_attribute as _no_attribute
 from trn_nki.trace.kernels import Kernel
+
+_tracebacks.install()
 
 
 def jit(fn: _Any = None, **options: _Any) -> _Any:
@@ -17,3 +21,7 @@ def simulate(kernel: _Any) -> _Any:
     """A callable that executes the kernel in this process with NumPy and returns its results."""
     from trn_nki.simulate import Simulated
     return Simulated(jit(kernel))
+
+
+def __getattr__(name: str) -> object:
+    raise AttributeError(_no_attribute("nki", name, globals()))

@@ -13,6 +13,7 @@ import numpy
 
 from trn_nki.compile import Compiled, compile_recording
 from trn_nki.diagnostics.errors import EXIT_STATUS, KernelError
+from trn_nki.diagnostics.tracebacks import is_end
 from trn_nki.profile import command as profile_command
 from trn_nki.run import Options, RunError, assemble, execute
 from trn_nki.run import arrays
@@ -48,6 +49,10 @@ def main(words: list[str] | None = None) -> int:
     except RunError as error:
         print(str(error), file=sys.stderr)
         return error.status
+    except Exception as error:
+        if is_end(error):  # the user left a debugger
+            return 1
+        raise
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -10,8 +10,8 @@ from nki.isa.matrices import *  # noqa: F401,F403
 from nki.isa.random_numbers import *  # noqa: F401,F403
 from nki.isa.reductions import *  # noqa: F401,F403
 from nki.isa.registers import *  # noqa: F401,F403
+from trn_nki.diagnostics.dialects import no_attribute as _no_attribute
 from trn_nki.diagnostics.errors import KernelError as NkiValidationError
-from trn_nki.diagnostics.errors import closest as _closest
 from trn_nki.trace.instructions import Instruction as NkiInstruction
 from trn_nki.trace.registers import VirtualRegister
 from trn_nki.values import generations as _generations
@@ -32,4 +32,4 @@ def get_nc_sub_version() -> int:
 
 
 def __getattr__(name: str) -> object:
-    raise AttributeError(f"nki.isa has no '{name}'{_closest(name, globals())}")
+    raise AttributeError(_no_attribute("nki.isa", name, globals()))

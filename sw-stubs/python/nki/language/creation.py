@@ -61,7 +61,13 @@ def load(src: NkiTensor, dtype: Any = None) -> NkiTensor:
 
 
 def store(dst: NkiTensor, value: NkiTensor) -> None:
-    """Copies a tile to a tensor in HBM."""
+    """Copies a tile to a tensor in HBM of the same shape, up to dimensions of one element."""
+    if not isinstance(dst, NkiTensor) or not isinstance(value, NkiTensor):
+        wrong, what = (dst, "first") if not isinstance(dst, NkiTensor) else (value, "second")
+        raise KernelError(f"nl.store(tensor, tile): the {what} argument is {type(wrong).__name__}, not a tensor")
+    if [size for size in dst.shape if size != 1] != [size for size in value.shape if size != 1]:
+        raise KernelError(f"nl.store: dst is {dst!r} and value is {value!r}; the shapes must agree. Store a transpose by "
+                          "nisa.dma_transpose, other elements by a slice of dst", "12")
     nisa.dma_copy(dst=dst, src=value)
 
 

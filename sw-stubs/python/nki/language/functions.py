@@ -222,15 +222,18 @@ def rms_norm(x: NkiTensor, w: NkiTensor, axis: Any, n: int, epsilon: float = 1e-
     return made
 
 
-def where(condition: NkiTensor, x: NkiTensor, y: Any, dtype: Any = None) -> NkiTensor:
+def where(condition: NkiTensor, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     """x where condition is not 0, else y."""
-    made = _result(x, dtype)
+    if not isinstance(condition, NkiTensor):
+        raise KernelError(f"nl.where: condition must be a tile, such as nl.greater makes, not {type(condition).__name__}")
+    like = x if isinstance(x, NkiTensor) else y if isinstance(y, NkiTensor) else None
+    made = ndarray(condition.shape, dtype or data_types.float32) if like is None else _result(like, dtype)
     if isinstance(y, NkiTensor):
         nisa.tensor_copy(made, y)
     else:
         nisa.memset(made, y)
-    source = x if x.dtype is made.dtype else operators.copy(x, made.dtype)
-    if condition.dtype.is_float:
+    source = x if not isinstance(x, NkiTensor) or x.dtype is made.dtype else operators.copy(x, made.dtype)
+    if condition.dtype.kind != "unsigned":
         condition = operators.not_equal(condition, 0.0, data_types.uint8)
     nisa.tensor_copy_predicated(made, source, condition)
     return made

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from typing import Iterable
+import warnings
+from typing import Any, Iterable, NoReturn
 
 from trn_nki.diagnostics import places
+from trn_nki.diagnostics.tracebacks import ReportedError, is_end
 
 EXIT_STATUS = 2  # of a command that ends with a KernelError
 
 
-class KernelError(Exception):
-    """A kernel breaks a rule. `str` gives FILE:LINE:COLUMN, the message, the line and a caret.
+class KernelError(ReportedError):
+    """A kernel breaks a rule. `str` gives FILE:LINE:COLUMN, the message, the line and a caret, and the calls that led to it.
 
     `rule` is the section of doc/spec/neuron-core.md with the rule; None for rules of Python or of this package.
     """
@@ -23,8 +25,31 @@ class KernelError(Exception):
 
     def __str__(self) -> str:
         rule = f" (neuron-core.md, {self.rule})" if self.rule else ""
-        source = self.place.caret()
-        return f"{self.place}: {self.message}{rule}" + "".join(f"\n    {line}" for line in source.splitlines())
+        return f"{self.place}: {self.message}{rule}{self.place.excerpt()}"
+
+
+class KernelWarning(UserWarning):
+    """A kernel does something that is allowed and rarely meant."""
+
+
+_shown: dict[Any, Any] = {}  # a line is reported once, as Python's own warnings are
+
+
+def warn(message: str, rule: str, place: places.Place) -> None:
+    """Prints FILE:LINE: KernelWarning: MESSAGE, unless a filter of Python's module warnings says otherwise."""
+    callers = "".join(f", called at {caller.short}" for caller in place.callers)
+    warnings.warn_explicit(f"{message} (neuron-core.md, {rule}){callers}", KernelWarning, place.file, place.line, registry=_shown)
+
+
+def report_exception(error: Exception, place: places.Place | None = None) -> NoReturn:
+    """Raises a KernelError for an exception of a user's function, at `place` if no frame of the user raised it. The end of a
+    debugger is raised unchanged."""
+    if is_end(error):
+        raise error
+    advice = ""
+    if isinstance(error, TypeError) and "missing" in str(error) and "'dst'" in str(error):  # other dialects return tiles
+        advice = "; functions of nki.isa write to a tile that nl.ndarray makes: dst="
+    raise KernelError(f"{type(error).__name__}: {error}{advice}", place=places.of_exception(error) or place) from error
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -9,26 +9,41 @@ import sys
 import types
 
 _PYTHON = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_OURS = tuple(os.path.join(_PYTHON, name) + os.sep for name in ("nki", "trn_nki"))
+_OURS = (*(os.path.join(_PYTHON, name) + os.sep for name in ("nki", "trn_nki")), os.path.join(_PYTHON, "neuronxcc.py"))
+MAX_CALLERS = 8  # of a place
 _is_ours: dict[str, bool] = {}
+_starts: set[int] = set()  # ids of code objects, whose hashes are slow
+
+
+def is_of_package(code: types.CodeType) -> bool:
+    """Whether a function belongs to the packages nki or trn_nki."""
+    return code.co_filename.startswith(_OURS)
 
 
 def is_ours(code: types.CodeType) -> bool:
-    """Whether a function belongs to the packages nki or trn_nki, not to a kernel."""
+    """Whether a function belongs to the packages nki or trn_nki, or to Python where it calls them; not to a kernel."""
     name = code.co_filename
     known = _is_ours.get(name)
     if known is None:
-        known = _is_ours[name] = name.startswith(_OURS) or name.startswith("<frozen") or "/contextlib.py" in name
+        known = _is_ours[name] = is_of_package(code) or name.startswith("<frozen") or "/contextlib.py" in name
     return known
 
 
+def starts_kernels(code: types.CodeType) -> None:
+    """Declares the function of this package that calls kernels: callers of a place end there."""
+    _starts.add(id(code))
+
+
 class Place:
-    """A place in a kernel's file that a frame executes. Line and column are computed on demand."""
+    """A place in a kernel's file that a frame executes. Line and column are computed on demand.
 
-    __slots__ = ("code", "instruction")
+    `callers` are the places of the calls that led to it, innermost first: of a helper function, the line of the kernel.
+    """
 
-    def __init__(self, code: types.CodeType, instruction: int):
-        self.code, self.instruction = code, instruction
+    __slots__ = ("code", "instruction", "callers")
+
+    def __init__(self, code: types.CodeType, instruction: int, callers: tuple["Place", ...] = ()):
+        self.code, self.instruction, self.callers = code, instruction, callers
 
     @property
     def file(self) -> str:
@@ -53,6 +68,11 @@ class Place:
     def column(self) -> int:
         return self._span()[2]
 
+    @property
+    def short(self) -> str:
+        """The file's name without its folder, and the line."""
+        return f"{os.path.basename(self.file)}:{self.line}"
+
     def caret(self) -> str:
         """The source line with carets under the expression; empty when the file cannot be read."""
         line, last, start, end = self._span()
@@ -63,6 +83,15 @@ class Place:
             end = len(text) + 1
         margin = "".join("\t" if letter == "\t" else " " for letter in text[:start - 1])
         return f"{text}\n{margin}{'^' * max(1, end - start)}"
+
+    def excerpt(self) -> str:
+        """caret(), and the same of each caller; lines begin with four spaces."""
+        lines, previous = self.caret().splitlines(), self
+        for one in self.callers:
+            if (one.file, one.line) != (previous.file, previous.line):  # a recursion, or a comprehension
+                lines += [f"called at {one}", *one.caret().splitlines()]
+            previous = one
+        return "".join(f"\n    {line}" for line in lines)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
@@ -75,19 +104,35 @@ class Place:
 
 
 def caller(skip: int = 1) -> Place:
-    """The innermost frame outside of our packages; the first `skip` frames above this function's caller are skipped."""
+    """The innermost frame outside of our packages, with its callers; the first `skip` frames above this function's caller are
+    skipped."""
     frame = sys._getframe(skip)
     while is_ours(frame.f_code) and frame.f_back is not None:
         frame = frame.f_back
-    return Place(frame.f_code, frame.f_lasti)
+    return Place(frame.f_code, frame.f_lasti, _callers(frame.f_back))
+
+
+def _callers(frame: types.FrameType | None) -> tuple[Place, ...]:
+    """The frames of the user from this one to the kernel; none outside of a kernel."""
+    found: tuple[Place, ...] = ()
+    while frame is not None:
+        if id(frame.f_code) in _starts:
+            return found[:MAX_CALLERS]
+        if not is_ours(frame.f_code):
+            found += (Place(frame.f_code, frame.f_lasti),)
+        frame = frame.f_back
+    return ()
 
 
 def of_exception(error: BaseException) -> Place | None:
-    """The innermost frame of a kernel in which an exception was raised or passed."""
-    found = None
+    """The innermost frame of a kernel in which an exception was raised or passed, with its callers."""
+    found: list[Place] = []
     step = error.__traceback__
     while step is not None:
         if not is_ours(step.tb_frame.f_code):
-            found = Place(step.tb_frame.f_code, step.tb_lasti)
+            found.append(Place(step.tb_frame.f_code, step.tb_lasti))
         step = step.tb_next
-    return found
+    if not found:
+        return None
+    last, *callers = reversed(found)
+    return Place(last.code, last.instruction, tuple(callers[:MAX_CALLERS]))

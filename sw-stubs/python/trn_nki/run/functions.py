@@ -8,8 +8,7 @@ import pathlib
 import sys
 from typing import Any, Callable
 
-from trn_nki.diagnostics import places
-from trn_nki.diagnostics.errors import KernelError, closest
+from trn_nki.diagnostics.errors import KernelError, closest, report_exception
 
 _modules: dict[pathlib.Path, Any] = {}
 
@@ -44,7 +43,7 @@ def _imported(path: pathlib.Path) -> Any:
         column = error.offset or 1
         raise ValueError(f"{error.filename}:{error.lineno}:{column}: {error.msg}\n    {text}\n    {' ' * (column - 1)}^")
     except Exception as error:
-        raise KernelError(f"{type(error).__name__}: {error}", place=places.of_exception(error)) from error
+        report_exception(error)
     _modules[path] = module
     return module
 

@@ -8,6 +8,7 @@ from typing import Any
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
 from trn_nki.tensors.indirection import Indirection
+from trn_nki.tensors.python_operators import PythonOperators
 from trn_nki.tensors.storage import Storage
 from trn_nki.values import data_types
 from trn_nki.values.data_types import DataType
@@ -24,7 +25,7 @@ class DynamicSlice:
         self.start, self.size, self.step = start, size, step
 
 
-class NkiTensor(NKIObject):
+class NkiTensor(PythonOperators, NKIObject):
     """`offset` and `strides` count elements of `dtype` from the storage's start, partitions first.
 
     On chip, one partition further is `pitch` elements, so offset = partition * pitch + element.
@@ -217,11 +218,12 @@ class NkiTensor(NKIObject):
         raise KernelError("a tensor cannot be iterated over; loop over nl.affine_range and slice it")
 
     def __bool__(self) -> bool:
-        """Kernels test optional arguments by `if tensor:`; the test of a single element is refused."""
-        if self.size != 1 or not self.is_on_chip:
+        """Kernels test optional arguments in HBM by `if tensor:`; the test of a tile is refused."""
+        if not self.is_on_chip:
             return True
-        raise KernelError("the value of a tensor is not known while the kernel is traced; use nl.while_loop, "
-                          "nisa.tensor_copy_predicated or nisa.select_reduce")
+        raise KernelError(f"the value of a tensor is not known while the kernel is traced, and {self!r} is neither true nor false: "
+                          "nl.where and nisa.select_reduce choose elements, nl.while_loop and `while register:` passes of a "
+                          "loop; `is not None` tests whether a tile was given")
 
     def slice(self, dim: int, start: int, end: int, step: int = 1) -> "NkiTensor":
         dim = self._dimension(dim)

@@ -42,6 +42,19 @@ def is_array(value: Any) -> bool:
     return isinstance(value, (numpy.ndarray, HostArray))
 
 
+def check_other(name: str, value: Any) -> None:
+    """Raises KernelError for an array of another library, such as PyTorch."""
+    kind = type(value)
+    if not hasattr(kind, "__array__") or isinstance(value, numpy.generic):
+        return
+    library = kind.__module__.partition(".")[0]
+    bits = (f", or of bfloat16 trn_nki.trace.host_arrays.HostArray({name}.view(torch.int16).numpy(), nl.bfloat16)"
+            if library == "torch" else "")
+    call = f"{name}.detach().cpu().numpy()" if library == "torch" else f"numpy.asarray({name})"
+    raise KernelError(f"argument {name} is a {library}.{kind.__name__}; kernels take and return arrays of NumPy: pass "
+                      f"{call}{bits}")
+
+
 def of(value: Any) -> HostArray:
     """A HostArray of an array of NumPy, in any byte order. float64 and bool become float32 and uint8.
 

@@ -10,7 +10,7 @@ import types
 from typing import Any, Callable
 
 from trn_nki.diagnostics import places
-from trn_nki.diagnostics.errors import KernelError
+from trn_nki.diagnostics.errors import KernelError, report_exception
 from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace import host_arrays, recording, written
@@ -109,8 +109,10 @@ def _run(function: Callable[..., Any], values: dict[str, Any], core: recording.C
         place = places.of_exception(error)
         raise KernelError("recursion: a kernel's functions must not call themselves without end", "15.2", place) from None
     except Exception as error:
-        place = places.of_exception(error) or places.Place(function.__code__, 0)
-        raise KernelError(f"{type(error).__name__}: {error}", place=place) from error
+        report_exception(error, places.Place(function.__code__, 0))
+
+
+places.starts_kernels(_run.__code__)
 
 
 def _outputs(function: Callable[..., Any], result: Any) -> list[NkiTensor]:
@@ -154,6 +156,7 @@ class _Inputs:
             tensor = NkiTensor(array.shape, array.dtype, storage)
             self._recording.inputs.append((name, tensor))
             return tensor
+        host_arrays.check_other(name, value)
         if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
             return type(value)(self.convert(f"{name}[{i}]", part) for i, part in enumerate(value))
         if type(value) is dict:
