@@ -39,3 +39,13 @@ def _collective(call: Any) -> None:
 
 
 RULES = {name: _collective for name in ("all_reduce", "all_gather", "reduce_scatter")}
+
+
+COLLECTIVES = tuple(RULES)
+
+
+def refusal(call: Any, why: str) -> KernelError:
+    """The error for a recorded collective where one chip computes alone."""
+    ranks = ranks_of(call.arguments["replica_group"])
+    return KernelError(f"nki.collectives.{call.operation} {why}; the step `kernel` of a scenario with `chips: {ranks}` runs it "
+                       "(doc/nki-running.md, \"Kernels over several chips\")", "15.4", call.place)

@@ -19,7 +19,7 @@ from trn_nki.compile.loops import expand
 from trn_nki.compile.lowering import lower
 from trn_nki.compile.program import Array, Instruction
 from trn_nki.compile.registers import assign
-from trn_nki.trace.written import check_tiles
+from trn_nki.trace.audit import audit
 
 
 @dataclasses.dataclass
@@ -35,7 +35,7 @@ class Compiled:
 
 def compile_recording(recording: Any) -> Compiled:
     """Raises KernelError."""
-    check_tiles(recording)
+    audit(recording)
     program, operands = lower(recording)
     if not program.instructions:  # it returns its arguments
         program.instructions.append(Instruction("sync", "nop", ()))

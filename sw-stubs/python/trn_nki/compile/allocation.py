@@ -13,10 +13,9 @@ def allocate(program: Program) -> None:
     """Assigns first partition and offset of every buffer. Raises KernelError if the kernel does not fit."""
     lives = lifetimes(program)
     for core in range(program.cores):
-        for memory, size in (("sbuf", program.generation.sbuf_bytes), ("psum", PSUM_BYTES)):
+        for memory, usable in (("sbuf", program.generation.usable_sbuf_bytes), ("psum", PSUM_BYTES)):
             chosen = [life for life in lives if life[2].memory == memory and life[2].core == core]
-            usable = program.generation.usable_sbuf_bytes if memory == "sbuf" else size
-            _place(chosen, memory, size, usable)
+            _place(chosen, memory, usable)
 
 
 def lifetimes(program: Program) -> list[tuple[int, int, Buffer]]:
@@ -58,11 +57,11 @@ def _is_written(one: Any, buffer: Buffer, written: Any) -> bool:
     return buffer in written and all(tile.buffer is not buffer for tile in one.reads if isinstance(tile, Tile))
 
 
-def _place(lives: list[tuple[int, int, Buffer]], memory: str, size: int, usable: int) -> None:
+def _place(lives: list[tuple[int, int, Buffer]], memory: str, usable: int) -> None:
     for _, _, buffer in lives:
-        if buffer.is_fixed and buffer.offset + buffer.size > size:
-            raise KernelError(f"address {buffer.offset} and {buffer.size} bytes end after the {size} bytes of a "
-                              f"{memory} partition", "2.1", buffer.place)
+        if buffer.is_fixed and buffer.offset + buffer.size > usable:
+            raise KernelError(f"a tile of {buffer.size} bytes per partition at byte {buffer.offset} does not fit into the {usable} of "
+                              f"{memory.upper()}", "2.1", buffer.place)
     # Rotating through memory lets engines work on several buffers at once; if that does not fit,
     # the lowest free bytes are used.
     if _try(lives, memory, usable, rotate=True) is None:
@@ -72,9 +71,9 @@ def _place(lives: list[tuple[int, int, Buffer]], memory: str, size: int, usable:
         return
     buffer, used, free = failed
     size = _extent(memory, buffer)
-    raise KernelError(f"{buffer.name or 'the tile'} needs {size} bytes of each partition of {memory}: {used} of {usable} "
-                      f"are in use here, the largest free piece has {free}, so {size - free} are missing", "15.3",
-                      buffer.place)
+    raise KernelError(f"{buffer.name or 'the tile'} needs {size} bytes of each partition of {memory.upper()}: {used} of {usable} "
+                      f"are in use here with the compiler's copies, and the largest free piece has {free}, so {size - free} are "
+                      "missing", "15.3", buffer.place)
 
 
 def _extent(memory: str, buffer: Buffer) -> int:

@@ -6,15 +6,16 @@ from typing import Any, Iterator
 
 import numpy
 
+from trn_nki.checks.collectives import COLLECTIVES, refusal
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.simulate import data_movement, formats, lanes, matrices, random_numbers
 from trn_nki.simulate.arithmetic import reduce
 from trn_nki.simulate.memory import DynamicMemory
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace import host_arrays
+from trn_nki.trace.audit import audit
 from trn_nki.trace.instructions import Instruction, Loop, WhileLoop
 from trn_nki.trace.recording import Recording
-from trn_nki.trace.written import check_tiles
 from trn_nki.values.engines import engine, reduce_cmd
 
 _OPERATIONS = {**data_movement.OPERATIONS, **lanes.OPERATIONS, **matrices.OPERATIONS,
@@ -104,9 +105,8 @@ class SimulatedCore:
 
     def _execute(self, instruction: Instruction) -> None:
         function = _OPERATIONS.get(instruction.operation)
-        if instruction.operation in ("all_reduce", "all_gather", "reduce_scatter"):
-            raise KernelError(f"nki.collectives.{instruction.operation} is not simulated: it needs the other ranks", "15.4",
-                              place=instruction.place)
+        if instruction.operation in COLLECTIVES:
+            raise refusal(instruction, "is not simulated: it needs the other ranks")
         if function is None:
             raise KernelError(f"nisa.{instruction.operation} is not simulated", place=instruction.place)
         self.engine = instruction.engine
@@ -117,7 +117,7 @@ class SimulatedCore:
 
 def execute(recording: Recording, tensors: list[NkiTensor] | None = None) -> list[host_arrays.HostArray]:
     """Runs all cores and returns the kernel's results in order, or other tensors in HBM. Raises KernelError."""
-    check_tiles(recording)
+    audit(recording)
     shared: dict[Any, numpy.ndarray] = {}
     cores = [SimulatedCore(recorded, shared) for recorded in recording.cores]
     with numpy.errstate(all="ignore"):

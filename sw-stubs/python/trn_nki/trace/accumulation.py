@@ -21,13 +21,13 @@ class Accumulation:
         if not isinstance(dst, NkiTensor) or not dst.is_on_chip:
             return
         found = self._written.setdefault(dst.storage, set())
-        mine = _rectangle(dst)
+        mine = rectangle(dst)
         if arguments["accumulate"] is None and arguments.get("is_transpose"):
             arguments["accumulate"] = False  # 20.48
         if arguments["accumulate"] is None and dst.indirection is not None:
             raise KernelError(f"the place of {dst!r} is known on the device only: say accumulate=True or False", "15.3")
         if arguments["accumulate"] is None:
-            arguments["accumulate"] = mine in found or any(_overlap(mine, other) for other in found)
+            arguments["accumulate"] = mine in found or any(overlap(mine, other) for other in found)
             if loop is not None and not arguments["accumulate"] and dst.storage.loop is not loop:
                 raise KernelError(f"the first pass of the loop would overwrite {dst!r} and the others add to it: say "
                                   "accumulate=True or False, or allocate the tile in the loop", "15.3")
@@ -36,7 +36,7 @@ class Accumulation:
         found.add(mine)
 
 
-def _rectangle(view: NkiTensor) -> tuple[int, int, int, int]:
+def rectangle(view: NkiTensor) -> tuple[int, int, int, int]:
     """First and last partition, first and last byte."""
     reaches = [stride * (count - 1) for stride, count in zip(view.strides[1:], view.shape[1:])]
     first = view.element + sum(reach for reach in reaches if reach < 0)
@@ -45,5 +45,10 @@ def _rectangle(view: NkiTensor) -> tuple[int, int, int, int]:
     return view.partition, view.partition + view.shape[0] - 1, first * size, last * size + size - 1
 
 
-def _overlap(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
+def overlap(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
     return a[0] <= b[1] and b[0] <= a[1] and a[2] <= b[3] and b[2] <= a[3]
+
+
+def covers(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
+    """Whether a holds all of b."""
+    return a[0] <= b[0] and b[1] <= a[1] and a[2] <= b[2] and b[3] <= a[3]

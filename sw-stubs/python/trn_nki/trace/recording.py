@@ -36,6 +36,7 @@ class Recording:
     outputs: list[NkiTensor] = dataclasses.field(default_factory=list)              # results, in order
     result: Any = None        # what the kernel returned, tensors inside
     shared: list[Storage] = dataclasses.field(default_factory=list)  # shared_hbm storages, in order of allocation
+    is_audited: bool = False  # by trace.audit
 
 
 class Core:
@@ -126,7 +127,7 @@ class Core:
     def _check_size(self, shape: tuple[int, ...], dtype: Any, region: MemoryRegion, address: Any) -> None:
         if shape[0] > PARTITIONS:
             raise KernelError(f"a tile has at most {PARTITIONS} partitions; this has {shape[0]}", "2.2")
-        limit = PSUM_BYTES if region is MemoryRegion.psum else self.generation.sbuf_bytes
+        limit = PSUM_BYTES if region is MemoryRegion.psum else self.generation.usable_sbuf_bytes
         size = dtype.itemsize
         for count in shape[1:]:
             size *= count
