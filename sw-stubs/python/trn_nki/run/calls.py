@@ -20,9 +20,7 @@ class platform:
     """Selects the platform of kernel calls in its block. Threads that the block starts do not have it."""
 
     def __init__(self, board: str | None = None, *, connect: str | None = None, core: int = 0):
-        self.options = Options(connect=connect, core=core)
-        if board is not None:
-            self.options.board = board
+        self.options = Options(connect=connect, core=core) if board is None else Options(board, connect, core=core)
         generation = generation_of(board) if board else None
         self._targeting = None if generation is None else generations.targeting(generation)
 

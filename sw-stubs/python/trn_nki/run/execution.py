@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy
 
+from trn_nki.checks.collectives import COLLECTIVES, refusal
 from trn_nki.compile import Compiled
+from trn_nki.diagnostics.tracebacks import ReportedError
+from trn_nki.run import boards
 from trn_nki.run.tools import tool
 from trn_nki.trace import host_arrays
 from trn_nki.trace.instructions import instructions_of
@@ -29,7 +32,7 @@ _LIBC = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
-class RunError(Exception):
+class RunError(ReportedError):
     """A kernel did not run to its end. The message is trnctl's; `status`: exit status for a command."""
 
     def __init__(self, message: str, status: int = 1):
@@ -51,6 +54,9 @@ class Options:
     wall_seconds: float = 600.0
     find_races: bool = True  # only on a board started for the call; a running platform has its own policy
 
+    def __post_init__(self) -> None:
+        boards.check(self.board)
+
 
 @dataclasses.dataclass
 class Outcome:
@@ -71,9 +77,10 @@ def assemble(compiled: Compiled, target: str | os.PathLike[str], text: str | os.
 
 
 def execute(compiled: Compiled, options: Options) -> Outcome:
-    """Raises RunError."""
+    """Raises RunError, and KernelError for a kernel that needs several chips."""
     if compiled.collectives:
-        raise RunError("a kernel with collectives runs on several chips: use the step kernel of a scenario", USER_ERROR)
+        first = next(one for one in instructions_of(compiled.recording.cores[0].body) if one.operation in COLLECTIVES)
+        raise refusal(first, "needs the other chips, and this call runs on one")
     arrays = {array.name: (storage, array) for storage, array in compiled.arrays}
     with tempfile.TemporaryDirectory(prefix="trn-nki-") as name:
         folder = pathlib.Path(name)

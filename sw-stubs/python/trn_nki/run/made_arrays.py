@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy
 
-from trn_nki.diagnostics import places
-from trn_nki.diagnostics.errors import KernelError
+from trn_nki.diagnostics.errors import KernelError, report_exception
 from trn_nki.run import arrays
 from trn_nki.run.functions import function_of
 from trn_nki.simulate import formats
@@ -69,21 +68,30 @@ def content(text: str, count: int, name: str, seed: int) -> numpy.ndarray:
         raise ValueError(f"'{text}': expected a number, index or random(LOW, HIGH)") from None
 
 
+def parameters(text: str, folder: str, known: dict[str, Any]) -> dict[str, Any]:
+    """The values of `known` that the function in a text has as parameters; none without a function. Raises ValueError."""
+    made_by = _MADE.match(text)
+    name = made_by.group(3) if made_by else text
+    if not is_function(name):
+        return {}
+    wanted = {}
+    for parameter in inspect.signature(function_of(name, folder)).parameters.values():
+        if parameter.name in known:
+            wanted[parameter.name] = known[parameter.name]
+        elif parameter.default is parameter.empty:
+            raise ValueError(f"{name}: there is no '{parameter.name}' for it; known are {', '.join(known)}")
+    return wanted
+
+
 def called(text: str, folder: str, known: dict[str, Any]) -> Any:
     """The result of FILE.py:FUNCTION, called with the values of `known` that its parameters name."""
-    function = function_of(text, folder)
-    wanted = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name in known:
-            wanted[name] = known[name]
-        elif parameter.default is parameter.empty:
-            raise ValueError(f"{text}: there is no '{name}' for it; known are {', '.join(known)}")
+    function, wanted = function_of(text, folder), parameters(text, folder, known)
     try:
         return function(**wanted)
     except KernelError:
         raise
     except Exception as error:
-        raise KernelError(f"{type(error).__name__}: {error}", place=places.of_exception(error)) from error
+        report_exception(error)
 
 
 def array_of(value: Any, text: str) -> host_arrays.HostArray:

@@ -130,7 +130,8 @@ def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, writte
     compiled = compile_recording(recording)
     if compiled.collectives and compiled.ranks != len(step.instances):
         ranks = compiled.ranks
-        raise ValueError(f"the kernel's collectives are over {ranks} ranks: add the key 'chips: {ranks}'")
+        raise ValueError(f"the kernel's collectives are over {ranks} ranks and the step runs it {len(step.instances)} times: write "
+                         f"'chips: {ranks}', on one core of each chip")
     assemble(compiled, target)
     names = {storage: array.name for storage, array in compiled.arrays}
     arguments = [(name, names[tensor.storage]) for name, tensor in recording.inputs
@@ -164,15 +165,17 @@ class _Step:
         self.generation = request["generation"] or generation_of(request["board"])
         if self.generation is None:
             raise ValueError(f"the name of board '{request['board']}' does not say its generation: add the key 'generation'")
-        self._made: dict[tuple[str, str], dict[str, Any]] = {}
+        self._made: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._called: dict[tuple[Any, ...], Any] = {}
         self._simulated: dict[str, dict[str, host_arrays.HostArray]] = {}
 
     def instance(self, chip: int, core: int) -> dict[str, Any]:
         """Values for parameters of users' functions: chip, core, chips, seed, and the kernel's arguments as arrays and values."""
         known: dict[str, Any] = {"chip": chip, "core": core, "chips": self.chips, "seed": self.seed}
-        known["arrays"] = {name: self._array(text, name, known) for name, text in self.inputs.items()}
-        for name, array in known["arrays"].items():
-            known.setdefault(name, made_arrays.numbers(array))
+        made = {name: self._array(text, name, known) for name, text in self.inputs.items()}
+        known["arrays"] = {name: one["array"] for name, one in made.items()}
+        for name, one in made.items():
+            known.setdefault(name, one["numbers"])
         for name, text in self.values.items():
             try:
                 known[name] = ast.literal_eval(self.replaced(text, known))
@@ -180,13 +183,24 @@ class _Step:
                 raise ValueError(f"arg: {name}: {text}: expected a value as Python writes it") from None
         return known
 
-    def _array(self, text: str, name: str, known: dict[str, Any]) -> host_arrays.HostArray:
-        key = self.replaced(text, known) + (str((known["chip"], known["core"])) if made_arrays.is_function(text) else "")
-        made = self._made.setdefault((name, key), {})
-        if "array" not in made:
-            plain = {one: known[one] for one in ("chip", "core", "chips", "seed")}
-            made["array"] = made_arrays.made(self.replaced(text, known), name, self.folder, plain)
-        return made["array"]
+    def _array(self, text: str, name: str, known: dict[str, Any]) -> dict[str, Any]:
+        """The array of an input, and its numbers for users' functions. A function is called once for equal parameters."""
+        plain = {one: known[one] for one in ("chip", "core", "chips", "seed")}
+        text = self.replaced(text, known)
+        key = (name, text) + tuple(made_arrays.parameters(text, self.folder, plain).values())
+        if key not in self._made:
+            array = made_arrays.made(text, name, self.folder, plain)
+            self._made[key] = {"array": array, "numbers": made_arrays.numbers(array)}
+        return self._made[key]
+
+    def called(self, text: str, known: dict[str, Any]) -> Any:
+        """The result of a user's function, called once for equal parameters: arrays that instances share are equal."""
+        values = made_arrays.parameters(text, self.folder, known)
+        literals = {*self.values, "chip", "core", "chips", "seed"}
+        key = (text, *((name, repr(value) if name in literals else id(value)) for name, value in values.items()))
+        if key not in self._called:  # with the values, whose ids must not be used again
+            self._called[key] = values, made_arrays.called(text, self.folder, known)
+        return self._called[key][1]
 
     @staticmethod
     def replaced(text: str, known: dict[str, Any]) -> str:
@@ -256,7 +270,7 @@ def _given(step: _Step, known: dict[str, Any], name: str, text: str, result: _Re
     """Values of a file, of a function, or of a text without its type and shape. Exact numbers stay FP64."""
     shape, dtype = result.shape, data_types.named(result.dtype)
     if made_arrays.is_function(text):
-        value = made_arrays.called(text, step.folder, known)
+        value = step.called(text, known)
         if isinstance(value, (tuple, list)):
             index = int(name[len("result"):]) if name.startswith("result") else 0
             if index >= len(value):
