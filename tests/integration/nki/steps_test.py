@@ -145,6 +145,26 @@ def of_files(seed):
 def of_core(core):
     """Its shape is another one for each core."""
     return numpy.ones((4 + core, 8), numpy.float32)
+
+
+def noted(chip=None):
+    with open(__file__.replace("k.py", "calls"), "a") as file:
+        file.write("." if chip is None else str(chip))
+
+
+def doubled_once(x):
+    noted()
+    return x * 2
+
+
+def sixteenth_of_chip(chip):
+    noted(chip)
+    return numpy.full((4, 8), 2.0, numpy.float32)
+
+
+def ones():
+    noted()
+    return numpy.ones((4, 8), numpy.float32)
 '''
 
 
@@ -228,6 +248,14 @@ class Steps(unittest.TestCase):
                                   f"arg: {{factor: '{factor}'}}", "--repeat", "3")
                 self.assertEqual((self.folder / "count").read_text(), "." * times)
 
+    def test_functions_are_called_once_for_equal_parameters(self):
+        step = "function: k.py:scaled, chips: 4, in: {x: %s}, arg: {factor: '2.0'}, check: {result0: k.py:%s}"
+        for array, check, calls in (("'float32[4, 8] random(0, 1)'", "doubled_once", "."), ("k.py:ones", "doubled_once", ".."),
+                                    ("'float32[4, 8] 1'", "sixteenth_of_chip", "0123")):
+            (self.folder / "calls").write_text("")
+            self.check_passes(step % (array, check), board="trn3-sled")
+            self.assertEqual((self.folder / "calls").read_text(), calls)
+
     def test_a_kernel_is_compiled_once_for_all_seeds(self):
         (self.folder / "count").write_text("")
         self.check_passes("function: k.py:counted, in: {x: 'float32[4, 8] random(0, 1)'}, arg: {factor: '2.0'}, "
@@ -301,7 +329,9 @@ class Steps(unittest.TestCase):
                           "check: {result0: k.py:rows_of_all, result1: k.py:rows_of_all}", board="trn3-sled")
         fifth = step % (", times: '5'", 60)
         self.check_refused(fifth, r"k\.py:36:\d+: a kernel can start 4 collectives", board="trn3-sled")
-        self.check_refused((step % ("", 60)).replace("chips: 4", "chips: 2"), "add the key 'chips: 4'", board="trn3-sled")
+        self.check_refused((step % ("", 60)).replace("chips: 4", "chips: 2"),
+                           r"over 4 ranks and the step runs it 2 times: write 'chips: 4'",
+                           board="trn3-sled")
         self.check_refused((step % ("", 60)).replace("'4'", "'1'"), "must be one list of all ranks", board="trn3-sled")
         self.check_refused((step % ("", 60)).replace("60", "simulate"), "it needs the other ranks", board="trn3-sled")
 
