@@ -29,10 +29,12 @@ import trnvp_control  # noqa: E402
 from trn_nki.compile import compile_recording  # noqa: E402
 from trn_nki.profile import collect, intervals, read_events  # noqa: E402
 from trn_nki.profile.command import ERRORS, reason_of  # noqa: E402
+from trn_nki.profile.critical_path import critical_path  # noqa: E402
 from trn_nki.profile.drawing import MAX_ENGINE_TRACKS, MAX_SPANS  # noqa: E402
 from trn_nki.profile.page import html_of  # noqa: E402
 from trn_nki.profile.perfetto import perfetto_bytes  # noqa: E402
 from trn_nki.profile.tables import tables_of  # noqa: E402
+from trn_nki.profile.verdict import verdict_of  # noqa: E402
 from trn_nki.run import RunError, assemble  # noqa: E402
 from trn_nki.trace import record_kernel  # noqa: E402
 from trn_nki.trace.host_arrays import HostArray  # noqa: E402
@@ -178,6 +180,43 @@ class Profiles(unittest.TestCase):
             index = re.match(r"S\[(\d+)\]", row["reason"]).group(1)
             changes = {change["trn_poster_id"] for change in tables["SemaphoreUpdate"] if change["id"] == f"S[{index}]"}
             self.assertIn(row["poster_id"], changes)
+
+    def test_the_verdict_names_the_longest_part_of_the_critical_path_and_its_line(self):
+        tables = self.matmul()
+        copies = "|".join(str(number) for number, text in enumerate((KERNELS / "tiles.py").read_text().splitlines(), 1)
+                          if "dma_copy(dst=moving" in text or "dma_copy(dst=stationary" in text)
+        verdict = tables["Summary"][0]["trn_verdict"]
+        self.assertRegex(verdict, rf"^Copies bound this execution: \d+ % of its critical path, \d+ % of that at tiles\.py:({copies}); "
+                                  r"their packets have \d+ bytes on average and HBM is used to \d+ %; try .*\.$")
+        self.assertIn(f"<p id=verdict>{verdict}</p>", (self.shared / "out/profile.html").read_text())
+
+        def of(*lines):
+            return verdict_of(collect(read_events(['1000 chip0.nc0.vector started pc=0 generation=4 clock_hz=1200000000\n', *lines,
+                                                   '901000 chip0.nc0.vector halted code=0\n'])))
+        busy = '1000 chip0.nc0.vector tensor_copy for=800000 pc=0 source="k.py:7" text="" mode="1x" cycles=960 latency_cycles=1000\n'
+        self.assertRegex(of(busy), "^The Vector engine bounds this execution: 89 % of its critical path is its computation, 100 % of that "
+                                   "at k.py:7; try")
+        self.assertRegex(of('1000 chip0.nc0.vector nop for=800000 pc=0 source="k.py:9" text=""\n'), "^Starting instructions bounds")
+        late = busy.replace("1000 chip0", "701000 chip0", 1).replace("for=800000", "for=100000").replace("k.py:7", "k.py:8")
+        wait = '101000 chip0.nc0.vector wait for=600000 reason="overlap" cycles=700 pc=1\n'
+        self.assertRegex(of(busy.replace("for=800000", "for=100000"), wait, late), "^The latency of dependent instructions bounds this "
+                                                                                "execution: 67 % .*k.py:8")
+
+        products = ['1000 chip0.nc0.tensor started pc=0 generation=4 clock_hz=2400000000\n']
+        for number in range(4):  # the next stationary matrix is loaded during each product
+            for opcode, time in (("multiply", 200_000), ("load_stationary", 10_000)):
+                products.append(f'{1000 + number * 200_000} chip0.nc0.tensor {opcode} for={time} pc={number} source="k.py:5" text="" '
+                                f'mode="1x" cycles={time * 24 // 10_000} latency_cycles=500\n')
+        self.assertRegex(of(*products), "^The Tensor engine bounds this execution: 89 % .*k.py:5")
+
+    def test_parts_of_the_critical_path_add_up_to_the_execution(self):
+        self.command(BUILD / "trnctl", "--board", "trn3-chip", "--trace", self.folder / "events.txt", "program", "run",
+                     ROOT / "scenarios/programs/softmax.trn")
+        with open(self.folder / "events.txt") as lines:
+            profile = collect(read_events(lines))
+        path = critical_path(profile)
+        self.assertEqual(sum(path.kinds.values()), profile.duration)
+        self.assertEqual({kind: sum(lines.values()) for kind, lines in path.lines.items()}, dict(path.kinds))
 
     def test_two_cores_of_a_pair_are_one_execution(self):
         tables = self.profile("transformer.py:exchange_sum", "--board", "trn3-chip", "--lnc", "2", "--in",
@@ -427,7 +466,7 @@ document.body.dataset.whole = (last - first) / data.duration;
                 ((kernel, "--events", self.folder / "text", "--out", out), "give one of"),
                 (("--events", self.folder / "gone", "--out", out), "gone: No such file"),
                 (("--events", self.folder / "text", "--out", out), "text:1: expected TIME MODULE EVENT"),
-                (("--events", self.folder / "broken", "--out", out), "broken:1: invalid literal"),
+                (("--events", self.folder / "broken", "--out", out), "broken:1: pc: invalid literal"),
                 (("--events", self.folder / "none", "--out", out), "no engine of a NeuronCore was started"),
                 (("--recorded", self.folder / "nowhere", "--out", out), "no platform answers at"),
                 ((kernel, "--connect", self.folder / "nowhere", "--in", self.array("y", random(8, 8)).replace("y=", "x="), "--out", out),

@@ -8,7 +8,7 @@ import re
 
 from trn_nki.profile import intervals
 from trn_nki.profile.events import Kind
-from trn_nki.profile.records import Cause, Engine, Instruction, Profile
+from trn_nki.profile.records import Cause, Engine, Instruction, Profile, kept
 
 PS = 10**12              # per second
 ARRAY = 128              # rows and columns of the Tensor engine (neuron-core.md, 1)
@@ -105,6 +105,7 @@ def account_of(engine: Engine, profile: Profile) -> Account:
                    sum(one.psum_bytes_written for one in every), dict(modes))
 
 
+@kept
 def accounts_of(profile: Profile) -> list[Account]:
     return [account_of(engine, profile) for engine in profile.engines]
 
@@ -125,6 +126,7 @@ def lost_by_instruction(engine: Engine) -> dict[int, dict[Cause, int]]:
     return found
 
 
+@kept
 def lines_of(profile: Profile) -> list[Line]:
     """The costs of all lines, the most expensive first."""
     found: dict[str, Line] = {}
@@ -178,6 +180,7 @@ def peak_bf16_flops(profile: Profile) -> float:
     return float(sum(2 * ARRAY * ARRAY * hertz for hertz in clocks.values()))
 
 
+@kept
 def roofline_of(profile: Profile) -> Roofline:
     tensor = sum(one.flops for engine in profile.engines if engine.name == "tensor" for one in engine.instructions)
     every = sum(one.flops for engine in profile.engines for one in engine.instructions)

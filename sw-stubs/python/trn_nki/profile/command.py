@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import pathlib
 import tempfile
@@ -15,6 +16,7 @@ from trn_nki.profile.collect import ProfileError, collect
 from trn_nki.profile.events import EventError, read_events
 from trn_nki.profile.output import FORMATS, files_of, write
 from trn_nki.profile.records import Profile
+from trn_nki.profile.verdict import verdict_of
 from trn_nki.run import Options, RunError, execute
 
 ERRORS = (EventError, ProfileError, platform_events.PlatformError)  # errors of user input
@@ -34,6 +36,7 @@ def run(options: Any, compile_kernel: Callable[[], tuple[Compiled, Options]]) ->
     """Records and writes a profile. Raises RunError, ProfileError, EventError, PlatformError, ValueError, OSError."""
     for target in options.profiles:
         files_of(target)  # detect errors before the run
+    gc.disable()  # the records are many, without cycles, and needed to the end of the command
     given = [name for name in ("kernel", "events", "recorded") if getattr(options, name)]
     if len(given) != 1:
         raise ValueError("give one of FILE.py:FUNCTION, --events FILE and --recorded DIR")
@@ -108,6 +111,7 @@ def _collected(lines: Iterable[str], options: Any, name: str, failed: RunError |
 def _write(options: Any, profile: Profile) -> int:
     for warning in profile.warnings:
         print(f"note: {warning}")
+    print(verdict_of(profile))
     for target in options.profiles:
         for file in write(profile, target):
             print(f"wrote {file}")

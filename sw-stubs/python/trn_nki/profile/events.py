@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import json
 import re
-from typing import Any, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
 EXPECTED = "expected TIME MODULE EVENT, as `--trace FILE.txt` writes them"
@@ -30,13 +31,13 @@ _PLACES = (
     (re.compile(r"(.+)\.top_sp(\d+)"), Kind.CC_CORE),
     (re.compile(r"(.+)\.top_sp(\d+)\.hart"), Kind.CC_HART),
 )
-_TEXTS = {"source", "text", "reason", "by", "mode", "error"}
-_NUMBERS = {"for", "op", "pc", "cycles", "latency_cycles", "flops", "bf16_flops", "bytes_read", "bytes_written",
+_TEXTS = ("source", "text", "reason", "by", "mode", "error")
+_NUMBERS = ("for", "op", "pc", "cycles", "latency_cycles", "flops", "bf16_flops", "bytes_read", "bytes_written",
             "psum_bytes_read", "psum_bytes_written", "instructions", "generation", "clock_hz", "index", "bytes", "queue",
-            "from", "to", "detail"}  # from 0 on
-_SIGNED = {"value"}
-_KNOWN = _TEXTS | _NUMBERS | _SIGNED  # fields; others are not read
+            "from", "to", "detail")  # from 0 on
+_SIGNED = ("value",)
 MAX_NUMBER = 1 << 64
+MAX_CACHED = 1 << 16  # texts; most are repeated
 _UNUSED = {"doorbell", "descriptors", "notification"}  # names of events
 _FIELD = re.compile(r' (\w+)=("(?:[^"\\]|\\.)*"|\S+)')
 
@@ -85,16 +86,44 @@ def place_of(module: str) -> Place | None:
     return None
 
 
-def _value(name: str, text: str) -> Any:
-    if name in _TEXTS:
-        value = json.loads(text)
-        if not isinstance(value, str):
-            raise ValueError(f"{name}: expected a text, not {text}")
-        return value
+def _number(text: str) -> int:
     number = int(text, 0)
-    if not (-MAX_NUMBER if name in _SIGNED else 0) <= number < MAX_NUMBER:
-        raise ValueError(f"{name}: {text} is out of range")
+    if not 0 <= number < MAX_NUMBER:
+        raise ValueError(f"{text} is out of range")
     return number
+
+
+def _signed(text: str) -> int:
+    number = int(text, 0)
+    if not -MAX_NUMBER <= number < MAX_NUMBER:
+        raise ValueError(f"{text} is out of range")
+    return number
+
+
+@functools.lru_cache(MAX_CACHED)
+def _text(text: str) -> str:
+    value = json.loads(text)
+    if not isinstance(value, str):
+        raise ValueError(f"expected a text, not {text}")
+    return value
+
+
+# Of the fields that are read.
+_CONVERTERS: dict[str, Callable[[str], Any]] = {name: _text for name in _TEXTS}
+_CONVERTERS |= {name: _number for name in _NUMBERS} | {name: _signed for name in _SIGNED}
+
+
+def _fields(rest: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    pairs = _FIELD.findall(f" {rest}") if "\"" in rest else [part.partition("=")[::2] for part in rest.split()]
+    for name, text in pairs:
+        convert = _CONVERTERS.get(name)
+        if convert is not None:
+            try:
+                found[name] = convert(text)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+    return found
 
 
 def read_events(lines: Iterable[str], name: str = "events") -> Iterator[Event]:
@@ -115,8 +144,7 @@ def read_events(lines: Iterable[str], name: str = "events") -> Iterator[Event]:
         try:
             if len(line) > MAX_LINE:
                 raise ValueError(f"more than {MAX_LINE} characters")
-            rest = f" {head[3]}" if len(head) > 3 else ""
-            fields = {key: _value(key, value) for key, value in _FIELD.findall(rest) if key in _KNOWN}
-            yield Event(_value("time", head[0]), place, head[2].rstrip("\n"), fields)
+            fields = _fields(head[3]) if len(head) > 3 else {}
+            yield Event(_number(head[0]), place, head[2].rstrip("\n"), fields)
         except (ValueError, IndexError) as error:
             raise EventError(f"{name}:{number}: {error}") from None

@@ -14,6 +14,7 @@ from trn_nki.profile.drawing import drawing_of
 from trn_nki.profile.records import Cause, Profile
 from trn_nki.profile.sources import Source, sources_of
 from trn_nki.profile.tables import tables_of
+from trn_nki.profile.verdict import mean_packet
 
 MAX_TABLE = 100      # rows of a displayed table
 MAX_ENGINES = 320
@@ -24,12 +25,12 @@ _PARTS = [("busy", "busy")] + [(cause.value, f"lost: {cause.value}") for cause i
 
 
 def html_of(profile: Profile) -> str:
-    tables = tables_of(profile)
+    tables = tables_of(profile, ("Summary", "TrnMatmulType", "DmaQueuesInfo", "CcInstruction", "OpcodeSummary", "Error"))
     drawing = drawing_of(profile)
     accounts = analysis.accounts_of(profile)
     summary = tables["Summary"][0]
     sections = [
-        _section("overview", "Overview", _cards(profile, summary, accounts) + _notes(profile, drawing)),
+        _section("overview", "Overview", _verdict(summary) + _cards(profile, summary, accounts) + _notes(profile, drawing)),
         _section("timeline", "Timeline", _timeline()),
         _section("engines", "Engines: where the time went", _engines(profile, accounts)),
         _section("lines", "Cost by line of source", _lines(profile)),
@@ -118,19 +119,20 @@ def _head(text: str) -> str:
 
 # -- Sections
 
+def _verdict(summary: dict[str, Any]) -> str:
+    return f'<p id=verdict>{html.escape(summary["trn_verdict"])}</p>\n'
+
+
 def _cards(profile: Profile, summary: dict[str, Any], accounts: list[analysis.Account]) -> str:
     busiest = max(accounts, key=lambda a: a.busy)
-    lost: dict[Cause, int] = {cause: sum(a.lost[cause] for a in accounts) for cause in Cause}
-    worst = max(lost, key=lambda cause: lost[cause])
-    whole = profile.duration * len(accounts)
+    packet = mean_packet(profile)
     cards = [
         ("duration", "duration", time_text(profile.duration), profile.duration),
         ("hfu", "FLOPs utilisation, of BF16 peak", f"{summary['hfu_estimated_percent']:.1f} %", summary["hfu_estimated_percent"]),
         ("mbu", "HBM bandwidth utilisation", f"{summary['mbu_estimated_percent']:.1f} %", summary["mbu_estimated_percent"]),
         ("busiest", "busiest engine", f"{busiest.engine.name}, {100 * busiest.busy / profile.duration:.1f} %",
          100 * busiest.busy / profile.duration),
-        ("worst", "most time lost by", f"{worst.value}, {100 * lost[worst] / whole:.1f} % of all engines' time",
-         lost[worst]) if lost[worst] else ("worst", "time lost", "none", 0),
+        ("packet", "bytes per DMA packet", amount_text(packet, "B"), packet),
         ("hbm", "HBM bytes read, written", f"{amount_text(summary['hbm_read_bytes'], 'B')}, {amount_text(summary['hbm_write_bytes'], 'B')}",
          summary["hbm_read_bytes"] + summary["hbm_write_bytes"]),
         ("flops", "Tensor FLOPs", amount_text(summary["hardware_flops"], "FLOP"), summary["hardware_flops"]),

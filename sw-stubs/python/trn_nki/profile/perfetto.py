@@ -12,6 +12,7 @@ from trn_nki.profile.events import Kind
 from trn_nki.profile.records import Engine, Instruction, Profile, Transfer
 
 SAMPLES = 1000  # of a bandwidth
+MAX_TRANSFERS = 20_000  # that are slices of their own
 # Field numbers (https://perfetto.dev/docs/reference/trace-packet-proto).
 _PACKET = 1
 _TIMESTAMP, _SEQUENCE, _EVENT, _FLAGS, _DESCRIPTOR = 8, 10, 11, 13, 60
@@ -156,10 +157,28 @@ def _waits(profile: Profile, engine: Engine) -> Iterator[Slice]:
                [wait.poster] if poster is not None else [])
 
 
-def _transfers(profile: Profile, transfers: Iterable[Transfer]) -> Iterator[Slice]:
+def _transfers(profile: Profile, transfers: list[Transfer]) -> Iterator[Slice]:
+    """Each transfer; of an execution with very many, those of one copy on one queue as one slice."""
+    if len(profile.transfers) > MAX_TRANSFERS:
+        yield from _merged_transfers(profile, transfers)
+        return
     for one in transfers:
-        poster = profile.posters.get(one.operation)
-        source = f" {os.path.basename(poster.source)}" if poster is not None else ""
-        yield (_at(profile, one.begin), _at(profile, one.end), f"{one.kind} q{one.queue}{source}",
+        yield (_at(profile, one.begin), _at(profile, one.end), _transfer_name(profile, one),
                {"bytes": one.bytes, "from": f"{one.source:#x}", "to": f"{one.destination:#x}"},
                [one.operation] if one.operation else [])
+
+
+def _merged_transfers(profile: Profile, transfers: list[Transfer]) -> Iterator[Slice]:
+    groups: dict[tuple[int, int, str], list[Transfer]] = {}
+    for one in transfers:
+        groups.setdefault((one.operation, one.queue, one.kind), []).append(one)
+    for (operation, _, _), some in groups.items():
+        yield (_at(profile, min(one.begin for one in some)), _at(profile, max(one.end for one in some)),
+               _transfer_name(profile, some[0]), {"packets": len(some), "bytes": sum(one.bytes for one in some)},
+               [operation] if operation else [])
+
+
+def _transfer_name(profile: Profile, one: Transfer) -> str:
+    poster = profile.posters.get(one.operation)
+    source = f" {os.path.basename(poster.source)}" if poster is not None else ""
+    return f"{one.kind} q{one.queue}{source}"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-from typing import Any
+from typing import Any, Callable, TypeVar
 
 from trn_nki.profile.events import Place
+
+Result = TypeVar("Result")
 
 
 class Cause(str, enum.Enum):
@@ -151,6 +153,16 @@ class Service:
     operation: int
 
 
+def kept(function: Callable[[Profile], Result]) -> Callable[[Profile], Result]:
+    """Computes a function of a complete profile once."""
+    @functools.wraps(function)
+    def lookup(profile: Profile) -> Result:
+        if function.__name__ not in profile.kept:
+            profile.kept[function.__name__] = function(profile)
+        return profile.kept[function.__name__]
+    return lookup
+
+
 @dataclasses.dataclass
 class Profile:
     name: str
@@ -167,6 +179,7 @@ class Profile:
     warnings: list[str] = dataclasses.field(default_factory=list)
     tensors: list[dict[str, Any]] = dataclasses.field(default_factory=list)  # of the kernel, where it is known
     posters: dict[int, Instruction] = dataclasses.field(default_factory=dict)  # by operation
+    kept: dict[str, Any] = dataclasses.field(default_factory=dict)  # results of functions, by name
 
     @property
     def duration(self) -> int:

@@ -7,49 +7,56 @@ relative to the start of the execution.
 from __future__ import annotations
 
 import collections
-from typing import Any
+from typing import Any, Callable, Iterable
 
 from trn_nki.profile import analysis, intervals
 from trn_nki.profile.events import Kind
 from trn_nki.profile.records import Cause, Engine, Profile, Transfer
+from trn_nki.profile.verdict import verdict_of
 
 SCHEMA_VERSION = "7.4.0"  # published with release 2.31.0 of the Neuron SDK
 SAMPLES = 500             # of the tables of bandwidth over time
 MAX_ROWS = 200_000        # of a table; omitted rows are reported in Warning
+MAX_PACKETS = 20_000      # rows of DmaPacket; DmaPacketAggregated has all packets
 OUR_TABLES = ("TrnEngine", "TrnWait", "TrnSourceLine", "TrnMatmulType")
 
 Row = dict[str, Any]
 
 
-def tables_of(profile: Profile) -> dict[str, list[Row]]:
+def tables_of(profile: Profile, names: Iterable[str] = ()) -> dict[str, list[Row]]:
+    """All tables, or some of them without their limits."""
     accounts = analysis.accounts_of(profile)
-    found = {
-        "Metadata": [_metadata(profile)],
-        "Summary": [_summary(profile, accounts)],
-        "ExecutionInfo": [_execution(profile, number) for number in range(len(profile.executions))],
-        "Instruction": _instructions(profile),
-        "ActiveTime": _active_times(profile),
-        "OpcodeSummary": _opcodes(profile),
-        "DmaPacket": _packets(profile),
-        "DmaPacketAggregated": _aggregated(profile),
-        "DmaQueuesInfo": _queues(profile),
-        "DmaUsage": _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.transfers]),
-        "HbmUsage": _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.accesses
-                                     if one.place.kind is Kind.MEMORY]),
-        "SemaphoreUpdate": _semaphores(profile),
-        "CcInstruction": _collectives(profile),
-        "Error": _errors(profile),
-        "Flow": _flows(profile),
-        "TrnEngine": [_engine(profile, account) for account in accounts],
-        "TrnWait": _waits(profile),
-        "TrnSourceLine": [_line(one) for one in analysis.lines_of(profile)],
-        "TrnMatmulType": _matmul_types(profile),
+    makers: dict[str, Callable[[], list[Row]]] = {
+        "Metadata": lambda: [_metadata(profile)],
+        "Summary": lambda: [_summary(profile, accounts)],
+        "ExecutionInfo": lambda: [_execution(profile, number) for number in range(len(profile.executions))],
+        "Instruction": lambda: _instructions(profile),
+        "ActiveTime": lambda: _active_times(profile),
+        "OpcodeSummary": lambda: _opcodes(profile),
+        "DmaPacket": lambda: _packets(profile),
+        "DmaPacketAggregated": lambda: _aggregated(profile),
+        "DmaQueuesInfo": lambda: _queues(profile),
+        "DmaUsage": lambda: _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.transfers]),
+        "HbmUsage": lambda: _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.accesses
+                                             if one.place.kind is Kind.MEMORY]),
+        "SemaphoreUpdate": lambda: _semaphores(profile),
+        "CcInstruction": lambda: _collectives(profile),
+        "Error": lambda: _errors(profile),
+        "Flow": lambda: _flows(profile),
+        "TrnEngine": lambda: [_engine(profile, account) for account in accounts],
+        "TrnWait": lambda: _waits(profile),
+        "TrnSourceLine": lambda: [_line(one) for one in analysis.lines_of(profile)],
+        "TrnMatmulType": lambda: _matmul_types(profile),
     }
+    if names:
+        return {name: makers[name]() for name in names}
+    found = {name: make() for name, make in makers.items()}
     warnings = [{"message": text, "category": "Missing Data"} for text in profile.warnings]
     for name, rows in found.items():
-        if len(rows) > MAX_ROWS:
-            warnings.append({"message": f"{name} has the first {MAX_ROWS} of {len(rows)} rows", "category": "Missing Data"})
-            del rows[MAX_ROWS:]
+        count, limit = (len(profile.transfers), MAX_PACKETS) if name == "DmaPacket" else (len(rows), MAX_ROWS)
+        if count > limit:
+            warnings.append({"message": f"{name} has the first {limit} of {count} rows", "category": "Missing Data"})
+            del rows[limit:]
     found["Warning"] = warnings
     found["SchemaFields"] = _schema(found)
     return found
@@ -108,6 +115,7 @@ def _summary(profile: Profile, accounts: list[analysis.Account]) -> Row:
     to_core = [one for one in profile.accesses if one.place.kind is Kind.CORE]
     dma = intervals.clipped(intervals.union((one.begin, one.end) for one in profile.transfers), profile.first, profile.last)
     row: Row = {
+        "trn_verdict": verdict_of(profile),
         "total_time": seconds, "hardware_flops": flops, "transpose_flops": moved, "adjusted_hardware_flops": adjusted,
         "adjusted_transpose_flops": adjusted_moved,
         "mm_arithmetic_intensity": (flops - moved) / (reads + writes) if reads + writes else None,
@@ -275,7 +283,7 @@ def _packets(profile: Profile) -> list[Row]:
     numbers: dict[tuple[int, int], int] = {}
     order: collections.Counter[tuple[int, int]] = collections.Counter()
     rows = []
-    for number, one in enumerate(profile.transfers, 1):
+    for number, one in enumerate(profile.transfers[:MAX_PACKETS], 1):
         key = one.operation, one.queue
         rows.append(_span(profile, one.begin, one.end) | {
             "id": number, "packet_idx": order[key], "packet_aggregation_id": numbers.setdefault(key, len(numbers) + 1),
