@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shell of a page: a clean folder that looks like a built checkout, and a home folder."""
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+PAGE_LIMIT, SOCKET_LIMIT = 600.0, 60.0  # seconds, wall
+
+# What differs between two runs or two machines.
+NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
+MASKS = [(re.compile(pattern), to) for pattern, to in (
+    (r"\b\d+\.\d+\.\d+(?:\+[0-9a-f]{8})?(?![.\d])", "<version>"),
+    (rf"\b{NUMBER} ?(?:ps|ns|us|ms|s|min)\b", "<time>"),
+    (rf"\b{NUMBER} ?(?:[kMGT]i?B/s|[kMG]bit/s|[kMG]?FLOPS|%)", "<rate>"),
+    (r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{16,}\b", "<digest>"),
+    (r"\b\d+ bytes at 4", "<image> at 4"),
+    (r"\s+", " "),
+)]
+
+
+def masked(line: str) -> str:
+    for pattern, to in MASKS:
+        line = pattern.sub(to, line)
+    return line.strip()
+
+
+def differs(expected: list[str], printed: list[str]) -> int:
+    """1-based number of the first expected line that was not printed, 0 if there is none. A line `...`
+    stands for any lines, `...` in a line for any text."""
+    patterns = [None if line.strip() == "..." else
+                re.compile(".*".join(re.escape(part) for part in masked(line).split("...")))
+                for line in expected]
+    lines = [masked(line) for line in printed]
+    reached = {0}
+    for number, pattern in enumerate(patterns, 1):
+        if pattern is None:
+            reached = set(range(min(reached), len(lines) + 1))
+        else:
+            reached = {at + 1 for at in reached if at < len(lines) and pattern.fullmatch(lines[at])}
+        if not reached:
+            return number
+    return 0 if len(lines) in reached else len(expected)
+
+
+class Shell:
+    def __init__(self, root: pathlib.Path, build: pathlib.Path) -> None:
+        self.root = build.parent
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sample_", dir="/tmp")).resolve()
+        names = subprocess.run(["git", "ls-tree", "--name-only", "HEAD"], cwd=root, capture_output=True, text=True,
+                               check=True).stdout.split()
+        for name in names:
+            (self.folder / name).symlink_to(root / name)
+        (self.folder / "build").symlink_to(build)
+        for name in ("home", "tmp"):
+            (self.folder / name).mkdir()
+        path = f"{build}:/usr/local/bin:/usr/bin:/bin"
+        environment = {"PATH": path, "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"),
+                       "LC_ALL": "C.UTF-8", "TRNVP_BUILD": str(build), "PYTHONDONTWRITEBYTECODE": "1", "USER": os.environ.get("USER", "")}
+        environment |= {name: os.environ[name] for name in ("PYTHONPYCACHEPREFIX",) if name in os.environ}
+        if "PYTHONPYCACHEPREFIX" in environment:
+            del environment["PYTHONDONTWRITEBYTECODE"]
+        self.process = subprocess.Popen(["bash", "--norc"], cwd=self.folder, env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        start_new_session=True)
+        self.end = time.monotonic() + PAGE_LIMIT
+        self.jobs = 0
+
+    def __enter__(self) -> "Shell":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, name)
+                self.process.wait(5)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+        self.process.communicate()
+        shutil.rmtree(self.folder)
+
+    def own(self, text: str) -> str:
+        """The text with files of /tmp in this shell's folder."""
+        return re.sub(rf"(?<![\w/])/tmp/(?!{self.folder.name})", f"{self.folder}/tmp/", text)
+
+    def place(self, name: str) -> pathlib.Path:
+        return pathlib.Path(f"/proc/{self.process.pid}/cwd").resolve() / self.own(name)
+
+    def exists(self, name: str) -> bool:
+        return self.place(name).exists()
+
+    def write(self, name: str, text: str) -> None:
+        place = self.place(name)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(self.own(text), encoding="utf-8")
+        if text.startswith("#!"):
+            place.chmod(0o755)
+
+    def syntax(self, command: str) -> str:
+        done = subprocess.run(["bash", "-n", "-c", command], capture_output=True, text=True, check=False)
+        return done.stderr.strip()
+
+    def run(self, command: str) -> tuple[int | None, list[str]]:
+        """Status and printed lines. A job in the background prints into a file; its sockets exist
+        afterwards."""
+        own = self.own(command)
+        background = own.rstrip().endswith("&")
+        if background:
+            self.jobs += 1
+            own = f"{own.rstrip()[:-1]} > {self.folder}/tmp/job{self.jobs}.log 2>&1 &"
+        script = self.folder / "tmp" / "command"
+        script.write_text(own + "\n", encoding="utf-8")
+        self.process.stdin.write(f". {script} </dev/null; printf '\\n===status %s\\n' $?\n".encode())
+        self.process.stdin.flush()
+        printed, status = self.read()
+        if background:
+            for option, folder in re.findall(r"--(listen|gdb)[ =](\S+)", own):
+                self.wait_for(self.place(folder + ("/control.sock" if option == "listen" else "")))
+        return status, [self.as_read(line) for line in printed]
+
+    def as_read(self, line: str) -> str:
+        """The line with the names of files that the reader has."""
+        for name, to in ((f"{self.folder}/tmp/", "/tmp/"), (f"{self.folder}/home", "~"), (f"{self.folder}/", ""), (f"{self.root}/", "")):
+            line = line.replace(name, to)
+        return line
+
+    def read(self) -> tuple[list[str], int | None]:
+        """Lines up to the status of the command, and the status; None when the page's time is over."""
+        output = self.process.stdout
+        data = b""
+        while (left := self.end - time.monotonic()) > 0 and select.select([output], [], [], left)[0]:
+            more = os.read(output.fileno(), 65536)
+            data += more
+            ended = re.search(rb"\n===status (\d+)\n$", data)
+            if ended or not more:
+                lines = data[:ended.start() if ended else None].decode(errors="replace").rstrip("\n").split("\n")
+                return ([] if lines == [""] else lines), int(ended[1]) if ended else None
+        return data.decode(errors="replace").split("\n"), None
+
+    def wait_for(self, file: pathlib.Path) -> None:
+        if file.suffix != ".sock":  # a port
+            return
+        end = time.monotonic() + SOCKET_LIMIT
+        while not file.exists() and time.monotonic() < end:
+            time.sleep(0.01)
