@@ -125,14 +125,24 @@ class Platform:
     def list(self, what: str = "modules") -> Any:
         return self.call("list", what=what)
 
-    def peek(self, space: str, address: int, size: int = 4) -> bytes:
-        """Reads without side effects, at most 1 MiB."""
+    def peek(self, space: str | None = None, address: int | None = None, size: int = 4,
+             **register: Any) -> Any:
+        """Reads without side effects: at most 1 MiB as bytes; or, as peek(register=NAME, index=0, instance=0),
+        the value of a register or a field."""
+        if space is None:
+            return self.call("peek", **register)["value"]
         return bytes.fromhex(self.call("peek", space=space, address=address, size=size)["data"])
 
-    def poke(self, space: str, address: int, data: bytes) -> None:
-        self.call("poke", space=space, address=address, data=data.hex())
+    def poke(self, space: str | None = None, address: int | None = None, data: bytes | str | None = None,
+             **value: Any) -> None:
+        """poke(space, address, data), with bytes or hexadecimal text; poke(space, address, value=7, width=4);
+        poke(register=NAME, value=7, index=0, instance=0)."""
+        digits = data if isinstance(data, (str, type(None))) else data.hex()
+        given = {"space": space, "address": address, "data": digits}
+        self.call("poke", **{name: one for name, one in given.items() if one is not None}, **value)
 
     def inject(self, module: str, fault: str, **arguments: Any) -> None:
+        """Injects a fault: inject("chip0.hbm0", "hbm_corrected", offset=4096)."""
         self.call("inject", module=module, fault=fault, arguments=arguments)
 
     def quit(self) -> None:
@@ -186,7 +196,10 @@ class Platform:
             self._buffer += piece
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError:  # the answer of another socket
+            message = None
         if not isinstance(message, dict):
-            raise Disconnected("the platform sent an invalid message")
+            raise Disconnected("the platform sent an invalid message: is this its control socket?")
         return message

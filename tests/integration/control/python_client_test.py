@@ -2,7 +2,9 @@
 """The Python client against a running platform with real management firmware."""
 import os
 import signal
+import socket
 import stat
+import threading
 import time
 import unittest
 
@@ -48,6 +50,27 @@ class PythonClientTest(unittest.TestCase):
                 p.quit()
             self.assertEqual(running.wait(), 0)
             self.assertFalse(os.path.exists(os.path.join(running.folder, "control.sock")))
+
+    def test_registers_are_read_and_written_by_name_and_bytes_as_text(self):
+        with platform("--paused") as running, running.connect() as p:
+            self.assertIn("RESET_COUNT", {one["name"] for one in p.registers(module="mgmt.resets")})
+            p.poke(register="mgmt.resets.RESET_COUNT", value=9)
+            self.assertEqual(p.peek(register="mgmt.resets.RESET_COUNT"), 9)
+            p.poke("hbm0.in", 0x1000, "0102ff")
+            p.poke("hbm0.in", 0x1003, value=0x0504, width=2)
+            self.assertEqual(p.peek("hbm0.in", 0x1000, 5), bytes([1, 2, 255, 4, 5]))
+            p.inject("hbm0", "hbm_corrected", offset=4096)
+
+    def test_other_socket_is_named(self):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            def greet():
+                with other.accept()[0] as client:
+                    client.sendall(b"SSH-2.0\n")
+            answer = threading.Thread(target=greet)
+            answer.start()
+            with self.assertRaisesRegex(trnvp_control.Disconnected, "is this its control socket"):
+                trnvp_control.connect(f"127.0.0.1:{other.getsockname()[1]}")
+            answer.join()
 
     def test_simulated_time_does_not_catch_up_after_a_pause(self):
         for policy in ("free", "realtime:1"):
