@@ -22,7 +22,7 @@ END
 program dpkg-query <<'END'
 [ "${*: -1}" != 'libboost*-dev' ] || exec cat "$scratch/boost"
 for name in "${@:3}"; do
-    case $name in lld | libboost1.81-dev) ;; *) printf 'installed %s|' "$name" ;; esac
+    case $name in lld | libboost-dev) ;; *) printf 'installed %s|' "$name" ;; esac
 done
 exit 1  # not all are known
 END
@@ -59,15 +59,15 @@ boost && locks && plan 'Inst lld (1:14 Debian:12 [amd64])'
 setup 0
 asked '^-qq update$'
 asked '^-qq install .*--no-remove.* lld'
-asked '^-qq install .* libboost1.81-dev'
+asked '^-qq install .* libboost-dev'
 
 # Boost
-boost 'not-installed libboost1.81-dev 1.81.0-5' 'installed libboost-dev 1.74.0.3'
+boost 'not-installed libboost-dev 1.74.0.3' 'installed libboost1.81-dev 1.81.0-5'
 setup 0
 not_asked 'boost'
 boost 'installed libboost1.67-dev 1.67.0-13' 'installed libboost-log1.90-dev 1.90.0'
 setup 0
-asked ' libboost1.81-dev'
+asked ' libboost-dev'
 
 # A plan that removes packages, and one that apt does not find
 plan 'Remv libboost1.67-dev [1.67.0-13]' 'Inst lld (1:14 Debian:12 [amd64])' 'Remv her-program [2.0]'
