@@ -6,6 +6,7 @@
 #include "platform/app/commands/exec.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/guest.h"
+#include "platform/app/commands/help.h"
 #include "platform/app/commands/inspect.h"
 #include "platform/app/commands/replay.h"
 #include "platform/app/commands/report.h"
@@ -28,6 +29,7 @@ int sc_main(int argc, char** argv) {
     trn::add_run(app, status);
     trn::add_guest(app, status);
     trn::add_replay(app, status);
+    trn::add_help(app, status);
     return trn::guarded([&] {
         const int mistaken = trn::parse_command_line(app, argc, argv);
         return mistaken != 0 ? mistaken : status;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks references in documents and comments: links and anchors, cited sections of doc/spec, line
-lengths.
+lengths, and that the index of a folder (README.md) names each of its pages.
 
     check_docs.py           prints file:line and the violation; status 1 on violations
     check_docs.py --link    first turns plain citations in documents ("contract 6.3") into links
@@ -91,6 +91,15 @@ class checker:
                 if anchor not in self.anchors_in(there):
                     self.report(name, text, link.start(), f"link to {there}#{anchor}, which has no such anchor")
 
+    def index(self, name: str, text: str) -> None:
+        if name.count("/") == 0 or pathlib.PurePosixPath(name).name != "README.md":
+            return
+        named = {link["target"].partition("#")[0] for link in LINK.finditer(text)}
+        for page in tracked(f"{pathlib.PurePosixPath(name).parent}/*.md"):
+            path = pathlib.PurePosixPath(page)
+            if path.parent == pathlib.PurePosixPath(name).parent and path.name not in named | {"README.md"}:
+                self.report(name, text, 0, f"has no link to {path.name}")
+
     def citations(self, name: str, text: str, linked: bool) -> None:
         for citation in CITATION.finditer(text):
             spec = "doc/spec/" + specification(citation["words"])
@@ -104,7 +113,7 @@ class checker:
         """Checks prose as rendered: skips tables, link targets and generated parts."""
         generated = False
         for number, line in enumerate(re.sub(r"\]\([^)\s]+\)", "]", text).split("\n"), 1):
-            if line.startswith(("<!-- registers:", "<!-- steps:")):
+            if line.startswith(("<!-- registers:", "<!-- steps:", "<!-- commands:")):
                 generated = "generated" in line
             if len(line.rstrip()) > MAX_LINE and not generated and not line.lstrip().startswith("|"):
                 self.wrong.append(f"{name}:{number}: {len(line)} characters, more than {MAX_LINE}")
@@ -136,6 +145,7 @@ def main() -> int:
     for name in documents + tracked("doc/spec/*.md"):
         text = without_code(read(name))
         check.links(name, text)
+        check.index(name, text)
         check.citations(name, text, linked=name.startswith("doc/spec/"))
         check.lengths(name, text)
     for name in tracked("*.h", "*.cpp", "*.c", "*.S", "*.py", "*.yaml", "*.sh", "*.order", "*CMakeLists.txt"):

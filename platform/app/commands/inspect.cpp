@@ -63,6 +63,8 @@ std::vector<std::string> notes(const port& p, const kind& k) {
     return list;
 }
 
+}  // namespace
+
 std::string kind_text(const kind& k) {
     std::string out = fmt::format("{}: {}\n", k.name, k.doc);
     const auto row = [&](const auto& one) {
@@ -75,6 +77,8 @@ std::string kind_text(const kind& k) {
     for (const auto& p : k.ports) row(p);
     return out;
 }
+
+namespace {
 
 ordered_json kind_json(const kind& k) {
     ordered_json out{{"name", k.name}, {"doc", k.doc}};

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "platform/framework/command_line/options.h"
+#include "platform/framework/netlist/kind.h"
 
 namespace trn {
 
@@ -9,5 +12,8 @@ namespace trn {
 /// description of a kind, without building the board. Sets `status` to 0, or 2 for an error of the
 /// user.
 void add_inspect(cli::command& app, int& status);
+
+/// Parameters and ports of a kind, for a terminal.
+std::string kind_text(const kind& k);
 
 }  // namespace trn

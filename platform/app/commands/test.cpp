@@ -35,6 +35,8 @@
 #include "platform/app/scenario/load.h"
 #include "platform/app/scenario/schema.h"
 #include "platform/app/scenario/selection.h"
+#include "platform/app/scenario/step_document.h"
+#include "platform/app/scenario/step_kinds.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/json.h"
@@ -185,6 +187,12 @@ int list_runs(const std::vector<scenario::scenario>& all) {
     return mistakes.empty() ? 0 : 1;
 }
 
+void print_steps(bool as_json) {
+    if (as_json) return print_to(stdout, "{}\n", scenario::steps_json().dump(2));
+    for (const auto& kind : scenario::step_kinds())
+        print_to(stdout, "{}\n", scenario::step_text(kind));
+}
+
 int run(const test_options& chosen) {
     check_combinations(chosen);
     check_vcd(chosen.vcd, chosen.vcd_signals);
@@ -193,7 +201,7 @@ int run(const test_options& chosen) {
         return 0;
     }
     if (chosen.steps) {
-        print_to(stdout, "{}", scenario::step_document());
+        print_steps(chosen.json);
         return 0;
     }
     auto all = read_scenarios(chosen);
@@ -253,7 +261,8 @@ void add_test(cli::command& app, int& status) {
         c->add_option("scenario", chosen->scenarios, "files, or folders with .yaml files");
     c->add_flag("--schema", chosen->schema, "print the JSON schema of scenario files, for editors")
         ->excludes(files);
-    c->add_flag("--steps", chosen->steps, "print all steps and their keys, as in doc/scenarios.md")
+    c->add_flag("--steps", chosen->steps,
+                "print all steps and their keys, as in doc/steps.md; with --json as JSON")
         ->excludes(files);
     c->add_option("--junit", chosen->junit, "write a JUnit report here");
     c->add_option("--html", chosen->html, "write a report here that opens in a browser");

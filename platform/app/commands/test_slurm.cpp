@@ -31,6 +31,7 @@
 #include "platform/app/report_file.h"
 #include "platform/app/scenario/report.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

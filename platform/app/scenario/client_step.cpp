@@ -79,10 +79,13 @@ struct client_spec {
 step_kind client_step() {
     using c = client_spec;
     return step_of<c>(
-        "client", "runs a program of yours on the platform (below)",
+        "client", "runs a program of yours on the platform",
         keys<c>{key("command", &c::command, "a program and its arguments").required(),
-                key("status", &c::status), key("text", &c::text), key("matches", &c::matches),
-                key("as", &c::as).only_with({"matches"}), key("wall_limit", &c::wall_limit)}
+                key("status", &c::status, "exit status that the program must have"),
+                key("text", &c::text, "its output must contain this"),
+                key("matches", &c::matches, "a regular expression that its output must match"),
+                key("as", &c::as, "names for the matches of its groups").only_with({"matches"}),
+                key("wall_limit", &c::wall_limit, "wall-clock time after which it is ended")}
             .one_of({"text", "matches"}));
 }
 

@@ -162,19 +162,24 @@ step_kind collective_step() {
         "over all chips, by the firmware of their cores, compared with a reference "
         "([collectives](collectives.md))",
         {key("op", &c::op).required(),
-         key("algorithm", &c::algorithm, "chosen by size unless given"), key("size", &c::size),
+         key("algorithm", &c::algorithm, "chosen by size unless given"),
+         key("size", &c::size, "bytes of each rank's input"),
          key("counts", &c::counts, "elements per rank, in place of `size`, of a `_v`"),
          key("pairs", &c::between,
              "senders and receivers, `[0-1, 1-3]`, of a permute (else to the "
              "next rank of the ring)"),
          key("in_place", &c::in_place, "the input is in the memory of the output"),
-         key("in", &c::in).refused_by(collective_place_fault),
-         key("out", &c::out).refused_by(collective_place_fault),
-         key("scratch", &c::scratch).refused_by(collective_place_fault), key("type", &c::type),
-         key("operator", &c::with), key("root", &c::root),
+         key("in", &c::in, "place of the input on every rank").refused_by(collective_place_fault),
+         key("out", &c::out, "place of the result on every rank")
+             .refused_by(collective_place_fault),
+         key("scratch", &c::scratch, "place of memory for steps in between")
+             .refused_by(collective_place_fault),
+         key("type", &c::type, "of the elements"),
+         key("operator", &c::with, "how elements are reduced"),
+         key("root", &c::root, "rank that has the data of a broadcast"),
          key("limit", &c::limit, "of each wait for another rank"),
          key("within", &c::within, "simulated time of the whole collective"),
-         key("image", &c::image)});
+         key("image", &c::image, "ELF that the cores execute, in place of the collectives' own")});
 }
 
 }  // namespace trn::scenario

@@ -138,13 +138,13 @@ void compute_rate_spec::run(scenario_context& ctx) const {
 step_kind compute_rate_step() {
     using c = compute_rate_spec;
     return step_of<c>(
-        "compute_rate", "all cores of all chips run a program (below); bounds are TFLOPS per chip",
+        "compute_rate", "all cores of all chips run a program; bounds are TFLOPS per chip",
         {key("name", &c::name, "of the figure").required(),
          key("file", &c::file, "a program beside the scenario, of one core").required(),
          key("rounds", &c::rounds, "that the program makes in the first run").up_to(1 << 20),
          key("factor", &c::factor, "operations that count for one that is done"),
          key("machine", &c::machine_rate, "bounds are rates of the machine"),
-         key("at_least", &c::at_least), key("at_most", &c::at_most)});
+         key("at_least", &c::at_least, "TFLOPS"), key("at_most", &c::at_most, "TFLOPS")});
 }
 
 }  // namespace trn::scenario

@@ -209,29 +209,30 @@ step_kind compute_step() {
     using c = compute_spec;
     return step_of<c>(
         "compute",
-        "one packet of [DMA compute](dma_compute.md), compared with the host's own arithmetic "
-        "(below)",
-        {key("operation", &c::operation).required(),
-         key("type", &c::from_type).required(),
+        "one packet of [DMA compute](dma_compute.md), compared with the host's own arithmetic",
+        {key("operation", &c::operation, "what the packet computes").required(),
+         key("type", &c::from_type, "of the operands' elements").required(),
          key("to_type", &c::given_to_type, "`type` unless given"),
-         key("elements", &c::elements).required().up_to(1 << 20),
-         key("from", &c::from).required().refused_by(address_fault),
-         key("into", &c::into).required().refused_by(address_fault),
-         key("also", &c::also).refused_by(address_fault),
-         key("operands", &c::operands).up_to(1 << 10),
-         key("apart", &c::apart).only_with({"operands"}),
-         key("scale_percent", &c::scale_percent),
-         key("rows", &c::rows).up_to(max_side),
+         key("elements", &c::elements, "of an operand").required().up_to(1 << 20),
+         key("from", &c::from, "the first operand, or the indices")
+             .required()
+             .refused_by(address_fault),
+         key("into", &c::into, "the result").required().refused_by(address_fault),
+         key("also", &c::also, "second destination of a duplicate write").refused_by(address_fault),
+         key("operands", &c::operands, "number of operands").up_to(1 << 10),
+         key("apart", &c::apart, "distance from one operand to the next").only_with({"operands"}),
+         key("scale_percent", &c::scale_percent, "factor of every operand of a scaled add"),
+         key("rows", &c::rows, "of a transpose").up_to(max_side),
          key("table", &c::table, "of a gather or scatter").refused_by(address_fault),
-         key("entries", &c::entries).up_to(1 << 24),
-         key("first_index", &c::first_index),
-         key("seed", &c::seed).only_with({"stochastic"}),
-         key("accumulate", &c::accumulate),
-         key("stochastic", &c::stochastic),
-         key("saturate", &c::saturate),
-         key("skip", &c::skip),
-         key("engine", &c::engine),
-         key("queue", &c::queue)});
+         key("entries", &c::entries, "of the table: indices are below it").up_to(1 << 24),
+         key("first_index", &c::first_index, "added to every index"),
+         key("seed", &c::seed, "of stochastic rounding").only_with({"stochastic"}),
+         key("accumulate", &c::accumulate, "adds to what the destination holds"),
+         key("stochastic", &c::stochastic, "rounds at random, by `seed`"),
+         key("saturate", &c::saturate, "limits values that the result cannot hold"),
+         key("skip", &c::skip, "leaves out indices beyond the table, in place of an error"),
+         key("engine", &c::engine, "DMA engine that does the work"),
+         key("queue", &c::queue, "of the engine")});
 }
 
 }  // namespace trn::scenario

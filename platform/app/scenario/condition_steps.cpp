@@ -61,9 +61,9 @@ std::vector<step_kind> condition_steps() {
         step_of<uart>(
             "expect_uart", "each search begins after the previous match",
             keys<uart>{
-                key("text", &uart::text),
+                key("text", &uart::text, "that the console prints"),
                 key("matches", &uart::matches, "a regular expression").required_without({"text"}),
-                key("within", &uart::within),
+                key("within", &uart::within, "simulated time; 0: already printed"),
                 key("module", &uart::module, "the first console unless given"),
                 key("as", &uart::as, "names for the matches of its groups").only_with({"matches"})}
                 .one_of({"text", "matches"})),

@@ -226,17 +226,25 @@ step_kind core_engine_step() {
     return step_of<c>(
         "core_engine",
         "an engine of a core, at once or within a time ([sequencer](models/sequencer.md))",
-        {key("engine", &c::engine).required(), key("core", &c::core).up_to(7),
-         key("state", &c::state), key("error", &c::error),
+        {key("engine", &c::engine, "of the core").required(),
+         key("core", &c::core, "of the chip").up_to(7),
+         key("state", &c::state, "that the engine must be in"),
+         key("error", &c::error, "that it must have stopped with"),
          key("value", &c::value, "a number of its control block"),
          key("index", &c::index, "of a register")
              .up_to(TRN_CORE_REGISTERS - 1)
              .only_with({"value"}),
-         key("equals", &c::equals).only_with({"value"}).not_with({"at_least", "at_most"}),
-         key("at_least", &c::at_least).only_with({"value"}).not_with({"equals"}),
-         key("at_most", &c::at_most).only_with({"value"}).not_with({"equals"}),
+         key("equals", &c::equals, "the value")
+             .only_with({"value"})
+             .not_with({"at_least", "at_most"}),
+         key("at_least", &c::at_least, "bound of the value")
+             .only_with({"value"})
+             .not_with({"equals"}),
+         key("at_most", &c::at_most, "bound of the value")
+             .only_with({"value"})
+             .not_with({"equals"}),
          key("within", &c::within, "simulated time"),
-         key("every", &c::every).only_with({"within"})});
+         key("every", &c::every, "simulated time between looks").only_with({"within"})});
 }
 
 step_kind tensor_step() {
@@ -244,10 +252,11 @@ step_kind tensor_step() {
     return step_of<t>(
         "tensor", "a tensor of a program in the background, at once or within a time",
         {key("program", &t::program, "its name in `start_program`").required(),
-         key("tensor", &t::tensor).required(),
-         key("equals", &t::equals, "as `check` of `program`").required(), key("rtol", &t::rtol),
-         key("atol", &t::atol), key("within", &t::within, "simulated time"),
-         key("every", &t::every).only_with({"within"})});
+         key("tensor", &t::tensor, "its name in the program").required(),
+         key("equals", &t::equals, "as `check` of `program`").required(),
+         key("rtol", &t::rtol, "relative tolerance"), key("atol", &t::atol, "absolute tolerance"),
+         key("within", &t::within, "simulated time"),
+         key("every", &t::every, "simulated time between looks").only_with({"within"})});
 }
 
 }  // namespace trn::scenario

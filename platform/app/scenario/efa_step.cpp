@@ -125,13 +125,17 @@ step_kind efa_step() {
     using e = efa_spec;
     constexpr size_bounds some{.min = 1, .max = max_held};
     return step_of<e>(
-        "efa", "cards move bytes between HBMs (below); bounds are rates of the machine",
-        {key("pattern", &e::pattern).not_with({"from", "to"}),
+        "efa", "cards move bytes between HBMs; bounds are rates of the machine",
+        {key("pattern", &e::pattern, "pairs of cards, in place of `from` and `to`")
+             .not_with({"from", "to"}),
          key("from", &e::from, "a card").required_without({"pattern"}).not_with({"pattern"}),
          key("to", &e::to, "a card").required_without({"pattern"}).not_with({"pattern"}),
-         key("operation", &e::operation).required(), key("size", &e::size).required().within(some),
-         key("block", &e::block).within(some), key("status", &e::status),
-         key("at_least", &e::at_least), key("at_most", &e::at_most)});
+         key("operation", &e::operation, "RDMA write or read").required(),
+         key("size", &e::size, "bytes of all requests of a pair").required().within(some),
+         key("block", &e::block, "bytes of a request").within(some),
+         key("status", &e::status, "that the completions may have"),
+         key("at_least", &e::at_least, "bound of the rate"),
+         key("at_most", &e::at_most, "bound of the rate")});
 }
 
 }  // namespace trn::scenario

@@ -110,18 +110,24 @@ std::vector<step_kind> firmware_steps() {
     return {
         step_of<mail>(
             "mailbox", "one request, of one of these keys",
-            keys<mail>{key("power_profile", &mail::power_profile),
-                       key("throttling", &mail::throttling), key("metric", &mail::metric),
-                       key("get_data", &mail::get_data),
-                       key("command", &mail::command)
-                           .required_without({"power_profile", "throttling", "metric", "get_data"})}
+            keys<mail>{
+                key("power_profile", &mail::power_profile, "selects the profile"),
+                key("throttling", &mail::throttling,
+                    "switches notifications of throttling on or off"),
+                key("metric", &mail::metric, "text of one record of metrics, which firmware keeps"),
+                key("get_data", &mail::get_data, "type of data that firmware returns"),
+                key("command", &mail::command, "number of a command without arguments")
+                    .required_without({"power_profile", "throttling", "metric", "get_data"})}
                 .one_of({"power_profile", "throttling", "metric", "get_data", "command"})),
         step_of<read_counters_step>("read_counters", "firmware reads a register for the driver",
-                                    {key("address", &read_counters_step::address).required(),
-                                     key("equals", &read_counters_step::equals)}),
-        step_of<power_step>("power", "the power sample must change within this time",
-                            {key("die", &power_step::die).required().up_to(1),
-                             key("changes_within", &power_step::changes_within).required()}),
+                                    {key("address", &read_counters_step::address,
+                                         "of the register, in the chip's address map")
+                                         .required(),
+                                     key("equals", &read_counters_step::equals, "the value")}),
+        step_of<power_step>(
+            "power", "the power sample must change within this time",
+            {key("die", &power_step::die, "of the chip").required().up_to(1),
+             key("changes_within", &power_step::changes_within, "simulated time").required()}),
     };
 }
 

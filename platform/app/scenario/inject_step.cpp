@@ -108,11 +108,13 @@ struct inject_spec {
 
 step_kind inject_step() {
     using i = inject_spec;
-    return step_of<i>("inject", "injects a fault that `trnctl list` names (below)",
-                      {key("module", &i::module).required(), key("fault", &i::fault).required(),
-                       key<i>("with", value_shape::map, "arguments of the fault by name"),
-                       key("some", &i::some, "number of matching modules; 0: all"),
-                       key("at", &i::at), key<i>("when", value_shape::condition)});
+    return step_of<i>(
+        "inject", "injects a fault that `trnctl list` names",
+        {key("module", &i::module, "name, or a pattern with `*`").required(),
+         key("fault", &i::fault, "its name in `trnctl list`").required(),
+         key<i>("with", value_shape::map, "arguments of the fault by name"),
+         key("some", &i::some, "number of matching modules; 0: all"),
+         key("at", &i::at, "simulated time; 0: now"), key<i>("when", value_shape::condition)});
 }
 
 }  // namespace trn::scenario

@@ -222,10 +222,13 @@ std::vector<step_kind> kernel_steps() {
                           "compiles and runs an NKI kernel, and compares its results "
                           "([kernels](nki-running.md#in-scenarios))",
                           joined(kernel_keys<both>(), end_keys<both>())),
-            step_of<start>("start_kernel",
-                           "the same in the background; `finish_program` waits for it, and "
-                           "compares its results",
-                           joined({key("name", &start::name).required()}, kernel_keys<start>()))};
+            step_of<start>(
+                "start_kernel",
+                "the same in the background; `finish_program` waits for it, and "
+                "compares its results",
+                joined({key("name", &start::name, "by which `finish_program` and `tensor` name it")
+                            .required()},
+                       kernel_keys<start>()))};
 }
 
 }  // namespace trn::scenario

@@ -45,9 +45,12 @@ struct copy_spec {
 };
 
 keys<copy_spec> copy_keys() {
-    return {key("from", &copy_spec::from).required(), key("to", &copy_spec::to).required(),
-            key("size", &copy_spec::size).required(), key("core", &copy_spec::given_core),
-            key("pattern", &copy_spec::pattern)};
+    return {
+        key("from", &copy_spec::from, "source").required(),
+        key("to", &copy_spec::to, "destination").required(),
+        key("size", &copy_spec::size, "bytes").required(),
+        key("core", &copy_spec::given_core, "whose DMA rings do it; without it the first one's"),
+        key("pattern", &copy_spec::pattern, "name of the data that a copy from the host has")};
 }
 
 copy_ends copy_spec::prepare(scenario_context& ctx) const {
@@ -172,9 +175,9 @@ struct content_spec {
 
 keys<content_spec> content_keys() {
     return keys<content_spec>{
-        key("at", &content_spec::at).required().refused_by(address_fault),
-        key("size", &content_spec::size).required().within({.min = 1, .max = max_held}),
-        key("pattern", &content_spec::pattern),
+        key("at", &content_spec::at, "first byte").required().refused_by(address_fault),
+        key("size", &content_spec::size, "bytes").required().within({.min = 1, .max = max_held}),
+        key("pattern", &content_spec::pattern, "name of the data"),
         key("value", &content_spec::value, "instead of a pattern")}
         .one_of({"pattern", "value"});
 }
@@ -218,30 +221,34 @@ struct scrub_step {
 
 std::vector<step_kind> memory_steps() {
     return {
-        step_of<copy_step>("copy",
-                           "a copy from the host has the data pattern of this name; `verify` "
-                           "compares both ends, HBM through BAR4",
-                           extended<copy_step>(copy_keys(), {key("verify", &copy_step::verify)})),
+        step_of<copy_step>(
+            "copy", "copies by DMA; `verify` compares both ends, HBM through BAR4",
+            extended<copy_step>(copy_keys(), {key("verify", &copy_step::verify,
+                                                  "compares source and destination")})),
         step_of<submit_step>(
-            "submit", "a copy in the background",
-            extended<submit_step>(copy_keys(), {key("job", &submit_step::job).required()})),
+            "submit", "begins a copy in the background",
+            extended<submit_step>(copy_keys(),
+                                  {key("job", &submit_step::job, "name for `finish`").required()})),
         step_of<finish_step>("finish", "waits for the copy `job`",
-                             {key("job", &finish_step::job).required()}),
+                             {key("job", &finish_step::job, "name in `submit`").required()}),
         step_of<memset_step>(
             "memset", "fills memory with the DMA engines",
-            {key("at", &memset_step::at).required().refused_by(address_fault),
-             key("size", &memset_step::size).required(),
-             key("value", &memset_step::value).required(), key("core", &memset_step::given_core),
-             key("verify", &memset_step::verify)}),
-        step_of<fill_step>("fill", "through BAR4 where a window exists",
+            {key("at", &memset_step::at, "first byte").required().refused_by(address_fault),
+             key("size", &memset_step::size, "bytes").required(),
+             key("value", &memset_step::value, "of each byte").required(),
+             key("core", &memset_step::given_core,
+                 "whose DMA rings do it; without it the first one's"),
+             key("verify", &memset_step::verify, "reads the memory and compares")}),
+        step_of<fill_step>("fill", "writes memory, through BAR4 where a window exists",
                            extended<fill_step>(content_keys())),
-        step_of<verify_step>("verify", "through BAR4 where a window exists",
+        step_of<verify_step>("verify", "compares memory, through BAR4 where a window exists",
                              extended<verify_step>(content_keys())),
         step_of<scrub_step>(
             "scrub", "clears HBM with 16 engines",
-            {key("stack", &scrub_step::stack).required().up_to(3),
-             key("offset", &scrub_step::offset), key("size", &scrub_step::size).required(),
-             key("value", &scrub_step::value)}),
+            {key("stack", &scrub_step::stack, "number of the HBM stack").required().up_to(3),
+             key("offset", &scrub_step::offset, "first byte in the stack"),
+             key("size", &scrub_step::size, "bytes").required(),
+             key("value", &scrub_step::value, "of each byte")}),
     };
 }
 

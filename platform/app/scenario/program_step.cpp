@@ -187,11 +187,17 @@ std::vector<step_kind> program_steps() {
                       "runs a program of NeuronCores and compares its tensors "
                       "([programs](programs.md))",
                       joined(source_keys<both>(), joined(check_keys<both>(), end_keys<both>()))),
-        step_of<start>("start_program", "the same in the background",
-                       joined(source_keys<start>(), {key("name", &start::name).required()})),
-        step_of<end>("finish_program", "waits for the program `name`, and unloads it",
-                     joined(joined({key("name", &end::name).required()}, check_keys<end>()),
-                            end_keys<end>())),
+        step_of<start>(
+            "start_program", "the same in the background",
+            joined(source_keys<start>(),
+                   {key("name", &start::name, "by which `finish_program` and `tensor` name it")
+                        .required()})),
+        step_of<end>(
+            "finish_program", "waits for the program `name`, and unloads it",
+            joined(joined({key("name", &end::name, "that `start_program` or `start_kernel` gave")
+                               .required()},
+                          check_keys<end>()),
+                   end_keys<end>())),
         core_engine_step(), tensor_step()};
 }
 

@@ -37,7 +37,8 @@ struct queue_spec {
 };
 
 keys<queue_spec> queue_keys() {
-    return {key("engine", &queue_spec::engine).required(), key("queue", &queue_spec::queue)};
+    return {key("engine", &queue_spec::engine, "of the chip").required(),
+            key("queue", &queue_spec::queue, "of the engine")};
 }
 
 struct ring_step : queue_spec {
@@ -145,21 +146,25 @@ std::vector<step_kind> queue_steps() {
             "descriptor", "writes one pair of descriptors into rings without a check",
             {key("m2s", &pair::m2s).required().refused_by(address_fault),
              key("s2m", &pair::s2m).required().refused_by(address_fault),
-             key("index", &pair::index),
-             key("from", &pair::from).required().refused_by(address_fault),
-             key("to", &pair::to).required().refused_by(address_fault),
-             key("size", &pair::size).required().within(copied),
-             key("ring_id", &pair::ring_id).up_to(3), key("write_barrier", &pair::write_barrier),
-             key("dmb", &pair::dmb), key("strong_order", &pair::strong_order)}),
+             key("index", &pair::index, "in both rings"),
+             key("from", &pair::from, "source of the bytes").required().refused_by(address_fault),
+             key("to", &pair::to, "their destination").required().refused_by(address_fault),
+             key("size", &pair::size, "bytes").required().within(copied),
+             key("ring_id", &pair::ring_id, "pass over the ring that the descriptors belong to")
+                 .up_to(3),
+             key("write_barrier", &pair::write_barrier, "the flag of the descriptors"),
+             key("dmb", &pair::dmb, "the flag of the descriptors"),
+             key("strong_order", &pair::strong_order, "the flag of the descriptors")}),
         step_of<bell>(
             "doorbell", "posts this number of descriptors",
             extended<bell>(queue_keys(), {key("m2s", &bell::m2s).required_without({"s2m"}),
                                           key("s2m", &bell::s2m)})),
         step_of<engine_step>(
             "engine", "commands an engine; waits for its state",
-            {key("engine", &engine_step::engine).required(), key("set", &engine_step::set),
-             key("is", &engine_step::is).required_without({"set"}),
-             key("within", &engine_step::within).only_with({"is"})}),
+            {key("engine", &engine_step::engine, "of the chip").required(),
+             key("set", &engine_step::set, "the command"),
+             key("is", &engine_step::is, "the state that it must have").required_without({"set"}),
+             key("within", &engine_step::within, "simulated time; 0: now").only_with({"is"})}),
     };
 }
 

@@ -68,9 +68,10 @@ struct sync_spec {
 };
 
 keys<sync_spec> sync_keys() {
-    return keys<sync_spec>{key("core", &sync_spec::core).required_without({"top_sp"}),
-                           key("top_sp", &sync_spec::top_sp),
-                           key("index", &sync_spec::index).required()}
+    return keys<sync_spec>{
+        key("core", &sync_spec::core, "of the chip").required_without({"top_sp"}),
+        key("top_sp", &sync_spec::top_sp, "in place of a core"),
+        key("index", &sync_spec::index, "of the semaphore or event").required()}
         .one_of({"core", "top_sp"});
 }
 
@@ -135,12 +136,17 @@ struct access_spec : number_source {
 keys<access_spec> access_keys() {
     using a = access_spec;
     const std::vector<std::string_view> named{"register"};
-    return {key("space", &a::space).required_without(named).not_with(named),
-            key("address", &a::address).required_without(named).not_with(named),
-            key("width", &a::width).up_to(8).not_with(named),
-            key("register", &a::register_name).not_with({"space", "address", "width"}),
-            key("index", &a::index).only_with(named),
-            key("instance", &a::instance).only_with(named)};
+    return {key("space", &a::space, "name of a router or a memory, or `host`")
+                .required_without(named)
+                .not_with(named),
+            key("address", &a::address, "in the space").required_without(named).not_with(named),
+            key("width", &a::width, "bytes").up_to(8).not_with(named),
+            key("register", &a::register_name,
+                "its name, as `chip0.management.uart.LSR`, in place of an address")
+                .not_with({"space", "address", "width"}),
+            key("index", &a::index, "of an element of a register array").only_with(named),
+            key("instance", &a::instance, "of a register that a module has several times")
+                .only_with(named)};
 }
 
 struct peek_step : access_spec {
@@ -184,37 +190,44 @@ std::vector<step_kind> register_steps() {
     using write = write_register_step;
     using read = read_register_step;
     return {
-        step_of<write>("write_register", "through the driver stub",
+        step_of<write>("write_register", "writes a register through the driver stub",
                        {key("offset", &write::offset, "in BAR0").required(),
-                        key("value", &write::value).required(),
+                        key("value", &write::value, "to write").required(),
                         key("guarded", &write::guarded,
                             "refused at addresses that user space may not write")}),
-        step_of<read>("read_register", "through the driver stub",
+        step_of<read>("read_register", "reads a register through the driver stub",
                       {key("offset", &read::offset, "in BAR0").required(),
-                       key("equals", &read::equals), key("mask", &read::mask).only_with({"equals"}),
-                       key("within", &read::within).only_with({"equals"})}),
+                       key("equals", &read::equals, "the value read, masked"),
+                       key("mask", &read::mask, "bits that are compared").only_with({"equals"}),
+                       key("within", &read::within, "simulated time to wait for the value; 0: now")
+                           .only_with({"equals"})}),
         step_of<semaphore_step>(
-            "semaphore", "`set`, `increment`, `decrement`, `equals`, in this order",
-            extended<semaphore_step>(
-                sync_keys(),
-                {key("set", &semaphore_step::set), key("increment", &semaphore_step::increment),
-                 key("decrement", &semaphore_step::decrement),
-                 key("equals", &semaphore_step::equals)
-                     .required_without({"set", "increment", "decrement"})})),
+            "semaphore",
+            "a semaphore of a core or TOP_SP: `set`, `increment`, `decrement`, `equals`, in this "
+            "order",
+            extended<semaphore_step>(sync_keys(),
+                                     {key("set", &semaphore_step::set, "a value"),
+                                      key("increment", &semaphore_step::increment, "by"),
+                                      key("decrement", &semaphore_step::decrement, "by"),
+                                      key("equals", &semaphore_step::equals, "the value afterwards")
+                                          .required_without({"set", "increment", "decrement"})})),
         step_of<event_step>(
-            "event", "`set`, then `equals`",
+            "event", "an event of a core or TOP_SP: `set`, then `equals`",
             extended<event_step>(sync_keys(),
-                                 {key("set", &event_step::set),
-                                  key("equals", &event_step::equals).required_without({"set"})})),
+                                 {key("set", &event_step::set, "0 or 1"),
+                                  key("equals", &event_step::equals, "the value afterwards")
+                                      .required_without({"set"})})),
         step_of<peek_step>(
-            "peek", "the control method: no side effects",
-            extended<peek_step>(access_keys(),
-                                {key("equals", &peek_step::equals).required_without({"as"}),
-                                 key("mask", &peek_step::mask),
-                                 key("as", &peek_step::as, "a name for the value")})),
+            "peek", "reads memory or a register, without side effects",
+            extended<peek_step>(
+                access_keys(),
+                {key("equals", &peek_step::equals, "the value, masked").required_without({"as"}),
+                 key("mask", &peek_step::mask, "bits that are compared"),
+                 key("as", &peek_step::as, "a name for the value")})),
         step_of<poke_step>(
-            "poke", "the control method: no side effects",
-            extended<poke_step>(access_keys(), {key("value", &poke_step::value).required()})),
+            "poke", "writes memory or a register, without side effects",
+            extended<poke_step>(access_keys(),
+                                {key("value", &poke_step::value, "to write").required()})),
     };
 }
 

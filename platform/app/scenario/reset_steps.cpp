@@ -87,12 +87,15 @@ std::vector<step_kind> reset_steps() {
             "boot",
             "waits until every chip is ready; then probe and device reset through the "
             "driver stub",
-            {key("within", &boot_step::within), key("reset", &boot_step::reset)}),
+            {key("within", &boot_step::within, "simulated time until every chip is ready"),
+             key("reset", &boot_step::reset,
+                 "false: no device reset, for firmware without its handshake")}),
         step_of<probe_step>("probe", "the driver's probe of the device"),
-        step_of<reset_step>("reset", "`reset: {}` resets the device",
+        step_of<reset_step>("reset", "resets the device, or some cores",
                             {key("cores", &reset_step::cores, "a bit map")}),
-        step_of<restart_queue_step>("restart_queue", "after an abort, without a reset",
-                                    {key("core", &restart_queue_step::core).required()}),
+        step_of<restart_queue_step>(
+            "restart_queue", "restarts a core's queue after an abort, without a reset",
+            {key("core", &restart_queue_step::core, "whose queue is restarted").required()}),
     };
 }
 

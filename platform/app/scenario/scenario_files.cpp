@@ -44,7 +44,7 @@ struct sequence_call {
 };
 
 keys<sequence_call> sequence_keys() {
-    return {key("name", &sequence_call::name).required(),
+    return {key("name", &sequence_call::name, "in `sequences`").required(),
             key<sequence_call>("with", value_shape::map, "{parameter: value}")};
 }
 
@@ -58,16 +58,19 @@ keys<figure_spec> figure_keys() {
     using f = figure_spec;
     const std::vector<std::string_view> others{"time_of", "value", "register"};
     return keys<f>{
-        key("name", &f::name).required(),
+        key("name", &f::name, "in the reports").required(),
         key<f>("time_of", value_shape::steps),
         key("bytes", &f::size, "that the steps move").within({.min = 1}).only_with({"time_of"}),
-        key("module", &f::module).required_without(others).only_with({"counter"}),
-        key("counter", &f::counter).required_without(others),
-        key("register", &f::register_name),
-        key("index", &f::index).only_with({"register"}),
-        key("instance", &f::instance).only_with({"register"}),
-        key("value", &f::value),
-        key("unit", &f::unit).not_with({"time_of"}),
+        key("module", &f::module, "that has the counter")
+            .required_without(others)
+            .only_with({"counter"}),
+        key("counter", &f::counter, "in its statistics").required_without(others),
+        key("register", &f::register_name, "its name"),
+        key("index", &f::index, "of an element of a register array").only_with({"register"}),
+        key("instance", &f::instance, "of a register that a module has several times")
+            .only_with({"register"}),
+        key("value", &f::value, "a number or a name that `as` has kept"),
+        key("unit", &f::unit, "in the reports").not_with({"time_of"}),
         key<f>("at_least", value_shape::real),
         key<f>("at_most", value_shape::real)}
         .one_of({"time_of", "counter", "register", "value"});
@@ -76,11 +79,10 @@ keys<figure_spec> figure_keys() {
 }  // namespace
 
 std::vector<step_kind> nesting_steps() {
-    return {{"sequence", "the steps of that name (below)", step_kind::form::mapping,
-             shown(sequence_keys())},
-            {"together", "branches that begin at the same time (below)", step_kind::form::branches},
-            {"figure", "a value in the reports (below)", step_kind::form::mapping,
-             shown(figure_keys())}};
+    return {
+        {"sequence", "the steps of that name", step_kind::form::mapping, shown(sequence_keys())},
+        {"together", "branches that begin at the same time", step_kind::form::branches},
+        {"figure", "a value in the reports", step_kind::form::mapping, shown(figure_keys())}};
 }
 
 // --- Files and sequences

@@ -40,9 +40,9 @@ action go_back_to(const std::string& name) {
 }  // namespace
 
 std::vector<step_kind> snapshot_steps() {
-    step_kind take{"snapshot", "keeps the whole state in memory (below)", step_kind::form::word};
+    step_kind take{"snapshot", "keeps the whole state in memory", step_kind::form::word};
     take.read = [](const reader& r) { return take_snapshot(r.word()); };
-    step_kind back{"restore", "returns to this state and continues with the next step (below)",
+    step_kind back{"restore", "returns to this state and continues with the next step",
                    step_kind::form::word};
     back.read = [](const reader& r) { return go_back_to(r.word()); };
     return {take, back};

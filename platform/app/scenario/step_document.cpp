@@ -1,62 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/step_document.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <string>
+#include <algorithm>
+#include <regex>
 #include <vector>
 
-#include "platform/app/scenario/schema.h"
 #include "platform/app/scenario/step_kinds.h"
-#include "platform/app/scenario/step_table.h"
 
 namespace trn::scenario {
 
 namespace {
 
-/// Text of a key: "`size` (1 MiB): of each copy".
-std::string text_of(const step_key& key) {
-    auto text = fmt::format("`{}`", key.name);
-    if (!key.otherwise.empty()) text += fmt::format(" ({})", key.otherwise);
-    if (!key.instead.empty()) text += fmt::format(" unless `{}`", fmt::join(key.instead, "`, `"));
-    std::vector<std::string> notes;
-    if (!key.choices.empty()) notes.push_back(fmt::format("{}", fmt::join(key.choices, "/")));
-    if (key.shape == value_shape::choices) notes.emplace_back("one or a list");
-    if (key.shape == value_shape::condition) notes.emplace_back("a condition");
-    if (key.shape == value_shape::steps) notes.emplace_back("steps");
-    if (!key.doc.empty()) notes.emplace_back(key.doc);
-    return notes.empty() ? text : fmt::format("{}: {}", text, fmt::join(notes, "; "));
+using nlohmann::ordered_json;
+
+std::string_view text_of(value_shape shape) {
+    switch (shape) {
+    case value_shape::text:
+        return "text";
+    case value_shape::texts:
+        return "text, or a list of texts";
+    case value_shape::number:
+        return "number";
+    case value_shape::numbers:
+        return "list of numbers";
+    case value_shape::real:
+        return "real number";
+    case value_shape::flag:
+        return "true or false";
+    case value_shape::choice:
+        return "one of";
+    case value_shape::choices:
+        return "one or a list of";
+    case value_shape::size:
+        return "size, as `64 KiB`";
+    case value_shape::offset:
+        return "number of bytes, or size";
+    case value_shape::time:
+        return "time, as `10 us`";
+    case value_shape::rate:
+        return "rate, as `1 GB/s`";
+    case value_shape::place:
+        return "place, as `hbm0@1 MiB`";
+    case value_shape::map:
+        return "mapping";
+    case value_shape::condition:
+        return "condition";
+    case value_shape::steps:
+        return "list of steps";
+    }
+    return "";
 }
 
-std::string keys_of(const step_kind& kind) {
+std::string type_of(const step_key& key) {
+    if (key.choices.empty()) return std::string(text_of(key.shape));
+    return fmt::format("{} `{}`", text_of(key.shape), fmt::join(key.choices, "`, `"));
+}
+
+/// "required", "required unless `value`", or the default; "": the key has none.
+std::string default_of(const step_key& key) {
+    if (key.needed && key.instead.empty()) return "required";
+    if (key.needed) return fmt::format("required unless `{}`", fmt::join(key.instead, "`, `"));
+    return key.otherwise;
+}
+
+/// How the value of a step that has no keys is written; "": it has keys.
+std::string value_of(const step_kind& kind) {
     using enum step_kind::form;
     switch (kind.written) {
     case mapping:
-        break;
+        return "";
     case word:
         return fmt::format("`{}: NAME`", kind.name);
     case condition:
-        return "a condition (below)";
+        return "a condition";
     case time_or_condition:
-        return fmt::format("`{}: 10 us`, or a condition (below)", kind.name);
+        return fmt::format("`{}: 10 us`, or a condition", kind.name);
     case branches:
         return "a mapping of lists of steps";
     }
-    std::string needed, others;
-    for (const auto& key : kind.keys) {
-        auto& part = key.needed ? needed : others;
-        part += (part.empty() ? "" : ", ") + text_of(key);
-    }
-    if (others.empty()) return needed;
-    return fmt::format("{}{}[{}]", needed, needed.empty() ? "" : " ", others);
+    return "";
+}
+
+/// Links of Markdown as places in doc/: "[programs](programs.md)" becomes "doc/programs.md".
+std::string without_links(std::string_view text) {
+    static const std::regex link(R"(\[[^\]]*\]\(([^)#]*)[^)]*\))");
+    return std::regex_replace(std::string(text), link, "doc/$1");
 }
 
 }  // namespace
 
-std::string step_document() {
-    std::string table = "| Step | Keys (default) | Effect |\n|---|---|---|\n";
-    for (const auto& kind : step_kinds())
-        table += fmt::format("| `{}` | {} | {} |\n", kind.name, keys_of(kind), kind.doc);
-    return table;
+const step_kind* find_step(std::string_view name) {
+    const auto& all = step_kinds();
+    const auto found = std::ranges::find(all, name, &step_kind::name);
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::string step_text(const step_kind& kind) {
+    std::string text = fmt::format("{}: {}\n", kind.name, without_links(kind.doc));
+    if (const auto value = value_of(kind); !value.empty())
+        text += fmt::format("  written {}\n", value);
+    for (const auto& key : kind.keys) {
+        std::vector<std::string> notes{type_of(key)};
+        if (const auto otherwise = default_of(key); !otherwise.empty())
+            notes.push_back(key.needed ? otherwise : "default " + otherwise);
+        if (!key.beside.empty())
+            notes.push_back(fmt::format("only with `{}`", fmt::join(key.beside, "`, `")));
+        const auto about = fmt::format("({})", fmt::join(notes, "; "));
+        if (key.doc.empty())
+            text += fmt::format("  {:20} {}\n", key.name, about);
+        else
+            text += fmt::format("  {:20} {}\n  {:20} {}\n", key.name, without_links(key.doc), "",
+                                about);
+    }
+    return text;
+}
+
+ordered_json steps_json() {
+    auto all = ordered_json::array();
+    for (const auto& kind : step_kinds()) {
+        auto keys = ordered_json::array();
+        for (const auto& key : kind.keys)
+            keys.push_back({{"name", key.name},
+                            {"type", type_of(key)},
+                            {"default", default_of(key)},
+                            {"only_with", key.beside},
+                            {"doc", key.doc}});
+        all.push_back({{"name", kind.name},
+                       {"doc", kind.doc},
+                       {"value", value_of(kind)},
+                       {"keys", std::move(keys)}});
+    }
+    return all;
 }
 
 }  // namespace trn::scenario

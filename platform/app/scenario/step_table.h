@@ -15,7 +15,7 @@
 ///                           key("size", &memset_step::size).required(),
 ///                           key("verify", &memset_step::verify)})
 ///
-/// The reader, the JSON schema (schema.h) and the table in doc/scenarios.md (step_document.h) are
+/// The reader, the JSON schema (schema.h) and the tables in doc/steps.md (step_document.h) are
 /// all made from the rows. A key's default is the one that the structure itself has; a
 /// std::optional field has none.
 

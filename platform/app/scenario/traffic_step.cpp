@@ -51,14 +51,19 @@ machine& machine_of(scenario_context& ctx) {
 
 step_kind traffic_step() {
     using t = traffic_spec;
-    return step_of<t>(
-        "traffic", "all chips copy at once (below); bounds are rates per chip, or of the machine",
-        {key("pattern", &t::pattern).required(),
-         key("size", &t::size).required().within({.min = 1, .max = max_held}),
-         key("engines", &t::engines), key("wrap", &t::wrap),
-         key("descriptor", &t::descriptor).within({.min = 1, .max = TRN_DESCRIPTOR_BYTES}),
-         key("machine", &t::machine_rate), key("at_least", &t::at_least),
-         key("at_most", &t::at_most)});
+    return step_of<t>("traffic",
+                      "all chips copy at once; bounds are rates per chip, or of the machine",
+                      {key("pattern", &t::pattern, "which chip copies to which").required(),
+                       key("size", &t::size, "bytes of a copy in the first run")
+                           .required()
+                           .within({.min = 1, .max = max_held}),
+                       key("engines", &t::engines, "that share a copy"),
+                       key("wrap", &t::wrap, "bytes that each engine reuses; 0: the whole copy"),
+                       key("descriptor", &t::descriptor, "bytes of a descriptor")
+                           .within({.min = 1, .max = TRN_DESCRIPTOR_BYTES}),
+                       key("machine", &t::machine_rate, "bounds are of the whole machine"),
+                       key("at_least", &t::at_least, "bound of the rate"),
+                       key("at_most", &t::at_most, "bound of the rate")});
 }
 
 }  // namespace trn::scenario

@@ -52,6 +52,17 @@ protected:
     }
 };
 
+TEST_F(CommandLine, HelpExplainsStepsKindsAndRules) {
+    expect(trnvp + " help copy", 0, "size                 bytes\n");
+    expect(trnvp + " help program", 0, "doc/programs.md");
+    expect(trnvp + " help udma", 0, "kind of module (doc/kinds.md)\nudma: ");
+    for (const std::string name : {"TRN-DMA-003", "ring-id-mismatch", "ring_id_mismatch"})
+        expect(trnvp + " help " + name, 0, "TRN-DMA-003 ring-id-mismatch: a descriptor");
+    expect(trnvp + " help copi", 2, "no step, kind or rule 'copi': did you mean 'copy'?\n");
+    expect(trnvp + " help 'xyzzy\x1b'", 2, "no step, kind or rule 'xyzzy\\x1b'");
+    expect(trnvp + " help", 2, "STEP|KIND|RULE");
+}
+
 TEST_F(CommandLine, UnknownSubcommandGetsTheNearestSuggestion) {
     expect(trnvp + " nope", 2, "trnvp: no subcommand 'nope'");
     expect(trnvp + " bords", 2, "did you mean 'boards'");

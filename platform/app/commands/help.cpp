@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/commands/help.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/kinds.h"
+#include "models/misuse_rules.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/app/commands/inspect.h"
+#include "platform/app/scenario/step_document.h"
+#include "platform/app/scenario/step_kinds.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/output.h"
+
+namespace trn {
+
+namespace {
+
+const misuse::rule* find_rule(const std::string& name) {
+    const auto found = std::ranges::find_if(misuse::all_rules, [&](const misuse::rule& one) {
+        return same_word(one.name, name) || one.id == name;
+    });
+    return found == misuse::all_rules.end() ? nullptr : &*found;
+}
+
+std::string rule_text(const misuse::rule& one) {
+    return fmt::format(
+        "{} {}: {}\n  {}see doc/rules.md: what, why, how it is seen, how to mend it\n", one.id,
+        one.name, one.text,
+        one.on_demand
+            ? "only checked when a policy names it (--misuse log:" + std::string(one.name) + ")\n  "
+            : "");
+}
+
+/// Several of these may have the same name: a step and a kind, for example.
+std::string explain(const std::string& name) {
+    std::vector<std::string> found;
+    if (const auto* step = scenario::find_step(name))
+        found.push_back("step of a scenario (doc/steps.md)\n" + scenario::step_text(*step));
+    if (const auto* k = find_kind(kinds(), name))
+        found.push_back("kind of module (doc/kinds.md)\n" + kind_text(*k));
+    if (const auto* rule = find_rule(name)) found.push_back("misuse rule\n" + rule_text(*rule));
+    if (!found.empty()) return fmt::format("{}", fmt::join(found, "\n"));
+
+    std::vector<std::string_view> known;
+    for (const auto& step : scenario::step_kinds()) known.push_back(step.name);
+    for (const auto& k : kinds()) known.push_back(k.name);
+    for (const auto& rule : misuse::all_rules) known.push_back(rule.name);
+    const auto hint = suggest(name, known);
+    throw user_error(
+        fmt::format("no step, kind or rule '{}'{}", printable(name),
+                    hint.starts_with("did") ? ": " + hint.substr(0, hint.find('?') + 1) : ""));
+}
+
+}  // namespace
+
+void add_help(cli::command& app, int& status) {
+    auto name = std::make_shared<std::string>();
+    auto* command = app.add_subcommand(
+        "help", "explain a step of scenarios, a kind of module or a misuse rule");
+    command->add_option("STEP|KIND|RULE", *name, "`copy`, `udma`, `TRN-DMA-003`, for example")
+        ->required();
+    command->callback([name, &status] {
+        print_to(stdout, "{}", explain(*name));
+        status = 0;
+    });
+}
+
+}  // namespace trn

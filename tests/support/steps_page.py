@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the sections of doc/steps.md: a table of keys for each step of scenarios, as `trnvp test --steps` knows them, and an
+example from scenarios/.
+
+usage: tests/support/steps_page.py TRNVP PAGE SCENARIOS [--check]
+
+With --check it writes nothing; exit status 1 means that the page is stale.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import generated_page  # noqa: E402
+
+LONG = 30  # characters of a meaning, or of a type, that is not repeated when another step has the same key
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def example(step: str, scenarios: list[pathlib.Path]) -> str:
+    """The shortest use of the step in the scenarios, of at most six lines; "": there is none."""
+    found = []
+    for file in scenarios:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
+            start = re.match(rf"( *)- {step}:(?= |$)", line)
+            if not start:
+                continue
+            end = number + 1
+            while end < len(lines) and lines[end].startswith(start[1] + "  "):
+                end += 1
+            use = [each[len(start[1]):].split("  #")[0].rstrip() for each in lines[number:end]]
+            if len(use) <= 6 and all(len(each) <= 130 and "${" not in each for each in use):
+                found.append((len("".join(use)), file.name, use))
+    if not found:
+        return ""
+    _, name, use = min(found)
+    return f"\n```yaml not run: part of scenarios/{name}, which tests run\n" + "\n".join(use) + "\n```\n"
+
+
+def section(step: dict, seen: dict, scenarios: list[pathlib.Path]) -> str:
+    text = f"\n## {step['name']}\n\n{step['doc'][:1].upper()}{step['doc'][1:]}.\n"
+    if step["value"]:
+        text += f"Written as {step['value']}.\n"
+    if step["keys"]:
+        text += "\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n"
+    for key in step["keys"]:
+        meaning = key["doc"]
+        if key["only_with"]:
+            meaning += ("; " if meaning else "") + "only with " + ", ".join(f"`{one}`" for one in key["only_with"])
+        row = (key["name"], key["type"], key["default"], meaning)
+        kind = cell(key["type"])
+        if row in seen and max(len(meaning), len(kind)) > LONG:
+            meaning = f"as in [{seen[row]}](#{seen[row]})"
+            kind = kind if len(kind) <= LONG else ""
+        else:
+            seen.setdefault(row, step["name"])
+        text += f"| `{key['name']}` | {kind} | {cell(key['default'])} | {cell(meaning)} |\n"
+    return text + example(step["name"], scenarios)
+
+
+def main() -> int:
+    program, page, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    steps = json.loads(subprocess.run([program, "test", "--steps", "--json"], capture_output=True, text=True, check=True).stdout)
+    scenarios = sorted(folder.glob("*.yaml"))
+    part = "| Step | What it does |\n|---|---|\n"
+    part += "".join(f"| [`{step['name']}`](#{step['name']}) | {cell(step['doc'])} |\n" for step in steps)
+    seen: dict = {}
+    part += "".join(section(step, seen, scenarios) for step in steps) + "\n"
+    return generated_page.write(page, "steps", part, "--check" in sys.argv[4:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
