@@ -81,7 +81,7 @@ class Checks:
         if not has("^(?:scenario|board|assembly|variant_of|steps|sequences|misuse):") and is_scenario:
             text = "steps:\n" + text
         if is_scenario and not has("^scenario:"):
-            text = "scenario: sample\nboard: trn3-chip\n" + text
+            text = "scenario: sample\nboard: trn3-chip\n" + text + ("" if has("^steps:") or "\nsteps:" in text or text.startswith("steps:") else "steps:\n  - probe: {}\n")
         file = shell.place(sample.file) if sample.file else self.folder / "scenarios.tmp" / f"sample_{sample.line}.yaml"
         if not sample.file and not file.parent.exists():  # beside the scenarios of the tree, whose files it may name
             file.parent.mkdir()

@@ -8,6 +8,7 @@ print with the page. doc/hacking.md describes the marks of a sample.
 """
 import pathlib
 import re
+import signal
 import sys
 
 from checks import Checks
@@ -89,6 +90,7 @@ class Page:
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends the shell of the page
     arguments = [word for word in sys.argv[1:] if word != "--write"]
     build, pages = pathlib.Path(arguments[0]).resolve(), arguments[1:]
     wrong = [problem for name in pages for problem in Page(name, build, "--write" in sys.argv).run()]

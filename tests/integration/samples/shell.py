@@ -19,6 +19,7 @@ MASKS = [(re.compile(pattern), to) for pattern, to in (
     (rf"\b{NUMBER} ?(?:ps|ns|us|ms|s|min)\b", "<time>"),
     (rf"\b{NUMBER} ?(?:[kMGT]i?B/s|[kMG]bit/s|[kMG]?FLOPS|%)", "<rate>"),
     (r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{16,}\b", "<digest>"),
+    (r"\b\d+\.\d+\b", "<number>"),  # of a table
     (r"\b\d+ bytes at 4", "<image> at 4"),
     (r"\s+", " "),
 )]
