@@ -83,7 +83,7 @@ class Shell:
             except (ProcessLookupError, subprocess.TimeoutExpired):
                 pass
         self.process.communicate()
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)  # what escaped the group may still write
 
     def own(self, text: str) -> str:
         """The text with files of /tmp in this shell's folder."""
