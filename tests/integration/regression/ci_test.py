@@ -72,7 +72,7 @@ class ContinuousIntegration(trnvp_case):
     def test_container_runs_the_commands_of_the_readme(self):
         recipe = (ROOT / "doc/ci/Containerfile").read_text()
         self.assertIn("FROM debian:12\n", recipe)
-        readme = re.search(r"```\n(\./dev demo.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+        readme = re.search(r"```[^\n]*\n(\./dev demo.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
         known = [line.split("#")[0].strip() for line in readme.splitlines()]
         commands = re.findall(r"^RUN (\./dev .*)$", recipe, re.M)
         self.assertEqual(commands, ["./dev demo", "./dev test"])

@@ -145,7 +145,7 @@ class Slurm(trnvp_case):
 
     def test_recipe_of_the_page_runs(self):
         page = (pathlib.Path(__file__).parents[3] / "doc/regression.md").read_text()
-        recipe = re.search(r"```sh\n(#!/bin/sh\n#SBATCH.*?)```\n```\n\$ (.*?)\n```", page, re.S)
+        recipe = re.search(r"```sh[^\n]*\n(#!/bin/sh\n#SBATCH.*?)```\n```[^\n]*\n\$ (.*?)\n```", page, re.S)
         (self.folder / "nightly.sh").write_text(recipe[1].replace("build/trnvp", self.trnvp).replace("16", "2"))
         (self.folder / "scenarios").mkdir()
         pathlib.Path(self.matrix(4)).rename(self.folder / "scenarios/m.yaml")

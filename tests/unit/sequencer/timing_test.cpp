@@ -138,6 +138,29 @@ TEST_F(EngineTimes, SixteenBitCopiesInSbufRunAtFourElementsPerCycle) {
                 (16 + 4096 + 110) * ns_1200, 3);
 }
 
+/// Scalar's copy of 4,096 elements.
+std::string scalar_copy(const char* type) {
+    return fmt::format("update S[200]+=1 copy dst=sbuf[0:128, 16384] {0} [4096:1] "
+                       "a=sbuf[0:128, 0] {0} [4096:1]",
+                       type);
+}
+
+TEST_F(EngineTimes, ScalarCopiesSixteenBitsAtTwoElementsPerCycle) {
+    EXPECT_NEAR(time_of(S, scalar_copy("bf16")), (16 + 2048 + 200) * ns_1200, 3);
+    EXPECT_NEAR(time_of(S, scalar_copy("fp32")), (16 + 4096 + 200) * ns_1200, 3);
+}
+
+class EngineTimesV3 : public EngineTimes {
+protected:
+    EngineTimesV3() : EngineTimes({.generation = 3}) {}
+};
+
+TEST_F(EngineTimesV3, ScalarCopiesOneElementOfAnyTypePerCycle) {
+    const double fp32 = time_of(S, scalar_copy("fp32"));
+    EXPECT_GT(fp32, 4096 * ns_2400);
+    EXPECT_NEAR(time_of(S, scalar_copy("bf16")), fp32, 1);
+}
+
 TEST_F(EngineTimes, MatmulsBackToBackTake512CyclesEachWithTheirLoadsHidden) {
     std::string stream;
     for (int n = 0; n < 8; ++n)
