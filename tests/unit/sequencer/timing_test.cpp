@@ -140,9 +140,10 @@ TEST_F(EngineTimes, SixteenBitCopiesInSbufRunAtFourElementsPerCycle) {
 
 /// Scalar's copy of 4,096 elements.
 std::string scalar_copy(const char* type) {
-    return fmt::format("update S[200]+=1 copy dst=sbuf[0:128, 16384] {0} [4096:1] "
-                       "a=sbuf[0:128, 0] {0} [4096:1]",
-                       type);
+    return fmt::format(
+        "update S[200]+=1 copy dst=sbuf[0:128, 16384] {0} [4096:1] "
+        "a=sbuf[0:128, 0] {0} [4096:1]",
+        type);
 }
 
 TEST_F(EngineTimes, ScalarCopiesSixteenBitsAtTwoElementsPerCycle) {
