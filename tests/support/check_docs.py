@@ -92,13 +92,13 @@ class checker:
                     self.report(name, text, link.start(), f"link to {there}#{anchor}, which has no such anchor")
 
     def index(self, name: str, text: str) -> None:
-        if name.count("/") == 0 or pathlib.PurePosixPath(name).name != "README.md":
+        folder, _, file = name.rpartition("/")
+        if not folder or file != "README.md":
             return
-        named = {link["target"].partition("#")[0] for link in LINK.finditer(text)}
-        for page in tracked(f"{pathlib.PurePosixPath(name).parent}/*.md"):
-            path = pathlib.PurePosixPath(page)
-            if path.parent == pathlib.PurePosixPath(name).parent and path.name not in named | {"README.md"}:
-                self.report(name, text, 0, f"has no link to {path.name}")
+        named = {link["target"].partition("#")[0] for link in LINK.finditer(text)} | {file}
+        for page in tracked(f":(glob){folder}/*.md"):
+            if (beside := page.rpartition("/")[2]) not in named:
+                self.report(name, text, 0, f"has no link to {beside}")
 
     def citations(self, name: str, text: str, linked: bool) -> None:
         for citation in CITATION.finditer(text):

@@ -7,27 +7,19 @@ usage: tests/support/cli_page.py PAGE PROGRAM... [--check]
 With --check it writes nothing; exit status 1 means that the page is stale.
 """
 import pathlib
-import re
 import subprocess
 import sys
 import textwrap
 
 sys.dont_write_bytecode = True
 import generated_page  # noqa: E402
+from command_help import commands_in  # noqa: E402
 
 WIDTH = 120
 
 
 def help_of(program: str, words: list[str]) -> str:
     return subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
-
-
-def commands_in(text: str) -> list[str]:
-    """Names of the subcommands that a --help lists."""
-    found = re.search(r"^(?:Subcommands|[A-Z][a-z ]*commands):\n((?:  .*\n|\n(?=  ))*)", text, re.M)
-    python = re.search(r"^  COMMAND\n((?:    .*\n)*)", text, re.M)
-    lines = found[1] if found else python[1] if python else ""
-    return [line.split()[0] for line in lines.splitlines() if re.match(r" {2}(?: {2})?[a-z]", line)]
 
 
 def folded(text: str) -> str:

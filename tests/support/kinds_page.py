@@ -14,10 +14,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import generated_page  # noqa: E402
-
-
-def cell(text: str) -> str:
-    return text.replace("|", "\\|")
+from generated_page import cell  # noqa: E402
 
 
 def section(kind: dict) -> str:

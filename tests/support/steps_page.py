@@ -15,12 +15,9 @@ import sys
 
 sys.dont_write_bytecode = True
 import generated_page  # noqa: E402
+from generated_page import cell  # noqa: E402
 
 LONG = 30  # characters of a meaning, or of a type, that is not repeated when another step has the same key
-
-
-def cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 def example(step: str, scenarios: list[pathlib.Path]) -> str:

@@ -6,27 +6,27 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/kinds.h"
-#include "models/misuse_rules.h"
 #include "platform/app/commands/guarded.h"
 #include "platform/app/commands/inspect.h"
 #include "platform/app/scenario/step_document.h"
 #include "platform/app/scenario/step_kinds.h"
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/misuse/misuse.h"
 #include "platform/framework/output.h"
 
 namespace trn {
 
 namespace {
 
-const misuse::rule* find_rule(const std::string& name) {
-    const auto found = std::ranges::find_if(misuse::all_rules, [&](const misuse::rule& one) {
-        return same_word(one.name, name) || one.id == name;
-    });
-    return found == misuse::all_rules.end() ? nullptr : &*found;
+/// Names may be written with '_' too, as everywhere on command lines.
+std::optional<misuse::rule> find_rule(std::string name) {
+    std::ranges::replace(name, '_', '-');
+    return misuse::find(name);
 }
 
 std::string rule_text(const misuse::rule& one) {
@@ -45,13 +45,13 @@ std::string explain(const std::string& name) {
         found.push_back("step of a scenario (doc/steps.md)\n" + scenario::step_text(*step));
     if (const auto* k = find_kind(kinds(), name))
         found.push_back("kind of module (doc/kinds.md)\n" + kind_text(*k));
-    if (const auto* rule = find_rule(name)) found.push_back("misuse rule\n" + rule_text(*rule));
+    if (const auto rule = find_rule(name)) found.push_back("misuse rule\n" + rule_text(*rule));
     if (!found.empty()) return fmt::format("{}", fmt::join(found, "\n"));
 
     std::vector<std::string_view> known;
     for (const auto& step : scenario::step_kinds()) known.push_back(step.name);
     for (const auto& k : kinds()) known.push_back(k.name);
-    for (const auto& rule : misuse::all_rules) known.push_back(rule.name);
+    for (const auto& rule : misuse::rules()) known.push_back(rule.name);
     const auto hint = suggest(name, known);
     throw user_error(
         fmt::format("no step, kind or rule '{}'{}", printable(name),

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 
-#include <algorithm>
-#include <regex>
+#include <utility>
 #include <vector>
 
 #include "platform/app/scenario/step_kinds.h"
@@ -86,17 +86,13 @@ std::string value_of(const step_kind& kind) {
 
 /// Links of Markdown as places in doc/: "[programs](programs.md)" becomes "doc/programs.md".
 std::string without_links(std::string_view text) {
-    static const std::regex link(R"(\[[^\]]*\]\(([^)#]*)[^)]*\))");
-    return std::regex_replace(std::string(text), link, "doc/$1");
+    static const RE2 link(R"(\[[^\]]*\]\(([^)#]*)[^)]*\))");
+    std::string plain(text);
+    RE2::GlobalReplace(&plain, link, "doc/\\1");
+    return plain;
 }
 
 }  // namespace
-
-const step_kind* find_step(std::string_view name) {
-    const auto& all = step_kinds();
-    const auto found = std::ranges::find(all, name, &step_kind::name);
-    return found == all.end() ? nullptr : &*found;
-}
 
 std::string step_text(const step_kind& kind) {
     std::string text = fmt::format("{}: {}\n", kind.name, without_links(kind.doc));

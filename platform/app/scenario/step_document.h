@@ -8,9 +8,6 @@
 
 namespace trn::scenario {
 
-/// The step of this name; nullptr: there is none.
-const step_kind* find_step(std::string_view name);
-
 /// What a kind of step does, and a line or two for each key, for a terminal.
 std::string step_text(const step_kind& kind);
 

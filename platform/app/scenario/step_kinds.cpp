@@ -57,6 +57,12 @@ const std::vector<step_kind>& step_kinds() {
     return kinds;
 }
 
+const step_kind* find_step(std::string_view name) {
+    const auto& all = step_kinds();
+    const auto found = std::ranges::find(all, name, &step_kind::name);
+    return found == all.end() ? nullptr : &*found;
+}
+
 step read_step(const config::node& item, const parameters& point) {
     step result;
     result.where = item.where();
@@ -65,17 +71,16 @@ step read_step(const config::node& item, const parameters& point) {
         return result;
     }
     const reader r(item, point);
-    const auto& kinds = step_kinds();
     std::size_t found = 0;
     for (const auto& key : item.keys()) {
         if (key == "fails" || key == "saying" || key == "may_fail") continue;
-        const auto kind = std::ranges::find(kinds, key, &step_kind::name);
-        if (kind == kinds.end() || ++found > 1 || !kind->read) {
+        const step_kind* const kind = find_step(key);
+        if (kind == nullptr || ++found > 1 || !kind->read) {
             std::vector<std::string_view> names;
-            for (const auto& one : kinds) names.push_back(one.name);
-            item.report(kind == kinds.end() ? mistake::unknown_type : mistake::unknown_key,
-                        kind == kinds.end() ? fmt::format("there is no step '{}'", key)
-                                            : fmt::format("'{}' is a second step here", key),
+            for (const auto& one : step_kinds()) names.push_back(one.name);
+            item.report(kind == nullptr ? mistake::unknown_type : mistake::unknown_key,
+                        kind == nullptr ? fmt::format("there is no step '{}'", key)
+                                        : fmt::format("'{}' is a second step here", key),
                         suggest(key, names));
             return result;
         }

@@ -4,10 +4,13 @@ import functools
 import pathlib
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 
-from page import NOT_RUN, Sample
-from shell import Shell
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from command_help import commands_in  # noqa: E402
+from page import NOT_RUN, Sample  # noqa: E402
+from shell import Shell  # noqa: E402
 
 PROGRAMS = ("trnvp", "trnctl", "trn-nki", "trn-asm")
 C_FOLDERS = ("sw-stubs/driver/include", "sw-stubs/transports", "sw-stubs/programs/include", "sw-stubs/collectives/include")
@@ -34,11 +37,7 @@ class Checks:
 
     @functools.cache
     def commands_of(self, *words: str) -> frozenset[str]:
-        text = self.help_of(*words)
-        if python := re.search(r"^  COMMAND$((?:\n    [a-z].*)+)", text, re.M):
-            return frozenset(re.findall(r"^    ([a-z]+)", python[1], re.M))
-        after = re.search(r"^Subcommands:$(.*)", text, re.M | re.S)
-        return frozenset(re.findall(r"^  ([a-z][\w-]*)", after[1], re.M)) if after else frozenset()
+        return frozenset(commands_in(self.help_of(*words)))
 
     def references(self, command: str) -> Iterator[str]:
         """Options, commands and files of the tree that do not exist."""
