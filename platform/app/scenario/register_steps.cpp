@@ -136,7 +136,7 @@ struct access_spec : number_source {
 keys<access_spec> access_keys() {
     using a = access_spec;
     const std::vector<std::string_view> named{"register"};
-    return {key("space", &a::space, "name of a router or a memory, or `host`")
+    return {key("space", &a::space, "name of an address space, as `chip0.management.misc_ram.in`")
                 .required_without(named)
                 .not_with(named),
             key("address", &a::address, "in the space").required_without(named).not_with(named),
