@@ -5,8 +5,9 @@ import importlib.util
 import os
 import sys
 
-_here = os.path.dirname(os.path.abspath(__file__))
-_found = importlib.machinery.PathFinder.find_spec("neuronxcc", [one for one in sys.path if os.path.abspath(one) != _here])
+# Not this file, nor a copy of it.
+_others = [one for one in sys.path if not os.path.isdir(os.path.join(one, "trn_nki"))]
+_found = importlib.machinery.PathFinder.find_spec("neuronxcc", _others)
 if _found is None or _found.loader is None:
     raise ModuleNotFoundError(
         "neuronxcc is not installed, and its dialect of NKI is not supported: write `import nki`, `import nki.language as nl` and "

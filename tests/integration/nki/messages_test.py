@@ -16,7 +16,8 @@ import nki.language as nl
 import numpy
 from trn_nki import simulate
 from trn_nki.compile import compile_recording
-from trn_nki.diagnostics.errors import KernelError, KernelWarning
+from trn_nki.diagnostics.errors import KernelError, KernelWarning, warn
+from trn_nki.diagnostics.places import Place
 from trn_nki.run import Options, execute, platform
 from trn_nki.trace import record_kernel
 
@@ -266,6 +267,22 @@ class BothHalves(unittest.TestCase):
             self.assertIn("nothing reads 3 of the 4 results of this line", found[1])
             self.assertIn("allocated before the loop, with accumulate=None", found[1])
         self.assertEqual(self.warned(adds), [])
+
+        def scales(x):
+            out, total, operand = tile(128, 128), tile(128, 128, buffer=nl.psum), nl.zeros((128, 128), nl.bfloat16)
+            nisa.nc_matmul(total, operand, operand)
+            nisa.tensor_scalar(total, total, nl.multiply, 2.0)
+            nisa.tensor_copy(out, total)
+            return stored(out)
+        self.assertEqual(self.warned(scales), [])
+
+    def test_equal_lines_of_two_files_are_both_warned_of(self):
+        with warnings.catch_warnings(record=True) as caught:
+            for name in ("one.py", "two.py"):
+                code = compile("def function(): pass", name, "exec").co_consts[0]
+                for _ in range(2):
+                    warn("lost", "15.3", Place(code, 0))
+        self.assertEqual([one.filename for one in caught], ["one.py", "two.py"])
 
     def test_a_sum_that_begins_with_what_psum_held_is_refused_or_warned_of(self):
         def unwritten(x):

@@ -38,10 +38,8 @@ def _collective(call: Any) -> None:
         operands.operator(call, "op", operators.add, operators.minimum, operators.maximum)
 
 
-RULES = {name: _collective for name in ("all_reduce", "all_gather", "reduce_scatter")}
-
-
-COLLECTIVES = tuple(RULES)
+COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter")
+RULES = {name: _collective for name in COLLECTIVES}
 
 
 def refusal(call: Any, why: str) -> KernelError:

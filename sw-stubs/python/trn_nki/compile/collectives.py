@@ -12,7 +12,6 @@ from trn_nki.diagnostics.errors import KernelError
 SLOTS = 4           # of a collective core
 DOORBELL = 0x2010   # of a collective core's mailbox, and the value that starts slot 0
 FIRST_TRIGGER = 0x100
-COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter")
 _OPERATORS = {"add": "sum", "minimum": "min", "maximum": "max"}
 
 

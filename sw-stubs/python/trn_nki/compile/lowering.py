@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, Iterator
 
-from trn_nki.compile.collectives import COLLECTIVES, append_collective
+from trn_nki.checks.collectives import COLLECTIVES
+from trn_nki.compile.collectives import append_collective
 from trn_nki.compile.control import Control
 from trn_nki.compile.meetings import MEETINGS, Meetings
 from trn_nki.compile.moves import Moves

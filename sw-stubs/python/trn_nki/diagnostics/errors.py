@@ -32,13 +32,14 @@ class KernelWarning(UserWarning):
     """A kernel does something that is allowed and rarely meant."""
 
 
-_shown: dict[Any, Any] = {}  # a line is reported once, as Python's own warnings are
+_shown: dict[str, dict[Any, Any]] = {}  # by file: a line is reported once, as Python's own warnings are
 
 
 def warn(message: str, rule: str, place: places.Place) -> None:
     """Prints FILE:LINE: KernelWarning: MESSAGE, unless a filter of Python's module warnings says otherwise."""
     callers = "".join(f", called at {caller.short}" for caller in place.callers)
-    warnings.warn_explicit(f"{message} (neuron-core.md, {rule}){callers}", KernelWarning, place.file, place.line, registry=_shown)
+    warnings.warn_explicit(f"{message} (neuron-core.md, {rule}){callers}", KernelWarning, place.file, place.line,
+                           registry=_shown.setdefault(place.file, {}))
 
 
 def report_exception(error: Exception, place: places.Place | None = None) -> NoReturn:

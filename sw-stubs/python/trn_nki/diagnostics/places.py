@@ -117,8 +117,8 @@ def _callers(frame: types.FrameType | None) -> tuple[Place, ...]:
     found: tuple[Place, ...] = ()
     while frame is not None:
         if id(frame.f_code) in _starts:
-            return found[:MAX_CALLERS]
-        if not is_ours(frame.f_code):
+            return found
+        if len(found) < MAX_CALLERS and not is_ours(frame.f_code):
             found += (Place(frame.f_code, frame.f_lasti),)
         frame = frame.f_back
     return ()

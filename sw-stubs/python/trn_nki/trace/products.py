@@ -41,7 +41,8 @@ class _Sums:
                 self.visit(item.body, item)
                 continue
             for view in item.reads:
-                if view.buffer is psum and not any(view is written for written in item.writes):
+                accumulates = item.operation in _PRODUCTS and any(view is written for written in item.writes)
+                if view.buffer is psum and not accumulates:
                     self._read(view)
             for view in item.writes:
                 if view.buffer is psum and view.storage.address is None:
