@@ -6,6 +6,7 @@ usage: tests/support/cli_page.py PAGE PROGRAM... [--check]
 
 With --check it writes nothing; exit status 1 means that the page is stale.
 """
+import os
 import pathlib
 import subprocess
 import sys
@@ -15,16 +16,17 @@ sys.dont_write_bytecode = True
 import generated_page  # noqa: E402
 from command_help import commands_in  # noqa: E402
 
-WIDTH = 120
+WIDTH, HOME = 120, "/home/user"  # of lines; of programs, so that the page is the same on every machine
 
 
 def help_of(program: str, words: list[str]) -> str:
-    return subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True, timeout=60,
+                          env={**os.environ, "HOME": HOME, "COLUMNS": "80"}).stdout
 
 
 def folded(text: str) -> str:
     lines = []
-    for line in text.replace(str(pathlib.Path.home()), "~").rstrip().splitlines():
+    for line in text.replace(HOME + "/", "~/").rstrip().splitlines():
         indent = " " * (len(line) - len(line.lstrip()) if line.startswith(" " * 20) else 30)
         lines += textwrap.wrap(line, WIDTH, subsequent_indent=indent, drop_whitespace=True, break_long_words=False,
                                break_on_hyphens=False, replace_whitespace=False) or [""]
