@@ -22,7 +22,7 @@ std::string properties(const scenario::outcome& how) {
                            escaped(value));
     };
     for (const auto& one : how.figures) add(one.name, one.text());
-    for (const auto& note : how.notes) add("misuse", note);
+    for (const auto& note : how.notes) add("note", note);
     return out + "    </properties>\n";
 }
 

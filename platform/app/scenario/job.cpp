@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "platform/app/scenario/backtrace.h"
@@ -36,7 +37,9 @@ void job::take(const json& message) {
     } else if (message.contains("figure")) {
         result_.figures.push_back(message["figure"]);
     } else if (message.contains("note")) {
-        result_.notes.push_back(message["note"]);
+        const std::string line = message["note"];
+        if (std::ranges::find(result_.notes, line) == result_.notes.end())
+            result_.notes.push_back(line);
     } else if (message.contains("backtrace")) {
         backtrace_ = "died in\n" + source_of(message["backtrace"]);
     } else if (message.contains("branched")) {

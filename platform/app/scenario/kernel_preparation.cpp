@@ -191,6 +191,7 @@ prepared_kernel kernel_of(const nlohmann::json& answer, program_sets& sets, arra
     for (const std::string one : answer.at("collectives"))
         made.collectives.push_back(program_collective::read(one));
     made.files = answer.at("files");
+    made.warnings = answer.at("warnings");
     return made;
 }
 

@@ -40,8 +40,9 @@ struct prepared_kernel {
     std::uint32_t cores = 1;                           ///< cores of an instance
     std::vector<instance_values> instances = {};       ///< in the order of chips
     std::vector<program_collective> collectives = {};  ///< collectives that the kernel starts
-    std::vector<std::string> files = {};  ///< that the kernel and its functions import or read
-    std::string error = {};               ///< of this seed, with the place in the kernel; "": none
+    std::vector<std::string> files = {};     ///< that the kernel and its functions import or read
+    std::vector<std::string> warnings = {};  ///< of the compiler, with their places
+    std::string error = {};  ///< of this seed, with the place in the kernel; "": none
 };
 
 /// Compiles the kernel with `trn-nki`, a child process, once for all instances and seeds with equal

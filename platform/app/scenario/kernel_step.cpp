@@ -13,6 +13,7 @@
 
 #include "platform/app/scenario/kernel_preparation.h"
 #include "platform/app/scenario/program_end.h"
+#include "platform/app/scenario/progress.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/file.h"
@@ -30,6 +31,7 @@ struct compiled_kernel {
     std::map<std::uint64_t, std::string> errors = {};
     std::map<std::uint64_t, program_request> by_seed = {};
     std::map<std::uint64_t, std::vector<std::string>> files = {};  ///< that the kernel read
+    std::map<std::uint64_t, std::vector<std::string>> warnings = {};
 };
 
 /// Keys of a kernel: its function, where it runs, its inputs and expected results.
@@ -46,7 +48,8 @@ struct kernel_source {
     void read_kernel(const reader& r);
     /// Compiles the kernel for all seeds, and reports errors of this seed at the key `function`.
     void prepare(const setting& in) const;
-    /// Compiles the kernel first, if no run with this seed was prepared. \throws step_failure
+    /// Compiles the kernel first, if no run with this seed was prepared, and reports its warnings.
+    /// \throws step_failure
     const program_request& request(const scenario_context& ctx) const;
     std::string text() const {
         return fmt::format("kernel {} on core {}{}{}", function, core,
@@ -109,6 +112,7 @@ const program_request& kernel_source::request(const scenario_context& ctx) const
     } catch (const std::runtime_error& wrong) {
         throw step_failure(fmt::format("{}: {}", function, wrong.what()));
     }
+    for (const auto& line : compiled->warnings[ctx.seed]) ctx.report->noted(line);
     return compiled->by_seed.at(ctx.seed);
 }
 
@@ -128,6 +132,7 @@ void kernel_source::compile(std::uint64_t seed) const {
     try {
         for (auto& [number, made] : prepare_kernel(all)) {
             known.files[number] = made.files;
+            known.warnings[number] = made.warnings;
             if (!made.error.empty())
                 known.errors[number] = made.error;
             else

@@ -44,7 +44,8 @@ struct outcome {
     };
     std::vector<begun> timeline;       ///< its steps in order, including shared ones
     std::vector<figure> figures = {};  ///< in the order of measurement
-    /// Lines about exceptions to misuse rules, which a report shows also when it passed.
+    /// Exceptions to misuse rules and warnings of kernels, which a report shows also when it
+    /// passed.
     std::vector<std::string> notes = {};
 
     bool passed() const { return result == verdict::passed; }

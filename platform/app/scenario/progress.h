@@ -19,7 +19,7 @@ public:
     /// Reports that a step continues after the steps inside it.
     void again(const step& current, std::uint64_t simulated_ns) const;
     void measured(const figure& measured) const;
-    /// A line for the report.
+    /// A line for the report, which shows equal lines once.
     void noted(const std::string& line) const;
     void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
     void failed(const std::string& message, std::uint64_t simulated_ns,

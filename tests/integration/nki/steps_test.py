@@ -165,6 +165,24 @@ def sixteenth_of_chip(chip):
 def ones():
     noted()
     return numpy.ones((4, 8), numpy.float32)
+
+
+@nki.jit
+def overwritten(x):
+    total, operand = nl.ndarray((128, 128), nl.float32, nl.psum), nl.zeros((128, 128), nl.bfloat16)
+    for _ in range(4):
+        nisa.nc_matmul(total, operand, operand, accumulate=False)
+    out, tile = nl.ndarray(x.shape, x.dtype, nl.shared_hbm), nl.ndarray((128, 128), x.dtype)
+    nisa.tensor_copy(tile, total)
+    nl.store(out, tile)
+    return out
+
+
+
+def scaled_in_place(x, factor):
+    x *= factor
+    return x
+
 '''
 
 
@@ -255,6 +273,10 @@ class Steps(unittest.TestCase):
             (self.folder / "calls").write_text("")
             self.check_passes(step % (array, check), board="trn3-sled")
             self.assertEqual((self.folder / "calls").read_text(), calls)
+
+    def test_functions_may_change_their_arrays(self):
+        self.check_passes("function: k.py:scaled, chips: 4, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{chip}'}, "
+                          "check: {result0: k.py:scaled_in_place}", board="trn3-sled")
 
     def test_a_kernel_is_compiled_once_for_all_seeds(self):
         (self.folder / "count").write_text("")
@@ -356,6 +378,20 @@ class Steps(unittest.TestCase):
                            r"s\.yaml:5:\d+: E54 k\.py:wrong: /.*k\.py:21:5: nisa\.tensor_scalar: .*\n"
                            r" +nisa\.tensor_scalar\(dst=tile.*\n +\^+\n.*\n +\^+\n")
         self.check_refused("function: k.py:fails, in: {x: 'float32[4, 8] 1'}", r"k\.py:27:\d+: IndexError: .*\n +return")
+
+    def test_warnings_of_a_kernel_are_in_the_report_and_the_record_of_runs_that_pass_and_that_fail(self):
+        line = 1 + KERNELS.splitlines().index("        nisa.nc_matmul(total, operand, operand, accumulate=False)")
+        step = "function: k.py:overwritten, instances: 2, in: {x: 'float32[128, 128] 1'}, check: {result0: %d}"
+        for expected, status, words in ((0, 0, ()), (1, 1, ()), (0, 0, ("--repeat", "2")), (0, 0, ("--seeds", "1..2"))):
+            with self.subTest(expected=expected, words=words):
+                report = self.folder / f"report{expected}{len(words)}"
+                done = self.run_step(step % expected, "--report", report, *words)
+                self.assertEqual((done.returncode, done.stderr), (status, ""), done)
+                for result in self.results_of(report.name):
+                    (note,) = result["notes"]
+                    self.assertIn(f"k.py:{line}: KernelWarning: nisa.nc_matmul: nothing reads 3 of the 4 results", note)
+                    self.assertTrue(note in done.stdout or "--seeds" in words, done)  # seeds have one line together
+                self.assertIn('<property name="note" value="k.py:', (report / "report.xml").read_text())
 
     def test_mistakes_of_the_step_are_reported_before_anything_runs(self):
         x = "in: {x: 'float32[4, 8] 1'}"

@@ -36,10 +36,14 @@ _shown: dict[str, dict[Any, Any]] = {}  # by file: a line is reported once, as P
 
 
 def warn(message: str, rule: str, place: places.Place) -> None:
-    """Prints FILE:LINE: KernelWarning: MESSAGE, unless a filter of Python's module warnings says otherwise."""
+    """Prints FILE:LINE: KernelWarning: MESSAGE, unless a filter of Python's module warnings says otherwise. Raises KernelError
+    where a filter makes the warning an error."""
     callers = "".join(f", called at {caller.short}" for caller in place.callers)
-    warnings.warn_explicit(f"{message} (neuron-core.md, {rule}){callers}", KernelWarning, place.file, place.line,
-                           registry=_shown.setdefault(place.file, {}))
+    try:
+        warnings.warn_explicit(f"{message} (neuron-core.md, {rule}){callers}", KernelWarning, place.file, place.line,
+                               registry=_shown.setdefault(place.file, {}))
+    except KernelWarning:
+        raise KernelError(f"KernelWarning: {message}", rule, place) from None
 
 
 def report_exception(error: Exception, place: places.Place | None = None) -> NoReturn:

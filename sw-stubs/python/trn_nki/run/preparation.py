@@ -14,13 +14,14 @@ import os
 import pathlib
 import pickle
 import time
+import warnings
 from typing import Any
 
 import numpy
 
 from trn_nki import simulate
 from trn_nki.compile import compile_recording
-from trn_nki.diagnostics.errors import KernelError, closest
+from trn_nki.diagnostics.errors import KernelError, KernelWarning, closest
 from trn_nki.run import made_arrays
 from trn_nki.run.boards import generation_of
 from trn_nki.run.execution import RunError, assemble
@@ -101,7 +102,9 @@ def _instances(request: dict[str, Any], seed: int, target: pathlib.Path, program
         answer.append({"set": program.set.name, "in": _inputs(known, program, written),
                        "check": _expected(step, known, program, written)})
     files = {file for _, program in used.values() for file in program.files}
-    return {"instances": answer, "collectives": _collectives(list(used.values())), "files": sorted(files.union(read.files()))}
+    warned = dict.fromkeys(line for _, program in used.values() for line in program.warnings)
+    return {"instances": answer, "collectives": _collectives(list(used.values())), "files": sorted(files.union(read.files())),
+            "warnings": list(warned)}
 
 
 @dataclasses.dataclass
@@ -122,12 +125,14 @@ class _Program:
     arguments: list[tuple[str, str]]  # name, array of the program
     constants: list[tuple[str, str]]  # array of the program, file with its content
     results: dict[str, _Result]
+    warnings: list[str] = dataclasses.field(default_factory=list)  # of the compiler, with their places
     files: list[str] = dataclasses.field(default_factory=list)  # read until it was compiled
 
 
 def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, written: "_Files") -> _Program:
-    recording = step.record(known)
-    compiled = compile_recording(recording)
+    with warnings.catch_warnings(record=True) as found:
+        recording = step.record(known)
+        compiled = compile_recording(recording)
     if compiled.collectives and compiled.ranks != len(step.instances):
         ranks = compiled.ranks
         raise ValueError(f"the kernel's collectives are over {ranks} ranks and the step runs it {len(step.instances)} times: write "
@@ -139,7 +144,9 @@ def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, writte
     given = {array for _, array in arguments}
     constants = [(name, written.of(getattr(storage.data, "raw", storage.data))) for storage, name in names.items()
                  if name not in given and storage.role == "constant"]
-    return _Program(target, compiled.collectives, arguments, constants, _results(recording, names))
+    return _Program(target, compiled.collectives, arguments, constants, _results(recording, names),
+                    [f"{step.name_of(one.filename)}:{one.lineno}: KernelWarning: {one.message}" for one in found
+                     if one.category is KernelWarning])
 
 
 def _collectives(programs: list[tuple[int, _Program]]) -> list[str]:
@@ -194,13 +201,20 @@ class _Step:
         return self._made[key]
 
     def called(self, text: str, known: dict[str, Any]) -> Any:
-        """The result of a user's function, called once for equal parameters: arrays that instances share are equal."""
+        """The result of a user's function, called once for equal parameters: arrays that instances share are equal. The function
+        may change its arrays."""
         values = made_arrays.parameters(text, self.folder, known)
         literals = {*self.values, "chip", "core", "chips", "seed"}
         key = (text, *((name, repr(value) if name in literals else id(value)) for name, value in values.items()))
         if key not in self._called:  # with the values, whose ids must not be used again
-            self._called[key] = values, made_arrays.called(text, self.folder, known)
+            mine = {name: value.copy() if isinstance(value, numpy.ndarray) else value for name, value in values.items()}
+            self._called[key] = values, made_arrays.called(text, self.folder, mine)
         return self._called[key][1]
+
+    def name_of(self, file: str) -> str:
+        """The name of a file in reports, which do not depend on where the scenario's folder is."""
+        folder, path = pathlib.Path(self.folder).resolve(), pathlib.Path(file)
+        return os.fspath(path.relative_to(folder)) if path.is_relative_to(folder) else file
 
     @staticmethod
     def replaced(text: str, known: dict[str, Any]) -> str:
