@@ -4,7 +4,7 @@ from typing import Any as _Any
 
 from nki import dtype as dtype  # kernels name nki.dtype without importing it
 from trn_nki.diagnostics import tracebacks as _tracebacks
-from trn_nki.diagnostics.dialects import no_attribute as _no_attribute
+from trn_nki.diagnostics.dialects import raise_missing as _raise_missing
 from trn_nki.trace.kernels import Kernel
 
 _tracebacks.install()
@@ -24,4 +24,4 @@ def simulate(kernel: _Any) -> _Any:
 
 
 def __getattr__(name: str) -> object:
-    raise AttributeError(_no_attribute("nki", name, globals()))
+    _raise_missing("nki", name, globals())

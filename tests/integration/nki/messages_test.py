@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import warnings
 
@@ -20,6 +21,8 @@ from trn_nki.diagnostics.errors import KernelError, KernelWarning, warn
 from trn_nki.diagnostics.places import Place
 from trn_nki.run import Options, execute, platform
 from trn_nki.trace import record_kernel
+from trn_nki.trace.capacity import check_capacity
+from trn_nki.values import generations
 
 X = numpy.ones((128, 512), numpy.float32)
 SHARED = nl.shared_hbm
@@ -50,6 +53,7 @@ class Refusals(unittest.TestCase):
                            (lambda a: a @ a, "nl.matmul(a, b)"), (lambda a: a[0, 0] > 0, "nl.greater(a, b)"),
                            (lambda a: a <= a, "nl.less_equal"), (lambda a: a == 0, "nl.equal"), (lambda a: a != 0.5, "nl.not_equal"),
                            (lambda a: -a, "nl.negative(a)"), (abs, "nl.abs(a)"), (lambda a: ~a, "nl.invert(a)"),
+                           (lambda a: a == numpy.ones(512), "nl.equal"), (lambda a: numpy.ones(512) != a, "nl.not_equal"),
                            (lambda a: numpy.float32(2) * a, "nl.multiply"), (lambda a: numpy.ones(512) + a, "nl.add"),
                            (lambda a: a & a, "nl.bitwise_and"), (lambda a: 1 << a, "nl.left_shift")):
             with self.subTest(call=call):
@@ -73,7 +77,11 @@ class Refusals(unittest.TestCase):
         def turned(x):
             result = nl.ndarray((64, 128), nl.float32, SHARED)
             nl.store(result, nl.load(x[:, 0:64]))
-        self.assertIn("dst is shared0[64, 128]:float32@shared_hbm and value is t2[128, 64]", self.refusal(turned))
+        self.assertIn("dst is shared0[64, 128]:float32@shared_hbm and value is t2[128, 64]:float32@sbuf; the shapes must agree. Store a "
+                      "transpose by nisa.dma_transpose", self.refusal(turned))
+        self.assertIn("Store into a slice of dst", self.refusal(lambda x: nl.store(x, nl.load(x[:, 0:64]))))
+        self.assertIn("the tile's shape: dst.reshape((128, 512))",
+                      self.refusal(lambda x: nl.store(nl.ndarray((128, 8, 64), nl.float32, SHARED), nl.load(x))))
         self.assertIn("the second argument is float", self.refusal(lambda x: nl.store(x, 1.0)))
 
         def vector(x):
@@ -94,9 +102,15 @@ class Refusals(unittest.TestCase):
         for kernel, words in ((lambda x: nl.mgrid[0:128, 0:512], "slice tensors, as in x[0:128, nl.ds(start, size)]"),
                               (lambda x: nl.arange(128), "slice tensors"),
                               (lambda x: nki.simulate_kernel(x), "nki.simulate(kernel)(x, y)"),
+                              (lambda x: nisa.tensor_copy_dynamic_src(x), "begins at a register: x[:, nl.ds(register, size)]"),
                               (lambda x: nki.simulat(x), "nki has no 'simulat', did you mean 'simulate'?"),
                               (lambda x: nisa.activation(op=nl.exp, data=x), "write to a tile that nl.ndarray makes: dst=")):
             self.assertIn(words, self.refusal(kernel))
+        with self.assertRaisesRegex(ImportError, "nki has no 'benchmark', which is of another dialect.*`trn-nki run` prints its time"):
+            from nki import benchmark  # noqa: F401
+        with self.assertRaisesRegex(ImportError, "nki.isa has no 'activatio', did you mean 'activation'?"):
+            from nki.isa import activatio  # noqa: F401
+        self.assertFalse(hasattr(nki, "benchmark"))
         with self.assertRaisesRegex(ModuleNotFoundError, "write `import nki`, `import nki.language as nl`"):
             importlib.import_module("neuronxcc.nki.language")
 
@@ -123,6 +137,11 @@ class Refusals(unittest.TestCase):
             with self.assertRaisesRegex(KernelError, r"messages_test\.py:\d+:13: .*step `kernel` of a scenario with `chips: 4` "
                                                      r".*nki-running"):
                 half(recording)
+
+    def test_the_board_of_a_call_is_a_chip_of_the_target_generation(self):
+        self.assertEqual((Options().board, Options(board=None, connect="run").board), ("trn3-chip", "trn3-chip"))
+        with generations.targeting("trn2"):
+            self.assertEqual((Options().board, platform(core=1).options.board), ("trn2-chip", "trn2-chip"))
 
     def test_a_generation_is_no_board(self):
         with self.assertRaisesRegex(ValueError, "'trn2' is a generation and no board; a chip of it is the board 'trn2-chip'"):
@@ -213,6 +232,24 @@ class BothHalves(unittest.TestCase):
             return stored(total)
         self.assertRegex(self.refusals(kernel), r"needs 2048 bytes of each partition of PSUM: 16384 of 16384 are in use here")
 
+    def test_bytes_that_tiles_at_addresses_share_count_once(self):
+        def kernel(x, free):
+            halves = [nl.ndarray((64, 8192), nl.uint8, address=(first, 0)) for first in (0, 64)]
+            for one in 2 * [*halves, tile(128, free // 4)]:
+                nisa.memset(one, 0)
+        check_capacity(record_kernel(kernel, [X, 245_760 - 8192]))
+        with self.assertRaisesRegex(KernelError, r"needs 237572 bytes .* 8192 of 245760 are in use here, by .*, so 4 are missing"):
+            check_capacity(record_kernel(kernel, [X, 245_760 - 8188]))
+
+    def test_thousands_of_tiles_at_addresses_are_counted_within_a_second(self):
+        def kernel(x):
+            for one in 2 * [nl.ndarray((128, 1), nl.float32, address=(0, 4 * number)) for number in range(4000)]:
+                nisa.memset(one, 0)
+        recording = record_kernel(kernel, [X])
+        begin = time.process_time()
+        check_capacity(recording)
+        self.assertLess(time.process_time() - begin, 1)
+
     def test_a_tile_from_outside_lives_throughout_a_loop_of_the_device(self):
         def kernel(x):
             kept = tile(128, 32_768)
@@ -276,6 +313,14 @@ class BothHalves(unittest.TestCase):
             return stored(out)
         self.assertEqual(self.warned(scales), [])
 
+    def test_a_filter_of_python_makes_a_warning_an_error_at_the_kernels_line(self):
+        def unread(x):
+            nisa.nc_matmul(tile(128, 128, buffer=nl.psum), x, x)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", KernelWarning)
+            found = self.refusals(lambda x: unread(nl.zeros((128, 128), nl.bfloat16)))
+        self.assertRegex(found, r"messages_test\.py:\d+:13: KernelWarning: nisa.nc_matmul: nothing reads 1 of the 1 results")
+
     def test_equal_lines_of_two_files_are_both_warned_of(self):
         with warnings.catch_warnings(record=True) as caught:
             for name in ("one.py", "two.py"):
@@ -303,6 +348,17 @@ class BothHalves(unittest.TestCase):
             self.assertEqual(line, 3)
             self.assertIn(f"undefined on NeuronCore-v{generation} (TRN-NC-004)", message)
         self.assertEqual(self.warned(written_by_vector, 4), [])
+
+    def test_a_product_at_a_place_from_the_device_may_begin_any_sum_of_its_tile(self):
+        def begun_in_a_loop(x):
+            out, total, operand = tile(128, 512), tile(128, 512, buffer=nl.psum), nl.zeros((128, 128), nl.bfloat16)
+            for i in nl.dynamic_range(0, 4):
+                nisa.nc_matmul(total[:, nl.ds(i * 128, 128)], operand, operand, accumulate=False)
+            for j in range(4):
+                nisa.nc_matmul(total[:, nl.ds(j * 128, 128)], operand, operand, accumulate=True)
+            nisa.tensor_copy(out, total)
+            return stored(out)
+        self.assertEqual(self.warned(begun_in_a_loop, 3), [])
 
 
 SCRIPT = '''

@@ -514,6 +514,11 @@ document.body.dataset.whole = (last - first) / data.duration;
         self.assertGreater(outcomes["profile"], 10, outcomes)
         self.assertGreater(outcomes["EventError"], 10, outcomes)
 
+    def test_words_of_an_event_that_are_no_fields_are_ignored(self):
+        for more in ("", ' source="k.py:1"'):
+            (event,) = read_events([f"7 chip0.nc0.vector add pc for op=3 odd{more}\n"])
+            self.assertEqual((event.operation, event.duration), (3, None))
+
     def test_sets_of_times_agree_with_sets_of_numbers(self):
         chance = numpy.random.default_rng(3)
         for _ in range(300):

@@ -10,7 +10,7 @@ from nki.isa.matrices import *  # noqa: F401,F403
 from nki.isa.random_numbers import *  # noqa: F401,F403
 from nki.isa.reductions import *  # noqa: F401,F403
 from nki.isa.registers import *  # noqa: F401,F403
-from trn_nki.diagnostics.dialects import no_attribute as _no_attribute
+from trn_nki.diagnostics.dialects import raise_missing as _raise_missing
 from trn_nki.diagnostics.errors import KernelError as NkiValidationError
 from trn_nki.trace.instructions import Instruction as NkiInstruction
 from trn_nki.trace.registers import VirtualRegister
@@ -32,4 +32,4 @@ def get_nc_sub_version() -> int:
 
 
 def __getattr__(name: str) -> object:
-    raise AttributeError(_no_attribute("nki.isa", name, globals()))
+    _raise_missing("nki.isa", name, globals())

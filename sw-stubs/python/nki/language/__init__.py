@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values, tensors, functions and loops that kernels use."""
-from trn_nki.diagnostics.dialects import no_attribute as _no_attribute
+from trn_nki.diagnostics.dialects import raise_missing as _raise_missing
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.registers import VirtualRegister
 from trn_nki.values.data_types import DataType as _DataType
@@ -42,4 +42,4 @@ DType, bool, range = _DataType, bool_, affine_range  # last: they shadow Python'
 
 
 def __getattr__(name: str) -> object:
-    raise AttributeError(_no_attribute("nki.language", name, globals()))
+    _raise_missing("nki.language", name, globals())

@@ -2,6 +2,7 @@
 """nki.language: tensors made, loaded and stored."""
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -66,8 +67,11 @@ def store(dst: NkiTensor, value: NkiTensor) -> None:
         wrong, what = (dst, "first") if not isinstance(dst, NkiTensor) else (value, "second")
         raise KernelError(f"nl.store(tensor, tile): the {what} argument is {type(wrong).__name__}, not a tensor")
     if [size for size in dst.shape if size != 1] != [size for size in value.shape if size != 1]:
-        raise KernelError(f"nl.store: dst is {dst!r} and value is {value!r}; the shapes must agree. Store a transpose by "
-                          "nisa.dma_transpose, other elements by a slice of dst", "12")
+        is_turned = [*dst.shape] == [*value.shape][::-1]
+        advice = ("Store a transpose by nisa.dma_transpose" if is_turned else
+                  f"Give dst the tile's shape: dst.reshape({tuple(value.shape)})" if math.prod(dst.shape) == math.prod(value.shape) else
+                  "Store into a slice of dst")
+        raise KernelError(f"nl.store: dst is {dst!r} and value is {value!r}; the shapes must agree. {advice}", "12")
     nisa.dma_copy(dst=dst, src=value)
 
 

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from trn_nki.compile.program import Buffer, LoopStart, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.values.generations import PSUM_BANK_BYTES, PSUM_BYTES
+from trn_nki.values.generations import PSUM_BANK_BYTES, PSUM_BYTES, placed_bytes
 
 
 def allocate(program: Program) -> None:
@@ -70,15 +70,10 @@ def _place(lives: list[tuple[int, int, Buffer]], memory: str, usable: int) -> No
     if failed is None:
         return
     buffer, used, free = failed
-    size = _extent(memory, buffer)
+    size = placed_bytes(memory, buffer.size)
     raise KernelError(f"{buffer.name or 'the tile'} needs {size} bytes of each partition of {memory.upper()}: {used} of {usable} "
                       f"are in use here with the compiler's copies, and the largest free piece has {free}, so {size - free} are "
                       "missing", "15.3", buffer.place)
-
-
-def _extent(memory: str, buffer: Buffer) -> int:
-    """Bytes that the buffer occupies. A PSUM tile occupies whole banks: Tensor has one open group of products per bank."""
-    return -(-buffer.size // PSUM_BANK_BYTES) * PSUM_BANK_BYTES if memory == "psum" else buffer.size
 
 
 def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int,
@@ -104,7 +99,7 @@ def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int,
             largest = max((high - low for low, high in free), default=0)
             return buffer, usable - sum(high - low for low, high in free), largest
         buffer.offset = choice
-        next_byte = choice + _extent(memory, buffer)
+        next_byte = choice + placed_bytes(memory, buffer.size)
         active.append((last, choice, next_byte))
     return None
 
@@ -123,7 +118,7 @@ def _holes(taken: list[tuple[int, int]], usable: int) -> list[tuple[int, int]]:
 def _fitting(memory: str, buffer: Buffer) -> Callable[[int, int], Any]:
     """A function that finds a place for the buffer in a hole, or None."""
     alignment = PSUM_BANK_BYTES if memory == "psum" else buffer.alignment
-    size = _extent(memory, buffer)
+    size = placed_bytes(memory, buffer.size)
 
     def fit(low: int, high: int) -> int | None:
         at = -(-low // alignment) * alignment

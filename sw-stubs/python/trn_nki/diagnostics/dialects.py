@@ -2,7 +2,9 @@
 """Names of other dialects of NKI, and what replaces them here (doc/nki.md, "Other dialects")."""
 from __future__ import annotations
 
-from typing import Iterable
+import dis
+import sys
+from typing import Iterable, NoReturn
 
 from trn_nki.diagnostics.errors import closest
 
@@ -15,6 +17,7 @@ _OF_NKI = {
     "benchmark": f"{_RUN}; `trn-nki run` prints its time, `trn-nki profile` where it went",
     "profile": "`trn-nki profile FILE.py:FUNCTION` writes where the time went",
     "trace": "@nki.jit",
+    "compiler": "the compiler chooses places; nl.ndarray(..., address=(partition, byte)) fixes one",
 }
 _OF_LANGUAGE = {
     "mgrid": _SLICES,
@@ -27,11 +30,20 @@ _OF_LANGUAGE = {
     "static_cast": "nisa.tensor_copy to a tile of the type",
     "copy_predicated": "nisa.tensor_copy_predicated",
 }
+_DYNAMIC = "nisa.tensor_copy of a slice that begins at a register: x[:, nl.ds(register, size)]"
+_OF_ISA = {"tensor_copy_dynamic_src": _DYNAMIC, "tensor_copy_dynamic_dst": _DYNAMIC}
+_OF = {"nki": _OF_NKI, "nki.language": _OF_LANGUAGE, "nki.isa": _OF_ISA}
 
 
-def no_attribute(module: str, name: str, known: Iterable[str]) -> str:
-    """The message for a name that a module of the package lacks."""
-    replacements = {"nki": _OF_NKI, "nki.language": _OF_LANGUAGE}.get(module, {})
-    if name in replacements:
-        return f"{module} has no '{name}', which is of another dialect of NKI; here: {replacements[name]}"
+def raise_missing(module: str, name: str, known: Iterable[str]) -> NoReturn:
+    """For `__getattr__` of a module of the package, which lacks the name. Raises AttributeError; ImportError in
+    `from MODULE import NAME`, where Python would replace the message of an AttributeError."""
+    user = sys._getframe(2)
+    is_import = user.f_code.co_code[user.f_lasti] == dis.opmap["IMPORT_FROM"]
+    raise (ImportError if is_import else AttributeError)(_no_name(module, name, known))
+
+
+def _no_name(module: str, name: str, known: Iterable[str]) -> str:
+    if replacement := _OF[module].get(name):
+        return f"{module} has no '{name}', which is of another dialect of NKI; here: {replacement}"
     return f"{module} has no '{name}'{closest(name, known)}"

@@ -115,7 +115,7 @@ _CONVERTERS |= {name: _number for name in _NUMBERS} | {name: _signed for name in
 
 def _fields(rest: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    pairs = _FIELD.findall(f" {rest}") if "\"" in rest else [part.partition("=")[::2] for part in rest.split()]
+    pairs = _FIELD.findall(f" {rest}") if "\"" in rest else [part.split("=", 1) for part in rest.split() if "=" in part]
     for name, text in pairs:
         convert = _CONVERTERS.get(name)
         if convert is not None:

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from trn_nki.compile import compile_recording
-from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
+from trn_nki.run.boards import generation_of
 from trn_nki.run.execution import Options, execute
 from trn_nki.trace import host_arrays, record_kernel
 from trn_nki.values import generations
@@ -20,7 +20,7 @@ class platform:
     """Selects the platform of kernel calls in its block. Threads that the block starts do not have it."""
 
     def __init__(self, board: str | None = None, *, connect: str | None = None, core: int = 0):
-        self.options = Options(connect=connect, core=core) if board is None else Options(board, connect, core=core)
+        self.options = Options(board, connect, core=core)
         generation = generation_of(board) if board else None
         self._targeting = None if generation is None else generations.targeting(generation)
 
@@ -39,8 +39,7 @@ class platform:
 def _options() -> Options:
     if chosen := _chosen.get():
         return chosen
-    board = os.environ.get(BOARD_VARIABLE) or DEFAULT_BOARDS[generations.target().number]
-    return Options(board=board, connect=os.environ.get(CONNECT_VARIABLE))
+    return Options(os.environ.get(BOARD_VARIABLE), os.environ.get(CONNECT_VARIABLE))
 
 
 def run_kernel(kernel: Any, arguments: Any, named: dict[str, Any]) -> Any:

@@ -23,6 +23,7 @@ from trn_nki.run import boards
 from trn_nki.run.tools import tool
 from trn_nki.trace import host_arrays
 from trn_nki.trace.instructions import instructions_of
+from trn_nki.values import generations
 
 USER_ERROR = 2  # exit status of trnctl and trn-asm for invalid input
 ORDER_RULES = ("TRN-SEM-001", "TRN-NC-002", "TRN-NC-003")  # doc/rules.md: wraps, races, PSUM collisions
@@ -44,7 +45,7 @@ class RunError(ReportedError):
 class Options:
     """Where a kernel runs: a board that lives for the call, or a running platform."""
 
-    board: str = "trn3-chip"
+    board: str | None = None  # None: a chip of the target generation
     connect: str | None = None
     chip: str | None = None
     core: int = 0
@@ -55,6 +56,7 @@ class Options:
     find_races: bool = True  # only on a board started for the call; a running platform has its own policy
 
     def __post_init__(self) -> None:
+        self.board = self.board or boards.DEFAULT_BOARDS[generations.target().number]
         boards.check(self.board)
 
 

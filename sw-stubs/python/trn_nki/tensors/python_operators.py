@@ -5,6 +5,8 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+import numpy
+
 from trn_nki.diagnostics.errors import KernelError
 
 _NO_ENGINE = "no engine has this operator"
@@ -17,16 +19,21 @@ class PythonOperators:
     __array_ufunc__ = None  # NumPy leaves operators of an array and a tensor to the tensor
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, numbers.Number) or getattr(other, "is_register", False):
+        if _is_value(other):
             raise _refusal(self, "==", "nl.equal(a, b)")
         return self is other
 
     def __ne__(self, other: object) -> bool:
-        if isinstance(other, numbers.Number) or getattr(other, "is_register", False):
+        if _is_value(other):
             raise _refusal(self, "!=", "nl.not_equal(a, b)")
         return self is not other
 
     __hash__ = object.__hash__
+
+
+def _is_value(other: object) -> bool:
+    """Whether a comparison with it means the tensor's elements: numbers, arrays and registers."""
+    return isinstance(other, (numbers.Number, numpy.ndarray)) or getattr(other, "is_register", False)
 
 
 def _refusal(tensor: Any, sign: str, call: str) -> KernelError:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
+import numpy
+
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.trace.instructions import Instruction
-from trn_nki.values.generations import PSUM_BANK_BYTES, PSUM_BYTES
+from trn_nki.values.generations import PSUM_BYTES, placed_bytes
 from trn_nki.values.memory_regions import MemoryRegion, psum, sbuf
 
 MAX_NAMED = 3  # tiles of a message
@@ -63,44 +65,56 @@ class _Lives:
         return used, loops
 
 
+class _Occupied:
+    """Bytes of a partition that tiles at addresses take; a byte that several tiles share counts once."""
+
+    def __init__(self, limit: int):
+        self._tiles = numpy.zeros(limit, numpy.uint32)  # of each byte
+        self.bytes = 0
+
+    def add(self, storage: Any) -> None:
+        part = self._part(storage)
+        self.bytes += int(numpy.count_nonzero(part == 0))
+        part += 1
+
+    def remove(self, storage: Any) -> None:
+        part = self._part(storage)
+        part -= 1
+        self.bytes -= int(numpy.count_nonzero(part == 0))
+
+    def _part(self, storage: Any) -> numpy.ndarray:
+        first = storage.address[1]
+        return self._tiles[first:first + storage.bytes_per_partition]
+
+
 def _check(lives: list[tuple[int, int, Any]], limit: int) -> None:
-    free: list[tuple[int, int, int, Any]] = []   # last instruction, order, bytes and tile; the compiler places them
-    fixed: list[tuple[int, Any]] = []            # last instruction and tile, at an address
-    total = 0
+    living: list[tuple[int, int, Any]] = []  # last instruction, order, tile
+    placed = 0                               # bytes of tiles that the compiler places
+    fixed = _Occupied(limit)
     for order, (first, last, storage) in enumerate(lives):
-        while free and free[0][0] < first:
-            total -= heapq.heappop(free)[2]
-        fixed = [life for life in fixed if life[0] >= first]
-        size = _extent(storage)
-        if storage.address is not None:
-            fixed.append((last, storage))
-            size = 0
-        taken = _union(fixed) if fixed else 0
-        if total + taken + size > limit:
-            raise _refusal(storage, total + taken, limit, [life[3] for life in free] + [life[1] for life in fixed[:-1]])
+        while living and living[0][0] < first:
+            gone = heapq.heappop(living)[2]
+            if gone.address is None:
+                placed -= _extent(gone)
+            else:
+                fixed.remove(gone)
+        used = placed + fixed.bytes
         if storage.address is None:
-            heapq.heappush(free, (last, order, size, storage))
-            total += size
+            placed += _extent(storage)
+        else:
+            fixed.add(storage)
+        if placed + fixed.bytes > limit:
+            raise _refusal(storage, used, placed + fixed.bytes - limit, limit, [life[2] for life in living])
+        heapq.heappush(living, (last, order, storage))
 
 
 def _extent(storage: Any) -> int:
-    """Bytes of a partition that a tile occupies; in PSUM whole banks, because each bank has one open sum."""
-    size = storage.bytes_per_partition
-    return -(-size // PSUM_BANK_BYTES) * PSUM_BANK_BYTES if storage.region is psum and storage.address is None else size
+    return placed_bytes(storage.region.value, storage.bytes_per_partition) if storage.address is None else storage.bytes_per_partition
 
 
-def _union(fixed: list[tuple[int, Any]]) -> int:
-    total = end = 0
-    for first, last in sorted((storage.address[1], storage.address[1] + storage.bytes_per_partition) for _, storage in fixed):
-        total += max(0, last - max(first, end))
-        end = max(end, last)
-    return total
-
-
-def _refusal(storage: Any, used: int, limit: int, others: list[Any]) -> KernelError:
-    size = _extent(storage)
+def _refusal(storage: Any, used: int, missing: int, limit: int, others: list[Any]) -> KernelError:
     largest = sorted(others, key=lambda other: -_extent(other))[:MAX_NAMED]
     named = ", ".join(f"{other!r} ({other.place.short})" for other in largest)
     more = f" and {len(others) - len(largest)} more" if len(others) > len(largest) else ""
-    return KernelError(f"{storage!r} needs {size} bytes of each partition of {storage.region.value.upper()}: {used} of {limit} are "
-                       f"in use here, by {named}{more}, so {used + size - limit} are missing", "15.3", storage.place)
+    return KernelError(f"{storage!r} needs {_extent(storage)} bytes of each partition of {storage.region.value.upper()}: {used} of {limit} are "
+                       f"in use here, by {named}{more}, so {missing} are missing", "15.3", storage.place)

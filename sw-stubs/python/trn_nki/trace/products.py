@@ -69,8 +69,10 @@ class _Sums:
             return
         if one.arguments.get("accumulate") and is_fixed and not any(overlap(mine, other) for other in begun):
             self._stale.setdefault(one.place, one)
-        if mine not in begun:
-            begun.append(mine)
+        storage = view.storage  # a product at a place from the device may begin any sum of the tile
+        sum_of = mine if is_fixed else (0, storage.partitions - 1, 0, storage.bytes_per_partition - 1)
+        if sum_of not in begun:
+            begun.append(sum_of)
         self._made[one.place] = self._made.get(one.place, 0) + 1
         if is_fixed and view.storage.loop is loop:  # another pass may read what this one wrote
             unread[mine] = one

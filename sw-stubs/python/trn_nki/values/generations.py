@@ -16,6 +16,12 @@ RESERVED_SBUF_BYTES = 16_384  # per partition; a kernel's tiles do not reach int
 VARIABLE = "NEURON_PLATFORM_TARGET_OVERRIDE"
 
 
+def placed_bytes(memory: str, size: int) -> int:
+    """Bytes of a partition that a tile of `size` bytes takes where the compiler places it: in PSUM whole banks, because
+    Tensor has one open group of products in each."""
+    return -(-size // PSUM_BANK_BYTES) * PSUM_BANK_BYTES if memory == "psum" else size
+
+
 @dataclasses.dataclass(frozen=True)
 class Generation:
     """Limits of one generation of NeuronCores."""
