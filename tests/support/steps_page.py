@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 import generated_page  # noqa: E402
 from generated_page import cell  # noqa: E402
 
+MANY = 200  # characters of the words that a value may be: more of them are listed below the table
 LONG = 30  # characters of a meaning, or of a type, that is not repeated when another step has the same key
 
 
@@ -41,25 +42,60 @@ def example(step: str, scenarios: list[pathlib.Path]) -> str:
     return f"\n```yaml not run: part of scenarios/{name}, which tests run\n" + "\n".join(use) + "\n```\n"
 
 
+def quoted(names: list[str]) -> str:
+    return ", ".join(f"`{one}`" for one in names)
+
+
+def group_of(key: dict) -> frozenset:
+    """The key and those that it excludes."""
+    return frozenset([key["name"], *key["not_with"]])
+
+
+def exclusive(keys: list[dict]) -> list[frozenset]:
+    """Groups of keys, of which a step has at most one."""
+    named = {key["name"]: group_of(key) for key in keys}
+    groups = dict.fromkeys(group for group in named.values() if len(group) > 1)
+    return [group for group in groups if all(named[one] == group for one in group)]
+
+
+def meaning_of(key: dict, groups: list[frozenset]) -> str:
+    notes = [key["doc"]] if key["doc"] else []
+    if key["only_with"]:
+        notes.append("only with " + quoted(key["only_with"]))
+    if key["not_with"] and group_of(key) not in groups:
+        notes.append("not with " + quoted(key["not_with"]))
+    return "; ".join(notes)
+
+
+def table(step: dict, seen: dict) -> str:
+    """The table of the step's keys, with references to the tables in `seen`, to which it adds its own."""
+    groups = exclusive(step["keys"])
+    rows = [(key["name"], key["type"], key["default"], meaning_of(key, groups)) for key in step["keys"]]
+    if len(rows) > 3 and rows[0] in seen and all(seen.get(row) == seen[rows[0]] for row in rows):
+        return f"The keys are those of [{seen[rows[0]]}](#{seen[rows[0]]}).\n"
+    text, lists = "\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n" if rows else "", ""
+    for row in rows:
+        name, kind, otherwise, meaning = row
+        if row in seen and max(len(meaning), len(cell(kind))) > LONG:
+            meaning = f"as in [{seen[row]}](#{seen[row]})"
+            kind = kind if len(cell(kind)) <= LONG else ""
+        else:
+            seen.setdefault(row, step["name"])
+        if len(kind) > MANY:
+            before, words = kind.split(" `", 1)
+            kind = before + " the words below"
+            lists += f"\n`{name}`, {before} `{words}.\n"
+        text += f"| `{name}` | {cell(kind)} | {cell(otherwise)} | {cell(meaning)} |\n"
+    for group in groups:
+        text += "\nAt most one of " + quoted([key["name"] for key in step["keys"] if key["name"] in group]) + ".\n"
+    return text + lists
+
+
 def section(step: dict, seen: dict, scenarios: list[pathlib.Path]) -> str:
     text = f"\n## {step['name']}\n\n{step['doc'][:1].upper()}{step['doc'][1:]}.\n"
     if step["value"]:
         text += f"Written as {step['value']}.\n"
-    if step["keys"]:
-        text += "\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n"
-    for key in step["keys"]:
-        meaning = key["doc"]
-        if key["only_with"]:
-            meaning += ("; " if meaning else "") + "only with " + ", ".join(f"`{one}`" for one in key["only_with"])
-        row = (key["name"], key["type"], key["default"], meaning)
-        kind = cell(key["type"])
-        if row in seen and max(len(meaning), len(kind)) > LONG:
-            meaning = f"as in [{seen[row]}](#{seen[row]})"
-            kind = kind if len(kind) <= LONG else ""
-        else:
-            seen.setdefault(row, step["name"])
-        text += f"| `{key['name']}` | {kind} | {cell(key['default'])} | {cell(meaning)} |\n"
-    return text + example(step["name"], scenarios)
+    return text + table(step, seen) + example(step["name"], scenarios)
 
 
 def main() -> int:

@@ -161,7 +161,7 @@ step_kind collective_step() {
         "collective",
         "over all chips, by the firmware of their cores, compared with a reference "
         "([collectives](collectives.md))",
-        {key("op", &c::op).required(),
+        {key("op", &c::op, "operation").required(),
          key("algorithm", &c::algorithm, "chosen by size unless given"),
          key("size", &c::size, "bytes of each rank's input"),
          key("counts", &c::counts, "elements per rank, in place of `size`, of a `_v`"),

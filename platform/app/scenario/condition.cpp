@@ -298,26 +298,35 @@ keys<condition_spec> condition_keys() {
     using names = std::vector<std::string_view>;
     const names others{"register", "written", "misuse", "printed", "matches", "reached"};
     const names numbers{"counter", "register", "written", "misuse", "reached"};
-    return keys<c>{key("counter", &c::counter).required_without(others),
-                   key("module", &c::module)
-                       .required_without(others)
-                       .only_with({"counter", "misuse", "printed", "matches"}),
-                   key("misuse", &c::misuse),
-                   key("register", &c::register_name),
-                   key("index", &c::index).only_with({"register", "written"}),
-                   key("instance", &c::instance).only_with({"register", "written"}),
-                   key("written", &c::written),
-                   key("by", &c::by).only_with({"written"}),
-                   key("printed", &c::printed),
-                   key("matches", &c::matches),
-                   key("as", &c::as).only_with({"matches"}),
-                   key("reached", &c::reached),
-                   key("hart", &c::hart).only_with({"reached"}),
-                   key("equals", &c::equals).only_with(numbers).not_with({"at_least", "at_most"}),
-                   key("at_least", &c::at_least).only_with(numbers).not_with({"equals"}),
-                   key("at_most", &c::at_most).only_with(numbers).not_with({"equals"}),
-                   key("within", &c::within),
-                   key("every", &c::every).only_with({"counter", "register", "written", "misuse"})}
+    return keys<c>{
+        key("counter", &c::counter, "in the module's statistics").required_without(others),
+        key("module", &c::module,
+            "that has the counter, breaks the rule (all) or prints (the first console)")
+            .required_without(others)
+            .only_with({"counter", "misuse", "printed", "matches"}),
+        key("misuse", &c::misuse, "violations of this rule, by id or name"),
+        key("register", &c::register_name, "its name, or that of a field"),
+        key("index", &c::index, "of an element of a register array")
+            .only_with({"register", "written"}),
+        key("instance", &c::instance, "of a register that a module has several times")
+            .only_with({"register", "written"}),
+        key("written", &c::written, "writes of this register since the step began"),
+        key("by", &c::by, "whose writes are counted; all unless given").only_with({"written"}),
+        key("printed", &c::printed, "text on a console after the previous match"),
+        key("matches", &c::matches, "the same as a regular expression"),
+        key("as", &c::as, "names for the matches of its groups").only_with({"matches"}),
+        key("reached", &c::reached, "calls of this firmware function since the step began"),
+        key("hart", &c::hart, "that calls it; required with `reached`").only_with({"reached"}),
+        key("equals", &c::equals, "the number")
+            .only_with(numbers)
+            .not_with({"at_least", "at_most"}),
+        key("at_least", &c::at_least, "bound; 1 for `written` and `reached` unless given")
+            .only_with(numbers)
+            .not_with({"equals"}),
+        key("at_most", &c::at_most, "bound of the number").only_with(numbers).not_with({"equals"}),
+        key("within", &c::within, "simulated time until the condition is true"),
+        key("every", &c::every, "simulated time between looks")
+            .only_with({"counter", "register", "written", "misuse"})}
         .one_of({"counter", "register", "written", "misuse", "printed", "matches", "reached"});
 }
 

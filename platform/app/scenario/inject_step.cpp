@@ -108,13 +108,14 @@ struct inject_spec {
 
 step_kind inject_step() {
     using i = inject_spec;
-    return step_of<i>(
-        "inject", "injects a fault that `trnctl list` names",
-        {key("module", &i::module, "name, or a pattern with `*`").required(),
-         key("fault", &i::fault, "its name in `trnctl list`").required(),
-         key<i>("with", value_shape::map, "arguments of the fault by name"),
-         key("some", &i::some, "number of matching modules; 0: all"),
-         key("at", &i::at, "simulated time; 0: now"), key<i>("when", value_shape::condition)});
+    return step_of<i>("inject", "injects a fault that `trnctl list` names",
+                      {key("module", &i::module, "name, or a pattern with `*`").required(),
+                       key("fault", &i::fault, "its name in `trnctl list`").required(),
+                       key<i>("with", value_shape::map, "arguments of the fault by name"),
+                       key("some", &i::some, "number of matching modules; 0: all"),
+                       key("at", &i::at, "simulated time; 0: now"),
+                       key<i>("when", value_shape::condition,
+                              "the fault waits for it, at most 1 s unless it has `within`")});
 }
 
 }  // namespace trn::scenario

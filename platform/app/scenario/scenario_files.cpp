@@ -59,7 +59,7 @@ keys<figure_spec> figure_keys() {
     const std::vector<std::string_view> others{"time_of", "value", "register"};
     return keys<f>{
         key("name", &f::name, "in the reports").required(),
-        key<f>("time_of", value_shape::steps),
+        key<f>("time_of", value_shape::steps, "steps, whose simulated time is the value"),
         key("bytes", &f::size, "that the steps move").within({.min = 1}).only_with({"time_of"}),
         key("module", &f::module, "that has the counter")
             .required_without(others)
@@ -71,8 +71,10 @@ keys<figure_spec> figure_keys() {
             .only_with({"register"}),
         key("value", &f::value, "a number or a name that `as` has kept"),
         key("unit", &f::unit, "in the reports").not_with({"time_of"}),
-        key<f>("at_least", value_shape::real),
-        key<f>("at_most", value_shape::real)}
+        key<f>("at_least", value_shape::real,
+               "bound: a number; of `time_of` a time, with `bytes` a rate"),
+        key<f>("at_most", value_shape::real,
+               "bound: a number; of `time_of` a time, with `bytes` a rate")}
         .one_of({"time_of", "counter", "register", "value"});
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/app/scenario/condition.h"
 #include "platform/app/scenario/step_kinds.h"
 
 namespace trn::scenario {
@@ -66,7 +67,7 @@ std::string default_of(const step_key& key) {
     return key.otherwise;
 }
 
-/// How the value of a step that has no keys is written; "": it has keys.
+/// How the value of a step that is not a mapping of its own keys is written; "": it is.
 std::string value_of(const step_kind& kind) {
     using enum step_kind::form;
     switch (kind.written) {
@@ -84,6 +85,13 @@ std::string value_of(const step_kind& kind) {
     return "";
 }
 
+/// The keys of the step, or of the condition that its value is.
+std::vector<step_key> keys_of(const step_kind& kind) {
+    using enum step_kind::form;
+    const bool is_condition = kind.written == condition || kind.written == time_or_condition;
+    return is_condition ? shown(condition_keys()) : kind.keys;
+}
+
 /// Links of Markdown as places in doc/: "[programs](programs.md)" becomes "doc/programs.md".
 std::string without_links(std::string_view text) {
     static const RE2 link(R"(\[[^\]]*\]\(([^)#]*)[^)]*\))");
@@ -98,12 +106,14 @@ std::string step_text(const step_kind& kind) {
     std::string text = fmt::format("{}: {}\n", kind.name, without_links(kind.doc));
     if (const auto value = value_of(kind); !value.empty())
         text += fmt::format("  written {}\n", value);
-    for (const auto& key : kind.keys) {
+    for (const auto& key : keys_of(kind)) {
         std::vector<std::string> notes{type_of(key)};
         if (const auto otherwise = default_of(key); !otherwise.empty())
             notes.push_back(key.needed ? otherwise : "default " + otherwise);
         if (!key.beside.empty())
             notes.push_back(fmt::format("only with `{}`", fmt::join(key.beside, "`, `")));
+        if (!key.apart.empty())
+            notes.push_back(fmt::format("not with `{}`", fmt::join(key.apart, "`, `")));
         const auto about = fmt::format("({})", fmt::join(notes, "; "));
         if (key.doc.empty())
             text += fmt::format("  {:20} {}\n", key.name, about);
@@ -118,11 +128,12 @@ ordered_json steps_json() {
     auto all = ordered_json::array();
     for (const auto& kind : step_kinds()) {
         auto keys = ordered_json::array();
-        for (const auto& key : kind.keys)
+        for (const auto& key : keys_of(kind))
             keys.push_back({{"name", key.name},
                             {"type", type_of(key)},
                             {"default", default_of(key)},
                             {"only_with", key.beside},
+                            {"not_with", key.apart},
                             {"doc", key.doc}});
         all.push_back({{"name", kind.name},
                        {"doc", kind.doc},
