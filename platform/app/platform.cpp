@@ -291,22 +291,36 @@ void platform::add_methods() {
     });
     methods_->add_list("misuse", [this] { return misuse::to_json(chips())["rules"]; });
     methods_->methods().add(
-        "misuse", "policy: such as \"fail:TRN-DMA-003,length-mismatch\"; clear: boolean",
-        "Violations of misuse rules by rule and chip; sets policies; clears the counts.",
+        {"misuse",
+         "Violations of misuse rules; sets policies, or clears the counts.",
+         {{"policy", "text, as \"fail:TRN-DMA-003\"", "as of the option --misuse"},
+          {"clear", "true or false", "forgets the violations", "false"}},
+         {{"failed", "true or false", "a rule with policy `fail` was broken"},
+          {"total", "number", "of violations"},
+          {"chips", "list", "their number by chip"},
+          {"rules", "list", "their number by rule and module, with the first one"},
+          {"allowed", "list", "what each exception has counted"}}},
         [this](const auto& p, auto&) {
-            p.only({"policy", "clear"});
-            if (p.has("policy")) try {
+            if (p.has("policy")) {
+                try {
                     misuse::policy_choice::parse(p.text("policy")).apply();
                 } catch (const std::invalid_argument& e) {
                     throw rpc::error(rpc::code::invalid_params, e.what());
                 }
+            }
             if (p.flag("clear", false)) misuse::clear();
             return misuse::to_json(chips());
         });
     methods_->methods().add(
-        "inspect", "module", "Type, parameters, registers and wait condition of the module.",
+        {"inspect",
+         "A module.",
+         {{"module", "text", "its full name", rpc::required}},
+         {{"name, type", "text"},
+          {"parameters", "{name: text}", "as the board gives them"},
+          {"registers", "list", "as of `registers`"},
+          {"waits_for", "text", "what it waits for; absent if for nothing"}},
+         {{rpc::code::not_found, "no such module"}}},
         [this](const auto& p, auto&) {
-            p.only({"module"});
             const auto name = p.text("module");
             const auto* planned = system_->board().find(name);
             auto* module = system_->find(name);

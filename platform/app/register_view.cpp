@@ -114,7 +114,6 @@ element element_asked(const rpc::parameters& p, const std::vector<register_bank*
 }
 
 json registers(const rpc::parameters& p) {
-    p.only({"module", "name", "index", "instance"});
     const auto module = p.text("module");
     const auto banks = banks_asked(module);
     if (p.has("name")) return json::array({to_json(element_asked(p, banks, p.text("name")))});
@@ -230,8 +229,24 @@ void add_register_methods(control& methods) {
         return all;
     });
     methods.methods().add(
-        "registers", "module, name, index: of an array (0), instance (0)",
-        "A module's registers: offset, value, fields, accesses by initiator, source.",
+        {"registers",
+         "A module's registers.",
+         {{"module", "text", "its full name", rpc::required},
+          {"name", "text", "only this register; BLOCK.NAME if two blocks have the name"},
+          {"index", "number", "of an element of a register array", "0"},
+          {"instance", "number", "of a block that a module has several times", "0"}},
+         {{"", "list", "of registers, each with:"},
+          {"block", "text"},
+          {"name", "text"},
+          {"offset", "number", "bytes, in the block"},
+          {"count, index", "number", "elements of the array; the element"},
+          {"instances, instance", "number", "of the block in the module"},
+          {"value", "number"},
+          {"fields", "{name: value}"},
+          {"touched", "true or false", "software has accessed it"},
+          {"used_by", "{initiator: {reads, writes}}", "host, firmware, dma, tools"},
+          {"known_by, fidelity", "text", "see doc/registers.md"}},
+         {{rpc::code::not_found, "no such module or register"}}},
         [](const auto& p, auto&) { return registers(p); });
     methods.reach_registers([](const auto& p) { return peek(p); },
                             [](const auto& p) { return poke(p); });

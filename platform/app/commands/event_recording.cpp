@@ -25,8 +25,16 @@ using rpc::json;
 
 event_recording::event_recording(control& methods) {
     methods.methods().add(
-        "trace", "command: start, stop, read or status (status), offset: of read, in bytes",
-        "Writes the events of the platform to a file of its own, and reads it.",
+        {"trace",
+         "Writes the events of the platform to a file without a name, and reads it; only of "
+         "`trnvp run`.",
+         {{"command", "start, stop, read or status", "", "status"},
+          {"offset", "number of bytes", "where `read` begins", "0"}},
+         {{"recording", "true or false", "events are being written"},
+          {"bytes", "number", "of the file"},
+          {"failure", "text", "why it ends early; \"\": it does not"},
+          {"text, next", "text, number", "of read: up to 1 MiB of whole lines; the next offset"}},
+         {{code::failed, "already started, not started, --trace is given, or no file"}}},
         [this](const auto& p, auto&) { return call(p); });
 }
 
@@ -39,7 +47,6 @@ bool event_recording::is_open() const {
 }
 
 json event_recording::call(const rpc::parameters& p) {
-    p.only({"command", "offset"});
     const auto command = p.text("command", "status");
     if (command == "read") return read(p.number("offset", 0));
     if (command == "start")

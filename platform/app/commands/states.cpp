@@ -27,7 +27,6 @@ namespace {
 /// The name as text: a debugger's monitor command converts "1" to a number.
 std::string name_of(const rpc::parameters& p) {
     constexpr std::size_t longest = 64;
-    p.only({"name"});
     const auto& given = p.value("name");
     auto name = given.is_number_unsigned() ? given.dump() : p.text("name");
     if (name.empty() || name.size() > longest)
@@ -65,17 +64,28 @@ states::states(control& methods, endpoints& clients, standard_streams& output,
           output.give();  // the process that continues prints it
       })) {
     auto& table = methods_.methods();
-    table.add("snapshot", "name",
-              "Keeps the current state of the platform in memory, and replaces an older one of "
-              "that name.",
+    const rpc::field name{"name", "1 to 64 characters", "of the state", rpc::required};
+    const std::vector<rpc::field> about{{"name", "text"},
+                                        {"time_ps", "number", "simulated time of the state, in ps"},
+                                        {"time", "text", "the same with a unit"}};
+    auto list_of_states = about;
+    list_of_states.insert(list_of_states.begin(), {"", "list", "of states, each with:"});
+    const rpc::failure impossible{code::failed, "a host is attached, or a part cannot be restored"};
+    table.add({"snapshot",
+               "Keeps the current state of the platform in memory, and replaces an older one of "
+               "that name; only of `trnvp run`.",
+               {name},
+               about,
+               {impossible}},
               [this](const auto& p, auto&) { return keep(p); });
-    table.add("restore", "name",
-              "Restores a kept state and pauses the platform. Waits of all clients end.",
+    table.add({"restore",
+               "Returns to a kept state and pauses the platform. Waits of all clients end.",
+               {name},
+               about,
+               {{code::not_found, "no such state"}, impossible}},
               [this](const auto& p, auto& from) { return restore(p, from); });
-    table.add("snapshots", "", "Lists the kept states.", [this](const auto& p, auto&) {
-        p.only({});
-        return list();
-    });
+    table.add({"snapshots", "Lists the kept states.", {}, list_of_states},
+              [this](const auto&, auto&) { return list(); });
 }
 
 void states::ends() {

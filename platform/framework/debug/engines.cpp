@@ -129,12 +129,23 @@ void add_engines(control& methods) {
         });
         return all;
     });
+    const rpc::field name{"engine", "\"chip0.nc0.vector\"", "its full name", rpc::required};
+    const std::vector<rpc::field> state{
+        {"name, state, instruction", "text"},
+        {"pc, retired", "number", "address of the instruction; number of instructions done"},
+        {"wait, error", "text", "what it waits for, or stopped with; absent if nothing"},
+        {"breaks", "list of numbers", "addresses of breakpoints"},
+        {"registers", "{name: number}", "those that are not 0"}};
     methods.methods().add(
-        "engine", "engine: its full name, register, value",
-        "State of an engine of a NeuronCore: pc, instruction, what it waits for, registers that "
-        "are not 0. With register (R0 to R63) and value writes it first.",
+        {"engine",
+         "State of an engine of a NeuronCore; writes one of its registers first, if given.",
+         {name,
+          {"register", "\"R0\" to \"R63\"", "to write"},
+          {"value", "number of 32 bits", "required with `register`"}},
+         state,
+         {{code::not_found, "no such engine"},
+          {code::refused, "a write while it runs, or before its first start"}}},
         [](const auto& p, auto&) {
-            p.only({"engine", "register", "value"});
             const auto e = engine_asked(p);
             if (p.has("register") && !e.core->has_started(e.engine))
                 throw rpc::error(code::refused, e.name + " was never started");
@@ -142,13 +153,19 @@ void add_engines(control& methods) {
             return whole(e);
         });
     methods.methods().add(
-        "engine_control",
-        "engine: its full name, command: stop, continue, step, break or clear, pc",
-        "stop, continue: as CONTROL of the engine. break, clear: simulated time pauses before the "
-        "engine issues the instruction at pc. step: before its next instruction, once simulated "
-        "time runs.",
+        {"engine_control",
+         "Stops, continues and steps an engine, and sets its breakpoints.",
+         {name,
+          {"command", "stop, continue, step, break or clear",
+           "stop, continue: as CONTROL of the engine; break: simulated time pauses before the "
+           "engine issues the instruction at `pc`; clear: no longer; step: it pauses before the "
+           "next instruction",
+           rpc::required},
+          {"pc", "number of 32 bits", "required with break and clear"}},
+         state,
+         {{code::not_found, "no such engine"},
+          {code::refused, "never started; not stopped (continue); 256 breakpoints already"}}},
         [&loop = methods.loop()](const auto& p, auto&) {
-            p.only({"engine", "command", "pc"});
             const auto e = engine_asked(p);
             const auto command = p.text("command");
             if (command != "break" && command != "clear" && !e.core->has_started(e.engine))

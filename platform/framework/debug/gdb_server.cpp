@@ -17,12 +17,10 @@ using rpc::json;
 
 namespace {
 
-/// Name of the first parameter of a method: "name" for "name: of a state, also: ...".
+/// Name of the first parameter of a method, or "".
 std::string first_parameter(control& methods, const std::string& method) {
     const auto* found = methods.methods().find(method);
-    return found == nullptr
-               ? ""
-               : std::string(found->takes.substr(0, found->takes.find_first_of(",: |")));
+    return found == nullptr || found->takes.empty() ? "" : std::string(found->takes.front().name);
 }
 
 }  // namespace
@@ -34,7 +32,7 @@ std::string monitor_command(control& methods, std::string_view command) {
     if (method.empty() || method == "help") {
         std::string text = "METHOD [first parameter] [name=value...]:\n";
         for (const auto& [name, m] : methods.methods().all())
-            text += fmt::format("  {} {}\n      {}\n", name, m.takes, m.description);
+            text += fmt::format("  {}\n      {}\n", m.usage(), m.description);
         return text;
     }
     json params = json::object();

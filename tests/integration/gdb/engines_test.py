@@ -71,7 +71,7 @@ class EnginesTest(unittest.TestCase):
         for wanted in (f"{ENGINE} at pc 1: update S[8]+=1 nop", '"instruction": "update S[8]+=1 nop"', '"pc": 1', '"R3": 7',
                        '"state": "running"', f"{ENGINE} at pc 2: wait S[4]>=16 nop", f"{ENGINE} at pc 3: halt code=7",
                        "the engine must not run", f"{ENGINE} at pc 3: halted", '"R5": 9', '"state": "halted"',
-                       "did you mean 'chip0.nc0.sync'", "engine_control engine: its full name"):
+                       "did you mean 'chip0.nc0.sync'", "engine_control engine command [pc]"):
             found = output.find(wanted, at)
             self.assertNotEqual(found, -1, f"no '{wanted}' behind {at} in\n{output}")
             at = found

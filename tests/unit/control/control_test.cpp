@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
 
@@ -306,6 +308,28 @@ TEST_F(ControlTest, ListsNameModulesMemoriesSpacesAndMethods) {
     for (const auto* name : {"hello", "run", "pause", "step", "status", "list", "peek", "poke",
                              "inject", "statistics", "subscribe", "wait", "quit"})
         EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST_F(ControlTest, MethodsTellParametersResultsAndErrors) {
+    for (const auto& m : result("methods")) {
+        const auto name = m["name"].get<std::string>();
+        EXPECT_FALSE(m["description"].get<std::string>().empty()) << name;
+        for (const auto& one : m["parameters"]) EXPECT_FALSE(one["type"].empty()) << name;
+    }
+    const auto all = result("methods");
+    const auto peek = std::ranges::find(all, "peek", [](const json& m) { return m["name"]; });
+    ASSERT_NE(peek, all.end());
+    EXPECT_EQ((*peek)["parameters"][2]["type"], "1 to 1048576");
+    EXPECT_EQ((*peek)["result"][1]["name"], "value");
+    EXPECT_EQ((*peek)["errors"][0]["code"], static_cast<int>(code::not_found));
+}
+
+TEST_F(ControlTest, ParametersThatAMethodDoesNotHaveAreRefused) {
+    for (const auto& m : result("methods"))
+        EXPECT_EQ(error(m["name"].get<std::string>(), {{"protocoll", 1}}),
+                  static_cast<int>(code::invalid_params))
+            << m["name"];
+    EXPECT_THROW(api.call("status", {{"protocoll", 1}}), trn::rpc::error);
 }
 
 TEST_F(ControlTest, StepMovesToTheNextEventAndPauses) {

@@ -19,8 +19,11 @@ namespace trn {
 
 using rpc::caller;
 using rpc::code;
+using rpc::failure;
+using rpc::field;
 using rpc::json;
 using rpc::parameters;
+using rpc::required;
 
 namespace {
 
@@ -85,8 +88,7 @@ json control::call(std::string_view name, const json& params, std::string_view c
         throw rpc::error(code::method_not_found, fmt::format("there is no method '{}'", name));
     inside_caller inside(caller_name);
     const auto store = std::make_shared<std::optional<json>>();
-    method->call({method->name, params}, inside,
-                 [store](json value) { *store = std::move(value); });
+    (*method)(params, inside, [store](json value) { *store = std::move(value); });
     forget(inside);
     if (!*store) throw rpc::error(code::refused, fmt::format("'{}' would wait here", name));
     return **store;
@@ -160,37 +162,49 @@ json control::hello(const parameters& p, caller& from) {
 }
 
 void control::add_session_methods() {
-    methods_.add(
-        "hello", "protocol, client, token, version, board, digest, endianness",
-        "Begins a session. 'protocol' is 1; optional fields must be equal on both sides.",
-        [this](const auto& p, auto& from) {
-            p.only({"protocol", "client", "token", "version", "board", "digest", "endianness"});
-            return hello(p, from);
-        });
-    methods_.add(
-        "methods", "", "Lists every method with its parameters.", [this](const auto& p, auto&) {
-            p.only({});
-            json all = json::array();
-            for (const auto& [name, m] : methods_.all())
-                all.push_back(
-                    {{"name", name}, {"parameters", m.takes}, {"description", m.description}});
-            return all;
-        });
-    methods_.add("subscribe", "topics: any of uart, log, state",
-                 "Sends notifications named after the topic from now on; an empty list ends them.",
-                 [this](const auto& p, auto& from) {
-                     p.only({"topics"});
-                     const auto& topics = p.value("topics");
-                     constexpr std::array known{"uart", "log", "state"};
-                     if (!topics.is_array()) p.wrong("topics", "an array");
-                     for (const auto& t : topics)
-                         if (!t.is_string() || std::ranges::find(known, t) == known.end())
-                             p.wrong("topics", "an array of any of uart, log, state");
-                     subscribe(from, topics);
-                     return json{{"topics", topics}};
+    constexpr std::string_view same = "equal to the platform's, if given";
+    methods_.add({"hello",
+                  "Begins a session; the first message of each.",
+                  {{"protocol", "1", "version of this protocol", required},
+                   {"client", "text", "name in logs and stall reports, at most 64 characters"},
+                   {"token", "text", "if the platform has one"},
+                   {"version", "text", same},
+                   {"board", "text", same},
+                   {"digest", "text", same},
+                   {"endianness", "\"little\"", same}},
+                  {{"protocol", "1"},
+                   {"version", "text", "of trnvp"},
+                   {"board", "text"},
+                   {"digest", "text", "of board, images and timing"},
+                   {"endianness", "\"little\""},
+                   {"time_policy", "text"}},
+                  {{code::refused, "the sides differ, or the token is wrong"}}},
+                 [this](const auto& p, auto& from) { return hello(p, from); });
+    methods_.add({"methods",
+                  "Lists every method, as the table on this page has it.",
+                  {},
+                  {{"", "list", "name, description, parameters, result, errors of each"}}},
+                 [this](const auto&, auto&) {
+                     json all = json::array();
+                     for (const auto& [name, m] : methods_.all()) all.push_back(rpc::to_json(m));
+                     return all;
                  });
-    methods_.add("quit", "", "Ends the platform.", [this](const auto& p, auto& from) {
-        p.only({});
+    methods_.add(
+        {"subscribe",
+         "Sends notifications named after the topic from now on.",
+         {{"topics", "list of \"uart\", \"log\", \"state\"", "an empty list ends them", required}},
+         {{"topics", "list", "as given"}}},
+        [this](const auto& p, auto& from) {
+            const auto& topics = p.value("topics");
+            constexpr std::array known{"uart", "log", "state"};
+            if (!topics.is_array()) p.wrong("topics", "an array");
+            for (const auto& t : topics)
+                if (!t.is_string() || std::ranges::find(known, t) == known.end())
+                    p.wrong("topics", "an array of any of uart, log, state");
+            subscribe(from, topics);
+            return json{{"topics", topics}};
+        });
+    methods_.add({"quit", "Ends the platform."}, [this](const auto&, auto& from) {
         loop_.quit(from.name + " said quit");
         return json::object();
     });
@@ -251,7 +265,6 @@ std::function<bool()> control::condition_of(const parameters& p, std::string& de
 }
 
 run_loop::goal control::goal_of(const parameters& p, const caller& from) {
-    p.only({"for", "until", "condition", "uart", "memory", "wall_limit"});
     run_loop::goal g{from.name, "simulated time"};
     g.attachment = from.attachment;
     if (const auto span = p.time("for")) g.until = later(sc_core::sc_time_stamp(), *span);
@@ -285,16 +298,40 @@ void control::wait(const parameters& p, caller& from, const rpc::answer& done, b
 }
 
 void control::add_run_methods() {
-    constexpr auto limits =
-        "for, until: simulated time; condition: \"ready\"; uart: {module, text, since}; "
-        "memory: {space, address, width, mask, equals}; wall_limit: seconds";
-    methods_.add("status", "", "Simulated time, run state, policy.", [this](const auto& p, auto&) {
-        p.only({});
-        return status();
-    });
-    methods_.add_waiting({"run", limits,
-                          "Resumes. With limits responds and pauses when the first limit is "
-                          "reached, else responds at once.",
+    const std::vector<field> limits{
+        {"for", "time, as \"10 us\"", "simulated time from now on"},
+        {"until", "time", "simulated time since the start"},
+        {"condition", "\"ready\"", "every chip is ready"},
+        {"uart", "{module, text, since}",
+         "the console has printed the text (at most 32 KiB) after its first `since` (0) bytes"},
+        {"memory", "{space, address, width, mask, equals}",
+         "memory has this value: width 1, 2, 4 (default) or 8 bytes; mask: the bits compared "
+         "(all)"},
+        {"wall_limit", "number of seconds", "of the host's clock"}};
+    const std::vector<field> end{
+        {"reason", "text",
+         "condition, time_limit, wall_limit, paused, stalled, restored (a snapshot) or quit"},
+        {"text", "text", "the reason in words; of stalled: the stall report"},
+        {"time_ps", "number", "simulated time in ps"},
+        {"time", "text", "the same with a unit"}};
+    const std::vector<field> state{{"time_ps", "number", "simulated time in ps"},
+                                   {"time", "text", "the same with a unit"},
+                                   {"paused", "true or false"},
+                                   {"why", "text", "the reason of a pause"},
+                                   {"ready", "true or false", "every chip is ready"},
+                                   {"time_policy", "text"},
+                                   {"attached", "number", "of clients and hosts"}};
+    const std::vector<failure> waiting{
+        {code::not_found, "no such console or space"},
+        {code::refused, "more than 64 waits of one client; or a wait in GDB's monitor"}};
+    methods_.add({"status", "Simulated time and run state.", {}, state},
+                 [this](const auto&, auto&) { return status(); });
+    auto resumed = end;
+    resumed.push_back({"", "", "without limits: the result of `status`"});
+    methods_.add_waiting({{"run",
+                           "Resumes. With limits responds and pauses when the first limit is "
+                           "reached, else responds at once.",
+                           limits, resumed, waiting},
                           [this](const auto& p, auto& from, const auto& done) {
                               const auto goal = goal_of(p, from);
                               const bool limited = goal.until || goal.condition || goal.wall_limit;
@@ -303,23 +340,25 @@ void control::add_run_methods() {
                               done(status());
                           }});
     methods_.add_waiting(
-        {"wait", limits,
-         "Responds when the first of the limits is reached; does not change the run state.",
+        {{"wait",
+          "Responds when the first of the limits is reached; does not change the run state.",
+          limits, end, waiting},
          [this](const auto& p, auto& from, const auto& done) { wait(p, from, done, false); }});
-    methods_.add("pause", "", "Stops simulated time.", [this](const auto& p, auto& from) {
-        p.only({});
+    methods_.add({"pause", "Stops simulated time.", {}, state}, [this](const auto&, auto& from) {
         loop_.pause(from.name + " paused");
         return status();
     });
-    methods_.add("step", "", "Pauses, and executes all events of the next simulated time.",
-                 [this](const auto& p, auto& from) {
-                     p.only({});
-                     loop_.pause(from.name + " steps");
-                     const bool moved = loop_.step();
-                     auto result = status();
-                     result["moved"] = moved;
-                     return result;
-                 });
+    auto stepped = state;
+    stepped.push_back({"moved", "true or false", "there was an event"});
+    methods_.add(
+        {"step", "Pauses, and executes all events of the next simulated time.", {}, stepped},
+        [this](const auto&, auto& from) {
+            loop_.pause(from.name + " steps");
+            const bool moved = loop_.step();
+            auto result = status();
+            result["moved"] = moved;
+            return result;
+        });
 }
 
 // --- Memory
@@ -412,29 +451,55 @@ json control::bus_access(const parameters& p, bool write) {
 }
 
 void control::add_memory_methods() {
-    methods_.add("peek",
-                 "space, address, size: bytes (4; at most 1 MiB) | register: MODULE.NAME or "
-                 "MODULE.NAME.FIELD, index, instance",
-                 "Reads without side effects: 'data' in hexadecimal, and 'value' (little endian) "
-                 "up to 8 bytes.",
-                 [this](const auto& p, auto&) { return peek(p); });
+    const field space{"space", "text", "address space, of `list spaces`"};
+    const field address{"address", "number", "in the space"};
+    const field width{"width", "1, 2, 4 or 8", "bytes", "4"};
+    const field in_register{"register", "\"MODULE.NAME\" or \"MODULE.NAME.FIELD\"",
+                            "instead of space and address"};
+    const field index{"index", "number", "of an element of a register array", "0"};
+    const field instance{"instance", "number", "of a block that a module has several times", "0"};
+    const std::vector<failure> silent{{code::not_found, "no such space, module or register"},
+                                      {code::failed, "nothing responds at the address"}};
+    const auto needed = [](field of) {
+        of.otherwise = required;
+        return of;
+    };
     methods_.add(
-        "poke",
-        "space, address, data: hexadecimal | value, width: 1, 2, 4 or 8 (4) | register: as "
-        "of peek, value, index, instance",
-        "Writes without the side effects of a bus access.",
-        [this](const auto& p, auto&) { return poke(p); });
-    methods_.add("bus_read", "space, address, width: 1, 2, 4 or 8 (4)",
-                 "One bus access with its side effects; not for a hart's memory.",
-                 [this](const auto& p, auto&) {
-                     p.only({"space", "address", "width"});
-                     return bus_access(p, false);
-                 });
-    methods_.add("bus_write", "space, address, value, width: 1, 2, 4 or 8 (4)",
-                 "One bus access with its side effects.", [this](const auto& p, auto&) {
-                     p.only({"space", "address", "value", "width"});
-                     return bus_access(p, true);
-                 });
+        {"peek",
+         "Reads without side effects.",
+         {space, address, {"size", "1 to 1048576", "bytes", "4"}, in_register, index, instance},
+         {{"data", "hexadecimal text", "the bytes"},
+          {"value", "number", "the same, little endian, up to 8 bytes"},
+          {"", "", "of a register: its row of `registers`, and `field`"}},
+         silent},
+        [this](const auto& p, auto&) { return peek(p); });
+    methods_.add({"poke",
+                  "Writes without the side effects of a bus access.",
+                  {space,
+                   address,
+                   {"data", "hexadecimal text, 1 to 1048576 bytes", "instead of value"},
+                   {"value", "number", "of at most `width` bytes, or the register's bits"},
+                   width,
+                   in_register,
+                   index,
+                   instance},
+                  {},
+                  {{code::not_found, "no such space, module or register"},
+                   {code::failed, "nothing responds, or the model computes the register"}}},
+                 [this](const auto& p, auto&) { return poke(p); });
+    const field delay{"delay", "time", "that the access takes"};
+    methods_.add({"bus_read",
+                  "One bus access with its side effects; not for a hart's memory.",
+                  {needed(space), needed(address), width},
+                  {{"value", "number"}, delay},
+                  silent},
+                 [this](const auto& p, auto&) { return bus_access(p, false); });
+    methods_.add({"bus_write",
+                  "One bus access with its side effects; not for a hart's memory.",
+                  {needed(space), needed(address), {"value", "number", "", required}, width},
+                  {delay},
+                  silent},
+                 [this](const auto& p, auto&) { return bus_access(p, true); });
     add_list("spaces", [this] { return json(spaces_.names()); });
 }
 
@@ -472,22 +537,29 @@ void control::add_module_methods() {
         });
         return all;
     });
-    methods_.add("list", "what",
-                 "Lists modules, spaces, memories, consoles, faults, harts, registers.",
-                 [this](const auto& p, auto&) {
-                     p.only({"what"});
-                     const auto found = lists_.find(p.text("what", "modules"));
-                     if (found == lists_.end()) {
-                         std::vector<std::string> known;
-                         for (const auto& [name, list] : lists_) known.push_back(name);
-                         p.wrong("what", fmt::format("one of {}", fmt::join(known, ", ")));
-                     }
-                     return found->second();
-                 });
     methods_.add(
-        "statistics", "module: a name or a prefix (all)", "Counters by module.",
+        {"list",
+         "Lists what the platform has.",
+         {{"what",
+           "modules, harts, engines, spaces, memories, registers, consoles, faults, misuse "
+           "or functions",
+           "engines: those that were started; functions: of PCI Express", "modules"}},
+         {{"", "list", "of names, or of objects with `name` and properties"}}},
+        [this](const auto& p, auto&) {
+            const auto found = lists_.find(p.text("what", "modules"));
+            if (found == lists_.end()) {
+                std::vector<std::string> known;
+                for (const auto& [name, list] : lists_) known.push_back(name);
+                p.wrong("what", fmt::format("one of {}", fmt::join(known, ", ")));
+            }
+            return found->second();
+        });
+    methods_.add(
+        {"statistics",
+         "Counters by module.",
+         {{"module", "text", "a name, or the beginning of names", "all"}},
+         {{"", "{module: {counter: number}}", "the counters of doc/kinds.md"}}},
         [](const auto& p, auto&) {
-            p.only({"module"});
             const auto prefix = p.text("module", "");
             json all = json::object();
             for_each_module<publishes_statistics>([&](const auto& object, publishes_statistics& m) {
@@ -498,9 +570,14 @@ void control::add_module_methods() {
             });
             return all;
         });
-    methods_.add("inject", "module, fault, arguments: {name: value}",
-                 "Injects a fault that list 'faults' names.", [](const auto& p, auto&) {
-                     p.only({"module", "fault", "arguments"});
+    methods_.add({"inject",
+                  "Injects a fault of `list faults`.",
+                  {{"module", "text", "its full name", required},
+                   {"fault", "text", "its name", required},
+                   {"arguments", "{name: value}", "of the fault"}},
+                  {},
+                  {{code::not_found, "no such module, or it has no faults"}}},
+                 [](const auto& p, auto&) {
                      auto& module = module_named<accepts_faults>(p.text("module"), "faults");
                      fault_arguments arguments;
                      const auto& given = p.value("arguments");
@@ -516,20 +593,26 @@ void control::add_module_methods() {
                      }
                      return json::object();
                  });
-    methods_.add("console", "module",
-                 "The last 64 KiB that a console printed, and how many bytes it ever printed.",
+    const field console{"module", "text", "of `list consoles`", required};
+    const failure no_console{code::not_found, "no such console"};
+    methods_.add(
+        {"console",
+         "Output of a console.",
+         {console},
+         {{"text", "text", "the last 64 KiB"}, {"printed", "number", "bytes that it ever printed"}},
+         {no_console}},
+        [this](const auto& p, auto&) {
+            const auto* output = consoles_.find(p.text("module"));
+            if (!output)
+                throw rpc::error(code::not_found, "there is no console '" + p.text("module") + "'");
+            return json{{"text", output->recent()}, {"printed", output->printed}};
+        });
+    methods_.add({"type",
+                  "Sends input to a console.",
+                  {console, {"text", "text", "", required}},
+                  {{"taken", "number", "bytes that the device's queue accepted"}},
+                  {no_console}},
                  [this](const auto& p, auto&) {
-                     p.only({"module"});
-                     const auto* output = consoles_.find(p.text("module"));
-                     if (!output)
-                         throw rpc::error(code::not_found,
-                                          "there is no console '" + p.text("module") + "'");
-                     return json{{"text", output->recent()}, {"printed", output->printed}};
-                 });
-    methods_.add("type", "module, text",
-                 "Sends input to a console; returns the number of accepted bytes.",
-                 [this](const auto& p, auto&) {
-                     p.only({"module", "text"});
                      const auto module = p.text("module");
                      if (!consoles_.find(module))
                          throw rpc::error(code::not_found, "there is no console '" + module + "'");

@@ -47,7 +47,7 @@ parameters::parameters(std::string_view method, const json& values)
                     fmt::format("{}: parameters are given by name, in an object", method_));
 }
 
-void parameters::only(std::initializer_list<std::string_view> known) const {
+void parameters::only(const std::vector<std::string_view>& known) const {
     for (const auto& item : values_.items())
         if (std::ranges::find(known, item.key()) == known.end())
             throw error(code::invalid_params,
@@ -122,12 +122,47 @@ void method_table::add_waiting(method m) {
     methods_[m.name] = std::move(m);
 }
 
-void method_table::add(std::string_view name, std::string_view params, std::string_view description,
-                       std::function<json(const parameters&, caller&)> call) {
-    add_waiting({name, params, description,
-                 [call = std::move(call)](const auto& p, auto& from, const auto& done) {
-                     done(call(p, from));
-                 }});
+std::string signature::usage() const {
+    std::string text(name);
+    for (const auto& one : takes)
+        text += one.otherwise == required ? fmt::format(" {}", one.name)
+                                          : fmt::format(" [{}]", one.name);
+    return text;
+}
+
+json to_json(const signature& of) {
+    const auto list = [](const std::vector<field>& fields) {
+        json all = json::array();
+        for (const auto& one : fields)
+            all.push_back({{"name", one.name},
+                           {"type", one.type},
+                           {"description", one.doc},
+                           {"default", one.otherwise}});
+        return all;
+    };
+    json failures = json::array();
+    for (const auto& one : of.fails)
+        failures.push_back({{"code", static_cast<int>(one.number)}, {"when", one.when}});
+    return {{"name", of.name},
+            {"description", of.description},
+            {"parameters", list(of.takes)},
+            {"result", list(of.returns)},
+            {"errors", failures}};
+}
+
+void method::operator()(const json& params, caller& from, const answer& done) const {
+    const parameters given(name, params);
+    std::vector<std::string_view> known;
+    for (const auto& one : takes) known.push_back(one.name);
+    given.only(known);
+    call(given, from, done);
+}
+
+void method_table::add(signature of, std::function<json(const parameters&, caller&)> call) {
+    add_waiting(
+        {std::move(of), [call = std::move(call)](const auto& p, auto& from, const auto& done) {
+             done(call(p, from));
+         }});
 }
 
 const method* method_table::find(std::string_view name) const {
@@ -164,10 +199,9 @@ void execute(const method_table& methods, std::string_view text, caller& from,
             code::method_not_found,
             fmt::format("there is no method '{}'; 'methods' lists them", name.get<std::string>()));
     try {
-        found->call({found->name, request.value("params", json())}, from,
-                    [id, silent, reply](const json& result) {
-                        if (!silent) reply(response(id, result));
-                    });
+        (*found)(request.value("params", json()), from, [id, silent, reply](const json& result) {
+            if (!silent) reply(response(id, result));
+        });
     } catch (const error& e) {
         fail(e.number, e.what());
     }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <systemc>
 #include <utility>
+#include <vector>
 
 /// JSON-RPC 2.0 without a transport: errors, parameters, a table of methods
 /// (doc/control-socket.md).
@@ -43,7 +43,7 @@ public:
     parameters(std::string_view method, const json& values);
 
     /// Throws for a parameter that is not in `known`.
-    void only(std::initializer_list<std::string_view> known) const;
+    void only(const std::vector<std::string_view>& known) const;
     bool has(std::string_view name) const { return values_.contains(name); }
     std::string text(std::string_view name) const;
     std::string text(std::string_view name, std::string otherwise) const;
@@ -83,12 +83,39 @@ public:
 /// caller has disconnected.
 using answer = std::function<void(json result)>;
 
-struct method {
+/// A parameter of a method, or a part of its result.
+struct field {
     std::string_view name;
-    /// Description of the parameters: "space, address, size: bytes (at most 1 MiB)".
-    std::string_view takes;
+    std::string_view type;            ///< how it is written, with unit and range: "1, 2, 4 or 8"
+    std::string_view doc = {};        ///< its meaning
+    std::string_view otherwise = {};  ///< the default, or `required`; "": may be left out
+};
+inline constexpr std::string_view required = "required";
+
+/// An error that a method may return, beside that of wrong parameters.
+struct failure {
+    code number;
+    std::string_view when;
+};
+
+/// What a caller must know of a method.
+struct signature {
+    std::string_view name;
     std::string_view description;
+    std::vector<field> takes = {};
+    std::vector<field> returns = {};
+    std::vector<failure> fails = {};
+
+    /// "space address [size]", for a terminal.
+    std::string usage() const;
+};
+json to_json(const signature& of);
+
+struct method : signature {
     std::function<void(const parameters&, caller&, const answer&)> call;
+
+    /// Calls it. Throws for a parameter that it does not have.
+    void operator()(const json& params, caller& from, const answer& done) const;
 };
 
 class method_table {
@@ -96,8 +123,7 @@ public:
     /// Adds a method that responds when a condition is met.
     void add_waiting(method m);
     /// Adds a method that responds immediately.
-    void add(std::string_view name, std::string_view parameters, std::string_view description,
-             std::function<json(const rpc::parameters&, caller&)> call);
+    void add(signature of, std::function<json(const rpc::parameters&, caller&)> call);
     const method* find(std::string_view name) const;
     const std::map<std::string_view, method>& all() const { return methods_; }
 
