@@ -7,7 +7,7 @@ namespace trn::kind_tables {
 
 kind die_to_die_kind() {
     using c = die_to_die::config;
-    return kind_of<die_to_die>(
+    auto made = kind_of<die_to_die>(
         "die_to_die", "The link between the two dies; addresses pass unchanged.",
         {{"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, any_rate,
           "of each direction"},
@@ -22,6 +22,10 @@ kind die_to_die_kind() {
          port::target("control", "its registers").of_size(0x1000),
          port::irq_out("irq", "the link has gone down").optional(),
          port::irq_in("power_lost", "high: loses all state").optional()});
+    made.statistics = {{"bytes_to_die_0", "bytes", "that crossed the link to die 0"},
+                       {"bytes_to_die_1", "bytes", "that crossed the link to die 1"},
+                       {"retries", "", "flits sent again"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -5,6 +5,7 @@
 
 #include "models/efa_card/efa_card.h"
 #include "models/kind_tables.h"
+#include "models/nitro_management/nitro_statistics.h"
 #include "platform/framework/config/document.h"
 #include "platform/framework/netlist/kind_table.h"
 
@@ -20,7 +21,7 @@ namespace trn::kind_tables {
 
 kind efa_card_kind() {
     using c = efa_card::config;
-    return kind_of<efa_card>(
+    auto made = kind_of<efa_card>(
         "efa_card", "An EFA card by its public contract: the Linux driver for EFA drives it.",
         {{"generation", &c::generation, "v2: 100 Gb/s, v3: 200 Gb/s, v4: 400 Gb/s"},
          {"rate", &c::rate, unit::bytes_per_second, within(125 * MB_per_s, 8 * TB_per_s).or_zero(),
@@ -55,6 +56,18 @@ kind efa_card_kind() {
                 return "each event queue needs a vector of its own";
             return std::nullopt;
         });
+    made.statistics = with_nitro_statistics(
+        {{"bytes_sent", "bytes", ""},
+         {"bytes_received", "bytes", ""},
+         {"packets_sent", "", "with those sent again"},
+         {"packets_received", "", ""},
+         {"dropped_packets", "", "received without a queue pair or a free buffer"},
+         {"retransmits", "", "packets sent again"},
+         {"out_of_order", "", "packets that arrived before an earlier one"},
+         {"requests", "", "work requests completed"},
+         {"failed_requests", "", "of these, with an error"},
+         {"completions", "", "written to host memory"}});
+    return made;
 }
 
 }  // namespace trn::kind_tables

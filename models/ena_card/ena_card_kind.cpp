@@ -4,13 +4,14 @@
 
 #include "models/ena_card/ena_card.h"
 #include "models/kind_tables.h"
+#include "models/nitro_management/nitro_statistics.h"
 #include "platform/framework/netlist/kind_table.h"
 
 namespace trn::kind_tables {
 
 kind ena_card_kind() {
     using c = ena_card::config;
-    return kind_of<ena_card>(
+    auto made = kind_of<ena_card>(
         "ena_card", "An ENA network card: the Linux driver for ENA drives it.",
         {{"serial", &c::serial, unit::address, any_number, "of the card"},
          {"mac", &c::mac, unit::address, bits(48),
@@ -38,6 +39,15 @@ kind ena_card_kind() {
             if ((cfg.mac >> 40 & 1) == 0) return std::nullopt;
             return "a card's MAC address (mac) is not a group's";
         });
+    made.statistics =
+        with_nitro_statistics({{"bytes_sent", "bytes", ""},
+                               {"bytes_received", "bytes", ""},
+                               {"packets_sent", "", ""},
+                               {"packets_received", "", ""},
+                               {"dropped_sends", "", "packets that the card could not send"},
+                               {"dropped_packets", "", "received without a free descriptor"},
+                               {"completions", "", "written to host memory"}});
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -8,7 +8,7 @@ namespace trn::kind_tables {
 
 kind ethernet_fabric_kind() {
     using c = ethernet_fabric::config;
-    return kind_of<ethernet_fabric>(
+    auto made = kind_of<ethernet_fabric>(
         "ethernet_fabric", "The Ethernet between servers: many paths, latency, bandwidth, loss.",
         {{"ports", &c::ports, within(1, 65536), "cards"},
          {"port_bytes_per_second", &c::port_bytes_per_second, unit::bytes_per_second, any_rate,
@@ -22,6 +22,11 @@ kind ethernet_fabric_kind() {
         {port::plug("port", "to a card; its address is the port's number")
              .times(&c::ports)
              .optional()});
+    made.statistics = {{"packets", "", "sent by cards"},
+                       {"bytes", "bytes", "of data in these packets"},
+                       {"lost_packets", "", "dropped by the network"},
+                       {"misaddressed_packets", "", "to an address without a card"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

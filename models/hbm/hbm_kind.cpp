@@ -7,7 +7,7 @@ namespace trn::kind_tables {
 
 kind hbm_kind() {
     using c = hbm::config;
-    return kind_of<hbm>(
+    auto made = kind_of<hbm>(
         "hbm", "One HBM stack: sparse bytes, bandwidth, ECC faults, training registers.",
         {{"size", &c::size, unit::bytes, within(MiB, TiB),
           "capacity; costs host memory when touched"},
@@ -31,6 +31,12 @@ kind hbm_kind() {
          port::irq_in("power_lost", "high: loses all state"),
          port::irq_out("error", "an ECC counter is not zero"),
          port::provides<activity_interface>("activity", "bytes moved, for the power model")});
+    made.statistics = {{"bytes_moved", "bytes", "by all accesses"},
+                       {"bytes_resident", "bytes", "of host memory that the content takes"},
+                       {"ecc_corrected", "", "errors"},
+                       {"ecc_uncorrected", "", "errors"},
+                       {"ecc_repairable", "", "errors that a repair mends"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -24,7 +24,7 @@ constexpr auto role_letters =
 
 kind instance_metadata_kind() {
     using c = instance_metadata::config;
-    return kind_of<instance_metadata>(
+    auto made = kind_of<instance_metadata>(
         "instance_metadata", "The instance metadata service, between a network card and its cable.",
         {{"product", &c::product, "the instance's type"},
          {"serial", &c::serial, unit::address, any_number, "the instance id is made from it"},
@@ -43,6 +43,11 @@ kind instance_metadata_kind() {
             if (metadata::domain_of(cfg.region).size() > 200) return "the region is too long";
             return std::nullopt;
         });
+    made.statistics = {
+        {"requests", "", "of HTTP"},       {"refused_requests", "", "answered with an error"},
+        {"tokens", "", "of IMDSv2 given"}, {"leases", "", "of DHCP given"},
+        {"refused_leases", "", ""},        {"dropped_packets", "", "while too many waited"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

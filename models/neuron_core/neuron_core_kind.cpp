@@ -23,7 +23,7 @@ namespace trn::kind_tables {
 
 kind neuron_core_kind() {
     using c = neuron_core::config;
-    return kind_of<neuron_core>(
+    auto made = kind_of<neuron_core>(
         "neuron_core", "A NeuronCore: SBUF, PSUM, events, semaphores, engines and registers.",
         {{"sbuf_size", &c::sbuf_size, unit::bytes,
           within(64 * KiB, neuron_core::psum_offset).multiples_of(4 * KiB), "state buffer"},
@@ -89,6 +89,35 @@ kind neuron_core_kind() {
             return "TPB_TOP (top_size) ends before its windows (notifications_offset, "
                    "pe_counters_offset, sram_errors_offset)";
         });
+    made.statistics = {
+        {"memory_bytes_moved", "bytes", "by accesses from outside to SBUF and PSUM"},
+        {"sbuf_bytes_resident", "bytes", "of host memory that SBUF takes"},
+        {"sram_corrected", "", "errors of SBUF and PSUM"},
+        {"sram_uncorrected", "", "errors of SBUF and PSUM"},
+        {"ENGINE_instructions", "",
+         "retired; ENGINE is tensor, vector, scalar, gpsimd or sync; counts are since its reset"},
+        {"ENGINE_busy_cycles", "cycles", "initiation intervals of instructions"},
+        {"ENGINE_utilisation_permille", "‰", "busy part of the time since the start"},
+        {"ENGINE_wait_cycles", "cycles", "waited for semaphores"},
+        {"ENGINE_wait_dma_cycles", "cycles", "of these, waits that DMA ended"},
+        {"ENGINE_wait_semaphore_N_cycles", "cycles", "of these, by semaphore"},
+        {"ENGINE_wait_overlap_cycles", "cycles",
+         "waited for results and operands of earlier instructions"},
+        {"ENGINE_wait_port_cycles", "cycles", "waited for a port that another engine used"},
+        {"ENGINE_wait_fetch_cycles", "cycles", "waited for program words"},
+        {"ENGINE_instruction_bytes_fetched", "bytes", "of program words"},
+        {"ENGINE_semaphore_wraps", "", "increments beyond the largest value"},
+        {"ENGINE_bytes_read", "bytes", "of SBUF and PSUM; from here on not of sync"},
+        {"ENGINE_bytes_written", "bytes", "of SBUF and PSUM"},
+        {"ENGINE_sbuf_bytes_read", "bytes", "of SBUF"},
+        {"ENGINE_sbuf_bytes_written", "bytes", "of SBUF"},
+        {"ENGINE_psum_bytes_read", "bytes", "of PSUM"},
+        {"ENGINE_psum_bytes_written", "bytes", "of PSUM"},
+        {"ENGINE_flops", "", "floating-point operations"},
+        {"tensor_bf16_flops", "", "of matrix products, as BF16 operations of the same time"},
+        {"ENGINE_instructions_Nx", "", "of the data path by mode: 1x, 2x, 4x"},
+        {"ENGINE_numerical_errors", "", "results that are NaN or infinite"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

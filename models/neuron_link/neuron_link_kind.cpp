@@ -10,7 +10,7 @@ namespace trn::kind_tables {
 
 kind neuron_link_kind() {
     using c = neuron_link::config;
-    return kind_of<neuron_link>(
+    auto made = kind_of<neuron_link>(
         "neuron_link", "A chip's interface to other chips: windows, ports, routing table, transit.",
         {{"host_bit", &c::host_bit, within(0, 47),
           "of an AXI address: host memory, which others do not reach"},
@@ -40,6 +40,12 @@ kind neuron_link_kind() {
          port::irq_out("irq",
                        "a port changed, a partner sent a notice, or a configuration access ended"),
          port::irq_in("power_lost", "high: links are down, tables cleared")});
+    made.statistics = {
+        {"transit_bytes", "bytes", "forwarded for other chips"},
+        {"refused", "",
+         "accesses without a route, with a wrong address, or through a link that is down"},
+        {"timeouts", "", "accesses without a completion"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -29,7 +29,7 @@ namespace trn::kind_tables {
 
 kind neuron_switch_kind() {
     using c = neuron_switch::config;
-    return kind_of<neuron_switch>(
+    auto made = kind_of<neuron_switch>(
         "neuron_switch", "Forwards accesses to the port that claimed their target chip.",
         {{"part", &c::part, "160 lanes and 20 ports, 320 and 40 (PCIe Gen6), or UALink"},
          {"planes", &c::planes, within(1, 256), "parallel parts behind one set of ports"},
@@ -45,6 +45,12 @@ kind neuron_switch_kind() {
              .within_lanes([](const c& cfg) { return std::uint64_t{cfg.lanes()}; })
              .optional()},
         &neuron_switch::check);
+    made.statistics = {{"portN_in_wire_bytes", "bytes", "received by a port, with headers"},
+                       {"portN_out_wire_bytes", "bytes", "sent by a port, with headers"},
+                       {"lanes_used", "", "lanes of all links"},
+                       {"table_changes", "", "of the routes"},
+                       {"unroutable", "", "accesses that no chip had claimed"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -8,7 +8,7 @@ namespace trn::kind_tables {
 
 kind nvme_controller_kind() {
     using c = nvme_controller::config;
-    return kind_of<nvme_controller>(
+    auto made = kind_of<nvme_controller>(
         "nvme_controller", "An NVMe disk: the Linux driver for NVMe drives it.",
         {{"capacity", &c::capacity, unit::bytes, within(4 * KiB, PiB).multiples_of(4 * KiB),
           "of the namespace"},
@@ -36,6 +36,16 @@ kind nvme_controller_kind() {
              .optional(),
          port::irq_in("reset", "high: the controller is reset"),
          port::irq_in("no_power", "high: no power, what is not flushed is lost")});
+    made.statistics = {{"admin_commands", "", "executed"},
+                       {"commands", "", "of I/O queues executed"},
+                       {"failed_commands", "", "completed with an error"},
+                       {"lost_commands", "", "without a completion, by a fault"},
+                       {"bytes_read", "bytes", "by the host"},
+                       {"bytes_written", "bytes", "by the host"},
+                       {"bytes_stored", "bytes", "of host memory that the content takes"},
+                       {"bytes_not_flushed", "bytes", "in the write cache"},
+                       {"media_errors", "", "that commands have met"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -17,7 +17,7 @@ constexpr auto bar_size = within(4 * KiB, 32 * TiB).powers_of_two();
 
 kind pcie_endpoint_kind() {
     using c = pcie_endpoint::config;
-    return kind_of<pcie_endpoint>(
+    auto made = kind_of<pcie_endpoint>(
         "pcie_endpoint", "The PCI Express function of a chip.",
         {{"vendor_id", &c::vendor_id, unit::address, bits(16), "configuration space"},
          {"device_id", &c::device_id, unit::address, bits(16), "configuration space"},
@@ -57,6 +57,18 @@ kind pcie_endpoint_kind() {
             if (cfg.memory_bar != cfg.register_bar) return std::nullopt;
             return "registers (register_bar) and memory (memory_bar) have BARs of their own";
         });
+    made.statistics = {{"host_requests", "", "memory requests from the host"},
+                       {"unsupported_requests", "", "outside of all BARs"},
+                       {"failed_reads", "", "refused by the chip, answered with 0"},
+                       {"dropped_writes", "", "refused by the chip"},
+                       {"refused_dma", "", "accesses of the chip while it was no bus master"},
+                       {"interrupts", "", "MSI-X messages"},
+                       {"lost_interrupts", "", "dropped by a fault"},
+                       {"completion_timeouts", "", "reads of the chip without an answer"},
+                       {"error_messages", "", "sent to the root port"},
+                       {"dma_bytes_read", "bytes", "of host memory"},
+                       {"dma_bytes_written", "bytes", "to host memory"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -24,7 +24,7 @@ kind pcie_link_kind() {
     const auto lanes = [](const c& cfg) -> std::uint64_t {
         return std::uint64_t{cfg.lanes} * cfg.links;
     };
-    return kind_of<pcie_link>(
+    auto made = kind_of<pcie_link>(
         "pcie_link", "A cable between two plugs: PCI Express Gen1 to Gen6, or UALink.",
         {{"protocol", &c::protocol, "determines the speeds and flits"},
          {"generation", &c::generation, within(1, 6), "the highest speed; UALink has 1"},
@@ -57,6 +57,18 @@ kind pcie_link_kind() {
         {port::plug("a", "one device").with_lanes(lanes).in_links(&c::links).passing_on(),
          port::plug("b", "the other device").with_lanes(lanes).in_links(&c::links).passing_on()},
         &pcie_link::check);
+    made.statistics = {
+        {"DIRECTION_wire_bytes", "bytes", "with headers; DIRECTION is a_to_b or b_to_a"},
+        {"DIRECTION_payload_bytes", "bytes", "of data"},
+        {"DIRECTION_packets", "", "TLPs"},
+        {"DIRECTION_replays", "", "flits sent again"},
+        {"DIRECTION_replay_rollovers", "", "times that the replays made the link train again"},
+        {"DIRECTION_posted_credit_waits", "", "times that a write waited for credits"},
+        {"DIRECTION_non_posted_credit_waits", "", "times that a read waited for credits"},
+        {"DIRECTION_completion_credit_waits", "", "times that a completion waited for credits"},
+        {"downs", "", "times that the link went down"},
+        {"refused", "", "accesses while it was down"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

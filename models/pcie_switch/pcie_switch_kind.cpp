@@ -20,7 +20,7 @@ namespace trn::kind_tables {
 
 kind pcie_switch_kind() {
     using c = pcie_switch::config;
-    return kind_of<pcie_switch>(
+    auto made = kind_of<pcie_switch>(
         "pcie_switch", "A PCI Express switch: one port up, the others down.",
         {{"size", &c::size, "lanes160: 20 ports of 8 lanes; lanes320: 40"},
          {"generation", &c::generation, within(1, 6), "of every port: 2.5 to 64 GT/s"},
@@ -41,6 +41,15 @@ kind pcie_switch_kind() {
                        " ports";
             return std::nullopt;
         });
+    made.statistics = {
+        {"requests_down", "", "from upstream"},
+        {"requests_up", "", "to upstream, without those through DMI"},
+        {"peer_requests", "", "between downstream ports, without those through DMI"},
+        {"refused_requests", "", "without a target, or blocked by access control"},
+        {"redirected_completions", "", "sent upstream by access control"},
+        {"PORT_bytes_in", "bytes", "received by a port with traffic: up, down0, down1, ..."},
+        {"PORT_bytes_out", "bytes", "sent by it"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

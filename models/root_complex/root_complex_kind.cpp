@@ -17,7 +17,7 @@ namespace trn::kind_tables {
 
 kind root_complex_kind() {
     using c = root_complex::config;
-    return kind_of<root_complex>(
+    auto made = kind_of<root_complex>(
         "root_complex", "The host of one server: memory, root ports and enumeration.",
         {{"processor", &c::processor, "graviton or xeon"},
          {"cores", &c::cores, within(1, 4096), "maximum number of processors of a guest"},
@@ -38,6 +38,17 @@ kind root_complex_kind() {
              .times(&c::ports)
              .with_lanes(&c::link_width)
              .optional()});
+    made.statistics = {
+        {"functions", "", "found by the enumeration"},
+        {"host_ranges", "", "of host memory that drivers have mapped"},
+        {"unmapped_accesses", "", "DMA to host memory that no driver has mapped"},
+        {"questions", "", "reads of host memory by messages, of hosts that share no memory"},
+        {"peer_requests", "", "from one function to another"},
+        {"refused_requests", "", "without a target, or blocked by access control"},
+        {"completion_timeouts", "", "requests without a completion"},
+        {"hot_plug_events", "", ""},
+        {"error_messages", "", "received by root ports"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -16,7 +16,7 @@ constexpr auto milliwatts = within(0, 1'000'000'000);
 
 kind sensors_kind() {
     using c = sensors::config;
-    return kind_of<sensors>(
+    auto made = kind_of<sensors>(
         "sensors", "Power monitors and thermal diodes.",
         {{"sample_period", &c::sample_period, time_within(1 * us, 1000 * s), "of the conversions"},
          {"rated_power", &c::rated_power, milliwatts, "mW per die at full activity"},
@@ -51,6 +51,8 @@ kind sensors_kind() {
             if (cfg.idle_power <= cfg.rated_power) return std::nullopt;
             return "a die at rest (idle_power) takes no more than at full activity (rated_power)";
         });
+    made.statistics = {{"dynamic_microjoules", "µJ", "energy of all work since power-on"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

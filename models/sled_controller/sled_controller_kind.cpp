@@ -17,7 +17,7 @@ namespace trn::kind_tables {
 
 kind sled_controller_kind() {
     using c = sled_controller::config;
-    return kind_of<sled_controller>(
+    auto made = kind_of<sled_controller>(
         "sled_controller", "The baseboard controller of a sled: power, cooling, throttling.",
         {{"chips", &c::chips, within(1, 64), "of the sled"},
          {"chip_budget", &c::chip_budget, within(1, 1'000'000'000),
@@ -34,6 +34,14 @@ kind sled_controller_kind() {
         {port::uses<power_interface>("power", "the chips in order").unlimited().optional(),
          port::irq_out("throttle", "by chip: slow down").times(&c::chips).optional(),
          port::irq_out("power_off", "by chip: no power").times(&c::chips).optional()});
+    made.statistics = {{"milliwatts", "mW", "power of all chips now"},
+                       {"speed_permille", "‰", "of fans or pumps"},
+                       {"hottest_millidegrees", "0.001 °C", "hottest diode of all chips"},
+                       {"outlet_millidegrees", "0.001 °C", "temperature of the outlet"},
+                       {"throttled_chips", "", "throttled now"},
+                       {"throttle_events", "", "times that a chip was throttled"},
+                       {"power_losses", "", "times that the sled lost its power"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

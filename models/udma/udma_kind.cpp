@@ -10,7 +10,7 @@ namespace trn::kind_tables {
 
 kind udma_kind() {
     using c = udma::config;
-    return kind_of<udma>(
+    auto made = kind_of<udma>(
         "udma",
         "A group of DMA engines with 16 queues each: a SENG's, or a die's for host transfers.",
         {{"engines", &c::engines, within(1, 4096), "in this group"},
@@ -60,6 +60,13 @@ kind udma_kind() {
             if (cfg.reset_lines <= cfg.engines) return std::nullopt;
             return "each reset line (reset_lines) resets at least one engine";
         });
+    made.statistics = {{"engineN_bytes", "bytes", "moved by an engine that has worked"},
+                       {"engineN_descriptors", "", "completed by it"},
+                       {"engineN_aborts", "", "queues of it that an error stopped"},
+                       {"bytes", "bytes", "moved by all engines of the group"},
+                       {"descriptors", "", "completed by all"},
+                       {"aborts", "", "queues that an error stopped"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of doc/kinds.md: parameters and ports of every kind of module, as `trnvp inspect` reads them.
+"""Writes the tables of doc/kinds.md: parameters, ports and statistics of every kind of module, as `trnvp inspect` reads them.
 
 usage: tests/support/kinds_page.py TRNVP PAGE [--check]
 
@@ -27,6 +27,9 @@ def section(kind: dict) -> str:
         lines += ["", "| Port | Role | |", "|---|---|---|"]
         lines += [f"| `{one['name']}` | {one['role']}{', may stay unbound' if one['optional'] else ''} | {cell(one['doc'])} |"
                   for one in kind["ports"]]
+    if kind["statistics"]:
+        lines += ["", "| Statistic | Unit | |", "|---|---|---|"]
+        lines += [f"| `{one['name']}` | {one['unit']} | {cell(one['doc'])} |" for one in kind["statistics"]]
     return "\n".join(lines) + "\n"
 
 

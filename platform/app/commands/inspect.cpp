@@ -75,6 +75,10 @@ std::string kind_text(const kind& k) {
     for (const auto& p : k.parameters) row(p);
     if (!k.ports.empty()) out += "\nports\n";
     for (const auto& p : k.ports) row(p);
+    if (!k.statistics.empty()) out += "\nstatistics\n";
+    for (const auto& s : k.statistics)
+        out += fmt::format("  {:24} {}{}\n", s.name, s.doc,
+                           s.unit.empty() ? "" : fmt::format(" ({})", s.unit));
     return out;
 }
 
@@ -97,6 +101,9 @@ ordered_json kind_json(const kind& k) {
                                 {"role", to_string(p.role)},
                                 {"doc", p.doc},
                                 {"optional", p.may_be_unbound}});
+    out["statistics"] = ordered_json::array();
+    for (const auto& s : k.statistics)
+        out["statistics"].push_back({{"name", s.name}, {"unit", s.unit}, {"doc", s.doc}});
     return out;
 }
 

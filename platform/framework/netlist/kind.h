@@ -131,12 +131,21 @@ struct port {
     requires(!std::is_convertible_v<F, std::uint64_t>) port in_blocks_of(F from) &&;
 };
 
+/// A counter that modules of a kind publish (publishes_statistics). Upper-case letters stand for a
+/// number or a name: "portN_in_wire_bytes".
+struct statistic {
+    std::string name;
+    std::string unit;  ///< "": a number of what the name says
+    std::string doc;
+};
+
 /// A type of module that boards can name: how to configure and construct it.
 struct kind {
     std::string name;
     std::string doc;  ///< one sentence
     std::vector<parameter> parameters;
     std::vector<port> ports;
+    std::vector<statistic> statistics = {};
     std::function<std::any()> defaults;
     /// Returns why a configuration is invalid ("size must be a power of two"), or nullopt.
     std::function<std::optional<std::string>(const std::any& config)> check = {};
