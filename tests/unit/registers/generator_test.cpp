@@ -234,6 +234,8 @@ TEST(RegisterGenerator, CitationsOfAnyLengthBecomeLinks) {
     };
     EXPECT_THAT(chapter("see contract 7.2."),
                 HasSubstr("see [contract 7.2](../spec/device-contract.md#s7.2). "));
+    EXPECT_THAT(chapter("see EFA contract 4"),
+                HasSubstr("see [EFA contract 4](../spec/efa-contract.md#s4) "));
     EXPECT_THAT(chapter("contract contract 1..2"),
                 HasSubstr("| contract [contract 1](../spec/device-contract.md#s1)..2"));
     EXPECT_THAT(chapter("contract 3contract 4"), HasSubstr("#s3)contract 4"));
@@ -242,6 +244,18 @@ TEST(RegisterGenerator, CitationsOfAnyLengthBecomeLinks) {
     std::string section = "1";
     for (int i = 0; i < 60'000; ++i) section += ".1";
     EXPECT_THAT(chapter("contract " + section), HasSubstr("#s" + section + ")"));
+}
+
+TEST(RegisterGenerator, FieldsAndLongListsOfValuesHaveRows) {
+    auto block = block_with_text("");
+    auto& field = block.registers[0].fields[0];
+    field.desc = "Kind";
+    field.values = {{"NONE", 0, {}}, {"SOME", 1, {}}};
+    EXPECT_THAT(registers::emit_markdown(block),
+                HasSubstr(" | " + field.name + " | Kind: NONE = 0x0, SOME = 0x1 |\n"));
+    for (unsigned i = 2; i < 30; ++i) field.values.push_back({"VALUE_" + std::to_string(i), i, {}});
+    EXPECT_THAT(registers::emit_markdown(block),
+                HasSubstr(" | " + field.name + " | Kind |\n| | | `0x0` | NONE |\n"));
 }
 
 TEST(RegisterGenerator, CppKeywordsAreNoNames) {

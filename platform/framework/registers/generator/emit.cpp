@@ -294,15 +294,25 @@ std::string bits_text(const field_spec& f) {
     return f.width == 1 ? std::to_string(f.lsb) : fmt::format("{}:{}", f.lsb + f.width - 1, f.lsb);
 }
 
-std::string fields_text(const register_spec& r) {
+constexpr std::size_t max_cell = 200;  // characters; longer lists of values have rows of their own
+
+/// Rows of the table of fields.
+std::string field_rows(const register_spec& r) {
     std::string out;
     for (const auto& f : r.fields) {
-        out += fmt::format("<br>`{}` {}", bits_text(f), f.name);
-        if (f.access != r.access) out += fmt::format(" ({})", to_string(f.access));
-        if (!f.desc.empty()) out += ": " + cell(f.desc);
-        for (std::size_t i = 0; i < f.values.size(); ++i)
-            out += fmt::format("{}{} = {:#x}", i == 0 ? " — " : ", ", f.values[i].name,
-                               f.values[i].value);
+        auto meaning = cell(f.desc);
+        if (f.access != r.access)
+            meaning += fmt::format("{}({})", meaning.empty() ? "" : " ", to_string(f.access));
+        std::string values;
+        for (const auto& value : f.values)
+            values +=
+                fmt::format("{}{} = {:#x}", values.empty() ? "" : ", ", value.name, value.value);
+        const bool fits = meaning.size() + values.size() < max_cell;
+        if (!values.empty() && fits) meaning += (meaning.empty() ? "" : ": ") + values;
+        out += fmt::format("| {} | {} | {} | {} |\n", &f == r.fields.data() ? r.name : "",
+                           bits_text(f), f.name, meaning);
+        for (const auto& value : f.values)
+            if (!fits) out += fmt::format("| | | `{:#x}` | {} |\n", value.value, value.name);
     }
     return out;
 }
@@ -326,17 +336,21 @@ std::size_t section_length(std::string_view text) {
     return length;
 }
 
-/// Turns "contract 7.2" in the text into a link to that section, relative to doc/models.
+/// Turns "contract 7.2" and "EFA contract 4" in the text into links to these sections, relative to
+/// doc/models.
 std::string link_citations(std::string_view text) {
-    static constexpr std::string_view word = "contract ";
+    static constexpr std::string_view word = "contract ", efa = "EFA ";
     std::string out;
     std::size_t done = 0;
     for (auto at = text.find(word); at != text.npos; at = text.find(word, at + word.size())) {
         const auto begin = at + word.size();
         const auto section = text.substr(begin, section_length(text.substr(begin)));
         if (section.empty() || (at > 0 && is_word(text[at - 1]))) continue;
-        out += text.substr(done, at - done);
-        out += fmt::format("[contract {0}](../spec/device-contract.md#s{0})", section);
+        const bool of_efa = text.substr(done, at - done).ends_with(efa);
+        const auto first = of_efa ? at - efa.size() : at;
+        out += text.substr(done, first - done);
+        out += fmt::format("[{0} {1}](../spec/{2}.md#s{1})", text.substr(first, begin - 1 - first),
+                           section, of_efa ? "efa-contract" : "device-contract");
         done = begin + section.size();
     }
     return out.append(text.substr(done));
@@ -355,9 +369,16 @@ std::string emit_markdown(const block_spec& block) {
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.known_by < b.known_by; });
     for (const auto& r : sorted)
-        out += fmt::format("| {} | {} | {} | {} | {:#x} | {} | {}{} |\n", to_string(r.known_by),
+        out += fmt::format("| {} | {} | {} | {} | {:#x} | {} | {} |\n", to_string(r.known_by),
                            offset_text(r), r.name, to_string(r.access), r.reset,
-                           to_string(r.fidelity), cell(r.desc), fields_text(r));
+                           to_string(r.fidelity), cell(r.desc));
+    std::string fields;
+    for (const auto& r : sorted) fields += field_rows(r);
+    if (!fields.empty())
+        out +=
+            "\nFields of these registers, with their values:\n\n"
+            "| Register | Bits | Field | Meaning |\n|---|---|---|---|\n" +
+            fields;
     return link_citations(out) + "\n" + std::string(markdown_end) + "\n";
 }
 
