@@ -23,7 +23,7 @@ private:
     static bool has(const tile_operand& t, unsigned partitions, std::uint64_t elements) {
         return t.partitions == partitions && t.elements() == elements;
     }
-    /// Spec 20.2: whether the scale tile covers data of `partitions`; P/8 scale partitions are
+    /// Spec 3.9: whether the scale tile covers data of `partitions`; P/8 scale partitions are
     /// enough where P is less than a quadrant.
     static bool scales_fit(const tile_operand& scales, unsigned partitions, std::uint64_t columns) {
         return has(scales, 32 * ((partitions + 31) / 32 - 1) + 4, columns) ||

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks references in documents and comments: links and anchors, cited sections of doc/spec, line
-lengths, and that the index of a folder (README.md) names each of its pages.
+lengths, cells of tables, and that the index of a folder (README.md) names each of its pages.
 
     check_docs.py           prints file:line and the violation; status 1 on violations
     check_docs.py --link    first turns plain citations in documents ("contract 6.3") into links
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MAX_LINE = 140
+MAX_LINE, MAX_CELL = 140, 300  # characters
 # Citation of a specification: words before the section number -> file in doc/spec.
 CITED_AS = {
     "contract": "device-contract.md",
@@ -109,11 +109,20 @@ class checker:
             if not linked:
                 self.report(name, text, citation.start(), f"'{citation[0]}' is not a link: run ./dev docs")
 
+    def cells(self, name: str, text: str) -> None:
+        """Longer cells are paragraphs: they belong below the table, or into rows of their own."""
+        for number, line in enumerate(re.sub(r"\]\([^)\s]+\)", "]", text).split("\n"), 1):
+            if not line.lstrip().startswith("|"):
+                continue
+            longest = max(len(cell.strip()) for cell in re.split(r"(?<!\\)\|", line))
+            if longest > MAX_CELL:
+                self.wrong.append(f"{name}:{number}: a cell of {longest} characters, more than {MAX_CELL}")
+
     def lengths(self, name: str, text: str) -> None:
         """Checks prose as rendered: skips tables, link targets and generated parts."""
         generated = False
         for number, line in enumerate(re.sub(r"\]\([^)\s]+\)", "]", text).split("\n"), 1):
-            if line.startswith(("<!-- registers:", "<!-- steps:", "<!-- commands:")):
+            if line.startswith(("<!-- registers:", "<!-- steps:", "<!-- commands:", "<!-- methods:")):
                 generated = "generated" in line
             if len(line.rstrip()) > MAX_LINE and not generated and not line.lstrip().startswith("|"):
                 self.wrong.append(f"{name}:{number}: {len(line)} characters, more than {MAX_LINE}")
@@ -148,6 +157,7 @@ def main() -> int:
         check.index(name, text)
         check.citations(name, text, linked=name.startswith("doc/spec/"))
         check.lengths(name, text)
+        check.cells(name, read(name))
     for name in tracked("*.h", "*.cpp", "*.c", "*.S", "*.py", "*.yaml", "*.sh", "*.order", "*CMakeLists.txt"):
         if name != "tests/support/check_docs.py":
             check.citations(name, read(name), linked=True)

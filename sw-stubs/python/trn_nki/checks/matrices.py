@@ -43,7 +43,7 @@ def _nc_matmul(call: Any) -> None:
         wanted = types.uint16 if stationary.dtype.is_fp8 else stationary.dtype
         if dst.dtype is not wanted:
             raise KernelError(f"nisa.nc_matmul: a transpose of {stationary.dtype} writes {wanted}, not {dst.dtype}",
-                              "20.10" if stationary.dtype.is_fp8 else "3.7")
+                              "3.7")
     else:
         _destination_type(call, dst)
     _array_tile(call, stationary.shape[0], columns, column_tiles=not double_row)

@@ -396,7 +396,7 @@ class Lowering:
             self._convert_product(result)
 
     def _scale(self, scale: Any, data: Any) -> Tile:
-        """Partitions are numbered by 20.2, not by the kernel's view."""
+        """Partitions are numbered by 3.9, not by the kernel's view."""
         found = self._tile(scale)
         partitions = 32 * (data.shape[0] // 32 - 1) + 4
         return dataclasses.replace(found, partitions=partitions)

@@ -43,7 +43,7 @@ def check_tiles(recording: Any) -> None:
                 if view.is_on_chip and view.storage.address is None and view.storage.loop is None:
                     tiles.check(one, view)
             for view in one.writes:
-                if view.is_on_chip:  # scales lie in other partitions than their view says (20.2)
+                if view.is_on_chip:  # scales lie in other partitions than their view says (3.9)
                     tiles.note(view, one.operation == "quantize_mx")
 
 
