@@ -55,7 +55,8 @@ def collect(events: Iterable[Event], number: int | None = None, name: str = "pro
     number = len(all_executions) if number is None else number
     if not 1 <= number <= len(all_executions):
         raise ProfileError(f"there is no execution {number}: {len(all_executions)} in the record")
-    end_of_record = max(event.time + (event.duration or 0) for event in kept)
+    last_end = all_executions[-1][1]
+    end_of_record = max(event.time + (event.duration or 0) for event in kept) if last_end is None else last_end
     followings = [begin for begin, _ in all_executions[1:]] + [end_of_record]
     bounds = [(begin, following if end is None else end) for (begin, end), following in zip(all_executions, followings)]
     first, last = bounds[number - 1]

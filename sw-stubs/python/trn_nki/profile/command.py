@@ -36,15 +36,27 @@ def run(options: Any, compile_kernel: Callable[[], tuple[Compiled, Options]]) ->
     """Records and writes a profile. Raises RunError, ProfileError, EventError, PlatformError, ValueError, OSError."""
     for target in options.profiles:
         files_of(target)  # detect errors before the run
-    gc.disable()  # the records are many, without cycles, and needed to the end of the command
     given = [name for name in ("kernel", "events", "recorded") if getattr(options, name)]
     if len(given) != 1:
         raise ValueError("give one of FILE.py:FUNCTION, --events FILE and --recorded DIR")
-    if given[0] == "kernel":
-        return _run_kernel(options, compile_kernel)
-    with _recorded_lines(options) as lines:
-        name = pathlib.Path(options.events).name if options.events else "recorded programs"
-        return _write(options, collect(read_events(lines, name), options.execution, name, options.chip))
+    with _collector_paused():
+        if given[0] == "kernel":
+            return _run_kernel(options, compile_kernel)
+        with _recorded_lines(options) as lines:
+            name = pathlib.Path(options.events).name if options.events else "recorded programs"
+            return _write(options, collect(read_events(lines, name), options.execution, name, options.chip))
+
+
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """The records are many, without cycles, and needed to the end: looking for cycles takes longer than reading them."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
 
 
 @contextlib.contextmanager

@@ -113,7 +113,9 @@ _CONVERTERS: dict[str, Callable[[str], Any]] = {name: _text for name in _TEXTS}
 _CONVERTERS |= {name: _number for name in _NUMBERS} | {name: _signed for name in _SIGNED}
 
 
+@functools.lru_cache(MAX_CACHED)
 def _fields(rest: str) -> dict[str, Any]:
+    """The fields that are read. Events with equal text share them."""
     found: dict[str, Any] = {}
     pairs = _FIELD.findall(f" {rest}") if "\"" in rest else [part.split("=", 1) for part in rest.split() if "=" in part]
     for name, text in pairs:
@@ -144,7 +146,9 @@ def read_events(lines: Iterable[str], name: str = "events") -> Iterator[Event]:
         try:
             if len(line) > MAX_LINE:
                 raise ValueError(f"more than {MAX_LINE} characters")
-            fields = _fields(head[3]) if len(head) > 3 else {}
-            yield Event(_number(head[0]), place, head[2].rstrip("\n"), fields)
+            if len(head) > 3:
+                yield Event(_number(head[0]), place, head[2], _fields(head[3]))
+            else:
+                yield Event(_number(head[0]), place, head[2].rstrip("\n"), {})
         except (ValueError, IndexError) as error:
             raise EventError(f"{name}:{number}: {error}") from None
