@@ -363,6 +363,10 @@ std::string riscv_hart::state() const {
     return mode + (core_->halted() ? ", halted" : ", running");
 }
 
+bool riscv_hart::sleeps() const {
+    return reset.level() || core_ == nullptr || (core_->waiting() && !hangs_);
+}
+
 void riscv_hart::halt() {
     core().request_halt();
 }

@@ -90,6 +90,7 @@ public:
     std::vector<fault> faults() override;
     // debug_target
     std::string state() const override;
+    bool sleeps() const override;
     bool halted() const override { return core_ != nullptr && core_->halted(); }
     void halt() override;
     void resume(bool one) override;

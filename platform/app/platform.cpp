@@ -126,7 +126,8 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     add_harts(*methods_);
     add_engines(*methods_);
     add_methods();
-    find_sources();
+    misuse::set_source_lookup(
+        [this](const initiator& hart, std::uint64_t pc) { return source_at(hart.describe(), pc); });
     share_log();
     if (!options.vcd.empty()) open_vcd(options);
 }
@@ -238,20 +239,18 @@ std::set<fs::path> programs_of(const plan& board) {
     return programs;
 }
 
-void platform::find_sources() {
-    misuse::set_source_lookup([this](const initiator& hart, std::uint64_t pc) -> std::string {
-        if (!sources_) {
-            const auto programs = programs_of(system_->board());
-            sources_ = std::make_unique<source_lines>(
-                std::vector<fs::path>(programs.begin(), programs.end()));
-        }
-        std::array<std::uint8_t, 16> code{};
-        auto* memory = methods_->spaces().find(hart.describe());
-        if (memory == nullptr ||
-            memory->peek(pc, std::as_writable_bytes(std::span(code))) != code.size())
-            return {};
-        return sources_->at(pc, code);
-    });
+std::string platform::source_at(std::string_view hart, std::uint64_t pc) {
+    if (!sources_) {
+        const auto programs = programs_of(system_->board());
+        sources_ =
+            std::make_unique<source_lines>(std::vector<fs::path>(programs.begin(), programs.end()));
+    }
+    std::array<std::uint8_t, 16> code{};
+    auto* memory = methods_->spaces().find(hart);
+    if (memory == nullptr ||
+        memory->peek(pc, std::as_writable_bytes(std::span(code))) != code.size())
+        return {};
+    return sources_->at(pc, code);
 }
 
 void platform::apply(const misuse::choices& chosen) const {

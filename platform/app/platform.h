@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/framework/attach/control/control.h"
@@ -79,6 +80,9 @@ public:
     control& methods() { return *methods_; }
     const system& modules() const { return *system_; }
 
+    /// "function (file:line)" at this address in the memory of a hart; "": unknown.
+    std::string source_at(std::string_view hart, std::uint64_t pc);
+
     /// Completes the trace and the value change dump. Returns the reason why one of them is
     /// incomplete, or "".
     std::string finish_records();
@@ -109,7 +113,6 @@ private:
     void apply(const misuse::choices& chosen) const;
     void add_methods();
     void open_vcd(const platform_options& options);
-    void find_sources();
     void share_log();
 
     std::string digest_;
@@ -117,7 +120,7 @@ private:
     run_loop loop_;
     std::unique_ptr<control> methods_;
     std::shared_ptr<log::sink> earlier_sink_;
-    std::unique_ptr<source_lines> sources_;  // made when the first misuse by a hart is reported
+    std::unique_ptr<source_lines> sources_;  // made by the first call of source_at()
     std::unique_ptr<vcd_file> vcd_;
     std::unique_ptr<function_names> functions_;  // exists while there is a trace
 };

@@ -47,8 +47,9 @@ sink replace_sink(sink next) {
 }
 
 std::string to_line(const record& one) {
-    return fmt::format("[{:>8}.{:06} us] {}{}: {}", one.time_ps / 1'000'000,
-                       one.time_ps % 1'000'000, word(one.severity), one.module, one.text);
+    return fmt::format("[{:>5}.{:06} ms] {}{}: {}", one.time_ps / 1'000'000'000,
+                       one.time_ps % 1'000'000'000 / 1000, word(one.severity), one.module,
+                       one.text);
 }
 
 std::uint64_t now_ps() {

@@ -30,7 +30,7 @@ using sink = std::function<void(const record&)>;
 /// sink drops them (--quiet).
 sink replace_sink(sink next);
 
-/// The form of the default sink: "[    1.234567 us] warning chip0.udma3: text".
+/// The form of the default sink: "[    1.234567 ms] warning chip0.udma3: text".
 std::string to_line(const record& one);
 
 /// Current simulated time in ps.

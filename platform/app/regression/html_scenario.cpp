@@ -191,6 +191,8 @@ std::string scenario_details(const row& runs, const history& past) {
             "<p class=\"flaky\">Flaky: runs with the same events (trace digest) and the same build "
             "passed and failed. This is a defect of the platform: please report it.</p>\n";
     out += trends(past.of(identity(described)));
+    if (!how.state.empty())
+        out += fmt::format("<pre class=\"state\">{}</pre>\n", escaped(state_text(how, "")));
     for (const auto& one : how.figures)
         out +=
             fmt::format("<p class=\"figure\">{}: {}</p>\n", escaped(one.name), escaped(one.text()));

@@ -28,10 +28,10 @@ std::string properties(const scenario::outcome& how) {
 
 std::string failure(const result& one) {
     return fmt::format(
-        "    <failure type=\"{}\" message=\"{}: {}\"/>\n"
+        "    <failure type=\"{}\" message=\"{}: {}\">{}</failure>\n"
         "    <system-out>{}</system-out>\n",
         word(one.how.result), escaped(place_text(one.description, one.how)),
-        escaped(failure_text(one.how)), escaped(one.how.log));
+        escaped(failure_text(one.how)), escaped(state_text(one.how, "")), escaped(one.how.log));
 }
 
 /// A campaign of seeds is one test case; its text lists the failing seeds and shows the first.
@@ -108,6 +108,7 @@ nlohmann::json to_json(const run_record& run) {
                         {"status", word(how.result)},
                         {"step", how.step},
                         {"message", how.message},
+                        {"state", how.state},
                         {"first_step_s", how.first_step_s},
                         {"wall_s", how.wall_s},
                         {"simulated_ns", how.simulated_ns},

@@ -100,6 +100,7 @@ json to_json(const result& one) {
               {"message", how.message},
               {"step", how.step},
               {"at", {how.file, how.where.line, how.where.column}},
+              {"state", how.state},
               {"log", shown_log(how)},
               {"first_step_s", how.first_step_s},
               {"wall_s", how.wall_s},
@@ -207,6 +208,7 @@ result result_of(const json& value, const std::string& place) {
     how.message = line.text("message");
     how.step = line.text("step");
     read_place(line, how);
+    if (line.has("state")) how.state = line.texts("state", max_notes);  // newer than the format
     how.log = line.text("log", max_log * 4);  // replacements of invalid bytes need more room
     how.first_step_s = line.real("first_step_s");
     how.wall_s = line.real("wall_s");

@@ -12,9 +12,7 @@
 #include "platform/app/scenario/function_watch.h"
 #include "platform/app/scenario/step.h"
 #include "platform/app/scenario/steps.h"
-#include "platform/framework/kernel/time_text.h"
 #include "platform/framework/misuse/misuse.h"
-#include "platform/framework/output.h"
 
 namespace trn::config {
 
@@ -356,11 +354,8 @@ void await(scenario_context& ctx, const condition& awaited) {
     const auto looks = awaited.begin(ctx);
     if (ctx.wait_for(awaited.limit, *looks, awaited.text)) return;
     if (awaited.limit.within == 0) throw step_failure(looks->found_text());
-    print_to(stdout, "waited for {}\n{}\n", awaited.text, ctx.control.loop().stall_report());
-    throw step_failure(fmt::format(
-        "waited {} for {}: {}",
-        trn::to_text(sc_core::sc_time(static_cast<double>(awaited.limit.within), sc_core::SC_NS)),
-        awaited.text, looks->found_text()));
+    throw step_failure(fmt::format("waited {}: {}", to_string(nanoseconds{awaited.limit.within}),
+                                   looks->found_text()));
 }
 
 }  // namespace trn::scenario

@@ -74,8 +74,7 @@ condition read_condition(const reader& r, nanoseconds within);
 /// Met when the console `module` prints the text; "": the first console.
 condition text_condition(const std::string& module, const wanted_text& wanted);
 
-/// Waits for the condition. \throws step_failure at the time limit, after listing all waits in the
-/// log
+/// Waits for the condition. \throws step_failure at the time limit
 void await(scenario_context& ctx, const condition& awaited);
 
 }  // namespace trn::scenario

@@ -19,9 +19,9 @@ action look_for(std::string_view verb, const condition& awaited) {
             .drives = false};
 }
 
-action pass_time(std::uint64_t nanoseconds) {
-    return {.text = fmt::format("wait {} ns", nanoseconds),
-            .work = [=](scenario_context& ctx) { ctx.sleep(nanoseconds); },
+action pass_time(nanoseconds time) {
+    return {.text = "wait " + to_string(time),
+            .work = [time](scenario_context& ctx) { ctx.sleep(time.value); },
             .drives = false};
 }
 
@@ -51,7 +51,7 @@ std::vector<step_kind> condition_steps() {
                    step_kind::form::time_or_condition};
     wait.read = [](const reader& r) {
         return r.node().is_map() ? look_for("wait for", read_condition(r, one_second))
-                                 : pass_time(reader::time_of(r.node(), r.point()));
+                                 : pass_time({reader::time_of(r.node(), r.point())});
     };
     step_kind expect{"expect", "as `wait`; without `within` the condition must be true at once",
                      step_kind::form::condition};

@@ -16,12 +16,13 @@
 #include "platform/app/in_process/in_process_hosts.h"
 #include "platform/app/platform.h"
 #include "platform/app/scenario/client.h"
+#include "platform/app/scenario/failure_state.h"
 #include "platform/app/scenario/play.h"
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/log.h"
 #include "platform/framework/misuse/report.h"
-#include "platform/framework/output.h"
 
 namespace trn::scenario {
 
@@ -132,6 +133,13 @@ public:
     /// case of success, else an error message.
     std::string run(const std::function<void(scenario_context&)>& part, std::uint64_t limit_ns);
     platform& board() { return board_; }
+    /// Prints lines of consoles that have no end.
+    void finish_consoles() { printed_->finish(); }
+    /// After a failure: what happened on the board.
+    std::vector<std::string> state() const {
+        if (on_ == nullptr) return {};
+        return on_->state ? *on_->state : state_at_failure(*on_);
+    }
 
 private:
     void play(device& chip, std::uint64_t seed);
@@ -154,7 +162,7 @@ private:
 session::session(const kind_list& kinds, const platform_options& options, std::uint64_t seed)
     : board_(kinds, options), hosts_(board_) {
     auto& consoles = board_.methods().consoles();
-    printed_.emplace(console_writer::print, consoles.all().size() > 1);
+    printed_.emplace(console_writer::print, consoles.all().size() > 1, true);
     consoles.listen([this](std::string_view module, std::string_view text) {
         printed_->write(module, text);
         if (trace::on()) trace::event(module, "printed", {{"text", text}});
@@ -230,11 +238,9 @@ std::string session::run(const std::function<void(scenario_context&)>& part,
         how = drive(limit);
     }
     if (!failure_ && how.cause == stop_reason::kind::paused) return {};
-    printed_->finish();
+    finish_consoles();
     if (failure_) return *failure_;
     if (on_->failed) return on_->failure;  // another branch still waits
-    print_to(stdout, "{}\n", board_.loop().stall_report());
-    for (const auto& condition : on_->waits) print_to(stdout, "  a step waits for {}\n", condition);
     return how.cause == stop_reason::kind::time_limit
                ? fmt::format("not done after {} simulated (time_limit)",
                              trn::to_text(sc_core::sc_time_stamp()))
@@ -270,6 +276,9 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     if (!common.fidelity_report.empty()) touched.emplace(common.fidelity_report);
     const auto shared = common.trace = shared_trace(common.trace, members.size());
     if (common.digest && shared.empty()) trace::open({});
+    // One stream for lines of the log and of consoles, so that they stay in order.
+    log::replace_sink(
+        [](const log::record& one) { console_writer::print(log::to_line(one) + "\n"); });
     // Never destroyed: the process exits, and destroying a rack takes longer than most scenarios.
     session& here = *new session(kinds, build_options(first, common), first.seed);
     const bool boots = !first.steps.empty() && !first.steps.front().shared.empty();
@@ -281,9 +290,10 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     if (!failure.empty()) {
         const auto digest = trace::digest();
         trace::close();
-        return scenarios.report().failed(failure, now_ns(), digest);
+        return scenarios.report().failed(failure, now_ns(), digest, here.state());
     }
 
+    if (boots) log::info("scenario", "booted");  // booted_line
     auto& io = here.board().loop().io();
     const bool alone = members.size() == 1;
     trace::flush();
@@ -304,6 +314,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     failure =
         here.run([&](scenario_context& on) { play(mine, on, scenarios.report(), boots ? 1 : 0); },
                  mine.time_limit_ns);
+    here.finish_consoles();
     const auto digest = trace::digest();
     if (const auto lost = here.board().finish_records(); failure.empty()) failure = lost;
     if (touched) touched->write(here.board().modules().board());
@@ -312,7 +323,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     if (failure.empty())
         scenarios.report().passed(now_ns(), digest);
     else
-        scenarios.report().failed(failure, now_ns(), digest);
+        scenarios.report().failed(failure, now_ns(), digest, here.state());
 }
 
 }  // namespace trn::scenario

@@ -94,8 +94,7 @@ struct power_step {
             ctx.device.check(trn_get_power(ctx.device, die, &next));
             return next.counter != first.counter;
         });
-        if (!changed)
-            throw step_failure(fmt::format("no new sample after {} ns", changes_within.value));
+        if (!changed) throw step_failure("no new sample after " + to_string(changes_within));
     }
     action plan() const {
         return {fmt::format("power samples of die {}", die),

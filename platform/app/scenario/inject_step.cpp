@@ -13,6 +13,7 @@
 #include "platform/framework/config/mix_in.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/known_arguments.h"
+#include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/trace.h"
 
 namespace trn::scenario {
@@ -73,7 +74,8 @@ struct inject_spec {
     void run(scenario_context& ctx) const {
         const auto now = trn_now(ctx.device);
         if (at.value != 0 && at.value < now)
-            throw step_failure(fmt::format("it is {} ns already", now));
+            throw step_failure(
+                fmt::format("it is {} already", trn::to_text(sc_core::sc_time_stamp())));
         if (at.value != 0) ctx.sleep(at.value - now);
         if (when) await(ctx, *when);
         const auto all = faulty_modules(ctx, module, *names, fault, some);
@@ -81,7 +83,18 @@ struct inject_spec {
             if (trace::on())
                 trace::event("scenario", "fault", {{"module", each}, {"fault", fault}});
             call(ctx, "inject", {{"module", each}, {"fault", fault}, {"arguments", arguments}});
+            ctx.injected.push_back(record(each, all.size()));
         }
+    }
+    /// "injected flap {for: 2 ms} into wire3, one of 4 that 'wire*' names, at 110 ms"
+    std::string record(const std::string& chosen, std::size_t of) const {
+        std::string with;
+        for (const auto& [name, value] : arguments)
+            with += fmt::format("{}{}: {}", with.empty() ? "" : ", ", name, value);
+        return fmt::format("injected {}{} into {}{}, at {}", fault,
+                           with.empty() ? "" : fmt::format(" {{{}}}", with), chosen,
+                           of == 1 ? "" : fmt::format(", one of {} that '{}' names", of, module),
+                           trn::to_text(sc_core::sc_time_stamp()));
     }
     /// \throws step_failure for an unknown module, fault or argument
     void check(scenario_context& ctx) const {

@@ -59,6 +59,7 @@ void job::take(const json& message) {
         result_.simulated_ns = message["simulated_ns"];
         result_.trace_digest = message["trace_digest"];
         result_.message = message.value("failed", "");
+        result_.state = message.value("state", result_.state);
         result_.result =
             message.contains("failed") ? outcome::verdict::failed : outcome::verdict::passed;
     }

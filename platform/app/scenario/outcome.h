@@ -22,11 +22,12 @@ struct outcome {
         not_loaded,       ///< its files have mistakes
     };
     verdict result = verdict::failed;
-    std::string message;      ///< reason of the failure; "" when passed
-    std::string step;         ///< the failed step, or the step in which the process ended
-    config::place where;      ///< place of that step
-    std::string file = {};    ///< file of that place: the scenario's, or an included one
-    std::string log;          ///< output of the run, the last 256 KiB
+    std::string message;    ///< reason of the failure; "" when passed
+    std::string step;       ///< the failed step, or the step in which the process ended
+    config::place where;    ///< place of that step
+    std::string file = {};  ///< file of that place: the scenario's, or an included one
+    std::vector<std::string> state = {};  ///< of the board at the failure, for readers
+    std::string log;                      ///< output of the run, the last 256 KiB
     double first_step_s = 0;  ///< wall-clock time from the process's start to its first own step
     double wall_s = 0;        ///< of its process, without shared steps
     /// until the end of the part that scenarios with the same `beginning` can share

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "platform/app/host_options/location_text.h"
+#include "platform/framework/kernel/time_text.h"
 
 namespace trn::scenario {
 
@@ -40,6 +41,10 @@ std::uint64_t whole_nanoseconds(const config::node& value, picoseconds time) {
 }
 
 }  // namespace
+
+std::string to_string(nanoseconds time) {
+    return time_text(time.value * 1000);
+}
 
 std::string to_string(const parameters& point) {
     std::string text;

@@ -25,6 +25,8 @@ std::string to_string(const parameters& point);
 struct nanoseconds {
     std::uint64_t value = 0;
 };
+/// "1.5 ms"
+std::string to_string(nanoseconds time);
 
 /// An offset into a memory: a plain number of bytes, or a size with its unit.
 struct byte_offset {

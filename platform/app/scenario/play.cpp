@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "platform/app/scenario/failure_state.h"
 #include "platform/framework/kernel/trace.h"
 
 namespace trn::scenario {
@@ -43,9 +44,8 @@ private:
     const std::uint64_t number_;
 };
 
-}  // namespace
-
-void play(const step& one, scenario_context& on, const progress& to) {
+/// Runs a step. \throws step_failure
+void run(const step& one, scenario_context& on, const progress& to) {
     on.report = &to;
     to.at(one, trn_now(on.device));
     if (trace::on()) trace::event("scenario", "step", {{"text", one.text}});
@@ -61,10 +61,25 @@ void play(const step& one, scenario_context& on, const progress& to) {
                                        trn_status_text(*one.fails)));
 }
 
+}  // namespace
+
+void play(const step& one, scenario_context& on, const progress& to) {
+    const auto mine = on.in_progress.insert(on.in_progress.end(), {&one, sc_core::sc_time_stamp()});
+    try {
+        run(one, on, to);
+    } catch (const std::exception&) {
+        on.in_progress.erase(mine);
+        if (!on.state) on.state = state_at_failure(on);
+        throw;
+    }
+    on.in_progress.erase(mine);
+}
+
 void play(const scenario& run, scenario_context& on, const progress& to, std::size_t done) {
     for (const auto& one : run.checks) try {
             one.work(on);
         } catch (...) {
+            on.state = std::vector<std::string>{};  // nothing has run
             to.again(one, trn_now(on.device));
             throw;
         }

@@ -43,10 +43,11 @@ void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) co
 }
 
 void progress::failed(const std::string& message, std::uint64_t simulated_ns,
-                      std::uint64_t trace_digest) const {
-    send_line(
-        pipe_,
-        {{"failed", message}, {"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
+                      std::uint64_t trace_digest, const std::vector<std::string>& state) const {
+    send_line(pipe_, {{"failed", message},
+                      {"simulated_ns", simulated_ns},
+                      {"trace_digest", trace_digest},
+                      {"state", state}});
 }
 
 }  // namespace trn::scenario

@@ -22,8 +22,9 @@ public:
     /// A line for the report, which shows equal lines once.
     void noted(const std::string& line) const;
     void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
+    /// `state`: of the board, for the report.
     void failed(const std::string& message, std::uint64_t simulated_ns,
-                std::uint64_t trace_digest = 0) const;
+                std::uint64_t trace_digest = 0, const std::vector<std::string>& state = {}) const;
 
     /// The steps reported so far.
     const std::vector<outcome::begun>& timeline() const { return timeline_; }

@@ -31,9 +31,13 @@ std::string with_margin(std::string_view margin, std::string_view lines) {
 /// not loaded has all of its mistakes with their places.
 std::string failure(const description& run, const outcome& how, const std::string& figures) {
     if (how.result == outcome::verdict::not_loaded) return with_margin("    ", how.log);
-    return fmt::format("    {}: {}{}{}\n{}{}", printable(place_text(run, how)), printable(how.step),
-                       how.step.empty() ? "" : ": ", printable_lines(how.message), figures,
-                       with_margin("    | ", last_lines(how.log, log_lines_shown)));
+    const auto [log, folded] = without_boot(how.log);
+    const auto boot =
+        folded == 0 ? "" : fmt::format("    | ({} lines of the boot are in the reports)\n", folded);
+    return fmt::format("    {}: {}{}{}\n{}{}{}{}", printable(place_text(run, how)),
+                       printable(how.step), how.step.empty() ? "" : ": ",
+                       printable_lines(how.message), figures, state_text(how, "    "), boot,
+                       with_margin("    | ", last_lines(log, log_lines_shown)));
 }
 
 /// A word of characters that a shell takes as themselves.
@@ -83,6 +87,14 @@ std::string_view last_lines(std::string_view log, std::size_t count) {
     return log.substr(begin);
 }
 
+folded_log without_boot(std::string_view log) {
+    const auto at = log.find(booted_line);
+    if (at == log.npos) return {log};
+    const auto boot = log.substr(0, at + booted_line.size());
+    return {log.substr(boot.size()),
+            static_cast<std::size_t>(std::count(boot.begin(), boot.end(), '\n'))};
+}
+
 std::string_view word(outcome::verdict result) {
     switch (result) {
     case outcome::verdict::passed:
@@ -109,6 +121,14 @@ std::string place_text(const description& run, const outcome& how) {
 
 std::string failure_text(const outcome& how) {
     return how.step.empty() ? how.message : how.step + ": " + how.message;
+}
+
+std::string state_text(const outcome& how, std::string_view margin) {
+    if (how.state.empty()) return {};
+    auto text = fmt::format("{}state {}:\n", margin, printable(how.state.front()));
+    for (std::size_t i = 1; i < how.state.size(); ++i)
+        text += with_margin(fmt::format("{}  ", margin), how.state[i]);
+    return text;
 }
 
 std::string escaped(std::string_view text) {

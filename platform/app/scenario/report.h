@@ -21,11 +21,25 @@ std::string_view last_lines(std::string_view log, std::size_t count);
 /// The name of a verdict: "passed", "timed out".
 std::string_view word(outcome::verdict result);
 
+/// The end of the text of the log's line after a boot that succeeded.
+inline constexpr std::string_view booted_line = "scenario: booted\n";
+
+/// The log without the lines of a boot that succeeded, and the number of these lines.
+struct folded_log {
+    std::string_view log;
+    std::size_t lines = 0;
+};
+folded_log without_boot(std::string_view log);
+
 /// The place of the step that failed: "x.yaml:7:5".
 std::string place_text(const description& run, const outcome& how);
 
 /// The step that failed and its message: "copy 1 KiB: byte 0 differs".
 std::string failure_text(const outcome& how);
+
+/// The state of the board at the failure, one line each, after a margin; the first line is
+/// "state at 2 ms:"; "" without a state.
+std::string state_text(const outcome& how, std::string_view margin);
 
 /// Escapes UTF-8 for XML or HTML. Control characters, most of which XML 1.0 cannot represent, and
 /// bytes that are not UTF-8 become question marks.

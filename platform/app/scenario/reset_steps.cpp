@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "platform/app/scenario/failure_state.h"
 #include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
@@ -17,7 +18,7 @@ struct boot_step {
     action plan() const {
         return {.text = "boot",
                 .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
-                .shared = fmt::format("boot within {} ns, {}", within.value,
+                .shared = fmt::format("boot within {}, {}", to_string(within),
                                       reset ? "reset" : "no reset")};
     }
 };
@@ -41,7 +42,8 @@ void boot_step::run(scenario_context& ctx) const {
     const auto end = trn_now(ctx.device) + within.value;
     const auto ready = ready_condition();
     if (!ctx.wait_for(within.value, ready))
-        throw step_failure(fmt::format("not ready after {} ns", within.value));
+        throw step_failure(
+            fmt::format("not ready after {}: {}", to_string(within), boot_state(ctx)));
     check_within(ctx, end, trn_probe, "'within' of boot bounds this wait");
     if (reset)
         check_within(ctx, end, trn_reset_device,

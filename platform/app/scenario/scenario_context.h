@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <systemc>
+#include <vector>
 
 #include "platform/app/platform.h"
 #include "platform/app/scenario/network.h"
@@ -27,6 +28,7 @@ namespace trn::scenario {
 
 class progress;
 struct client_run;
+struct step;
 class hart_watch;
 class running_programs;
 
@@ -35,14 +37,14 @@ class running_programs;
 class scenario_context {
 public:
     scenario_context(trn::device& device, host_set& hosts, trn::control& control,
-                     std::uint64_t seed, const platform* board = nullptr)
+                     std::uint64_t seed, platform* board = nullptr)
         : device(device), hosts(hosts), control(control), seed(seed), board(board) {}
 
     trn::device& device;  ///< the first chip
     host_set& hosts;      ///< the hosts of all chips
     trn::control& control;
     const std::uint64_t seed;
-    const platform* const board;  ///< for access to modules without control methods
+    platform* const board;  ///< for access to modules without control methods
 
     /// A running copy with its buffers.
     struct job {
@@ -62,7 +64,19 @@ public:
     std::map<std::string, std::shared_ptr<hart_watch>> harts;  ///< harts with breakpoints, by name
     bool failed = false;  ///< a branch has failed: other branches end before their next step
     std::string failure;  ///< why the first of them failed
-    std::list<std::string> waits;  ///< conditions that branches are waiting for
+    struct awaited {
+        std::string text;
+        const watch* looks;
+    };
+    std::list<awaited> waits;  ///< conditions that steps are waiting for
+    struct running_step {
+        const step* one;
+        sc_core::sc_time since;
+    };
+    std::list<running_step> in_progress;  ///< steps that have begun and not ended
+    std::vector<std::string> injected;    ///< faults: "flap into wire3 at 2 ms"
+    /// state_at_failure() at the first failure of a step.
+    std::optional<std::vector<std::string>> state;
     /// Turns at the driver stub: of all steps that started so far, and the current one.
     std::uint64_t driver_turns = 0, driver_turn = 0;
     sc_core::sc_event driver_free{};  ///< notified when the current turn changes
@@ -81,9 +95,10 @@ public:
     }
     /// `text`: describes the condition in the list of waits.
     bool wait_for(const timeout& limit, watch& condition, const std::string& text) {
-        const auto mine = waits.insert(waits.end(), text);
+        const auto mine = waits.insert(waits.end(), {text, &condition});
+        const std::shared_ptr<void> end(nullptr, [&](void*) { waits.erase(mine); });
         const auto* changed = condition.changed();
-        const bool met = wait(
+        return wait(
             changed ? timeout{limit.within, limit.within} : limit,
             [&] { return condition.is_met(); },
             [&](std::uint64_t max) {
@@ -92,8 +107,6 @@ public:
                 const sc_core::sc_time span(static_cast<double>(max), sc_core::SC_NS);
                 sc_core::wait(later(now, span) - now, *changed);
             });
-        waits.erase(mine);
-        return met;
     }
 
     /// An event that is notified when any console prints.

@@ -29,7 +29,8 @@ struct figure {
     std::optional<double> min = {}, max = {};
 
     bool within_bounds() const { return !(min && value < *min) && !(max && value > *max); }
-    std::string text() const;  ///< "57.6 GB/s (54.7 to 58.2)"
+    /// "57.6 GB/s (54.7 GB/s to 58.2 GB/s)"; rates and times in units that fit their size
+    std::string text() const;
 };
 
 /// Properties of the scenario that a step can use while the file is read.

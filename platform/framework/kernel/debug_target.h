@@ -32,6 +32,8 @@ public:
 
     /// State as text for lists of threads: "M-mode, waiting for interrupt".
     virtual std::string state() const = 0;
+    /// Whether it executes nothing until an interrupt or the end of its reset.
+    virtual bool sleeps() const = 0;
 
     /// Whether the hart is halted: it executes nothing, while simulated time continues.
     virtual bool halted() const = 0;

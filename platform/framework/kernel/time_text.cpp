@@ -20,7 +20,10 @@ constexpr std::array units{unit{"s", 1'000'000'000'000}, unit{"ms", 1'000'000'00
 }  // namespace
 
 std::string to_text(const sc_core::sc_time& time) {
-    const std::uint64_t ps = time.value();  // the kernel's resolution is 1 ps
+    return time_text(time.value());  // the kernel's resolution is 1 ps
+}
+
+std::string time_text(std::uint64_t ps) {
     if (ps == 0) return "0 s";
     for (const auto& u : units) {
         if (ps < u.picoseconds) continue;

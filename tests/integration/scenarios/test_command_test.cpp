@@ -202,7 +202,7 @@ TEST_F(TestCommand, HtmlReportIsValidAndComplete) {
     // The shared boot is the first step of each, with its own duration.
     for (const auto& one : page["scenarios"]) EXPECT_NE(one["steps"][0]["cells"][3], "0 ms");
     ASSERT_EQ(bad["steps"].size(), 3u);
-    EXPECT_EQ(bad["steps"][1]["cells"][0], "wait 20000 ns");
+    EXPECT_EQ(bad["steps"][1]["cells"][0], "wait 20 us");
     EXPECT_EQ(bad["steps"][1]["cells"][3], "0.02 ms");
     EXPECT_EQ(bad["steps"][2]["class"][0], "last");
     EXPECT_EQ(page["scenarios"][1]["cells"][3], "quick");
@@ -818,8 +818,60 @@ TEST_F(TestCommand, EndlessWaitNamesItsCondition) {
                  "  - wait: {counter: aborts, module: chip0.udma0, at_least: 1, within: 1 ms}\n"));
     EXPECT_EQ(how.status, 1);
     EXPECT_THAT(how.output, HasSubstr("s.yaml:6:5: wait for aborts of chip0.udma0 to be at least 1:"
-                                      " waited 1 ms for aborts of chip0.udma0"));
-    EXPECT_THAT(how.output, HasSubstr("it is 0"));
+                                      " waited 1 ms: it is 0\n"));
+}
+
+TEST_F(TestCommand, FailureSaysWhatWasInjectedAndWhatTheBoardDoes) {
+    const auto file = scenario(
+        "  - boot: {within: 1 s}\n"
+        "  - inject: {module: 'chip0.hbm*', fault: hbm_corrected, with: {offset: 3}, some: 1}\n"
+        "  - inject: {module: chip0.management.cpu, fault: hang}\n"
+        "  - wait: {counter: aborts, module: chip0.udma0, at_least: 1, within: 100 us}\n");
+    const auto reports = folder / "r";
+    const auto how = test(file + " --report " + reports);
+    EXPECT_EQ(how.status, 1);
+    const auto state = AllOf(
+        HasSubstr("state at 106."), HasSubstr("injected hbm_corrected {offset: 3} into chip0.hbm"),
+        HasSubstr(", one of 4 that"), HasSubstr("injected hang into chip0.management.cpu, at 106."),
+        HasSubstr("chip0.management.cpu: M-mode, hangs, in "), HasSubstr(".c:"));
+    EXPECT_THAT(how.output, state);
+    EXPECT_THAT(contents(reports + "/report.xml"), state);
+    std::string page;
+    for (const auto& one : std::filesystem::directory_iterator(reports + "/pages"))
+        page += contents(one.path());
+    EXPECT_THAT(page, AllOf(HasSubstr("class=\"state\""), HasSubstr("M-mode, hangs, in ")));
+    const auto result = nlohmann::json::parse(test(file + " --json").output)[0];
+    EXPECT_EQ(result["state"].size(), 4u) << result;
+    // The reports alone have the log of the boot.
+    EXPECT_THAT(how.output, AllOf(HasSubstr("lines of the boot are in the reports"),
+                                  Not(HasSubstr("boot ROM"))));
+    EXPECT_THAT(contents(reports + "/report.xml"), HasSubstr("boot ROM"));
+}
+
+TEST_F(TestCommand, TimeLimitSaysWhatEachBranchWaitsFor) {
+    const auto file = folder / "s.yaml";
+    std::ofstream(file) << "scenario: s\nboard: trn3-chip\ntime_limit: 110 ms\nsteps:\n"
+                           "  - boot: {within: 1 s}\n"
+                           "  - together:\n"
+                           "      a:\n"
+                           "        - copy: {from: hbm0@16 MiB, to: hbm1@16 MiB, size: 16 GiB, "
+                           "verify: false}\n"
+                           "      b:\n"
+                           "        - wait: {counter: aborts, module: chip0.udma0, equals: 5, "
+                           "within: 5 s}\n";
+    EXPECT_THAT(test(file).output,
+                AllOf(HasSubstr("not done after 110 ms simulated (time_limit)"),
+                      HasSubstr("      'a: copy hbm0@0x1000000 to hbm1@0x1000000, 17179869184 "
+                                "bytes' runs since 106."),
+                      HasSubstr("      a step waits for aborts of chip0.udma0 to be 5: it is 0")));
+}
+
+TEST_F(TestCommand, BootThatTakesTooLongSaysWhereItsFirmwareIs) {
+    const auto how = test(scenario("  - boot: {within: 1 ms}\n"));
+    EXPECT_THAT(how.output,
+                AllOf(HasSubstr("boot: not ready after 1 ms: the firmware of chip0.management has "
+                                "not published its routing id; chip0.management.cpu: M-mode, "),
+                      HasSubstr(".c:"), HasSubstr("), pc 0x4")));
 }
 
 TEST_F(TestCommand, BranchesShareSimulatedTimeAndReportTheFirstFailure) {
@@ -1019,7 +1071,7 @@ TEST_F(TestCommand, ReportsMeasurementsWithTheirBounds) {
     EXPECT_EQ(figures[1]["value"], 0.5);
     EXPECT_EQ(figures[1]["unit"], "GB/s");
     EXPECT_THAT(contents(folder / "j.xml"),
-                HasSubstr("<property name=\"moved &lt;\" value=\"0.5 GB/s (at most 1)\"/>"));
+                HasSubstr("<property name=\"moved &lt;\" value=\"500 MB/s (at most 1 GB/s)\"/>"));
     EXPECT_THAT(test(file).output, HasSubstr("aborts: it is 0 (at least 1)"));
     test(file + " --repeat 2 --html " + (folder / "r.html"));
     const auto page = nlohmann::json::parse(
@@ -1029,8 +1081,8 @@ TEST_F(TestCommand, ReportsMeasurementsWithTheirBounds) {
     // Each measurement is followed by its description, exactly once.
     std::vector<std::string> steps;
     for (const auto& one : page["scenarios"][0]["steps"]) steps.push_back(one["cells"][0]);
-    EXPECT_THAT(steps, testing::ElementsAre("a pause", "wait 2000 ns", "moved <", "wait 2000 ns",
-                                            "aborts"));
+    EXPECT_THAT(steps,
+                testing::ElementsAre("a pause", "wait 2 us", "moved <", "wait 2 us", "aborts"));
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ public:
         SC_METHOD(walk);
     }
     std::string state() const override { return halted_ ? "halted" : "walking"; }
+    bool sleeps() const override { return false; }
     bool halted() const override { return halted_; }
     void halt() override { halted_ = true; }
     void resume(bool one) override {

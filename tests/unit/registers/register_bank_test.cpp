@@ -253,7 +253,7 @@ TEST_F(RegisterBank, GuestMistakeIsOneWarningAndWarningsAreBounded) {
     ASSERT_EQ(lines.size(), 1u);
     EXPECT_EQ(
         lines[0],
-        "[       0.000000 us] warning example: misuse TRN-REG-001 write-to-read-only: a register "
+        "[    0.000000 ms] warning example: misuse TRN-REG-001 write-to-read-only: a register "
         "without writable bits was written (write of 4 bytes at example offset 0x4)");
     for (int i = 0; i < 1000; ++i) write(offset(reg::status), 1);
     EXPECT_EQ(lines.size(), 3u);

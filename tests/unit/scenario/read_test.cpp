@@ -53,7 +53,7 @@ TEST_F(ScenarioFile, IsReadWithItsDefaults) {
     EXPECT_EQ(all[0].seed, 1u);
     EXPECT_EQ(all[0].steps.size(), 2u);
     EXPECT_EQ(all[0].steps[1].where.line, 5);
-    EXPECT_EQ(all[0].steps[1].text, "wait 3000 ns");
+    EXPECT_EQ(all[0].steps[1].text, "wait 3 us");
 }
 
 TEST_F(ScenarioFile, SetsParametersOfItsBoard) {
@@ -574,8 +574,8 @@ TEST_F(ScenarioFile, ExpandsSequencesWithTheirParameters) {
     ASSERT_EQ(all.size(), 2u);
     std::vector<std::string> texts;
     for (const auto& one : all[1].steps) texts.push_back(one.text);
-    EXPECT_THAT(texts, ElementsAre("pause: wait 7000 ns", "pause: wait 2000 ns",
-                                   "pause: wait 5000 ns", "pause: wait 6000 ns"));
+    EXPECT_THAT(texts, ElementsAre("pause: wait 7 us", "pause: wait 2 us", "pause: wait 5 us",
+                                   "pause: wait 6 us"));
     EXPECT_EQ(all[1].steps[0].file, folder / "other.yaml");
     EXPECT_EQ(all[1].steps[0].where.line, 5);
 }

@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <stdexcept>
 
 #include "platform/app/scenario/report.h"
@@ -246,6 +247,28 @@ TEST(ScenarioReport, ShowsTheLineAndLogOfAFailure) {
     EXPECT_THAT(text, HasSubstr("x.yaml:7:5: copy: byte 3 is <wrong>"));
     EXPECT_THAT(text, HasSubstr("| log of fail"));
     EXPECT_THAT(to_text(all[0], how[0]), HasSubstr("simulated 1.5 ms"));
+}
+
+TEST(ScenarioReport, OmitsTheLogOfABootThatSucceeded) {
+    EXPECT_EQ(without_boot("no boot\n").log, "no boot\n");
+    const auto folded = without_boot("a\nb\n[ 1 ms] scenario: booted\nc\n");
+    EXPECT_EQ(folded.log, "c\n");
+    EXPECT_EQ(folded.lines, 3u);
+}
+
+TEST(ScenarioReport, ShowsRatesAndTimesInUnitsThatFit) {
+    const auto text = [](double value, const char* unit, std::optional<double> min,
+                         std::optional<double> max) {
+        return figure{"f", value, unit, min, max}.text();
+    };
+    EXPECT_EQ(text(57.6, "GB/s", 54.7, 58.2), "57.6 GB/s (54.7 GB/s to 58.2 GB/s)");
+    EXPECT_EQ(text(0, "GB/s", 0.001, {}), "0 GB/s (at least 1 MB/s)");
+    EXPECT_EQ(text(0.0000005, "GB/s", {}, {}), "500 B/s");
+    EXPECT_EQ(text(1500, "us", {}, 2'000'000), "1.5 ms (at most 2 s)");
+    EXPECT_EQ(text(0.25, "us", {}, {}), "250 ns");
+    EXPECT_EQ(text(0, "us", {}, {}), "0 us");
+    EXPECT_EQ(text(2000, "ops", {}, 1), "2000 ops (at most 1 ops)");
+    EXPECT_EQ(text(7, "", 8, {}), "7 (at least 8)");
 }
 
 }  // namespace

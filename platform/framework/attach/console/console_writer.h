@@ -17,7 +17,10 @@ public:
     /// A sink that prints to standard output and flushes it.
     static void print(std::string_view text);
 
-    console_writer(sink out, bool several) : out_(std::move(out)), several_(several) {}
+    /// `whole_lines`: prints also a single console's output line by line, for a log that has other
+    /// lines too.
+    console_writer(sink out, bool several, bool whole_lines = false)
+        : out_(std::move(out)), several_(several), whole_lines_(several || whole_lines) {}
 
     void write(std::string_view module, std::string_view text);
     /// Prints incomplete lines; call it at the end of the run.
@@ -25,7 +28,9 @@ public:
 
 private:
     const sink out_;
-    const bool several_;
+    std::string line_of(std::string_view module, std::string_view line) const;
+
+    const bool several_, whole_lines_;
     std::map<std::string, std::string, std::less<>> unfinished_;
     bool at_line_start_ = true;  ///< of a single console's output
 };
