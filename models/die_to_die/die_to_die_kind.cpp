@@ -25,6 +25,8 @@ kind die_to_die_kind() {
     made.statistics = {{"bytes_to_die_0", "bytes", "that crossed the link to die 0"},
                        {"bytes_to_die_1", "bytes", "that crossed the link to die 1"},
                        {"retries", "", "flits sent again"}};
+    made.events = {{"read", "bytes", "bytes of an operation, while they occupy it"},
+                   {"write", "bytes", "likewise"}};
     return made;
 }
 

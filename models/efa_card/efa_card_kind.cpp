@@ -67,6 +67,11 @@ kind efa_card_kind() {
          {"requests", "", "work requests completed"},
          {"failed_requests", "", "of these, with an error"},
          {"completions", "", "written to host memory"}});
+    made.events = {
+        {"command", "opcode, id", "an admin command"},
+        {"doorbell", "queue, count", "work requests are posted"},
+        {"OPERATION ... completed/dropped", "queue, id, bytes, card",
+         "a work request from its fetch on: `send`, `write`, `read`; completed has `status`"}};
     return made;
 }
 

@@ -47,6 +47,9 @@ kind ena_card_kind() {
                                {"dropped_sends", "", "packets that the card could not send"},
                                {"dropped_packets", "", "received without a free descriptor"},
                                {"completions", "", "written to host memory"}});
+    made.events = {{"command", "opcode, id", "an admin command"},
+                   {"send", "queue, bytes", "a packet leaves"},
+                   {"receive", "queue, bytes", "a packet is in host memory"}};
     return made;
 }
 

@@ -26,6 +26,7 @@ kind ethernet_fabric_kind() {
                        {"bytes", "bytes", "of data in these packets"},
                        {"lost_packets", "", "dropped by the network"},
                        {"misaddressed_packets", "", "to an address without a card"}};
+    made.events = {{"packet", "from, to, bytes", "from its send to its arrival, by ports"}};
     return made;
 }
 

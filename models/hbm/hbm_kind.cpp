@@ -36,6 +36,8 @@ kind hbm_kind() {
                        {"ecc_corrected", "", "errors"},
                        {"ecc_uncorrected", "", "errors"},
                        {"ecc_repairable", "", "errors that a repair mends"}};
+    made.events = {{"read", "bytes", "bytes of an operation, while they occupy it"},
+                   {"write", "bytes", "likewise"}};
     return made;
 }
 

@@ -7,7 +7,7 @@ namespace trn::kind_tables {
 
 kind misc_ram_kind() {
     using c = misc_ram::config;
-    return kind_of<misc_ram>(
+    auto made = kind_of<misc_ram>(
         "misc_ram", "The words and the doorbell that driver and firmware share.",
         {{"access_latency", &c::access_latency, any_time, "of each access"}},
         {port::target("in", "address map of host and DMA engines").of_size(0x1000),
@@ -20,6 +20,8 @@ kind misc_ram_kind() {
          port::irq_in("function_reset", "the host has reset the chip's function"),
          port::irq_out("stale", "a word of firmware's was overwritten, or the function was reset")
              .optional()});
+    made.events = {{"trigger", "value", "a mailbox request (1), or its end (0)"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

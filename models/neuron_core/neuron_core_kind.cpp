@@ -117,6 +117,19 @@ kind neuron_core_kind() {
         {"tensor_bf16_flops", "", "of matrix products, as BF16 operations of the same time"},
         {"ENGINE_instructions_Nx", "", "of the data path by mode: 1x, 2x, 4x"},
         {"ENGINE_numerical_errors", "", "results that are NaN or infinite"}};
+    made.events = {{"read", "bytes", "bytes of an operation, while they occupy it"},
+                   {"write", "bytes", "likewise"},
+                   {"semaphore", "index, value, by",
+                    "a semaphore has this value; by: engine, dma, host or firmware"},
+                   {"event", "index, value, by", "an event has this value"},
+                   {"notification", "slot, source, payload", "an entry of a notification ring"},
+                   {"started", "pc, generation, clock_hz", "of an engine: it starts"},
+                   {"INSTRUCTION", "source, text, mode, cycles, ...",
+                    "of an engine: an instruction, for its initiation interval (see timeline.md)"},
+                   {"wait ... met/abandoned", "reason, pc",
+                    "of an engine: it waits; met has `by`, `cycles`; abandoned: by a reset"},
+                   {"counted", "cycles, bytes_read, ...",
+                    "of an engine: control instructions that used tiles"}};
     return made;
 }
 

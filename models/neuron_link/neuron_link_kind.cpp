@@ -45,6 +45,7 @@ kind neuron_link_kind() {
         {"refused", "",
          "accesses without a route, with a wrong address, or through a link that is down"},
         {"timeouts", "", "accesses without a completion"}};
+    made.events = {{"transit", "bytes", "bytes that the chip forwards for others"}};
     return made;
 }
 

@@ -45,6 +45,7 @@ kind nvme_controller_kind() {
                        {"bytes_stored", "bytes", "of host memory that the content takes"},
                        {"bytes_not_flushed", "bytes", "in the write cache"},
                        {"media_errors", "", "that commands have met"}};
+    made.events = {{"command", "queue, id, opcode", "a command is fetched"}};
     return made;
 }
 

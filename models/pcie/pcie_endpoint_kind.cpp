@@ -68,6 +68,9 @@ kind pcie_endpoint_kind() {
                        {"error_messages", "", "sent to the root port"},
                        {"dma_bytes_read", "bytes", "of host memory"},
                        {"dma_bytes_written", "bytes", "to host memory"}};
+    made.events = {{"read", "bytes", "bytes of an operation, while they occupy it"},
+                   {"write", "bytes", "likewise"},
+                   {"interrupt", "data", "an MSI-X message"}};
     return made;
 }
 

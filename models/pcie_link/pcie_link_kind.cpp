@@ -68,6 +68,8 @@ kind pcie_link_kind() {
         {"DIRECTION_completion_credit_waits", "", "times that a completion waited for credits"},
         {"downs", "", "times that the link went down"},
         {"refused", "", "accesses while it was down"}};
+    made.events = {{"read", "bytes", "bytes of an operation, while they occupy it"},
+                   {"write", "bytes", "likewise"}};
     return made;
 }
 

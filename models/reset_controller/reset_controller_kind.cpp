@@ -20,7 +20,7 @@ namespace trn::kind_tables {
 
 kind reset_controller_kind() {
     using c = reset_controller::config;
-    return kind_of<reset_controller>(
+    auto made = kind_of<reset_controller>(
         "reset_controller", "Straps, clocks and resets of a chip.",
         {{"routing_id", &c::routing_id, bits(32), "strap: board position"},
          {"serial", &c::serial, any_number, "strap: unique per chip"},
@@ -76,6 +76,8 @@ kind reset_controller_kind() {
                 return std::nullopt;
             return "the chip's place (rack, server_in_rack, chip) is outside the machine's shape";
         });
+    made.events = {{"resets", "dma, tpb, top_sp", "the lines of these blocks, by bit"}};
+    return made;
 }
 
 }  // namespace trn::kind_tables

@@ -52,6 +52,8 @@ kind riscv_hart_kind() {
     made.make = [shared = hart_common()](const char* name, const std::any& config) {
         return std::make_unique<riscv_hart>(name, *std::any_cast<c>(&config), shared);
     };
+    made.events = {{"serves ... sleeps", "", "from an interrupt until the hart sleeps"},
+                   {"FUNCTION()", "", "a function is entered; only in traces for viewers"}};
     return made;
 }
 

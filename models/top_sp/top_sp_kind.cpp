@@ -27,6 +27,12 @@ kind top_sp_kind() {
     made.make = [shared = hart_common()](const char* name, const std::any& config) {
         return std::make_unique<top_sp>(name, *std::any_cast<c>(&config), shared);
     };
+    made.events = {{"doorbell", "value", "the host or a core rings the CC-Core"},
+                   {"serves ... sleeps", "", "of its hart: from an interrupt until it sleeps"},
+                   {"semaphore", "index, value, by",
+                    "a semaphore has this value; by: engine, dma, host or firmware"},
+                   {"event", "index, value, by", "an event has this value"},
+                   {"notification", "slot, source, payload", "an entry of a notification ring"}};
     return made;
 }
 

@@ -10,7 +10,7 @@ namespace {
 template <typename Model>
 kind table(const char* name, const char* doc) {
     using c = uart::config;
-    return kind_of<Model>(
+    auto made = kind_of<Model>(
         name, doc,
         {{"clock_hz", &c::clock_hz, unit::hertz, any_frequency,
           "divided by 16 x divisor is the baud rate"},
@@ -19,6 +19,8 @@ kind table(const char* name, const char* doc) {
           "typed characters that wait for the guest"}},
         {port::target("in", "uart.regs.yaml").of_size(0x1000),
          port::irq_in("reset", "clears all state"), port::irq_out("irq", "as IIR says")});
+    made.events = {{"printed", "text", "output, in scenarios"}};
+    return made;
 }
 
 }  // namespace

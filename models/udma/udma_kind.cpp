@@ -66,6 +66,15 @@ kind udma_kind() {
                        {"bytes", "bytes", "moved by all engines of the group"},
                        {"descriptors", "", "completed by all"},
                        {"aborts", "", "queues that an error stopped"}};
+    made.events = {
+        {"doorbell", "queue, side, count", "descriptors are posted to a ring"},
+        {"descriptors", "queue, side, count, at", "descriptors are fetched from this address"},
+        {"copy ... completed/dropped", "queue, from, to, bytes",
+         "a transfer; dropped: by a reset or an abort"},
+        {"OPERATION ... completed/dropped", "queue, from, to, bytes",
+         "likewise of DMA compute: `cast`, `add`, ..."},
+        {"abort", "queue, side", "an error stops the queue"},
+        {"notification", "slot, source, payload", "an entry of a notification ring"}};
     return made;
 }
 

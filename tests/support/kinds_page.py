@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of doc/kinds.md: parameters, ports and statistics of every kind of module, as `trnvp inspect` reads them.
+"""Writes the tables of doc/kinds.md: parameters, ports, statistics and trace events of every kind of module, as `trnvp inspect` reads them.
 
 usage: tests/support/kinds_page.py TRNVP PAGE [--check]
 
@@ -30,6 +30,9 @@ def section(kind: dict) -> str:
     if kind["statistics"]:
         lines += ["", "| Statistic | Unit | |", "|---|---|---|"]
         lines += [f"| `{one['name']}` | {one['unit']} | {cell(one['doc'])} |" for one in kind["statistics"]]
+    if kind["events"]:
+        lines += ["", "| Trace event | Fields | |", "|---|---|---|"]
+        lines += [f"| `{one['name']}` | {one['fields']} | {cell(one['doc'])} |" for one in kind["events"]]
     return "\n".join(lines) + "\n"
 
 

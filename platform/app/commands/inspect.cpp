@@ -79,6 +79,10 @@ std::string kind_text(const kind& k) {
     for (const auto& s : k.statistics)
         out += fmt::format("  {:24} {}{}\n", s.name, s.doc,
                            s.unit.empty() ? "" : fmt::format(" ({})", s.unit));
+    if (!k.events.empty()) out += "\ntrace events\n";
+    for (const auto& e : k.events)
+        out += fmt::format("  {:24} {}{}\n", e.name, e.doc,
+                           e.fields.empty() ? "" : fmt::format(" ({})", e.fields));
     return out;
 }
 
@@ -104,6 +108,9 @@ ordered_json kind_json(const kind& k) {
     out["statistics"] = ordered_json::array();
     for (const auto& s : k.statistics)
         out["statistics"].push_back({{"name", s.name}, {"unit", s.unit}, {"doc", s.doc}});
+    out["events"] = ordered_json::array();
+    for (const auto& e : k.events)
+        out["events"].push_back({{"name", e.name}, {"fields", e.fields}, {"doc", e.doc}});
     return out;
 }
 

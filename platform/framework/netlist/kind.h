@@ -139,6 +139,14 @@ struct statistic {
     std::string doc;
 };
 
+/// An event that modules of a kind write to a trace (trace::event). Upper-case letters stand for a
+/// name. "copy ... completed/dropped" is a slice: its begin, and the event that ends it.
+struct traced_event {
+    std::string name;
+    std::string fields;  ///< "queue, bytes"; of a slice those of its begin
+    std::string doc;
+};
+
 /// A type of module that boards can name: how to configure and construct it.
 struct kind {
     std::string name;
@@ -146,6 +154,7 @@ struct kind {
     std::vector<parameter> parameters;
     std::vector<port> ports;
     std::vector<statistic> statistics = {};
+    std::vector<traced_event> events = {};
     std::function<std::any()> defaults;
     /// Returns why a configuration is invalid ("size must be a power of two"), or nullopt.
     std::function<std::optional<std::string>(const std::any& config)> check = {};
