@@ -52,10 +52,9 @@ std::string explain(const std::string& name) {
     for (const auto& step : scenario::step_kinds()) known.push_back(step.name);
     for (const auto& k : kinds()) known.push_back(k.name);
     for (const auto& rule : misuse::rules()) known.push_back(rule.name);
-    const auto hint = suggest(name, known);
-    throw user_error(
-        fmt::format("no step, kind or rule '{}'{}", printable(name),
-                    hint.starts_with("did") ? ": " + hint.substr(0, hint.find('?') + 1) : ""));
+    const auto hint = did_you_mean(name, known);
+    throw user_error(fmt::format("no step, kind or rule '{}'{}", printable(name),
+                                 hint.empty() ? "" : ": " + hint));
 }
 
 }  // namespace

@@ -252,6 +252,16 @@ void add_parsed(cli::command& to, const std::string& name, const std::string& fo
             form));
 }
 
+/// Passes on the reason of a refused value, which may have several lines.
+template <class Parse>
+auto refusing(Parse&& parse) {
+    try {
+        return parse();
+    } catch (const std::invalid_argument& wrong) {
+        throw user_error(wrong.what());
+    }
+}
+
 }  // namespace
 
 void add_test(cli::command& app, int& status) {
@@ -286,9 +296,25 @@ void add_test(cli::command& app, int& status) {
         ->transform(cli::one_of({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
     c->add_option("--name", chosen->which.names,
-                  "only the scenario of this name, as --list has it");
+                  "only the scenario of this name, as --list has it; * and ? for several");
     c->add_option("--tag", chosen->which.tags,
                   "only scenarios with one of these tags; !TAG: without");
+    c->add_option_function<std::string>(
+        "-k,--matching",
+        [chosen](const auto& text) {
+            chosen->which.matching =
+                refusing([&] { return scenario::selection_expression::parse(text); });
+        },
+        "only scenarios whose name, tags or file have these words: 'copies and not gen2'");
+    c->add_option_function<std::vector<std::string>>(
+         "--where",
+         [chosen](const auto& texts) {
+             for (const auto& text : texts)
+                 chosen->which.where.push_back(
+                     refusing([&] { return scenario::where_clause::parse(text); }));
+         },
+         "KEY=VALUE: only scenarios with this parameter of their matrix, board, tag or file")
+        ->allow_extra_args(false);
     add_parsed(*c, "--shard", "I/N", "I/N: one of N equal parts, for N machines",
                [chosen](const auto& text) { chosen->which.part = scenario::shard::parse(text); });
     c->add_option(

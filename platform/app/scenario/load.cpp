@@ -202,6 +202,7 @@ std::string in_one_line(const std::string& name) {
 
 void read_label(const config::node& root, const parameters& point, scenario& s) {
     const reader r(root, point);
+    s.point = point;
     s.name = in_one_line(r.text("scenario"));
     if (const auto name = root.find("scenario"); name.is_scalar() && s.name.empty())
         name.report(mistake::bad_name, "a scenario needs a name for the reports");

@@ -30,6 +30,7 @@ struct description {
 
 /// A board and the steps to run on it, for one point of the matrix (doc/scenarios.md).
 struct scenario : description {
+    parameters point = {};            ///< of the matrix
     std::uint64_t text_digest = 0;    ///< digest of its file and of the files that it names
     std::vector<std::string> set;     ///< "name=value" for parameters of the board
     std::string firmware;             ///< "flash_hang.img", or a path; "": the board's default

@@ -8,13 +8,15 @@
 #include <stdexcept>
 
 #include "platform/framework/config/units.h"
+#include "platform/framework/config/wildcards.h"
 
 namespace trn::scenario {
 
 namespace {
 
-bool contains(const std::vector<std::string>& list, std::string_view one) {
-    return std::ranges::find(list, one) != list.end();
+bool contains(const std::vector<std::string>& list, std::string_view pattern) {
+    return std::ranges::any_of(list,
+                               [&](const auto& one) { return matches_wildcards(pattern, one); });
 }
 
 bool tagged(const scenario& run, const std::vector<std::string>& tags) {
@@ -30,8 +32,8 @@ bool tagged(const scenario& run, const std::vector<std::string>& tags) {
     return wanted || !asked;
 }
 
-/// Reports unknown names and tags: they would otherwise select nothing, and pass. A file whose
-/// names cannot be read may have them.
+/// Reports unknown names, tags, values and words: they would otherwise select nothing, and pass. A
+/// file whose names cannot be read may have them.
 void check_words(const std::vector<scenario>& all, const selection& how) {
     if (!std::ranges::all_of(all, &scenario::is_labelled)) return;
     std::vector<std::string> names, tags;
@@ -41,14 +43,16 @@ void check_words(const std::vector<scenario>& all, const selection& how) {
     }
     std::ranges::sort(tags);
     tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
-    const auto check = [](std::string_view kind, const std::string& word, const auto& known) {
+    const auto check_word = [](std::string_view kind, const std::string& word, const auto& known) {
         if (!contains(known, word))
             throw std::invalid_argument(
                 fmt::format("no scenario has the {} '{}'  {}", kind, word, suggest(word, known)));
     };
-    for (const auto& name : how.names) check("name", name, names);
+    for (const auto& name : how.names) check_word("name", name, names);
     for (const auto& tag : how.tags)
-        if (!tag.starts_with('!')) check("tag", tag, tags);
+        if (!tag.starts_with('!')) check_word("tag", tag, tags);
+    for (const auto& clause : how.where) check(clause, all);
+    if (how.matching) how.matching->check_words(all);
 }
 
 /// The failed cases of a scenario: itself or its file as a whole, and seeds of its campaign.
@@ -64,7 +68,10 @@ std::vector<scenario_case> failed_cases_of(const scenario& run, const case_set& 
 
 bool chosen(const scenario& run, const selection& how) {
     if (!run.is_labelled) return true;
-    return (how.names.empty() || contains(how.names, run.name)) && tagged(run, how.tags) &&
+    const auto is_named = [&](const auto& name) { return matches_wildcards(name, run.name); };
+    return (how.names.empty() || std::ranges::any_of(how.names, is_named)) &&
+           tagged(run, how.tags) && selected(how.where, run) &&
+           (!how.matching || how.matching->selects(run)) &&
            (!how.failed || is_in(*how.failed, run));
 }
 
@@ -164,7 +171,8 @@ std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
     const bool any = !all.empty();
     std::erase_if(all, [&](const auto& one) { return !chosen(one, how); });
     if (any && all.empty() && !how.failed)
-        throw std::invalid_argument("no scenario has all that --name and --tag ask for");
+        throw std::invalid_argument(
+            "no scenario has all that -k, --where, --name and --tag ask for");
     if (how.seeds && all.size() * how.seeds->count() > max_runs)
         throw std::invalid_argument(
             fmt::format("{} scenarios, each with {} seeds (--seeds), are more than {} runs",

@@ -10,6 +10,8 @@
 
 #include "platform/app/scenario/failed_cases.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/selection_expression.h"
+#include "platform/app/scenario/where_clause.h"
 
 namespace trn::scenario {
 
@@ -34,9 +36,11 @@ using division =
 
 /// Selects the scenarios of a list, their repetitions and their order.
 struct selection {
-    std::vector<std::string> names = {};  ///< only these; empty: all
+    std::vector<std::string> names = {};  ///< only these, or like these patterns; empty: all
     /// scenarios with one of these tags, and none of those written "!tag"
     std::vector<std::string> tags = {};
+    std::vector<where_clause> where = {};
+    std::optional<selection_expression> matching = {};
     /// Only these, of campaigns with these seeds, unless `seeds` has others.
     std::optional<case_set> failed = {};
     std::optional<seed_range> seeds = {};  ///< runs each scenario with each seed instead of its own
@@ -49,10 +53,10 @@ struct selection {
 /// Whether the scenario, its file or a seed of its campaign has failed.
 bool is_in(const case_set& failed, const scenario& run);
 
-/// Applies in this order: names, tags and failures; seeds; shard; repetitions; order. The shards
-/// together contain each run exactly once. Scenarios whose names or tags cannot be read are always
-/// selected. \throws std::invalid_argument for an unknown name or tag, when nothing is selected,
-/// and for more than `max_runs`
+/// Applies in this order: names, tags, clauses, expression and failures; seeds; shard; repetitions;
+/// order. The shards together contain each run exactly once. Scenarios whose names or tags cannot
+/// be read are always selected. \throws std::invalid_argument for an unknown name, tag, value or
+/// word, when nothing is selected, and for more than `max_runs`
 std::vector<scenario> select(std::vector<scenario> all, const selection& how);
 constexpr std::size_t max_runs = 100'000;
 

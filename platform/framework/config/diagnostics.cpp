@@ -118,21 +118,25 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 template <class Word>
+std::string nearest_among(std::string_view wrong, std::span<const Word> known) {
+    if (wrong.size() > 64) return {};
+    const std::size_t limit = wrong.size() < 4 ? 1 : std::max<std::size_t>(2, wrong.size() / 3);
+    std::size_t least = limit + 1;
+    const Word* nearest = nullptr;
+    for (const Word& word : known.first(std::min(known.size(), max_compared_words))) {
+        const std::size_t longer = std::max(word.size(), wrong.size()),
+                          shorter = std::min(word.size(), wrong.size());
+        if (longer - shorter >= least) continue;  // the distance is at least this
+        if (const auto far = distance(wrong, word); far < least) least = far, nearest = &word;
+    }
+    return nearest == nullptr ? "" : fmt::format("did you mean '{}'?", *nearest);
+}
+
+template <class Word>
 std::string suggest_among(std::string_view wrong, std::span<const Word> known) {
     if (known.empty()) return {};
-    std::string text;
-    if (wrong.size() <= 64) {
-        const std::size_t limit = wrong.size() < 4 ? 1 : std::max<std::size_t>(2, wrong.size() / 3);
-        std::size_t least = limit + 1;
-        const Word* nearest = nullptr;
-        for (const Word& word : known.first(std::min(known.size(), max_compared_words))) {
-            const std::size_t longer = std::max(word.size(), wrong.size()),
-                              shorter = std::min(word.size(), wrong.size());
-            if (longer - shorter >= least) continue;  // the distance is at least this
-            if (const auto far = distance(wrong, word); far < least) least = far, nearest = &word;
-        }
-        if (nearest != nullptr) text = fmt::format("did you mean '{}'?  ", *nearest);
-    }
+    auto text = nearest_among(wrong, known);
+    if (!text.empty()) text += "  ";
     const auto shown = known.first(std::min(known.size(), max_known_words));
     return text + fmt::format("(known: {}{})", fmt::join(shown, ", "),
                               shown.size() < known.size() ? ", ..." : "");
@@ -244,6 +248,14 @@ std::string suggest(std::string_view wrong, std::span<const std::string_view> kn
 
 std::string suggest(std::string_view wrong, std::span<const std::string> known) {
     return suggest_among(wrong, known);
+}
+
+std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> known) {
+    return nearest_among(wrong, known);
+}
+
+std::string did_you_mean(std::string_view wrong, std::span<const std::string> known) {
+    return nearest_among(wrong, known);
 }
 
 }  // namespace trn

@@ -142,5 +142,8 @@ bool same_word(std::string_view a, std::string_view b);
 /// "did you mean 'x'?  (known: a, b)" for a misspelt word; "" if `known` is empty.
 std::string suggest(std::string_view wrong, std::span<const std::string_view> known);
 std::string suggest(std::string_view wrong, std::span<const std::string> known);
+/// "did you mean 'x'?" alone; "" if no known word is near.
+std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> known);
+std::string did_you_mean(std::string_view wrong, std::span<const std::string> known);
 
 }  // namespace trn

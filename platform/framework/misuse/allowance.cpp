@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "platform/framework/config/units.h"
+#include "platform/framework/config/wildcards.h"
 #include "platform/framework/log.h"
 
 namespace trn::misuse {
@@ -27,31 +28,12 @@ std::string_view take_part(std::string_view& name) {
     return part;
 }
 
-/// Whether `pattern`, in which `*` matches any text, matches all of `text`.
-bool matches(std::string_view pattern, std::string_view text) {
-    const auto npos = std::string_view::npos;
-    std::size_t p = 0, t = 0, star = npos, resume = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            resume = t;
-        } else if (p < pattern.size() && pattern[p] == text[t]) {
-            ++p, ++t;
-        } else if (star != npos) {
-            p = star + 1;
-            t = ++resume;
-        } else {
-            return false;
-        }
-    }
-    return pattern.find_first_not_of('*', p) == npos;
-}
-
 }  // namespace
 
 bool is_at(std::string_view pattern, std::string_view module) {
     while (!pattern.empty()) {
-        if (module.empty() || !matches(take_part(pattern), take_part(module))) return false;
+        if (module.empty() || !matches_wildcards(take_part(pattern), take_part(module)))
+            return false;
     }
     return true;
 }

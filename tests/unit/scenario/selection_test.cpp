@@ -20,6 +20,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
 using testing::UnorderedElementsAreArray;
 
 std::vector<scenario> made(
@@ -67,6 +69,138 @@ TEST(ScenarioSelection, UnmatchedWordIsAnError) {
     std::vector<scenario> many(max_runs / 1000 + 1);
     EXPECT_THAT([&] { select(many, {.repeat = 1000}); },
                 testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("--repeat")));
+}
+
+TEST(ScenarioSelection, NamesAndTagsMayHaveWildcards) {
+    const auto many =
+        made({{"copy [size=1 B]", {"dma"}}, {"copy [size=2 B]", {"dma-slow"}}, {"boot", {}}});
+    EXPECT_THAT(names(select(many, {.names = {"copy*"}})),
+                ElementsAre("copy [size=1 B]", "copy [size=2 B]"));
+    EXPECT_THAT(names(select(many, {.names = {"copy [size=? B]", "b*"}, .tags = {"!*slow"}})),
+                ElementsAre("copy [size=1 B]", "boot"));
+    EXPECT_THAT([&] { select(many, {.names = {"cpy*"}}); },
+                testing::ThrowsMessage<std::invalid_argument>(
+                    testing::HasSubstr("no scenario has the name 'cpy*'")));
+}
+
+/// Of three scenarios with parameters, boards and tags, those that `how` selects.
+std::vector<std::string> selected_by(const selection& how) {
+    auto many = made({{"copies [size=64 KiB]", {"dma"}},
+                      {"copies [size=16 MiB]", {"dma", "slow"}},
+                      {"a cold boot", {"boot"}}});
+    many[0].point = {{"size", "64 KiB"}};
+    many[1].point = {{"size", "16 MiB"}};
+    many[0].board = many[1].board = "trn3-chip";
+    many[2].board = "trn2-chip";
+    many[2].file = "folder/gen2_boot.yaml";
+    return names(select(many, how));
+}
+std::vector<std::string> selected_by_words(const std::string& text) {
+    return selected_by({.matching = selection_expression::parse(text)});
+}
+std::vector<std::string> selected_where(const std::vector<std::string>& clauses) {
+    selection how;
+    for (const auto& one : clauses) how.where.push_back(where_clause::parse(one));
+    return selected_by(how);
+}
+
+TEST(SelectionExpression, FindsWordsInNamesParametersTagsAndFiles) {
+    EXPECT_THAT(selected_by_words("copies"), SizeIs(2));
+    EXPECT_THAT(selected_by_words("COP"), SizeIs(2));
+    EXPECT_THAT(selected_by_words("'64 kib'"), ElementsAre("copies [size=64 KiB]"));
+    EXPECT_THAT(selected_by_words("size=16"), ElementsAre("copies [size=16 MiB]"));
+    EXPECT_THAT(selected_by_words("slow"), ElementsAre("copies [size=16 MiB]"));
+    EXPECT_THAT(selected_by_words("gen2"), ElementsAre("a cold boot"));
+    EXPECT_THAT(selected_by_words("not folder"), SizeIs(3));
+}
+
+TEST(SelectionExpression, NotBindsMoreThanAndAndAndMoreThanOr) {
+    EXPECT_THAT(selected_by_words("copies and not slow"), ElementsAre("copies [size=64 KiB]"));
+    EXPECT_THAT(selected_by_words("boot or copies and slow"),
+                ElementsAre("copies [size=16 MiB]", "a cold boot"));
+    EXPECT_THAT(selected_by_words("(boot or copies)and slow"), ElementsAre("copies [size=16 MiB]"));
+    EXPECT_THAT(selected_by_words("not (boot or not slow)"), ElementsAre("copies [size=16 MiB]"));
+    EXPECT_THAT(selected_by_words("not not boot"), ElementsAre("a cold boot"));
+}
+
+TEST(SelectionExpression, MistakeIsShownAtItsColumn) {
+    const auto refused = [](const std::string& text, const std::string& why) {
+        EXPECT_THAT([&] { selected_by_words(text); },
+                    testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(why)))
+            << text;
+    };
+    refused("copies and",
+            "-k, column 11: a word, 'not' or '(' was expected at the end\n"
+            "    copies and\n"
+            "              ^");
+    refused("", "column 1: a word");
+    refused("a b", "column 3: 'and' or 'or' was expected before 'b'; a word with blanks");
+    refused("(a b)", "column 4: 'and', 'or' or ')' was expected before 'b'");
+    refused("copies or or", "column 11: a word, 'not' or '(' was expected before 'or'");
+    refused("copies)", "column 7: this ')' closes nothing");
+    refused("boot and (copies", "column 10: this '(' is not closed");
+    refused("boot and 'copies", "column 10: this quotation does not end");
+    refused("boot and ''", "an empty word");
+    refused("!slow", "the operators are 'and', 'or' and 'not'");
+    refused("boot && slow", "column 6");
+    refused("boot or copise",
+            "-k, column 9: no scenario has 'copise' in its name, tags or file: did you mean "
+            "'copies'?\n    boot or copise\n            ^^^^^^");
+    refused("xyzzyx", "--list shows them");
+    refused("not copies and not boot", "no scenario has all");
+}
+
+TEST(SelectionExpression, LengthAndDepthAreBounded) {
+    const auto nested = [](std::size_t levels) {
+        return std::string(levels, '(') + "boot" + std::string(levels, ')');
+    };
+    EXPECT_THAT(selected_by_words(nested(selection_expression::max_depth - 1)), SizeIs(1));
+    EXPECT_THROW(selected_by_words(nested(selection_expression::max_depth)), std::invalid_argument);
+    EXPECT_THROW(selected_by_words(std::string(selection_expression::max_length, '(')),
+                 std::invalid_argument);
+    std::string nots;
+    while (nots.size() < 4 * selection_expression::max_depth) nots += "not ";
+    EXPECT_THROW(selected_by_words(nots + "boot"), std::invalid_argument);
+    EXPECT_THROW(selected_by_words(std::string(selection_expression::max_length + 1, 'b')),
+                 std::invalid_argument);
+}
+
+TEST(WhereClause, SelectsByParameterBoardTagAndFile) {
+    EXPECT_THAT(selected_where({"size=64KiB"}), ElementsAre("copies [size=64 KiB]"));
+    EXPECT_THAT(selected_where({"board=trn2-chip"}), ElementsAre("a cold boot"));
+    EXPECT_THAT(selected_where({"board=trn?-chip"}), SizeIs(3));
+    EXPECT_THAT(selected_where({"tag=slow"}), ElementsAre("copies [size=16 MiB]"));
+    EXPECT_THAT(selected_where({"file=gen2_*"}), ElementsAre("a cold boot"));
+}
+
+TEST(WhereClause, ValuesOfOneKeyAreAlternativesAndKeysAllHold) {
+    EXPECT_THAT(selected_where({"size=64 KiB", "size=16 MiB"}), SizeIs(2));
+    EXPECT_THAT(selected_where({"size=64 KiB", "size=16 MiB", "tag=slow"}),
+                ElementsAre("copies [size=16 MiB]"));
+}
+
+TEST(WhereClause, UnknownKeyAndValueAreRefused) {
+    const auto refused = [](const std::string& clause, const std::string& why) {
+        EXPECT_THAT([&] { selected_where({clause}); },
+                    testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(why)));
+    };
+    refused("sise=64 KiB",
+            "no scenario has a parameter 'sise' in its matrix  did you mean 'size'?  (known: "
+            "board, file, size, tag)");
+    refused("size=64 MiB", "no scenario has the size '64 MiB'  did you mean '64 KiB'?  (known: ");
+    refused("board", "'board' is not KEY=VALUE, such as board=trn3-chip");
+    refused("=1", "is not KEY=VALUE");
+    refused("board=", "is not KEY=VALUE");
+}
+
+TEST(ScenarioSelection, ShardsOfAnExpressionCoverItsScenariosExactlyOnce) {
+    std::vector<std::string> together;
+    for (const unsigned part : {1u, 2u})
+        for (const auto& name : selected_by({.where = {where_clause::parse("tag=*")},
+                                .matching = selection_expression::parse("not slow"),
+                                .part = {part, 2}}))
+            together.push_back(name);
+    EXPECT_THAT(together, UnorderedElementsAre("copies [size=64 KiB]", "a cold boot"));
 }
 
 TEST(ScenarioSelection, ShardsCoverAllScenariosExactlyOnce) {
