@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,12 +18,15 @@
 #include "platform/app/commands/guarded.h"
 #include "platform/app/regression/compare.h"
 #include "platform/app/regression/durations.h"
+#include "platform/app/regression/figure_trend.h"
 #include "platform/app/regression/merge.h"
 #include "platform/app/regression/record_file.h"
 #include "platform/app/regression/report_folder.h"
+#include "platform/app/regression/run_source.h"
 #include "platform/app/report_file.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/config/json.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -71,8 +78,8 @@ struct compare_options {
 };
 
 int compare_records(const compare_options& chosen) {
-    const auto found = regression::compare(regression::read_record(chosen.before),
-                                           regression::read_record(chosen.now), chosen.limits);
+    const auto found = regression::compare(regression::read_run(chosen.before),
+                                           regression::read_run(chosen.now), chosen.limits);
     print_to(stdout, "{}", found.text());
     const auto counts = [&](const char* word, const std::vector<std::string>& lines) {
         return !lines.empty() && std::ranges::find(chosen.fail_on, word) != chosen.fail_on.end();
@@ -84,10 +91,52 @@ int compare_records(const compare_options& chosen) {
                : 0;
 }
 
+struct figure_options {
+    std::string figure, scenario;
+    std::vector<fs::path> from;
+    regression::figure_band band;
+    unsigned last = 100;
+    bool json = false;
+};
+
+/// All runs of the sources, oldest first.
+std::vector<regression::run_record> runs_of(const std::vector<fs::path>& from, unsigned last) {
+    std::vector<regression::run_record> all;
+    for (const auto& where : from)
+        std::ranges::move(regression::read_runs(where, last), std::back_inserter(all));
+    for (const auto& run : all)
+        for (const auto& problem : run.problems)
+            print_to(stderr, "trnvp: warning: {}\n", printable(problem));
+    std::ranges::stable_sort(all, {}, &regression::run_record::started);
+    return all;
+}
+
+/// \returns 1 when a figure left its band
+int show_figure(const figure_options& chosen) try {
+    const auto& band = chosen.band;
+    if (band.min && band.max && *band.min > *band.max)
+        throw user_error("--at-least is more than --at-most");
+    const auto trends = regression::figure_trends(runs_of(chosen.from, chosen.last), chosen.figure,
+                                                  chosen.scenario, band);
+    auto list = nlohmann::json::array();
+    for (const auto& one : trends) list.push_back(one.json());
+    if (chosen.json) print_to(stdout, "{}\n", config::to_ascii(list));
+    for (const auto& one : trends)
+        if (!chosen.json) print_to(stdout, "{}", one.text());
+    return std::ranges::any_of(trends, [](const auto& one) { return one.departure().has_value(); })
+               ? 1
+               : 0;
+} catch (const std::invalid_argument& wrong) {
+    throw user_error(wrong.what());
+}
+
+constexpr auto source_text = "a record (run.jsonl), a file of a history, or a folder of either";
+
 void add_merge(cli::command& to, int& status) {
     auto chosen = std::make_shared<merge_options>();
     auto* c = to.add_subcommand("merge", "one set of reports from those of shards or machines");
-    c->add_option("from", chosen->from, "folders that trnvp test --report wrote")->required();
+    c->add_option("from", chosen->from, fmt::format("shards or runs, each {}", source_text))
+        ->required();
     c->add_option("--out", chosen->out, "folder for the merged record and its reports")->required();
     c->add_option("--history", chosen->history,
                   "add the merged run to this folder, and show the last 30 runs");
@@ -99,8 +148,9 @@ void add_merge(cli::command& to, int& status) {
 void add_compare(cli::command& to, int& status) {
     auto chosen = std::make_shared<compare_options>();
     auto* c = to.add_subcommand("compare", "what differs between two runs");
-    c->add_option("old", chosen->before, "folder of the earlier run")->required();
-    c->add_option("new", chosen->now, "folder of the later run")->required();
+    c->add_option("old", chosen->before, fmt::format("the earlier run: {}", source_text))
+        ->required();
+    c->add_option("new", chosen->now, fmt::format("the later run: {}", source_text))->required();
     c->add_option("--noise", chosen->limits.noise_percent,
                   "percent by which a figure may leave the range of its earlier values (5)")
         ->check(cli::in_range(0.0, 1000.0));
@@ -116,13 +166,33 @@ void add_compare(cli::command& to, int& status) {
     c->callback([chosen, &status] { status = compare_records(*chosen); });
 }
 
+void add_figure(cli::command& to, int& status) {
+    auto chosen = std::make_shared<figure_options>();
+    auto* c =
+        to.add_subcommand("figure", "a figure over the runs of a history: when did it change?");
+    c->add_option("name", chosen->figure, "the figure; * and ? for several")->required();
+    c->add_option("history", chosen->from, fmt::format("runs, each {}", source_text))->required();
+    c->add_option("--name", chosen->scenario,
+                  "only of the scenario of this name; * and ? for several");
+    c->add_option("--noise", chosen->band.noise_percent,
+                  "percent around a value that are its band (5)")
+        ->check(cli::in_range(0.0, 1000.0));
+    c->add_option("--at-least", chosen->band.min, "the band begins here, in the figure's unit");
+    c->add_option("--at-most", chosen->band.max, "the band ends here, in the figure's unit");
+    c->add_option("--last", chosen->last, "runs of each history (100)")
+        ->check(cli::in_range(1u, 10'000u));
+    c->add_flag("--json", chosen->json, "as JSON");
+    c->callback([chosen, &status] { status = show_figure(*chosen); });
+}
+
 }  // namespace
 
 void add_report(cli::command& app, int& status) {
-    auto* c = app.add_subcommand("report", "merge and compare runs of trnvp test");
+    auto* c = app.add_subcommand("report", "merge and compare runs of trnvp test, follow a figure");
     c->require_subcommand(1);
     add_merge(*c, status);
     add_compare(*c, status);
+    add_figure(*c, status);
 }
 
 }  // namespace trn

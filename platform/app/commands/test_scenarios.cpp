@@ -17,7 +17,7 @@
 #include "platform/app/drawing/topology.h"
 #include "platform/app/platform.h"
 #include "platform/app/regression/durations.h"
-#include "platform/app/regression/record_file.h"
+#include "platform/app/regression/run_source.h"
 #include "platform/app/report_file.h"
 #include "platform/app/scenario/load.h"
 #include "platform/framework/config/diagnostics.h"
@@ -87,7 +87,7 @@ std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) 
 scenario::case_set failed_of(const std::string& source) {
     if (source == test_options::last_results) return scenario::read_failed(scenario::failed_list());
     scenario::case_set failed;
-    for (const auto& one : regression::ended_cases(regression::read_record(source)))
+    for (const auto& one : regression::ended_cases(regression::read_run(source)))
         if (!one.passed) failed.insert(one.what);
     return failed;
 }

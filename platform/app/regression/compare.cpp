@@ -115,7 +115,8 @@ void compare_figures(const std::string& name, const all_runs& before, const all_
     for (const auto& [figure, value] : new_figures) {
         const auto known = old_figures.find(figure);
         if (known == old_figures.end()) continue;
-        if (known->second.first != value.first) {
+        const bool have_units = !known->second.first.empty() && !value.first.empty();
+        if (have_units && known->second.first != value.first) {
             out.figures.push_back(fmt::format("{}: {}: the unit '{}' became '{}'", name, figure,
                                               known->second.first, value.first));
             continue;

@@ -43,14 +43,20 @@ std::tm utc(std::int64_t seconds) {
 json entry_of(const std::vector<const result*>& runs) {
     double seconds = 0;
     bool passed = true;
-    json figures = json::object();
+    json figures = json::object(), units = json::object(), failed_seeds = json::array();
     for (const auto* one : runs) {
         seconds += one->how.wall_s;
         passed = passed && one->passed();
-        for (const auto& f : one->how.figures) figures[f.name] = f.value;
+        if (!one->passed()) failed_seeds.push_back(one->description.seed);
+        for (const auto& f : one->how.figures) {
+            figures[f.name] = f.value;
+            units[f.name] = f.unit;
+        }
     }
     const auto& first = *runs.front();
     json entry{{"passed", passed}, {"wall_s", seconds}, {"figures", std::move(figures)}};
+    if (!units.empty()) entry["units"] = std::move(units);
+    if (first.description.campaign) entry["failed_seeds"] = std::move(failed_seeds);
     if (runs.size() == 1 && first.how.trace_digest != 0) {
         entry["digest"] = scenario::digest_text(first.how);
         entry["fingerprint"] = first.fingerprint;
@@ -69,6 +75,64 @@ past_result result_of(const fields& entry, const fields& run) {
     const auto& figures = entry.object("figures", 10'000);
     const auto at = entry.at("figures");
     for (const auto& [name, value] : figures.items()) one.figures[name] = at.real(name);
+    if (entry.has("units")) {  // newer than the format
+        const auto of = entry.at("units");
+        for (const auto& [name, unit] : entry.object("units", 10'000).items())
+            one.units[name] = of.text(name);
+    }
+    one.campaign = entry.has("failed_seeds");
+    if (one.campaign)
+        for (const auto& seed : entry.list("failed_seeds", scenario::max_runs)) {
+            if (!seed.is_number_unsigned()) entry.refuse("failed_seeds", "a seed was expected");
+            one.failed_seeds.push_back(seed.get<std::uint64_t>());
+        }
+    return one;
+}
+
+struct past_run {
+    std::int64_t started = 0;
+    std::string build;
+    std::map<std::string, past_result> scenarios;  // by identity
+};
+
+past_run read_file_of_history(const fs::path& file) {
+    const auto value = read_versioned(file, history_format);
+    const fields run(value, file.string());
+    past_run read{
+        .started = static_cast<std::int64_t>(run.number("started", std::uint64_t{1} << 40)),
+        .build = run.text("build"),
+        .scenarios = {}};
+    const auto in = run.at("scenarios");
+    for (const auto& [scenario, entry] : run.object("scenarios", scenario::max_runs).items())
+        read.scenarios[scenario] = result_of(in.at(scenario), run);
+    return read;
+}
+
+/// A result of a past run of a scenario; of a campaign, with this seed.
+result past_result_of(const std::string& scenario, const past_result& past, const fs::path& file) {
+    result one;
+    one.description = described_by(scenario);
+    one.fingerprint = past.fingerprint;
+    auto& how = one.how;
+    how.result =
+        past.passed ? scenario::outcome::verdict::passed : scenario::outcome::verdict::failed;
+    how.wall_s = past.wall_s;
+    if (!past.passed)
+        how.message = fmt::format("failed; the history {} has no messages", file.string());
+    if (past.digest.find_first_not_of("0123456789abcdef") == past.digest.npos &&
+        past.digest.size() == 16)
+        how.trace_digest = std::stoull(past.digest, nullptr, 16);
+    for (const auto& [name, figure] : past.figures) {
+        const auto unit = past.units.find(name);
+        how.figures.push_back({name, figure, unit == past.units.end() ? "" : unit->second});
+    }
+    return one;
+}
+
+result with_seed(result one, std::uint64_t seed) {
+    one.description.seed = seed;
+    one.description.campaign = true;
+    one.description.name += fmt::format(" seed {}", seed);
     return one;
 }
 
@@ -90,8 +154,7 @@ std::string time_text(std::int64_t seconds) {
     return fmt::format("{:%Y-%m-%d %H:%M}", utc(seconds));
 }
 
-history history::read(const fs::path& folder) {
-    history all;
+std::vector<fs::path> history_files(const fs::path& folder, std::size_t limit) {
     std::vector<fs::path> files;
     std::error_code unreadable;
     for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
@@ -100,24 +163,32 @@ history history::read(const fs::path& folder) {
     }
     // File names begin with the start time of the run.
     std::ranges::sort(files);
-    if (files.size() > max_runs)
-        files.erase(files.begin(), files.end() - static_cast<std::ptrdiff_t>(max_runs));
-    for (const auto& file : files) try {
-            all.read_run(file);
+    if (files.size() > limit)
+        files.erase(files.begin(), files.end() - static_cast<std::ptrdiff_t>(limit));
+    return files;
+}
+
+run_record read_past_run(const fs::path& file) {
+    const auto past = read_file_of_history(file);
+    run_record run{.build = past.build, .started = past.started};
+    for (const auto& [scenario, one] : past.scenarios) {
+        const auto known = past_result_of(scenario, one, file);
+        if (one.failed_seeds.empty()) run.results.push_back(known);
+        for (const auto seed : one.failed_seeds) run.results.push_back(with_seed(known, seed));
+    }
+    for (std::size_t i = 0; i < run.results.size(); ++i) run.results[i].number = i;
+    return run;
+}
+
+history history::read(const fs::path& folder) {
+    history all;
+    for (const auto& file : history_files(folder, max_runs)) try {
+            for (auto& [scenario, one] : read_file_of_history(file).scenarios)
+                all.scenarios_[scenario].push_back(std::move(one));
         } catch (const file_error& why) {
             all.problems_.emplace_back(why.what());
         }
     return all;
-}
-
-void history::read_run(const fs::path& file) {
-    const auto value = read_versioned(file, history_format);
-    const fields run(value, file.string());
-    std::map<std::string, past_result> read;
-    const auto in = run.at("scenarios");
-    for (const auto& [scenario, entry] : run.object("scenarios", scenario::max_runs).items())
-        read[scenario] = result_of(in.at(scenario), run);
-    for (auto& [scenario, one] : read) scenarios_[scenario].push_back(std::move(one));
 }
 
 void history::add(const fs::path& folder, const run_record& run) {

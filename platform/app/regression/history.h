@@ -20,6 +20,9 @@ struct past_result {
     std::string digest = {};       ///< "": unknown
     std::string fingerprint = {};  ///< digest of the scenario's files, seed and board
     std::map<std::string, double> figures = {};
+    std::map<std::string, std::string> units = {};  ///< of figures; older files have none
+    bool campaign = false;                          ///< several seeds
+    std::vector<std::uint64_t> failed_seeds = {};   ///< of a campaign
 };
 
 /// Results of past runs by scenario, from a folder with one small file per run.
@@ -42,11 +45,16 @@ public:
     const std::vector<std::string>& problems() const { return problems_; }
 
 private:
-    void read_run(const std::filesystem::path& file);
-
     std::map<std::string, std::vector<past_result>> scenarios_;
     std::vector<std::string> problems_;
 };
+
+/// Files of the history in a folder, the latest runs last. At most `limit`.
+std::vector<std::filesystem::path> history_files(const std::filesystem::path& folder,
+                                                 std::size_t limit);
+/// The run of one file of the history, without logs, steps and messages; of a campaign, its failed
+/// seeds. \throws file_error
+run_record read_past_run(const std::filesystem::path& file);
 
 /// "2026-11-23 14:05", UTC
 std::string time_text(std::int64_t seconds);

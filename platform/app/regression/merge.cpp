@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "platform/app/regression/merged_coverage.h"
-#include "platform/app/regression/record_file.h"
+#include "platform/app/regression/run_source.h"
 #include "platform/framework/config/file.h"
 
 namespace trn::regression {
@@ -108,7 +108,7 @@ void merger::read(const std::vector<fs::path>& attempts) {
     std::vector<run_record> runs;
     std::vector<std::string> unreadable;
     for (const auto& where : attempts) try {
-            runs.push_back(read_record(where));
+            runs.push_back(read_run(where));
         } catch (const file_error& why) {
             unreadable.emplace_back(why.what());
         }

@@ -273,7 +273,7 @@ class Reports(trnvp_case):
         self.assertEqual(names(self.run_trnvp("test", file, "--rerun-failed", "--json", status=1), "failed"), failed)
         self.assertEqual(names(self.run_trnvp("test", file, f"--rerun-failed={self.folder / 's2'}", "--json", status=1), "failed"),
                          names(parts[1], "failed"))
-        self.assertIn("run.jsonl: ", self.run_trnvp("test", file, f"--rerun-failed={self.folder}", status=2))
+        self.assertIn("no record run.jsonl", self.run_trnvp("test", file, f"--rerun-failed={self.folder}", status=2))
         other = self.scenario("other.yaml", "scenario: o\nboard: trn3-chip\nsteps:\n  - wait: 1 us\n")
         self.assertIn("the given files have none of its ",
                       self.run_trnvp("test", other, f"--rerun-failed={self.folder / 's2'}", status=2))
@@ -387,6 +387,57 @@ class Reports(trnvp_case):
         file = self.scenario("s.yaml", "scenario: s\nboard: trn3-chip\nsteps:\n  - client: {command: [sleep, '25']}\n")
         said = self.run_trnvp("test", file, "--slurm", "-j", "1", cwd=self.folder)
         self.assertIn("1 passed, 0 failed\n", said)
+
+    def test_expressions_select_together_with_shards_seeds_failures_and_slurm(self):
+        file = self.scenario("m.yaml", "scenario: m\nboard: trn3-chip\ntime_limit: '${limit}'\n"
+                             "matrix: {limit: [1 ms, 11 us, 3 ms, 4 ms, 10 us, 6 ms]}\nsteps:\n  - wait: 500 us\n")
+
+        def listed(*words):
+            return re.findall(r"^ *\d+ (.*?)  ", self.run_trnvp("test", file, "--list", *words), re.M)
+        self.assertEqual(listed("-k", "'1 ms' or limit=6"), ["m [limit=1 ms]", "m [limit=6 ms]"])
+        chosen = listed("-k", "ms", "--where", "limit=1ms", "--where", "limit=4*")
+        self.assertEqual(chosen, ["m [limit=1 ms]", "m [limit=4 ms]"])
+        parts = [listed("-k", "not us", "--shard", f"{part}/2") for part in (1, 2)]
+        self.assertEqual(sorted(parts[0] + parts[1]), [f"m [limit={n} ms]" for n in (1, 3, 4, 6)])
+        self.assertEqual(listed("--where", "limit=4ms", "--seeds", "1..2"),
+                         ["m [limit=4 ms] seed 1", "m [limit=4 ms] seed 2"])
+        self.run_trnvp("test", file, status=1)
+        self.assertEqual(listed("--rerun-failed"), ["m [limit=11 us]", "m [limit=10 us]"])
+        self.assertEqual(listed("--rerun-failed", "-k", "11"), ["m [limit=11 us]"])
+        self.fake_slurm("exit 1")
+        (self.folder / "fake/squeue").write_text("#!/bin/sh\necho '7 1 COMPLETED'\n")
+        (self.folder / "fake/sbatch").write_text(
+            "#!/bin/sh\nfor script; do :; done\nSLURM_ARRAY_TASK_ID=1 sh \"$script\" > /dev/null\necho 7\n")
+        said = self.run_trnvp("test", file, "--slurm", "-j", "1", "-k", "'6 ms' or (us and not 11)", status=1)
+        self.assertIn("1 passed, 1 failed\n", said)
+
+    def test_figure_names_the_run_that_changed_it_and_how_to_search_its_commit(self):
+        text = ("scenario: copy\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
+                "  - copy: {from: host, to: hbm0@16 MiB, size: SIZE}\n"
+                "  - figure: {name: copied, module: chip0.h2t0, counter: descriptors}\n")
+        past, outs = self.folder / "past", []
+        for number, size in enumerate(("1 MiB", "1 MiB", "64 KiB")):
+            file = self.scenario("copy.yaml", text.replace("SIZE", size))
+            outs.append(self.folder / f"out{number}")
+            self.run_trnvp("test", file, "--history", past, "--report", outs[-1])
+        for number, one in enumerate(sorted(past.iterdir())):
+            run = json.loads(one.read_text())
+            run["build"], run["started"] = f"1 c{number}", run["started"] + number
+            one.write_text(json.dumps(run))
+        said = self.run_trnvp("report", "figure", "copied", past, status=1)
+        self.assertRegex(said, r"copy.yaml: copy: copied\n(  .*  c[012] .*\n){3}")
+        self.assertRegex(said, r"first run that left the band: .*, commit c2: .* after .*\n  git bisect start c2 c1\n")
+        found = json.loads(self.run_trnvp("report", "figure", "cop*", past, "--json", status=1))
+        self.assertEqual([found[0]["first_outside"], found[0]["bisect"]], [2, "git bisect start c2 c1"])
+        self.assertIn("stays in its band", self.run_trnvp("report", "figure", "copied", past, "--noise", "90"))
+        self.assertIn("did you mean 'copied'?", self.run_trnvp("report", "figure", "copyed", past, status=2))
+        # Records and files of the history are taken too, wherever a run is asked for.
+        file = sorted(past.iterdir())[2]
+        self.run_trnvp("report", "figure", "copied", outs[0], outs[1] / "run.jsonl", file, status=1)
+        self.assertIn("copied: ", self.run_trnvp("report", "compare", outs[0], past, status=1))
+        self.run_trnvp("report", "merge", file, "--out", self.folder / "merged")
+        scenario = self.scenario("copy.yaml", text.replace("SIZE", "1 MiB"))
+        self.assertIn("0 passed", self.run_trnvp("test", scenario, f"--rerun-failed={past}"))
 
     def test_merge_refuses_what_is_no_record(self):
         self.assertIn("nothing", self.run_trnvp("report", "merge", self.folder / "nothing", "--out",
