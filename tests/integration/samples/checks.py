@@ -17,6 +17,7 @@ C_FOLDERS = ("sw-stubs/driver/include", "sw-stubs/transports", "sw-stubs/program
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 TREE = re.compile(r"(?<![\w./-])(?:doc|firmware|models|platform|scenarios|sw-stubs|tests)/[\w./-]*\w(?![\w./*{$<-])")
 CODE = re.compile(r"\bE\d\d\b")
+COMMAND_LIMIT = 60  # seconds, wall
 SYNTAX = {f"E0{digit}" for digit in range(1, 8)}
 
 
@@ -25,8 +26,14 @@ class Checks:
         self.root, self.build, self.folder = root, build, folder
 
     def do(self, *command: str) -> tuple[int, str]:
-        done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        """Status and output; 127 of a program that is not installed, 124 of one that does not end."""
+        try:
+            done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, timeout=COMMAND_LIMIT, check=False)
+        except FileNotFoundError:
+            return 127, f"{command[0]} is not installed"
+        except subprocess.TimeoutExpired:
+            return 124, f"{' '.join(command)} did not end within {COMMAND_LIMIT} s"
         return done.returncode, done.stdout
 
     @functools.cache

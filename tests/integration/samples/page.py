@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 
 FENCE = re.compile(r"^(?P<indent>\s*)```(?P<info>.*)$")
-# "```LANGUAGE [FILE] [not run: REASON]"
-INFO = re.compile(r"(?P<language>[a-z+]*)(?: (?!not run:)(?P<file>[\w./-]+))?(?: (?P<mark>not run): (?P<reason>\S.*))?")
-NOT_RUN = "not run"
+# "```LANGUAGE [FILE] [fails] [not run: REASON]"
+INFO = re.compile(r"(?P<language>[a-z+]*)(?: (?!not run:|fails)(?P<file>[\w./-]+))?(?: (?P<mark>fails|not run)(?:: (?P<reason>\S.*))?)?")
+NOT_RUN, FAILS = "not run", "fails"
 # Commands after "$ " with what they print, and commands alone.
 TRANSCRIPT = ("console", "sh")
 LANGUAGES = (*TRANSCRIPT, "c", "cpp", "gdb", "json", "python", "text", "trn", "yaml")
@@ -30,8 +30,8 @@ class Sample:
 
 def sample_of(line: int, info: str, body: list[str]) -> Sample:
     parsed = INFO.fullmatch(info.strip())
-    if not parsed:
-        return Sample(line, "", body, mistake=f"'{info}' is not LANGUAGE [FILE] [not run: REASON]")
+    if not parsed or bool(parsed["reason"]) != (parsed["mark"] == NOT_RUN):
+        return Sample(line, "", body, mistake=f"'{info}' is not LANGUAGE [FILE] [fails | not run: REASON]")
     language = parsed["language"]
     if not language and body and body[0].startswith("$ "):
         language = "console"
@@ -52,6 +52,8 @@ def samples_of(text: str) -> Iterator[Sample]:
             start = 0
         elif start:
             body.append(line)
+    if start:
+        yield Sample(start, "", body, mistake="the fence is not closed; all text after it would be a sample")
 
 
 def spans_of(text: str) -> Iterator[tuple[int, str]]:

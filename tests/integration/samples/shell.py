@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shell of a page: a clean folder that looks like a built checkout, and a home folder."""
+import dataclasses
 import os
 import pathlib
 import re
@@ -10,7 +11,10 @@ import subprocess
 import tempfile
 import time
 
-PAGE_LIMIT, SOCKET_LIMIT = 600.0, 60.0  # seconds, wall
+from tree import Tree
+
+SOCKET_LIMIT, END_LIMIT = 60.0, 5.0  # seconds, wall
+ENDED = {128 + number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)}  # by a command of the page
 
 # What differs between two runs or two machines.
 NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
@@ -49,17 +53,26 @@ def differs(expected: list[str], printed: list[str]) -> int:
     return 0 if len(lines) in reached else len(expected)
 
 
+@dataclasses.dataclass
+class Job:
+    """A command in the background."""
+
+    line: int
+    command: str
+    process: int
+    log: pathlib.Path
+
+
 class Shell:
-    def __init__(self, root: pathlib.Path, build: pathlib.Path) -> None:
-        self.root = build.parent
+    """`end`: when the time of all pages is over."""
+
+    def __init__(self, tree: Tree, end: float) -> None:
+        self.tree, self.end = tree, end
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sample_", dir="/tmp")).resolve()
-        names = subprocess.run(["git", "ls-tree", "--name-only", "HEAD"], cwd=root, capture_output=True, text=True,
-                               check=True).stdout.split()
-        for name in names:
-            (self.folder / name).symlink_to(root / name)
-        (self.folder / "build").symlink_to(build)
+        tree.link_into(self.folder)
         for name in ("home", "tmp"):
             (self.folder / name).mkdir()
+        build = tree.build
         path = f"{build}:/usr/local/bin:/usr/bin:/bin"
         environment = {"PATH": path, "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"),
                        "LC_ALL": "C.UTF-8", "TRNVP_BUILD": str(build), "PYTHONDONTWRITEBYTECODE": "1", "USER": os.environ.get("USER", "")}
@@ -69,8 +82,8 @@ class Shell:
         self.process = subprocess.Popen(["bash", "--norc"], cwd=self.folder, env=environment,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         start_new_session=True)
-        self.end = time.monotonic() + PAGE_LIMIT
-        self.jobs = 0
+        self.jobs: list[Job] = []
+        self.has_ended = self.is_late = False
 
     def __enter__(self) -> "Shell":
         return self
@@ -79,11 +92,25 @@ class Shell:
         for name in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(self.process.pid, name)
-                self.process.wait(5)
+                self.process.wait(END_LIMIT)
             except (ProcessLookupError, subprocess.TimeoutExpired):
                 pass
-        self.process.communicate()
-        shutil.rmtree(self.folder, ignore_errors=True)  # what escaped the group may still write
+        for process in self.own_processes():  # that left the group; they hold the pipe
+            os.kill(process, signal.SIGKILL)
+        for pipe in (self.process.stdin, self.process.stdout):
+            pipe.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def own_processes(self) -> list[int]:
+        """Processes with the home folder of this page."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if f"HOME={self.folder}/home".encode() in entry.read_bytes().split(b"\0"):
+                    found.append(int(entry.parent.name))
+            except OSError:  # of another user, or ended
+                pass
+        return found
 
     def own(self, text: str) -> str:
         """The text with files of /tmp in this shell's folder."""
@@ -106,32 +133,56 @@ class Shell:
         done = subprocess.run(["bash", "-n", "-c", command], capture_output=True, text=True, check=False)
         return done.stderr.strip()
 
-    def run(self, command: str) -> tuple[int | None, list[str]]:
-        """Status and printed lines. A job in the background prints into a file; its sockets exist
-        afterwards."""
+    def run(self, command: str, line: int = 0) -> tuple[int | None, list[str]]:
+        """Status and printed lines; no status when the shell ended or the time is over. A job in the background prints into a
+        file; its sockets exist afterwards."""
         own = self.own(command)
-        background = own.rstrip().endswith("&")
-        if background:
-            self.jobs += 1
-            own = f"{own.rstrip()[:-1]} > {self.folder}/tmp/job{self.jobs}.log 2>&1 &"
+        log = None
+        if own.rstrip().endswith("&"):
+            log = self.folder / "tmp" / f"job{len(self.jobs) + 1}.log"
+            own = f"{own.rstrip()[:-1]} > {log} 2>&1 &"
         script = self.folder / "tmp" / "command"
         script.write_text(own + "\n", encoding="utf-8")
-        self.process.stdin.write(f". {script} </dev/null; printf '\\n===status %s\\n' $?\n".encode())
-        self.process.stdin.flush()
-        printed, status = self.read()
-        if background:
+        status, printed = self.answer(f". {script} </dev/null")
+        if log and status is not None:
+            job = Job(line, command, int(self.answer("echo $!")[1][0]), log)
+            self.jobs.append(job)
             for option, folder in re.findall(r"--(listen|gdb)[ =](\S+)", own):
-                self.wait_for(self.place(folder + ("/control.sock" if option == "listen" else "")))
+                self.wait_for(self.place(folder + ("/control.sock" if option == "listen" else "")), job)
         return status, [self.as_read(line) for line in printed]
+
+    def answer(self, command: str) -> tuple[int | None, list[str]]:
+        """Status and printed lines of a command of the shell."""
+        try:
+            self.process.stdin.write(f"{command}; printf '\\n===status %s\\n' $?\n".encode())
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            self.has_ended = True
+            return None, []
+        printed, status = self.read()
+        return status, printed
+
+    def failed_jobs(self) -> list[tuple[Job, str]]:
+        """Jobs that ended with a status other than 0, except by a signal of the page, with what is wrong."""
+        found = []
+        for job in self.jobs if not self.has_ended else ():
+            if is_running(job.process):
+                continue
+            status, printed = self.answer(f"wait {job.process} 2>&1")
+            if status and status not in ENDED and "not a child" not in "".join(printed):  # that the page waited for
+                text = job.log.read_text(errors="replace").splitlines()[-20:]
+                found.append((job, f"'{job.command}' ended with status {status}:\n" + "\n".join(map(self.as_read, text))))
+        return found
 
     def as_read(self, line: str) -> str:
         """The line with the names of files that the reader has."""
-        for name, to in ((f"{self.folder}/tmp/", "/tmp/"), (f"{self.folder}/home", "~"), (f"{self.folder}/", ""), (f"{self.root}/", "")):
+        for name, to in ((f"{self.folder}/tmp/", "/tmp/"), (f"{self.folder}/home", "~"), (f"{self.folder}/", ""),
+                         (f"{self.tree.folder}/", ""), (f"{self.tree.build.parent}/", "")):
             line = line.replace(name, to)
         return line
 
     def read(self) -> tuple[list[str], int | None]:
-        """Lines up to the status of the command, and the status; None when the page's time is over."""
+        """Lines up to the status of the command, and the status; None when the shell ended or the time is over."""
         output = self.process.stdout
         data = b""
         while (left := self.end - time.monotonic()) > 0 and select.select([output], [], [], left)[0]:
@@ -139,13 +190,21 @@ class Shell:
             data += more
             ended = re.search(rb"\n===status (\d+)\n$", data)
             if ended or not more:
+                self.has_ended = not ended
                 lines = data[:ended.start() if ended else None].decode(errors="replace").rstrip("\n").split("\n")
                 return ([] if lines == [""] else lines), int(ended[1]) if ended else None
+        self.has_ended = self.is_late = True
         return data.decode(errors="replace").split("\n"), None
 
-    def wait_for(self, file: pathlib.Path) -> None:
+    def wait_for(self, file: pathlib.Path, job: Job) -> None:
+        """Waits for a socket that a job makes."""
         if file.suffix != ".sock":  # a port
             return
         end = time.monotonic() + SOCKET_LIMIT
-        while not file.exists() and time.monotonic() < end:
+        while not file.exists() and is_running(job.process) and time.monotonic() < end:
             time.sleep(0.01)
+
+
+def is_running(process: int) -> bool:
+    """Whether a child of the shell runs; the shell collects those that ended."""
+    return pathlib.Path(f"/proc/{process}").exists()
