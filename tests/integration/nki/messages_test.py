@@ -79,7 +79,7 @@ class Refusals(unittest.TestCase):
             nl.store(result, nl.load(x[:, 0:64]))
         self.assertIn("dst is shared0[64, 128]:float32@shared_hbm and value is t2[128, 64]:float32@sbuf; the shapes must agree. Store a "
                       "transpose by nisa.dma_transpose", self.refusal(turned))
-        self.assertIn("Store into a slice of dst", self.refusal(lambda x: nl.store(x, nl.load(x[:, 0:64]))))
+        self.assertIn("Slice the larger of them", self.refusal(lambda x: nl.store(x, nl.load(x[:, 0:64]))))
         self.assertIn("the tile's shape: dst.reshape((128, 512))",
                       self.refusal(lambda x: nl.store(nl.ndarray((128, 8, 64), nl.float32, SHARED), nl.load(x))))
         self.assertIn("the second argument is float", self.refusal(lambda x: nl.store(x, 1.0)))
@@ -97,6 +97,32 @@ class Refusals(unittest.TestCase):
         array = type("Array", (), {"__module__": "jaxlib.xla", "__array__": lambda self: X})
         self.assertIn("pass numpy.asarray(x[0])", self.refusal(lambda x: nl.load(x[0]), [array()]))
         record_kernel(lambda x, count: stored(nl.load(x)), [X, numpy.int64(3)])
+
+    def test_calls_of_numpy_pytorch_and_other_dialects_name_the_call_to_write(self):
+        row = numpy.ones((1, 512), numpy.float32)
+        for kernel, words in ((lambda x: numpy.exp(nl.load(x)), "write the function of nki.language: nl.exp(tile)"),
+                              (lambda x: numpy.sum(nl.load(x)), "write the function of nki.language"),
+                              (lambda x: nisa.tensor_copy(tile(128, 512), x), "is in private_hbm; nl.load makes a tile of it"),
+                              (lambda x: nisa.memset(x, 0.0), "is in private_hbm; nl.store copies a tile to it"),
+                              (lambda x: nl.load(x).sum(axis=1), "a tensor has no 'sum'; write nl.sum(tile)"),
+                              (lambda x: nl.load(x).astype(nl.bfloat16), "no 'astype'; write nisa.tensor_copy to a tile of the type"),
+                              (lambda x: nl.load(x).reshap((128, 512)), "a tensor has no 'reshap', did you mean 'reshape'?"),
+                              (lambda x: float(nl.load(x)[0, 0]), "is no number: values are not known while the kernel is traced"),
+                              (lambda x: x[0:512 / 4], "slice must be an integer, not float (// divides integers)"),
+                              (lambda x: nl.load(x, mask=x), "slice the tensor instead"),
+                              (lambda x: nisa.tensor_copy(nl.load(x)), "functions of nki.isa write to a tile that nl.ndarray makes: dst="),
+                              (lambda x: nisa.memset(tile(128, 8), 0).x, "'Instruction' object has no attribute 'x'"),
+                              (lambda x: x.__setitem__(0, nl.load(x)), "copy a tile to it: nl.store(tensor[...], tile)"),
+                              (lambda x: nisa.tensor_scalar(nl.load(x), nl.load(x), "add", 1.0), "not 'add'; write nl.add"),
+                              (lambda x: nl.sum(nl.load(x), axis=0), "over partitions: nisa.tensor_partition_reduce"),
+                              (lambda x: tile(256, 8), "this has 256: loop over slices of 128"),
+                              (lambda x: nl.store(x, tile(128, 512, buffer=nl.psum)), "through a tile in SBUF by nisa.tensor_copy"),
+                              (lambda x: tile(128, 8, dtype="float33"), "'float33' is no data type of nki.language, did you mean 'float32'?"),
+                              (lambda x: nl.load(x), "a result lies in nl.shared_hbm: copy the tile to it by nl.store")):
+            with self.subTest(words=words):
+                self.assertIn(words, self.refusal(kernel))
+        self.assertIn("one row becomes 128 by nl.broadcast_to(tile, (128, 512))",
+                      self.refusal(lambda x, row: nl.add(nl.load(x), nl.load(row)), X, row))
 
     def test_names_of_other_dialects_are_answered_with_the_call(self):
         for kernel, words in ((lambda x: nl.mgrid[0:128, 0:512], "slice tensors, as in x[0:128, nl.ds(start, size)]"),
@@ -320,6 +346,15 @@ class BothHalves(unittest.TestCase):
             warnings.simplefilter("error", KernelWarning)
             found = self.refusals(lambda x: unread(nl.zeros((128, 128), nl.bfloat16)))
         self.assertRegex(found, r"messages_test\.py:\d+:13: KernelWarning: nisa.nc_matmul: nothing reads 1 of the 1 results")
+
+    def test_results_that_are_not_returned_are_warned_of(self):
+        def forgets(x):
+            stored(nl.load(x))
+        def changes(x):
+            nl.store(x, nl.load(x))
+        ((line, message),) = self.warned(forgets)
+        self.assertRegex(message, r"the kernel writes shared0.*, and neither reads nor returns it .*called at messages_test.py:\d+")
+        self.assertEqual(self.warned(changes), [])
 
     def test_equal_lines_of_two_files_are_both_warned_of(self):
         with warnings.catch_warnings(record=True) as caught:

@@ -70,7 +70,7 @@ def store(dst: NkiTensor, value: NkiTensor) -> None:
         is_turned = [*dst.shape] == [*value.shape][::-1]
         advice = ("Store a transpose by nisa.dma_transpose" if is_turned else
                   f"Give dst the tile's shape: dst.reshape({tuple(value.shape)})" if math.prod(dst.shape) == math.prod(value.shape) else
-                  "Store into a slice of dst")
+                  "Slice the larger of them")
         raise KernelError(f"nl.store: dst is {dst!r} and value is {value!r}; the shapes must agree. {advice}", "12")
     nisa.dma_copy(dst=dst, src=value)
 

@@ -18,7 +18,8 @@ MAX_DMA_SOURCES = 16
 
 def _no_psum(call: Any, tensor: Any, name: str) -> None:
     if tensor.buffer is psum:
-        raise KernelError(f"nisa.{call.operation}: DMA does not reach PSUM, where {name} is", "19")
+        raise KernelError(f"nisa.{call.operation}: DMA does not reach PSUM, where {name} is; copy it through a tile in SBUF by nisa.tensor_copy",
+                          "19")
 
 
 def _dma_copy(call: Any) -> None:

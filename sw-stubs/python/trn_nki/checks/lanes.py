@@ -111,8 +111,9 @@ def reduced_axes(axis: Any, dimensions: int) -> tuple[int, ...]:
     given = (axis,) if isinstance(axis, int) else tuple(axis)
     axes = tuple(sorted(one + dimensions if one < 0 else one for one in given))
     if not axes or axes != tuple(range(axes[0], dimensions)) or axes[0] < 1:
+        advice = "; over partitions: nisa.tensor_partition_reduce, or a product with a tile of ones" if 0 in axes else ""
         raise KernelError(f"nisa.tensor_reduce: axis {axis} of {dimensions} dimensions; the last free dimensions are "
-                          "reduced, without a gap", "8.4")
+                          f"reduced, without a gap{advice}", "8.4")
     return axes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from trn_nki.diagnostics.dialects import language_function
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types
@@ -29,8 +30,8 @@ def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
     allowed = regions or (sbuf, psum)
     if found.buffer not in allowed:
         where = " or ".join(region.value.upper() for region in allowed)
-        raise KernelError(f"nisa.{call.operation}: {name} must be in {where}; {found!r} is in "
-                          f"{found.buffer.value}", "4")
+        advice = "" if found.is_on_chip else "; nl.store copies a tile to it" if name == "dst" else "; nl.load makes a tile of it"
+        raise KernelError(f"nisa.{call.operation}: {name} must be in {where}; {found!r} is in {found.buffer.value}{advice}", "4")
     partitions = found.shape[0]
     if partitions > 1 and found.strides[0] != found.pitch:
         raise KernelError(f"nisa.{call.operation}: {name} takes every {found.strides[0] // found.pitch}th partition; an "
@@ -109,8 +110,11 @@ def same_size(call: Any, first: str, *others: str) -> None:
     for name in others:
         b = call.arguments[name]
         if a.shape[0] != b.shape[0] or a.free_size != b.free_size:
+            small, large = sorted((a, b), key=lambda tensor: tensor.size)
+            advice = (f"; one row becomes {large.shape[0]} by nl.broadcast_to(tile, {(large.shape[0], *small.shape[1:])})"
+                      if small.shape[0] == 1 and small.free_size == large.free_size else "")
             raise KernelError(f"nisa.{call.operation}: {first} is {a!r} and {name} is {b!r}; partitions and elements "
-                              "per partition must agree", "2.3")
+                              f"per partition must agree{advice}", "2.3")
 
 
 def same_type(call: Any, first: str, second: str) -> None:
@@ -137,7 +141,7 @@ def operator(call: Any, name: str, *allowed: Operator, optional: bool = False) -
     if value is None and optional:
         return None
     if not isinstance(value, Operator):
-        raise KernelError(f"nisa.{call.operation}: {name} must be an operator of nki.language, not {_kind(value)}")
+        raise KernelError(f"nisa.{call.operation}: {name} must be an operator of nki.language, not {_kind(value)}{_meant(value)}")
     if value.code is None or (allowed and value not in allowed):
         these = f"; {name} is one of {', '.join(map(repr, allowed))}" if allowed else ""
         raise KernelError(f"nisa.{call.operation}: no engine has {value!r} here{these}", "3.4")
@@ -145,6 +149,12 @@ def operator(call: Any, name: str, *allowed: Operator, optional: bool = False) -
         raise KernelError(f"nisa.{call.operation}: {value!r} exists from NeuronCore-v{value.generation}; the target "
                           f"is v{call.generation.number}", "3.4")
     return value
+
+
+def _meant(value: Any) -> str:
+    """The operator that a text or a function of NumPy names."""
+    call = language_function(value if isinstance(value, str) else getattr(value, "__name__", ""))
+    return f"; write {call}" if call else ""
 
 
 def activation_function(call: Any, name: str) -> Operator:

@@ -30,6 +30,9 @@ _OF_LANGUAGE = {
     "static_cast": "nisa.tensor_copy to a tile of the type",
     "copy_predicated": "nisa.tensor_copy_predicated",
 }
+_UNKNOWN = "values are not known while the kernel is traced; nki.simulate(kernel)(x) returns results"
+_CONVERTED = "nisa.tensor_copy to a tile of the type"
+_OF_TENSOR = {"T": "nl.transpose(tile)", "astype": _CONVERTED, "to": _CONVERTED, "item": _UNKNOWN, "numpy": _UNKNOWN, "tolist": _UNKNOWN}
 _DYNAMIC = "nisa.tensor_copy of a slice that begins at a register: x[:, nl.ds(register, size)]"
 _OF_ISA = {"tensor_copy_dynamic_src": _DYNAMIC, "tensor_copy_dynamic_dst": _DYNAMIC}
 _OF = {"nki": _OF_NKI, "nki.language": _OF_LANGUAGE, "nki.isa": _OF_ISA}
@@ -41,6 +44,18 @@ def raise_missing(module: str, name: str, known: Iterable[str]) -> NoReturn:
     user = sys._getframe(2)
     is_import = user.f_code.co_code[user.f_lasti] == dis.opmap["IMPORT_FROM"]
     raise (ImportError if is_import else AttributeError)(_no_name(module, name, known))
+
+
+def language_function(name: str) -> str:
+    """"nl.NAME", "" if nki.language has no such function."""
+    return f"nl.{name}" if callable(vars(sys.modules["nki.language"]).get(name)) else ""
+
+
+def no_attribute_of_tensor(name: str, known: Iterable[str]) -> str:
+    replacement = _OF_TENSOR.get(name)
+    if replacement is None and (call := language_function(name)):
+        replacement = f"{call}(tile)"
+    return f"a tensor has no '{name}'{f'; write {replacement}' if replacement else closest(name, known)}"
 
 
 def _no_name(module: str, name: str, known: Iterable[str]) -> str:

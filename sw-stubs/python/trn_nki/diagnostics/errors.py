@@ -7,6 +7,7 @@ import warnings
 from typing import Any, Iterable, NoReturn
 
 from trn_nki.diagnostics import places
+from trn_nki.values.operations import OPERATIONS
 from trn_nki.diagnostics.tracebacks import ReportedError, is_end
 
 EXIT_STATUS = 2  # of a command that ends with a KernelError
@@ -51,10 +52,19 @@ def report_exception(error: Exception, place: places.Place | None = None) -> NoR
     debugger is raised unchanged."""
     if is_end(error):
         raise error
-    advice = ""
-    if isinstance(error, TypeError) and "missing" in str(error) and "'dst'" in str(error):  # other dialects return tiles
-        advice = "; functions of nki.isa write to a tile that nl.ndarray makes: dst="
-    raise KernelError(f"{type(error).__name__}: {error}{advice}", place=places.of_exception(error) or place) from error
+    raise KernelError(f"{type(error).__name__}: {error}{_advice(error)}", place=places.of_exception(error) or place) from error
+
+
+def _advice(error: Exception) -> str:
+    """For calls as NumPy and other dialects have them, whose instructions return tiles and take masks."""
+    function = str(error).partition("(")[0]
+    if isinstance(error, TypeError) and "missing" in str(error) and function in OPERATIONS:
+        return "; functions of nki.isa write to a tile that nl.ndarray makes: dst="
+    if isinstance(error, TypeError) and "unexpected keyword argument 'mask'" in str(error):
+        return "; slice the tensor instead"
+    if isinstance(error, TypeError) and "does not support ufuncs" in str(error):
+        return "; write the function of nki.language: nl.exp(tile) for numpy.exp(tile)"
+    return ""
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -8,8 +8,11 @@ import os
 import sys
 import types
 
+import numpy
+
 _PYTHON = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _OURS = (*(os.path.join(_PYTHON, name) + os.sep for name in ("nki", "trn_nki")), os.path.join(_PYTHON, "neuronxcc.py"))
+_NUMPY = os.path.dirname(numpy.__file__) + os.sep
 MAX_CALLERS = 8  # of a place
 _is_ours: dict[str, bool] = {}
 _starts: set[int] = set()  # ids of code objects, whose hashes are slow
@@ -21,11 +24,11 @@ def is_of_package(code: types.CodeType) -> bool:
 
 
 def is_ours(code: types.CodeType) -> bool:
-    """Whether a function belongs to the packages nki or trn_nki, or to Python where it calls them; not to a kernel."""
+    """Whether a function belongs to the packages nki or trn_nki, or to Python or NumPy where they call them; not to a kernel."""
     name = code.co_filename
     known = _is_ours.get(name)
     if known is None:
-        known = _is_ours[name] = is_of_package(code) or name.startswith("<frozen") or "/contextlib.py" in name
+        known = _is_ours[name] = is_of_package(code) or name.startswith(("<frozen", "<__array_function__", _NUMPY)) or "/contextlib.py" in name
     return known
 
 

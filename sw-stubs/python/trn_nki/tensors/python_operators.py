@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 
+from trn_nki.diagnostics.dialects import no_attribute_of_tensor
 from trn_nki.diagnostics.errors import KernelError
 
 _NO_ENGINE = "no engine has this operator"
@@ -17,6 +18,15 @@ class PythonOperators:
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy leaves operators of an array and a tensor to the tensor
+    is_register = False
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name if name.startswith("__") else no_attribute_of_tensor(name, dir(self)))
+
+    def __float__(self) -> float:
+        raise KernelError(f"{self!r} is no number: values are not known while the kernel is traced")
+
+    __int__ = __float__
 
     def __eq__(self, other: object) -> bool:
         if _is_value(other):

@@ -212,7 +212,8 @@ class NkiTensor(PythonOperators, NKIObject):
         return self._derive(tuple(new_shape), tuple(new_strides), offset, None, indirection)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise KernelError("a tile cannot be assigned to; write it with dst= of an nki.isa function")
+        how = "write it with dst= of an nki.isa function" if self.is_on_chip else "copy a tile to it: nl.store(tensor[...], tile)"
+        raise KernelError(f"{self!r} cannot be assigned to; {how}")
 
     def __iter__(self) -> Any:
         raise KernelError("a tensor cannot be iterated over; loop over nl.affine_range and slice it")
@@ -438,7 +439,8 @@ def _integer(value: Any, what: str) -> int:
     try:
         return value.__index__()
     except AttributeError:
-        raise KernelError(f"{what} must be an integer, not {type(value).__name__}") from None
+        hint = " (// divides integers)" if isinstance(value, float) else ""
+        raise KernelError(f"{what} must be an integer, not {type(value).__name__}{hint}") from None
 
 
 def _with(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:

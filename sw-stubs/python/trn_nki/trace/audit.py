@@ -6,7 +6,7 @@ from typing import Any
 
 from trn_nki.trace.capacity import check_capacity
 from trn_nki.trace.products import warn_products
-from trn_nki.trace.written import check_tiles
+from trn_nki.trace.written import check_tiles, warn_lost
 
 
 def audit(recording: Any) -> None:
@@ -15,4 +15,5 @@ def audit(recording: Any) -> None:
         check_tiles(recording)
         check_capacity(recording)
         warn_products(recording)
+        warn_lost(recording)
         recording.is_audited = True

@@ -120,9 +120,9 @@ def _outputs(function: Callable[..., Any], result: Any) -> list[NkiTensor]:
     _collect(result, found)
     for tensor in found:
         if tensor.is_on_chip:
-            place = places.Place(function.__code__, 0)
-            raise KernelError(f"the kernel returns {tensor!r}, which is on the chip; a result lies in nl.shared_hbm",
-                              "15.3", place)
+            place = tensor.storage.place
+            raise KernelError(f"the kernel returns {tensor!r}, which is on the chip; a result lies in nl.shared_hbm: copy the tile to it "
+                              "by nl.store", "15.3", (place.callers or (place,))[-1])
         if tensor.is_indirect():
             place = places.Place(function.__code__, 0)
             raise KernelError(f"the kernel returns {tensor!r}, whose place is known on the device only", "15.3", place)

@@ -7,7 +7,7 @@ from typing import Any
 
 from trn_nki.checks import check
 from trn_nki.diagnostics import places
-from trn_nki.diagnostics.errors import KernelError
+from trn_nki.diagnostics.errors import KernelError, closest
 from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.accumulation import Accumulation
@@ -93,7 +93,8 @@ class Core:
         try:
             dtype = data_types.named(dtype)
         except KeyError:
-            raise KernelError(f"{dtype!r} is no data type of nki.language", "3.1") from None
+            name = dtype if isinstance(dtype, str) else getattr(dtype, "__name__", repr(dtype))
+            raise KernelError(f"'{name}' is no data type of nki.language{closest(name, data_types.ALL)}", "3.1") from None
         if not isinstance(region, MemoryRegion):
             raise KernelError(f"{region!r} is no memory; buffer= is nl.sbuf, nl.psum, nl.private_hbm or nl.shared_hbm")
         if region.is_on_chip:
@@ -126,7 +127,7 @@ class Core:
 
     def _check_size(self, shape: tuple[int, ...], dtype: Any, region: MemoryRegion, address: Any) -> None:
         if shape[0] > PARTITIONS:
-            raise KernelError(f"a tile has at most {PARTITIONS} partitions; this has {shape[0]}", "2.2")
+            raise KernelError(f"a tile has at most {PARTITIONS} partitions; this has {shape[0]}: loop over slices of {PARTITIONS}", "2.2")
         limit = PSUM_BYTES if region is MemoryRegion.psum else self.generation.usable_sbuf_bytes
         size = dtype.itemsize
         for count in shape[1:]:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results and tiles that the kernel does not write."""
+"""Results and tiles that the kernel does not write, and tensors that it writes in vain."""
 from __future__ import annotations
 
 from typing import Any
 
 import numpy
 
-from trn_nki.diagnostics.errors import KernelError
+from trn_nki.diagnostics.errors import KernelError, warn
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.instructions import Instruction, instructions_of
 
@@ -45,6 +45,19 @@ def check_tiles(recording: Any) -> None:
             for view in one.writes:
                 if view.is_on_chip:  # scales lie in other partitions than their view says (3.9)
                     tiles.note(view, one.operation == "quantize_mx")
+
+
+def warn_lost(recording: Any) -> None:
+    """Warns of tensors in HBM that are written, and neither read nor returned: a `return` was forgotten."""
+    used = {tensor.storage for tensor in recording.outputs}
+    written: dict[Any, None] = {}
+    for core in recording.cores:
+        for one in instructions_of(core.body):
+            used.update(view.storage for view in one.reads)
+            written |= {view.storage: None for view in one.writes if view.buffer.is_hbm and view.storage.role != "input"}
+    for storage in written:
+        if storage not in used:
+            warn(f"the kernel writes {storage!r}, and neither reads nor returns it", "15.3", storage.place)
 
 
 class _Tiles:
