@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import pathlib
+import re
 import signal
 import sys
 from typing import Any, NoReturn
@@ -12,7 +14,7 @@ from typing import Any, NoReturn
 import numpy
 
 from trn_nki.compile import Compiled, compile_recording
-from trn_nki.diagnostics.errors import EXIT_STATUS, KernelError
+from trn_nki.diagnostics.errors import EXIT_STATUS, KernelError, closest
 from trn_nki.diagnostics.tracebacks import is_end
 from trn_nki.profile import command as profile_command
 from trn_nki.run import Options, RunError, assemble, execute
@@ -24,6 +26,10 @@ from trn_nki.trace import record_kernel
 from trn_nki.values import generations
 
 
+_PREPARE = "prepare"
+_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+
+
 class UserError(Exception):
     """A wrong command line."""
 
@@ -33,13 +39,40 @@ def _end(number: int, _frame: Any) -> NoReturn:
     sys.exit(128 + number)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Prints a mistake in one line, with the nearest choice."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_STATUS, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        known = [one for one in action.choices or () if one != _PREPARE]
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, f"no '{value}'{closest(str(value), map(str, known))}  (known: {', '.join(map(str, known))})")
+
+
+def nanoseconds(text: str) -> int:
+    """A number of ns, or a time such as 2.5 us."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *(ns|us|ms|s)", text.strip())
+    if found is None and not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no time: write a number of ns, or '100 us' with ns, us, ms or s")
+    return round(float(found[1]) * _NS[found[2]]) if found else int(text)
+
+
 def main(words: list[str] | None = None) -> int:
-    options = _parser().parse_args(words)
+    options, rest = _parser().parse_known_args(words)
+    if rest:
+        options.parser.error(f"takes no {' '.join(rest)}")
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:  # under nohup SIGHUP stays ignored
             signal.signal(number, _end)
     try:
-        return options.work(options)
+        status = options.work(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except OSError as error:
         print(f"trn-nki: {error.filename}: {error.strerror}" if error.filename else f"trn-nki: {error}", file=sys.stderr)
         return EXIT_STATUS
@@ -56,14 +89,14 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="trn-nki", description="compiles and runs NKI kernels on the virtual platform")
+    parser = _Parser(prog="trn-nki", description="compiles and runs NKI kernels on the virtual platform")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, work, text in (("run", _run, "compile a kernel, run it on a platform"),
                              ("profile", _profile, "compile and run a kernel, write where its time went"),
                              ("compile", _compile, "write a program set, or its text (.trn)"),
                              ("simulate", _simulate, "compute the kernel by NumPy, without a platform")):
         one = commands.add_parser(name, help=text)
-        one.set_defaults(work=work)
+        one.set_defaults(work=work, parser=one)
         one.add_argument("kernel", metavar="FILE.py:FUNCTION", nargs="?" if name == "profile" else None)
         one.add_argument("--in", dest="inputs", action="append", default=[], metavar="NAME=FILE.npy[:TYPE]",
                          help="an array; with TYPE the elements hold its bits (bfloat16 also from float32)")
@@ -81,7 +114,8 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--connect", metavar="DIR", help="a running platform, by the folder of its sockets")
             one.add_argument("--chip", help="its function (the only one)")
             one.add_argument("--core", type=int, default=0)
-            one.add_argument("--limit", type=int, default=100_000_000, metavar="NS", help="of simulated time (100 ms)")
+            one.add_argument("--limit", type=nanoseconds, default=100_000_000, metavar="TIME",
+                             help="of simulated time: ns, or with a unit (100 ms)")
             one.add_argument("--timing", choices=("contended", "functional"))
         if name == "profile":
             profile_command.add_options(one)
@@ -93,8 +127,8 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--atol", type=float, default=1e-5)
             one.add_argument("--rtol", type=float, default=1e-5)
     # For `trnvp test`, which reads steps of kernels.
-    one = commands.add_parser("prepare")
-    one.set_defaults(work=_prepare)
+    one = commands.add_parser(_PREPARE)
+    one.set_defaults(work=_prepare, parser=one)
     one.add_argument("folder")
     return parser
 

@@ -19,6 +19,7 @@ import numpy  # noqa: E402
 import flash_attention  # noqa: E402
 import tiles  # noqa: E402
 import transformer  # noqa: E402
+from trn_nki.command import nanoseconds  # noqa: E402
 from trn_nki.compile import compile_recording  # noqa: E402
 from trn_nki.diagnostics.errors import KernelError  # noqa: E402
 from trn_nki.run import Options, RunError, execute, platform  # noqa: E402
@@ -221,7 +222,7 @@ class Command(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (2, "trn-nki: x.npy: No such file or directory\n"))
         done = self.command("compile", f"{ROOT}/scenarios/kernels/tiles.py:add", "-o", "/dev/null")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"tiles\.py:\d+:\d+: add: missing a required argument: 'a'")
+        self.assertRegex(done.stderr, r"tiles\.py:\d+:1: add\(a, b\): missing a required argument: 'a'; given: nothing\n +def add\(a, b\)")
         kernel = f"{ROOT}/scenarios/kernels/tiles.py:add"
         done = self.command("simulate", kernel, "--in", f"a={ROOT}/LICENSE")
         self.assertEqual((done.returncode, done.stderr), (2, f"trn-nki: {ROOT}/LICENSE is no NumPy file of one array (.npy)\n"))
@@ -230,6 +231,42 @@ class Command(unittest.TestCase):
             done = self.command("simulate", kernel, "--in", f"a={folder}/a.npy:bfloat17")
         self.assertEqual(done.returncode, 2)
         self.assertIn("'bfloat17' is no element type of nki.language, did you mean 'bfloat16'?", done.stderr)
+
+    def test_mistakes_of_the_command_line_are_one_line_with_a_suggestion(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "k.py").write_text("import nki\n\n\n@nki.jit\ndef one(x):\n    return x\n")
+            numpy.save(f"{folder}/c.npy", numpy.zeros((2, 4), complex))
+            kernel = f"{folder}/k.py:one"
+            for words, message in ((["prof"], "trn-nki: argument COMMAND: no 'prof', did you mean 'profile'?"),
+                                   (["run", kernel, "x.npy"], "trn-nki run: takes no x.npy; see trn-nki run --help"),
+                                   (["run", kernel, "--generation", "trn4"], "no 'trn4', did you mean 'trn3'?  (known: gen2, gen3, "),
+                                   (["run", kernel, "--limit", "soon"], "'soon' is no time: write a number of ns, or '100 us' with"),
+                                   (["run", f"{folder}/k.py"], "k.py: expected FILE.py:FUNCTION; its kernels are one\n"),
+                                   (["run", f"{folder}/k:one"], "k: no such file, did you mean 'k.py'?\n"),
+                                   (["run", kernel, "--in", f"x={folder}/c.npy"], "c.npy: an array of complex128 is no tensor")):
+                with self.subTest(words=words):
+                    done = self.command(*words)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
+                    self.assertIn(message, done.stderr)
+
+    def test_times_have_units(self):
+        self.assertEqual([nanoseconds(text) for text in ("7", "100 us", "2.5ms", "1 s")], [7, 100_000, 2_500_000, 1_000_000_000])
+
+    def test_results_have_the_name_that_was_given(self):
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(f"{folder}/x.npy", random(4, 8))
+            kernel = f"{ROOT}/scenarios/kernels/tiles.py:softmax"
+            self.command("simulate", kernel, "--in", f"x={folder}/x.npy", "--out", f"y={folder}/x")
+            self.assertEqual(sorted(os.listdir(folder)), ["x", "x.npy"])
+
+    def test_a_closed_pipe_ends_the_command_quietly(self):
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(f"{folder}/x.npy", random(128, 64))
+            words = f"{BUILD}/trn-nki profile {ROOT}/scenarios/kernels/tiles.py:softmax --in x={folder}/x.npy"
+            done = subprocess.run(["bash", "-c", f"{words} | true; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=True)
+            self.assertEqual((done.stdout, done.stderr), ("141\n", ""))
+            done = self.command(*words.split()[1:])
+            self.assertRegex(done.stdout, r"^ran .*\n\w+ bounds? this execution: .*\n$")
 
 
 if __name__ == "__main__":

@@ -60,6 +60,8 @@ class Place:
         """First and last line, first and last column, from 1."""
         found = next(itertools.islice(self.code.co_positions(), self.instruction // 2, None), (None,) * 4)
         line = found[0] or self.code.co_firstlineno
+        while self.instruction == 0 and linecache.getline(self.file, line).lstrip().startswith("@"):
+            line, found = line + 1, (None,) * 4  # the function, below its decorators
         start = found[2]
         return line, found[1] or line, 1 if start is None else start + 1, (found[3] or 0) + 1
 

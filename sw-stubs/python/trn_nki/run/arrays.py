@@ -6,7 +6,7 @@ import pathlib
 
 import numpy
 
-from trn_nki.diagnostics.errors import closest
+from trn_nki.diagnostics.errors import KernelError, closest
 from trn_nki.simulate import formats
 from trn_nki.trace import host_arrays
 from trn_nki.values import data_types
@@ -23,7 +23,10 @@ def read(text: str) -> host_arrays.HostArray:
     if not isinstance(raw, numpy.ndarray):  # numpy.load also reads archives of arrays
         raise ValueError(f"{path} is no NumPy file of one array (.npy)")
     if not type_name:
-        return host_arrays.of(raw)
+        try:
+            return host_arrays.of(raw)
+        except KernelError as error:
+            raise ValueError(f"{path}: {error.message}") from None
     dtype = type_named(type_name)
     raw = raw.astype(raw.dtype.newbyteorder("="), copy=False)
     if dtype.itemsize == raw.dtype.itemsize:
@@ -42,7 +45,8 @@ def type_named(text: str) -> data_types.DataType:
 
 
 def write(path: str, array: host_arrays.HostArray) -> None:
-    numpy.save(path, array.raw, allow_pickle=False)
+    with open(path, "wb") as file:  # numpy.save adds .npy to other names
+        numpy.save(file, array.raw, allow_pickle=False)
 
 
 def as_float(array: host_arrays.HostArray) -> numpy.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pathlib
+import re
 import sys
 from typing import Any, Callable
 
@@ -17,15 +18,23 @@ def function_of(text: str, folder: str | os.PathLike[str] = ".") -> Callable[...
     """The function; its file is imported once. Raises ValueError, KernelError."""
     name, _, function = text.rpartition(":")
     if not name:
-        raise ValueError(f"{text}: expected FILE.py:FUNCTION")
+        raise ValueError(f"{text}: expected FILE.py:FUNCTION{_kernels_of(pathlib.Path(folder) / text)}")
     path = (pathlib.Path(folder) / name).resolve()
     if not path.is_file():
-        raise ValueError(f"{name}: no such file")
+        others = [one.name for one in path.parent.glob("*.py")]
+        whole = f"{path.name}.py"
+        raise ValueError(f"{name}: no such file{closest(whole if whole in others else path.name, others)}")
     module = _modules.get(path) or _imported(path)
     found = getattr(module, function, None)
     if not callable(found):
         raise ValueError(f"{name} has no function '{function}'{closest(function, vars(module))}")
     return found
+
+
+def _kernels_of(path: pathlib.Path) -> str:
+    """The kernels of a file that was given without one."""
+    found = re.findall(r"^@(?:nki\.)?jit\b.*\ndef (\w+)", path.read_text(errors="replace"), re.M) if path.is_file() else []
+    return f"; its kernels are {', '.join(found)}" if found else ""
 
 
 def _imported(path: pathlib.Path) -> Any:
