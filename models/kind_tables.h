@@ -35,7 +35,6 @@ kind flash_kind();
 kind uart_kind();
 kind byte_uart_kind();
 kind watchdog_kind();
-kind alarm_kind();
 kind sensors_kind();
 kind misuse_port_kind();
 kind reset_controller_kind();

@@ -37,7 +37,6 @@ const kind_list& kinds() {
         uart_kind(),
         byte_uart_kind(),
         watchdog_kind(),
-        alarm_kind(),
         sensors_kind(),
         misuse_port_kind(),
         reset_controller_kind(),
