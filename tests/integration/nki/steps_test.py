@@ -238,7 +238,7 @@ class Steps(unittest.TestCase):
         step = "function: k.py:scaled, in: {x: 'float32[4, 8] 1'}, "
         self.check_passes(step + "at_least: 1 us, within: 20 us")
         self.check_fails(step + "within: 1 us", r"it is [0-9.]+ us \(at most 1 us\)")
-        self.check_fails(step + "at_least: 1 ms", r"it is [0-9.]+ ms \(at least 1 ms\)")
+        self.check_fails(step + "at_least: 1 ms", r"it is [0-9.]+ us \(at least 1 ms\)")
         self.check_refused(step + "at_least: 2 us, within: 1 us", r"s\.yaml:5:\d+: E\d+ 'at_least' is more than 'within'")
 
     def test_inputs_of_chips_and_cores_differ(self):
@@ -400,7 +400,11 @@ class Steps(unittest.TestCase):
         self.check_refused(f"function: k.py:scaled, {x}, check: {{result1: 1}}",
                            r"the kernel has no result 'result1', did you mean 'result0'\?; it has result0, x")
         self.check_refused("function: k.py:scaled, in: {x: 'float33[4, 8] 1'}", r"'float33' is no element type")
-        self.check_refused("function: k.py:scaled, in: {x: 'float32[4, 8] rando(1, 2)'}", r"expected a number, index or random")
+        self.check_refused("function: k.py:scaled, in: {x: 'float32[4, 8] rando(1, 2)'}", r"in: x: .*: expected a number, index or random")
+        self.check_refused("function: k.py:scaled, in: {x: 'fp32[4, 8] 1'}", r"in: x: 'fp32' is no element type .* \(known: float32, ")
+        self.check_refused("function: k.py:scaled, in: {x: 'float32[4 8] 1'}", r"expected extents with commas between them")
+        self.check_refused(f"function: k.py:scaled, {x}, check: {{result0: k.py:tripld}}",
+                           r"check: result0: k\.py has no function 'tripld', did you mean 'tripled'\?")
         self.check_refused("function: k.py:scaled, in: {x: 'float32[99999, 99999] 1'}", r"an array has at most 1073741824 bytes")
         self.check_refused("function: k.py:scaled, in: {x: k.py:broken}", r"k\.py:78:\d+: ZeroDivisionError")
         self.check_refused("function: k.py:scaled, in: {x: k.py:needs}", r"there is no 'nothing_known' for it")

@@ -41,7 +41,8 @@ def type_named(text: str) -> data_types.DataType:
     try:
         return data_types.named(text)
     except KeyError:
-        raise ValueError(f"{text!r} is no element type of nki.language{closest(text, data_types.ALL)}") from None
+        hint = closest(text, data_types.ALL) or f"  (known: {', '.join(data_types.ALL)})"
+        raise ValueError(f"{text!r} is no element type of nki.language{hint}") from None
 
 
 def write(path: str, array: host_arrays.HostArray) -> None:

@@ -39,7 +39,10 @@ def made(text: str, name: str, folder: str, known: dict[str, Any]) -> host_array
             raise ValueError(f"'{text}' is no FILE.npy, no FILE.py:FUNCTION and no TYPE[SHAPE] CONTENT")
         return arrays.read(text if text.startswith("/") else f"{folder}/{text}")
     dtype = arrays.type_named(found.group(1))
-    shape = tuple(int(extent) for extent in found.group(2).split(",") if extent.strip())
+    extents = [extent.strip() for extent in found.group(2).split(",") if extent.strip()]
+    if not all(extent.isdecimal() for extent in extents):
+        raise ValueError(f"'{text}': expected extents with commas between them, as in float32[128, 512]")
+    shape = tuple(map(int, extents))
     if not shape or math.prod(shape) * dtype.itemsize > MAX_BYTES:
         raise ValueError(f"'{text}': a shape needs extents, and an array has at most {MAX_BYTES} bytes")
     if is_function(found.group(3)):

@@ -7,6 +7,7 @@ FOLDER/answer.json, and the program sets and files of arrays that it names.
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -15,7 +16,7 @@ import pathlib
 import pickle
 import time
 import warnings
-from typing import Any
+from typing import Any, Iterator
 
 import numpy
 
@@ -107,6 +108,15 @@ def _instances(request: dict[str, Any], seed: int, target: pathlib.Path, program
             "warnings": list(warned)}
 
 
+@contextlib.contextmanager
+def _of_key(key: str) -> Iterator[None]:
+    """Adds the key of the step to the messages of mistakes in its value; KernelErrors have a place."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
+
+
 @dataclasses.dataclass
 class _Result:
     """A tensor of the step's key `check`."""
@@ -179,7 +189,10 @@ class _Step:
     def instance(self, chip: int, core: int) -> dict[str, Any]:
         """Values for parameters of users' functions: chip, core, chips, seed, and the kernel's arguments as arrays and values."""
         known: dict[str, Any] = {"chip": chip, "core": core, "chips": self.chips, "seed": self.seed}
-        made = {name: self._array(text, name, known) for name, text in self.inputs.items()}
+        made = {}
+        for name, text in self.inputs.items():
+            with _of_key(f"in: {name}"):
+                made[name] = self._array(text, name, known)
         known["arrays"] = {name: one["array"] for name, one in made.items()}
         for name, one in made.items():
             known.setdefault(name, one["numbers"])
@@ -275,7 +288,8 @@ def _expected(step: _Step, known: dict[str, Any], program: _Program, written: "_
         elif text == "simulate":
             entry["file"] = written.of(step.simulated(known, name).raw)
         else:
-            entry |= _given(step, known, name, text, result, written)
+            with _of_key(f"check: {name}"):
+                entry |= _given(step, known, name, text, result, written)
         entries.append(entry)
     return entries
 
