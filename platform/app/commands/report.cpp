@@ -66,7 +66,7 @@ int merge_records(const merge_options& chosen) {
     auto lost = regression::write_reports(chosen.out, all.run, past);
     lost += annotate(chosen.annotate, all.run, chosen.out);
     if (!chosen.durations.empty()) regression::update_durations(chosen.durations, all.run);
-    print_to(stdout, "{}\n", regression::summary(all.run));
+    print_to(stdout, "{}{}\n", regression::failures_text(all.run), regression::summary(all.run));
     if (!lost.empty()) throw output_error(lost.substr(0, lost.size() - 1));
     return all.problems.empty() && all.run.passed() ? 0 : 1;
 }

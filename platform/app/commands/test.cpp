@@ -90,6 +90,12 @@ private:
     const char* comma_ = "";
 };
 
+/// Prints what failed and the sums, or with --json all results.
+void print_end(const test_options& chosen, const regression::run_record& run, json_array& printed) {
+    if (chosen.json) return printed.add(run);
+    print_to(stdout, "{}{}\n", regression::failures_text(run), regression::summary(run));
+}
+
 /// Writes the selected reports, also after a failed run. \throws output_error
 void write_reports_of(const test_options& chosen, const regression::run_record& run,
                       json_array& printed) {
@@ -114,10 +120,7 @@ void write_reports_of(const test_options& chosen, const regression::run_record& 
         attempt([&] { regression::update_durations(chosen.durations, run); });
     lost += annotate(chosen.annotate, run, chosen.report);
     if (chosen.slurm) lost += write_merged(chosen, run);
-    if (chosen.json)
-        printed.add(run);
-    else
-        print_to(stdout, "{}\n", regression::summary(run));
+    print_end(chosen, run, printed);
     if (!lost.empty()) throw output_error(lost.substr(0, lost.size() - 1));
 }
 
@@ -127,10 +130,7 @@ void report_interrupted(const test_options& chosen, const regression::run_record
     auto ended = run;
     ended.whole.clear();  // what the user has interrupted has not failed
     scenario::remember_failed(scenario::failed_list(), regression::ended_cases(ended));
-    if (chosen.json)
-        printed.add(run);
-    else
-        print_to(stdout, "{}\n", regression::summary(run));
+    print_end(chosen, run, printed);
 }
 
 /// Repeats the run as chosen. \returns the exit status
@@ -162,7 +162,7 @@ int run_cluster(const test_options& chosen, const test_scenarios& all) {
 const std::set<std::string> of_the_whole{
     "--junit",           "--html",      "--json",    "--jobs",   "--report",
     "--slurm",           "--partition", "--history", "--digest", "--coverage",
-    "--fidelity-report", "--annotate",  "--strict"};
+    "--fidelity-report", "--annotate",  "--strict",  "--quiet"};
 
 void check_combinations(const test_options& chosen) {
     if (chosen.json && chosen.annotate == "github")
@@ -295,6 +295,7 @@ void add_test(cli::command& app, int& status) {
     c->add_option("--timing", chosen->timing, "model contention for resources (default) or not")
         ->transform(cli::one_of({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
+    c->add_flag("-q,--quiet", chosen->quiet, "print a line for each failure and the sums only");
     c->add_option("--name", chosen->which.names,
                   "only the scenario of this name, as --list has it; * and ? for several");
     c->add_option("--tag", chosen->which.tags,

@@ -22,7 +22,7 @@ struct test_options {
     misuse::choices misuse;
     hart_choice hart;
     scenario::selection which;
-    bool json = false, list = false, digest = false, share = true;
+    bool json = false, quiet = false, list = false, digest = false, share = true;
     bool slurm = false, strict = false;
     std::string partition, annotate;
     std::vector<std::string> forwarded;  ///< options for each shard of --slurm

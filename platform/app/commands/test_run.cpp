@@ -51,7 +51,7 @@ std::string host_name() {
 class local_run {
 public:
     local_run(const test_options& chosen, const test_scenarios& all)
-        : chosen_(chosen), all_(all), output_(chosen.json, all.mine) {
+        : chosen_(chosen), all_(all), output_(chosen.json || chosen.quiet, all.mine) {
         record_ = begin_record(chosen, all);
         if (!chosen.report.empty()) writer_.emplace(chosen.report, record_);
     }

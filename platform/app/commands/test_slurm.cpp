@@ -123,7 +123,7 @@ private:
 };
 
 slurm_run::slurm_run(const test_options& chosen, const test_scenarios& all)
-    : chosen_(chosen), all_(all), output_(chosen.json, all.mine) {
+    : chosen_(chosen), all_(all), output_(chosen.json || chosen.quiet, all.mine) {
     const auto wanted = chosen.jobs != 0 ? chosen.jobs : slurm_.processors(chosen.partition);
     const auto count = static_cast<unsigned>(
         std::min<std::size_t>({wanted, max_tasks, std::max<std::size_t>(all.mine.size(), 1)}));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/regression/junit.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <ctime>
 #include <optional>
 
 #include "platform/app/scenario/report.h"
@@ -28,31 +30,28 @@ std::string properties(const scenario::outcome& how) {
 
 std::string failure(const result& one) {
     return fmt::format(
-        "    <failure type=\"{}\" message=\"{}: {}\">{}</failure>\n"
+        "    <failure type=\"{}\" message=\"{}: {}\">{}again: {}\n</failure>\n"
         "    <system-out>{}</system-out>\n",
         word(one.how.result), escaped(place_text(one.description, one.how)),
-        escaped(failure_text(one.how)), escaped(state_text(one.how, "")), escaped(one.how.log));
-}
-
-/// A campaign of seeds is one test case; its text lists the failing seeds and shows the first.
-std::string campaign_failure(const row& all) {
-    const auto& one = all.shown();
-    return fmt::format(
-        "    <failure type=\"{}\" message=\"{}; seed {}: {}: {}\"/>\n"
-        "    <system-out>again: {}\n{}</system-out>\n",
-        word(one.how.result), escaped(campaign_text(all)), one.description.seed,
-        escaped(place_text(one.description, one.how)), escaped(failure_text(one.how)),
+        escaped(failure_text(one.how)), escaped(state_text(one.how, "")),
         escaped(repeat_command(one.description)), escaped(one.how.log));
 }
 
-std::string test_case(const row& all) {
-    const auto& one = all.shown();
-    double seconds = 0;
-    for (const auto* run : all.runs) seconds += run->how.wall_s;
-    auto out = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
-                           escaped(one.description.file), escaped(all.title()), seconds);
+/// File and line of the step that failed; of a scenario that passed, its file.
+std::string place(const result& one) {
+    const auto& how = one.how;
+    if (one.passed() || how.where.line == 0)
+        return fmt::format(" file=\"{}\"", escaped(one.description.file));
+    return fmt::format(" file=\"{}\" line=\"{}\"",
+                       escaped(how.file.empty() ? one.description.file : how.file), how.where.line);
+}
+
+std::string test_case(const result& one) {
+    auto out = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"{}",
+                           escaped(one.description.file), escaped(title(one.description)),
+                           one.how.wall_s, place(one));
     auto body = properties(one.how);
-    if (!one.passed()) body += all.campaign() ? campaign_failure(all) : failure(one);
+    if (!one.passed()) body += failure(one);
     return out + (body.empty() ? "/>\n" : ">\n" + body + "  </testcase>\n");
 }
 
@@ -78,20 +77,17 @@ std::string bound(const std::optional<double>& value) {
 }  // namespace
 
 std::string to_junit(const run_record& run) {
-    const auto rows = rows_of(run);
     const auto missing = run.missing();
     std::string cases;
-    std::size_t failures = 0;
-    for (const auto& one : rows) {
-        failures += one.failed() > 0;
-        cases += test_case(one);
-    }
+    for (const auto& one : run.results) cases += test_case(one);
     for (const auto& one : missing) cases += not_run(one);
     return fmt::format(
                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-               "<testsuite name=\"trnvp\" tests=\"{}\" failures=\"{}\"{}>\n",
-               rows.size() + missing.size(), failures,
-               missing.empty() ? "" : fmt::format(" errors=\"{}\"", missing.size())) +
+               "<testsuite name=\"trnvp\" tests=\"{}\" failures=\"{}\"{} time=\"{:.3f}\" "
+               "timestamp=\"{:%Y-%m-%dT%H:%M:%SZ}\" hostname=\"{}\">\n",
+               run.results.size() + missing.size(), run.failed(),
+               missing.empty() ? "" : fmt::format(" errors=\"{}\"", missing.size()), run.wall_s,
+               fmt::gmtime(static_cast<std::time_t>(run.started)), escaped(run.machine)) +
            cases + "</testsuite>\n";
 }
 

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "platform/app/scenario/selection.h"
 #include "platform/framework/command_line/version.h"
+#include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/mix_in.h"
 
 namespace trn::regression {
@@ -141,6 +143,22 @@ std::string campaign_text(const row& campaign) {
         ranges.emplace_back("...");
     }
     if (!ranges.empty()) text += fmt::format("; failed: {}", fmt::join(ranges, ", "));
+    return text;
+}
+
+std::string failures_text(const run_record& run) {
+    const auto rows = rows_of(run);
+    if (rows.size() < 2 || run.failed() == 0) return {};
+    std::string text = "failed:\n";
+    for (const auto& one : rows) {
+        if (one.failed() == 0) continue;
+        const auto& [described, how] = std::tie(one.shown().description, one.shown().how);
+        const auto whole = failure_text(how);
+        text += printable(fmt::format("  {}: {}{}: {}", place_text(described, how), one.title(),
+                                      one.campaign() ? " (" + campaign_text(one) + ")" : "",
+                                      whole.substr(0, whole.find('\n')))) +
+                "\n";
+    }
     return text;
 }
 

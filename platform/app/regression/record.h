@@ -99,4 +99,8 @@ std::vector<row> rows_of(const run_record& run);
 /// "990 of 1000 seeds passed; failed: 3, 17-20"
 std::string campaign_text(const row& campaign);
 
+/// A line for each scenario that failed: place, name, and the first line of its message; "" when
+/// there is none, or only one scenario.
+std::string failures_text(const run_record& run);
+
 }  // namespace trn::regression

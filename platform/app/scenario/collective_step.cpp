@@ -177,7 +177,7 @@ step_kind collective_step() {
          key("type", &c::type, "of the elements"),
          key("operator", &c::with, "how elements are reduced"),
          key("root", &c::root, "rank that has the data of a broadcast"),
-         key("limit", &c::limit, "of each wait for another rank"),
+         key("limit", &c::limit, "of each wait for another rank").positive(),
          key("within", &c::within, "simulated time of the whole collective"),
          key("image", &c::image, "ELF that the cores execute, in place of the collectives' own")});
 }

@@ -51,7 +51,7 @@ std::vector<step_kind> condition_steps() {
                    step_kind::form::time_or_condition};
     wait.read = [](const reader& r) {
         return r.node().is_map() ? look_for("wait for", read_condition(r, one_second))
-                                 : pass_time({reader::time_of(r.node(), r.point())});
+                                 : pass_time({reader::positive_time_of(r.node(), r.point())});
     };
     step_kind expect{"expect", "as `wait`; without `within` the condition must be true at once",
                      step_kind::form::condition};

@@ -111,15 +111,6 @@ void excuse_what_is_expected(const scenario& run) {
                     misuse::set_policy(rule, misuse::policy::log);
 }
 
-std::string broken_rules() {
-    std::string text;
-    for (const auto& e : misuse::summary())
-        if (misuse::policy_of(e.broken) == misuse::policy::fail)
-            text += fmt::format("{}{} {} ({} times by {})", text.empty() ? "" : ", ", e.broken.id,
-                                e.broken.name, e.count, e.module);
-    return text;
-}
-
 std::uint64_t now_ns() {
     return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_NS).value();
 }

@@ -123,10 +123,11 @@ std::vector<step_kind> firmware_steps() {
                                          "of the register, in the chip's address map")
                                          .required(),
                                      key("equals", &read_counters_step::equals, "the value")}),
-        step_of<power_step>(
-            "power", "the power sample must change within this time",
-            {key("die", &power_step::die, "of the chip").required().up_to(1),
-             key("changes_within", &power_step::changes_within, "simulated time").required()}),
+        step_of<power_step>("power", "the power sample must change within this time",
+                            {key("die", &power_step::die, "of the chip").required().up_to(1),
+                             key("changes_within", &power_step::changes_within, "simulated time")
+                                 .required()
+                                 .positive()}),
     };
 }
 

@@ -23,8 +23,6 @@ namespace {
 
 constexpr std::size_t max_points = 1000;
 constexpr std::size_t max_steps = 200'000;  // over all points of a file
-constexpr std::uint64_t default_time_limit_ns = 10'000'000'000;
-constexpr double default_wall_limit_s = 60;
 constexpr std::uint64_t default_memory_limit = 8ull << 30;
 constexpr std::uint64_t min_memory_limit = 16ull << 20;  // even a process without a board uses more
 constexpr std::size_t max_kept_mistakes = 1000;  // of all points of a file; then one per point
@@ -218,16 +216,9 @@ void read_point(scenario_files& from, const parameters& point, scenario& s) {
     s.set = read_set(root, point);
     s.firmware = r.text("firmware", "");
     s.seed = r.number("seed", ~std::uint64_t{0}, 1);
-    for (const auto* limit : {"time_limit", "wall_limit"}) {
-        const auto mistakes = from.problems().list().size();
-        if (r.has(limit) && r.time(limit) == 0 && from.problems().list().size() == mistakes)
-            root.at(limit).report(mistake::out_of_range,
-                                  fmt::format("'{}' must be more than 0", limit));
-    }
-    s.time_limit_ns = r.time("time_limit", default_time_limit_ns);
-    s.wall_limit_s = static_cast<double>(r.time(
-                         "wall_limit", static_cast<std::uint64_t>(default_wall_limit_s * 1e9))) /
-                     1e9;
+    if (r.has("time_limit")) s.time_limit_ns = r.positive_time("time_limit");
+    if (r.has("wall_limit"))
+        s.wall_limit_s = static_cast<double>(r.positive_time("wall_limit")) * 1e-9;
     s.memory_limit = r.has("memory_limit") ? r.offset("memory_limit", {.min = min_memory_limit})
                                            : default_memory_limit;
     s.misuse = read_misuse(r);

@@ -48,7 +48,7 @@ keys<copy_spec> copy_keys() {
     return {
         key("from", &copy_spec::from, "source").required(),
         key("to", &copy_spec::to, "destination").required(),
-        key("size", &copy_spec::size, "bytes").required(),
+        key("size", &copy_spec::size, "bytes").required().within(not_empty),
         key("core", &copy_spec::given_core, "whose DMA rings do it; without it the first one's"),
         key("pattern", &copy_spec::pattern, "name of the data that a copy from the host has")};
 }
@@ -234,7 +234,7 @@ std::vector<step_kind> memory_steps() {
         step_of<memset_step>(
             "memset", "fills memory with the DMA engines",
             {key("at", &memset_step::at, "first byte").required().refused_by(address_fault),
-             key("size", &memset_step::size, "bytes").required(),
+             key("size", &memset_step::size, "bytes").required().within(not_empty),
              key("value", &memset_step::value, "of each byte").required(),
              key("core", &memset_step::given_core,
                  "whose DMA rings do it; without it the first one's"),
@@ -247,7 +247,7 @@ std::vector<step_kind> memory_steps() {
             "scrub", "clears HBM with 16 engines",
             {key("stack", &scrub_step::stack, "number of the HBM stack").required().up_to(3),
              key("offset", &scrub_step::offset, "first byte in the stack"),
-             key("size", &scrub_step::size, "bytes").required(),
+             key("size", &scrub_step::size, "bytes").required().within(not_empty),
              key("value", &scrub_step::value, "of each byte")}),
     };
 }

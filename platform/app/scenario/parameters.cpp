@@ -87,11 +87,22 @@ std::string reader::replaced(const config::node& value, const parameters& point)
     return substituted(value, point).value_or("");
 }
 
-std::uint64_t reader::time_of(const config::node& value, const parameters& point) {
+std::optional<std::uint64_t> reader::accepted_time(const config::node& value,
+                                                   const parameters& point) {
     const auto text = substituted(value, point);
-    if (!text) return 0;
+    if (!text) return std::nullopt;
     const auto time = accept(value, config::parse_time(*text));
-    return time ? whole_nanoseconds(value, *time) : 0;
+    return time ? std::optional(whole_nanoseconds(value, *time)) : std::nullopt;
+}
+
+std::uint64_t reader::time_of(const config::node& value, const parameters& point) {
+    return accepted_time(value, point).value_or(0);
+}
+
+std::uint64_t reader::positive_time_of(const config::node& value, const parameters& point) {
+    const auto time = accepted_time(value, point);
+    if (time == 0u) value.report(mistake::out_of_range, "a time of 0 has no effect here");
+    return time.value_or(0);
 }
 
 void reader::only(std::span<const std::string_view> keys) const {
@@ -202,6 +213,11 @@ void reader::check_size(std::string_view key, std::uint64_t size, const size_bou
 std::uint64_t reader::time(std::string_view key) const {
     const auto value = map_.at(key);
     return value ? time_of(value, *point_) : 0;
+}
+
+std::uint64_t reader::positive_time(std::string_view key) const {
+    const auto value = map_.at(key);
+    return value ? positive_time_of(value, *point_) : 0;
 }
 
 std::uint64_t reader::time(std::string_view key, std::uint64_t otherwise) const {

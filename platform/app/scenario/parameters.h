@@ -63,6 +63,7 @@ public:
     std::uint64_t size(std::string_view key, size_bounds within = {}) const;    ///< bytes
     std::uint64_t offset(std::string_view key, size_bounds within = {}) const;  ///< number or size
     std::uint64_t time(std::string_view key) const;                             ///< nanoseconds
+    std::uint64_t positive_time(std::string_view key) const;                    ///< reports 0
     std::uint64_t time(std::string_view key, std::uint64_t otherwise) const;
     std::uint64_t rate(std::string_view key) const;  ///< bytes per second
     /// `fault`: an additional check that returns an error message or "".
@@ -87,8 +88,12 @@ public:
     static std::optional<std::string> substituted(const config::node& value,
                                                   const parameters& point);
     static std::uint64_t time_of(const config::node& value, const parameters& point);
+    /// The same; reports 0.
+    static std::uint64_t positive_time_of(const config::node& value, const parameters& point);
 
 private:
+    static std::optional<std::uint64_t> accepted_time(const config::node& value,
+                                                      const parameters& point);
     /// The items of a list, or the value itself.
     std::vector<config::node> listed(std::string_view key) const;
     template <class E>

@@ -8,6 +8,7 @@
 
 #include "platform/app/scenario/failure_state.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn::scenario {
 
@@ -61,12 +62,28 @@ void run(const step& one, scenario_context& on, const progress& to) {
                                        trn_status_text(*one.fails)));
 }
 
+/// Fails after a violation of a rule with the policy `fail`.
+void check_misuse() {
+    if (misuse::failed()) throw step_failure("misuse: " + broken_rules());
+}
+
 }  // namespace
+
+std::string broken_rules() {
+    std::string text;
+    for (const auto& e : misuse::summary())
+        if (misuse::policy_of(e.broken) == misuse::policy::fail)
+            text += fmt::format("{}{} {} ({} times by {}{}{})", text.empty() ? "" : ", ",
+                                e.broken.id, e.broken.name, e.count, e.module,
+                                e.first_detail.empty() ? "" : ": ", e.first_detail);
+    return text;
+}
 
 void play(const step& one, scenario_context& on, const progress& to) {
     const auto mine = on.in_progress.insert(on.in_progress.end(), {&one, sc_core::sc_time_stamp()});
     try {
         run(one, on, to);
+        if (on.checks_misuse) check_misuse();
     } catch (const std::exception&) {
         on.in_progress.erase(mine);
         if (!on.state) on.state = state_at_failure(on);
@@ -83,6 +100,11 @@ void play(const scenario& run, scenario_context& on, const progress& to, std::si
             to.again(one, trn_now(on.device));
             throw;
         }
+    on.checks_misuse = true;
+    if (done > 0 && misuse::failed()) {
+        to.again(run.steps[done - 1], trn_now(on.device));
+        check_misuse();
+    }
     for (on.next_step = done; on.next_step < run.steps.size();)
         play(run.steps[on.next_step++], on, to);
     for (const auto& one : run.expectations) play(one, on, to);

@@ -57,7 +57,7 @@ struct program_end {
 
 template <class S>
 keys<S> end_keys() {
-    return {key("limit", &S::limit, "simulated time"),
+    return {key("limit", &S::limit, "simulated time").positive(),
             key("within", &S::within, "a bound of the time from start to end, which is reported"),
             key("at_least", &S::at_least, "its lower bound"),
             key("error", &S::error, "code that an engine has to fail with")

@@ -89,7 +89,8 @@ std::vector<step_kind> reset_steps() {
             "boot",
             "waits until every chip is ready; then probe and device reset through the "
             "driver stub",
-            {key("within", &boot_step::within, "simulated time until every chip is ready"),
+            {key("within", &boot_step::within, "simulated time until every chip is ready")
+                 .positive(),
              key("reset", &boot_step::reset,
                  "false: no device reset, for firmware without its handshake")}),
         step_of<probe_step>("probe", "the driver's probe of the device"),

@@ -30,15 +30,15 @@ struct description {
 
 /// A board and the steps to run on it, for one point of the matrix (doc/scenarios.md).
 struct scenario : description {
-    parameters point = {};            ///< of the matrix
-    std::uint64_t text_digest = 0;    ///< digest of its file and of the files that it names
-    std::vector<std::string> set;     ///< "name=value" for parameters of the board
-    std::string firmware;             ///< "flash_hang.img", or a path; "": the board's default
-    std::uint64_t time_limit_ns = 0;  ///< in simulated time
-    double wall_limit_s = 0;          ///< wall-clock limit, to end a hang
-    std::uint64_t memory_limit = 0;   ///< bytes resident
-    std::string beginning;            ///< scenarios with the same text share their first step
-    misuse::choices misuse;           ///< of the key `misuse`, and rules that steps check
+    parameters point = {};          ///< of the matrix
+    std::uint64_t text_digest = 0;  ///< digest of its file and of the files that it names
+    std::vector<std::string> set;   ///< "name=value" for parameters of the board
+    std::string firmware;           ///< "flash_hang.img", or a path; "": the board's default
+    std::uint64_t time_limit_ns = 10'000'000'000;  ///< in simulated time
+    double wall_limit_s = 60;                      ///< wall-clock limit, to end a hang
+    std::uint64_t memory_limit = 0;                ///< bytes resident
+    std::string beginning;   ///< scenarios with the same text share their first step
+    misuse::choices misuse;  ///< of the key `misuse`, and rules that steps check
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked after all steps
     std::vector<step> checks = {};   ///< their work runs before the steps

@@ -74,7 +74,9 @@ public:
         sc_core::sc_time since;
     };
     std::list<running_step> in_progress;  ///< steps that have begun and not ended
-    std::vector<std::string> injected;    ///< faults: "flap into wire3 at 2 ms"
+    /// Whether a step fails during which software breaks a rule with the policy `fail`.
+    bool checks_misuse = false;
+    std::vector<std::string> injected;  ///< faults: "flap into wire3 at 2 ms"
     /// state_at_failure() at the first failure of a step.
     std::optional<std::vector<std::string>> state;
     /// Turns at the driver stub: of all steps that started so far, and the current one.

@@ -142,6 +142,11 @@ public:
         shown_.within = bounds;
         return std::move(*this);
     }
+    /// Refuses a time of 0.
+    key positive() && {
+        shown_.positive = true;
+        return std::move(*this);
+    }
     /// `fault` returns an error message for a location, or "".
     key refused_by(std::string (*fault)(const location&)) && {
         shown_.fault = fault;

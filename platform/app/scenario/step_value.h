@@ -50,6 +50,7 @@ struct step_key {
     std::vector<std::string_view> apart = {};    ///< with which it cannot be combined
     std::uint64_t max = ~std::uint64_t{0};       ///< limit of a number
     size_bounds within = {};                     ///< limits of a size or an offset
+    bool positive = false;                       ///< refuses a time of 0
     std::string (*fault)(const location&) = nullptr;
 };
 
@@ -110,7 +111,7 @@ struct value {
         } else if constexpr (std::same_as<T, byte_offset>) {
             return {r.offset(key.name, key.within)};
         } else if constexpr (std::same_as<T, nanoseconds>) {
-            return {r.time(key.name)};
+            return {key.positive ? r.positive_time(key.name) : r.time(key.name)};
         } else if constexpr (std::same_as<T, data_rate>) {
             return {r.rate(key.name)};
         } else if constexpr (std::same_as<T, location>) {

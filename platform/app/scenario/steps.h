@@ -23,6 +23,7 @@ inline constexpr std::uint64_t any = ~std::uint64_t{0};
 /// are not compared may be longer.
 inline constexpr std::uint64_t max_held = 4ull << 30;
 inline constexpr size_bounds held{.min = 0, .max = max_held};
+inline constexpr size_bounds not_empty{.min = 1};
 /// Limit of the requests or descriptors of a step.
 inline constexpr std::uint64_t max_parts = 1 << 22;
 

@@ -494,7 +494,8 @@ class Reports(trnvp_case):
         self.assertIn(f"{12 - len(failing)} of 12 seeds passed; failed: ", said)
         # Three failing seeds with their logs, and the summary of the campaign.
         self.assertEqual(len(re.findall("^FAIL  ", said, re.M)), min(3, len(failing)) + 1)
-        self.assertEqual(len(self.names(self.folder / "out/report.xml")), 1)
+        self.assertEqual([name for name, _ in self.names(self.folder / "out/report.xml")],
+                         [f"s seed {seed}" for seed in range(1, 13)])
         self.assertEqual((self.folder / "out/index.html").read_text().count("<tbody id="), 1)
         again = re.search(r"again: trnvp (.*--seeds (\d+))\n", said)
         self.assertIn(int(again[2]), failing)

@@ -534,6 +534,19 @@ TEST_F(TestCommand, UnexpectedMisuseCanFailAScenario) {
     EXPECT_EQ(test(expected + " --misuse fail").status, 0);
 }
 
+TEST_F(TestCommand, MisuseFailsTheStepDuringWhichItHappens) {
+    const auto how = test(scenario("  - boot: {within: 1 s}\n"
+                                   "  - together:\n"
+                                   "      a: [wait: 10 us]\n"
+                                   "      b: [write_register: {offset: 0x3c000000, value: 1}]\n"
+                                   "  - wait: 1 s\n") +
+                          " --misuse fail --json");
+    const auto result = nlohmann::json::parse(how.output)[0];
+    EXPECT_EQ(result["line"], 8) << result;
+    EXPECT_THAT(std::string(result["message"]), HasSubstr("misuse: TRN-PCI-002"));
+    EXPECT_LT(result["simulated_ns"], 200'000'000);  // later steps do not run
+}
+
 TEST_F(TestCommand, AllowedMisuseDoesNotFailAScenarioUntilItsCount) {
     const auto with = [&](const std::string& allowance, int writes) {
         std::string text =
@@ -554,7 +567,8 @@ TEST_F(TestCommand, AllowedMisuseDoesNotFailAScenarioUntilItsCount) {
                                       (folder / "s.yaml") + ":6:7\n"));
     how = with(twice, 3);
     EXPECT_EQ(how.status, 1) << how.output;
-    EXPECT_THAT(how.output, HasSubstr("TRN-PCI-002 host-write-to-nothing (1 times by chip0.pcie)"));
+    EXPECT_THAT(how.output,
+                HasSubstr("TRN-PCI-002 host-write-to-nothing (1 times by chip0.pcie: 4 bytes at "));
     EXPECT_THAT(how.output, HasSubstr("2 allowed: "));
     how = with("rule: TRN-PCI-002, until: 1 us, reason: x", 1);
     EXPECT_EQ(how.status, 1) << how.output;
@@ -846,6 +860,19 @@ TEST_F(TestCommand, FailureSaysWhatWasInjectedAndWhatTheBoardDoes) {
     EXPECT_THAT(how.output, AllOf(HasSubstr("lines of the boot are in the reports"),
                                   Not(HasSubstr("boot ROM"))));
     EXPECT_THAT(contents(reports + "/report.xml"), HasSubstr("boot ROM"));
+}
+
+TEST_F(TestCommand, EndsWithALineForEachFailureAndQuietPrintsOnlyThese) {
+    const auto file = folder / "m.yaml";
+    std::ofstream(file) << "scenario: m\nboard: trn3-chip\nmatrix: {value: [0, 1]}\nsteps:\n"
+                           "  - expect: {register: chip0.udma0.M2S_Q_LENGTH, equals: '${value}'}\n";
+    const auto line = "failed:\n  " + file +
+                      ":5:5: m [value=1]: expect chip0.udma0.M2S_Q_LENGTH to be 1: it is 0\n"
+                      "1 passed, 1 failed\n";
+    const auto how = test(file);
+    EXPECT_THAT(how.output, AllOf(testing::StartsWith("pass  m"), testing::EndsWith(line)));
+    EXPECT_EQ(test(file + " --quiet").output, line);
+    EXPECT_EQ(test(file + " -q --name 'm [value=0]'").output, "1 passed, 0 failed\n");
 }
 
 TEST_F(TestCommand, TimeLimitSaysWhatEachBranchWaitsFor) {

@@ -131,14 +131,24 @@ TEST_F(ScenarioFile, RefusesValuesThatCannotPass) {
          "  - inject: {module: m, fault: f, with: 3}\n"                                   // 28
          "  - expect_uart: {matches: '(.)(.)', as: [a, a]}\n"                             // 29
          "  - mailbox: {metric: '" +
-         std::string(127, 'm') + "'}\n");  // 30
+         std::string(127, 'm') +
+         "'}\n"                                                          // 30
+         "  - copy: {from: host, to: hbm0, size: 0 B}\n"                 // 31
+         "  - memset: {at: hbm0, size: 0 B, value: 1, verify: false}\n"  // 32
+         "  - scrub: {stack: 0, size: 0 B}\n"                            // 33
+         "  - wait: 0 s\n"                                               // 34
+         "  - boot: {within: 0 s}\n"                                     // 35
+         "  - power: {die: 0, changes_within: 0 s}\n"                    // 36
+         "  - client: {command: [x], wall_limit: 0 s}\n"                 // 37
+         "  - finish_program: {name: p, limit: 0 s}\n");                 // 38
     EXPECT_THAT(
         mistakes(),
         ElementsAre("3:13:E22", "4:13:E22", "5:15:E22", "7:56:E22", "8:37:E22", "9:53:E22",
                     "10:37:E22", "11:64:E22", "12:28:E22", "13:18:E26", "14:28:E26", "15:40:E22",
                     "16:30:E22", "17:71:E22", "18:57:E22", "19:41:E22", "20:15:E50", "21:11:E24",
                     "22:25:E8", "23:23:E8", "24:30:E22", "25:33:E22", "26:38:E50", "27:38:E8",
-                    "28:41:E8", "29:46:E35", "30:23:E22"));
+                    "28:41:E8", "29:46:E35", "30:23:E22", "31:40:E22", "32:30:E22", "33:29:E22",
+                    "34:11:E22", "35:20:E22", "36:37:E22", "37:40:E22", "38:38:E22"));
 }
 
 TEST_F(ScenarioFile, ProgramSetsOfAllStepsFitIntoItsMemoryLimit) {
