@@ -114,6 +114,8 @@ class Refusals(unittest.TestCase):
                               (lambda x: nisa.memset(tile(128, 8), 0).x, "'Instruction' object has no attribute 'x'"),
                               (lambda x: x.__setitem__(0, nl.load(x)), "copy a tile to it: nl.store(tensor[...], tile)"),
                               (lambda x: nisa.tensor_scalar(nl.load(x), nl.load(x), "add", 1.0), "not 'add'; write nl.add"),
+                              (lambda x: nl.load(X), "not an array of NumPy: pass it to the kernel as an argument, or write nl.shared_"),
+                              (lambda x: nl.add(nl.load(x), X), "operand0 must be a number, not an array of NumPy: pass it"),
                               (lambda x: nl.sum(nl.load(x), axis=0), "over partitions: nisa.tensor_partition_reduce"),
                               (lambda x: tile(256, 8), "this has 256: loop over slices of 128"),
                               (lambda x: nl.store(x, tile(128, 512, buffer=nl.psum)), "through a tile in SBUF by nisa.tensor_copy"),

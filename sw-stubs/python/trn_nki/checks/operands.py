@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy
+
 from trn_nki.diagnostics.dialects import language_function
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
@@ -186,4 +188,6 @@ def multiple(call: Any, what: str, value: int, of: int, most: int | None = None)
 
 
 def _kind(value: Any) -> str:
+    if isinstance(value, numpy.ndarray) and value.ndim:
+        return "an array of NumPy: pass it to the kernel as an argument, or write nl.shared_constant(array)"
     return repr(value) if isinstance(value, (int, float, str, Operator)) or value is None else type(value).__name__

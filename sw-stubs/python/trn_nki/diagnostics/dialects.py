@@ -43,7 +43,8 @@ def raise_missing(module: str, name: str, known: Iterable[str]) -> NoReturn:
     `from MODULE import NAME`, where Python would replace the message of an AttributeError."""
     user = sys._getframe(2)
     is_import = user.f_code.co_code[user.f_lasti] == dis.opmap["IMPORT_FROM"]
-    raise (ImportError if is_import else AttributeError)(_no_name(module, name, known))
+    message = _no_name(module, name, known)
+    raise ImportError(message) if is_import else AttributeError(message, name=name, obj=None)  # Python suggests nothing for None
 
 
 def language_function(name: str) -> str:
