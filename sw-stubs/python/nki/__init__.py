@@ -4,6 +4,7 @@ from typing import Any as _Any
 
 from nki import dtype as dtype  # kernels name nki.dtype without importing it
 from trn_nki.diagnostics import tracebacks as _tracebacks
+from trn_nki.diagnostics.errors import KernelError as _KernelError
 from trn_nki.diagnostics.dialects import raise_missing as _raise_missing
 from trn_nki.trace.kernels import Kernel
 
@@ -14,6 +15,8 @@ def jit(fn: _Any = None, **options: _Any) -> _Any:
     """Marks a kernel. Calling it with NumPy arrays runs it; inside a kernel it is an ordinary function."""
     if fn is None:
         return jit
+    if not callable(fn):
+        raise _KernelError(f"a kernel is a function, not {type(fn).__name__}; nki.simulate(kernel)(x, y) calls one with arrays")
     return fn if isinstance(fn, Kernel) else Kernel(fn)
 
 

@@ -70,6 +70,8 @@ def main(words: list[str] | None = None) -> int:
         status = options.work(options)
         sys.stdout.flush()
         return status
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except BrokenPipeError:  # the reader has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE

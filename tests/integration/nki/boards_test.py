@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -258,6 +259,21 @@ class Command(unittest.TestCase):
             kernel = f"{ROOT}/scenarios/kernels/tiles.py:softmax"
             self.command("simulate", kernel, "--in", f"x={folder}/x.npy", "--out", f"y={folder}/x")
             self.assertEqual(sorted(os.listdir(folder)), ["x", "x.npy"])
+
+    def test_a_file_that_cannot_be_written_is_named_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(f"{folder}/x.npy", random(4, 8))
+            done = self.command("compile", f"{ROOT}/scenarios/kernels/tiles.py:softmax", "--in", f"x={folder}/x.npy", "-o", "/proc/x.set")
+            self.assertEqual((done.returncode, done.stderr), (2, "/proc/x.set: cannot be written\n"))
+
+    def test_an_interrupt_ends_the_command_quietly(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "k.py").write_text("import time\n\n\ndef slow():\n    print('begins', flush=True)\n    time.sleep(60)\n")
+            with subprocess.Popen([f"{BUILD}/trn-nki", "simulate", f"{folder}/k.py:slow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as process:
+                process.stdout.readline()
+                process.send_signal(signal.SIGINT)
+                self.assertEqual((process.communicate()[1], process.returncode), ("", 130))
 
     def test_a_closed_pipe_ends_the_command_quietly(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 import warnings
 
 import nki
@@ -170,6 +171,17 @@ class Refusals(unittest.TestCase):
         self.assertEqual((Options().board, Options(board=None, connect="run").board), ("trn3-chip", "trn3-chip"))
         with generations.targeting("trn2"):
             self.assertEqual((Options().board, platform(core=1).options.board), ("trn2-chip", "trn2-chip"))
+
+    def test_what_is_no_kernel_and_no_generation_is_refused(self):
+        with self.assertRaisesRegex(KernelError, r"a kernel is a function, not ndarray; nki.simulate\(kernel\)\(x, y\) calls one"):
+            nki.simulate(X)
+        with self.assertRaisesRegex(KernelError, "'trn4' is no generation, did you mean 'trn3'?"):
+            record_kernel(lambda x: x, [X], generation="trn4")
+        with unittest.mock.patch.dict(os.environ, NEURON_PLATFORM_TARGET_OVERRIDE="trn9"), self.assertRaisesRegex(
+                KernelError, r"NEURON_PLATFORM_TARGET_OVERRIDE=trn9: no generation, .*\(known: gen2, trn1, "):
+            nki.simulate(lambda x: x)(X)
+        with self.assertRaisesRegex(KernelError, r"<lambda>\(x\): too many positional arguments; given: 2 without names"):
+            record_kernel(lambda x: x, [X, X])
 
     def test_a_generation_is_no_board(self):
         with self.assertRaisesRegex(ValueError, "'trn2' is a generation and no board; a chip of it is the board 'trn2-chip'"):

@@ -75,7 +75,8 @@ def assemble(compiled: Compiled, target: str | os.PathLike[str], text: str | os.
         try:
             _call([tool("trn-asm"), str(source), "-o", os.fspath(target)], 300.0)
         except RunError as error:
-            raise RunError(_in_kernel(str(error), str(source), compiled.text), error.status) from None
+            message = _in_kernel(str(error), str(source), compiled.text)
+            raise RunError(message.removeprefix(f"{source}: "), error.status) from None
 
 
 def execute(compiled: Compiled, options: Options) -> Outcome:

@@ -79,7 +79,7 @@ def _bind(function: Callable[..., Any], arguments: Any, named: dict[str, Any]) -
     try:
         bound = inspect.signature(function).bind(*arguments, **named)
     except TypeError as error:
-        given = [*("an argument without a name" for _ in arguments), *named]
+        given = [*([f"{len(arguments)} without names"] if arguments else []), *named]
         message = f"{function.__name__}{inspect.signature(function)}: {error}; given: {', '.join(given) or 'nothing'}"
         raise KernelError(message, place=places.Place(function.__code__, 0)) from None
     bound.apply_defaults()

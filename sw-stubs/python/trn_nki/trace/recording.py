@@ -146,7 +146,9 @@ def _shape(shape: Any) -> tuple[int, ...]:
         shape = tuple(size.__index__() for size in shape)
     except AttributeError:
         raise KernelError(f"shape {shape} has a dimension that is not an integer") from None
-    if not shape or min(shape) < 1:
+    if not shape:
+        raise KernelError("shape () has no dimension; one element is (1, 1)")
+    if min(shape) < 1:
         raise KernelError(f"shape {shape} has a dimension without elements")
     return shape
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 
+from trn_nki.diagnostics.errors import KernelError, closest
 from trn_nki.values.choices import Choice
 from trn_nki.values.engines import nc_version
 
@@ -51,17 +52,23 @@ _chosen: Choice[Generation] = Choice("generation")
 
 
 def generation(name: str | int | Generation) -> Generation:
-    """The generation called gen2, trn1, inf2, v2, ... or 2, 3, 4. Raises KeyError."""
+    """The generation called gen2, trn1, inf2, v2, ... or 2, 3, 4. Raises KernelError."""
     if isinstance(name, Generation):
         return name
-    return GENERATIONS[name if isinstance(name, int) else NAMES[name.lower()]]
+    found = GENERATIONS.get(name if isinstance(name, int) else NAMES.get(name.lower(), 0))
+    if found is None:
+        raise KernelError(f"{name!r} is no generation{closest(str(name), NAMES)}  (known: {', '.join(NAMES)})")
+    return found
 
 
 def target() -> Generation:
     """The generation that kernels are traced for: the innermost `targeting`, the variable, or v4."""
     if chosen := _chosen.get():
         return chosen
-    return generation(os.environ.get(VARIABLE, "gen4"))
+    name = os.environ.get(VARIABLE, "gen4")
+    if name.lower() not in NAMES:
+        raise KernelError(f"{VARIABLE}={name}: no generation{closest(name, NAMES)}  (known: {', '.join(NAMES)})")
+    return generation(name)
 
 
 class targeting:
