@@ -47,9 +47,9 @@ def rows(fields: list[dict], head: str, has_default: bool) -> str:
 
 def section(method: dict) -> str:
     text = f"\n## {method['name']}\n\n{method['description']}\n"
-    text += rows(method["parameters"], "Parameter", True) + rows(method["result"], "Result", False)
-    if method["errors"]:
-        text += "\nErrors: " + "; ".join(f"{one['code']} ({one['when']})" for one in method["errors"]) + ".\n"
+    text += rows(method["takes"], "Parameter", True) + rows(method["returns"], "Result", False)
+    if method["fails"]:
+        text += "\nErrors: " + "; ".join(f"{one['code']} ({one['when']})" for one in method["fails"]) + ".\n"
     return text
 
 

@@ -32,7 +32,7 @@ std::string monitor_command(control& methods, std::string_view command) {
     if (method.empty() || method == "help") {
         std::string text = "METHOD [first parameter] [name=value...]:\n";
         for (const auto& [name, m] : methods.methods().all())
-            text += fmt::format("  {}\n      {}\n", m.usage(), m.description);
+            text += fmt::format("  {} {}\n      {}\n", name, m.parameter_names(), m.description);
         return text;
     }
     json params = json::object();

@@ -314,14 +314,15 @@ TEST_F(ControlTest, MethodsTellParametersResultsAndErrors) {
     for (const auto& m : result("methods")) {
         const auto name = m["name"].get<std::string>();
         EXPECT_FALSE(m["description"].get<std::string>().empty()) << name;
-        for (const auto& one : m["parameters"]) EXPECT_FALSE(one["type"].empty()) << name;
+        for (const auto& one : m["takes"]) EXPECT_FALSE(one["type"].empty()) << name;
     }
     const auto all = result("methods");
     const auto peek = std::ranges::find(all, "peek", [](const json& m) { return m["name"]; });
     ASSERT_NE(peek, all.end());
-    EXPECT_EQ((*peek)["parameters"][2]["type"], "1 to 1048576");
-    EXPECT_EQ((*peek)["result"][1]["name"], "value");
-    EXPECT_EQ((*peek)["errors"][0]["code"], static_cast<int>(code::not_found));
+    EXPECT_EQ((*peek)["parameters"], "[space] [address] [size] [register] [index] [instance]");
+    EXPECT_EQ((*peek)["takes"][2]["type"], "1 to 1048576");
+    EXPECT_EQ((*peek)["returns"][1]["name"], "value");
+    EXPECT_EQ((*peek)["fails"][0]["code"], static_cast<int>(code::not_found));
 }
 
 TEST_F(ControlTest, ParametersThatAMethodDoesNotHaveAreRefused) {

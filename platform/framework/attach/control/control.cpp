@@ -180,15 +180,17 @@ void control::add_session_methods() {
                    {"time_policy", "text"}},
                   {{code::refused, "the sides differ, or the token is wrong"}}},
                  [this](const auto& p, auto& from) { return hello(p, from); });
-    methods_.add({"methods",
-                  "Lists every method, as the table on this page has it.",
-                  {},
-                  {{"", "list", "name, description, parameters, result, errors of each"}}},
-                 [this](const auto&, auto&) {
-                     json all = json::array();
-                     for (const auto& [name, m] : methods_.all()) all.push_back(rpc::to_json(m));
-                     return all;
-                 });
+    methods_.add(
+        {"methods",
+         "Lists every method, as the table on this page has it.",
+         {},
+         {{"", "list",
+           "name, description, takes, returns and fails of each; parameters: names as text"}}},
+        [this](const auto&, auto&) {
+            json all = json::array();
+            for (const auto& [name, m] : methods_.all()) all.push_back(rpc::to_json(m));
+            return all;
+        });
     methods_.add(
         {"subscribe",
          "Sends notifications named after the topic from now on.",

@@ -122,12 +122,12 @@ void method_table::add_waiting(method m) {
     methods_[m.name] = std::move(m);
 }
 
-std::string signature::usage() const {
-    std::string text(name);
+std::string signature::parameter_names() const {
+    std::vector<std::string> names;
     for (const auto& one : takes)
-        text += one.otherwise == required ? fmt::format(" {}", one.name)
-                                          : fmt::format(" [{}]", one.name);
-    return text;
+        names.push_back(one.otherwise == required ? std::string(one.name)
+                                                  : fmt::format("[{}]", one.name));
+    return fmt::format("{}", fmt::join(names, " "));
 }
 
 json to_json(const signature& of) {
@@ -143,11 +143,9 @@ json to_json(const signature& of) {
     json failures = json::array();
     for (const auto& one : of.fails)
         failures.push_back({{"code", static_cast<int>(one.number)}, {"when", one.when}});
-    return {{"name", of.name},
-            {"description", of.description},
-            {"parameters", list(of.takes)},
-            {"result", list(of.returns)},
-            {"errors", failures}};
+    return {
+        {"name", of.name},         {"description", of.description}, {"parameters", of.parameter_names()},
+        {"takes", list(of.takes)}, {"returns", list(of.returns)},   {"fails", failures}};
 }
 
 void method::operator()(const json& params, caller& from, const answer& done) const {

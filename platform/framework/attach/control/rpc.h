@@ -106,8 +106,8 @@ struct signature {
     std::vector<field> returns = {};
     std::vector<failure> fails = {};
 
-    /// "space address [size]", for a terminal.
-    std::string usage() const;
+    /// Their names: "space address [size]".
+    std::string parameter_names() const;
 };
 json to_json(const signature& of);
 
