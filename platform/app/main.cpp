@@ -21,6 +21,9 @@ int sc_main(int argc, char** argv) {
     int status = 0;
     trn::cli::command app{"a virtual platform of AWS Trainium chips", "trnvp"};
     app.require_subcommand(1);
+    app.examples({{"trnvp run trn3-chip --until ready", "boots a chip"},
+                  {"trnvp test scenarios/copy_sizes.yaml", "runs scenarios"},
+                  {"trnvp help copy", "explains a step, a kind or a rule"}});
     trn::add_boards(app, status);
     trn::add_inspect(app, status);
     trn::add_exec(app, status);

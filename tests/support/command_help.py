@@ -5,7 +5,7 @@ import re
 
 def commands_in(text: str) -> list[str]:
     """Names of the subcommands that a --help lists."""
-    found = re.search(r"^(?:Subcommands|[A-Z][a-z ]*commands):\n((?:  .*\n|\n(?=  ))*)", text, re.M)
+    groups = re.findall(r"^(?:Subcommands|[A-Z][a-z ]*commands):\n((?:  .*\n|\n(?=  ))*)", text, re.M)
     python = re.search(r"^  COMMAND\n((?:    .*\n)*)", text, re.M)
-    lines = found[1] if found else python[1] if python else ""
+    lines = "".join(groups) if groups else python[1] if python else ""
     return [line.split()[0] for line in lines.splitlines() if re.match(r" {2}(?: {2})?[a-z]", line)]

@@ -98,6 +98,8 @@ int main(int argc, char** argv) {
     auto* page = app.add_option("--page", o.page, "rewrite the table of instructions in this page")
                      ->excludes(input);
     app.add_flag("--check", o.check, "report a stale page instead of writing it")->needs(page);
+    app.examples({{"trn-asm program.trn -o program.bin", "assembles"},
+                  {"trn-asm --disassemble program.bin", "prints the text of a program"}});
     app.callback([&] {
         if (o.input.empty() && o.page.empty()) trn::cli::refuse_missing("file");
     });

@@ -38,6 +38,8 @@ void add_boards(cli::command& app, int& status) {
     auto json = std::make_shared<bool>(false);
     auto* command = app.add_subcommand("boards", "list the boards that can be run");
     command->add_flag("--json", *json, "as JSON");
+    command->examples({{"trnvp boards", "names and descriptions"},
+                       {"trnvp boards --json", "the same with the boards' files, for programs"}});
     command->callback([json, &status] {
         const auto boards = list_boards();
         print_to(stdout, "{}", *json ? as_json(boards) : as_text(boards));

@@ -341,6 +341,17 @@ void add_exec(cli::command& app, int& status) {
     add_misuse_options(*command, chosen->misuse);
     command->add_flag("--statistics", chosen->statistics,
                       "print the number of instructions and the speed");
+    command->group_options("Harts", {"--hart", "--perf-map", "--harts", "--hart-delay",
+                                     "--hart-clock", "--schedule-seed", "--isa", "--quantum"});
+    command->group_options("Machine", {"--ram", "--dtb", "--input", "--gdb"});
+    command->group_options("Limits", {"--max-instructions", "--max-time"});
+    command->group_options("Reports",
+                           {"--commit-log", "--coverage", "--signature", "--signature-granularity",
+                            "--statistics", "--misuse", "--misuse-allow"});
+    command->examples(
+        {{"trnvp exec program.elf --max-time '10 ms'", "the status is that of the program"},
+         {"trnvp exec program.elf --commit-log log.txt --statistics",
+          "each instruction as Spike prints it, and their number"}});
     command->callback([chosen, &status] {
         chosen->hart.apply();
         status = exec(*chosen);

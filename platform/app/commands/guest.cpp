@@ -89,6 +89,18 @@ void add_guest(cli::command& app, int& status) {
     c->add_option("--gdb", chosen->gdb, "serve GDB for the firmware on this port or Unix socket");
     c->add_option("--uart", chosen->uart, "write the chips' consoles to this file");
     c->add_option("qemu-arguments", chosen->extra, "after '--': more arguments of QEMU");
+    c->group_options("Board", {"--firmware", "--set", "--timing", "--seed", "--time-policy",
+                               "--hart", "--perf-map"});
+    c->group_options("Which devices",
+                     {"--server", "--servers", "--devices", "--functions", "--flat"});
+    c->group_options("Guest", {"--module", "--run", "--append", "--kernel", "--initrd", "--product",
+                               "--memory", "--cpus", "--nodes", "--clock", "--qemu"});
+    c->group_options("Connections", {"--listen", "--gdb", "--uart", "--record"});
+    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
+                                 "--fidelity-report"});
+    c->examples({{"trnvp guest trn3-chip", "the public driver's test program, then off"},
+                 {"trnvp guest trn3-chip --module neuron.ko --cpus 2",
+                  "a shell with a kernel module of your own"}});
     c->callback([chosen, &status] {
         chosen->hart.apply();
         status = guest(*chosen);

@@ -65,7 +65,13 @@ void add_help(cli::command& app, int& status) {
         "help", "explain a step of scenarios, a kind of module or a misuse rule");
     command->add_option("STEP|KIND|RULE", *name, "`copy`, `udma`, `TRN-DMA-003`, for example")
         ->required();
-    command->callback([name, &status] {
+    command->examples({{"trnvp help copy", "keys of a step of scenarios"},
+                       {"trnvp help TRN-DMA-003", "what a misuse rule says"}});
+    command->callback([name, &status, &app] {
+        status = 0;
+        if (const auto about = app.about_subcommand(*name); !about.empty())
+            return print_to(stdout, "trnvp {}: {}\n  trnvp {} --help lists its options\n", *name,
+                            about, *name);
         print_to(stdout, "{}", explain(*name));
         status = 0;
     });

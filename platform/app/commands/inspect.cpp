@@ -286,6 +286,9 @@ void add_inspect(cli::command& app, int& status) {
                       "the flattened device tree of a management processor with stock software");
     command->add_flag("--list-kinds", given->list_kinds, "everything a board may name");
     command->add_flag("--json", given->as_json, "as JSON");
+    command->examples({{"trnvp inspect trn3-chip", "its modules, parameters and address maps"},
+                       {"trnvp inspect trn3-chip --graph svg > trn3-chip.svg", "a drawing"},
+                       {"trnvp inspect udma", "parameters and ports of a kind of module"}});
     command->callback([given, &status] {
         const auto found = inspect(*given);
         if (given->device_tree)

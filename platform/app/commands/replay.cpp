@@ -193,6 +193,12 @@ void add_replay(cli::command& app, int& status) {
     c->add_flag("--strict", chosen->strict,
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");
+    c->group_options("Platform", {"--firmware", "--hart", "--perf-map", "--max-time"});
+    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
+                                 "--uart", "--strict", "--json"});
+    c->examples({{"trnvp replay session --uart none", "status 0 if nothing differs"},
+                 {"trnvp replay session --trace again.txt --json",
+                  "with a trace, and the result as JSON"}});
     c->callback([chosen, &status] { status = run(*chosen); });
 }
 

@@ -142,6 +142,9 @@ void add_merge(cli::command& to, int& status) {
                   "add the merged run to this folder, and show the last 30 runs");
     c->add_option("--durations", chosen->durations, "add the measured durations to this file");
     add_annotate_option(*c, chosen->annotate);
+    c->examples({{"trnvp report merge shard1 shard2 --out out", "reports of two shards together"},
+                 {"trnvp report merge out/run.jsonl again --out merged",
+                  "of a run and of the repetition of what failed"}});
     c->callback([chosen, &status] { status = merge_records(*chosen); });
 }
 
@@ -163,6 +166,9 @@ void add_compare(cli::command& to, int& status) {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->transform(cli::one_of({"failing", "missing", "digests", "figures", "durations"}));
+    c->examples({{"trnvp report compare old new", "status 1 if something is worse"},
+                 {"trnvp report compare history new --fail-on failing,figures",
+                  "with the newest run of a history; other differences are only printed"}});
     c->callback([chosen, &status] { status = compare_records(*chosen); });
 }
 
@@ -182,6 +188,10 @@ void add_figure(cli::command& to, int& status) {
     c->add_option("--last", chosen->last, "runs of each history (100)")
         ->check(cli::in_range(1u, 10'000u));
     c->add_flag("--json", chosen->json, "as JSON");
+    c->examples(
+        {{"trnvp report figure 'descriptors of both' history",
+          "value and commit of each run, and the line for git bisect"},
+         {"trnvp report figure '*' old new --name 'figures*' --json", "of two runs, as JSON"}});
     c->callback([chosen, &status] { status = show_figure(*chosen); });
 }
 
@@ -190,6 +200,8 @@ void add_figure(cli::command& to, int& status) {
 void add_report(cli::command& app, int& status) {
     auto* c = app.add_subcommand("report", "merge and compare runs of trnvp test, follow a figure");
     c->require_subcommand(1);
+    c->examples({{"trnvp report merge shard1 shard2 --out out", "reports of two shards together"},
+                 {"trnvp report compare old new", "what differs between two runs"}});
     add_merge(*c, status);
     add_compare(*c, status);
     add_figure(*c, status);

@@ -346,6 +346,20 @@ void add_run(cli::command& app, int& status) {
     c->add_flag("--paused", chosen->paused,
                 "start paused, until a debugger or control client resumes");
     c->add_flag("--json", chosen->json, "one JSON line at the start and one at the end");
+    c->group_options("Board",
+                     {"--firmware", "--set", "--timing", "--seed", "--hart", "--perf-map"});
+    c->group_options("Stock software", {"--load", "--initrd", "--device-tree", "--bootargs"});
+    c->group_options("Connections", {"--listen", "--gdb", "--control-tcp", "--allow-remote",
+                                     "--token-file", "--uart", "--record"});
+    c->group_options("Time", {"--until", "--max-time", "--time-policy", "--paused"});
+    c->group_options("Reports", {"--trace", "--vcd", "--vcd-signal", "--misuse", "--misuse-allow",
+                                 "--fidelity-report", "--coverage", "--json"});
+    c->examples(
+        {{"trnvp run trn3-chip --until ready", "boots it, and ends"},
+         {"trnvp run trn3-chip --listen sockets &",
+          "serves it to trnctl --connect sockets, until a signal"},
+         {"trnvp run trn3-chip --max-time '200 us' --trace boot.perfetto-trace --record session",
+          "the beginning, with a trace and a recording"}});
     c->callback([chosen, &status] {
         if (chosen->uart.empty()) chosen->uart = chosen->json ? "none" : "stdout";
         chosen->hart.apply();

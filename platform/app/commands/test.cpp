@@ -2,6 +2,7 @@
 #include "platform/app/commands/test.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <functional>
@@ -252,6 +253,16 @@ void add_parsed(cli::command& to, const std::string& name, const std::string& fo
             form));
 }
 
+/// Says which options have no effect with one that only prints.
+void warn_of_ignored(const char* option, const std::set<std::string>& used,
+                     const cli::command& command) {
+    std::set<std::string> ignored;
+    for (const auto& word : command.words(used)) ignored.insert(word.substr(0, word.find('=')));
+    if (!ignored.empty())
+        print_to(stderr, "trnvp: warning: {} runs nothing and ignores {}\n", option,
+                 fmt::join(ignored, ", "));
+}
+
 /// Passes on the reason of a refused value, which may have several lines.
 template <class Parse>
 auto refusing(Parse&& parse) {
@@ -341,6 +352,21 @@ void add_test(cli::command& app, int& status) {
     c->add_flag("--slurm", chosen->slurm,
                 "run as an array of --jobs jobs of Slurm (as many as it has processors)");
     c->add_option("--partition", chosen->partition, "of Slurm");
+    c->group_options("Which scenarios", {"--name", "--tag", "--matching", "--where", "--shard",
+                                         "--durations", "--rerun-failed", "--list", "--strict"});
+    c->group_options("How often", {"--seeds", "--repeat", "--shuffle", "--until-fail", "--share"});
+    c->group_options("Where", {"--jobs", "--slurm", "--partition"});
+    c->group_options("Platform",
+                     {"--timing", "--hart", "--perf-map", "--misuse", "--misuse-allow"});
+    c->group_options("Reports", {"--junit", "--html", "--report", "--history", "--json",
+                                 "--annotate", "--digest", "--trace", "--vcd", "--vcd-signal",
+                                 "--coverage", "--fidelity-report"});
+    c->group_options("Instead of running", {"--schema", "--steps"});
+    c->examples({{"trnvp test scenarios -k 'copy and not gen2' --list", "which runs that would be"},
+                 {"trnvp test scenarios/copy_sizes.yaml --where size=4096B --report out",
+                  "one of them, with a record and all reports in out"},
+                 {"trnvp test scenarios/copy_sizes.yaml --name '*4096 B*' --seeds 1..3",
+                  "with three seeds"}});
     c->callback([chosen, c, &status] {
         // The history compares runs of one build and scenario by their trace digests.
         chosen->digest = chosen->digest || !chosen->history.empty();
@@ -349,6 +375,8 @@ void add_test(cli::command& app, int& status) {
         if (chosen->digest) chosen->forwarded.emplace_back("--digest");
         if (chosen->scenarios.empty() && !chosen->schema && !chosen->steps)
             cli::refuse_missing("scenario");
+        if (chosen->schema) warn_of_ignored("--schema", {"--schema"}, *c);
+        if (chosen->steps) warn_of_ignored("--steps", {"--steps", "--json"}, *c);
         chosen->hart.apply();
         status = run(*chosen);
     });

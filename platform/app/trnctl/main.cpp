@@ -146,6 +146,20 @@ public:
         add_sync("sem", "semaphores of a core or TOP_SP", {"read", "set", "inc", "dec"}, semaphore);
         add_sync("event", "events of a core or TOP_SP", {"get", "set"}, event);
         add_status();
+        app_.group_options("A board of its own",
+                           {"--board", "--firmware", "--set", "--timing", "--seed", "--hart",
+                            "--perf-map", "--misuse", "--trace"});
+        app_.group_options("A running platform", {"--connect", "--token-file"});
+        app_.group_subcommands("Transfer commands", {"copy", "memset", "bench", "demo", "coll"});
+        app_.group_subcommands("Memory and register commands", {"peek", "poke", "registers"});
+        app_.group_subcommands("Program commands", {"program", "profile", "sem", "event"});
+        app_.group_subcommands("Status commands",
+                               {"list", "info", "topology", "power", "misuse", "monitor"});
+        app_.group_subcommands("Platform commands", {"snapshot", "restore", "snapshots", "reset"});
+        app_.examples(
+            {{"trnctl --board trn3-chip copy host hbm0@16MiB 1MiB --verify",
+              "starts a board for it"},
+             {"trnctl --connect sockets info", "of a platform that runs with --listen sockets"}});
     }
 
     int run(int argc, char** argv) {
@@ -224,12 +238,21 @@ private:
         copies->add_option("--seed", copy_.seed, "of the pattern that is sent from the host");
         copies->add_flag("--verify", copy_.verify, "compare both ends afterwards");
 
+        copies->examples(
+            {{"trnctl --board trn3-chip copy host hbm0@16MiB 1MiB --verify",
+              "from the host, and back"},
+             {"trnctl --connect sockets copy hbm0 hbm1@64KiB 4097B", "between stacks"}});
+
         auto* fills = add("memset", "fill memory of the chip by DMA", [this](session& s) {
             fill(s, copy_.to, copy_.size, static_cast<std::uint8_t>(value_), out_);
         });
         add_place(fills, "at", copy_.to, "hbm0@16MiB, sbuf3");
         add_size(fills, "size", copy_.size, "64MiB")->required();
         fills->add_option("value", value_, "0..255")->required()->check(cli::in_range(0, 255));
+
+        fills->examples(
+            {{"trnctl --connect sockets memset hbm0@16MiB 1MiB 0", "clears it"},
+             {"trnctl --connect sockets memset sbuf0 4KiB 255", "fills the beginning of an SBUF"}});
 
         auto* rates =
             add("bench", "copy speed by size and direction, or between chips", [this](session& s) {
@@ -238,9 +261,15 @@ private:
             });
         add_size(rates, "--largest", run_size_, "largest copy (64MiB)");
         add_matrix(rates);
+        rates->examples(
+            {{"trnctl --connect sockets bench --largest 1MiB", "copies up to this size"},
+             {"trnctl --board trn3-sled bench --matrix --bytes 64KiB --summary",
+              "between the chips of a sled"}});
         auto* show = add("demo", "boot stages, then verified copies host - HBM - HBM - host",
                          [this](session& s) { demo(s, run_size_, out_); });
         add_size(show, "--size", run_size_, "of each copy (64MiB)");
+        show->examples({{"trnctl --board trn3-chip demo", "boots a chip and copies"},
+                        {"trnctl --connect sockets demo --size 1MiB", "on a running platform"}});
     }
 
     void add_matrix(cli::command* rates) {
@@ -318,6 +347,10 @@ private:
             ->capture_default_str();
         sub->add_option("--image", image_, "firmware of the collective cores")
             ->capture_default_str();
+        sub->examples({{"trnctl --board trn3-sled coll --op all_reduce --bytes 64KiB --check",
+                        "the result is compared"},
+                       {"trnctl --board trn3-sled coll --op permute --pairs 0-1,1-0",
+                        "two chips exchange their data"}});
         sub->add_flag("--check", asked.check, "compare with a reference; exit status 1 when wrong");
         sub->add_flag("--steps{12}", coll_.steps,
                       "when each step of each rank began and ended: at most so many of as many "
@@ -334,6 +367,9 @@ private:
     void add_programs() {
         auto* programs = app_.add_subcommand("program", "programs of NeuronCores");
         programs->require_subcommand(1);
+        programs->examples(
+            {{"trnctl --connect sockets program run program.trn --in x=index", "with an input"},
+             {"trnctl --connect sockets program dump --core 1", "state of the engines"}});
         programs->fallthrough();
         const auto add_verb = [&](const std::string& name, const std::string& help, command does) {
             auto* verb = programs->add_subcommand(name, help);
@@ -350,12 +386,19 @@ private:
             chosen_ = [this](session& s) { run_engines(s); };
         });
         add_run(*run);
+        run->examples({{"trnctl --board trn3-chip program run program.trn --counters",
+                        "on a board of its own"},
+                       {"trnctl --connect sockets program run program.trn --core 1 --limit 1000000",
+                        "on core 1, for at most 1 ms"}});
+        add_verb("dump", "state of the engines of a core, and its semaphores that are not 0",
+                 [this](session& s) { dump_core(running(s), program_.request.loading.core, out_); })
+            ->examples({{"trnctl --connect sockets program dump", "of core 0"},
+                        {"trnctl --connect sockets --json program dump --core 1", "as JSON"}});
         add_verb(
-            "dump", "state of the engines of a core, and its semaphores that are not 0",
-            [this](session& s) { dump_core(running(s), program_.request.loading.core, out_); });
-        add_verb("counters", "counters of the engines of a core", [this](session& s) {
-            core_counters(running(s), program_.request.loading.core, out_);
-        });
+            "counters", "counters of the engines of a core",
+            [this](session& s) { core_counters(running(s), program_.request.loading.core, out_); })
+            ->examples({{"trnctl --connect sockets program counters", "of core 0"},
+                        {"trnctl --connect sockets --json program counters --core 1", "as JSON"}});
     }
 
     void run_engines(session& where) {
@@ -373,10 +416,15 @@ private:
         auto* profiles =
             app_.add_subcommand("profile", "where the time of programs of NeuronCores goes");
         profiles->require_subcommand(1);
+        profiles->examples(
+            {{"trnctl --connect sockets profile start", "records what runs from now on"},
+             {"trnctl --connect sockets profile stop --out profile.html", "writes a page of it"}});
         profiles->fallthrough();
         auto* start = profiles->add_subcommand("start", "record events from now on");
         start->fallthrough();
         start->callback([this] { chosen_ = [this](session& s) { start_profile(running(s)); }; });
+        start->examples({{"trnctl --connect sockets profile start", "then run programs, and stop"},
+                         {"trnctl --connect sockets --chip chip0 profile start", "of one chip"}});
         auto* stop = profiles->add_subcommand("stop", "stop, and write the profile of what ran");
         stop->fallthrough();
         stop->callback([this] {
@@ -386,6 +434,10 @@ private:
                          "a folder, or a file that ends in .html, .json or .perfetto-trace")
             ->required()
             ->allow_extra_args(false);
+        stop->examples(
+            {{"trnctl --connect sockets profile stop --out profile.html", "of the last execution"},
+             {"trnctl --connect sockets profile stop --out profile --execution 1",
+              "of the first, into a folder"}});
         stop->add_option("--execution", profile_.execution, "of several, from 1 (the last)");
     }
 
@@ -455,10 +507,15 @@ private:
                                  [this](session& s) { peek(s, spot_of(spot_), count_, out_); });
         peek_command->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
         peek_command->add_option("count", count_, "bytes")->capture_default_str();
+        peek_command->examples(
+            {{"trnctl --connect sockets peek hbm0@16MiB 16", "bytes of a memory"},
+             {"trnctl --connect sockets peek bar0@0 4", "a register"}});
         auto* put = add("poke", "write memory or a register",
                         [this](session& s) { poke(s, spot_of(spot_), value_, width_, out_); });
         put->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
         put->add_option("value", value_, "the value")->required();
+        put->examples({{"trnctl --connect sockets poke hbm0@16MiB 0x12345678", "four bytes"},
+                       {"trnctl --connect sockets poke hbm0@16MiB 7 --width 8", "eight bytes"}});
         put->add_option("--width", width_, "bytes")
             ->capture_default_str()
             ->check(cli::one_of_numbers({1, 2, 4, 8}));
@@ -468,6 +525,11 @@ private:
                   const std::vector<std::string>& verbs,
                   void (*does)(session&, const sync_options&, const output&)) {
         auto* sub = add(name, help, [this, does](session& s) { does(s, sync_, out_); });
+        sub->examples(
+            {{fmt::format("trnctl --connect sockets {} {} 3 --core 1", name, verbs.front()),
+              "number 3 of core 1"},
+             {fmt::format("trnctl --connect sockets {} set 3 1 --top-sp 0", name),
+              "number 3 of TOP_SP 0"}});
         sub->add_option("verb", sync_.verb, "operation")->required()->transform(cli::one_of(verbs));
         sub->add_option("index", sync_.index, "0..255")->required();
         sub->add_option("value", sync_.value, "for set, inc and dec");
@@ -484,21 +546,35 @@ private:
 
     void add_status() {
         add("list", "modules, consoles and faults of the platform",
-            [this](session& s) { list(s, out_); });
-        add("info", "properties of the chip", [this](session& s) { info(s, out_); });
+            [this](session& s) { list(s, out_); })
+            ->examples({{"trnctl --connect sockets list", "of a running platform"},
+                        {"trnctl --board trn3-chip list", "of a board"}});
+        add("info", "properties of the chip", [this](session& s) { info(s, out_); })
+            ->examples({{"trnctl --connect sockets info", "of the only chip"},
+                        {"trnctl --connect sockets --json info", "as JSON"}});
         add("topology", "chips, the partners of their links, and faults",
-            [this](session& s) { topology(s, session_.chip, out_); });
-        add("power", "power samples and error counts", [this](session& s) { power(s, out_); });
+            [this](session& s) { topology(s, session_.chip, out_); })
+            ->examples({{"trnctl --board trn3-sled topology", "of a sled"},
+                        {"trnctl --connect sockets topology", "of a running platform"}});
+        add("power", "power samples and error counts", [this](session& s) { power(s, out_); })
+            ->examples({{"trnctl --connect sockets power", "of the only chip"},
+                        {"trnctl --connect sockets --json power", "as JSON"}});
         auto* show = add("registers", "registers of a module: value, fields, source",
                          [this](session& s) { registers(s, register_, out_); });
         show->add_option("module", register_.module,
                          "full name; without: the modules that have registers");
+        show->examples({{"trnctl --connect sockets registers", "modules that have registers"},
+                        {"trnctl --connect sockets registers chip0.management.uart LSR",
+                         "one register with its fields"}});
         show->add_option("name", register_.name, "only this one, with its fields");
         show->add_option("--index", register_.index, "of an array");
         show->add_option("--instance", register_.instance, "of a block with several");
         auto* rules = add("misuse", "misuse rules that software broke",
                           [this](session& s) { misuse_rules(s, policy_, clear_, out_); });
         rules->add_option("--policy", policy_, "set first: log, count or fail, or fail:RULE,...");
+        rules->examples({{"trnctl --connect sockets misuse", "what was broken, and how often"},
+                         {"trnctl --connect sockets misuse --policy log --clear",
+                          "from now on, with a line for each"}});
         rules->add_flag("--clear", clear_, "clear the counts");
         for (const auto& [verb, help] :
              {std::pair("snapshot", "keep the state of the platform in memory, by this name"),
@@ -507,15 +583,25 @@ private:
                 [this, verb = std::string(verb)](session& s) {
                     snapshot(running(s), verb, name_, out_);
                 })
+                ->examples({{fmt::format("trnctl --connect sockets {} booted", verb), help},
+                            {fmt::format("trnctl --connect sockets --json {} booted", verb),
+                             "the same, with the result as JSON"}})
                 ->add_option("name", name_, "of the state")
                 ->required();
         add("snapshots", "kept states and their simulated times",
-            [this](session& s) { snapshot(running(s), "", "", out_); });
+            [this](session& s) { snapshot(running(s), "", "", out_); })
+            ->examples({{"trnctl --connect sockets snapshots", "names and times"},
+                        {"trnctl --connect sockets --json snapshots", "as JSON"}});
         auto* resets = add("reset", "reset the device or some cores",
                            [this](session& s) { reset(s, cores_, out_); });
+        resets->examples({{"trnctl --connect sockets reset --cores 0x3", "cores 0 and 1"},
+                          {"trnctl --connect sockets reset", "the device"}});
         resets->add_option("--cores", cores_, "map of cores, such as 0x3");
         auto* watch = add("monitor", "UART, power and DMA counters, until the platform ends",
                           [this](session& s) { monitor(s, seconds_, out_); });
+        watch->examples(
+            {{"trnctl --connect sockets monitor --for 0.2", "for a moment"},
+             {"trnctl --connect sockets --json monitor --for 0.2", "as lines of JSON"}});
         watch->add_option("--for", seconds_, "seconds")->check(cli::non_negative_number());
     }
 

@@ -73,22 +73,57 @@ std::vector<std::string> options_of(const CLI::App& app) {
     return names;
 }
 
+/// The innermost subcommand on the command line, or the program.
+const CLI::App& chosen_command(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : chosen_command(*chosen.front());
+}
+
+/// Error message if a word stands where a subcommand is required, else "".
+std::string unknown_subcommand(const CLI::App& app) {
+    const auto& where = chosen_command(app);
+    const auto known = subcommands_of(where);
+    const auto left = app.remaining(true);
+    const auto word =
+        std::ranges::find_if(left, [](const auto& one) { return !one.starts_with("-"); });
+    if (known.empty() || word == left.end()) return {};
+    return fmt::format("no subcommand '{}'{}  {}", *word,
+                       &where == &app ? "" : " of '" + where.get_name() + "'",
+                       suggest(*word, known));
+}
+
 /// Error message for the first word that no option or subcommand takes; "" without one.
 std::string unknown_word(const CLI::App& app) {
     const auto left = app.remaining(true);
     if (left.empty()) return {};
     const auto word = left.front().substr(0, left.front().find('='));
-    const auto chosen = app.get_subcommands();
     if (!word.starts_with("-")) {
-        return chosen.empty()
-                   ? fmt::format("no subcommand '{}'  {}", word, suggest(word, subcommands_of(app)))
-                   : fmt::format("unexpected argument '{}'", word);
+        const auto subcommand = unknown_subcommand(app);
+        return subcommand.empty() ? fmt::format("unexpected argument '{}'", word) : subcommand;
     }
-    const auto& where = chosen.empty() ? app : *chosen.front();
+    const auto& where = chosen_command(app);
     const auto known = options_of(where);
     if (std::ranges::find(known, word) != known.end())
         return fmt::format("{} belongs after '{}'", word, where.get_name());
     return fmt::format("no option '{}'  {}", word, suggest(word, known));
+}
+
+/// "trnvp report": the words that lead to the chosen command.
+std::string words_of(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return app.get_name() + (chosen.empty() ? "" : " " + words_of(*chosen.front()));
+}
+
+/// CLI11 puts two blank lines between groups of options.
+std::string one_blank_line(std::string text) {
+    for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != text.npos;) text.erase(at, 1);
+    return text;
+}
+
+int refuse(const CLI::App& app, const std::string& why) {
+    print_to(stderr, "{}: {}\n{} --help shows the possibilities and examples.\n", app.get_name(),
+             printable(why), words_of(app));
+    return 2;
 }
 
 }  // namespace
@@ -101,12 +136,14 @@ int parse_command_line(cli::command& command, int argc, char** argv) {
         app.parse(argc, argv);
         return 0;
     } catch (const CLI::Success& asked) {  // --help, --version
-        return app.exit(asked);
+        const auto unknown = unknown_subcommand(app);
+        if (!unknown.empty()) return refuse(app, unknown);
+        if (asked.get_name() != "CallForHelp") return app.exit(asked);
+        print_raw(stdout, one_blank_line(app.help()));
+        return 0;
     } catch (const CLI::ParseError& wrong) {
         const auto unknown = unknown_word(app);
-        print_to(stderr, "{}: {}\nRun with --help for more information.\n", app.get_name(),
-                 printable(unknown.empty() ? wrong.what() : unknown));
-        return 2;
+        return refuse(app, unknown.empty() ? wrong.what() : unknown);
     }
 }
 

@@ -151,6 +151,25 @@ command* command::fallthrough() {
     return this;
 }
 
+command* command::group_options(const std::string& title,
+                                std::initializer_list<const char*> names) {
+    for (const auto* name : names) wrapped_.get_option(name)->group(title);
+    return this;
+}
+
+command* command::group_subcommands(const std::string& title,
+                                    std::initializer_list<const char*> names) {
+    for (const auto* name : names) wrapped_.get_subcommand(name)->group(title);
+    return this;
+}
+
+command* command::examples(std::initializer_list<example> all) {
+    std::string text = "Examples:";
+    for (const auto& [line, about] : all) text += fmt::format("\n  {}\n      {}", line, about);
+    wrapped_.footer(text + "\n");
+    return this;
+}
+
 command* command::callback(std::function<void()> runs) {
     wrapped_.callback(std::move(runs));
     return this;
@@ -216,6 +235,12 @@ template option* command::add_flag(const std::string&, std::string&, const std::
 option* command::add_flag_callback(const std::string& name, std::function<void()> runs,
                                    const std::string& description) {
     return own(wrapped_.add_flag_callback(name, std::move(runs), description));
+}
+
+std::string command::about_subcommand(const std::string& name) const {
+    const auto all =
+        wrapped_.get_subcommands([&](const auto* one) { return one->get_name() == name; });
+    return all.empty() ? "" : all.front()->get_description();
 }
 
 std::vector<std::string> command::words(const std::set<std::string>& without) const {

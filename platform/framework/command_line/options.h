@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <set>
 #include <string>
@@ -65,6 +66,11 @@ private:
     CLI::Option& wrapped_;
 };
 
+/// A command line for --help, and what it does.
+struct example {
+    std::string line, about;
+};
+
 /// A program or one of its subcommands. It owns its options and subcommands, to which the add
 /// functions return pointers. Variables must live until parse_command_line() returns.
 class command {
@@ -95,6 +101,16 @@ public:
     option* add_flag(const std::string& name, T& value, const std::string& description);
     option* add_flag_callback(const std::string& name, std::function<void()> runs,
                               const std::string& description);
+
+    /// Lists declared options in --help under a title of their own. Precondition: they exist.
+    command* group_options(const std::string& title, std::initializer_list<const char*> names);
+    /// The same for subcommands; the title ends with "commands".
+    command* group_subcommands(const std::string& title, std::initializer_list<const char*> names);
+    /// Shown at the end of --help. A line that ends with " &" runs in the background.
+    command* examples(std::initializer_list<example> all);
+
+    /// What the subcommand of this name does; "" if there is none.
+    std::string about_subcommand(const std::string& name) const;
 
     /// The options given on the command line as words of another one, except those in `without`.
     std::vector<std::string> words(const std::set<std::string>& without) const;

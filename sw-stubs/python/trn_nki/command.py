@@ -90,14 +90,34 @@ def main(words: list[str] | None = None) -> int:
         raise
 
 
+# Lines of --help and what they do; a test runs them.
+EXAMPLES = {
+    "run": (("trn-nki run kernel.py:double --in x=x.npy --check simulate", "on a board, compared with NumPy"),
+            ("trn-nki run kernel.py:double --in x=x.npy --out y=y.npy --generation gen3", "keeps the result")),
+    "profile": (("trn-nki profile kernel.py:double --in x=x.npy --out profile", "a page, and what bounds the kernel"),
+                ("trn-nki profile kernel.py:double --in x=x.npy --out profile.json", "the same as JSON")),
+    "compile": (("trn-nki compile kernel.py:double --in x=x.npy -o kernel.trn", "instructions as text"),
+                ("trn-nki compile kernel.py:double --in x=x.npy -o kernel.bin", "a program set")),
+    "simulate": (("trn-nki simulate kernel.py:double --in x=x.npy", "runs NumPy only"),
+                 ("trn-nki simulate kernel.py:double --in x=x.npy --out y=y.npy", "keeps the result")),
+}
+
+
+def _examples(*lines: tuple[str, str]) -> str:
+    return "examples:" + "".join(f"\n  {line}\n      {about}" for line, about in lines)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="trn-nki", description="compiles and runs NKI kernels on the virtual platform")
+    parser = _Parser(prog="trn-nki", description="compiles and runs NKI kernels on the virtual platform",
+                     formatter_class=argparse.RawDescriptionHelpFormatter,
+                     epilog=_examples(*EXAMPLES["run"][:1], *EXAMPLES["profile"][:1]))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, work, text in (("run", _run, "compile a kernel, run it on a platform"),
                              ("profile", _profile, "compile and run a kernel, write where its time went"),
                              ("compile", _compile, "write a program set, or its text (.trn)"),
                              ("simulate", _simulate, "compute the kernel by NumPy, without a platform")):
-        one = commands.add_parser(name, help=text)
+        one = commands.add_parser(name, help=text, epilog=_examples(*EXAMPLES[name]),
+                                  formatter_class=argparse.RawDescriptionHelpFormatter)
         one.set_defaults(work=work, parser=one)
         one.add_argument("kernel", metavar="FILE.py:FUNCTION", nargs="?" if name == "profile" else None)
         one.add_argument("--in", dest="inputs", action="append", default=[], metavar="NAME=FILE.npy[:TYPE]",

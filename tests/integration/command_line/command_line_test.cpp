@@ -72,6 +72,29 @@ TEST_F(CommandLine, UnknownSubcommandGetsTheNearestSuggestion) {
     expect(trnctl, 2, "subcommand is required");
 }
 
+TEST_F(CommandLine, HelpOfAnUnknownSubcommandIsAnError) {
+    expect(trnvp + " nonsense --help", 2, "no subcommand 'nonsense'  (known: boards, ");
+    expect(trnvp + " --help tset", 2, "did you mean 'test'?");
+    expect(trnvp + " report diff --help", 2,
+           "no subcommand 'diff' of 'report'  (known: merge, compare, figure)\n"
+           "trnvp report --help shows the possibilities and examples.\n");
+    expect(trnvp + " report compre a b", 2,
+           "no subcommand 'compre' of 'report'  did you mean 'compare'?");
+    expect(trnctl + " program rum --help", 2,
+           "no subcommand 'rum' of 'program'  did you mean 'run'?");
+    expect(trnvp + " report compare --help", 0, "Usage: trnvp report compare [OPTIONS] old new");
+    expect(trnvp + " run --help", 0, "\n\nTime:\n");
+    expect(trnvp + " help run", 0, "trnvp run --help lists its options");
+}
+
+TEST_F(CommandLine, StepsSayWhichOptionsTheyIgnore) {
+    expect(trnvp + " test --steps --name x -j 2 2>&1 >/dev/null", 0,
+           "trnvp: warning: --steps runs nothing and ignores --jobs, --name\n");
+    expect(trnvp + " test --schema --json 2>&1 >/dev/null", 0,
+           "--schema runs nothing and ignores --json\n");
+    EXPECT_EQ(run("(" + trnvp + " test --steps --json 2>&1 >/dev/null)").output, "");
+}
+
 TEST_F(CommandLine, UnknownOptionGetsTheNearestSuggestion) {
     expect(trnvp + " run trn3-chip --seedd 1", 2, "no option '--seedd'  did you mean '--seed'");
     expect(trnvp + " run trn3-chip --seedd=1", 2, "did you mean '--seed'");
