@@ -30,7 +30,7 @@ class Checks:
         try:
             done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, timeout=COMMAND_LIMIT, check=False)
-        except FileNotFoundError:
+        except (FileNotFoundError, PermissionError):  # also where PATH has a folder of others
             return 127, f"{command[0]} is not installed"
         except subprocess.TimeoutExpired:
             return 124, f"{' '.join(command)} did not end within {COMMAND_LIMIT} s"
