@@ -322,7 +322,7 @@ keys<condition_spec> condition_keys() {
             .only_with(numbers)
             .not_with({"equals"}),
         key("at_most", &c::at_most, "bound of the number").only_with(numbers).not_with({"equals"}),
-        key("within", &c::within, "simulated time until the condition is true"),
+        key("within", &c::within, "simulated time until the condition is true; of `wait` 1 s"),
         key("every", &c::every, "simulated time between looks")
             .only_with({"counter", "register", "written", "misuse"})}
         .one_of({"counter", "register", "written", "misuse", "printed", "matches", "reached"});
