@@ -535,6 +535,16 @@ class Places(unittest.TestCase):
                         with self.assertRaisesRegex(RunError, rf"functions_test.py:\d+(.|\n)*index of .* must be 0 to {highest}"):
                             kernel(X, index)
 
+    def test_a_gather_outside_of_its_tile_names_the_bound(self):
+        @nki.jit
+        def gathered(x, places):
+            found = nl.ndarray((32, 24), nl.float32)
+            nisa.nc_n_gather(found, nl.load(x), nl.load(places))
+            return stored(found)
+        places = numpy.full((32, 24), 24, numpy.uint32)
+        with platform("trn3-chip"), self.assertRaisesRegex(RunError, r"functions_test.py:\d+(.|\n)*index of t\d+\[32, 24\].* must be 0 to 23"):
+            gathered(X, places)
+
     def test_copies_take_a_register_on_each_side(self):
         @nki.jit
         def kernel(x, start):

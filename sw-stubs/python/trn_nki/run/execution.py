@@ -26,6 +26,7 @@ from trn_nki.trace.instructions import instructions_of
 from trn_nki.values import generations
 
 USER_ERROR = 2  # exit status of trnctl and trn-asm for invalid input
+_GATHERED = {"nc_n_gather": "data", "local_gather": "src_buffer"}  # argument whose elements an index tile names
 ORDER_RULES = ("TRN-SEM-001", "TRN-NC-002", "TRN-NC-003")  # doc/rules.md: wraps, races, PSUM collisions
 
 
@@ -134,9 +135,13 @@ def _indices_at(message: str, recording: Any) -> str:
     ranges: dict[str, None] = {}
     for core in recording.cores:
         for one in instructions_of(core.body):
-            for view in one.reads + one.writes:
-                if view.indirection is not None and (one.place.file, str(one.place.line)) == found.group(1, 2):
-                    ranges[f"\n    the index of {view!r} must be 0 to {view.max_index()}"] = None
+            if (one.place.file, str(one.place.line)) != found.group(1, 2):
+                continue
+            limits = [(view, view.max_index()) for view in one.reads + one.writes if view.indirection is not None]
+            if one.operation in _GATHERED:
+                table = one.arguments[_GATHERED[one.operation]]
+                limits.append((table, table.free_size - one.arguments.get("num_elem_per_idx", 1)))
+            ranges |= {f"\n    the index of {view!r} must be 0 to {highest}": None for view, highest in limits}
     return "".join(ranges)
 
 
