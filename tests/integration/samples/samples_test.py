@@ -31,7 +31,8 @@ class Page:
         self.wrong: list[str] = []
         self.rewritten: list[tuple[int, int, list[str]]] = []  # first line, end, new lines
         self.text = (tree.root / name).read_text(encoding="utf-8")
-        self.shell = Shell(tree, end)
+        self.samples = list(samples_of(self.text))
+        self.shell = Shell(tree, end, "\n".join(sample.text for sample in self.samples))
         self.checks = Checks(tree.root, tree.build, self.shell.folder)
 
     def report(self, line: int, what: str) -> None:
@@ -39,7 +40,7 @@ class Page:
 
     def run(self) -> list[str]:
         with self.shell:
-            for sample in samples_of(self.text):
+            for sample in self.samples:
                 if not self.shell.has_ended:
                     self.sample(sample)
             for job, problem in self.shell.failed_jobs():

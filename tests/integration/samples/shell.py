@@ -64,12 +64,12 @@ class Job:
 
 
 class Shell:
-    """`end`: when the time of all pages is over."""
+    """`end`: when the time of all pages is over; `text`: the samples of the page, which name what they need of the tree."""
 
-    def __init__(self, tree: Tree, end: float) -> None:
+    def __init__(self, tree: Tree, end: float, text: str) -> None:
         self.tree, self.end = tree, end
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sample_", dir="/tmp")).resolve()
-        tree.link_into(self.folder)
+        tree.link_into(self.folder, text)
         for name in ("home", "tmp"):
             (self.folder / name).mkdir()
         build = tree.build

@@ -28,7 +28,7 @@ class Samples(unittest.TestCase):
         self.tree = self.enterContext(Tree(self.root, self.root / "build"))
 
     def shell(self, seconds=60.0):
-        return Shell(self.tree, time.monotonic() + seconds)
+        return Shell(self.tree, time.monotonic() + seconds, "cat doc/kept.txt")
 
     def problems(self, *lines):
         """What is wrong with a page of these lines."""
