@@ -171,11 +171,13 @@ void die_to_die::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> die_to_die::faults() {
-    return {{"link_down", "until firmware trains it again",
+    return {{"link_down",
+             "the link is down until firmware trains it again",
+             {},
              [this](auto&) {
                  if (!power_lost.level()) take_down();
              }},
-            {"link_crc", "the next transfer has a CRC error and is sent again", [this](auto&) {
+            {"link_crc", "the next transfer has a CRC error and is sent again", {}, [this](auto&) {
                  if (!power_lost.level()) corrupt(corrupt_ + 1);
              }}};
 }

@@ -9,6 +9,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "models/efa_card/efa_card_regs.h"
-#include "platform/framework/kernel/fault_arguments.h"
 
 namespace trn {
 
@@ -201,13 +200,18 @@ void efa_card::received(plug&, payload& payload, sc_time&) {
 // --- for tools ---
 
 std::vector<accepts_faults::fault> efa_card::faults() {
-    return {{"lost_command", "the next admin commands are not executed; 'count' (default 1)",
-             [this](auto& arguments) { management_.lose_commands(fault_count(arguments)); }},
+    const auto count = fault_argument::count();
+    return {{"lost_command",
+             "the next admin commands are not executed",
+             {count},
+             [this](auto& given) { management_.lose_commands(given.number("count")); }},
             {"lost_completion",
-             "the next admin commands are executed, but not completed; 'count' (default 1)",
-             [this](auto& arguments) { management_.lose_completions(fault_count(arguments)); }},
-            {"fatal_error", "the card reports a fatal error until it is reset",
-             [this](auto&) { management_.fail(1); }}};
+             "the next admin commands are executed, but not completed",
+             {count},
+             [this](auto& given) { management_.lose_completions(given.number("count")); }},
+            {"fatal_error", "the card reports a fatal error until it is reset", {}, [this](auto&) {
+                 management_.fail(1);
+             }}};
 }
 
 std::optional<std::string> efa_card::describe_wait() const {

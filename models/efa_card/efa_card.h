@@ -20,6 +20,7 @@
 #include "models/efa_transport/wire.h"
 #include "models/host_ring/host_writer.h"
 #include "models/nitro_management/nitro_management.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"

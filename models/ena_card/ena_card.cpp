@@ -7,7 +7,6 @@
 
 #include "models/ena_card/ena_card_regs.h"
 #include "models/nitro_management/nitro_management_regs.h"
-#include "platform/framework/kernel/fault_arguments.h"
 
 namespace trn {
 
@@ -221,19 +220,29 @@ void ena_card::received(plug&, payload& payload, sc_time&) {
 // --- for tools ---
 
 std::vector<accepts_faults::fault> ena_card::faults() {
-    return {{"lost_command", "the next admin commands are not executed; 'count' (default 1)",
-             [this](auto& arguments) { management_.lose_commands(fault_count(arguments)); }},
+    const auto count = fault_argument::count();
+    return {{"lost_command",
+             "the next admin commands are not executed",
+             {count},
+             [this](auto& given) { management_.lose_commands(given.number("count")); }},
             {"lost_completion",
-             "the next admin commands are executed, but not completed; 'count' (default 1)",
-             [this](auto& arguments) { management_.lose_completions(fault_count(arguments)); }},
-            {"lost_packet_completion", "the next packets are not completed; 'count' (default 1)",
-             [this](auto& arguments) { completions_.lose(fault_count(arguments)); }},
-            {"lost_keep_alive", "the next keep-alive events are not sent; 'count' (default 1)",
-             [this](auto& arguments) { lost_keep_alives_ += fault_count(arguments); }},
-            {"fatal_error", "the card reports a fatal error, and does nothing until it is reset",
+             "the next admin commands are executed, but not completed",
+             {count},
+             [this](auto& given) { management_.lose_completions(given.number("count")); }},
+            {"lost_packet_completion",
+             "the next packets are not completed",
+             {count},
+             [this](auto& given) { completions_.lose(given.number("count")); }},
+            {"lost_keep_alive",
+             "the next keep-alive events are not sent",
+             {count},
+             [this](auto& given) { lost_keep_alives_ += given.number("count"); }},
+            {"fatal_error",
+             "the card reports a fatal error, and does nothing until it is reset",
+             {},
              [this](auto&) { fail(); }},
-            {"link_down", "the cable is pulled", [this](auto&) { set_link(false); }},
-            {"link_up", "the cable is plugged in", [this](auto&) { set_link(true); }}};
+            {"link_down", "the cable is pulled", {}, [this](auto&) { set_link(false); }},
+            {"link_up", "the cable is plugged in", {}, [this](auto&) { set_link(true); }}};
 }
 
 void ena_card::publish(statistics& out) const {

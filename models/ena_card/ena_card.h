@@ -18,6 +18,7 @@
 #include "models/ena_queues/wire.h"
 #include "models/host_ring/host_writer.h"
 #include "models/nitro_management/nitro_management.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"

@@ -101,7 +101,7 @@ void ethernet_fabric::hand_over(std::unique_ptr<frame> frame) {
 }
 
 std::vector<accepts_faults::fault> ethernet_fabric::faults() {
-    return ports_.faults("no traffic, as after the loss of its card");
+    return ports_.faults("the port has no traffic, as after the loss of its card");
 }
 
 void ethernet_fabric::publish(statistics& out) const {

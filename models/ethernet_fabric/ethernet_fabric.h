@@ -11,6 +11,7 @@
 #include "models/ethernet_fabric/frame.h"
 #include "models/ethernet_ports/ethernet_ports.h"
 #include "models/ethernet_ports/packets_in_flight.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/plug.h"

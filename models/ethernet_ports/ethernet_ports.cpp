@@ -3,8 +3,6 @@
 
 #include <systemc>
 
-#include "platform/framework/kernel/fault_arguments.h"
-
 namespace trn {
 
 ethernet_ports::side::side(std::uint64_t rate)
@@ -24,18 +22,22 @@ bool ethernet_ports::lose() {
 }
 
 std::vector<accepts_faults::fault> ethernet_ports::faults(const std::string& down) {
+    const auto port =
+        fault_argument::number("port", 0, std::int64_t(sides_.size()) - 1, "of the module");
     const auto set_down = [this](bool to) {
-        return [this, to](const fault_arguments& arguments) {
-            sides_[fault_number(arguments, "port", 0, sides_.size() - 1)]->down = to;
-        };
+        return [this, to](const fault_values& given) { sides_[given.number("port")]->down = to; };
     };
-    return {
-        {"loss", "'ppm': packets of a million that are lost",
-         [this](auto& arguments) { loss_ppm_ = fault_number(arguments, "ppm", 0, 1'000'000, 0); }},
-        {"lose", "the next packets are lost; 'count' (default 1)",
-         [this](auto& arguments) { lose_next_ += fault_count(arguments); }},
-        {"port_down", "'port': " + down, set_down(true)},
-        {"port_up", "'port': works again", set_down(false)}};
+    return {{"loss",
+             "packets are lost at random",
+             {fault_argument::number("ppm", 0, 1'000'000, "of a million packets")
+                  .by_default(std::int64_t{0})},
+             [this](auto& given) { loss_ppm_ = given.number("ppm"); }},
+            {"lose",
+             "the next packets are lost",
+             {fault_argument::count()},
+             [this](auto& given) { lose_next_ += given.number("count"); }},
+            {"port_down", down, {port}, set_down(true)},
+            {"port_up", "the port works again", {port}, set_down(false)}};
 }
 
 }  // namespace trn

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 

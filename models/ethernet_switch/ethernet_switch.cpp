@@ -85,7 +85,7 @@ void ethernet_switch::deliver() {
 }
 
 std::vector<accepts_faults::fault> ethernet_switch::faults() {
-    return ports_.faults("no traffic, and its card does not learn of it");
+    return ports_.faults("the port has no traffic, and its card does not learn of it");
 }
 
 void ethernet_switch::publish(statistics& out) const {

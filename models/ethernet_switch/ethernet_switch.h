@@ -11,6 +11,7 @@
 #include "models/ethernet_ports/ethernet_ports.h"
 #include "models/ethernet_ports/packets_in_flight.h"
 #include "models/ethernet_switch/packet.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/plug.h"
 

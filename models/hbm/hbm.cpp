@@ -7,7 +7,6 @@
 
 #include "models/hbm/hbm_regs.h"
 #include "models/misuse_rules.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/grant_watched.h"
 #include "platform/framework/tlm/memory.h"
@@ -247,23 +246,32 @@ void hbm::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> hbm::faults() {
+    const auto offset = fault_argument::size("offset", cfg_.size, "of a byte in the stack");
     const auto error = [this](memory_error error) {
-        return [this, error](const fault_arguments& arguments) {
-            inject_error(error, fault_number(arguments, "offset", 0, cfg_.size - 1));
+        return [this, error](const fault_values& given) {
+            inject_error(error, given.number("offset"));
         };
     };
-    return {
-        {"hbm_corrected", "'offset': byte in the stack; the next read there is corrected",
-         error(memory_error::corrected)},
-        {"hbm_uncorrected", "'offset': byte in the stack; reads fail until it is overwritten",
-         error(memory_error::uncorrected)},
-        {"hbm_repairable", "'offset': byte in the stack; reads fail until it is repaired",
-         error(memory_error::repairable)},
-        {"hbm_repair_fails", "the next repair does not succeed",
-         [this](auto&) { fail_next_repair(); }},
-        {"hbm_temperature", "'celsius': temperature of the hottest die", [this](auto& arguments) {
-             set_temperature(static_cast<unsigned>(fault_number(arguments, "celsius", 0, 255)));
-         }}};
+    return {{"hbm_corrected",
+             "the next read of the byte is corrected",
+             {offset},
+             error(memory_error::corrected)},
+            {"hbm_uncorrected",
+             "reads of the byte fail until it is overwritten",
+             {offset},
+             error(memory_error::uncorrected)},
+            {"hbm_repairable",
+             "reads of the byte fail until it is repaired",
+             {offset},
+             error(memory_error::repairable)},
+            {"hbm_repair_fails",
+             "the next repair does not succeed",
+             {},
+             [this](auto&) { fail_next_repair(); }},
+            {"hbm_temperature",
+             "the hottest die has this temperature",
+             {fault_argument::number("celsius", 0, 255, "temperature").in("°C")},
+             [this](auto& given) { set_temperature(given.template number<unsigned>("celsius")); }}};
 }
 
 }  // namespace trn

@@ -9,6 +9,7 @@
 
 #include "models/hbm/written_pages.h"
 #include "models/sensors/activity.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"

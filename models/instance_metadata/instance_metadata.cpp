@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/send_carried.h"
@@ -125,11 +124,17 @@ void instance_metadata::send(std::unique_ptr<packet> packet) {
 }
 
 std::vector<accepts_faults::fault> instance_metadata::faults() {
-    return {
-        {"lose", "the next packets of the service are lost; 'count' (default 1)",
-         [this](auto& arguments) { lost_answers_ += fault_count(arguments); }},
-        {"unavailable", "the service answers 503", [this](auto&) { server_.set_available(false); }},
-        {"available", "the service works again", [this](auto&) { server_.set_available(true); }}};
+    return {{"lose",
+             "the next packets of the service are lost",
+             {fault_argument::count()},
+             [this](auto& given) { lost_answers_ += given.number("count"); }},
+            {"unavailable",
+             "the service answers 503",
+             {},
+             [this](auto&) { server_.set_available(false); }},
+            {"available", "the service works again", {}, [this](auto&) {
+                 server_.set_available(true);
+             }}};
 }
 
 void instance_metadata::publish(statistics& out) const {

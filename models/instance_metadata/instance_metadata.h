@@ -12,6 +12,7 @@
 #include "models/instance_metadata/dhcp_server.h"
 #include "models/instance_metadata/metadata_server.h"
 #include "models/instance_metadata/tcp_service.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/plug.h"
 

@@ -10,7 +10,6 @@
 #include "models/neuron_core/sram_errors_regs.h"
 #include "models/sequencer/dma_access.h"
 #include "models/udma/queue_initiator.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/grant_watched.h"
 #include "platform/framework/tlm/memory.h"
@@ -342,18 +341,23 @@ void neuron_core::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> neuron_core::faults() {
+    const auto offset = fault_argument::size("offset", psum_offset + cfg_.psum_size,
+                                             "of a byte of SBUF or PSUM in the aperture");
     const auto arm = [this](memory_error error) {
-        return [this, error](const fault_arguments& arguments) {
-            const auto offset =
-                fault_number(arguments, "offset", 0, psum_offset + cfg_.psum_size - 1);
+        return [this, error](const fault_values& given) {
+            const auto offset = given.number("offset");
             if (!is_memory(offset))
                 throw fault_error(fmt::format("no SBUF or PSUM at offset {:#x}", offset));
             armed_.arm(error, offset);
         };
     };
-    return {{"sram_corrected", "'offset': byte in the aperture; the next read there is corrected",
+    return {{"sram_corrected",
+             "the next read of the byte is corrected",
+             {offset},
              arm(memory_error::corrected)},
-            {"sram_parity", "'offset': byte in the aperture; reads fail until it is overwritten",
+            {"sram_parity",
+             "reads of the byte fail until it is overwritten",
+             {offset},
              arm(memory_error::uncorrected)}};
 }
 

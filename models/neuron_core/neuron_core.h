@@ -16,6 +16,7 @@
 #include "models/notification_queue/notifying_module.h"
 #include "models/semaphores/semaphores.h"
 #include "models/sensors/activity.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/runs_programs.h"
 #include "platform/framework/registers/register_bank.h"

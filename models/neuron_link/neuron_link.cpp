@@ -418,13 +418,17 @@ void neuron_link::behave(behaviour how) {
 
 std::vector<accepts_faults::fault> neuron_link::faults() {
     const auto answer = [this](behaviour how) {
-        return [this, how](const fault_arguments&) { behave(how); };
+        return [this, how](const fault_values&) { behave(how); };
     };
-    return {{"mute", "does not respond to accesses through its ports, until talk",
+    return {{"mute",
+             "does not respond to accesses through its ports, until talk",
+             {},
              answer(behaviour::mute)},
-            {"garbage", "returns invalid responses through its ports, until talk",
+            {"garbage",
+             "returns invalid responses through its ports, until talk",
+             {},
              answer(behaviour::garbage)},
-            {"talk", "ends mute and garbage, and sends notices", answer(behaviour::good)}};
+            {"talk", "ends mute and garbage, and sends notices", {}, answer(behaviour::good)}};
 }
 
 }  // namespace trn

@@ -14,6 +14,7 @@
 
 #include "models/neuron_link/configuration_requests.h"
 #include "models/neuron_link/fabric_identity.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"

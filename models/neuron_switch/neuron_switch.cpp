@@ -10,7 +10,6 @@
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/notice.h"
 #include "models/pcie/tlp.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
@@ -293,15 +292,19 @@ void neuron_switch::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> neuron_switch::faults() {
-    const auto link_of = [this](const fault_arguments& arguments) {
-        return port[fault_number(arguments, "port", 0, port.size() - 1)].link();
+    const auto which =
+        fault_argument::number("port", 0, std::int64_t(port.size()) - 1, "of the switch");
+    const auto link_of = [this](const fault_values& given) {
+        return port[given.number("port")].link();
     };
-    return {{"port_fail", "port 'port' is dead until port_repair",
-             [=](auto& arguments) {
-                 if (auto* link = link_of(arguments)) link->lose();
+    return {{"port_fail",
+             "the port is dead until port_repair",
+             {which},
+             [=](auto& given) {
+                 if (auto* link = link_of(given)) link->lose();
              }},
-            {"port_repair", "port 'port' works again and trains", [=](auto& arguments) {
-                 if (auto* link = link_of(arguments)) link->train(0);
+            {"port_repair", "the port works again and trains", {which}, [=](auto& given) {
+                 if (auto* link = link_of(given)) link->train(0);
              }}};
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/neuron_link/fabric_address.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/plug.h"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "models/nvme_controller/nvme_controller_regs.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/log.h"
 
 namespace trn {
@@ -195,33 +194,44 @@ void nvme_controller::fail() {
 // --- for tools ---
 
 std::vector<accepts_faults::fault> nvme_controller::faults() {
-    const std::uint64_t blocks = cfg_.capacity / cfg_.block;
+    const auto blocks = static_cast<std::int64_t>(cfg_.capacity / cfg_.block);
     return {{"media_error",
-             "blocks can no longer be read until they are written: 'block', 'blocks' (default 1)",
-             [this, blocks](auto& arguments) {
-                 const auto first = fault_number(arguments, "block", 0, blocks - 1);
-                 const auto count = fault_number(arguments, "blocks", 1, blocks - first, 1);
+             "blocks cannot be read until they are written",
+             {fault_argument::number("block", 0, blocks - 1, "first one"),
+              fault_argument::number("blocks", 1, blocks, "how many").by_default(std::int64_t{1})},
+             [this, blocks](auto& given) {
+                 const auto first = given.number("block"), count = given.number("blocks");
+                 const auto left = static_cast<std::uint64_t>(blocks) - first;
+                 if (count > left)
+                     throw fault_error(fmt::format("'blocks': only {} from block {}", left, first));
                  content_.spoil(first * cfg_.block, count * cfg_.block);
              }},
             {"lost_command",
-             "the next I/O commands do not complete, but can be aborted; 'count' (default 1)",
-             [this](auto& arguments) { engine_.lose(fault_count(arguments)); }},
+             "the next I/O commands do not complete, but can be aborted",
+             {fault_argument::count()},
+             [this](auto& given) { engine_.lose(given.number("count")); }},
             {"stuck_command",
-             "the next I/O commands do not complete and cannot be aborted; 'count' (default 1)",
-             [this](auto& arguments) { engine_.stick(fault_count(arguments)); }},
+             "the next I/O commands do not complete and cannot be aborted",
+             {fault_argument::count()},
+             [this](auto& given) { engine_.stick(given.number("count")); }},
             {"lost_completion",
-             "the next I/O commands take effect, but are not completed; 'count' (default 1)",
-             [this](auto& arguments) { engine_.lose_completions(fault_count(arguments)); }},
-            {"fatal_error", "the controller reports a fatal error until it is reset",
+             "the next I/O commands take effect, but are not completed",
+             {fault_argument::count()},
+             [this](auto& given) { engine_.lose_completions(given.number("count")); }},
+            {"fatal_error",
+             "the controller reports a fatal error until it is reset",
+             {},
              [this](auto&) { fail(); }},
-            {"temperature", "the composite temperature: 'kelvin'",
-             [this](auto& arguments) {
-                 health_.temperature =
-                     static_cast<std::uint16_t>(fault_number(arguments, "kelvin", 0, 0xffff));
+            {"temperature",
+             "the composite temperature",
+             {fault_argument::number("kelvin", 0, 0xffff, "temperature").in("K")},
+             [this](auto& given) {
+                 health_.temperature = given.template number<std::uint16_t>("kelvin");
                  admin_.check_temperature();
              }},
             {"power_loss",
              "the disk has no power for a moment: what was not flushed may be lost, all queues are",
+             {},
              [this](auto&) { lose_power(); }}};
 }
 

@@ -17,6 +17,7 @@
 #include "models/nvme_controller/io_commands.h"
 #include "models/nvme_media/medium.h"
 #include "models/nvme_queues/queue_set.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "models/pcie/capabilities.h"
-#include "platform/framework/kernel/fault_arguments.h"
 
 namespace trn::pcie {
 
@@ -196,26 +195,37 @@ void bridge::cut(bool down) {
 }
 
 std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_at& at) {
+    const auto port =
+        fault_argument::number("port", 0, static_cast<std::int64_t>(ports) - 1, "of the module")
+            .by_default(std::int64_t{0});
     const auto on_port = [=](auto action) {
-        return [=](const fault_arguments& arguments) {
-            const auto [port, below] = at(fault_number(arguments, "port", 0, ports - 1, 0));
+        return [=](const fault_values& given) {
+            const auto [port, below] = at(given.number<std::size_t>("port"));
             action(port, below);
         };
     };
-    return {{"surprise_down", "the link of 'port' (default 0) goes down without warning",
+    return {{"surprise_down",
+             "the link of the port goes down without warning",
+             {port},
              on_port([](bridge& port, plug& below) {
                  // 2.9.1: devices on a link that goes down are reset
                  signal(below, tlp::space::hot_reset);
                  port.cut(true);
              })},
-            {"link_up", "ends surprise_down of 'port' (default 0): its devices have been reset",
+            {"link_up",
+             "ends surprise_down: the devices have been reset",
+             {port},
              on_port([](bridge& port, plug&) { port.cut(false); })},
-            {"card_removed", "the card of 'port' (default 0) is pulled",
+            {"card_removed",
+             "the card of the port is pulled",
+             {port},
              on_port([](bridge& port, plug& below) {
                  port.card(false, false);
                  signal(below, tlp::space::slot_power, 0);
              })},
-            {"card_inserted", "a card is back in 'port' (default 0), just powered on",
+            {"card_inserted",
+             "a card is back in the port, just powered on",
+             {port},
              on_port([](bridge& port, plug& below) {
                  if (port.powered()) signal(below, tlp::space::slot_power, 1);
                  port.card(true, answers(below));

@@ -12,6 +12,7 @@
 #include "models/pcie/config_space.h"
 #include "models/pcie/error_reporting.h"
 #include "models/pcie/tlp.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 
 namespace trn::pcie {

@@ -12,7 +12,6 @@
 #include "models/misuse_rules.h"
 #include "models/pcie/capabilities.h"
 #include "models/pcie/link_rate.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
@@ -495,10 +494,14 @@ void pcie_endpoint::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> pcie_endpoint::faults() {
-    return {{"lost_completion", "the next reads of the host get no completion; 'count' (default 1)",
-             [this](auto& arguments) { lose_ += fault_count(arguments); }},
-            {"lost_interrupt", "the next interrupt messages are lost; 'count' (default 1)",
-             [this](auto& arguments) { lose_messages_ += fault_count(arguments); }}};
+    return {{"lost_completion",
+             "the next reads of the host get no completion",
+             {fault_argument::count()},
+             [this](auto& given) { lose_ += given.number("count"); }},
+            {"lost_interrupt",
+             "the next interrupt messages are lost",
+             {fault_argument::count()},
+             [this](auto& given) { lose_messages_ += given.number("count"); }}};
 }
 
 }  // namespace trn

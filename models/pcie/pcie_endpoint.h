@@ -16,6 +16,7 @@
 #include "models/pcie/msix_table.h"
 #include "models/pcie/register_bridge.h"
 #include "models/pcie/tlp.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/irq.h"

@@ -10,7 +10,6 @@
 
 #include "models/pcie/tlp.h"
 #include "platform/framework/config/units.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/tlm/memory.h"
@@ -40,24 +39,6 @@ constexpr std::array<signalling, 1> ualink_speeds{{{200 * giga, 16, 640, 628, 64
 
 // PCIe 6.0 3.6.2.2: REPLAY_NUM has two bits; when it rolls over, the link retrains.
 constexpr unsigned replays_in_a_row = 4;
-
-sc_time time_of(const fault_arguments& arguments, std::string_view name, const sc_time& otherwise) {
-    const auto found = arguments.find(name);
-    if (found == arguments.end()) return otherwise;
-    const auto parsed = config::parse_time(found->second);
-    if (const auto* why = std::get_if<config::refusal>(&parsed))
-        throw fault_error(fmt::format("{}: {}", name, why->message));
-    return sc_time(static_cast<double>(std::get<picoseconds>(parsed).value), sc_core::SC_PS);
-}
-
-double rate_of(const fault_arguments& arguments) {
-    const auto found = arguments.find("rate");
-    const auto parsed = config::parse_real(found == arguments.end() ? "" : found->second);
-    const auto* value = std::get_if<double>(&parsed);
-    if (value == nullptr || !(*value >= 0 && *value <= pcie_link::max_errors))
-        throw fault_error(fmt::format("rate must be a number from 0 to {}", pcie_link::max_errors));
-    return *value;
-}
 
 }  // namespace
 
@@ -450,56 +431,75 @@ std::vector<accepts_faults::fault> pcie_link::faults() {
         if (up()) ++downs_;
         go_down(link_state::detect);
     };
-    const auto number = [](auto& arguments, auto name, unsigned least, unsigned most,
-                           unsigned otherwise) {
-        return static_cast<unsigned>(fault_number(arguments, name, least, most, otherwise));
-    };
-    return {
-        {"link_down", "until link_up",
-         [=, this](auto&) {
-             broken_ = true;
-             lose_now();
-         }},
-        {"link_up", "ends link_down; the devices' link trains again",
-         [this](auto&) {
-             broken_ = false;
-             if (can_train() && !machine_.runs()) start();
-         }},
-        {"flap", "down, and back after 'for' (10 us) and a training",
-         [=, this](auto& arguments) {
-             const auto length = time_of(arguments, "for", sc_time(10, sc_core::SC_US));
-             broken_until_ = std::max(broken_until_, later(sc_core::sc_time_stamp(), length));
-             lose_now();
-             if (can_train()) start();
-         }},
-        {"lane_loss", "'lanes' (1) lanes of link 'link' (0) fail; all lanes: the link is lost",
-         [=, this](auto& arguments) {
-             lose_lanes(number(arguments, "link", 0, cfg_.links - 1, 0),
-                        number(arguments, "lanes", 1, cfg_.lanes, 1));
-         }},
-        {"lane_repair", "all lanes work again",
-         [this](auto&) {
-             std::fill(lost_.begin(), lost_.end(), std::uint8_t{0});
-             std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
-             if (can_train()) recover(true);
-         }},
-        {"speed_limit", "speeds above 'generation' cannot be reached",
-         [=, this](auto& arguments) {
-             speed_limit_ = number(arguments, "generation", 1, cfg_.generation, cfg_.generation);
-             if (can_train()) recover(false);
-         }},
-        {"crc",
-         "the next 'count' (1) transfers have a CRC error, 'times' (1) in a row: 4 make the link "
-         "train again",
-         [=, this](auto& arguments) {
-             corrupt_.push_back({number(arguments, "count", 1, 1'000'000, 1),
-                                 number(arguments, "times", 1, 1000, 1)});
-         }},
-        {"crc_rate", "'rate' of all flits have a CRC error, 0 to 0.1", [this](auto& arguments) {
-             crc_rate_ = rate_of(arguments);
-             if (crc_rate_ > 0)
-                 for (auto& each : directions_) each.good_units = gap();
-         }}};
+    const sc_time second(1, sc_core::SC_SEC);
+    return {{"link_down",
+             "the link is down until link_up",
+             {},
+             [=, this](auto&) {
+                 broken_ = true;
+                 lose_now();
+             }},
+            {"link_up",
+             "ends link_down; the devices' link trains again",
+             {},
+             [this](auto&) {
+                 broken_ = false;
+                 if (can_train() && !machine_.runs()) start();
+             }},
+            {"flap",
+             "the link goes down, and comes back after a time and a training",
+             {fault_argument::time("for", 1000 * second, "how long it is down")
+                  .by_default(std::int64_t{10'000'000})},
+             [=, this](auto& given) {
+                 const auto end = later(sc_core::sc_time_stamp(), given.time("for"));
+                 broken_until_ = std::max(broken_until_, end);
+                 lose_now();
+                 if (can_train()) start();
+             }},
+            {"lane_loss",
+             "lanes of a link fail; if all do, the link is lost",
+             {fault_argument::number("link", 0, cfg_.links - 1, "of the cable's equal links")
+                  .by_default(std::int64_t{0}),
+              fault_argument::number("lanes", 1, cfg_.lanes, "how many fail")
+                  .by_default(std::int64_t{1})},
+             [this](auto& given) {
+                 lose_lanes(given.template number<unsigned>("link"),
+                            given.template number<unsigned>("lanes"));
+             }},
+            {"lane_repair",
+             "all lanes work again",
+             {},
+             [this](auto&) {
+                 std::fill(lost_.begin(), lost_.end(), std::uint8_t{0});
+                 std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
+                 if (can_train()) recover(true);
+             }},
+            {"speed_limit",
+             "higher speeds cannot be reached",
+             {fault_argument::number("generation", 1, cfg_.generation, "highest that works")
+                  .by_default(std::int64_t{cfg_.generation})},
+             [this](auto& given) {
+                 speed_limit_ = given.template number<unsigned>("generation");
+                 if (can_train()) recover(false);
+             }},
+            {"crc",
+             "the next transfers have a CRC error; four in a row make the link train again",
+             {fault_argument::number("count", 1, 1'000'000, "how many transfers")
+                  .by_default(std::int64_t{1}),
+              fault_argument::number("times", 1, 1000, "errors in a row of each")
+                  .by_default(std::int64_t{1})},
+             [this](auto& given) {
+                 corrupt_.push_back({given.template number<unsigned>("count"),
+                                     given.template number<unsigned>("times")});
+             }},
+            {"crc_rate",
+             "flits have a CRC error at random",
+             {fault_argument::real("rate", 0, max_errors, "part of all flits")},
+             [this](auto& given) {
+                 crc_rate_ = given.real("rate");
+                 if (crc_rate_ > 0)
+                     for (auto& each : directions_) each.good_units = gap();
+             }}};
 }
 
 }  // namespace trn

@@ -14,6 +14,7 @@
 
 #include "models/pcie_link/credits.h"
 #include "models/pcie_link/ltssm.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/plug.h"

@@ -10,7 +10,6 @@
 
 #include "models/pcie/capabilities.h"
 #include "models/pcie/link_rate.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/pcie/bridge.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/plug.h"

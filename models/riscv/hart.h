@@ -124,6 +124,8 @@ public:
     /// Returns the number of bytes transferred: fewer if a page is unmapped or an access fails.
     std::size_t debug_read(u64 va, std::span<u8> data);
     std::size_t debug_write(u64 va, std::span<const u8> data);
+    /// Like debug_write(), with the side effects of a write by the hart.
+    std::size_t poke(u64 va, std::span<const u8> data);
 
     u64 read_x(unsigned index) const { return index == 0 ? 0 : x[index]; }
     void write_x(unsigned index, u64 value) {
@@ -232,6 +234,8 @@ public:
     static const std::size_t offset_of_registers;
 
 private:
+    std::size_t write_pages(u64 va, std::span<const u8> data,
+                            bool (hart_bus::*write)(u64, std::span<const u8>));
     void end_with_quantum() {
         if (exec.budget > quantum_) withhold_other_quanta();
     }

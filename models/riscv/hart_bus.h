@@ -30,6 +30,8 @@ public:
     /// Like read() and write() without side effects, for debuggers.
     virtual bool debug_read(u64 pa, std::span<u8> data) = 0;
     virtual bool debug_write(u64 pa, std::span<const u8> data) = 0;
+    /// A write by a debugger with side effects, which takes the hart no time.
+    virtual bool poke(u64 pa, std::span<const u8> data) { return debug_write(pa, data); }
     /// Memory that the hart may access directly until it is invalidated.
     virtual std::optional<direct_memory> direct(u64 pa) = 0;
     /// The time CSR.

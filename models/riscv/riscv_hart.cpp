@@ -294,6 +294,21 @@ bool riscv_hart::debug_write(std::uint64_t pa, std::span<const std::uint8_t> dat
                            data.size());
 }
 
+/// Memory, also a ROM into which a debugger loads a program, is written silently.
+bool riscv_hart::poke(std::uint64_t pa, std::span<const std::uint8_t> data) {
+    if (const auto memory = direct(pa); memory && memory->holds(pa, data.size()))
+        return debug_write(pa, data);
+    tlm::tlm_generic_payload payload;
+    payload.set_command(tlm::TLM_WRITE_COMMAND);
+    payload.set_address(pa);
+    payload.set_data_ptr(const_cast<std::uint8_t*>(data.data()));
+    payload.set_data_length(static_cast<unsigned>(data.size()));
+    payload.set_streaming_width(static_cast<unsigned>(data.size()));
+    auto delay = sc_core::SC_ZERO_TIME;  // the access of a debugger takes the hart no time
+    bus->b_transport(payload, delay);
+    return payload.is_response_ok();
+}
+
 std::optional<riscv::direct_memory> riscv_hart::direct(std::uint64_t pa) {
     payload_.set_command(tlm::TLM_READ_COMMAND);
     payload_.set_address(pa);
@@ -348,8 +363,10 @@ void riscv_hart::invalidate_code(std::uint64_t, std::uint64_t) {
 // --- Faults
 
 std::vector<accepts_faults::fault> riscv_hart::faults() {
-    return {{"hang", "executes nothing until its next reset, also on interrupts",
-             [this](auto&) { hangs_ = true; }}};
+    return {
+        {"hang", "executes nothing until its next reset, also on interrupts", {}, [this](auto&) {
+             hangs_ = true;
+         }}};
 }
 
 // --- Debugger
@@ -444,9 +461,14 @@ std::size_t riscv_hart::view::peek(std::uint64_t address, std::span<std::byte> b
                                    {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
-std::size_t riscv_hart::view::poke(std::uint64_t address, std::span<const std::byte> bytes) {
+std::size_t riscv_hart::view::deposit(std::uint64_t address, std::span<const std::byte> bytes) {
     return owner.core().debug_write(
         address, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+std::size_t riscv_hart::view::poke(std::uint64_t address, std::span<const std::byte> bytes) {
+    return owner.core().poke(address,
+                             {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace trn

@@ -12,6 +12,7 @@
 #include "models/riscv/mtime_source.h"
 #include "models/riscv/quantum_queue.h"
 #include "platform/framework/kernel/debug_target.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/misuse/initiator.h"
@@ -111,6 +112,7 @@ private:
     struct view final : address_space {
         explicit view(riscv_hart& hart) : owner(hart) {}
         std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) override;
+        std::size_t deposit(std::uint64_t address, std::span<const std::byte> bytes) override;
         std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) override;
         riscv_hart& owner;
     };
@@ -140,6 +142,7 @@ private:
     bool write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
     bool debug_read(std::uint64_t pa, std::span<std::uint8_t> data) override;
     bool debug_write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
+    bool poke(std::uint64_t pa, std::span<const std::uint8_t> data) override;
     std::optional<riscv::direct_memory> direct(std::uint64_t pa) override;
     std::uint64_t time() override;
     void wake_at(std::uint64_t time) override;

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "models/pcie/config_request.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/netlist/model_refusal.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/refuse_pointer.h"
@@ -535,9 +534,10 @@ std::vector<accepts_faults::fault> root_complex::faults() {
         return std::pair<pcie::bridge&, plug&>(*ports_[index], port[index]);
     });
     all.push_back({"lost_completion",
-                   "the next reads of host memory or peers get no completion; 'count' (default 1)",
-                   [this](auto& arguments) {
-                       lose_ += fault_count(arguments);
+                   "the next reads of host memory or peers get no completion",
+                   {fault_argument::count()},
+                   [this](auto& given) {
+                       lose_ += given.number("count");
                        forget_all_pointers();
                    }});
     return all;

@@ -13,6 +13,7 @@
 
 #include "models/pcie/bridge.h"
 #include "models/pcie/host_function.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/function_port.h"
 #include "platform/framework/tlm/plug.h"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "models/sensors/sensors_regs.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/log.h"
 
@@ -147,11 +146,12 @@ void sensors::update_lines() {
 
 std::vector<accepts_faults::fault> sensors::faults() {
     return {{"temperature",
-             "a diode reads hotter; 'diode': 0 to 5 (dies, then HBM stacks), 'kelvin': -100 to 200",
-             [this](auto& arguments) {
-                 const auto diode = fault_number(arguments, "diode", 0, diodes - 1);
-                 injected_[diode] =
-                     static_cast<double>(fault_signed(arguments, "kelvin", -100, 200));
+             "a diode reads hotter",
+             {fault_argument::number("diode", 0, diodes - 1, "of the dies, then of HBM stacks"),
+              fault_argument::number("kelvin", -100, 200, "added to the temperature").in("K")},
+             [this](auto& given) {
+                 injected_[given.number("diode")] =
+                     static_cast<double>(given.template number<std::int64_t>("kelvin"));
                  is_shown_ = false;  // takes effect now, not at the next conversion
                  sample(sc_core::sc_time_stamp());
              }}};

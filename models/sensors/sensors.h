@@ -11,6 +11,7 @@
 
 #include "models/sensors/activity.h"
 #include "models/sensors/power.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"

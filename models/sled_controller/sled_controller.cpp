@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/log.h"
 
 namespace trn {
@@ -80,20 +79,28 @@ void sled_controller::switch_power(bool on) {
 }
 
 std::vector<accepts_faults::fault> sled_controller::faults() {
-    return {{"power_loss", "all chips of the sled lose power and memory content",
+    return {{"power_loss",
+             "all chips of the sled lose power and memory content",
+             {},
              [this](auto&) { switch_power(false); }},
-            {"power_return", "they have power again and start cold",
+            {"power_return",
+             "they have power again and start cold",
+             {},
              [this](auto&) { switch_power(true); }},
             {"supply_loss",
-             "power supplies fail; 'permille': remaining part of the budget (1000: repaired)",
-             [this](auto& arguments) {
-                 supply_permille_ = fault_number(arguments, "permille", 0, 1000);
+             "power supplies fail",
+             {fault_argument::number("permille", 0, 1000,
+                                     "remaining part of the budget; 1000: repaired")},
+             [this](auto& given) {
+                 supply_permille_ = given.number("permille");
                  evaluate();
              }},
             {"cooling_loss",
-             "fans or pump fail; 'permille': remaining part of full speed (1000: repaired)",
-             [this](auto& arguments) {
-                 cooling_permille_ = fault_number(arguments, "permille", 1, 1000);
+             "fans or pump fail",
+             {fault_argument::number("permille", 1, 1000,
+                                     "remaining part of full speed; 1000: repaired")},
+             [this](auto& given) {
+                 cooling_permille_ = given.number("permille");
                  evaluate();
              }}};
 }

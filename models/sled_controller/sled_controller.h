@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/sensors/power.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/irq.h"
 

@@ -10,7 +10,6 @@
 #include "models/udma/dma_generator_regs.h"
 #include "models/udma/sdma_misc_regs.h"
 #include "models/udma/udma_regs.h"
-#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/tlm/shifted.h"
 
@@ -306,33 +305,32 @@ void udma::abort_queue(unsigned number, unsigned queue) {
 }
 
 std::vector<accepts_faults::fault> udma::faults() {
-    const auto number = [](auto& arguments, auto name, std::size_t most,
-                           std::optional<std::uint64_t> otherwise = std::nullopt) {
-        return static_cast<unsigned>(fault_number(arguments, name, 0, most, otherwise));
-    };
+    const auto engine =
+        fault_argument::number("engine", 0, cfg_.engines - 1, "0 is the first of the group");
+    const auto queue = fault_argument::number("queue", 0, dma_engine::queues - 1, "of the engine");
+    constexpr unsigned bits = 8 * sizeof(dma_descriptor);
     return {{"dma_abort",
-             "'engine': 0 is the first of the group; 'queue': 0 to 15; stops the queue, unless the "
-             "engine "
-             "is "
-             "in reset",
-             [=, this](auto& arguments) {
-                 abort_queue(number(arguments, "engine", cfg_.engines - 1),
-                             number(arguments, "queue", dma_engine::queues - 1));
+             "the queue stops, unless the engine is in reset",
+             {engine, queue},
+             [this](auto& given) {
+                 abort_queue(given.template number<unsigned>("engine"),
+                             given.template number<unsigned>("queue"));
              }},
             {"descriptor_damaged",
-             "'engine', 'queue'; 'side': 0 sources, 1 destinations; 'bit': 0 to 127, default "
-             "random; inverts "
-             "this bit of the next fetched descriptor",
-             [=, this](auto& arguments) {
+             "a bit of the next fetched descriptor is inverted",
+             {engine, queue,
+              fault_argument::number("side", 0, 1, "sources (0) or destinations (1)")
+                  .by_default(std::int64_t{0}),
+              fault_argument::number("bit", 0, bits - 1, "of the descriptor").random_by_default()},
+             [this](auto& given) {
                  if (!random_) random_ = std::make_unique<std::mt19937_64>(seed_for(name()));
-                 constexpr unsigned bits = 8 * sizeof(dma_descriptor);
-                 const auto index = number(arguments, "engine", cfg_.engines - 1);
-                 const auto queue = number(arguments, "queue", dma_engine::queues - 1);
-                 const auto bit = number(arguments, "bit", bits - 1, (*random_)() % bits);
-                 const auto side =
-                     number(arguments, "side", 1, 0) == 0 ? dma_side::m2s : dma_side::s2m;
+                 const auto drawn = (*random_)() % bits;
+                 const auto bit = given.has("bit") ? given.number("bit") : drawn;
+                 const auto index = given.template number<unsigned>("engine");
                  if (in_reset(index)) return;
-                 engine(index).damage_next(side, queue, static_cast<std::uint8_t>(bit));
+                 this->engine(index).damage_next(
+                     given.number("side") == 0 ? dma_side::m2s : dma_side::s2m,
+                     given.template number<unsigned>("queue"), static_cast<std::uint8_t>(bit));
              }}};
 }
 

@@ -14,6 +14,7 @@
 
 #include "models/notification_queue/notification_queue.h"
 #include "models/udma/engine.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/irq.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/algorithm/string/predicate.hpp>
 #include <optional>
+#include <tlm>
 #include <vector>
 
 #include "platform/framework/config/diagnostics.h"
@@ -178,14 +179,49 @@ json peek(const rpc::parameters& p) {
     return result;
 }
 
-json poke(const rpc::parameters& p) {
-    p.only({"register", "index", "instance", "value"});
-    const auto asked = register_asked(p);
+/// The value of a request for a register or field. \throws rpc::error if it does not fit
+std::uint64_t value_for(const named_register& asked, const rpc::parameters& p) {
     const auto bits = asked.bits();
     const auto value = p.number("value");
     if (value > bits.mask() >> bits.lsb)
         p.wrong("value", fmt::format("at most {:#x}", bits.mask() >> bits.lsb));
-    asked.at.bank->set(bits, value, asked.at.index, asked.at.instance);
+    return value;
+}
+
+/// What a write of one field puts into the other ones, so that they keep their values.
+std::uint64_t kept_by_a_write(const element& at) {
+    const auto& bits = at.declared().bits;
+    return (at.value() & bits.stored) | bits.kept;
+}
+
+json poke(const rpc::parameters& p) {
+    p.only({"register", "index", "instance", "value"});
+    const auto asked = register_asked(p);
+    auto* const bank = asked.at.bank;
+    const auto bits = asked.bits();
+    auto word = bits.set(kept_by_a_write(asked.at), value_for(asked, p));
+    if ((asked.at.declared().bits.writable() & bits.mask()) == 0)
+        throw rpc::error(rpc::code::failed,
+                         fmt::format("software cannot write '{}': use deposit", asked.text));
+    tlm::tlm_generic_payload payload;
+    payload.set_command(tlm::TLM_WRITE_COMMAND);
+    payload.set_address(asked.at.offset());
+    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
+    payload.set_data_length(bank->table().width);
+    payload.set_streaming_width(bank->table().width);
+    auto delay = sc_core::SC_ZERO_TIME;  // between two slices: not waited for
+    bank->access(payload, delay);
+    if (!payload.is_response_ok())
+        throw rpc::error(rpc::code::failed, fmt::format("'{}' refuses this write ({})", asked.text,
+                                                        payload.get_response_string()));
+    return json::object();
+}
+
+json deposit(const rpc::parameters& p) {
+    p.only({"register", "index", "instance", "value"});
+    const auto asked = register_asked(p);
+    const auto value = value_for(asked, p);
+    asked.at.bank->set(asked.bits(), value, asked.at.index, asked.at.instance);
     if (asked.value() != value)
         throw rpc::error(rpc::code::failed,
                          fmt::format("'{}' keeps no value: its model computes it", asked.text));
@@ -248,8 +284,9 @@ void add_register_methods(control& methods) {
           {"known_by, fidelity", "text", "see doc/registers.md"}},
          {{rpc::code::not_found, "no such module or register"}}},
         [](const auto& p, auto&) { return registers(p); });
-    methods.reach_registers([](const auto& p) { return peek(p); },
-                            [](const auto& p) { return poke(p); });
+    methods.reach_registers({.peek = [](const auto& p) { return peek(p); },
+                             .poke = [](const auto& p) { return poke(p); },
+                             .deposit = [](const auto& p) { return deposit(p); }});
 }
 
 }  // namespace trn

@@ -41,12 +41,17 @@ uint64_t trn_cc_axi_address(const trn_device* device, uint32_t core) {
     return trn_block_address(&device->map->programmable[1].blocks, number_in_map(device, core));
 }
 
+static trn_status check_core(trn_device* device, uint32_t core) {
+    return core < device->map->top_sps
+               ? TRN_OK
+               : trn_fail(device, TRN_INVALID_ARGUMENT, "no collective core %u: there are %u", core,
+                          device->map->top_sps);
+}
+
 static trn_status need_cc_core(trn_device* device, uint32_t core, uint32_t slot) {
-    const trn_status status = trn_need_ready(device);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = check_core(device, core);
     if (status != TRN_OK) return status;
-    if (core >= device->map->top_sps)
-        return trn_fail(device, TRN_INVALID_ARGUMENT, "no collective core %u: there are %u", core,
-                        device->map->top_sps);
     if (slot >= TRN_CC_SLOTS)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "no slot %u: a core has %u", slot,
                         TRN_CC_SLOTS);
@@ -282,7 +287,8 @@ trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_stati
 }
 
 trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t size) {
-    const trn_status status = need_cc_core(device, core, 0);
+    trn_status status = trn_need_probe(device);
+    if (status == TRN_OK) status = check_core(device, core);
     if (status != TRN_OK) return status;
     if (size == 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "no room for a log");
     trn_mmio_begin(device);

@@ -13,6 +13,7 @@ Requires only Python 3.11.
 """
 from __future__ import annotations
 
+import builtins
 import collections
 import errno
 import itertools
@@ -135,15 +136,25 @@ class Platform:
 
     def poke(self, space: str | None = None, address: int | None = None, data: bytes | str | None = None,
              **value: Any) -> None:
-        """poke(space, address, data), with bytes or hexadecimal text; poke(space, address, value=7, width=4);
-        poke(register=NAME, value=7, index=0, instance=0)."""
+        """Writes as software does: a doorbell rings. poke(space, address, data), with bytes or hexadecimal text;
+        poke(space, address, value=7, width=4); poke(register=NAME, value=7, index=0, instance=0)."""
+        self._write("poke", space, address, data, value)
+
+    def deposit(self, space: str | None = None, address: int | None = None, data: bytes | str | None = None,
+                **value: Any) -> None:
+        """As poke(), without side effects, also what software cannot write."""
+        self._write("deposit", space, address, data, value)
+
+    def _write(self, method: str, space: str | None, address: int | None, data: bytes | str | None,
+               value: dict[str, Any]) -> None:
         digits = data if isinstance(data, (str, type(None))) else data.hex()
         given = {"space": space, "address": address, "data": digits}
-        self.call("poke", **{name: one for name, one in given.items() if one is not None}, **value)
+        self.call(method, **{name: one for name, one in given.items() if one is not None}, **value)
 
-    def inject(self, module: str, fault: str, **arguments: Any) -> None:
-        """Injects a fault: inject("chip0.hbm0", "hbm_corrected", offset=4096)."""
-        self.call("inject", module=module, fault=fault, arguments=arguments)
+    def inject(self, module: str, fault: str, **arguments: Any) -> builtins.list[str]:
+        """Injects a fault into a module, or all modules that match a pattern, and returns their names:
+        inject("chip*.hbm0", "hbm_corrected", offset="16 MiB")."""
+        return self.call("inject", module=module, fault=fault, arguments=arguments)["modules"]
 
     def quit(self) -> None:
         """Ends the platform."""

@@ -48,7 +48,16 @@ struct copy_options {
     bool verify = false;
 };
 
-void list(session& where, const output& out);
+/// One of the platform's lists; "": modules, consoles and faults.
+void list(session& where, const std::string& what, const output& out);
+/// Faults by module, with their arguments. Modules with equal faults are one entry.
+void list_faults(session& where, const output& out);
+/// A fault for `inject`; `arguments` as NAME=VALUE.
+struct fault_choice {
+    std::string module, fault;
+    std::vector<std::string> arguments;
+};
+void inject(session& where, const fault_choice& what, const output& out);
 void info(session& where, const output& out);
 /// The links and partners of every chip, or of one, as firmware published them.
 void topology(session& where, const std::string& only, const output& out);
@@ -56,15 +65,26 @@ void copy(session& where, const copy_options& options, const output& out);
 void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
           const output& out);
 
-/// Target of peek and poke.
+/// Target of peek, poke and deposit.
 struct spot {
     std::string text;                        ///< the user's text
-    std::optional<std::uint64_t> bar0 = {};  ///< offset of a register; without: memory of the chip
-    location memory = {};
+    std::optional<std::uint64_t> bar0 = {};  ///< offset of a register of BAR0
+    location memory = {};                    ///< without the others: memory of the chip
+    /// A register by its name, or an address of an address space, for control methods.
+    std::optional<nlohmann::json> named = {};
 };
 /// Reads `size` bytes of memory, or of registers.
 void peek(session& where, const spot& at, std::uint64_t size, const output& out);
-void poke(session& where, const spot& at, std::uint64_t value, unsigned width, const output& out);
+/// What poke and deposit write: a value of some width, or bytes.
+struct content {
+    std::optional<std::uint64_t> value = {};
+    unsigned width = 4;
+    std::vector<std::uint8_t> bytes = {};
+};
+/// Writes as a host does.
+void poke(session& where, const spot& at, const content& what, const output& out);
+/// Writes a named spot without side effects.
+void deposit(session& where, const spot& at, const content& what, const output& out);
 
 struct sync_options {
     std::string verb;  ///< read, set, inc, dec; get, set for events
@@ -110,6 +130,13 @@ struct coll_options {
 void coll(session& where, const coll_options& options, const output& out);
 /// Shows the boot stages, then makes verified copies host -> HBM -> HBM -> host.
 void demo(session& where, std::uint64_t size, const output& out);
+/// Resets the device, and loads an image into the collective cores of a map, which then run it.
+void load_cores(session& where, std::uint32_t cores, const std::vector<std::uint8_t>& image,
+                const output& out);
+/// Prints the end of what the firmware of a collective core has logged.
+void print_core_log(session& where, std::uint32_t core, const output& out);
+/// Calls `pause`, `run`, `step` or `status`, and prints the state of the platform.
+void run_state(session& where, const std::string& method, const output& out);
 /// Prints UART output, power and counters for `seconds`, or until the platform ends.
 void monitor(session& where, std::optional<double> seconds, const output& out);
 

@@ -20,8 +20,14 @@ namespace {
 
 constexpr unsigned protocol = 1;
 constexpr std::size_t max_message_bytes = 16 << 20;
-constexpr int max_depth = 64;                                   // nesting of arrays and objects
+constexpr int max_depth = 64;  // nesting of arrays and objects
+constexpr std::chrono::seconds hello_timeout{10};
 constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // also of each send()
+
+/// The other side does not speak the protocol, or not any more.
+class not_a_platform : public control_error {
+    using control_error::control_error;
+};
 
 [[noreturn]] void cannot_connect(const std::string& address, const std::string& why) {
     throw control_error(
@@ -50,7 +56,14 @@ control_client::control_client(const std::string& address, const std::string& to
         connect_unix(address);
     json hello{{"protocol", protocol}, {"client", "trnctl"}};
     if (!token.empty()) hello["token"] = token;
-    greeting_ = call("hello", hello);
+    try {
+        greeting_ = call("hello", hello, hello_timeout);
+    } catch (const not_a_platform& why) {
+        throw control_error(fmt::format(
+            "{} is not the control socket of a platform: {}\n  give the folder of `trnvp run "
+            "--listen DIR`, DIR/control.sock, or HOST:PORT of --control-tcp",
+            address, why.what()));
+    }
 }
 
 control_client::~control_client() {
@@ -132,7 +145,7 @@ bool control_client::next_message(json& message) {
     if (end == std::string::npos) return false;
     message = parse_bounded(std::string_view(buffer_).substr(0, end));
     buffer_.erase(0, end + 1);
-    if (!message.is_object()) throw control_error("the platform sent an invalid message");
+    if (!message.is_object()) throw not_a_platform("the platform sent an invalid message");
     return true;
 }
 
@@ -157,10 +170,10 @@ control_client::json control_client::call(std::string_view method, const json& p
                 throw control_error(message["error"].value("message", "the platform refused"));
             return message.value("result", json());
         }
-        if (gone_) throw control_error("the platform has closed the connection");
+        if (gone_) throw not_a_platform("the platform has closed the connection");
         if (std::chrono::steady_clock::now() >= until)  // also while notifications arrive
-            throw control_error(fmt::format("no response of the platform to '{}' within {} s",
-                                            method, static_cast<double>(limit.count()) / 1000));
+            throw not_a_platform(fmt::format("no response of the platform to '{}' within {} s",
+                                             method, static_cast<double>(limit.count()) / 1000));
         receive(until);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -38,6 +39,37 @@ std::string hex(const std::vector<std::uint8_t>& bytes) {
     return text;
 }
 
+std::vector<std::uint8_t> bytes_of(const content& what) {
+    if (!what.value) return what.bytes;
+    if (what.width < 8 && *what.value >> (8 * what.width))
+        throw user_error(fmt::format("{:#x} does not fit into {} bytes", *what.value, what.width));
+    std::vector<std::uint8_t> bytes(what.width);
+    std::memcpy(bytes.data(), &*what.value, what.width);  // little endian, as all supported hosts
+    return bytes;
+}
+
+void report_written(const spot& at, const content& what, const output& out) {
+    if (what.value)
+        out.result({{"at", at.text}, {"value", *what.value}},
+                   fmt::format("{} = {:#x}", at.text, *what.value));
+    else
+        out.result({{"at", at.text}, {"bytes", what.bytes.size()}},
+                   fmt::format("{}: {} bytes written", at.text, what.bytes.size()));
+}
+
+void write_named(session& where, const char* method, const spot& at, const content& what,
+                 const output& out) {
+    auto params = *at.named;
+    const bool is_register = params.contains("register");
+    if (is_register && !what.value) throw user_error("a register takes a value, not bytes");
+    if (is_register)
+        params["value"] = *what.value;
+    else
+        params["data"] = hex(bytes_of(what));
+    where.call(method, params);
+    report_written(at, what, out);
+}
+
 std::pair<trn_sync_block, std::uint32_t> block_of(const sync_options& options) {
     if (options.core.has_value() == options.top_sp.has_value())
         throw user_error("give --core N or --top-sp N");
@@ -58,6 +90,23 @@ std::int64_t value_of(const sync_options& options, std::int64_t min, std::int64_
     return *options.value;
 }
 
+void peek_named(session& where, const spot& at, std::uint64_t size, const output& out) {
+    auto params = *at.named;
+    if (params.contains("register")) {
+        const auto found = where.call("peek", params);
+        const auto value = found.at("value").get<std::uint64_t>();
+        return out.result({{"at", at.text}, {"value", value}},
+                          fmt::format("{} = {:#x}", at.text, value));
+    }
+    params["size"] = size;
+    const auto data = where.call("peek", params).at("data").get<std::string>();
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t i = 0; i + 1 < data.size(); i += 2)
+        bytes.push_back(static_cast<std::uint8_t>(std::stoul(data.substr(i, 2), nullptr, 16)));
+    out.result({{"at", at.text}, {"data", data}},
+               dump(params.at("address").get<std::uint64_t>(), bytes));
+}
+
 }  // namespace
 
 void peek(session& where, const spot& at, std::uint64_t size, const output& out) {
@@ -76,6 +125,7 @@ void peek(session& where, const spot& at, std::uint64_t size, const output& out)
                            fmt::format("bar0@{:#010x}  {:#010x}", place, value));
             }
         });
+    if (at.named) return peek_named(where, at, size, out);
     const auto& from = at.memory;
     where.run([&](device& chip) {
         bring_up_for(chip, from);
@@ -89,27 +139,41 @@ void peek(session& where, const spot& at, std::uint64_t size, const output& out)
     });
 }
 
-void poke(session& where, const spot& at, std::uint64_t value, unsigned width, const output& out) {
-    if (width < 8 && value >> (8 * width))
-        throw user_error(fmt::format("{:#x} does not fit into {} bytes", value, width));
+void poke(session& where, const spot& at, const content& what, const output& out) {
+    if (at.named) return write_named(where, "poke", at, what, out);
+    const auto bytes = bytes_of(what);
     if (const auto offset = at.bar0) {
-        if (width != 4) throw user_error("registers of BAR0 are 4 bytes wide");
+        if (bytes.size() % 4 != 0) throw user_error("registers of BAR0 are 4 bytes wide");
         where.run([&](device& chip) {
             chip.check(trn_probe(chip));
-            chip.check(trn_bar_write_raw(chip, *offset, static_cast<std::uint32_t>(value)));
+            for (std::size_t done = 0; done < bytes.size(); done += 4) {
+                std::uint32_t word = 0;
+                std::memcpy(&word, &bytes[done], sizeof word);
+                chip.check(trn_bar_write_raw(chip, *offset + done, word));
+            }
         });
     } else {
         const auto& to = at.memory;
         where.run([&](device& chip) {
             bring_up_for(chip, to);
-            const auto address = to.address(chip, width);
+            const auto address = to.address(chip, bytes.size());
             if (to.space == location::kind::hbm)
-                chip.check(trn_window_write(chip, to.number, to.offset, &value, width));
+                chip.check(
+                    trn_window_write(chip, to.number, to.offset, bytes.data(), bytes.size()));
             else
-                chip.check(trn_write(chip, to.core(chip), address, &value, width));
+                chip.check(trn_write(chip, to.core(chip), address, bytes.data(), bytes.size()));
         });
     }
-    out.result({{"at", at.text}, {"value", value}}, fmt::format("{} = {:#x}", at.text, value));
+    report_written(at, what, out);
+}
+
+void deposit(session& where, const spot& at, const content& what, const output& out) {
+    if (!at.named)
+        throw user_error(fmt::format(
+            "'{}': deposit writes a register, such as chip0.udma0.M2S_STATE, or SPACE@ADDRESS of "
+            "`list spaces`",
+            at.text));
+    write_named(where, "deposit", at, what, out);
 }
 
 void semaphore(session& where, const sync_options& options, const output& out) {

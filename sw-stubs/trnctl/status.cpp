@@ -26,6 +26,18 @@ std::string_view mode_text(trn_mode mode) {
     return "silicon";
 }
 
+/// "chip0.hbm0  size=38654705664": the name, then the other values.
+std::string row_of(const nlohmann::json& one) {
+    if (one.is_string()) return one.get<std::string>();
+    const auto* name = one.contains("name") ? "name" : "module";
+    auto row = fmt::format("{:<40}", one.value(name, ""));
+    for (const auto& [key, value] : one.items())
+        if (key != name)
+            row += fmt::format(" {}={}", key,
+                               value.is_string() ? value.get<std::string>() : value.dump());
+    return row;
+}
+
 std::string percent(const trn_power_sample& sample) {
     return fmt::format("{:.2f} %", sample.basis_points / 100.0);
 }
@@ -39,13 +51,17 @@ void output::result(const nlohmann::json& object, const std::string& line) const
     std::fflush(stdout);
 }
 
-void list(session& where, const output& out) {
-    for (const auto* list : {"modules", "consoles", "faults"})
-        for (const auto& one : where.call("list", {{"what", list}})) {
-            const auto name = one.value("name", one.value("module", ""));
-            const auto detail = one.value("type", one.value("fault", ""));
-            out.result(one, fmt::format("{:<10} {:<40} {}", list, name, detail));
-        }
+void list(session& where, const std::string& what, const output& out) {
+    if (what == "faults") return list_faults(where, out);
+    if (!what.empty()) {
+        for (const auto& one : where.call("list", {{"what", what}})) out.result(one, row_of(one));
+        return;
+    }
+    for (const auto* list : {"modules", "consoles"})
+        for (const auto& one : where.call("list", {{"what", list}}))
+            out.result(one, fmt::format("{:<10} {:<40} {}", list, one.value("name", ""),
+                                        one.value("type", "")));
+    list_faults(where, out);
 }
 
 void info(session& where, const output& out) {
@@ -129,6 +145,13 @@ void misuse_rules(session& where, const std::string& policy, bool clear, const o
                                     one.value("name", ""), one.value("count", 0u),
                                     one.value("reason", "")));
     if (clear) where.call("misuse", {{"clear", true}});
+}
+
+void run_state(session& where, const std::string& method, const output& out) {
+    const auto now = where.call(method);
+    const auto why = now.value("why", "");
+    out.result(now, fmt::format("{} at {}{}{}", now.value("paused", false) ? "paused" : "running",
+                                now.value("time", ""), why.empty() ? "" : ": ", why));
 }
 
 void snapshot(session& where, const std::string& verb, const std::string& name, const output& out) {

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace trn {
 
 /// Default firmware of the collective cores.
 inline constexpr char collective_firmware[] = "cc_core.img";
-/// Largest size of such an image in bytes: 64 KiB of instruction memory, and the header.
-inline constexpr std::uint64_t max_collective_firmware = 65536 + 64;
+
+/// The image of a core's firmware: a packed one, or a program in ELF format, which is packed.
+/// \throws std::runtime_error for a file that cannot be read, or that does not fit
+std::vector<std::uint8_t> read_collective_firmware(const std::string& name_or_path);
 
 }  // namespace trn

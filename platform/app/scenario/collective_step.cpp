@@ -142,8 +142,7 @@ action collective_spec::plan() const {
 
 collective_group& collective_chips(scenario_context& ctx, const std::string& image) {
     if (ctx.group && ctx.group_image == image) return *ctx.group;
-    constexpr std::uint64_t max_image = 1 << 20;
-    const auto bytes = read_firmware(image, max_image);
+    const auto bytes = read_collective_firmware(image);
     if (ctx.group) {
         ctx.group->use_image(bytes);
     } else {

@@ -30,18 +30,6 @@ std::optional<expression> expression::parse(std::string_view text, std::string& 
     return std::nullopt;
 }
 
-std::optional<expression> expression::of_names(std::string_view pattern, std::string& fault) {
-    std::string text;
-    while (!pattern.empty()) {
-        const auto star = pattern.find('*');
-        text += RE2::QuoteMeta(re2::StringPiece(pattern.data(), std::min(star, pattern.size())));
-        if (star == pattern.npos) break;
-        text += "[^.]*";
-        pattern.remove_prefix(std::min(pattern.find_first_not_of('*', star), pattern.size()));
-    }
-    return parse(text, fault);
-}
-
 std::size_t expression::groups() const {
     return static_cast<std::size_t>(compiled_->NumberOfCapturingGroups());
 }
@@ -56,10 +44,6 @@ std::optional<expression::match> expression::search(std::string_view text,
     match found{.end = static_cast<std::size_t>(parts[0].end() - in.begin()), .groups = {}};
     for (std::size_t i = 1; i < parts.size(); ++i) found.groups.emplace_back(parts[i]);
     return found;
-}
-
-bool expression::matches(std::string_view text) const {
-    return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
 }
 
 }  // namespace trn::scenario

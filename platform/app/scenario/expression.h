@@ -23,8 +23,6 @@ public:
     /// Nothing, and the reason in `fault`, for an invalid expression or one that needs too much
     /// memory.
     static std::optional<expression> parse(std::string_view text, std::string& fault);
-    /// An expression for names with wildcards: `*` matches any part of a name between two dots.
-    static std::optional<expression> of_names(std::string_view pattern, std::string& fault);
 
     std::size_t groups() const;
     struct match {
@@ -33,8 +31,6 @@ public:
     };
     /// The first match, with the texts of the first `wanted` groups.
     std::optional<match> search(std::string_view text, std::size_t wanted) const;
-    /// Whether it matches all of `text`.
-    bool matches(std::string_view text) const;
 
 private:
     explicit expression(std::shared_ptr<const re2::RE2> compiled)

@@ -2,10 +2,18 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "platform/app/host_options/collective_firmware.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/loader/firmware_file.h"
+#include "sw-stubs/collectives/include/trn_coll.h"
 
 namespace trn::scenario {
 
@@ -102,11 +110,69 @@ struct power_step {
     }
 };
 
+/// A core of the chip that runs collectives, or a firmware of the user.
+struct load_core_step {
+    std::uint32_t core = 0;
+    std::string image = {};
+    std::vector<std::uint8_t> content = {};
+
+    void finish(const reader& r) {
+        const auto beside = std::filesystem::path(r.node().file()).parent_path() / image;
+        const auto file = exists(beside) ? absolute(beside).string() : image;
+        note_input(trn::find_firmware(file));
+        try {
+            content = read_collective_firmware(file);
+        } catch (const std::runtime_error& wrong) {
+            r.node().at("image").report(mistake::unreadable_file, wrong.what());
+        }
+    }
+    action plan() const {
+        return {.text = fmt::format("load {} into core {}", image, core),
+                .work =
+                    [s = *this](scenario_context& ctx) {
+                        ctx.device.check(trn_cc_load(ctx.device, std::uint32_t{1} << s.core,
+                                                     s.content.data(), s.content.size()));
+                    },
+                .file_bytes = content.size()};
+    }
+};
+
+struct core_log_step {
+    std::uint32_t core = 0;
+    std::string text = {};
+    nanoseconds within = {};
+
+    void run(scenario_context& ctx) const {
+        std::array<char, 4097> log{};
+        const bool printed = ctx.wait_for(within.value, [&] {
+            ctx.device.check(trn_cc_log(ctx.device, core, log.data(), log.size()));
+            return std::string_view(log.data()).find(text) != std::string_view::npos;
+        });
+        if (!printed)
+            throw step_failure(fmt::format("the core has not logged it, but: {}", log.data()));
+    }
+    action plan() const {
+        return {fmt::format("core {} logs '{}'", core, text),
+                [s = *this](scenario_context& ctx) { s.run(ctx); }};
+    }
+};
+
 }  // namespace
 
 std::vector<step_kind> firmware_steps() {
     using mail = mailbox_step;
     return {
+        step_of<load_core_step>(
+            "load_core", "loads a firmware into a collective core, which starts",
+            {key("core", &load_core_step::core, "of the chip").required().up_to(31),
+             key("image", &load_core_step::image,
+                 "an ELF file or a packed image, beside the scenario or in the firmware folder")
+                 .required()}),
+        step_of<core_log_step>(
+            "core_log", "the firmware of a collective core must have logged a text",
+            {key("core", &core_log_step::core, "of the chip").required().up_to(31),
+             key("text", &core_log_step::text, "part of the log").required(),
+             key("within", &core_log_step::within, "simulated time to wait for it; 0: now")}),
         step_of<mail>(
             "mailbox", "one request, of one of these keys",
             keys<mail>{

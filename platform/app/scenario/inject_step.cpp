@@ -4,15 +4,12 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <systemc>
 #include <vector>
 
 #include "platform/app/scenario/condition.h"
-#include "platform/app/scenario/expression.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/mix_in.h"
-#include "platform/framework/kernel/introspection.h"
-#include "platform/framework/kernel/known_arguments.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/trace.h"
 
@@ -20,31 +17,22 @@ namespace trn::scenario {
 
 namespace {
 
-/// Modules that match `pattern` and have the fault, at least `some`. \throws step_failure
-std::vector<std::string> faulty_modules(scenario_context& ctx, const std::string& pattern,
-                                        const expression& names, const std::string& fault,
-                                        std::size_t some) {
-    std::vector<std::string> all, others, faults;
-    for (const auto& one : call(ctx, "list", {{"what", "faults"}})) {
-        const std::string module = one["module"], name = one["fault"];
-        const bool meant = names.matches(module);
-        if (meant) faults.push_back(name);
-        if (name == fault) (meant ? all : others).push_back(module);
+/// At least `some` modules with the fault whose names match. \throws step_failure
+std::vector<faulty_module> chosen(const std::string& pattern, const std::string& fault,
+                                  std::size_t some) {
+    try {
+        auto all = modules_with_fault(pattern, fault);
+        if (some > all.size())
+            throw step_failure(fmt::format("only {} modules match {}", all.size(), pattern));
+        return all;
+    } catch (const fault_error& wrong) {
+        throw step_failure(wrong.what());
     }
-    if (all.empty() && !faults.empty())
-        throw step_failure(
-            fmt::format("{} has no fault '{}'  {}", pattern, fault, suggest(fault, faults)));
-    if (all.empty())
-        throw step_failure(fmt::format("no module '{}' has the fault '{}'  {}", pattern, fault,
-                                       suggest(pattern, others)));
-    if (some > all.size())
-        throw step_failure(fmt::format("only {} modules match {}", all.size(), pattern));
-    return all;
 }
 
 /// Draws `some` of the modules; 0: all. Each draw of a scenario is independent of the others.
-std::vector<std::string> drawn(scenario_context& ctx, std::vector<std::string> all,
-                               std::size_t some) {
+std::vector<faulty_module> drawn(scenario_context& ctx, std::vector<faulty_module> all,
+                                 std::size_t some) {
     if (some == 0) return all;
     std::mt19937_64 random(mix_in(first_mix, fmt::format("{} {}", ctx.seed, ctx.draws++)));
     while (all.size() > some)
@@ -57,13 +45,9 @@ struct inject_spec {
     std::uint32_t some = 0;
     nanoseconds at = {};
 
-    std::optional<expression> names = {};
     fault_arguments arguments = {};
     std::optional<condition> when = {};
     void finish(const reader& r) {
-        std::string wrong;
-        names = expression::of_names(module, wrong);
-        if (!names) r.node().at("module").report(mistake::not_a_choice, wrong);
         if (r.has("with")) {
             const auto with = r.map("with");
             for (const auto& [name, where, value] : with.node().entries())
@@ -78,34 +62,31 @@ struct inject_spec {
                 fmt::format("it is {} already", trn::to_text(sc_core::sc_time_stamp())));
         if (at.value != 0) ctx.sleep(at.value - now);
         if (when) await(ctx, *when);
-        const auto all = faulty_modules(ctx, module, *names, fault, some);
-        for (const auto& each : drawn(ctx, all, some)) {
+        const auto all = chosen(module, fault, some);
+        for (const auto& [name, _] : drawn(ctx, all, some)) {
             if (trace::on())
-                trace::event("scenario", "fault", {{"module", each}, {"fault", fault}});
-            call(ctx, "inject", {{"module", each}, {"fault", fault}, {"arguments", arguments}});
-            ctx.injected.push_back(record(each, all.size()));
+                trace::event("scenario", "fault", {{"module", name}, {"fault", fault}});
+            call(ctx, "inject", {{"module", name}, {"fault", fault}, {"arguments", arguments}});
+            ctx.injected.push_back(record(name, all.size()));
         }
     }
     /// "injected flap {for: 2 ms} into wire3, one of 4 that 'wire*' names, at 110 ms"
-    std::string record(const std::string& chosen, std::size_t of) const {
+    std::string record(const std::string& hit, std::size_t of) const {
         std::string with;
         for (const auto& [name, value] : arguments)
             with += fmt::format("{}{}: {}", with.empty() ? "" : ", ", name, value);
         return fmt::format("injected {}{} into {}{}, at {}", fault,
-                           with.empty() ? "" : fmt::format(" {{{}}}", with), chosen,
+                           with.empty() ? "" : fmt::format(" {{{}}}", with), hit,
                            of == 1 ? "" : fmt::format(", one of {} that '{}' names", of, module),
                            trn::to_text(sc_core::sc_time_stamp()));
     }
     /// \throws step_failure for an unknown module, fault or argument
-    void check(scenario_context& ctx) const {
-        for (const auto& each : faulty_modules(ctx, module, *names, fault, some)) {
-            auto* found = dynamic_cast<accepts_faults*>(sc_core::sc_find_object(each.c_str()));
-            for (const auto& one : found->faults()) {
-                if (one.name != fault) continue;
-                const auto wrong = unknown_argument(fault, one.description, arguments);
-                if (!wrong.empty()) throw step_failure(wrong);
+    void check() const {
+        for (const auto& each : chosen(module, fault, some)) try {
+                each.module->check(fault, arguments);
+            } catch (const fault_error& wrong) {
+                throw step_failure(wrong.what());
             }
-        }
     }
     action plan() const {
         return {.text = fmt::format("inject {} into {}{}", fault, module,
@@ -113,7 +94,7 @@ struct inject_spec {
                 .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
                 .rules = when ? when->rules : std::vector<checked_rule>{},
                 .drives = false,
-                .check = [s = *this](scenario_context& ctx) { s.check(ctx); }};
+                .check = [s = *this](scenario_context&) { s.check(); }};
     }
 };
 
@@ -121,10 +102,11 @@ struct inject_spec {
 
 step_kind inject_step() {
     using i = inject_spec;
-    return step_of<i>("inject", "injects a fault that `trnctl list` names",
+    return step_of<i>("inject", "injects a fault of doc/faults.md",
                       {key("module", &i::module, "name, or a pattern with `*`").required(),
-                       key("fault", &i::fault, "its name in `trnctl list`").required(),
-                       key<i>("with", value_shape::map, "arguments of the fault by name"),
+                       key("fault", &i::fault, "its name in `trnctl list faults`").required(),
+                       key<i>("with", value_shape::map,
+                              "arguments of the fault by name, as in `trnctl list faults`"),
                        key("some", &i::some, "number of matching modules; 0: all"),
                        key("at", &i::at, "simulated time; 0: now"),
                        key<i>("when", value_shape::condition,

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "platform/app/scenario/condition.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/attach/control/hex.h"
+#include "platform/framework/config/file.h"
 
 namespace trn::scenario {
 
@@ -172,17 +178,72 @@ struct peek_step : access_spec {
     }
 };
 
-struct poke_step : access_spec {
+struct write_spec : access_spec {
     std::uint64_t value = 0;
+    std::string data = {}, file = {};
 
-    action plan() const {
-        auto to = params("width");
-        to["value"] = value;
-        return {.text = "poke " + text(),
-                .work = [to](scenario_context& ctx) { call(ctx, "poke", to); },
-                .drives = false};
+    void finish(const reader& r) {
+        access_spec::finish(r);
+        if (r.has("data")) check_data(r);
+        if (r.has("file")) read_content(r);
     }
+    action plan_of(const char* method) const {
+        auto to = params("width");
+        if (data.empty()) {
+            to["value"] = value;
+        } else {
+            to.erase("width");
+            to["data"] = data;
+        }
+        return {.text = fmt::format("{} {}", method, text()),
+                .work = [=](scenario_context& ctx) { call(ctx, method, to); },
+                .drives = false,
+                .file_bytes = file.empty() ? 0 : data.size()};
+    }
+
+private:
+    void check_data(const reader& r) const {
+        const auto bytes = from_hex(data);
+        if (!bytes || bytes->empty())
+            r.node().at("data").report(mistake::not_a_number,
+                                       "'data' must be bytes in hexadecimal, such as '0102ff'");
+    }
+    /// Replaces `data` with the file's content.
+    void read_content(const reader& r) {
+        const auto at = r.node().at("file");
+        const auto path = std::filesystem::path(r.node().file()).parent_path() / file;
+        note_input(path);
+        try {
+            const auto content = read_file(path, max_file);
+            if (content.empty()) at.report(mistake::out_of_range, "the file is empty");
+            data = to_hex(std::as_bytes(std::span(content)));
+        } catch (const file_error& wrong) {
+            at.report(mistake::unreadable_file, fmt::format("{}: {}", file, wrong.what()));
+        }
+    }
+    static constexpr std::uint64_t max_file = 1 << 20;  // of one call of the method
 };
+
+struct poke_step : write_spec {
+    action plan() const { return plan_of("poke"); }
+};
+
+struct deposit_step : write_spec {
+    action plan() const { return plan_of("deposit"); }
+};
+
+keys<write_spec> write_keys() {
+    using w = write_spec;
+    return extended<w>(
+        access_keys(),
+        keys<w>{
+            key("value", &w::value, "to write").required_without({"data", "file"}),
+            key("data", &w::data, "bytes in hexadecimal, in the order of addresses")
+                .not_with({"register", "width"}),
+            key("file", &w::file, "file of bytes to write, at most 1 MiB; in the scenario's folder")
+                .not_with({"register", "width"})}
+            .one_of({"value", "data", "file"}));
+}
 
 }  // namespace
 
@@ -224,10 +285,14 @@ std::vector<step_kind> register_steps() {
                 {key("equals", &peek_step::equals, "the value, masked").required_without({"as"}),
                  key("mask", &peek_step::mask, "bits that are compared"),
                  key("as", &peek_step::as, "a name for the value")})),
-        step_of<poke_step>(
-            "poke", "writes memory or a register, without side effects",
-            extended<poke_step>(access_keys(),
-                                {key("value", &poke_step::value, "to write").required()})),
+        step_of<poke_step>("poke",
+                           "writes memory or a register as software does: a doorbell rings. A "
+                           "field's register keeps its other fields",
+                           extended<poke_step>(write_keys())),
+        step_of<deposit_step>("deposit",
+                              "writes memory or a register without side effects, also what "
+                              "software cannot write",
+                              extended<deposit_step>(write_keys())),
     };
 }
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <new>
 #include <systemc>
+#include <tuple>
 
 #include "platform/app/host_options/collective_firmware.h"
 #include "platform/app/host_options/collective_rules.h"
@@ -14,15 +15,17 @@
 #include "platform/app/host_options/location_text.h"
 #include "platform/app/host_options/program_file.h"
 #include "platform/app/report_file.h"
+#include "platform/app/trnctl/completion.h"
 #include "platform/app/trnctl/profile.h"
 #include "platform/app/trnctl/sessions.h"
+#include "platform/framework/attach/control/hex.h"
 #include "platform/framework/command_line/command_line.h"
+#include "platform/framework/command_line/completion.h"
 #include "platform/framework/command_line/program.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/trace.h"
-#include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/output.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "sw-stubs/trnctl/programs.h"
@@ -45,8 +48,23 @@ location place_of(const std::string& text) {
     return std::get<location>(parsed);
 }
 
-/// A register of BAR0, or memory of the chip.
+/// "chip0.udma0.M2S_STATE", or "chip0.hbm0.in@0x1000". Nothing without a dot, which all names of
+/// registers and spaces inside a chip have.
+std::optional<spot> named_spot(const std::string& text) {
+    const auto sign = text.find('@');
+    const auto name = text.substr(0, sign);
+    if (name.find('.') == name.npos) return std::nullopt;
+    if (sign == text.npos) return spot{.text = text, .named = {{{"register", text}}}};
+    const auto address = config::parse_unsigned(std::string_view(text).substr(sign + 1));
+    if (const auto* wrong = std::get_if<config::refusal>(&address))
+        throw user_error(fmt::format("'{}': {}", text, wrong->message));
+    return spot{.text = text,
+                .named = {{{"space", name}, {"address", std::get<std::uint64_t>(address)}}}};
+}
+
+/// A register, memory of the chip, or an address of a space.
 spot spot_of(const std::string& text) {
+    if (const auto named = named_spot(text)) return *named;
     if (text.starts_with("bar0@")) {
         const auto offset = config::parse_unsigned(std::string_view(text).substr(5));
         if (const auto* wrong = std::get_if<config::refusal>(&offset))
@@ -55,7 +73,7 @@ spot spot_of(const std::string& text) {
     }
     const auto memory = parse_location(text);
     if (const auto* wrong = std::get_if<std::string>(&memory))
-        throw user_error(*wrong + ", or bar0@OFFSET");
+        throw user_error(*wrong + ", bar0@OFFSET, a register, or SPACE@ADDRESS");
     if (std::get<location>(memory).space == location::kind::host)
         throw user_error("host memory is not the chip's");
     return {text, std::nullopt, std::get<location>(memory)};
@@ -141,21 +159,26 @@ public:
         add_transfers();
         add_coll();
         add_registers();
+        add_cores();
         add_programs();
         add_profile();
         add_sync("sem", "semaphores of a core or TOP_SP", {"read", "set", "inc", "dec"}, semaphore);
         add_sync("event", "events of a core or TOP_SP", {"get", "set"}, event);
         add_status();
+        add_completion();
         app_.group_options("A board of its own",
                            {"--board", "--firmware", "--set", "--timing", "--seed", "--hart",
                             "--perf-map", "--misuse", "--trace"});
         app_.group_options("A running platform", {"--connect", "--token-file"});
         app_.group_subcommands("Transfer commands", {"copy", "memset", "bench", "demo", "coll"});
-        app_.group_subcommands("Memory and register commands", {"peek", "poke", "registers"});
-        app_.group_subcommands("Program commands", {"program", "profile", "sem", "event"});
-        app_.group_subcommands("Status commands",
-                               {"list", "info", "topology", "power", "misuse", "monitor"});
-        app_.group_subcommands("Platform commands", {"snapshot", "restore", "snapshots", "reset"});
+        app_.group_subcommands("Memory and register commands",
+                               {"peek", "poke", "deposit", "registers"});
+        app_.group_subcommands("Program commands", {"program", "profile", "cc", "sem", "event"});
+        app_.group_subcommands("Status commands", {"list", "info", "status", "topology", "power",
+                                                   "misuse", "monitor"});
+        app_.group_subcommands("Platform commands",
+                               {"pause", "step", "continue", "inject", "snapshot", "restore",
+                                "snapshots", "reset", "completion"});
         app_.examples(
             {{"trnctl --board trn3-chip copy host hbm0@16MiB 1MiB --verify",
               "starts a board for it"},
@@ -360,7 +383,7 @@ private:
 
     void run_coll(session& where) {
         if (!table_.empty()) coll_.request.rules = read_collective_rules(table_);
-        coll_.image = read_firmware(image_, max_collective_firmware);
+        coll_.image = read_collective_firmware(image_);
         coll(where, coll_, out_);
     }
 
@@ -407,7 +430,7 @@ private:
             if (!program.all_chips) throw user_error("--collective needs --all-chips");
             if (where.chips().size() < 2)
                 throw user_error("a collective needs two chips: a board such as trn3-sled");
-            program_.image = read_firmware(image_, max_collective_firmware);
+            program_.image = read_collective_firmware(image_);
         }
         run_program(where, program_, out_);
     }
@@ -505,21 +528,63 @@ private:
     void add_registers() {
         auto* peek_command = add("peek", "read memory or registers",
                                  [this](session& s) { peek(s, spot_of(spot_), count_, out_); });
-        peek_command->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
+        peek_command->add_option("at", spot_, spots)->required();
         peek_command->add_option("count", count_, "bytes")->capture_default_str();
         peek_command->examples(
             {{"trnctl --connect sockets peek hbm0@16MiB 16", "bytes of a memory"},
              {"trnctl --connect sockets peek bar0@0 4", "a register"}});
-        auto* put = add("poke", "write memory or a register",
-                        [this](session& s) { poke(s, spot_of(spot_), value_, width_, out_); });
-        put->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
-        put->add_option("value", value_, "the value")->required();
-        put->examples({{"trnctl --connect sockets poke hbm0@16MiB 0x12345678", "four bytes"},
-                       {"trnctl --connect sockets poke hbm0@16MiB 7 --width 8", "eight bytes"}});
-        put->add_option("--width", width_, "bytes")
+        add_write("poke", "write memory or a register as a host does: a doorbell rings", poke)
+            ->examples({{"trnctl --connect sockets poke hbm0@16MiB 0x12345678", "four bytes"},
+                        {"trnctl --connect sockets poke hbm0@16MiB --data 0102ff", "three bytes"},
+                        {"trnctl --connect sockets poke chip0.udma0.M2S_PREFETCH_CFG_3.BURST 3",
+                         "a field of a register, by the control socket"}});
+        add_write("deposit", "write a named register or space without side effects", deposit)
+            ->examples({{"trnctl --connect sockets deposit chip0.management.resets.RESET_COUNT 0",
+                         "what software cannot write"},
+                        {"trnctl --connect sockets deposit chip0.hbm0.in@0x1000000 --data 0102ff",
+                         "bytes of a space"}});
+    }
+
+    cli::command* add_write(const std::string& name, const std::string& help,
+                            void (*does)(session&, const spot&, const content&, const output&)) {
+        auto* put = add(name, help, {});
+        put->callback([this, does] {
+            const auto at = spot_of(spot_);
+            const auto what = content_of();
+            chosen_ = [this, does, at, what](session& s) { does(s, at, what, out_); };
+        });
+        put->add_option("at", spot_, spots)->required();
+        auto* value = put->add_option("value", value_given_, "the value");
+        put->add_option("--width", width_, "bytes of the value")
             ->capture_default_str()
             ->check(cli::one_of_numbers({1, 2, 4, 8}));
+        auto* data = put->add_option("--data", data_, "bytes in hexadecimal, such as 0102ff");
+        auto* file = put->add_option("--file", file_, "write a file's bytes, at most 1 MiB");
+        data->excludes(value)->excludes(file);
+        file->excludes(value);
+        return put;
     }
+
+    content content_of() const {
+        if (value_given_) return {.value = value_given_, .width = width_};
+        if (!file_.empty()) try {
+                return {.bytes = read_file(file_, 1 << 20)};
+            } catch (const file_error& wrong) {
+                throw user_error(fmt::format("{}: {}", file_, wrong.what()));
+            }
+        const auto bytes = from_hex(data_);
+        if (!bytes || bytes->empty())
+            throw user_error(data_.empty()
+                                 ? "give a value, --data or --file"
+                                 : fmt::format("--data {}: not bytes in hexadecimal", data_));
+        content what;
+        for (const auto each : *bytes) what.bytes.push_back(std::to_integer<std::uint8_t>(each));
+        return what;
+    }
+
+    static constexpr auto spots =
+        "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET; a register by its name, such as "
+        "chip0.udma0.M2S_STATE.DATA; SPACE@ADDRESS of `list spaces`";
 
     void add_sync(const std::string& name, const std::string& help,
                   const std::vector<std::string>& verbs,
@@ -545,10 +610,39 @@ private:
     }
 
     void add_status() {
-        add("list", "modules, consoles and faults of the platform",
-            [this](session& s) { list(s, out_); })
-            ->examples({{"trnctl --connect sockets list", "of a running platform"},
-                        {"trnctl --board trn3-chip list", "of a board"}});
+        auto* lists =
+            add("list", "modules, consoles and faults of the platform, or one of its lists",
+                [this](session& s) { list(s, what_, out_); });
+        lists->examples({{"trnctl --connect sockets list faults", "faults with their arguments"},
+                         {"trnctl --board trn3-chip list", "of a board"}});
+        lists
+            ->add_option("what", what_,
+                         "modules, consoles, faults, functions, harts, engines, spaces, memories, "
+                         "registers or misuse")
+            ->transform(cli::one_of({"modules", "consoles", "faults", "functions", "harts",
+                                     "engines", "spaces", "memories", "registers", "misuse"}));
+        auto* fault = add("inject", "inject a fault into a module, or into all that match",
+                          [this](session& s) { inject(running(s), fault_, out_); });
+        fault->examples(
+            {{"trnctl --connect sockets inject chip0.hbm0 hbm_corrected offset=32MiB",
+              "one module"},
+             {"trnctl --connect sockets inject 'chip*.hbm*' hbm_repair_fails", "all that match"}});
+        fault->add_option("module", fault_.module, "chip0.hbm0, or a pattern: 'chip*.hbm0'")
+            ->required();
+        fault->add_option("fault", fault_.fault, "of `list faults`")->required();
+        fault->add_option("arguments", fault_.arguments, "NAME=VALUE, as in `list faults`")
+            ->type_name("NAME=VALUE");
+        for (const auto& [name, method, help] :
+             {std::tuple("pause", "pause", "stop simulated time"),
+              std::tuple("continue", "run", "resume simulated time"),
+              std::tuple("step", "step", "execute the events of the next simulated time"),
+              std::tuple("status", "status", "simulated time, and whether it is paused")})
+            add(name, help,
+                [this, method = std::string(method)](session& s) {
+                    run_state(running(s), method, out_);
+                })
+                ->examples({{fmt::format("trnctl --connect sockets {}", name), "of a platform"},
+                            {fmt::format("trnctl --connect sockets --json {}", name), "as JSON"}});
         add("info", "properties of the chip", [this](session& s) { info(s, out_); })
             ->examples({{"trnctl --connect sockets info", "of the only chip"},
                         {"trnctl --connect sockets --json info", "as JSON"}});
@@ -605,6 +699,46 @@ private:
         watch->add_option("--for", seconds_, "seconds")->check(cli::non_negative_number());
     }
 
+    void add_cores() {
+        auto* cores = app_.add_subcommand("cc", "firmware of the collective cores");
+        cores->require_subcommand(1);
+        cores->fallthrough();
+        cores->examples({{"trnctl --connect sockets cc load 3 cc_example.elf", "into core 3"},
+                         {"trnctl --connect sockets cc log 3", "what it has logged"}});
+        auto* load = cores->add_subcommand("load", "reset the device, load and start a firmware");
+        load->examples({{"trnctl --connect sockets cc load 3 cc_example.elf", "into core 3"},
+                        {"trnctl --board trn3-chip cc load 0 cc_core.img", "a packed image"}});
+        load->fallthrough();
+        load->callback([this] {
+            if (core_ >= 32) throw user_error(fmt::format("no collective core {}", core_));
+            chosen_ = [this, image = read_collective_firmware(image_)](session& s) {
+                load_cores(s, 1u << core_, image, out_);
+            };
+        });
+        load->add_option("core", core_, "number of the core")->required();
+        load->add_option("file", image_, "an ELF file, or a packed image")->required();
+        auto* log = cores->add_subcommand("log", "what its firmware has logged");
+        log->examples({{"trnctl --connect sockets cc log 3", "of core 3"},
+                       {"trnctl --connect sockets --json cc log 3", "as JSON"}});
+        log->fallthrough();
+        log->callback(
+            [this] { chosen_ = [this](session& s) { print_core_log(running(s), core_, out_); }; });
+        log->add_option("core", core_, "number of the core")->required();
+    }
+
+    /// The script that a shell reads; with a line, what its last word can be.
+    void add_completion() {
+        auto* sub = app_.add_subcommand("completion", "a script that lets bash complete words");
+        sub->add_option("shell", shell_, "bash")->required()->transform(cli::one_of({"bash"}));
+        sub->examples({{"trnctl completion bash", "prints it"},
+                       {"trnctl completion bash > trnctl.bash", "for `source trnctl.bash`"}});
+        sub->add_option("--line", line_, "used by the script: print what the last word can be");
+        sub->callback([this] {
+            if (line_.empty()) return print("{}", cli::bash_completion("trnctl"));
+            for (const auto& one : completions(app_, line_)) print("{}\n", one);
+        });
+    }
+
     cli::command app_{"works on a trnvp platform as a host would", "trnctl"};
     session_options session_;
     output out_;
@@ -612,7 +746,9 @@ private:
     copy_options copy_;
     sync_options sync_;
     register_choice register_;
-    std::string spot_, policy_, name_, table_, image_ = collective_firmware;
+    fault_choice fault_;
+    std::string shell_, line_;
+    std::string what_, spot_, policy_, name_, table_, image_ = collective_firmware;
     matrix_options matrix_;
     coll_options coll_;
     program_options program_;
@@ -621,7 +757,9 @@ private:
     program_constants constants_;
     bool clear_ = false, between_chips_ = false;
     std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;
-    unsigned width_ = 4;
+    unsigned width_ = 4, core_ = 0;
+    std::optional<std::uint64_t> value_given_;
+    std::string data_, file_;
     std::optional<std::uint32_t> cores_;
     std::optional<double> seconds_;
 };

@@ -9,4 +9,7 @@ namespace trn {
 /// stand for themselves.
 bool matches_wildcards(std::string_view pattern, std::string_view text);
 
+/// The same for the full name of a module: neither stands for a dot.
+bool matches_name(std::string_view pattern, std::string_view name);
+
 }  // namespace trn

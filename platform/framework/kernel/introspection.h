@@ -4,10 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <systemc>
@@ -57,38 +55,18 @@ protected:
     ~reports_ready() = default;
 };
 
-/// Arguments of a fault by name, as the user wrote them.
-using fault_arguments = std::map<std::string, std::string, std::less<>>;
-
-/// A fault cannot be injected; what() names the wrong argument and its allowed values.
-class fault_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-/// Interface of a module with injectable faults, listed in a table.
-class accepts_faults {
-public:
-    struct fault {
-        std::string name;         ///< "hbm_uncorrected"
-        std::string description;  ///< one sentence, with units and defaults of the arguments
-        std::function<void(const fault_arguments&)> action;
-    };
-    virtual std::vector<fault> faults() = 0;
-    /// \throws fault_error for an unknown name, or an argument that the action refuses
-    void inject(std::string_view name, const fault_arguments& arguments);
-
-protected:
-    ~accepts_faults() = default;
-};
-
-/// Interface of a memory that tools access without side effects: an AXI map, a RAM, a hart's view.
+/// Interface of a memory that tools access: an AXI map, a RAM, a hart's view. All return the number
+/// of bytes done from the start; less than the size when an address is unmapped or refuses.
 class address_space {
 public:
-    /// Both return the number of bytes done from the start; less than the size when an address is
-    /// unmapped.
+    /// Reads without side effects.
     virtual std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) = 0;
-    virtual std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) = 0;
+    /// Writes without side effects, also what software cannot write.
+    virtual std::size_t deposit(std::uint64_t address, std::span<const std::byte> bytes) = 0;
+    /// Writes as software does: a doorbell rings. Takes no simulated time.
+    virtual std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) {
+        return deposit(address, bytes);
+    }
 
 protected:
     ~address_space() = default;

@@ -96,7 +96,8 @@ trn_status trn_cc_failures_open(trn_device* device, uint32_t core, uint32_t slot
 trn_status trn_cc_failures_next(trn_device* device, trn_notification_ring* ring,
                                 trn_cc_failure* failure);
 
-/** Copies the end of the core's log, at most size - 1 characters and a NUL. */
+/** Copies the end of the core's log, at most size - 1 characters and a NUL. Needs a probed device
+ * only, so that another program than the loader can read it. */
 trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t size);
 
 /* ---- collectives --------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ import time
 import unittest
 
 import trnvp_control
-from running_platform import platform
+from running_platform import WALL_LIMIT, platform
 
 ROUTING_ID = 0x24  # misc RAM, device contract section 4
 
@@ -54,12 +54,34 @@ class PythonClientTest(unittest.TestCase):
     def test_registers_are_read_and_written_by_name_and_bytes_as_text(self):
         with platform("--paused") as running, running.connect() as p:
             self.assertIn("RESET_COUNT", {one["name"] for one in p.registers(module="mgmt.resets")})
-            p.poke(register="mgmt.resets.RESET_COUNT", value=9)
+            p.deposit(register="mgmt.resets.RESET_COUNT", value=9)
             self.assertEqual(p.peek(register="mgmt.resets.RESET_COUNT"), 9)
-            p.poke("hbm0.in", 0x1000, "0102ff")
-            p.poke("hbm0.in", 0x1003, value=0x0504, width=2)
-            self.assertEqual(p.peek("hbm0.in", 0x1000, 5), bytes([1, 2, 255, 4, 5]))
-            p.inject("hbm0", "hbm_corrected", offset=4096)
+            with self.assertRaises(trnvp_control.ControlError) as refused:
+                p.poke(register="mgmt.resets.RESET_COUNT", value=8)
+            self.assertIn("software cannot write 'mgmt.resets.RESET_COUNT': use deposit", str(refused.exception))
+            p.poke("mgmt.sram", 0x1000, "0102ff")
+            p.poke("mgmt.sram", 0x1003, value=0x0504, width=2)
+            self.assertEqual(p.peek("mgmt.sram", 0x1000, 5), bytes([1, 2, 255, 4, 5]))
+            with self.assertRaises(trnvp_control.ControlError) as refused:
+                p.poke("hbm0.in", 0x1000, b"before training")
+            self.assertIn("hbm0.in refuses the write at 0x1000; deposit writes without", str(refused.exception))
+            p.deposit("hbm0.in", 0x1000, b"before training")
+            self.assertEqual(p.inject("hbm*", "hbm_corrected", offset="4 KiB"), [f"hbm{n}" for n in range(4)])
+
+    def test_poke_acts_as_software_and_deposit_is_silent(self):
+        with platform() as running, running.connect() as p:
+            p.wait(condition="ready", wall_limit=WALL_LIMIT)
+            p.wait(**{"for": "10 ms"})
+            p.pause()
+            before = p.console(module="mgmt.uart")["text"]
+            p.deposit("mgmt.uart.in", 0, value=0x42)
+            p.run(**{"for": "1 ms"})
+            self.assertEqual(p.console(module="mgmt.uart")["text"], before)
+            p.poke(register="mgmt.uart.DATA", value=0x43)
+            p.poke("mgmt.uart.in", 0, value=0x44)
+            p.poke("mgmt.cpu", 0x1000_0000, value=0x45)
+            p.run(**{"for": "1 ms"})
+            self.assertIn("CDE", p.console(module="mgmt.uart")["text"])
 
     def test_other_socket_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as other:

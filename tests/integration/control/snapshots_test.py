@@ -88,7 +88,7 @@ class SnapshotsTest(unittest.TestCase):
         with platform("--paused") as running, running.connect() as p, running.connect() as waiter:
             p.run(condition="ready")
             start = p.snapshot(name="a")["time_ps"]
-            p.poke(SPACE, 0, b"x")
+            p.deposit(SPACE, 0, b"x")
             waiter._send(b'{"jsonrpc":"2.0","id":77,"method":"wait","params":{"for":"1000 s"}}\n{"jsonrpc":"2.0",')
             self.assertFalse(p.status()["time_ps"] - start)
             # All in one packet; the first response is larger than the socket buffer.
@@ -238,9 +238,9 @@ class SnapshotsTest(unittest.TestCase):
 
     def test_lack_of_descriptors_is_an_error_and_the_platform_keeps_its_state(self):
         with platform("--paused") as running, contextlib.ExitStack() as others, running.connect() as p:
-            p.poke(SPACE, 0x1000, b"before")
+            p.deposit(SPACE, 0x1000, b"before")
             start = p.snapshot(name="a")
-            p.poke(SPACE, 0x1000, b"after!")
+            p.deposit(SPACE, 0x1000, b"after!")
             first = running.process.pid
             acting, = (int(pid) for pid in pathlib.Path(f"/proc/{first}/task/{first}/children").read_text().split())
             for _ in range(12):

@@ -32,6 +32,7 @@ stepi
 monitor status
 monitor peek space=mgmt.misc_ram.in address=0x1f0
 monitor nonsense
+set {{unsigned int}}0x10000000 = 0x40
 hbreak mailbox_serve
 delete
 detach
@@ -63,6 +64,7 @@ class MailboxTest(unittest.TestCase):
                 p.wait(memory={"space": "mgmt.misc_ram.in", "address": TRIGGER, "equals": 0}, wall_limit=WALL_LIMIT)
                 sequence, error = p.peek("mgmt.misc_ram.in", REQUEST, 4)[:2]
                 self.assertEqual((sequence, error), (7, 0), output)
+                self.assertIn("@", p.console(module="mgmt.uart")["text"], "GDB's write to the UART prints")
 
     def wait_for_continue(self, p, debugger):
         paused = False
@@ -81,7 +83,7 @@ class MailboxTest(unittest.TestCase):
         p.poke("mgmt.misc_ram.in", REQUEST, head + crc.to_bytes(4, "little"))
         p.poke("mgmt.misc_ram.in", RESPONSE, bytes(8))
         p.poke("mgmt.misc_ram.in", ACK, (1).to_bytes(4, "little"))
-        p.call("bus_write", space="mgmt.misc_ram.in", address=TRIGGER, value=1)
+        p.poke("mgmt.misc_ram.in", TRIGGER, value=1)
 
     def check(self, output):
         for wanted in ("mgmt.cpu", "Breakpoint 1, execute", "#1 ", "serve_modern", "$1 = 7", "$2 = 0x4", "$3 = 1",

@@ -652,8 +652,8 @@ TEST_F(TestCommand, ExpectedCountEnablesARuleThatIsCheckedOnDemand) {
     const auto with = [&](const std::string& count) {
         return scenario(
             "  - boot: {within: 1 s}\n"
-            "  - poke: {space: chip0.nc0.aperture, address: 0x0, value: 0, width: 8}\n"
-            "  - poke: {space: chip0.nc0.aperture, address: 0x8, value: 0, width: 8}\n"
+            "  - deposit: {space: chip0.nc0.aperture, address: 0x0, value: 0, width: 8}\n"
+            "  - deposit: {space: chip0.nc0.aperture, address: 0x8, value: 0, width: 8}\n"
             "  - program: {file: misuse.trn}\n"
             "  - expect: {misuse: tile-race, " +
             count + "}\n");

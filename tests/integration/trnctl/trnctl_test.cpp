@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -538,6 +540,98 @@ TEST_F(TrnctlConnect, RunsAProgramOverTheSocketAndDumpsItsCore) {
     ASSERT_EQ(lines.size(), 5u);
     EXPECT_EQ(lines[3]["engine"], "vector");
     EXPECT_EQ(lines[3]["bytes_written"], 262144);
+}
+
+TEST_F(TrnctlConnect, ListsFaultsWithTheirArgumentsAndInjectsThem) {
+    const auto text = ctl("list faults").output;
+    EXPECT_THAT(text, HasSubstr("chip*.hbm*  (hbm, 4 modules)\n"
+                                "  hbm_corrected: the next read of the byte is corrected\n"
+                                "      offset      size, below 36 GiB; required: of a byte in the "
+                                "stack\n"));
+    EXPECT_THAT(text, HasSubstr("      side        number, 0 to 1; default 0: sources (0) or "
+                                "destinations (1)\n"));
+    const auto groups = lines_of(ctl("--json list faults").output);
+    const auto hbm = std::ranges::find(groups, "hbm", [](const json& one) { return one["type"]; });
+    ASSERT_NE(hbm, groups.end());
+    EXPECT_EQ((*hbm)["modules"].size(), 4u);
+    EXPECT_EQ((*hbm)["faults"][0]["arguments"][0]["max"], (std::uint64_t{36} << 30) - 1);
+
+    auto how = ctl("inject 'chip0.hbm*' hbm_corrected offset=16MiB");
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_EQ(how.output,
+              "chip0.hbm0: hbm_corrected\nchip0.hbm1: hbm_corrected\n"
+              "chip0.hbm2: hbm_corrected\nchip0.hbm3: hbm_corrected\n");
+    EXPECT_THAT(ctl("inject chip0.hbm0 hbm_corrected offset=36GiB").output,
+                HasSubstr("'offset': 36GiB is out of range: below 36 GiB"));
+    EXPECT_THAT(ctl("inject chip0.hbm0 hbm_corrected ofset=1").output,
+                HasSubstr("did you mean 'offset'"));
+    EXPECT_EQ(ctl("inject chip0.hbm0 hbm_corrected offset").status, 2);
+    EXPECT_EQ(ctl("inject chip0.hbm0 hbm_corrected offset=1 offset=2").status, 2);
+}
+
+TEST_F(TrnctlConnect, WritesNamedRegistersAndSpaces) {
+    EXPECT_EQ(ctl("poke chip0.udma0.M2S_PREFETCH_CFG_3.BURST 3").status, 0);
+    EXPECT_EQ(ctl("peek chip0.udma0.M2S_PREFETCH_CFG_3").output,
+              "chip0.udma0.M2S_PREFETCH_CFG_3 = 0x4131\n");
+    EXPECT_EQ(ctl("deposit chip0.management.resets.RESET_COUNT 9").status, 0);
+    EXPECT_THAT(ctl("peek chip0.management.resets.RESET_COUNT").output, HasSubstr("= 0x9"));
+    EXPECT_THAT(ctl("poke chip0.management.resets.RESET_COUNT 8").output, HasSubstr("use deposit"));
+    std::ofstream(folder / "words.bin", std::ios::binary) << "abcdefgh";
+    EXPECT_EQ(ctl("poke chip0.hbm0.in@0x2000000 --file " + (folder / "words.bin")).status, 0);
+    EXPECT_EQ(ctl("poke hbm0@33554440 --data 0102ff").status, 0);
+    EXPECT_THAT(ctl("peek chip0.hbm0.in@0x2000000 11").output,
+                HasSubstr("61 62 63 64 65 66 67 68 01 02 ff"));
+    for (const auto* wrong :
+         {"poke hbm0@0", "poke hbm0@0 --data 012", "poke hbm0@0 1 --data 01",
+          "poke hbm0@0 --file no-such-file", "deposit hbm0@0 1", "poke bar0@0 --data 0102",
+          "poke chip0.udma0.M2S_PREFETCH_CFG_3 --data 01020304"})
+        EXPECT_EQ(ctl(wrong).status, 2) << wrong;
+}
+
+TEST_F(TrnctlConnect, PausesContinuesAndSteps) {
+    EXPECT_THAT(ctl("pause").output, HasSubstr("paused at "));
+    const auto time = ctl("status").output;
+    EXPECT_THAT(time, HasSubstr("trnctl paused"));
+    EXPECT_EQ(ctl("status").output, time);
+    EXPECT_THAT(ctl("step").output, HasSubstr("paused at "));
+    EXPECT_THAT(ctl("continue").output, HasSubstr("running at "));
+}
+
+TEST_F(TrnctlConnect, NamesASocketThatIsNotTheControlSocket) {
+    const auto how = run(trnctl + " --connect " + (folder / "chip0.sock") + " status");
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("chip0.sock is not the control socket of a platform: "));
+    EXPECT_THAT(how.output, HasSubstr("DIR/control.sock"));
+}
+
+TEST_F(TrnctlConnect, LoadsAFirmwareIntoACoreAndPrintsItsLog) {
+    EXPECT_THAT(ctl("cc load 3 cc_example.elf").output, HasSubstr("cores 0x8 run an image of "));
+    EXPECT_THAT(ctl("cc log 3").output, HasSubstr("hello from core 3\n"));
+    EXPECT_EQ(ctl("poke chip0.top_sp3.cc_core.DOORBELL 5").status, 0);
+    EXPECT_TRUE(eventually([&] {
+        return ctl("cc log 3").output.find("rung with 5, argument 0\n") != std::string::npos;
+    }));
+    EXPECT_THAT(ctl("cc log 99").output, HasSubstr("no collective core 99: there are 16"));
+    EXPECT_EQ(ctl("cc load 3 no-such-file.elf").status, 1);
+}
+
+TEST_F(TrnctlConnect, CompletesWordsForBash) {
+    const auto completed = [this](const std::string& line) {
+        return run(trnctl + " completion bash --line 'trnctl " + line + "'").output;
+    };
+    EXPECT_EQ(completed("inj"), "inject\n");
+    EXPECT_EQ(completed("inject --connec"), "--connect\n");
+    const auto inject = "--connect " + folder.text() + " inject ";
+    EXPECT_THAT(completed(inject + "chip0.hb"),
+                HasSubstr("chip0.hbm0\nchip0.hbm1\nchip0.hbm2\nchip0.hbm3\n"));
+    EXPECT_EQ(completed(inject + "chip0.hbm0 hbm_c"), "hbm_corrected\n");
+    EXPECT_EQ(completed(inject + "chip0.udma0 descriptor_damaged "),
+              "bit=\nengine=\nqueue=\nside=\n");
+    EXPECT_EQ(completed("--connect no-such-folder inject "), "");
+    const auto bash = run("PATH=" + std::filesystem::path(TRNCTL).parent_path().string() +
+                          ":$PATH bash -c 'source <(trnctl completion bash); COMP_LINE=\"trnctl "
+                          "snapshot\"; COMP_POINT=15; _trnctl; echo ${COMPREPLY[@]}'");
+    EXPECT_EQ(bash.output, "snapshot snapshots\n");
 }
 
 TEST_F(TrnctlConnect, PrintsBrokenRules) {

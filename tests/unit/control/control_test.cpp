@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
 
@@ -27,8 +28,10 @@ public:
     }
     void publish(trn::statistics& out) const override { out.count("ticks", ticks); }
     std::vector<fault> faults() override {
-        return {{"stop_ticking", "No ticks any more. 'at': a tick",
-                 [this](auto& arguments) { stop_at = std::stoull(arguments.at("at")); }}};
+        return {{"stop_ticking",
+                 "no ticks any more",
+                 {trn::fault_argument::number("at", 0, 1000, "a tick")},
+                 [this](auto& given) { stop_at = given.number("at"); }}};
     }
     bool ready() const override { return ticks >= 100; }
     void on_output(sink to) override { out = std::move(to); }
@@ -268,13 +271,24 @@ TEST_F(ControlTest, WaitsOfADisconnectedClientAreCancelled) {
 
 TEST_F(ControlTest, FaultsStatisticsAndConsoleInputReachTheModule) {
     loop.elaborate();
-    EXPECT_EQ(result("list", {{"what", "faults"}})[0]["fault"], "stop_ticking");
-    result("inject", {{"module", "gadget"}, {"fault", "stop_ticking"}, {"arguments", {{"at", 5}}}});
+    const auto faults = result("list", {{"what", "faults"}})[0];
+    EXPECT_EQ(faults["type"], "(anonymous namespace)::gadget");
+    EXPECT_EQ(faults["modules"], json::array({"gadget"}));
+    EXPECT_EQ(faults["faults"][0]["fault"], "stop_ticking");
+    EXPECT_EQ(faults["faults"][0]["arguments"][0], json({{"name", "at"},
+                                                         {"type", "number"},
+                                                         {"range", "0 to 1000"},
+                                                         {"min", 0},
+                                                         {"max", 1000},
+                                                         {"required", true},
+                                                         {"meaning", "a tick"}}));
+    const json wanted{{"module", "gad*"}, {"fault", "stop_ticking"}, {"arguments", {{"at", 5}}}};
+    EXPECT_EQ(result("inject", wanted)["modules"], json::array({"gadget"}));
     EXPECT_EQ(g.stop_at, 5u);
     EXPECT_EQ(error("inject", {{"module", "gadget"}, {"fault", "melt"}}),
               static_cast<int>(code::invalid_params));
     EXPECT_EQ(error("inject", {{"module", "ram"}, {"fault", "melt"}}),
-              static_cast<int>(code::not_found));
+              static_cast<int>(code::invalid_params));
     EXPECT_EQ(result("statistics")["gadget"]["ticks"], 0);
     EXPECT_EQ(result("type", {{"module", "gadget"}, {"text", "ls\n"}})["taken"], 3);
     EXPECT_EQ(g.typed, "ls\n");
@@ -283,7 +297,7 @@ TEST_F(ControlTest, FaultsStatisticsAndConsoleInputReachTheModule) {
 TEST_F(ControlTest, AddedSpacesReplaceThoseOfModulesBeforeAndAfterTheFirstLookUp) {
     struct view final : trn::address_space {
         std::size_t peek(std::uint64_t, std::span<std::byte>) override { return 0; }
-        std::size_t poke(std::uint64_t, std::span<const std::byte>) override { return 0; }
+        std::size_t deposit(std::uint64_t, std::span<const std::byte>) override { return 0; }
     } early, late;
     loop.elaborate();
     api.spaces().add("ram", early);

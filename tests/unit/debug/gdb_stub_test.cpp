@@ -57,7 +57,7 @@ public:
         std::memcpy(bytes.data(), ram + address, n);
         return n;
     }
-    std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) override {
+    std::size_t deposit(std::uint64_t address, std::span<const std::byte> bytes) override {
         const auto n =
             address < sizeof ram ? std::min<std::size_t>(bytes.size(), sizeof ram - address) : 0;
         std::memcpy(ram + address, bytes.data(), n);

@@ -49,19 +49,5 @@ TEST(ScenarioExpression, InvalidOrOversizedExpressionIsRefused) {
     }
 }
 
-TEST(ScenarioExpression, StarMatchesOneNamePart) {
-    const auto names = [](std::string_view pattern) {
-        std::string fault;
-        return expression::of_names(pattern, fault).value();
-    };
-    EXPECT_TRUE(names("chip0.hbm*").matches("chip0.hbm3"));
-    EXPECT_TRUE(names("*.hbm*").matches("chip0.hbm"));
-    EXPECT_FALSE(names("chip0.*").matches("chip0.a.b"));
-    EXPECT_FALSE(names("chip.").matches("chip0"));
-    EXPECT_FALSE(names("").matches("a"));
-    EXPECT_TRUE(names(std::string(50'000, '*')).matches("a"));
-    EXPECT_FALSE(names("*a*a*a*a*a*a*a*a*a*b").matches(std::string(60, 'a')));
-}
-
 }  // namespace
 }  // namespace trn::scenario

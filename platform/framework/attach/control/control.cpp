@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <boost/core/demangle.hpp>
-#include <typeinfo>
 
+#include "platform/framework/attach/control/fault_methods.h"
 #include "platform/framework/attach/control/hex.h"
+#include "platform/framework/attach/control/type_name.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/time_value.h"
@@ -32,22 +32,6 @@ json ended(const stop_reason& reason) {
             {"text", reason.text},
             {"time_ps", sc_core::sc_time_stamp().value()},
             {"time", to_text(sc_core::sc_time_stamp())}};
-}
-
-// Type names without the namespace: "udma" for "trn::udma".
-std::string type_of(const sc_core::sc_object& object) {
-    auto name = boost::core::demangle(typeid(object).name());
-    return name.starts_with("trn::") ? name.substr(5) : name;
-}
-
-template <typename interface>
-interface& module_named(std::string_view name, std::string_view feature) {
-    auto* object = sc_core::sc_find_object(std::string(name).c_str());
-    if (!object) throw rpc::error(code::not_found, fmt::format("there is no module '{}'", name));
-    auto* found = dynamic_cast<interface*>(object);
-    if (!found)
-        throw rpc::error(code::not_found, fmt::format("module '{}' has no {}", name, feature));
-    return *found;
 }
 
 class inside_caller final : public caller {
@@ -375,7 +359,7 @@ address_space& control::space(const parameters& p) {
 }
 
 json control::peek(const parameters& p) {
-    if (p.has("register") && peek_register_) return peek_register_(p);
+    if (p.has("register") && registers_.peek) return registers_.peek(p);
     p.only({"space", "address", "size"});
     auto& from = space(p);
     const auto address = p.number("address");
@@ -395,32 +379,44 @@ json control::peek(const parameters& p) {
     return result;
 }
 
-json control::poke(const parameters& p) {
-    if (p.has("register") && poke_register_) return poke_register_(p);
+namespace {
+
+/// The bytes that a request writes: `data`, or `value` with `width`.
+std::vector<std::byte> bytes_of(const parameters& p) {
+    if (p.has("data") == p.has("value"))
+        p.wrong("data", "given, or 'value' with 'width', and not both");
+    if (p.has("data")) {
+        const auto parsed = from_hex(p.text("data"));
+        if (!parsed || parsed->empty() || parsed->size() > control::largest_peek)
+            p.wrong("data", "1 to 1048576 bytes in hexadecimal");
+        return *parsed;
+    }
+    const auto width = p.number("width", 4);
+    const auto value = p.number("value");
+    if (width > 8 || !std::has_single_bit(width)) p.wrong("width", "1, 2, 4 or 8");
+    if (width < 8 && value >> (8 * width) != 0) p.wrong("value", "small enough for its width");
+    const auto all = std::as_bytes(std::span(&value, 1)).first(width);
+    return {all.begin(), all.end()};
+}
+
+}  // namespace
+
+json control::write(const parameters& p,
+                    std::size_t (address_space::*access)(std::uint64_t,
+                                                         std::span<const std::byte>)) {
     p.only({"space", "address", "data", "value", "width"});
     auto& to = space(p);
     const auto address = p.number("address");
-    if (p.has("data") == p.has("value"))
-        p.wrong("data", "given, or 'value' with 'width', and not both");
-    std::vector<std::byte> bytes;
-    if (p.has("data")) {
-        const auto parsed = from_hex(p.text("data"));
-        if (!parsed || parsed->empty() || parsed->size() > largest_peek)
-            p.wrong("data", "1 to 1048576 bytes in hexadecimal");
-        bytes = *parsed;
-    } else {
-        const auto width = p.number("width", 4);
-        const auto value = p.number("value");
-        if (width > 8 || !std::has_single_bit(width)) p.wrong("width", "1, 2, 4 or 8");
-        if (width < 8 && value >> (8 * width) != 0) p.wrong("value", "small enough for its width");
-        const auto all = std::as_bytes(std::span(&value, 1)).first(width);
-        bytes.assign(all.begin(), all.end());
-    }
-    const auto done = to.poke(address, bytes);
+    const auto bytes = bytes_of(p);
+    const auto done = (to.*access)(address, bytes);
     for_each_module<caches_code>([](const auto&, caches_code& hart) { hart.invalidate_code(); });
     if (done != bytes.size())
-        throw rpc::error(code::failed, fmt::format("no response from {} at {:#x}", p.text("space"),
-                                                   address + done));
+        throw rpc::error(
+            code::failed,
+            fmt::format("{} refuses the write at {:#x}{}", p.text("space"), address + done,
+                        access == &address_space::poke
+                            ? "; deposit writes without a bus access and its checks"
+                            : ""));
     return json::object();
 }
 
@@ -475,20 +471,36 @@ void control::add_memory_methods() {
           {"", "", "of a register: its row of `registers`, and `field`"}},
          silent},
         [this](const auto& p, auto&) { return peek(p); });
+    const std::vector<field> of_write{
+        space,
+        address,
+        {"data", "hexadecimal text, 1 to 1048576 bytes", "instead of value"},
+        {"value", "number", "of at most `width` bytes, or the register's bits"},
+        width,
+        in_register,
+        index,
+        instance};
     methods_.add({"poke",
-                  "Writes without the side effects of a bus access.",
-                  {space,
-                   address,
-                   {"data", "hexadecimal text, 1 to 1048576 bytes", "instead of value"},
-                   {"value", "number", "of at most `width` bytes, or the register's bits"},
-                   width,
-                   in_register,
-                   index,
-                   instance},
+                  "Writes as software does: a doorbell rings. A field's register keeps its other "
+                  "fields.",
+                  of_write,
+                  {},
+                  {{code::not_found, "no such space, module or register"},
+                   {code::failed, "nothing responds, or software cannot write it"}}},
+                 [this](const auto& p, auto&) {
+                     if (p.has("register") && registers_.poke) return registers_.poke(p);
+                     return write(p, &address_space::poke);
+                 });
+    methods_.add({"deposit",
+                  "Writes without side effects, also what software cannot write.",
+                  of_write,
                   {},
                   {{code::not_found, "no such space, module or register"},
                    {code::failed, "nothing responds, or the model computes the register"}}},
-                 [this](const auto& p, auto&) { return poke(p); });
+                 [this](const auto& p, auto&) {
+                     if (p.has("register") && registers_.deposit) return registers_.deposit(p);
+                     return write(p, &address_space::deposit);
+                 });
     const field delay{"delay", "time", "that the access takes"};
     methods_.add({"bus_read",
                   "One bus access with its side effects; not for a hart's memory.",
@@ -511,7 +523,7 @@ void control::add_module_methods() {
     add_list("modules", [] {
         json all = json::array();
         for_each_module<sc_core::sc_module>([&](const auto& object, auto&) {
-            all.push_back({{"name", object.name()}, {"type", type_of(object)}});
+            all.push_back({{"name", object.name()}, {"type", type_name(object)}});
         });
         return all;
     });
@@ -530,15 +542,7 @@ void control::add_module_methods() {
             all.push_back({{"name", name}, {"printed", output.printed}});
         return all;
     });
-    add_list("faults", [] {
-        json all = json::array();
-        for_each_module<accepts_faults>([&](const auto& object, accepts_faults& m) {
-            for (const auto& f : m.faults())
-                all.push_back(
-                    {{"module", object.name()}, {"fault", f.name}, {"description", f.description}});
-        });
-        return all;
-    });
+    add_list("faults", list_faults);
     methods_.add(
         {"list",
          "Lists what the platform has.",
@@ -573,28 +577,13 @@ void control::add_module_methods() {
             return all;
         });
     methods_.add({"inject",
-                  "Injects a fault of `list faults`.",
-                  {{"module", "text", "its full name", required},
-                   {"fault", "text", "its name", required},
+                  "Injects a fault into a module, or into all modules that match a pattern.",
+                  {{"module", "text", "its full name; * is any part between two dots", required},
+                   {"fault", "text", "of `list faults`", required},
                    {"arguments", "{name: value}", "of the fault"}},
-                  {},
-                  {{code::not_found, "no such module, or it has no faults"}}},
-                 [](const auto& p, auto&) {
-                     auto& module = module_named<accepts_faults>(p.text("module"), "faults");
-                     fault_arguments arguments;
-                     const auto& given = p.value("arguments");
-                     if (!given.is_null() && !given.is_object()) p.wrong("arguments", "an object");
-                     for (const auto& item : given.items())
-                         arguments[item.key()] = item.value().is_string()
-                                                     ? item.value().template get<std::string>()
-                                                     : item.value().dump();
-                     try {
-                         module.inject(p.text("fault"), arguments);
-                     } catch (const fault_error& e) {
-                         throw rpc::error(code::invalid_params, e.what());
-                     }
-                     return json::object();
-                 });
+                  {{"modules", "list of text", "that have the fault"}},
+                  {{code::invalid_params, "no such module or fault, or a wrong argument"}}},
+                 [](const auto& p, auto&) { return inject_fault(p); });
     const field console{"module", "text", "of `list consoles`", required};
     const failure no_console{code::not_found, "no such console"};
     methods_.add(

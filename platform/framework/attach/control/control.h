@@ -39,13 +39,12 @@ public:
     /// Adds a list to the method `list`.
     void add_list(std::string name, std::function<rpc::json()> list);
 
-    /// Sets the functions that execute `peek` and `poke` with a parameter `register`, since this
-    /// folder does not depend on registers.
-    using register_method = std::function<rpc::json(const rpc::parameters&)>;
-    void reach_registers(register_method peek, register_method poke) {
-        peek_register_ = std::move(peek);
-        poke_register_ = std::move(poke);
-    }
+    /// The functions that execute `peek`, `poke` and `deposit` with a parameter `register`, since
+    /// this folder does not depend on registers.
+    struct register_methods {
+        std::function<rpc::json(const rpc::parameters&)> peek, poke, deposit;
+    };
+    void reach_registers(register_methods by) { registers_ = std::move(by); }
 
     /// A call from inside the process, between two slices. Throws rpc::error. Refuses methods that
     /// wait (run and wait with a condition): use the run_loop instead.
@@ -83,7 +82,10 @@ private:
     std::function<bool()> condition_of(const rpc::parameters& p, std::string& description);
     address_space& space(const rpc::parameters& p);
     rpc::json peek(const rpc::parameters& p);
-    rpc::json poke(const rpc::parameters& p);
+    /// `access`: how the bytes are written.
+    rpc::json write(const rpc::parameters& p,
+                    std::size_t (address_space::*access)(std::uint64_t,
+                                                         std::span<const std::byte>));
     rpc::json bus_access(const rpc::parameters& p, bool write);
 
     run_loop& loop_;
@@ -92,7 +94,7 @@ private:
     console_log consoles_;
     rpc::method_table methods_;
     std::map<std::string, std::function<rpc::json()>> lists_;
-    register_method peek_register_, poke_register_;
+    register_methods registers_;
     std::map<rpc::caller*, std::set<run_loop::goal_id>> waits_;
     std::map<std::string, std::set<rpc::caller*>, std::less<>> subscribers_;
     std::function<bool()> ready_;  ///< readiness of the modules that exist

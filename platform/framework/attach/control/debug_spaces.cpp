@@ -14,7 +14,7 @@ namespace {
 
 using forward = tlm::tlm_fw_transport_if<>;
 
-// Limit of one debug transport call, since targets may not be prepared for longer ones.
+// Limit of one call, since targets may not be prepared for longer ones.
 constexpr std::size_t burst = 64 * 1024;
 
 }  // namespace
@@ -38,17 +38,34 @@ public:
     std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) override {
         return move(tlm::TLM_READ_COMMAND, address, bytes.data(), bytes.size());
     }
-    std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) override {
-        // A write payload's data is not modified; TLM has no const pointer for it.
+    // A write payload's data is not modified; TLM has no const pointer for it.
+    std::size_t deposit(std::uint64_t address, std::span<const std::byte> bytes) override {
         return move(tlm::TLM_WRITE_COMMAND, address, const_cast<std::byte*>(bytes.data()),
                     bytes.size());
+    }
+    std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) override {
+        return move(tlm::TLM_WRITE_COMMAND, address, const_cast<std::byte*>(bytes.data()),
+                    bytes.size(), &socket_space::write_on_bus);
     }
 
     forward& target() { return target_; }
 
 private:
+    /// Both return the number of bytes done.
+    unsigned access_silently(tlm::tlm_generic_payload& payload) {
+        return target_.transport_dbg(payload);
+    }
+    /// Between two slices: the annotated delay is not waited for.
+    unsigned write_on_bus(tlm::tlm_generic_payload& payload) {
+        auto delay = sc_core::SC_ZERO_TIME;
+        target_.b_transport(payload, delay);
+        return payload.is_response_ok() ? payload.get_data_length() : 0;
+    }
+
     std::size_t move(tlm::tlm_command command, std::uint64_t address, std::byte* bytes,
-                     std::size_t size) {
+                     std::size_t size,
+                     unsigned (socket_space::*access)(tlm::tlm_generic_payload&) =
+                         &socket_space::access_silently) {
         std::size_t done = 0;
         while (done < size) {
             const auto length =
@@ -59,7 +76,7 @@ private:
             payload.set_data_ptr(reinterpret_cast<unsigned char*>(bytes + done));
             payload.set_data_length(length);
             payload.set_streaming_width(length);
-            const auto moved = std::min(target_.transport_dbg(payload), length);
+            const auto moved = std::min((this->*access)(payload), length);
             done += moved;
             if (moved < length) break;
         }

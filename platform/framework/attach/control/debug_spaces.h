@@ -13,7 +13,7 @@
 
 namespace trn {
 
-/// All address spaces of the platform by name, for peek and poke without side effects: each TLM
+/// All address spaces of the platform by name, for peek, poke and deposit: each TLM
 /// target socket ("chip0.misc_ram.in"), each module with a single target socket ("chip0.misc_ram"),
 /// and each module that is an address_space (a hart's virtual memory, "chip0.mgmt.hart"). Construct
 /// it after the modules and before elaboration: it binds to the routers.

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/trnctl/completion.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+
+#include "platform/app/trnctl/sessions.h"
+#include "platform/framework/command_line/completion.h"
+#include "platform/framework/config/wildcards.h"
+
+namespace trn {
+
+namespace {
+
+using json = session::json;
+using names = std::vector<std::string>;
+
+names modules_with(session& where, const char* list) {
+    names all;
+    for (const auto& one : where.call("list", {{"what", list}})) {
+        const auto& modules = one.contains("modules") ? one["modules"] : json{one.at("module")};
+        for (const auto& module : modules) all.push_back(module.get<std::string>());
+    }
+    return all;
+}
+
+/// The fault's name, or the names of its arguments.
+names of_inject(session& where, const names& given) {
+    if (given.empty()) return modules_with(where, "faults");
+    names all;
+    for (const auto& group : where.call("list", {{"what", "faults"}})) {
+        const auto matches = [&](const json& module) {
+            return matches_name(given[0], module.get<std::string>());
+        };
+        if (!std::ranges::any_of(group["modules"], matches)) continue;
+        for (const auto& fault : group["faults"]) {
+            if (given.size() == 1) all.push_back(fault["fault"].get<std::string>());
+            if (given.size() == 1 || fault["fault"] != given[1]) continue;
+            for (const auto& argument : fault["arguments"])
+                all.push_back(argument["name"].get<std::string>() + "=");
+        }
+    }
+    return all;
+}
+
+names of_registers(session& where, const names& given) {
+    if (given.empty()) return modules_with(where, "registers");
+    names all;
+    if (given.size() == 1)
+        for (const auto& one : where.call("registers", {{"module", given[0]}}))
+            all.push_back(one.at("name").get<std::string>());
+    return all;
+}
+
+names of_snapshots(session& where) {
+    names all;
+    for (const auto& one : where.call("snapshots", json::object()))
+        all.push_back(one.at("name").get<std::string>());
+    return all;
+}
+
+names of_platform(const cli::unfinished_line& line) {
+    const auto connect = line.values.find("--connect");
+    if (connect == line.values.end() || line.commands.empty()) return {};
+    session_options wanted;
+    wanted.connect = connect->second;
+    const auto where = open_session(wanted);
+    const auto& command = line.commands[0];
+    if (command == "inject") return of_inject(*where, line.positionals);
+    if (command == "registers") return of_registers(*where, line.positionals);
+    if (command == "restore") return of_snapshots(*where);
+    return {};
+}
+
+}  // namespace
+
+names completions(cli::command& app, std::string_view text) {
+    const auto line = cli::read_unfinished(app, text);
+    const auto& typed = line.typed;
+    if (!line.option.empty()) return {};
+    auto all = line.next;
+    if (!typed.starts_with('-')) try {
+            const auto more = of_platform(line);
+            all.insert(all.end(), more.begin(), more.end());
+        } catch (const std::exception&) {
+            // No platform there: the command itself says so.
+        }
+    std::erase_if(all, [&](const std::string& one) {
+        return !one.starts_with(typed) || (typed.empty() && one.starts_with('-'));
+    });
+    std::ranges::sort(all);
+    all.erase(std::ranges::unique(all).begin(), all.end());
+    return all;
+}
+
+}  // namespace trn
