@@ -634,8 +634,8 @@ private:
             ->type_name("NAME=VALUE");
         for (const auto& [name, method, help] :
              {std::tuple("pause", "pause", "stop simulated time"),
-              std::tuple("continue", "run", "resume simulated time"),
               std::tuple("step", "step", "execute the events of the next simulated time"),
+              std::tuple("continue", "run", "resume simulated time"),
               std::tuple("status", "status", "simulated time, and whether it is paused")})
             add(name, help,
                 [this, method = std::string(method)](session& s) {
