@@ -7,6 +7,7 @@ from typing import Any, Callable
 from trn_nki.compile.program import Buffer, LoopStart, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.values.generations import PSUM_BANK_BYTES, PSUM_BYTES, placed_bytes
+from trn_nki.values.lifetimes import extend_through_loops
 
 
 def allocate(program: Program) -> None:
@@ -29,12 +30,8 @@ def lifetimes(program: Program) -> list[tuple[int, int, Buffer]]:
         for buffer in one.buffers():
             if buffer not in found and program.loops and buffer.loop is not None and not _is_written(one, buffer, written):
                 carried.add(buffer)
-            life = found.setdefault(buffer, [number, number])
-            life[1] = number
-            for loop, first, last in program.loops:
-                if first <= number <= last and loop.core == buffer.core and loop is not buffer.loop and not _encloses(
-                        loop, buffer.loop):
-                    life[:] = [min(first, life[0]), max(last, life[1])]
+            found.setdefault(buffer, [number, number])[1] = number
+    extend_through_loops(found, program.loops, lambda buffer, loop: loop.core != buffer.core or _encloses(loop, buffer.loop))
     for loop, first, last in program.loops:
         for buffer in carried:
             if buffer.loop is loop:

@@ -14,6 +14,7 @@ import numpy
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.trace.instructions import Instruction
 from trn_nki.values.generations import PSUM_BYTES, placed_bytes
+from trn_nki.values.lifetimes import extend_through_loops
 from trn_nki.values.memory_regions import MemoryRegion, psum, sbuf
 
 MAX_NAMED = 3  # tiles of a message
@@ -23,8 +24,7 @@ def check_capacity(recording: Any) -> None:
     """Raises KernelError for the first tile that does not fit, at its allocation."""
     limits = {sbuf: recording.generation.usable_sbuf_bytes, psum: PSUM_BYTES}
     for core in recording.cores:
-        lives = _Lives()
-        lives.visit(core.body)
+        lives = _Lives(core.body)
         for region, limit in limits.items():
             _check(lives.of(region), limit)
 
@@ -32,37 +32,36 @@ def check_capacity(recording: Any) -> None:
 class _Lives:
     """The numbers of the first and last instruction of each tile."""
 
-    def __init__(self) -> None:
+    def __init__(self, body: list[Any]) -> None:
         self._number = 0
         self._found: dict[Any, list[int]] = {}
+        self._loops: list[tuple[Any, int, int]] = []
+        self._parents: dict[Any, Any] = {}
+        self._visit(body, None)
+        extend_through_loops(self._found, self._loops, self._is_inside)
 
     def of(self, region: MemoryRegion) -> list[tuple[int, int, Any]]:
         lives = [(first, last, storage) for storage, (first, last) in self._found.items() if storage.region is region]
         return sorted(lives, key=lambda life: life[0])
 
-    def visit(self, body: list[Any]) -> tuple[set[Any], set[Any]]:
-        """The tiles that a body uses, and its loops. A tile from outside of a loop lives throughout the loop."""
-        used: set[Any] = set()
-        loops: set[Any] = set()
+    def _visit(self, body: list[Any], loop: Any) -> None:
         for item in body:
-            if isinstance(item, Instruction):
-                self._number += 1
-                if item.operation != "core_barrier":
-                    for view in item.reads + item.writes:
-                        if view.is_on_chip:
-                            used.add(view.storage)
-                            self._found.setdefault(view.storage, [self._number, 0])[1] = self._number
+            if not isinstance(item, Instruction):
+                before = self._number + 1
+                self._parents[item] = loop
+                self._visit(item.body, item)
+                self._loops.append((item, before, self._number))
                 continue
-            before = self._number + 1
-            inside, inner = self.visit(item.body)
-            inner.add(item)
-            for storage in inside:
-                if storage.loop not in inner:
-                    life = self._found[storage]
-                    life[:] = [min(before, life[0]), max(self._number, life[1])]
-            used |= inside
-            loops |= inner
-        return used, loops
+            self._number += 1
+            for view in item.reads + item.writes if item.operation != "core_barrier" else ():
+                if view.is_on_chip:
+                    self._found.setdefault(view.storage, [self._number, 0])[1] = self._number
+
+    def _is_inside(self, storage: Any, loop: Any) -> bool:
+        inner = storage.loop
+        while inner is not None and inner is not loop:
+            inner = self._parents.get(inner)
+        return inner is loop
 
 
 class _Occupied:
