@@ -126,18 +126,19 @@ def lost_by_instruction(engine: Engine) -> dict[int, dict[Cause, int]]:
     return found
 
 
+class _Lines(dict[str, Line]):
+    def __missing__(self, source: str) -> Line:
+        return self.setdefault(source, Line(source))
+
+
 @kept
 def lines_of(profile: Profile) -> list[Line]:
     """The costs of all lines, the most expensive first."""
-    found: dict[str, Line] = {}
-
-    def line(source: str) -> Line:
-        return found.setdefault(source, Line(source))
-
+    found = _Lines()
     for engine in profile.engines:
         lost = lost_by_instruction(engine)
         for one in engine.instructions:
-            here = line(one.source)
+            here = found[one.source]
             here.instructions += one.count
             here.flops += one.flops
             if one.busy_until > one.begin:
@@ -148,7 +149,7 @@ def lines_of(profile: Profile) -> list[Line]:
     for transfer in profile.transfers:
         poster = profile.posters.get(transfer.operation)
         if poster is not None:
-            here = line(poster.source)
+            here = found[poster.source]
             here.transfers += 1
             here.transfer_bytes += transfer.bytes
             moving[poster.source].append((transfer.begin, transfer.end))
@@ -157,7 +158,7 @@ def lines_of(profile: Profile) -> list[Line]:
     for access in profile.accesses:
         poster = profile.posters.get(access.operation)
         if poster is not None and access.place.kind is Kind.MEMORY:
-            line(poster.source).hbm_bytes += access.bytes
+            found[poster.source].hbm_bytes += access.bytes
     return sorted(found.values(), key=lambda one: (-one.cost - one.transfer_time, one.source))
 
 

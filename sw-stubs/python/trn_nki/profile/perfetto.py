@@ -23,10 +23,14 @@ _UINT_VALUE, _STRING_VALUE, _ANNOTATION_NAME = 3, 6, 10
 _BEGIN, _END, _COUNT = 1, 2, 4
 _CLEARED = 1
 
+_SHORT = [bytes([value]) for value in range(0x80)]  # most numbers
+
 Slice = tuple[int, int, str, dict[str, "int | str"], list[int]]  # begin, end, name, fields, flows
 
 
 def _varint(value: int) -> bytes:
+    if value <= 0x7F:
+        return _SHORT[value]
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def tables_of(profile: Profile, names: Iterable[str] = ()) -> dict[str, list[Row]]:
-    """All tables, or some of them without their limits."""
+    """All tables, or some of them without their limits. Each is computed once."""
     accounts = analysis.accounts_of(profile)
     makers: dict[str, Callable[[], list[Row]]] = {
         "Metadata": lambda: [_metadata(profile)],
@@ -48,15 +48,19 @@ def tables_of(profile: Profile, names: Iterable[str] = ()) -> dict[str, list[Row
         "TrnSourceLine": lambda: [_line(one) for one in analysis.lines_of(profile)],
         "TrnMatmulType": lambda: _matmul_types(profile),
     }
+    tables = profile.kept.setdefault("tables", {})
+    for name in names or makers:
+        if name not in tables:
+            tables[name] = makers[name]()
+    found = {name: tables[name] for name in names or makers}
     if names:
-        return {name: makers[name]() for name in names}
-    found = {name: make() for name, make in makers.items()}
+        return found
     warnings = [{"message": text, "category": "Missing Data"} for text in profile.warnings]
     for name, rows in found.items():
         count, limit = (len(profile.transfers), MAX_PACKETS) if name == "DmaPacket" else (len(rows), MAX_ROWS)
         if count > limit:
             warnings.append({"message": f"{name} has the first {limit} of {count} rows", "category": "Missing Data"})
-            del rows[limit:]
+            found[name] = rows[:limit]
     found["Warning"] = warnings
     found["SchemaFields"] = _schema(found)
     return found
@@ -140,9 +144,9 @@ def _summary(profile: Profile, accounts: list[analysis.Account]) -> Row:
         "activate_instruction_count": sum(one.opcode in ("activate", "activate2") for engine in profile.engines
                                           for one in engine.instructions),
     }
-    for prefix, kinds in (("static_dma", ("data",)), ("hardware_dynamic_dma", ("hardware_dynamic",)),
-                          ("software_dynamic_dma", ("software_dynamic",))):
-        some = [one for one in profile.transfers if analysis.queue_type(profile, one.operation) in kinds]
+    types = {operation: analysis.queue_type(profile, operation) for operation in {one.operation for one in profile.transfers}}
+    for prefix, kind in (("static_dma", "data"), ("hardware_dynamic_dma", "hardware_dynamic"), ("software_dynamic_dma", "software_dynamic")):
+        some = [one for one in profile.transfers if types[one.operation] == kind]
         row[f"{prefix}_packet_count"], row[f"{prefix}_size"] = len(some), sum(one.bytes for one in some)
     for name in ("tensor", "vector", "scalar", "gpsimd", "sync"):
         mine = [a for a in accounts if a.engine.name == name]
