@@ -129,6 +129,8 @@ inline constexpr rule dma_without_bus_master{
 inline constexpr rule dma_outside_host_memory{
     "TRN-PCI-005", "dma-outside-host-memory",
     "DMA to a host address that is not mapped, or not in this direction"};
+inline constexpr rule host_left_during_dma{"TRN-PCI-006", "host-left-during-dma",
+                                           "the host left while DMA was active"};
 
 // mailbox
 inline constexpr rule mailbox_overrun{"TRN-MBX-001", "mailbox-overrun",
@@ -209,6 +211,7 @@ inline constexpr std::array all_rules{doorbell_past_ring,
                                       host_access_refused,
                                       dma_without_bus_master,
                                       dma_outside_host_memory,
+                                      host_left_during_dma,
                                       mailbox_overrun,
                                       mailbox_bad_crc,
                                       mailbox_bad_request,

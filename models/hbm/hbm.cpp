@@ -7,6 +7,8 @@
 
 #include "models/hbm/hbm_regs.h"
 #include "models/misuse_rules.h"
+#include "platform/framework/kernel/one_counter.h"
+#include "platform/framework/misuse/hardware_failed.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/grant_watched.h"
 #include "platform/framework/tlm/memory.h"
@@ -66,6 +68,7 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
         return;
     }
     if (!errors_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
+        misuse::hardware_failed();
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
@@ -239,7 +242,8 @@ void hbm::set_temperature(unsigned celsius) {
 
 void hbm::publish(statistics& out) const {
     out.count("bytes_moved", stack_.bytes());
-    out.count("bytes_resident", bytes_.resident());
+    // Asks the operating system for each page.
+    if (one_counter::wanted(out, "bytes_resident")) out.count("bytes_resident", bytes_.resident());
     out.count("ecc_corrected", regs_.get(reg::ecc_corrected));
     out.count("ecc_uncorrected", regs_.get(reg::ecc_uncorrected));
     out.count("ecc_repairable", regs_.get(reg::ecc_repairable));

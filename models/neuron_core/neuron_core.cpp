@@ -10,6 +10,8 @@
 #include "models/neuron_core/sram_errors_regs.h"
 #include "models/sequencer/dma_access.h"
 #include "models/udma/queue_initiator.h"
+#include "platform/framework/kernel/one_counter.h"
+#include "platform/framework/misuse/hardware_failed.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/grant_watched.h"
 #include "platform/framework/tlm/memory.h"
@@ -123,6 +125,7 @@ unsigned neuron_core::peek_engines(tlm::tlm_generic_payload& payload) {
 void neuron_core::access_sram(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     if (!armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
+        misuse::hardware_failed();
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
@@ -334,7 +337,8 @@ void neuron_core::set_throttled(bool throttled, bool notify) {
 
 void neuron_core::publish(statistics& out) const {
     out.count("memory_bytes_moved", memories_.bytes());
-    out.count("sbuf_bytes_resident", sbuf_.resident());
+    if (one_counter::wanted(out, "sbuf_bytes_resident"))
+        out.count("sbuf_bytes_resident", sbuf_.resident());
     out.count("sram_corrected", errors_.get(error_reg::corrected));
     out.count("sram_uncorrected", errors_.get(error_reg::uncorrected));
     if (engines_) engines_->publish(out);

@@ -11,6 +11,7 @@
 #include "models/neuron_link/neuron_link_regs.h"
 #include "models/neuron_link/notice.h"
 #include "models/pcie/tlp.h"
+#include "platform/framework/misuse/hardware_failed.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/pending_access.h"
 #include "platform/framework/tlm/refuse_pointer.h"
@@ -169,6 +170,7 @@ void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_ti
     delay = start + cfg_.completion_timeout;
     ++timeouts_;
     note_error(source, cause::timeout, address);
+    misuse::hardware_failed();
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 

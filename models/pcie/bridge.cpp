@@ -209,7 +209,7 @@ std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_
              {port},
              on_port([](bridge& port, plug& below) {
                  // 2.9.1: devices on a link that goes down are reset
-                 signal(below, tlp::space::hot_reset);
+                 signal(below, tlp::space::hot_reset, 1);
                  port.cut(true);
              })},
             {"link_up",

@@ -48,6 +48,7 @@ bool host_function::send(tlm::tlm_command command, tlp::space to, std::uint64_t 
     tlp header;
     header.to = to;
     header.target = id_;
+    header.host_left = leaving_;
     payload request;
     request.set_command(command);
     request.set_address(address);
@@ -481,7 +482,9 @@ void host_function::restore() {
 
 void host_function::detach() {
     host_ = 0;
+    leaving_ = true;
     set_config_half(PCI_COMMAND, 0);
+    leaving_ = false;
     for (auto& raised : raised_) raised = nullptr;
     forget_table();
     host_msix_enable_ = 0;

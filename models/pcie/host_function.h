@@ -152,6 +152,7 @@ private:
     std::vector<std::function<void()>> raised_;  // per vector; empty = disabled
     std::vector<table_entry> written_;           // per vector
     host_memory memory_;
+    bool leaving_ = false;  // during the write by which detach() disables the function
 };
 
 }  // namespace trn::pcie

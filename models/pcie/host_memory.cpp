@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "models/pcie/tlp.h"
 #include "platform/framework/tlm/loan.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/route.h"
@@ -25,6 +26,8 @@ bool host_memory::map(const range& added) {
     if (next != ranges_.end() && next->first <= last) return false;
     if (next != ranges_.begin() && contains(std::prev(next)->second, added.iova)) return false;
     ranges_.emplace_hint(next, added.iova, added);
+    std::erase_if(freed_,
+                  [&](const auto& one) { return one.first <= last && one.second >= added.iova; });
     return true;
 }
 
@@ -41,8 +44,19 @@ bool host_memory::unmap(std::uint64_t iova, std::uint64_t size,
     last_hit_ = ranges_.end();
     const ranges_by_iova gone(first_out, end_out);
     ranges_.erase(first_out, end_out);
-    for (const auto& [at, range] : gone) forgotten(range);
+    for (const auto& [at, range] : gone) {
+        freed_.emplace_back(range.iova, range.iova + (range.size - 1));
+        if (freed_.size() > max_freed) freed_.pop_front();
+        forgotten(range);
+    }
     return true;
+}
+
+/// Whether the address was in one of the ranges that were unmapped last.
+bool host_memory::was_freed(std::uint64_t address) const {
+    return std::ranges::any_of(freed_, [address](const auto& one) {
+        return address >= one.first && address <= one.second;
+    });
 }
 
 host_memory::ranges_by_iova::const_iterator host_memory::find(std::uint64_t address) const {
@@ -115,6 +129,7 @@ void host_memory::transport(tlm::tlm_generic_payload& payload) {
     case reach::nowhere:
     case reach::forbidden:
         ++unmapped_accesses_;
+        if (auto* const header = payload.get_extension<tlp>()) header->freed = was_freed(address);
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
 }

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "platform/framework/tlm/function_port.h"
@@ -64,6 +66,7 @@ private:
     reach span(std::uint64_t address, std::uint64_t length, bool write) const;
     bool copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length, bool write) const;
     void move(tlm::tlm_generic_payload& payload);
+    bool was_freed(std::uint64_t address) const;
     bool lend(tlm::tlm_generic_payload& payload) const;
     void exchange(tlm::tlm_generic_payload& payload);
     void ask(tlm::tlm_generic_payload& payload);
@@ -72,7 +75,10 @@ private:
     question* question_of(const tlm::tlm_generic_payload& payload);
     void answer(std::uint64_t ticket, std::span<const std::uint8_t> bytes);
 
+    static constexpr std::size_t max_freed = 64;
+
     ranges_by_iova ranges_;
+    std::deque<std::pair<std::uint64_t, std::uint64_t>> freed_;  // first and last byte; latest last
     // the next access is often in the same range
     mutable ranges_by_iova::const_iterator last_hit_ = ranges_.end();
     traffic_watcher* watcher_ = nullptr;

@@ -12,6 +12,7 @@
 #include "models/misuse_rules.h"
 #include "models/pcie/capabilities.h"
 #include "models/pcie/link_rate.h"
+#include "platform/framework/misuse/hardware_failed.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
@@ -166,6 +167,7 @@ void pcie_endpoint::command_changed() {
     const bool memory_space =
         !in_d3_ && (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MEMORY) != 0;
     if (std::exchange(memory_space_, memory_space) && !memory_space) forget_peers();
+    if (bus_master_) host_left_ = cut_off_ = false;
     if (!was && bus_master_) vectors_.deliver_pending();
 }
 
@@ -230,8 +232,10 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     if (header != nullptr && header->to == tlp::space::slot_power)
         return supply(in_slot_, request.get_address() != 0);
     if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (header != nullptr && header->to == tlp::space::hot_reset)
+    if (header != nullptr && header->to == tlp::space::hot_reset) {
+        cut_off_ = cut_off_ || request.get_address() != 0;
         return reset_function(reset_kind::conventional);
+    }
     // Redirected; the requester has the data already.
     if (header != nullptr && header->to == tlp::space::completion) return;
     const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
@@ -347,6 +351,7 @@ void pcie_endpoint::configure(payload& request, tlp& header) {
     // Only device 0, function 0 exists on the link.
     const bool mine = (header.target & 0xff) == 0;
     if (mine && request.is_write()) id_ = header.target;
+    host_left_ = host_left_ || header.host_left;
     if (!mine || !pcie::answer(space_, request)) refuse_request(request);
 }
 
@@ -370,14 +375,17 @@ void pcie_endpoint::refuse_request(payload& request) {
 
 // --- Accesses of the chip to the host
 
+void pcie_endpoint::refuse_dma(payload& request) {
+    ++counters_.refused_dma;
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    // Software does not know yet that the card was pulled, or its link cut.
+    if (!on() || cut_off_) return misuse::hardware_failed();
+    misuse::report(host_left_ ? misuse::host_left_during_dma : misuse::dma_without_bus_master,
+                   *this, where(request));
+}
+
 void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
-    if (!bus_master_) {
-        ++counters_.refused_dma;
-        if (on())  // software does not know of a pulled card's errors yet
-            misuse::report(misuse::dma_without_bus_master, *this, where(request));
-        request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        return;
-    }
+    if (!bus_master_) return refuse_dma(request);
     framed header(request, id_);
     const sc_time start = sc_core::sc_time_stamp() + delay;
     ++accesses_;
@@ -387,6 +395,7 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
         if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
         report(errors_.uncorrectable(PCI_ERR_UNC_COMP_TIME));
         ++counters_.timeouts;
+        misuse::hardware_failed();
         request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
@@ -395,7 +404,9 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
                                             request.get_data_length(), start) -
                                     sc_core::sc_time_stamp());
     if (request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE) {
-        misuse::report(misuse::dma_outside_host_memory, *this, where(request));
+        misuse::report(
+            misuse::dma_outside_host_memory, *this,
+            where(request) + (header.header.freed ? ": the host has freed this memory" : ""));
         space_.raise<std::uint16_t>(PCI_STATUS, PCI_STATUS_REC_MASTER_ABORT);
     }
 }
@@ -423,7 +434,9 @@ void pcie_endpoint::pointers_revoked(plug&, std::uint64_t first, std::uint64_t l
 
 /// 2.9.1: devices on a link that goes down are reset.
 void pcie_endpoint::link_changed(plug&) {
-    if (on() && !link.up()) reset_function(reset_kind::conventional);
+    if (!on() || link.up()) return;
+    cut_off_ = true;
+    reset_function(reset_kind::conventional);
 }
 
 void pcie_endpoint::link_erred(plug&, link_error error) {

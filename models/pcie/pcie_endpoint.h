@@ -122,6 +122,7 @@ private:
     void report(std::optional<pcie::error_class> severity);
     const window* decode(std::uint64_t address, std::uint64_t length) const;
 
+    void refuse_dma(payload& request);
     void b_transport_dma(payload& request, sc_core::sc_time& delay);
     unsigned transport_dbg_dma(payload& request);
     bool get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi);
@@ -154,6 +155,9 @@ private:
     pcie::error_reporting errors_{space_};
     std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0;  // capability offsets
     bool powered_ = true, in_slot_ = true;
+    /// Why bus mastering is off, until software switches it on: the host left, or the link went
+    /// down.
+    bool host_left_ = false, cut_off_ = false;
     bool bus_master_ = false, in_d3_ = false,
          memory_space_ = false;  // state after the last configuration write
     pcie::dma_lanes lanes_;

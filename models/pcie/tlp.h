@@ -29,9 +29,10 @@ constexpr std::uint8_t bus_of(function_id id) {
 struct tlp : tlm::tlm_extension<tlp> {
     /// `error`: an error message to the root port; the address is its error_class. Two values are
     /// not TLPs: `hot_reset` is the training sequence by which a port resets the device on its link
-    /// and all devices below; `slot_power` switches the power of the slot's card (address 1: on, 0:
-    /// off). These three have no data. `completion`: a completion redirected by access control; it
-    /// is routed to the requester's id in `target` and has the length of its data.
+    /// and all devices below (address 1: because the link goes down); `slot_power` switches the
+    /// power of the slot's card (address 1: on, 0: off). These three have no data. `completion`: a
+    /// completion redirected by access control; it is routed to the requester's id in `target` and
+    /// has the length of its data.
     enum class space : std::uint8_t { memory, config, error, hot_reset, slot_power, completion };
 
     space to = space::memory;
@@ -42,6 +43,11 @@ struct tlp : tlm::tlm_extension<tlp> {
     /// Set when the request or its completion is lost: the requester waits until its completion
     /// time-out. The response status is then an address error.
     bool lost = false;
+    /// Set on the configuration request by which the platform disables a function whose host has
+    /// left.
+    bool host_left = false;
+    /// Set when the request is for memory that the host had mapped and has freed.
+    bool freed = false;
     /// Set by the function that answers a configuration request, for names in logs and of sockets;
     /// for a redirected completion, by the switch that redirects it.
     const sc_core::sc_object* completer = nullptr;

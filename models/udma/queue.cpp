@@ -10,6 +10,7 @@
 #include "models/udma/causes.h"
 #include "models/udma/dma_descriptor_regs.h"
 #include "models/udma/udma_regs.h"
+#include "platform/framework/misuse/hardware_failed.h"
 
 namespace trn {
 
@@ -82,7 +83,7 @@ void dma_queue::adopt_length(dma_side side) {
 
 void dma_queue::reset(dma_side side) {
     sides_[side].ring.reset();
-    sides_[side].aborted = false;
+    sides_[side].aborted = sides_[side].damaged = false;
     // The other side's partly moved descriptor is repeated from its start.
     for (stream& s : sides_) s.done = s.skip = 0;
     if (side != dma_side::m2s) return;
@@ -175,6 +176,7 @@ dma_progress dma_queue::fetch(const fetch_request& wanted) {
     if (auto& bit = sides_[side].damaged_bit) {
         ring.buffer()->words[*bit / 32] ^= 1u << *bit % 32;
         bit.reset();
+        sides_[side].damaged = true;
     }
     ring.took_burst(count);
     if (trace::on())
@@ -383,7 +385,10 @@ void dma_queue::take_compute_packet(dma_transfer& next) {
 
 bool dma_queue::error(dma_side side, unsigned cause, const misuse::rule& rule,
                       const std::string& detail, bool always_aborts) {
-    misuse::report(rule, group().owner, describe() + ": " + detail);
+    if (sides_[dma_side::m2s].damaged || sides_[dma_side::s2m].damaged)
+        misuse::hardware_failed();
+    else
+        misuse::report(rule, group().owner, describe() + ": " + detail);
     return raise(side, cause, always_aborts);
 }
 

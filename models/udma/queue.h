@@ -109,7 +109,8 @@ private:
     struct stream {           // state of one side
         bool active = false;  // `current` is being processed
         bool aborted = false;
-        std::optional<std::uint8_t> damaged_bit;
+        std::optional<std::uint8_t> damaged_bit;  // of the next descriptor that is fetched
+        bool damaged = false;    // since the last reset, a fault has changed a descriptor
         std::uint32_t left = 0;  // bytes of `current` not yet assigned to a transfer
         std::uint32_t done =
             0;  // bytes of the descriptor at the ring's head, by completed transfers

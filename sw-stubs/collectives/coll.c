@@ -565,9 +565,9 @@ trn_status trn_coll_wait(trn_coll* coll, uint64_t limit) {
         }
         if (status != TRN_OK) return status;
         if (waited >= end)
-            return trn_fail(
-                coll->device, TRN_TIMED_OUT, "%s of rank %u has not ended after %llu ns",
-                trn_coll_op_text(coll->config.op), coll->config.rank, (unsigned long long)waited);
+            return trn_fail(coll->device, TRN_TIMED_OUT, "%s of rank %u has not ended after %s",
+                            trn_coll_op_text(coll->config.op), coll->config.rank,
+                            trn_text_of_time(waited).text);
         const uint64_t pause = waited / 64;
         status = trn_pause(coll->device, pause < NS_PER_US ? NS_PER_US : pause);
         if (status != TRN_OK) return status;

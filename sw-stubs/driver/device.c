@@ -45,6 +45,19 @@ const char* trn_status_text(trn_status status) {
     return "unknown status";
 }
 
+trn_time_text trn_text_of_time(uint64_t nanoseconds) {
+    static const struct {
+        uint64_t ns;
+        const char* name;
+    } units[] = {{NS_PER_S, "s"}, {NS_PER_MS, "ms"}, {NS_PER_US, "us"}, {1, "ns"}};
+    unsigned unit = 0;
+    while (units[unit].ns > 1 && nanoseconds < units[unit].ns) ++unit;
+    trn_time_text time;
+    snprintf(time.text, sizeof time.text, "%.6g %s", (double)nanoseconds / (double)units[unit].ns,
+             units[unit].name);
+    return time;
+}
+
 trn_status trn_fail(trn_device* device, trn_status status, const char* format, ...) {
     if (!device) return status;
     va_list arguments;

@@ -64,6 +64,12 @@ trn_status trn_kernel_memory_alloc(trn_device* device, uint32_t core, uint64_t s
                                    uint64_t alignment, uint64_t* address);
 void trn_kernel_memory_free(trn_device* device, uint64_t address);
 
+/* A time for an error text: "1.5 ms". */
+typedef struct {
+    char text[24];
+} trn_time_text;
+trn_time_text trn_text_of_time(uint64_t nanoseconds);
+
 /* Records the error text and returns the status, for `return trn_fail(...)`. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

@@ -176,10 +176,9 @@ static trn_status wait_for_routing_id(trn_device* device) {
         }
         if (trn_now(device) - start >= limit)
             return trn_fail(device, TRN_TIMED_OUT,
-                            "firmware did not publish its routing id in %llu ms: word +0x%x of "
+                            "firmware did not publish its routing id in %s: word +0x%x of "
                             "its misc RAM is still 0x%x",
-                            (unsigned long long)(limit / NS_PER_MS), (uint32_t)MISC_RAM(ROUTING_ID),
-                            id);
+                            trn_text_of_time(limit).text, (uint32_t)MISC_RAM(ROUTING_ID), id);
         status = trn_pause(device, NS_PER_MS);
         if (status != TRN_OK) return status;
     }

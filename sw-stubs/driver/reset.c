@@ -59,10 +59,10 @@ static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map)
         const uint64_t time = trn_now(device);
         if (time - start >= limit)
             return trn_fail(device, TRN_TIMED_OUT,
-                            "firmware did not take the reset request in %llu ms: word +0x%x of its "
+                            "firmware did not take the reset request in %s: word +0x%x of its "
                             "misc RAM is still %u (contract 5.1: it clears the word)",
-                            (unsigned long long)(limit / NS_PER_MS),
-                            (uint32_t)MISC_RAM(RESET_REQUEST), pending);
+                            trn_text_of_time(limit).text, (uint32_t)MISC_RAM(RESET_REQUEST),
+                            pending);
         if (time - asked >= repeat) {
             status = request(device, type, map);
             if (status != TRN_OK) return status;

@@ -415,8 +415,8 @@ static trn_status timed_out(trn_program* program, uint64_t limit) {
     char waiter[WAITER_TEXT];
     const trn_status status = describe_waiter(program, waiter, sizeof waiter);
     if (status != TRN_OK) return status;
-    return trn_fail(program->device, TRN_TIMED_OUT, "after %llu us %s",
-                    (unsigned long long)(limit / NS_PER_US), waiter);
+    return trn_fail(program->device, TRN_TIMED_OUT, "after %s %s", trn_text_of_time(limit).text,
+                    waiter);
 }
 
 static trn_status check_queue(trn_program* program, uint32_t core, uint32_t engine,

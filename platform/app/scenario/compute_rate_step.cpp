@@ -13,6 +13,7 @@
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/file.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/one_counter.h"
 #include "sw-stubs/host/loaded_program.h"
 
 namespace trn::scenario {
@@ -21,24 +22,14 @@ namespace {
 
 constexpr std::uint64_t max_time_ns = 100'000'000;  // limit of a run, in simulated time
 
-/// Reads the operation counter of a core's Tensor engine, counted since its start.
-class tensor_flops final : public statistics {
-public:
-    static std::uint64_t of(const std::string& core) {
-        const auto* module =
-            dynamic_cast<publishes_statistics*>(sc_core::sc_find_object(core.c_str()));
-        if (module == nullptr) throw step_failure(fmt::format("there is no module {}", core));
-        tensor_flops asked;
-        module->publish(asked);
-        return asked.found_;
-    }
-    void count(std::string_view counter, std::uint64_t value) override {
-        if (counter == "tensor_flops") found_ = value;
-    }
-
-private:
-    std::uint64_t found_ = 0;
-};
+/// The operation counter of a core's Tensor engine, since its start.
+std::uint64_t tensor_flops(const std::string& core) {
+    const auto* module = dynamic_cast<publishes_statistics*>(sc_core::sc_find_object(core.c_str()));
+    if (module == nullptr) throw step_failure(fmt::format("there is no module {}", core));
+    one_counter asked("tensor_flops");
+    module->publish(asked);
+    return asked.found.value_or(0);
+}
 
 /// Totals over the cores of one chip.
 struct chip_run {
@@ -104,7 +95,7 @@ chip_run compute_rate_spec::run_cores(device& on, const machine::chip& chip,
         trn_program_result result{};
         on.check(trn_program_wait(programs[core]->get(), max_time_ns, &result));
         all.ns = std::max(all.ns, result.ended_ns - result.started_ns);
-        all.flops += tensor_flops::of(fmt::format("{}.nc{}", chip.name, core));
+        all.flops += tensor_flops(fmt::format("{}.nc{}", chip.name, core));
     }
     return all;
 }

@@ -12,6 +12,7 @@
 #include "platform/app/scenario/function_watch.h"
 #include "platform/app/scenario/step.h"
 #include "platform/app/scenario/steps.h"
+#include "platform/framework/kernel/one_counter.h"
 #include "platform/framework/misuse/misuse.h"
 
 namespace trn::config {
@@ -108,19 +109,6 @@ std::vector<std::string> names_of(const json& map) {
     for (const auto& [name, value] : map.items()) names.push_back(name);
     return names;
 }
-
-/// Receives the counters of a module and keeps one.
-class one_counter final : public statistics {
-public:
-    explicit one_counter(std::string_view name) : name_(name) {}
-    void count(std::string_view counter, std::uint64_t value) override {
-        if (counter == name_) found = value;
-    }
-    std::optional<std::uint64_t> found;
-
-private:
-    std::string_view name_;
-};
 
 std::function<std::uint64_t()> counter_of(scenario_context& ctx, const std::string& module,
                                           const std::string& counter) {

@@ -7,17 +7,23 @@
 #include <iterator>
 
 #include "platform/app/platform.h"
+#include "platform/app/scenario/parameters.h"
 #include "platform/app/scenario/scenario_context.h"
+#include "platform/app/scenario/step.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/boot_failure.h"
 #include "platform/framework/kernel/introspection.h"
-#include "platform/framework/kernel/time_text.h"
 
 namespace trn::scenario {
 
 namespace {
 
 using lines = std::vector<std::string>;
+
+/// Whole nanoseconds are enough for readers.
+std::string shown(const sc_core::sc_time& time) {
+    return to_string(nanoseconds{time.value() / 1000});
+}
 
 /// Adds the first of the lines, and the number of the others: a rack has hundreds of harts.
 void add(lines& to, const lines& more) {
@@ -32,8 +38,7 @@ void add(lines& to, const lines& more) {
 lines calls_of(const scenario_context& ctx) {
     lines all;
     for (const auto& [one, since] : ctx.in_progress)
-        if (one->drives)
-            all.push_back(fmt::format("'{}' runs since {}", one->text, trn::to_text(since)));
+        if (one->drives) all.push_back(fmt::format("'{}' runs since {}", one->text, shown(since)));
     return all;
 }
 
@@ -108,7 +113,7 @@ std::string boot_state(const scenario_context& ctx) {
 }
 
 std::vector<std::string> state_at_failure(const scenario_context& ctx) {
-    lines all{"at " + trn::to_text(sc_core::sc_time_stamp())};
+    lines all{"at " + shown(sc_core::sc_time_stamp())};
     add(all, ctx.injected);
     add(all, calls_of(ctx));
     add(all, waits_of(ctx));

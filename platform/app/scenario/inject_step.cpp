@@ -10,7 +10,6 @@
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/mix_in.h"
 #include "platform/framework/kernel/faults.h"
-#include "platform/framework/kernel/time_text.h"
 #include "platform/framework/kernel/trace.h"
 
 namespace trn::scenario {
@@ -58,8 +57,7 @@ struct inject_spec {
     void run(scenario_context& ctx) const {
         const auto now = trn_now(ctx.device);
         if (at.value != 0 && at.value < now)
-            throw step_failure(
-                fmt::format("it is {} already", trn::to_text(sc_core::sc_time_stamp())));
+            throw step_failure(fmt::format("it is {} already", to_string(nanoseconds{now})));
         if (at.value != 0) ctx.sleep(at.value - now);
         if (when) await(ctx, *when);
         const auto all = chosen(module, fault, some);
@@ -67,18 +65,18 @@ struct inject_spec {
             if (trace::on())
                 trace::event("scenario", "fault", {{"module", name}, {"fault", fault}});
             call(ctx, "inject", {{"module", name}, {"fault", fault}, {"arguments", arguments}});
-            ctx.injected.push_back(record(name, all.size()));
+            ctx.injected.push_back(record(ctx, name, all.size()));
         }
     }
     /// "injected flap {for: 2 ms} into wire3, one of 4 that 'wire*' names, at 110 ms"
-    std::string record(const std::string& hit, std::size_t of) const {
+    std::string record(const scenario_context& ctx, const std::string& hit, std::size_t of) const {
         std::string with;
         for (const auto& [name, value] : arguments)
             with += fmt::format("{}{}: {}", with.empty() ? "" : ", ", name, value);
         return fmt::format("injected {}{} into {}{}, at {}", fault,
                            with.empty() ? "" : fmt::format(" {{{}}}", with), hit,
-                           of == 1 ? "" : fmt::format(", one of {} that '{}' names", of, module),
-                           trn::to_text(sc_core::sc_time_stamp()));
+                           some == 0 ? "" : fmt::format(", one of {} that '{}' names", of, module),
+                           to_string(nanoseconds{trn_now(ctx.device)}));
     }
     /// \throws step_failure for an unknown module, fault or argument
     void check() const {

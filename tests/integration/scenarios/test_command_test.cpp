@@ -547,6 +547,30 @@ TEST_F(TestCommand, MisuseFailsTheStepDuringWhichItHappens) {
     EXPECT_LT(result["simulated_ns"], 200'000'000);  // later steps do not run
 }
 
+TEST_F(TestCommand, InjectedErrorsOfMemoryAreNoMisuseOfSoftware) {
+    const auto how =
+        test(scenario("  - boot: {within: 1 s}\n"
+                      "  - fill: {at: hbm0@16 MiB, size: 4 KiB, value: 7}\n"
+                      "  - inject: {module: chip0.hbm0, fault: hbm_uncorrected, with: "
+                      "{offset: 0x1000000}}\n"
+                      "  - copy: {from: hbm0@16 MiB, to: hbm1@16 MiB, size: 4 KiB, verify: false}\n"
+                      "    fails: aborted\n"
+                      "  - verify: {at: hbm0@16 MiB, size: 4 KiB, value: 7}\n") +
+             " --misuse fail");  // by DMA, then through BAR4
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:10:5: verify hbm0@0x1000000 has 0x07, 4096 bytes: "));
+    EXPECT_THAT(how.output, Not(HasSubstr("TRN-")));
+}
+
+TEST_F(TestCommand, CountersOfAStackOfHbmAreCheapToWatch) {
+    const auto how = test(
+        scenario("  - boot: {within: 1 s}\n"
+                 "  - expect: {counter: ecc_corrected, module: chip0.hbm0, at_least: 1, within: "
+                 "20 ms}\n") +
+        " --json");
+    const auto result = nlohmann::json::parse(how.output)[0];
+    EXPECT_EQ(result["message"], "waited 20 ms: it is 0");  // 2,000 looks within the wall limit
+}
+
 TEST_F(TestCommand, AllowedMisuseDoesNotFailAScenarioUntilItsCount) {
     const auto with = [&](const std::string& allowance, int writes) {
         std::string text =

@@ -202,6 +202,33 @@ TEST_F(PcieEndpointTest, DmaNeedsBusMasterAndD0) {
     EXPECT_EQ(engine.read(0x1000), 0x5a5a5a5au);
 }
 
+TEST_F(PcieEndpointTest, DmaOfAHostThatHasLeftIsNamedSo) {
+    enable();
+    EXPECT_EQ(misuse::count(misuse::host_left_during_dma), 0u);
+    root.detach();
+    EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(misuse::count(misuse::host_left_during_dma), 1u);
+    EXPECT_EQ(misuse::count(misuse::dma_without_bus_master), 0u);
+    enable();  // the next host
+    set_config<std::uint16_t>(PCI_COMMAND, 0);
+    EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(misuse::count(misuse::host_left_during_dma), 1u);
+    EXPECT_EQ(misuse::count(misuse::dma_without_bus_master), 1u);
+}
+
+TEST_F(PcieEndpointTest, DmaToFreedHostMemoryIsNamedSo) {
+    enable();
+    std::vector<std::uint8_t> page(4096);
+    ASSERT_TRUE(root.map_host({0x1000, 4096, page.data(), true, true}));
+    ASSERT_TRUE(root.unmap_host(0x1000, 4096, [](const auto&) {}));
+    EXPECT_EQ(engine.write<std::uint32_t>(0x1ffc, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    ASSERT_EQ(misuse::summary().size(), 1u);
+    EXPECT_THAT(misuse::summary()[0].first_detail, testing::HasSubstr("the host has freed this"));
+    misuse::clear();
+    EXPECT_EQ(engine.write<std::uint32_t>(0x9000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_THAT(misuse::summary()[0].first_detail, testing::Not(testing::HasSubstr("freed")));
+}
+
 TEST_F(PcieEndpointTest, UnmappedHostAddressIsAMasterAbort) {
     enable();
     EXPECT_EQ(engine.write<std::uint32_t>(0x9000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);

@@ -353,7 +353,6 @@ TEST_F(RootComplexTest, PulledCardIsAbsentUntilOneIsInserted) {
 
 /// Misuse rule TRN-PCI-005 concerns software; DMA of a removed card does not count.
 TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
-    const auto reports = misuse::reports();
     irq_in reset("reset", 1, [](unsigned, bool) {});
     a.endpoint.function_reset.bind(reset);
     test::turn_on(fa());
@@ -370,7 +369,7 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     EXPECT_EQ(page[0], 0x5a);
     a.endpoint.interrupt(0);
     EXPECT_EQ(observed, 0u);
-    EXPECT_EQ(misuse::reports(), reports);
+    EXPECT_TRUE(misuse::summary().empty());
     // No card completes an access that passes the port either.
     std::uint32_t id = 0;
     pcie::config_request asked(tlm::TLM_READ_COMMAND, PCI_VENDOR_ID, id, fa().id());

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "platform/framework/kernel/introspection.h"
+
+namespace trn {
+
+/// Receives the counters of a module and keeps one.
+class one_counter final : public statistics {
+public:
+    explicit one_counter(std::string_view name) : name_(name) {}
+    void count(std::string_view counter, std::uint64_t value) override {
+        if (counter == name_) found = value;
+    }
+    std::optional<std::uint64_t> found;
+
+    /// Whether `out` uses the counter, for one that takes long to determine.
+    static bool wanted(const statistics& out, std::string_view counter) {
+        const auto* one = dynamic_cast<const one_counter*>(&out);
+        return one == nullptr || one->name_ == counter;
+    }
+
+private:
+    const std::string_view name_;
+};
+
+}  // namespace trn
