@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
@@ -21,11 +23,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto start_limit = std::chrono::seconds(2);
+
+bool is_missing(const fs::path& where) {
+    std::error_code none;
+    return !fs::exists(fs::is_directory(where, none) ? where / "control.sock" : where, none);
+}
+
+/// `where` if it is a folder of sockets; "": it is a socket or HOST:PORT. A platform that was
+/// started a moment ago, as by `trnvp run ... &`, has not made its sockets yet.
+fs::path folder_at(const std::string& where) {
+    const bool is_port = where.find('/') == where.npos && where.find(':') != where.npos;
+    const auto end = std::chrono::steady_clock::now() + start_limit;
+    while (!is_port && is_missing(where) && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return fs::is_directory(where) ? where : "";
+}
+
 /// A platform in another process: control socket and one vfio-user socket per function.
 class connected : public session {
 public:
     connected(const std::string& where, const std::string& chip, const std::string& token)
-        : folder_(fs::is_directory(where) ? where : ""),
+        : folder_(folder_at(where)),
           chip_(chip),
           control_(folder_.empty() ? where : (folder_ / "control.sock").string(), token) {}
 

@@ -84,9 +84,9 @@ int compare_records(const compare_options& chosen) {
     const auto counts = [&](const char* word, const std::vector<std::string>& lines) {
         return !lines.empty() && std::ranges::find(chosen.fail_on, word) != chosen.fail_on.end();
     };
-    return counts("failing", found.newly_failing) || counts("missing", found.missing) ||
-                   counts("digests", found.digests) || counts("figures", found.figures) ||
-                   counts("durations", found.durations)
+    return counts("failing", found.newly_failing) || counts("failing", found.failing_elsewhere) ||
+                   counts("missing", found.missing) || counts("digests", found.digests) ||
+                   counts("figures", found.figures) || counts("durations", found.durations)
                ? 1
                : 0;
 }

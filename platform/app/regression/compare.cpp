@@ -54,6 +54,22 @@ std::string message_of(const result& one) {
     return fmt::format("{}: {}", place_text(one.description, one.how), one.how.message);
 }
 
+std::set<std::string> failed_places(const all_runs& all) {
+    std::set<std::string> places;
+    for (const auto* one : all.runs)
+        if (!one->passed()) places.insert(place_text(one->description, one->how));
+    return places;
+}
+
+/// The first run that fails at a place where none failed before; null: none, or none failed before.
+const result* first_failing_elsewhere(const all_runs& before, const all_runs& now) {
+    const auto known = failed_places(before);
+    if (known.empty()) return nullptr;
+    for (const auto* one : now.runs)
+        if (!one->passed() && !known.contains(place_text(one->description, one->how))) return one;
+    return nullptr;
+}
+
 std::set<std::string> failed_names(const all_runs& all) {
     std::set<std::string> names;
     for (const auto* one : all.runs)
@@ -156,6 +172,8 @@ void compare_one(const std::string& name, const all_runs& before, const all_runs
     if (const auto* one = first_newly_failing(before, now))
         out.newly_failing.push_back(
             fmt::format("{}{}: {}", name, counts_of(before, now), message_of(*one)));
+    else if (const auto* other = first_failing_elsewhere(before, now))
+        out.failing_elsewhere.push_back(fmt::format("{}: {}", name, message_of(*other)));
     if (any_newly_passing(before, now)) out.newly_passing.push_back(name + counts_of(before, now));
     compare_digests(name, before, now, out);
     compare_figures(name, before, now, limits, out);
@@ -202,6 +220,7 @@ std::string comparison::text() const {
         for (const auto& one : lines) out += "  " + printable(one) + "\n";
     };
     add("newly failing", newly_failing);
+    add("failing at another step", failing_elsewhere);
     add("newly passing", newly_passing);
     add("not run any more", missing);
     add("new", added);

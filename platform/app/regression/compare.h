@@ -16,8 +16,8 @@ struct comparison_limits {
 
 /// Differences between an older and a newer run; one line per finding.
 struct comparison {
-    std::vector<std::string> newly_failing, newly_passing, missing, added, digests, figures,
-        durations;
+    std::vector<std::string> newly_failing, failing_elsewhere, newly_passing, missing, added,
+        digests, figures, durations;
     bool other_build = false;
 
     std::string text() const;

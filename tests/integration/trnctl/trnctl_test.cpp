@@ -115,6 +115,14 @@ TEST(TrnctlCommandLine, MissingPlatformIsAFailureNotAUsageError) {
     EXPECT_THAT(how.output, HasSubstr("trnvp run"));
 }
 
+TEST(TrnctlCommandLine, ConnectWaitsForAPlatformThatIsStarting) {
+    const scratch_folder folder;
+    const auto late = "sleep 0.3; exec " TRNVP " run trn3-chip --listen " + (folder / "late");
+    background platform{{"sh", "-c", late}, folder / "log"};
+    const auto how = run(trnctl + " --connect " + (folder / "late") + " list");
+    EXPECT_EQ(how.status, 0) << how.output;
+}
+
 /// A program that is no platform, but answers on a control socket: `results` by method.
 class other_program {
 public:

@@ -320,6 +320,16 @@ TEST(Compare, NamesWhatIsDifferent) {
     EXPECT_EQ(compare(before, before, {}).text(), "no difference\n");
 }
 
+TEST(Compare, FailureAtAnotherStepIsADifference) {
+    const auto before = shard(1, 1, {}, {named("breaks", false), named("passes")});
+    auto now = before;
+    now.results[0].how.message = "another byte";
+    EXPECT_EQ(compare(before, now, {}).text(), "no difference\n");
+    now.results[0].how.where.line = 9;
+    EXPECT_EQ(compare(before, now, {}).text(),
+              "failing at another step (1):\n  x.yaml: breaks: x.yaml:9:5: another byte\n");
+}
+
 TEST(Compare, NoiseOfAFigureIsTheRangeOfItsEarlierRuns) {
     const auto repeated = [](std::vector<double> values) {
         std::vector<result> all;
