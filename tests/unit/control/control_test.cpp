@@ -272,7 +272,7 @@ TEST_F(ControlTest, WaitsOfADisconnectedClientAreCancelled) {
 TEST_F(ControlTest, FaultsStatisticsAndConsoleInputReachTheModule) {
     loop.elaborate();
     const auto faults = result("list", {{"what", "faults"}})[0];
-    EXPECT_EQ(faults["type"], "(anonymous namespace)::gadget");
+    EXPECT_EQ(faults["type"], "gadget");
     EXPECT_EQ(faults["modules"], json::array({"gadget"}));
     EXPECT_EQ(faults["faults"][0]["fault"], "stop_ticking");
     EXPECT_EQ(faults["faults"][0]["arguments"][0], json({{"name", "at"},

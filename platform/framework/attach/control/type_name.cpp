@@ -7,8 +7,9 @@
 namespace trn {
 
 std::string type_name(const sc_core::sc_object& object) {
-    auto name = boost::core::demangle(typeid(object).name());
-    return name.starts_with("trn::") ? name.substr(5) : name;
+    const auto name = boost::core::demangle(typeid(object).name());
+    const auto scope = name.substr(0, name.find('<')).rfind("::");
+    return scope == name.npos ? name : name.substr(scope + 2);
 }
 
 }  // namespace trn

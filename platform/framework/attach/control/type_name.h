@@ -6,7 +6,7 @@
 
 namespace trn {
 
-/// The class of a module without the namespace: "udma" for "trn::udma".
+/// The class of a module without its scope: "udma" for "trn::udma".
 std::string type_name(const sc_core::sc_object& object);
 
 }  // namespace trn
