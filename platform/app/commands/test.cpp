@@ -94,7 +94,10 @@ private:
 /// Prints what failed and the sums, or with --json all results.
 void print_end(const test_options& chosen, const regression::run_record& run, json_array& printed) {
     if (chosen.json) return printed.add(run);
-    print_to(stdout, "{}{}\n", regression::failures_text(run), regression::summary(run));
+    // The failure of a single scenario is printed already.
+    const bool again = chosen.quiet || regression::rows_of(run).size() > 1;
+    print_to(stdout, "{}{}\n", again ? regression::failures_text(run) : "",
+             regression::summary(run));
 }
 
 /// Writes the selected reports, also after a failed run. \throws output_error

@@ -132,19 +132,19 @@ std::vector<figure_trend> figure_trends(std::span<const run_record> runs,
                                         const figure_band& band) {
     std::map<scenario_and_figure, figure_trend> all;
     std::vector<std::map<scenario_and_figure, sum>> of_runs;
+    std::vector<std::set<std::string>> ran;  // identities, by run
     for (const auto& run : runs) {
         for (const auto& [key, one] : of_runs.emplace_back(figures_of(run, figures, scenarios)))
             all[key] = {.scenario = key.first, .name = key.second, .unit = one.unit};
+        auto& there = ran.emplace_back();
+        for (const auto& one : run.results) there.insert(identity(one.description));
     }
     if (all.empty()) refuse_none(runs, figures, scenarios);
     std::vector<figure_trend> list;
     for (auto& [key, trend] : all) {
         band_follower follower(band);
         for (std::size_t i = 0; i < runs.size(); ++i) {
-            const auto ran = [&](const result& one) {
-                return identity(one.description) == key.first;
-            };
-            if (!std::ranges::any_of(runs[i].results, ran)) continue;
+            if (!ran[i].contains(key.first)) continue;
             const auto at = of_runs[i].find(key);
             trend.points.push_back(
                 {.started = runs[i].started,

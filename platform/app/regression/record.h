@@ -100,7 +100,7 @@ std::vector<row> rows_of(const run_record& run);
 std::string campaign_text(const row& campaign);
 
 /// A line for each scenario that failed: place, name, and the first line of its message; "" when
-/// there is none, or only one scenario.
+/// there is none.
 std::string failures_text(const run_record& run);
 
 }  // namespace trn::regression

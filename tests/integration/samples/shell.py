@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shell of a page: a clean folder that looks like a built checkout, and a home folder."""
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -96,7 +97,8 @@ class Shell:
             except (ProcessLookupError, subprocess.TimeoutExpired):
                 pass
         for process in self.own_processes():  # that left the group; they hold the pipe
-            os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+                os.kill(process, signal.SIGKILL)
         for pipe in (self.process.stdin, self.process.stdout):
             pipe.close()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -36,7 +36,7 @@ class Samples(unittest.TestCase):
         return Page("page.md", self.tree, time.monotonic() + 60, False).run()
 
     def test_a_command_in_the_background_that_fails_is_reported(self):
-        (problem,) = self.problems("```sh", "(echo lost; exit 3) &", "sleep 60 &", "sleep 0.1", "```")
+        (problem,) = self.problems("```sh", "(echo lost; exit 3) &", "while kill -0 $!; do sleep 0.01; done 2> tmp/ends", "sleep 60 &", "```")
         self.assertRegex(problem, r"page.md:2: '\(echo lost; exit 3\) &' ended with status 3:\nlost$")
 
     def test_a_command_in_the_background_that_the_page_ends_is_not(self):
@@ -57,12 +57,16 @@ class Samples(unittest.TestCase):
 
     def test_processes_that_left_the_group_end_with_the_page(self):
         with self.shell() as shell:
-            status, (process,) = shell.run("setsid sh -c 'echo $$; exec sleep 60' & sleep 0.2")
+            status, (process,) = shell.run("setsid sh -c 'echo $$ > tmp/own; exec sleep 60' & until test -s tmp/own; do sleep 0.01; done; cat tmp/own")
             self.assertEqual((status, is_running(int(process))), (0, True))
         deadline = time.monotonic() + 10
         while is_running(int(process)) and time.monotonic() < deadline:
             time.sleep(0.01)
         self.assertFalse(is_running(int(process)))
+
+    def test_a_process_that_ends_while_the_page_ends_is_no_mistake(self):
+        with self.shell() as shell:
+            shell.own_processes = lambda: [2 ** 22 + 1]  # more than Linux gives
 
     def test_a_status_other_than_0_needs_the_mark_fails(self):
         sample = ("$ echo shown; false", "shown", "```")

@@ -897,6 +897,10 @@ TEST_F(TestCommand, EndsWithALineForEachFailureAndQuietPrintsOnlyThese) {
     EXPECT_THAT(how.output, AllOf(testing::StartsWith("pass  m"), testing::EndsWith(line)));
     EXPECT_EQ(test(file + " --quiet").output, line);
     EXPECT_EQ(test(file + " -q --name 'm [value=0]'").output, "1 passed, 0 failed\n");
+    const auto alone = test(file + " -q --name 'm [value=1]'").output;
+    EXPECT_THAT(alone, AllOf(testing::StartsWith("failed:\n  " + file + ":5:5: m [value=1]: "),
+                             testing::EndsWith(": it is 0\n0 passed, 1 failed\n")));
+    EXPECT_THAT(test(file + " --name 'm [value=1]'").output, Not(HasSubstr("failed:\n")));
 }
 
 TEST_F(TestCommand, TimeLimitSaysWhatEachBranchWaitsFor) {

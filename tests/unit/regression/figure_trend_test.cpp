@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -92,6 +93,28 @@ TEST(FigureTrend, RunsThatDidNotMeasureAreShown) {
     EXPECT_THAT(trend.text(), HasSubstr("git bisect start c2 c0"));
     EXPECT_EQ(trend.json()["runs"][1]["value"], nullptr);
     EXPECT_EQ(trend.json()["first_outside"], 2);
+}
+
+TEST(FigureTrend, RunsWithoutTheScenarioAreNotShown) {
+    auto runs = runs_with({50, 50, 40});
+    runs[1].results = {sample::named("other")};
+    EXPECT_THAT(figure_trends(runs, "copy rate", "", {}).front().points, SizeIs(2));
+}
+
+TEST(FigureTrend, TimeGrowsWithTheResultsAndNotWithTheirSquare) {
+    const auto seconds = [](std::size_t scenarios) {
+        auto run = runs_with({50}).front();
+        const auto one = run.results.front();
+        run.results.clear();
+        for (std::size_t i = 0; i < scenarios; ++i) {
+            run.results.push_back(one);
+            run.results.back().description.name += std::to_string(i);
+        }
+        const auto begin = std::clock();
+        EXPECT_THAT(figure_trends(std::vector{run}, "*", "", {}), SizeIs(scenarios));
+        return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    };
+    EXPECT_LT(seconds(8'000), 20 * seconds(1'000) + 0.1);
 }
 
 TEST(FigureTrend, PatternsChooseFiguresAndScenarios) {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -227,22 +229,26 @@ TEST_F(RecordFile, DamagedLinesAreCountedAndAllOthersUsed) {
 
 /// A writer opens the file just before another one completes it, and gets the lock after it.
 TEST_F(RecordFile, CompletedRecordIsNotEmptiedByTheNextWriter) {
+    using namespace std::chrono_literals;
     const auto run = full();
     std::atomic<bool> done = false;
     std::thread other([&] {
         while (!done) try {
-                record_writer writer(folder, run);
+                record_writer(folder, run);
+                std::this_thread::sleep_for(1us);  // the lock is free for the test
             } catch (const file_error&) {
                 // The other writer has the lock.
             }
     });
-    for (int n = 0; n < 2000; ++n) try {
+    for (int finished = 0; finished < 200;) try {
             record_writer writer(folder, run);
             writer.finish(run);
+            ++finished;
             EXPECT_GT(std::filesystem::file_size(folder / record_name), 0u);
         } catch (const file_error&) {
-            // The other writer has the lock.
+            std::this_thread::yield();  // the other writer has the lock
         } catch (const output_error&) {
+            ++finished;
             ADD_FAILURE();
         }
     done = true;
