@@ -35,9 +35,11 @@ std::vector<faulty_module> modules_with_fault(std::string_view pattern, std::str
     std::vector<faulty_module> found;
     std::vector<std::string> others;  // modules with the fault that do not match
     std::vector<std::string> faults;  // other faults of modules that match
+    std::vector<std::string> modules;
     for_each_module<accepts_faults>([&](const auto& object, accepts_faults& module) {
         const std::string name = object.name();
         const bool matches = matches_name(pattern, name);
+        modules.push_back(name);
         for (auto& row : module.faults()) {
             if (row.name == fault && matches) found.push_back({name, &module});
             if (row.name == fault && !matches) others.push_back(name);
@@ -52,7 +54,7 @@ std::vector<faulty_module> modules_with_fault(std::string_view pattern, std::str
             fmt::format("{} has no fault '{}'  {}", pattern, fault, suggest(fault, faults)));
     }
     throw fault_error(fmt::format("no module '{}' has the fault '{}'  {}", pattern, fault,
-                                  suggest(pattern, others)));
+                                  suggest(pattern, others.empty() ? modules : others)));
 }
 
 }  // namespace trn

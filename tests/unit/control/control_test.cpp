@@ -289,6 +289,12 @@ TEST_F(ControlTest, FaultsStatisticsAndConsoleInputReachTheModule) {
               static_cast<int>(code::invalid_params));
     EXPECT_EQ(error("inject", {{"module", "ram"}, {"fault", "melt"}}),
               static_cast<int>(code::invalid_params));
+    const auto reply = ask({{"jsonrpc", "2.0"},
+                            {"id", 7},
+                            {"method", "inject"},
+                            {"params", {{"module", "gadgte"}, {"fault", "melt"}}}});
+    EXPECT_EQ(reply["error"]["message"],
+              "no module 'gadgte' has the fault 'melt'  did you mean 'gadget'?  (known: gadget)");
     EXPECT_EQ(result("statistics")["gadget"]["ticks"], 0);
     EXPECT_EQ(result("type", {{"module", "gadget"}, {"text", "ls\n"}})["taken"], 3);
     EXPECT_EQ(g.typed, "ls\n");
