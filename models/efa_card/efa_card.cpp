@@ -201,17 +201,20 @@ void efa_card::received(plug&, payload& payload, sc_time&) {
 
 std::vector<accepts_faults::fault> efa_card::faults() {
     const auto count = fault_argument::count();
-    return {{"lost_command",
-             "the next admin commands are not executed",
-             {count},
-             [this](auto& given) { management_.lose_commands(given.number("count")); }},
-            {"lost_completion",
-             "the next admin commands are executed, but not completed",
-             {count},
-             [this](auto& given) { management_.lose_completions(given.number("count")); }},
-            {"fatal_error", "the card reports a fatal error until it is reset", {}, [this](auto&) {
-                 management_.fail(1);
-             }}};
+    return {
+        {"lost_command",
+         "the next admin commands are not executed",
+         {count},
+         [this](const fault_values& given) { management_.lose_commands(given.number("count")); }},
+        {"lost_completion",
+         "the next admin commands are executed, but not completed",
+         {count},
+         [this](const fault_values& given) {
+             management_.lose_completions(given.number("count"));
+         }},
+        {"fatal_error", "the card reports a fatal error until it is reset", {}, [this](auto&) {
+             management_.fail(1);
+         }}};
 }
 
 std::optional<std::string> efa_card::describe_wait() const {

@@ -221,28 +221,31 @@ void ena_card::received(plug&, payload& payload, sc_time&) {
 
 std::vector<accepts_faults::fault> ena_card::faults() {
     const auto count = fault_argument::count();
-    return {{"lost_command",
-             "the next admin commands are not executed",
-             {count},
-             [this](auto& given) { management_.lose_commands(given.number("count")); }},
-            {"lost_completion",
-             "the next admin commands are executed, but not completed",
-             {count},
-             [this](auto& given) { management_.lose_completions(given.number("count")); }},
-            {"lost_packet_completion",
-             "the next packets are not completed",
-             {count},
-             [this](auto& given) { completions_.lose(given.number("count")); }},
-            {"lost_keep_alive",
-             "the next keep-alive events are not sent",
-             {count},
-             [this](auto& given) { lost_keep_alives_ += given.number("count"); }},
-            {"fatal_error",
-             "the card reports a fatal error, and does nothing until it is reset",
-             {},
-             [this](auto&) { fail(); }},
-            {"link_down", "the cable is pulled", {}, [this](auto&) { set_link(false); }},
-            {"link_up", "the cable is plugged in", {}, [this](auto&) { set_link(true); }}};
+    return {
+        {"lost_command",
+         "the next admin commands are not executed",
+         {count},
+         [this](const fault_values& given) { management_.lose_commands(given.number("count")); }},
+        {"lost_completion",
+         "the next admin commands are executed, but not completed",
+         {count},
+         [this](const fault_values& given) {
+             management_.lose_completions(given.number("count"));
+         }},
+        {"lost_packet_completion",
+         "the next packets are not completed",
+         {count},
+         [this](const fault_values& given) { completions_.lose(given.number("count")); }},
+        {"lost_keep_alive",
+         "the next keep-alive events are not sent",
+         {count},
+         [this](const fault_values& given) { lost_keep_alives_ += given.number("count"); }},
+        {"fatal_error",
+         "the card reports a fatal error, and does nothing until it is reset",
+         {},
+         [this](auto&) { fail(); }},
+        {"link_down", "the cable is pulled", {}, [this](auto&) { set_link(false); }},
+        {"link_up", "the cable is plugged in", {}, [this](auto&) { set_link(true); }}};
 }
 
 void ena_card::publish(statistics& out) const {

@@ -29,13 +29,12 @@ std::vector<accepts_faults::fault> ethernet_ports::faults(const std::string& dow
     };
     return {{"loss",
              "packets are lost at random",
-             {fault_argument::number("ppm", 0, 1'000'000, "of a million packets")
-                  .by_default(std::int64_t{0})},
-             [this](auto& given) { loss_ppm_ = given.number("ppm"); }},
+             {fault_argument::number("ppm", 0, 1'000'000, "of a million packets").by_default(0)},
+             [this](const fault_values& given) { loss_ppm_ = given.number("ppm"); }},
             {"lose",
              "the next packets are lost",
              {fault_argument::count()},
-             [this](auto& given) { lose_next_ += given.number("count"); }},
+             [this](const fault_values& given) { lose_next_ += given.number("count"); }},
             {"port_down", down, {port}, set_down(true)},
             {"port_up", "the port works again", {port}, set_down(false)}};
 }

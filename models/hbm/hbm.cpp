@@ -275,7 +275,9 @@ std::vector<accepts_faults::fault> hbm::faults() {
             {"hbm_temperature",
              "the hottest die has this temperature",
              {fault_argument::number("celsius", 0, 255, "temperature").in("°C")},
-             [this](auto& given) { set_temperature(given.template number<unsigned>("celsius")); }}};
+             [this](const fault_values& given) {
+                 set_temperature(given.number<unsigned>("celsius"));
+             }}};
 }
 
 }  // namespace trn

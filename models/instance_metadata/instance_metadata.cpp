@@ -127,7 +127,7 @@ std::vector<accepts_faults::fault> instance_metadata::faults() {
     return {{"lose",
              "the next packets of the service are lost",
              {fault_argument::count()},
-             [this](auto& given) { lost_answers_ += given.number("count"); }},
+             [this](const fault_values& given) { lost_answers_ += given.number("count"); }},
             {"unavailable",
              "the service answers 503",
              {},

@@ -297,15 +297,16 @@ std::vector<accepts_faults::fault> neuron_switch::faults() {
     const auto link_of = [this](const fault_values& given) {
         return port[given.number("port")].link();
     };
-    return {{"port_fail",
-             "the port is dead until port_repair",
-             {which},
-             [=](auto& given) {
-                 if (auto* link = link_of(given)) link->lose();
-             }},
-            {"port_repair", "the port works again and trains", {which}, [=](auto& given) {
-                 if (auto* link = link_of(given)) link->train(0);
-             }}};
+    return {
+        {"port_fail",
+         "the port is dead until port_repair",
+         {which},
+         [=](const fault_values& given) {
+             if (auto* link = link_of(given)) link->lose();
+         }},
+        {"port_repair", "the port works again and trains", {which}, [=](const fault_values& given) {
+             if (auto* link = link_of(given)) link->train(0);
+         }}};
 }
 
 }  // namespace trn

@@ -195,44 +195,45 @@ void nvme_controller::fail() {
 
 std::vector<accepts_faults::fault> nvme_controller::faults() {
     const auto blocks = static_cast<std::int64_t>(cfg_.capacity / cfg_.block);
-    return {{"media_error",
-             "blocks cannot be read until they are written",
-             {fault_argument::number("block", 0, blocks - 1, "first one"),
-              fault_argument::number("blocks", 1, blocks, "how many").by_default(std::int64_t{1})},
-             [this, blocks](auto& given) {
-                 const auto first = given.number("block"), count = given.number("blocks");
-                 const auto left = static_cast<std::uint64_t>(blocks) - first;
-                 if (count > left)
-                     throw fault_error(fmt::format("'blocks': only {} from block {}", left, first));
-                 content_.spoil(first * cfg_.block, count * cfg_.block);
-             }},
-            {"lost_command",
-             "the next I/O commands do not complete, but can be aborted",
-             {fault_argument::count()},
-             [this](auto& given) { engine_.lose(given.number("count")); }},
-            {"stuck_command",
-             "the next I/O commands do not complete and cannot be aborted",
-             {fault_argument::count()},
-             [this](auto& given) { engine_.stick(given.number("count")); }},
-            {"lost_completion",
-             "the next I/O commands take effect, but are not completed",
-             {fault_argument::count()},
-             [this](auto& given) { engine_.lose_completions(given.number("count")); }},
-            {"fatal_error",
-             "the controller reports a fatal error until it is reset",
-             {},
-             [this](auto&) { fail(); }},
-            {"temperature",
-             "the composite temperature",
-             {fault_argument::number("kelvin", 0, 0xffff, "temperature").in("K")},
-             [this](auto& given) {
-                 health_.temperature = given.template number<std::uint16_t>("kelvin");
-                 admin_.check_temperature();
-             }},
-            {"power_loss",
-             "the disk has no power for a moment: what was not flushed may be lost, all queues are",
-             {},
-             [this](auto&) { lose_power(); }}};
+    return {
+        {"media_error",
+         "blocks cannot be read until they are written",
+         {fault_argument::number("block", 0, blocks - 1, "first one"),
+          fault_argument::number("blocks", 1, blocks, "how many").by_default(1)},
+         [this, blocks](const fault_values& given) {
+             const auto first = given.number("block"), count = given.number("blocks");
+             const auto left = static_cast<std::uint64_t>(blocks) - first;
+             if (count > left)
+                 throw fault_error(fmt::format("'blocks': only {} from block {}", left, first));
+             content_.spoil(first * cfg_.block, count * cfg_.block);
+         }},
+        {"lost_command",
+         "the next I/O commands do not complete, but can be aborted",
+         {fault_argument::count()},
+         [this](const fault_values& given) { engine_.lose(given.number("count")); }},
+        {"stuck_command",
+         "the next I/O commands do not complete and cannot be aborted",
+         {fault_argument::count()},
+         [this](const fault_values& given) { engine_.stick(given.number("count")); }},
+        {"lost_completion",
+         "the next I/O commands take effect, but are not completed",
+         {fault_argument::count()},
+         [this](const fault_values& given) { engine_.lose_completions(given.number("count")); }},
+        {"fatal_error",
+         "the controller reports a fatal error until it is reset",
+         {},
+         [this](auto&) { fail(); }},
+        {"temperature",
+         "the composite temperature",
+         {fault_argument::number("kelvin", 0, 0xffff, "temperature").in("K")},
+         [this](const fault_values& given) {
+             health_.temperature = given.number<std::uint16_t>("kelvin");
+             admin_.check_temperature();
+         }},
+        {"power_loss",
+         "the disk has no power for a moment: what was not flushed may be lost, all queues are",
+         {},
+         [this](auto&) { lose_power(); }}};
 }
 
 std::optional<std::string> nvme_controller::describe_wait() const {

@@ -197,7 +197,7 @@ void bridge::cut(bool down) {
 std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_at& at) {
     const auto port =
         fault_argument::number("port", 0, static_cast<std::int64_t>(ports) - 1, "of the module")
-            .by_default(std::int64_t{0});
+            .by_default(0);
     const auto on_port = [=](auto action) {
         return [=](const fault_values& given) {
             const auto [port, below] = at(given.number<std::size_t>("port"));

@@ -510,11 +510,11 @@ std::vector<accepts_faults::fault> pcie_endpoint::faults() {
     return {{"lost_completion",
              "the next reads of the host get no completion",
              {fault_argument::count()},
-             [this](auto& given) { lose_ += given.number("count"); }},
+             [this](const fault_values& given) { lose_ += given.number("count"); }},
             {"lost_interrupt",
              "the next interrupt messages are lost",
              {fault_argument::count()},
-             [this](auto& given) { lose_messages_ += given.number("count"); }}};
+             [this](const fault_values& given) { lose_messages_ += given.number("count"); }}};
 }
 
 }  // namespace trn

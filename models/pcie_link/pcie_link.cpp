@@ -432,74 +432,69 @@ std::vector<accepts_faults::fault> pcie_link::faults() {
         go_down(link_state::detect);
     };
     const sc_time second(1, sc_core::SC_SEC);
-    return {{"link_down",
-             "the link is down until link_up",
-             {},
-             [=, this](auto&) {
-                 broken_ = true;
-                 lose_now();
-             }},
-            {"link_up",
-             "ends link_down; the devices' link trains again",
-             {},
-             [this](auto&) {
-                 broken_ = false;
-                 if (can_train() && !machine_.runs()) start();
-             }},
-            {"flap",
-             "the link goes down, and comes back after a time and a training",
-             {fault_argument::time("for", 1000 * second, "how long it is down")
-                  .by_default(std::int64_t{10'000'000})},
-             [=, this](auto& given) {
-                 const auto end = later(sc_core::sc_time_stamp(), given.time("for"));
-                 broken_until_ = std::max(broken_until_, end);
-                 lose_now();
-                 if (can_train()) start();
-             }},
-            {"lane_loss",
-             "lanes of a link fail; if all do, the link is lost",
-             {fault_argument::number("link", 0, cfg_.links - 1, "of the cable's equal links")
-                  .by_default(std::int64_t{0}),
-              fault_argument::number("lanes", 1, cfg_.lanes, "how many fail")
-                  .by_default(std::int64_t{1})},
-             [this](auto& given) {
-                 lose_lanes(given.template number<unsigned>("link"),
-                            given.template number<unsigned>("lanes"));
-             }},
-            {"lane_repair",
-             "all lanes work again",
-             {},
-             [this](auto&) {
-                 std::fill(lost_.begin(), lost_.end(), std::uint8_t{0});
-                 std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
-                 if (can_train()) recover(true);
-             }},
-            {"speed_limit",
-             "higher speeds cannot be reached",
-             {fault_argument::number("generation", 1, cfg_.generation, "highest that works")
-                  .by_default(std::int64_t{cfg_.generation})},
-             [this](auto& given) {
-                 speed_limit_ = given.template number<unsigned>("generation");
-                 if (can_train()) recover(false);
-             }},
-            {"crc",
-             "the next transfers have a CRC error; four in a row make the link train again",
-             {fault_argument::number("count", 1, 1'000'000, "how many transfers")
-                  .by_default(std::int64_t{1}),
-              fault_argument::number("times", 1, 1000, "errors in a row of each")
-                  .by_default(std::int64_t{1})},
-             [this](auto& given) {
-                 corrupt_.push_back({given.template number<unsigned>("count"),
-                                     given.template number<unsigned>("times")});
-             }},
-            {"crc_rate",
-             "flits have a CRC error at random",
-             {fault_argument::real("rate", 0, max_errors, "part of all flits")},
-             [this](auto& given) {
-                 crc_rate_ = given.real("rate");
-                 if (crc_rate_ > 0)
-                     for (auto& each : directions_) each.good_units = gap();
-             }}};
+    return {
+        {"link_down",
+         "the link is down until link_up",
+         {},
+         [=, this](auto&) {
+             broken_ = true;
+             lose_now();
+         }},
+        {"link_up",
+         "ends link_down; the devices' link trains again",
+         {},
+         [this](auto&) {
+             broken_ = false;
+             if (can_train() && !machine_.runs()) start();
+         }},
+        {"flap",
+         "the link goes down, and comes back after a time and a training",
+         {fault_argument::time("for", 1000 * second, "how long it is down").by_default(10'000'000)},
+         [=, this](const fault_values& given) {
+             const auto end = later(sc_core::sc_time_stamp(), given.time("for"));
+             broken_until_ = std::max(broken_until_, end);
+             lose_now();
+             if (can_train()) start();
+         }},
+        {"lane_loss",
+         "lanes of a link fail; if all do, the link is lost",
+         {fault_argument::number("link", 0, cfg_.links - 1, "of the cable's equal links")
+              .by_default(0),
+          fault_argument::number("lanes", 1, cfg_.lanes, "how many fail").by_default(1)},
+         [this](const fault_values& given) {
+             lose_lanes(given.number<unsigned>("link"), given.number<unsigned>("lanes"));
+         }},
+        {"lane_repair",
+         "all lanes work again",
+         {},
+         [this](auto&) {
+             std::fill(lost_.begin(), lost_.end(), std::uint8_t{0});
+             std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
+             if (can_train()) recover(true);
+         }},
+        {"speed_limit",
+         "higher speeds cannot be reached",
+         {fault_argument::number("generation", 1, cfg_.generation, "highest that works")
+              .by_default(cfg_.generation)},
+         [this](const fault_values& given) {
+             speed_limit_ = given.number<unsigned>("generation");
+             if (can_train()) recover(false);
+         }},
+        {"crc",
+         "the next transfers have a CRC error; four in a row make the link train again",
+         {fault_argument::number("count", 1, 1'000'000, "how many transfers").by_default(1),
+          fault_argument::number("times", 1, 1000, "errors in a row of each").by_default(1)},
+         [this](const fault_values& given) {
+             corrupt_.push_back({given.number<unsigned>("count"), given.number<unsigned>("times")});
+         }},
+        {"crc_rate",
+         "flits have a CRC error at random",
+         {fault_argument::real("rate", 0, max_errors, "part of all flits")},
+         [this](const fault_values& given) {
+             crc_rate_ = given.real("rate");
+             if (crc_rate_ > 0)
+                 for (auto& each : directions_) each.good_units = gap();
+         }}};
 }
 
 }  // namespace trn

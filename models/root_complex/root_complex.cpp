@@ -536,7 +536,7 @@ std::vector<accepts_faults::fault> root_complex::faults() {
     all.push_back({"lost_completion",
                    "the next reads of host memory or peers get no completion",
                    {fault_argument::count()},
-                   [this](auto& given) {
+                   [this](const fault_values& given) {
                        lose_ += given.number("count");
                        forget_all_pointers();
                    }});

@@ -149,9 +149,9 @@ std::vector<accepts_faults::fault> sensors::faults() {
              "a diode reads hotter",
              {fault_argument::number("diode", 0, diodes - 1, "of the dies, then of HBM stacks"),
               fault_argument::number("kelvin", -100, 200, "added to the temperature").in("K")},
-             [this](auto& given) {
+             [this](const fault_values& given) {
                  injected_[given.number("diode")] =
-                     static_cast<double>(given.template number<std::int64_t>("kelvin"));
+                     static_cast<double>(given.number<std::int64_t>("kelvin"));
                  is_shown_ = false;  // takes effect now, not at the next conversion
                  sample(sc_core::sc_time_stamp());
              }}};

@@ -91,7 +91,7 @@ std::vector<accepts_faults::fault> sled_controller::faults() {
              "power supplies fail",
              {fault_argument::number("permille", 0, 1000,
                                      "remaining part of the budget; 1000: repaired")},
-             [this](auto& given) {
+             [this](const fault_values& given) {
                  supply_permille_ = given.number("permille");
                  evaluate();
              }},
@@ -99,7 +99,7 @@ std::vector<accepts_faults::fault> sled_controller::faults() {
              "fans or pump fail",
              {fault_argument::number("permille", 1, 1000,
                                      "remaining part of full speed; 1000: repaired")},
-             [this](auto& given) {
+             [this](const fault_values& given) {
                  cooling_permille_ = given.number("permille");
                  evaluate();
              }}};

@@ -312,25 +312,23 @@ std::vector<accepts_faults::fault> udma::faults() {
     return {{"dma_abort",
              "the queue stops, unless the engine is in reset",
              {engine, queue},
-             [this](auto& given) {
-                 abort_queue(given.template number<unsigned>("engine"),
-                             given.template number<unsigned>("queue"));
+             [this](const fault_values& given) {
+                 abort_queue(given.number<unsigned>("engine"), given.number<unsigned>("queue"));
              }},
             {"descriptor_damaged",
              "a bit of the next fetched descriptor is inverted",
              {engine, queue,
-              fault_argument::number("side", 0, 1, "sources (0) or destinations (1)")
-                  .by_default(std::int64_t{0}),
+              fault_argument::number("side", 0, 1, "sources (0) or destinations (1)").by_default(0),
               fault_argument::number("bit", 0, bits - 1, "of the descriptor").random_by_default()},
-             [this](auto& given) {
+             [this](const fault_values& given) {
                  if (!random_) random_ = std::make_unique<std::mt19937_64>(seed_for(name()));
                  const auto drawn = (*random_)() % bits;
                  const auto bit = given.has("bit") ? given.number("bit") : drawn;
-                 const auto index = given.template number<unsigned>("engine");
+                 const auto index = given.number<unsigned>("engine");
                  if (in_reset(index)) return;
                  this->engine(index).damage_next(
                      given.number("side") == 0 ? dma_side::m2s : dma_side::s2m,
-                     given.template number<unsigned>("queue"), static_cast<std::uint8_t>(bit));
+                     given.number<unsigned>("queue"), static_cast<std::uint8_t>(bit));
              }}};
 }
 

@@ -78,13 +78,7 @@ fault_argument fault_argument::time(std::string name, const sc_core::sc_time& ma
 }
 
 fault_argument fault_argument::count() {
-    return number("count", 0, 0xffff'ffff, "how many times").by_default(std::int64_t{1});
-}
-
-fault_argument fault_argument::by_default(value of) && {
-    required = false;
-    otherwise = of;
-    return std::move(*this);
+    return number("count", 0, 0xffff'ffff, "how many times").by_default(1);
 }
 
 fault_argument fault_argument::random_by_default() && {

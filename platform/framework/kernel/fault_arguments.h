@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <systemc>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -48,7 +50,15 @@ struct fault_argument {
     /// `count`: how many times a fault happens; 1 by default.
     static fault_argument count();
 
-    fault_argument by_default(value of) &&;
+    template <class T>
+    fault_argument by_default(T of) && {
+        if constexpr (std::is_floating_point_v<T>)
+            otherwise = double{of};
+        else
+            otherwise = static_cast<std::int64_t>(of);
+        required = false;
+        return std::move(*this);
+    }
     fault_argument random_by_default() &&;
     fault_argument in(std::string its_unit) &&;
 

@@ -31,7 +31,7 @@ public:
         return {{"stop_ticking",
                  "no ticks any more",
                  {trn::fault_argument::number("at", 0, 1000, "a tick")},
-                 [this](auto& given) { stop_at = given.number("at"); }}};
+                 [this](const trn::fault_values& given) { stop_at = given.number("at"); }}};
     }
     bool ready() const override { return ticks >= 100; }
     void on_output(sink to) override { out = std::move(to); }

@@ -13,25 +13,26 @@ namespace {
 
 struct cable final : accepts_faults {
     std::vector<fault> faults() override {
-        return {{"cut", "dead until mended", {}, [this](auto&) { whole = false; }},
-                {"mend", "ends cut", {}, [this](auto&) { whole = true; }},
-                {"heat",
-                 "another temperature",
-                 {fault_argument::number("kelvin", -100, 200, "added").in("K")},
-                 [this](auto& given) { kelvin = given.template number<std::int64_t>("kelvin"); }},
-                {"damage",
-                 "for a while",
-                 {fault_argument::size("at", 36ull << 30, "first byte"),
-                  fault_argument::time("for", sc_core::sc_time(1, sc_core::SC_SEC), "how long")
-                      .by_default(std::int64_t{10'000'000}),
-                  fault_argument::real("rate", 0, 0.1, "of all").by_default(0.05),
-                  fault_argument::number("bit", 0, 7, "of the byte").random_by_default()},
-                 [this](auto& given) {
-                     at = given.number("at");
-                     span = given.time("for");
-                     rate = given.real("rate");
-                     has_bit = given.has("bit");
-                 }}};
+        return {
+            {"cut", "dead until mended", {}, [this](auto&) { whole = false; }},
+            {"mend", "ends cut", {}, [this](auto&) { whole = true; }},
+            {"heat",
+             "another temperature",
+             {fault_argument::number("kelvin", -100, 200, "added").in("K")},
+             [this](const fault_values& given) { kelvin = given.number<std::int64_t>("kelvin"); }},
+            {"damage",
+             "for a while",
+             {fault_argument::size("at", 36ull << 30, "first byte"),
+              fault_argument::time("for", sc_core::sc_time(1, sc_core::SC_SEC), "how long")
+                  .by_default(10'000'000),
+              fault_argument::real("rate", 0, 0.1, "of all").by_default(0.05),
+              fault_argument::number("bit", 0, 7, "of the byte").random_by_default()},
+             [this](const fault_values& given) {
+                 at = given.number("at");
+                 span = given.time("for");
+                 rate = given.real("rate");
+                 has_bit = given.has("bit");
+             }}};
     }
     /// The message of a refused fault; "" if it is injected.
     std::string refusal(std::string_view name, const fault_arguments& arguments = {}) {
