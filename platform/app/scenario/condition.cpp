@@ -242,10 +242,12 @@ private:
 
 condition reached_condition(const condition_spec& c, const reader& r) {
     const auto& function = *c.reached;
-    return {fmt::format("{} of {} to be reached", function, c.hart),
-            [function, hart = c.hart, wanted = wanted_range(c, r, 1)](scenario_context& ctx) {
-                return watch_function(ctx, hart, function, wanted);
-            }};
+    return {
+        .text = fmt::format("{} of {} to be reached", function, c.hart),
+        .begin = [function, hart = c.hart, wanted = wanted_range(c, r, 1)](
+                     scenario_context& ctx) { return watch_function(ctx, hart, function, wanted); },
+        .check = [function,
+                  hart = c.hart](scenario_context& ctx) { check_function(ctx, hart, function); }};
 }
 
 condition condition_of(const condition_spec& c, const reader& r) {

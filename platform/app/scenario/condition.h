@@ -41,6 +41,8 @@ struct condition {
     std::function<std::unique_ptr<watch>(scenario_context&)> begin;
     timeout limit = {};
     std::vector<checked_rule> rules = {};
+    /// See action::check; null: nothing to check.
+    std::function<void(scenario_context&)> check = {};
 };
 
 /// Names a number of the platform: a register or field, or a counter of a module.

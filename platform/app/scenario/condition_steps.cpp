@@ -16,7 +16,8 @@ action look_for(std::string_view verb, const condition& awaited) {
     return {.text = fmt::format("{} {}", verb, awaited.text),
             .work = [awaited](scenario_context& ctx) { await(ctx, awaited); },
             .rules = awaited.rules,
-            .drives = false};
+            .drives = false,
+            .check = awaited.check};
 }
 
 action pass_time(nanoseconds time) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <systemc>
 #include <vector>
@@ -72,6 +73,11 @@ private:
     std::vector<std::vector<std::uint8_t>> images_;
 };
 
+/// Whether a symbol is one that a programmer has named; others are the compiler's and libraries'.
+bool is_own(std::string_view symbol) {
+    return !symbol.starts_with('$') && !symbol.starts_with("__") && symbol.find('.') == symbol.npos;
+}
+
 /// All programs that contain the function: images of the board, and programs of packed images,
 /// which are .elf files in the same folder. Other .elf files there have nothing to do with the
 /// board.
@@ -85,7 +91,8 @@ std::vector<entry> find_function(const platform& board, const std::string& name)
     packed_images packed(programs);
     for (const auto& file : programs) try {
             const auto program = read_elf(file.string());
-            for (const auto& [symbol, _] : program.symbols) known.push_back(symbol);
+            for (const auto& [symbol, _] : program.symbols)
+                if (is_own(symbol)) known.push_back(symbol);
             const auto pc = program.symbol(name);
             if (!pc) continue;
             entry found{*pc, code_at(program, *pc)};
@@ -183,6 +190,11 @@ private:
 };
 
 }  // namespace
+
+void check_function(scenario_context& ctx, const std::string& hart, const std::string& function) {
+    find_hart(hart);
+    find_function(*ctx.board, function);
+}
 
 std::unique_ptr<watch> watch_function(scenario_context& ctx, const std::string& hart,
                                       const std::string& function, range wanted) {

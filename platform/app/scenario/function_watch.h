@@ -15,4 +15,7 @@ namespace trn::scenario {
 std::unique_ptr<watch> watch_function(scenario_context& ctx, const std::string& hart,
                                       const std::string& function, range wanted);
 
+/// \throws step_failure when the board has no such hart or function
+void check_function(scenario_context& ctx, const std::string& hart, const std::string& function);
+
 }  // namespace trn::scenario

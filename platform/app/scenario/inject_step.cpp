@@ -92,7 +92,11 @@ struct inject_spec {
                 .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
                 .rules = when ? when->rules : std::vector<checked_rule>{},
                 .drives = false,
-                .check = [s = *this](scenario_context&) { s.check(); }};
+                .check =
+                    [s = *this](scenario_context& ctx) {
+                        s.check();
+                        if (s.when && s.when->check) s.when->check(ctx);
+                    }};
     }
 };
 

@@ -810,7 +810,7 @@ TEST_F(TestCommand, FunctionOfAnUnrelatedProgramIsRefused) {
                 HasSubstr("other.elf has it, which is in no image"));
 }
 
-TEST_F(TestCommand, MistakesInInjectFailTheScenarioBeforeItsSteps) {
+TEST_F(TestCommand, MistakesInInjectAndFunctionsFailTheScenarioBeforeItsSteps) {
     const auto how =
         test(scenario("  - wait: 1 s\n"
                       "  - together:\n"
@@ -820,6 +820,12 @@ TEST_F(TestCommand, MistakesInInjectFailTheScenarioBeforeItsSteps) {
     EXPECT_EQ(result["line"], 7);
     EXPECT_THAT(std::string(result["message"]), HasSubstr("did you mean 'chip0.hbm"));
     EXPECT_LT(result["simulated_ns"], 1'000'000);
+    EXPECT_THAT(test(scenario("  - wait: 1 s\n"
+                              "  - wait: {reached: mian, hart: chip0.management.cpu}\n") +
+                     " --json")
+                    .output,
+                AllOf(HasSubstr("did you mean 'main'"), HasSubstr("\"simulated_ns\":0,"),
+                      Not(HasSubstr("__riscv"))));
     EXPECT_THAT(test(scenario("  - wait: 1 s\n  - inject: {module: chip0.hbm0, fault: "
                               "hbm_corrected, with: {ofset: 1}}\n"))
                     .output,
