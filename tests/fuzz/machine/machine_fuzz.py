@@ -156,12 +156,13 @@ class Catalogue:
 
     def of(self, board):
         if board not in self.known:
-            out = subprocess.run([self.build / "trnctl", "--board", board, "list"],
+            out = subprocess.run([self.build / "trnctl", "--board", board, "--json", "list", "faults"],
                                  capture_output=True, text=True, check=True).stdout
-            rows = re.findall(r"^faults +(\S+) +(\S+)$", out, re.M)
             kinds = {}  # by fault and kind of module, so that many equal modules do not prevail
-            for module, name in rows:
-                kinds.setdefault((name, re.sub(r"\d+", "", module)), []).append(module)
+            for group in map(json.loads, out.splitlines()):
+                for fault in group["faults"]:
+                    for module in group["modules"]:
+                        kinds.setdefault((fault["fault"], re.sub(r"\d+", "", module)), []).append(module)
             self.known[board] = kinds
         return self.known[board]
 
@@ -265,7 +266,7 @@ def compose(board, seed, branches, faults, checks):
     together = {f"work{n}": steps for n, steps in enumerate(branches)}
     if faults:
         together["faults"] = [step for delay, one in faults
-                              for step in ({"wait": us(delay)}, one.inject(), *one.brief_repair())]
+                              for step in (*([{"wait": us(delay)}] if delay else []), one.inject(), *one.brief_repair())]
     injected = [one for _, one in faults]
     steps = [{"boot": {"within": "1 s"}}]
     if together:
