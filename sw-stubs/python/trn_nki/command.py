@@ -56,7 +56,10 @@ def nanoseconds(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?) *(ns|us|ms|s)", text.strip())
     if found is None and not text.isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is no time: write a number of ns, or '100 us' with ns, us, ms or s")
-    return round(float(found[1]) * _NS[found[2]]) if found else int(text)
+    time = round(float(found[1]) * _NS[found[2]]) if found else int(text)
+    if not 1 <= time < 1 << 64:
+        raise argparse.ArgumentTypeError(f"'{text}' is no limit: it is 1 ns to 2^64 - 1 ns")
+    return time
 
 
 def main(words: list[str] | None = None) -> int:

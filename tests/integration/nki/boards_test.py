@@ -242,6 +242,9 @@ class Command(unittest.TestCase):
                                    (["run", kernel, "x.npy"], "trn-nki run: takes no x.npy; see trn-nki run --help"),
                                    (["run", kernel, "--generation", "trn4"], "no 'trn4', did you mean 'trn3'?  (known: gen2, gen3, "),
                                    (["run", kernel, "--limit", "soon"], "'soon' is no time: write a number of ns, or '100 us' with"),
+                                   (["run", kernel, "--limit", "0"], "'0' is no limit: it is 1 ns to 2^64 - 1 ns"),
+                                   (["run", kernel, "--limit", "9e9 s"], "'9e9 s' is no time"),
+                                   (["run", kernel, "--limit", "99999999999 s"], "'99999999999 s' is no limit: it is 1 ns to"),
                                    (["run", f"{folder}/k.py"], "k.py: expected FILE.py:FUNCTION; its kernels are one\n"),
                                    (["run", f"{folder}/k:one"], "k: no such file, did you mean 'k.py'?\n"),
                                    (["run", kernel, "--in", f"x={folder}/c.npy"], "c.npy: an array of complex128 is no tensor")):
