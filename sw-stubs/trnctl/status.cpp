@@ -122,6 +122,8 @@ void registers(session& where, const register_choice& which, const output& out) 
                                 one.value("block", "") + "." + one.value("name", ""),
                                 one.value("value", std::uint64_t{0}), one.value("known_by", ""),
                                 one.value("fidelity", ""));
+        if (const auto count = one.value("count", 1u); count > 1)
+            line += fmt::format(", element {} of {}", which.index, count);
         if (!which.name.empty())
             for (const auto& [field, value] : one.at("fields").items())
                 line += fmt::format("\n    {:<30} {:#x}", field, value.get<std::uint64_t>());

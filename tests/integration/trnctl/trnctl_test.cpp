@@ -528,6 +528,7 @@ TEST_F(TrnctlConnect, PrintsRegistersOfEveryModuleByName) {
     EXPECT_THAT(ctl("registers chip0.nc0").output, HasSubstr("pe_counters."));
     ctl("sem set 3 -7 --core 5");
     how = ctl("registers chip0.nc5 semaphore_read --index 3");
+    EXPECT_THAT(how.output, HasSubstr(", element 3 of 256\n"));
     EXPECT_THAT(how.output, HasSubstr("0xfffffff9"));
     EXPECT_THAT(ctl("registers chip0.nc5 SEMAFORE_READ").output, HasSubstr("SEMAPHORE_READ"));
     EXPECT_THAT(ctl("registers chip0.nc55").output, HasSubstr("chip0.nc5"));
