@@ -93,6 +93,7 @@ struct past_run {
     std::int64_t started = 0;
     std::string build;
     std::map<std::string, past_result> scenarios;  // by identity
+    std::vector<std::string> not_run = {};         // run_identity() of each
 };
 
 past_run read_file_of_history(const fs::path& file) {
@@ -105,6 +106,7 @@ past_run read_file_of_history(const fs::path& file) {
     const auto in = run.at("scenarios");
     for (const auto& [scenario, entry] : run.object("scenarios", scenario::max_runs).items())
         read.scenarios[scenario] = result_of(in.at(scenario), run);
+    if (run.has("not_run")) read.not_run = run.texts("not_run", scenario::max_runs);
     return read;
 }
 
@@ -170,7 +172,7 @@ std::vector<fs::path> history_files(const fs::path& folder, std::size_t limit) {
 
 run_record read_past_run(const fs::path& file) {
     const auto past = read_file_of_history(file);
-    run_record run{.build = past.build, .started = past.started};
+    run_record run{.build = past.build, .started = past.started, .whole = past.not_run};
     for (const auto& [scenario, one] : past.scenarios) {
         const auto known = past_result_of(scenario, one, file);
         if (one.failed_seeds.empty()) run.results.push_back(known);
@@ -199,10 +201,11 @@ void history::add(const fs::path& folder, const run_record& run) {
     for (const auto& one : run.results) runs[identity(one.description)].push_back(&one);
     json scenarios = json::object();
     for (const auto& [scenario, all] : runs) scenarios[scenario] = entry_of(all);
-    const json text{{"trnvp history", history_format.version},
-                    {"started", run.started},
-                    {"build", run.build},
-                    {"scenarios", std::move(scenarios)}};
+    json text{{"trnvp history", history_format.version},
+              {"started", run.started},
+              {"build", run.build},
+              {"scenarios", std::move(scenarios)}};
+    if (auto missing = run.missing(); !missing.empty()) text["not_run"] = std::move(missing);
     const auto name =
         fmt::format("{:%Y%m%dT%H%M%SZ}-{}-{}", utc(run.started),
                     run.machine.substr(0, run.machine.find_first_of(", /")), getpid());

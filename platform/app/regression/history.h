@@ -53,7 +53,7 @@ private:
 std::vector<std::filesystem::path> history_files(const std::filesystem::path& folder,
                                                  std::size_t limit);
 /// The run of one file of the history, without logs, steps and messages; of a campaign, its failed
-/// seeds. \throws file_error
+/// seeds; of the scenarios that it lacks, their names. \throws file_error
 run_record read_past_run(const std::filesystem::path& file);
 
 /// "2026-11-23 14:05", UTC

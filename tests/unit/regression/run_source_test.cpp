@@ -77,6 +77,13 @@ TEST_F(RunSource, CampaignOfTheHistoryHasItsFailedSeeds) {
     EXPECT_EQ(ended_cases(read)[1].what.seed, 3u);
 }
 
+TEST_F(RunSource, ScenariosThatDidNotRunAreMissingInTheHistoryToo) {
+    history::add(past, sample::shard(1, 1, {"ran", "lost"}, {sample::named("ran")}));
+    const auto read = read_run(past);
+    EXPECT_THAT(read.missing(), testing::ElementsAre("x.yaml\tlost"));
+    EXPECT_FALSE(read.passed());
+}
+
 TEST_F(RunSource, OtherFoldersSayWhatIsMissing) {
     const auto refused = [](const std::filesystem::path& where, const std::string& why) {
         EXPECT_THAT([&] { read_run(where); }, testing::ThrowsMessage<file_error>(HasSubstr(why)));
