@@ -15,7 +15,8 @@ static trn_status find_block(trn_device* device, trn_sync_block block, uint32_t 
         return trn_fail(device, TRN_INVALID_ARGUMENT, "no %s %u: there are %u",
                         core ? "core" : "TOP_SP", number, blocks);
     if (index >= count)
-        return trn_fail(device, TRN_INVALID_ARGUMENT, "index %u: a block has %u", index, count);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "index %u: a block has 0 to %u", index,
+                        count - 1);
     *base = trn_block_address(core ? &device->map->core_sync : &device->map->top_sp_sync, number);
     return TRN_OK;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <string>
@@ -39,7 +41,7 @@ void write(const std::string& name, std::string_view content) {
     std::ofstream out(name, std::ios::binary);
     out.write(content.data(), static_cast<std::streamsize>(content.size()));
     out.close();
-    if (!out) throw trn::file_error(fmt::format("{}: cannot be written", name));
+    if (!out) throw trn::file_error(fmt::format("cannot write {}: {}", name, std::strerror(errno)));
 }
 
 /// Hexadecimal dump with 16 bytes per line, as in appendix A of the specification; "--" separates

@@ -36,6 +36,7 @@
 #include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/command_line/version.h"
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/refusal_text.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/debug/gdb_server.h"
 #include "platform/framework/debug/harts.h"
@@ -110,7 +111,7 @@ void print_statistics(const exec_machine& m, std::clock_t took) {
 template <typename T>
 T option(const char* name, const config::parsed<T>& read) {
     if (const auto* wrong = std::get_if<config::refusal>(&read))
-        throw user_error(fmt::format("{}: {}", name, wrong->message));
+        throw user_error(fmt::format("{}: {}", name, config::refusal_text(*wrong)));
     return std::get<T>(read);
 }
 

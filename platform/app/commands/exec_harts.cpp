@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "platform/app/commands/guarded.h"
+#include "platform/framework/config/refusal_text.h"
 #include "platform/framework/config/units.h"
 
 namespace trn {
@@ -32,14 +33,15 @@ std::map<unsigned, picoseconds> parse(const time_of_harts& option,
             throw user_error(fmt::format("{} {}: {}", option.name, text, why));
         };
         const auto equal = text.find('=');
-        if (equal == std::string::npos) fail("is HART=TIME, such as 1='300 ns'");
+        if (equal == std::string::npos) fail("HART=TIME was expected, such as 1='300 ns'");
         const auto hart = config::parse_unsigned(std::string_view(text).substr(0, equal));
         const auto* const id = std::get_if<std::uint64_t>(&hart);
         if (id == nullptr || *id >= harts)
             fail(harts == 1 ? "there is hart 0 only (see --harts)"
                             : fmt::format("there are harts 0 to {}", harts - 1));
         const auto time = config::parse_time(std::string_view(text).substr(equal + 1));
-        if (const auto* const wrong = std::get_if<config::refusal>(&time)) fail(wrong->message);
+        if (const auto* const wrong = std::get_if<config::refusal>(&time))
+            fail(config::refusal_text(*wrong));
         const auto value = std::get<picoseconds>(time);
         if (value < option.min || value > option.max)
             fail(fmt::format("the time is {} to {}", to_string(option.min), to_string(option.max)));

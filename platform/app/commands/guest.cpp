@@ -7,9 +7,11 @@
 #include <string>
 #include <system_error>
 
+#include "models/kinds.h"
 #include "platform/app/commands/guest_options.h"
 #include "platform/app/commands/guest_session.h"
 #include "platform/framework/command_line/command_line.h"
+#include "platform/framework/netlist/boards.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -19,6 +21,8 @@ namespace {
 constexpr int skipped = 77;  ///< exit status for "skipped" of CTest and automake
 
 int guest(const guest_options& chosen) {
+    load_board(chosen.board.build.board, kinds(),
+               chosen.board.build.set);  // before looking for tools
     try {
         return run_guests(chosen);
     } catch (const tools_missing& e) {

@@ -86,7 +86,7 @@ std::vector<std::string> explain_fault(const std::string& name, std::vector<std:
 }
 
 /// Several of these may have the same name: a step and a kind, for example.
-std::string explain(const std::string& name) {
+std::string explain(const std::string& name, const cli::command& program) {
     std::vector<std::string> found;
     if (const auto* step = scenario::find_step(name))
         found.push_back("step of a scenario (doc/steps.md)\n" + scenario::step_text(*step));
@@ -100,9 +100,14 @@ std::string explain(const std::string& name) {
     std::vector<std::string_view> known(faults.begin(), faults.end());
     for (const auto& step : scenario::step_kinds()) known.push_back(step.name);
     for (const auto& k : kinds()) known.push_back(k.name);
-    for (const auto& rule : misuse::rules()) known.push_back(rule.name);
+    for (const auto& rule : misuse::rules()) {
+        known.push_back(rule.name);
+        known.push_back(rule.id);
+    }
+    const auto commands = program.subcommands();
+    known.insert(known.end(), commands.begin(), commands.end());
     const auto hint = did_you_mean(name, known);
-    throw user_error(fmt::format("no step, kind, fault or rule '{}'{}", printable(name),
+    throw user_error(fmt::format("no command, step, kind, fault or rule '{}'{}", printable(name),
                                  hint.empty() ? "" : ": " + hint));
 }
 
@@ -123,8 +128,7 @@ void add_help(cli::command& app, int& status) {
         if (const auto about = app.about_subcommand(*name); !about.empty())
             return print_to(stdout, "trnvp {}: {}\n  trnvp {} --help lists its options\n", *name,
                             about, *name);
-        print_to(stdout, "{}", explain(*name));
-        status = 0;
+        print_to(stdout, "{}", explain(*name, app));
     });
 }
 

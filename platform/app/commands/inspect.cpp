@@ -260,7 +260,11 @@ std::string inspect(const arguments& given) {
     if (given.list_kinds) return all_kinds(given.as_json);
     if (const auto* k = find_kind(kinds(), given.name))
         return given.as_json ? dump(kind_json(*k)) : kind_text(*k);
-    if (given.name.empty() || !is_board(given.name)) refuse_name(given.name);
+    if (given.name.empty())
+        throw user_error(
+            "a board or a kind is required: `trnvp boards` lists boards, `trnvp "
+            "inspect --list-kinds` kinds");
+    if (!is_board(given.name)) refuse_name(given.name);
     const auto board = load_board(given.name, kinds(), given.set);
     if (given.device_tree) return device_tree(board);
     if (!given.graph.empty()) {

@@ -25,6 +25,7 @@
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/config/json.h"
+#include "platform/framework/config/refusal_text.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/misuse/misuse.h"
@@ -110,7 +111,8 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder)
 std::uint64_t limit_of(const std::string& text) {
     const auto parsed = config::parse_time(text);
     if (const auto* time = std::get_if<picoseconds>(&parsed)) return time->value;
-    throw user_error(fmt::format("--max-time: {}", std::get<config::refusal>(parsed).message));
+    throw user_error(
+        fmt::format("--max-time: {}", config::refusal_text(std::get<config::refusal>(parsed))));
 }
 
 int run(const replay_options& chosen) {

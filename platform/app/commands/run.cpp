@@ -30,6 +30,7 @@
 #include "platform/framework/attach/console/console_writer.h"
 #include "platform/framework/attach/console/standard_streams.h"
 #include "platform/framework/config/json.h"
+#include "platform/framework/config/refusal_text.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/boot_failure.h"
 #include "platform/framework/kernel/power_off.h"
@@ -59,7 +60,11 @@ sc_core::sc_time time_option(std::string_view name, const std::string& text) {
     const auto parsed = config::parse_time(text);
     if (const auto* ps = std::get_if<picoseconds>(&parsed))
         return sc_core::sc_time::from_value(ps->value);
-    throw user_error(fmt::format("{}: {}", name, std::get<config::refusal>(parsed).message));
+    const auto& wrong = std::get<config::refusal>(parsed);
+    if (name == "--until" && wrong.code == mistake::not_a_number)
+        throw user_error(fmt::format(
+            "--until: '{}' is not 'ready', 'off' or a simulated time such as '10 ms'", text));
+    throw user_error(fmt::format("{}: {}", name, config::refusal_text(wrong)));
 }
 
 /// Checks all options that can be checked before the board is read.

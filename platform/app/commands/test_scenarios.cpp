@@ -78,7 +78,8 @@ std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) 
                 known_already = true;
         }
         if (all.size() == before && !known_already)
-            throw user_error(fmt::format("there is no scenario in '{}'", name));
+            throw user_error(fmt::format(
+                "there is no scenario in '{}', and no .yaml file with one below it", name));
     }
     return all;
 }
@@ -179,6 +180,9 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
     if (std::error_code unreadable;
         fs::exists(chosen.history, unreadable) && !fs::is_directory(chosen.history, unreadable))
         throw user_error(fmt::format("--history {}: not a folder", chosen.history.string()));
+    if (std::error_code unreadable;
+        fs::exists(chosen.report, unreadable) && !fs::is_directory(chosen.report, unreadable))
+        throw user_error(fmt::format("--report {}: not a folder", chosen.report.string()));
     // Read before the run, since its results could not be added to a damaged file.
     if (!chosen.durations.empty()) regression::durations::read(chosen.durations);
     output_files files;

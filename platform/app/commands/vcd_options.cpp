@@ -16,8 +16,10 @@ void add_vcd_options(cli::command& command, std::filesystem::path& file,
 }
 
 void check_vcd(const std::filesystem::path& file, const std::vector<std::string>& signals) {
-    if (!file.empty() && signals.empty()) throw user_error("--vcd without --vcd-signal");
-    if (file.empty() && !signals.empty()) throw user_error("--vcd-signal without --vcd");
+    if (!file.empty() && signals.empty())
+        throw user_error(
+            "--vcd without --vcd-signal, such as --vcd-signal chip0.management.uart.LSR");
+    if (file.empty() && !signals.empty()) throw user_error("--vcd-signal without --vcd FILE");
 }
 
 }  // namespace trn

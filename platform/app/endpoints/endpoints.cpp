@@ -18,8 +18,9 @@ namespace {
 void make_folder(const fs::path& folder) {
     try {
         make_private_folder(folder);
-    } catch (const std::system_error&) {
-        throw listen_error(fmt::format("cannot make the folder {}", folder.string()));
+    } catch (const std::system_error& refused) {
+        throw listen_error(fmt::format("cannot make the folder {} for the sockets: {}",
+                                       folder.string(), refused.code().message()));
     }
 }
 

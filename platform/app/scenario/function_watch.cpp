@@ -17,6 +17,7 @@
 #include "platform/app/platform.h"
 #include "platform/app/scenario/step.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/config/nearest_words.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/loader/elf.h"
 #include "platform/framework/loader/firmware_file.h"
@@ -83,7 +84,8 @@ bool is_own(std::string_view symbol) {
 /// board.
 std::vector<entry> find_function(const platform& board, const std::string& name) {
     std::vector<entry> all;
-    std::vector<std::string> known, unrelated;
+    std::set<std::string> known;  // functions of the board's programs
+    std::vector<std::string> unrelated;
     const auto programs = programs_of(board.modules().board());
     std::set<std::filesystem::path> own;
     for (const auto& image : images_of(board.modules().board()))
@@ -91,12 +93,14 @@ std::vector<entry> find_function(const platform& board, const std::string& name)
     packed_images packed(programs);
     for (const auto& file : programs) try {
             const auto program = read_elf(file.string());
-            for (const auto& [symbol, _] : program.symbols)
-                if (is_own(symbol)) known.push_back(symbol);
+            const bool of_board = own.contains(file);
+            if (of_board || packed.contain(code_at(program, program.entry)))
+                for (const auto& [_, function] : program.functions)
+                    if (is_own(function)) known.insert(function);
             const auto pc = program.symbol(name);
             if (!pc) continue;
             entry found{*pc, code_at(program, *pc)};
-            if (own.contains(file) || packed.contain(found.code))
+            if (of_board || packed.contain(found.code))
                 all.push_back(std::move(found));
             else
                 unrelated.push_back(file.string());
@@ -109,7 +113,8 @@ std::vector<entry> find_function(const platform& board, const std::string& name)
             name, unrelated.front()));
     if (all.empty())
         throw step_failure(
-            fmt::format("no firmware has a function '{}'  {}", name, suggest(name, known)));
+            fmt::format("no firmware has a function '{}'  {}", name,
+                        suggest(name, nearest_first(name, {known.begin(), known.end()}))));
     return all;
 }
 

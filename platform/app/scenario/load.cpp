@@ -286,7 +286,7 @@ void loader::read_keys() {
     root_.only(
         {"scenario", "tags", "board", "set", "firmware", "seed", "time_limit", "wall_limit",
          "memory_limit", "misuse", "matrix", "include", "sequences", "steps", "expectations"},
-        "a scenario");
+        root_.find("modules") ? "a scenario (this is a board, for trnvp run)" : "a scenario");
     is_labelled_ = from_->problems().empty();  // a misspelt key may be 'tags'
     from_->read_sequences();
     from_->check_parameters();

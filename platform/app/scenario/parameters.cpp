@@ -71,7 +71,8 @@ std::optional<std::string> reader::substituted(const config::node& value, const 
             std::vector<std::string_view> known;
             for (const auto& [parameter, _] : point) known.push_back(parameter);
             value.report(mistake::not_a_choice, fmt::format("no parameter is named '{}'", name),
-                         suggest(name, known));
+                         known.empty() ? "the scenario has no 'matrix' that lists its values"
+                                       : suggest(name, known));
             return std::nullopt;
         }
         text += found->second;
@@ -109,7 +110,9 @@ void reader::only(std::span<const std::string_view> keys) const {
     if (map_.is_map())
         map_.only(keys, "this step");
     else
-        map_.report(mistake::wrong_shape, "a mapping was expected");
+        map_.report(mistake::wrong_shape,
+                    fmt::format("a mapping was expected, not {}",
+                                map_.is_list() ? "a list" : "a single value"));
 }
 
 void reader::refuse(std::initializer_list<std::string_view> keys, const std::string& why) const {

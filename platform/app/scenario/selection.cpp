@@ -48,7 +48,13 @@ void check_words(const std::vector<scenario>& all, const selection& how) {
             throw std::invalid_argument(
                 fmt::format("no scenario has the {} '{}'  {}", kind, word, suggest(word, known)));
     };
-    for (const auto& name : how.names) check_word("name", name, names);
+    for (const auto& name : how.names) {
+        if (contains(names, name)) continue;
+        const auto hint = did_you_mean(name, names);
+        throw std::invalid_argument(fmt::format(
+            "no scenario has the name '{}'; {}", name,
+            !hint.empty() ? hint : "--list shows the names, and -k finds words in them"));
+    }
     for (const auto& tag : how.tags)
         if (!tag.starts_with('!')) check_word("tag", tag, tags);
     for (const auto& clause : how.where) check(clause, all);

@@ -41,6 +41,10 @@ step_key key_row::shown(const void* defaults) const {
 void key_row::read(const reader& r, void* step) const {
     const auto has = [&](std::string_view other) { return r.has(other); };
     const bool needed = shown_.needed && std::ranges::none_of(shown_.instead, has);
+    if (needed && !r.has(shown_.name) && !shown_.instead.empty() && r.node().is_map())
+        return r.node().report(mistake::missing_key,
+                               fmt::format("key '{}' is missing; without it '{}' is needed",
+                                           shown_.name, fmt::join(shown_.instead, "' or '")));
     if (type_ != nullptr && (needed || r.has(shown_.name)))
         type_->read(shown_, r, static_cast<char*>(step) + offset_);
 }

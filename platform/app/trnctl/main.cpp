@@ -24,6 +24,7 @@
 #include "platform/framework/command_line/program.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/config/refusal_text.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/output.h"
@@ -39,7 +40,7 @@ std::uint64_t size_of(const std::string& text) {
     const auto parsed = config::parse_bytes(text);
     if (const auto* good = std::get_if<bytes>(&parsed)) return good->value;
     const auto& wrong = std::get<config::refusal>(parsed);
-    throw user_error(fmt::format("size '{}': {} {}", text, wrong.message, wrong.suggestion));
+    throw user_error(fmt::format("size {}", config::refusal_text(wrong)));
 }
 
 location place_of(const std::string& text) {

@@ -28,7 +28,10 @@ std::string token_in(const std::string& file) {
 }  // namespace
 
 std::unique_ptr<session> open_session(const session_options& options) {
-    if (options.connect.empty() == options.board.empty())
+    if (!options.connect.empty() && !options.board.empty())
+        throw user_error(
+            "--connect and --board exclude each other: a running platform, or a board of its own");
+    if (options.connect.empty() && options.board.empty())
         throw user_error("give a target: --connect DIR of a running platform, or --board BOARD");
     return options.board.empty()
                ? connect_session(options.connect, options.chip, token_in(options.token_file))

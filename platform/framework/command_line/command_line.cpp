@@ -120,6 +120,18 @@ std::string one_blank_line(std::string text) {
     return text;
 }
 
+/// "a subcommand is required  (known: merge, compare)", or the form of the whole command.
+std::string missing_word(const CLI::App& app, const std::string& why) {
+    const auto names = subcommands_of(chosen_command(app));
+    if (!names.empty() && why.starts_with("A subcommand"))
+        return "a subcommand is required  " + suggest("", names);
+    const auto help = app.help();
+    const auto usage = help.find("Usage: ");
+    if (usage == help.npos) return why;
+    const auto begin = usage + std::string_view("Usage: ").size();
+    return fmt::format("{}: {}", why, help.substr(begin, help.find('\n', begin) - begin));
+}
+
 int refuse(const CLI::App& app, const std::string& why) {
     print_to(stderr, "{}: {}\n{} --help shows the possibilities and examples.\n", app.get_name(),
              printable(why), words_of(app));
@@ -143,6 +155,8 @@ int parse_command_line(cli::command& command, int argc, char** argv) {
         return 0;
     } catch (const CLI::ParseError& wrong) {
         const auto unknown = unknown_word(app);
+        const bool missing = unknown.empty() && wrong.get_name() == "RequiredError";
+        if (missing) return refuse(app, missing_word(app, wrong.what()));
         return refuse(app, unknown.empty() ? wrong.what() : unknown);
     }
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <tuple>
 
+#include "platform/framework/config/nearest_words.h"
 #include "platform/framework/terminal_text.h"
 
 namespace trn {
@@ -101,22 +102,6 @@ std::size_t cells(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// Levenshtein distance with one row of memory; callers limit the words' lengths.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-        }
-    }
-    return row.back();
-}
-
 template <class Word>
 std::string nearest_among(std::string_view wrong, std::span<const Word> known) {
     if (wrong.size() > 64) return {};
@@ -127,7 +112,7 @@ std::string nearest_among(std::string_view wrong, std::span<const Word> known) {
         const std::size_t longer = std::max(word.size(), wrong.size()),
                           shorter = std::min(word.size(), wrong.size());
         if (longer - shorter >= least) continue;  // the distance is at least this
-        if (const auto far = distance(wrong, word); far < least) least = far, nearest = &word;
+        if (const auto far = edit_distance(wrong, word); far < least) least = far, nearest = &word;
     }
     return nearest == nullptr ? "" : fmt::format("did you mean '{}'?", *nearest);
 }

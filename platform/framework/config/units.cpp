@@ -2,6 +2,7 @@
 #include "platform/framework/config/units.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -114,13 +115,35 @@ bool take_decimal(std::string_view& text, decimal& out) {
     return take_digits(text, 10, take(true)) != 0;
 }
 
+bool same_letters(std::string_view a, std::string_view b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; };
+    return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+/// Whether `wrong` is a usual spelling of the unit: KB, K and kib of KiB.
+bool is_written_as(std::string_view unit, std::string_view wrong) {
+    if (same_letters(unit, wrong)) return true;
+    const bool binary = unit.size() == 3 && unit.substr(1) == "iB";
+    return binary && (same_letters(wrong, std::string{unit[0]}) ||
+                      same_letters(wrong, std::string{unit[0], 'B'}) ||
+                      same_letters(wrong, std::string{unit[0], 'i'}));
+}
+
 refusal unit_refusal(mistake code, std::string_view noun, std::string_view text,
                      std::string_view wrong, std::span<const unit> units) {
     if (code == mistake::unit_missing)
         return {code, fmt::format("'{}' needs a unit", text),
-                fmt::format("write a {} like '{} {}'", noun, text, units[1].name)};
+                fmt::format("write a {} like '{} {}' or '{} {}'", noun, text, units[0].name, text,
+                            units[1].name)};
     std::vector<std::string_view> names;
     for (const auto& u : units) names.push_back(u.name);
+    const auto number = text.substr(0, text.find_last_of("0123456789") + 1);
+    // 4KB, 4K, 4kb and 4 kib for '4 KiB'; 5 MS for '5 ms'
+    for (const auto& u : units)
+        if (is_written_as(u.name, wrong))
+            return {code, fmt::format("'{}' is not a unit of {}", wrong, noun),
+                    fmt::format("did you mean '{} {}'?  (known: {})", number, u.name,
+                                fmt::join(names, ", "))};
     return {code, fmt::format("'{}' is not a unit of {}", wrong, noun), suggest(wrong, names)};
 }
 

@@ -20,14 +20,14 @@ policy parse_policy(std::string_view word) {
     const auto found = std::ranges::find(words, word);
     if (found == words.end())
         throw std::invalid_argument(
-            fmt::format("there is no misuse policy '{}': {}", word, suggest(word, words)));
+            fmt::format("there is no misuse policy '{}'  {}", word, suggest(word, words)));
     return static_cast<policy>(found - words.begin());
 }
 
 rule parse_rule(std::string_view word) {
     if (const auto found = find(word)) return *found;
     throw std::invalid_argument(
-        fmt::format("there is no misuse rule '{}': {}", word, suggest_rule(word)));
+        fmt::format("there is no misuse rule '{}'  {}", word, suggest_rule(word)));
 }
 
 }  // namespace

@@ -122,6 +122,26 @@ void read_parameters(assembly& out) {
     }
 }
 
+/// `limits: {devices: [1, 16]}`.
+void read_limits(assembly& out) {
+    const auto list = out.root().find("limits");
+    if (!list || is_too_long(list)) return;
+    for (const auto& entry : list.entries()) {
+        const auto known = std::ranges::find(out.parameters, entry.key, &assembly::declared::name);
+        if (known == out.parameters.end()) {
+            entry.key_node.report(mistake::unknown_parameter, unknown_parameter_of(out, entry.key),
+                                  suggest(entry.key, parameter_names(out)));
+            continue;
+        }
+        const auto bounds = entry.value.items();
+        if (bounds.size() != 2) {
+            entry.value.report(mistake::wrong_shape, "limits are a list such as [1, 16]");
+            continue;
+        }
+        known->limits = {bounds[0].as<std::uint64_t>(), bounds[1].as<std::uint64_t>()};
+    }
+}
+
 }  // namespace
 
 assembly read_assembly(config::document text, std::filesystem::path folder, file_role role) {
@@ -139,8 +159,10 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
             root.only({kind_key, "description", "variant_of", "parameters"}, "a variant");
         out.variant_of = base.as<std::string>();
     } else if (role == file_role::board)
-        root.only({"board", "description", "parameters", "presets", "modules", "bind", "misuse"},
-                  "a board");
+        root.only(
+            {"board", "description", "parameters", "limits", "presets", "modules", "bind",
+             "misuse"},
+            root.find("scenario") ? "a board (this is a scenario, for trnvp test)" : "a board");
     else
         root.only({"assembly", "description", "parameters", "presets", "modules", "bind", "ports"},
                   "an assembly");
@@ -150,6 +172,7 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
         out.misuse.push_back(misuse);
     read_parameters(out);
     read_presets(out);
+    if (role == file_role::board) read_limits(out);
     return out;
 }
 

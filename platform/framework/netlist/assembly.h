@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -29,6 +30,7 @@ struct assembly {
         config::node where;
         std::string_view type;    ///< value_type(value)
         bool by_variant = false;  ///< set by a variant; presets do not override it
+        std::optional<std::pair<std::uint64_t, std::uint64_t>> limits = {};  ///< of a number
     };
     /// Sets of values for other parameters, selected by one parameter.
     struct presets {

@@ -55,6 +55,17 @@ void module_planner::read_misuse(const assembly& board, const variables& known) 
     }
 }
 
+/// "devices is 1 to 16; here it is 99", if the value is outside the limits of the parameter.
+static std::optional<std::string> outside(const assembly::declared& parameter,
+                                          std::string_view text) {
+    const auto parsed = config::parse_unsigned(text);
+    const auto* number = std::get_if<std::uint64_t>(&parsed);
+    if (!parameter.limits || number == nullptr) return std::nullopt;
+    const auto [min, max] = *parameter.limits;
+    if (*number >= min && *number <= max) return std::nullopt;
+    return fmt::format("{} is {} to {}; here it is {}", parameter.name, min, max, text);
+}
+
 /// The board's parameters, some set on the command line.
 variables module_planner::board_values(const assembly& board) {
     variables values;
@@ -69,6 +80,15 @@ variables module_planner::board_values(const assembly& board) {
     };
     for (const auto& setting : set_) {
         const auto name = setting.substr(0, setting.find('='));
+        if (name.empty() || name == setting) {
+            refuse(
+                mistake::not_a_choice,
+                fmt::format(
+                    "--set {}: NAME=VALUE was expected{}", setting,
+                    values.empty() ? "" : ", such as " + values[0].first + "=" + values[0].second),
+                "");
+            continue;
+        }
         const auto text = setting.substr(std::min(name.size() + 1, setting.size()));
         const auto found = std::find_if(board.parameters.begin(), board.parameters.end(),
                                         [&](const auto& p) { return p.name == name; });
@@ -80,6 +100,8 @@ variables module_planner::board_values(const assembly& board) {
         }
         if (const auto why = not_of_type(found->type, text))
             refuse(why->code, fmt::format("{}: {}", name, why->message), why->suggestion);
+        else if (const auto limits = outside(*found, text))
+            refuse(mistake::out_of_range, *limits, "");
         const auto index = static_cast<std::size_t>(found - board.parameters.begin());
         if (given[index])
             refuse(

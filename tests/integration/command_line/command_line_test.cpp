@@ -58,9 +58,10 @@ TEST_F(CommandLine, HelpExplainsStepsKindsAndRules) {
     expect(trnvp + " help udma", 0, "kind of module (doc/kinds.md)\nudma: ");
     for (const std::string name : {"TRN-DMA-003", "ring-id-mismatch", "ring_id_mismatch"})
         expect(trnvp + " help " + name, 0, "TRN-DMA-003 ring-id-mismatch: a descriptor");
-    expect(trnvp + " help copi", 2, "no step, kind or rule 'copi': did you mean 'copy'?\n");
-    expect(trnvp + " help 'xyzzy\x1b'", 2, "no step, kind or rule 'xyzzy\\x1b'");
-    expect(trnvp + " help", 2, "STEP|KIND|RULE");
+    expect(trnvp + " help copi", 2,
+           "no command, step, kind, fault or rule 'copi': did you mean 'copy'?\n");
+    expect(trnvp + " help 'xyzzy\x1b'", 2, "no command, step, kind, fault or rule 'xyzzy\\x1b'");
+    expect(trnvp + " help", 2, "STEP|KIND|FAULT|RULE");
 }
 
 TEST_F(CommandLine, UnknownSubcommandGetsTheNearestSuggestion) {

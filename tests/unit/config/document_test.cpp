@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 
+#include "platform/framework/config/nearest_words.h"
 #include "tests/support/finding.h"
 
 namespace trn::config {
@@ -172,7 +173,7 @@ TEST(Document, E21NamesTheUnitsOfTheQuantity) {
     const auto list = mistakes("v: 3 Kib\n", [](config::node root) { root.require<bytes>("v"); });
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ(list[0].code, mistake::unknown_unit);
-    EXPECT_THAT(list[0].suggestion, HasSubstr("'KiB'"));
+    EXPECT_THAT(list[0].suggestion, HasSubstr("'3 KiB'"));
     EXPECT_EQ(reading<picoseconds>("v: 3 GiB\n"), (finding{mistake::unknown_unit, 1, 4}));
 }
 
@@ -343,6 +344,25 @@ TEST(Diagnostics, DocumentationListsEveryCode) {
         std::snprintf(code, sizeof code, "| E%02u |", static_cast<unsigned>(row.code));
         EXPECT_THAT(text, HasSubstr(std::string(code) + " " + std::string(row.title)));
     }
+}
+
+TEST(Units, UsualSpellingsLeadToTheUnit) {
+    const auto hint = [](const char* text) {
+        return std::get<config::refusal>(config::parse_bytes(text)).suggestion;
+    };
+    for (const auto* text : {"4KB", "4K", "4 kib", "4Ki", "4 k"})
+        EXPECT_THAT(hint(text), HasSubstr("did you mean '4 KiB'?  (known: B, KiB, ")) << text;
+    EXPECT_THAT(hint("1.5G"), HasSubstr("did you mean '1.5 GiB'?"));
+    EXPECT_EQ(hint("4096"), "write a size like '4096 B' or '4096 KiB'");
+    EXPECT_THAT(std::get<config::refusal>(config::parse_time("10 MS")).suggestion,
+                HasSubstr("did you mean '10 ms'?"));
+    EXPECT_THAT(std::get<config::refusal>(config::parse_time("5 minutes")).suggestion,
+                testing::StartsWith("(known: ps, "));
+}
+
+TEST(Suggestions, NearestWordsComeFirst) {
+    EXPECT_THAT(nearest_first("mian", {"reset", "exit", "main", "maintain"}),
+                testing::ElementsAre("main", "exit", "maintain", "reset"));
 }
 
 TEST(Units, OfAddressSpacesReachSixtyFourBits) {

@@ -96,6 +96,29 @@ TEST(Board, E10SuggestsTheNearestKind) {
     EXPECT_THAT(list[0].suggestion, HasSubstr("did you mean 'memory'?"));
 }
 
+TEST(Board, LimitsBoundWhatIsSet) {
+    const std::string board =
+        "board: b\nparameters: {devices: 1}\nlimits: {devices: [1, 16]}\nmodules: {}\n";
+    const auto said = [&](const std::string& setting) {
+        const auto list = mistakes(board, {{}, {setting}});
+        return list.empty() ? "" : list[0].file + ": " + list[0].message;
+    };
+    EXPECT_EQ(said("devices=16"), "");
+    EXPECT_EQ(said("devices=99"), "command line: devices is 1 to 16; here it is 99");
+    EXPECT_EQ(said("devices=0"), "command line: devices is 1 to 16; here it is 0");
+    EXPECT_EQ(said("devices"),
+              "command line: --set devices: NAME=VALUE was expected, such as devices=1");
+}
+
+TEST(Board, LimitsNameParametersAndTwoNumbers) {
+    EXPECT_EQ(findings("board: b\nparameters: {devices: 1}\nlimits: {device: [1, 16]}\n"
+                       "modules: {}\n"),
+              (std::vector<finding>{{mistake::unknown_parameter, 3, 10}}));
+    EXPECT_EQ(findings("board: b\nparameters: {devices: 1}\nlimits: {devices: [1]}\n"
+                       "modules: {}\n"),
+              (std::vector<finding>{{mistake::wrong_shape, 3, 19}}));
+}
+
 TEST(Board, E12SuggestsTheNearestParameter) {
     const auto list = mistakes(with_modules("  a: {type: router, hop_latancy: 1 ns}\n"));
     ASSERT_EQ(list.size(), 1u) << list[1].text();
@@ -827,7 +850,8 @@ TEST(Board, TakesItsParametersFromTheCommandLine) {
     EXPECT_EQ(set("room=8 KiB"), mistake{});
     EXPECT_EQ(set("rom=8 KiB"), mistake::unknown_parameter);
     EXPECT_EQ(set("room=8"), mistake::unit_missing);
-    EXPECT_EQ(set("room"), mistake::not_a_number);
+    EXPECT_EQ(set("room"), mistake::not_a_choice);
+    EXPECT_EQ(set("room="), mistake::not_a_number);
 }
 
 TEST(Board, E07RefusesAParameterSetTwiceOnTheCommandLine) {
