@@ -25,12 +25,24 @@ std::string shown(const sc_core::sc_time& time) {
     return to_string(nanoseconds{time.value() / 1000});
 }
 
+constexpr std::size_t max_of_a_kind = 16;
+
 /// Adds the first of the lines, and the number of the others: a rack has hundreds of harts.
 void add(lines& to, const lines& more) {
-    constexpr std::size_t max_of_a_kind = 16;
     const auto shown = std::min(more.size(), max_of_a_kind);
     to.insert(to.end(), more.begin(), std::next(more.begin(), static_cast<std::ptrdiff_t>(shown)));
     if (shown < more.size()) to.push_back(fmt::format("... and {} more", more.size() - shown));
+}
+
+/// The faults that were injected last: these are more likely the cause.
+lines injected_of(const scenario_context& ctx) {
+    const auto& all = ctx.injected;
+    if (all.size() <= max_of_a_kind) return all;
+    const auto left_out = all.size() - max_of_a_kind + 1;
+    lines some{fmt::format("injected {} faults before these:", left_out)};
+    some.insert(some.end(), std::next(all.begin(), static_cast<std::ptrdiff_t>(left_out)),
+                all.end());
+    return some;
 }
 
 /// Calls of the driver stub that have not returned. Other steps are containers, or wait for a
@@ -114,7 +126,7 @@ std::string boot_state(const scenario_context& ctx) {
 
 std::vector<std::string> state_at_failure(const scenario_context& ctx) {
     lines all{"at " + shown(sc_core::sc_time_stamp())};
-    add(all, ctx.injected);
+    add(all, injected_of(ctx));
     add(all, calls_of(ctx));
     add(all, waits_of(ctx));
     add(all, executing_harts(ctx));

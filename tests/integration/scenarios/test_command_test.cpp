@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -890,6 +891,21 @@ TEST_F(TestCommand, FailureSaysWhatWasInjectedAndWhatTheBoardDoes) {
     EXPECT_THAT(how.output, AllOf(HasSubstr("lines of the boot are in the reports"),
                                   Not(HasSubstr("boot ROM"))));
     EXPECT_THAT(contents(reports + "/report.xml"), HasSubstr("boot ROM"));
+}
+
+TEST_F(TestCommand, FailureNamesTheLastOfManyInjectedFaults) {
+    std::string steps;
+    for (int number = 0; number < 40; ++number)
+        steps += fmt::format(
+            "  - inject: {{module: chip0.hbm0, fault: hbm_corrected, with: {{offset: {}}}}}\n",
+            number);
+    steps += "  - expect: {register: chip0.udma0.M2S_Q_LENGTH, equals: 77}\n";
+    const auto result = nlohmann::json::parse(test(scenario(steps) + " --json").output)[0];
+    const std::vector<std::string> state = result["state"];
+    ASSERT_GE(state.size(), 17u) << result;
+    EXPECT_EQ(state[1], "injected 25 faults before these:");
+    EXPECT_THAT(state[2], HasSubstr("{offset: 25}"));
+    EXPECT_THAT(state[16], HasSubstr("{offset: 39}"));
 }
 
 TEST_F(TestCommand, EndsWithALineForEachFailureAndQuietPrintsOnlyThese) {
