@@ -209,7 +209,7 @@ TEST_F(ExecHarts, InvalidOptionsOfHartsAreRefused) {
              {"--harts 0", "--harts"},
              {"--harts 33", "--harts"},
              {"--harts two", "--harts"},
-             {"--hart-delay 300", "--hart-delay 300: is HART=TIME, such as 1='300 ns'"},
+             {"--hart-delay 300", "--hart-delay 300: HART=TIME was expected, such as 1='300 ns'"},
              {"--hart-delay 1='300 ns'", "there is hart 0 only (see --harts)"},
              {"--harts 2 --hart-delay 2='300 ns'", "there are harts 0 to 1"},
              {"--harts 2 --hart-delay x='300 ns'", "there are harts 0 to 1"},
