@@ -95,7 +95,8 @@ std::string source_of(const std::vector<std::uint64_t>& addresses) {
         const auto call = address - 1;  // a return address is the address after the call
         Dwfl_Module* const module = dwfl_addrmodule(all.get(), call);
         const char* const name = module ? dwfl_module_addrname(module, call) : nullptr;
-        text += fmt::format("    {:#x} {}", address, name ? demangled(name) : "?");
+        const auto function = name ? demangled(name) : "?";
+        text += fmt::format("    {:#x} {}", address, function);
         Dwfl_Line* const found = module ? dwfl_module_getsrc(module, call) : nullptr;
         int number = 0;
         if (const char* const file =
@@ -103,6 +104,7 @@ std::string source_of(const std::vector<std::uint64_t>& addresses) {
             text +=
                 fmt::format(" ({}:{})", std::filesystem::path(file).filename().string(), number);
         text += '\n';
+        if (function.starts_with("trn::scenario::execute(")) break;  // its callers are the program
     }
     return text;
 }

@@ -55,7 +55,7 @@ where_clause where_clause::parse(const std::string& text) {
     if (equals == text.npos || equals == 0 || equals + 1 == text.size())
         throw std::invalid_argument(
             fmt::format("'{}' is not KEY=VALUE, such as board=trn3-chip or size=64KiB", text));
-    return {text.substr(0, equals), text.substr(equals + 1)};
+    return {text.substr(0, text.find_last_not_of(' ', equals - 1) + 1), text.substr(equals + 1)};
 }
 
 bool where_clause::selects(const scenario& one) const {

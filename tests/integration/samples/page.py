@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 FENCE = re.compile(r"^(?P<indent>\s*)```(?P<info>.*)$")
 # "```LANGUAGE [FILE] [fails] [not run: REASON]"
-INFO = re.compile(r"(?P<language>[a-z+]*)(?: (?!not run:|fails)(?P<file>[\w./-]+))?(?: (?P<mark>fails|not run)(?:: (?P<reason>\S.*))?)?")
+INFO = re.compile(r"(?P<language>[a-z+]*)(?: (?!not run:|fails(?:$|:| ))(?P<file>[\w./-]+))?(?: (?P<mark>fails|not run)(?:: (?P<reason>\S.*))?)?")
 NOT_RUN, FAILS = "not run", "fails"
 # Commands after "$ " with what they print, and commands alone.
 TRANSCRIPT = ("console", "sh")
@@ -36,6 +36,8 @@ def sample_of(line: int, info: str, body: list[str]) -> Sample:
     if not language and body and body[0].startswith("$ "):
         language = "console"
     mistake = "" if language in LANGUAGES else f"a sample has a language after its fence: {', '.join(LANGUAGES)}"
+    if parsed["mark"] == FAILS and language not in TRANSCRIPT:
+        mistake = f"only commands can fail: the mark 'fails' is for {' and '.join(TRANSCRIPT)}"
     if language == "sh" and parsed["file"]:
         language = "text"
     return Sample(line, language, body, parsed["file"] or "", parsed["mark"] or "", mistake)

@@ -75,6 +75,8 @@ class Samples(unittest.TestCase):
         self.assertEqual(self.problems("```console fails", *sample), [])
         (problem,) = self.problems("```console fails", "$ echo shown", "shown", "```")
         self.assertIn("page.md:1: the sample is marked 'fails', and all its commands end with status 0", problem)
+        (problem,) = self.problems("```yaml fails", "a: b", "```")
+        self.assertIn("only commands can fail: the mark 'fails' is for console and sh", problem)
         (problem,) = self.problems("```sh fails: because", "true", "```")
         self.assertIn("is not LANGUAGE [FILE] [fails | not run: REASON]", problem)
 

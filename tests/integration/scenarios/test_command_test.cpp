@@ -270,8 +270,8 @@ TEST_F(TestCommand, LostOutputIsReportedAndFailsTheCommand) {
 
 TEST_F(TestCommand, OneScenarioCannotPreventTheReportsOfOthers) {
     const std::vector<std::pair<std::string, std::string>> bad{
-        {"figure: {name: f, bytes: 1 B, time_of: [poke: {register: chip0.udma0.M2S_STATE, value: "
-         "0}]}",
+        {"figure: {name: f, bytes: 1 B, time_of: [deposit: {register: chip0.udma0.M2S_STATE, "
+         "value: 0}]}",
          "no simulated time"},
         {"client: {command: [sh, -c, 'kill -9 $PPID; sleep 9'], wall_limit: 20 s}", "signal 9"},
         {"client: {command: ['true'], matches: '(a|b)*c'}", "output does not match"},
@@ -498,6 +498,8 @@ TEST_F(TestCommand, ClientAndItsSocketsEndWithTheScenario) {
     std::ofstream(file, std::ios::app) << "wall_limit: 3 s\n";
     const auto how = run("TMPDIR=" + folder.text() + " " + TRNVP + " test " + file);
     EXPECT_THAT(how.output, HasSubstr("still running after"));
+    EXPECT_THAT(how.output, HasSubstr("trn::scenario::execute("));
+    EXPECT_THAT(how.output, Not(HasSubstr("CLI::"))) << "callers that every scenario has";
     expect_ended(folder / "pids");
     EXPECT_TRUE(no_sockets_in(folder.text()));
 }
@@ -806,7 +808,8 @@ TEST_F(TestCommand, FunctionOfAnUnrelatedProgramIsRefused) {
         return test(file);
     };
     EXPECT_EQ(reached("main").status, 0);
-    EXPECT_THAT(reached("network_pest").output, HasSubstr("did you mean 'network_pests'"));
+    EXPECT_THAT(reached("network_pest").output,
+                AllOf(HasSubstr("did you mean 'network_posts'"), Not(HasSubstr("network_pests"))));
     EXPECT_THAT(reached("network_pests").output,
                 HasSubstr("other.elf has it, which is in no image"));
 }

@@ -174,6 +174,7 @@ TEST(WhereClause, SelectsByParameterBoardTagAndFile) {
 }
 
 TEST(WhereClause, ValuesOfOneKeyAreAlternativesAndKeysAllHold) {
+    EXPECT_THAT(selected_where({"size = 64 KiB"}), ElementsAre("copies [size=64 KiB]"));
     EXPECT_THAT(selected_where({"size=64 KiB", "size=16 MiB"}), SizeIs(2));
     EXPECT_THAT(selected_where({"size=64 KiB", "size=16 MiB", "tag=slow"}),
                 ElementsAre("copies [size=16 MiB]"));
