@@ -47,7 +47,7 @@ TEST(TrnctlCommandLine, UsageErrorsExitWithStatus2AndASuggestion) {
     expect("", "subcommand is required");
     expect("copi host hbm0 1MiB", "did you mean 'copy'");
     expect("info", "--connect DIR");
-    expect("--board a --connect b info", "--connect DIR");
+    expect("--board a --connect b info", "exclude each other");
     expect("--board no-such-board info", "no-such-board");
     expect("--board trn3-chip copy host hbm0 64", "needs a unit");
     expect("--board trn3-chip copy host disk 64B", "is not a place");
