@@ -26,21 +26,8 @@ NOT_RUN = ("trnvp guest",)  # needs QEMU and a kernel; its options are compared 
 IN_ORDER = ("snapshot booted", "sockets profile start", "program run", "profile stop --out profile.html",
             "chip0 profile start", "program run program.trn --core 1", "profile stop --out profile --execution 1",
             " reset", "restore booted")
+KERNEL = ROOT / "tests/data/kernels/double.py"
 # Files and folders that the examples name.
-KERNEL = """\
-import nki
-import nki.isa as nisa
-import nki.language as nl
-
-
-@nki.jit
-def double(x):
-    tile = nl.load(x)
-    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
-    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-    nisa.dma_copy(dst=result, src=tile)
-    return result
-"""
 PREPARED = """\
 python3 -c "import numpy; numpy.save('x.npy', numpy.ones((2, 4), numpy.float32))"
 trn-nki compile kernel.py:double --in x=x.npy -o program.trn
@@ -60,7 +47,7 @@ class Examples:
         shutil.copy(program, folder / "program.elf")
         (folder / "scenarios").symlink_to(ROOT / "scenarios")
         (folder / "tests").symlink_to(ROOT / "tests")
-        (folder / "kernel.py").write_text(KERNEL)
+        shutil.copy(KERNEL, folder / "kernel.py")
 
     def do(self, line: str) -> tuple[int, str]:
         done = subprocess.run(["/bin/sh", "-c", line], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,

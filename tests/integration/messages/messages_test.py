@@ -27,21 +27,8 @@ sys.path.insert(0, str(ROOT / "sw-stubs/python"))
 sys.dont_write_bytecode = True
 import trnvp_control  # noqa: E402
 
-KERNEL = """\
-import nki
-import nki.isa as nisa
-import nki.language as nl
-
-
-@nki.jit
-def double(x):
-    tile = nl.load(x)
-    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
-    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-    nisa.dma_copy(dst=result, src=tile)
-    return result
-"""
-FILES = {"empty.yaml": "", "kernel.py": KERNEL, "wrong_mnemonic.trn": ".engine tensor\nhlat\n",
+KERNEL = ROOT / "tests/data/kernels/double.py"
+FILES = {"empty.yaml": "", "kernel.py": KERNEL.read_text(), "wrong_mnemonic.trn": ".engine tensor\nhlat\n",
          "wrong_operand.trn": ".engine tensor\nwait S[999]>=1 halt\n"}
 PREPARED = ("python3 -c \"import numpy; numpy.save('x.npy', numpy.ones((2, 4), numpy.float32))\"; "
             "trn-nki compile kernel.py:double --in x=x.npy -o program.trn")
