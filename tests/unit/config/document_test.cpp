@@ -277,7 +277,7 @@ TEST(Document, E26ListsTheAllowedValues) {
 }
 
 TEST(Document, E27RefusesNamesThatAreNotIdentifiers) {
-    for (const char* text : {"v: 0a\n", "v: a-b\n", "v: ''\n", "v: 'a b'\n"})
+    for (const char* text : {"v: 0a\n", "v: 9a\n", "v: a-b\n", "v: ''\n", "v: 'a b'\n"})
         EXPECT_EQ(first(text, [](config::node root) { root.at("v").name(); }),
                   (finding{mistake::bad_name, 1, 4}))
             << text;

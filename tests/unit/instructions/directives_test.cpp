@@ -299,6 +299,15 @@ TEST(Directives, SourceLinesNameTheFileThatTheTextWasMadeFrom) {
     EXPECT_THAT(mistakes_of(".source 1 a\n"), HasSubstr("expected the name of a file in quotes"));
 }
 
+TEST(Directives, TensorsBelongToTheCoreOfTheirPlace) {
+    const auto set =
+        of(".cores 2\n.tensor a fp32 [4] in\n.core 1\n.tensor b fp32 [4] in\n"
+           ".core 0\n.tensor c fp32 [4] in\n.engine sync\nhalt\n");
+    std::vector<unsigned> cores;
+    for (const auto& each : set.tensors) cores.push_back(each.core);
+    EXPECT_THAT(cores, ElementsAre(0u, 1u, 0u));
+}
+
 TEST(Directives, QueuesOfCollectivesThatTheProgramStartsAreRefused) {
     const std::string_view text = R"(
 .tensor x fp32 [128, 512] in

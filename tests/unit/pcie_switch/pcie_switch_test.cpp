@@ -63,6 +63,14 @@ TEST_F(PcieSwitchTest, PresetsHaveTheLanesOfTheirNames) {
     EXPECT_EQ(narrow.down_ports(), 19u);
 }
 
+TEST_F(PcieSwitchTest, DeviceIdTellsTheSize) {
+    const auto id_of = [](pcie::bridge& port) {
+        return port.space().get<std::uint16_t>(PCI_DEVICE_ID);
+    };
+    EXPECT_EQ(id_of(first.down_port(0)), 0x0160u);
+    EXPECT_EQ(id_of(second.down_port(0)), 0x02c0u);
+}
+
 TEST(PcieSwitchPorts, StrappedOffPortsAreNotEnumerated) {
     root_complex host("host", {});
     pcie_switch small("small", {.ports = 2});

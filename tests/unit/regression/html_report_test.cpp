@@ -193,6 +193,23 @@ TEST_F(HtmlReport, ForeignTextIsEscaped) {
     EXPECT_THAT(std::string(page["scripts"][0]), Not(HasSubstr("alert")));
 }
 
+TEST_F(HtmlReport, CampaignListsTheCommandsOfItsOtherFailedSeeds) {
+    constexpr std::size_t seeds = 30;
+    std::vector<scenario::scenario> all(seeds, named("many"));
+    std::vector<outcome> how(seeds);
+    for (std::size_t i = 0; i < seeds; ++i) {
+        all[i].seed = i + 1;
+        all[i].campaign = true;
+        if (i < 3) how[i].result = outcome::verdict::passed;
+    }
+    const auto page = to_html(record(all, how, {}));
+    EXPECT_THAT(page, Not(HasSubstr("<p>Seed 3: "))) << "it passed";
+    EXPECT_THAT(page, Not(HasSubstr("<p>Seed 4: "))) << "it is the one that is shown";
+    EXPECT_THAT(page, HasSubstr("<p>Seed 5: "));
+    EXPECT_THAT(page, HasSubstr("<p>Seed 24: ")) << "the last of 20";
+    EXPECT_THAT(page, Not(HasSubstr("<p>Seed 25: ")));
+}
+
 TEST_F(HtmlReport, ShowsTheEndOfALongLog) {
     std::vector<outcome> how(1);
     for (int i = 0; i < 10'000; ++i) how[0].log += "line " + std::to_string(i) + "\n";
