@@ -378,10 +378,13 @@ void pcie_endpoint::refuse_request(payload& request) {
 void pcie_endpoint::refuse_dma(payload& request) {
     ++counters_.refused_dma;
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    // Software, or the next host, has set the function up again since.
+    const bool renewed = memory_space_;
     // Software does not know yet that the card was pulled, or its link cut.
-    if (!on() || cut_off_) return misuse::hardware_failed();
-    misuse::report(host_left_ ? misuse::host_left_during_dma : misuse::dma_without_bus_master,
-                   *this, where(request));
+    if (!on() || (cut_off_ && !renewed)) return misuse::hardware_failed();
+    misuse::report(
+        host_left_ && !renewed ? misuse::host_left_during_dma : misuse::dma_without_bus_master,
+        *this, where(request));
 }
 
 void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {

@@ -54,6 +54,7 @@ public:
 
 private:
     void event_changed(unsigned index);
+    void notify_changed();
     void note_poster(unsigned index);
 
     const sc_core::sc_object& owner_;

@@ -307,6 +307,8 @@ std::uint32_t dma_queue::end_transfer(const dma_transfer& t) {
     sides_[dma_side::s2m].complete(ended_s2m, t.length, t.ends_destination);
     completed_ = t.packet;
     if (--in_flight_ == 0) barrier_ = false;
+    if (sides_[dma_side::m2s].ring.pending() == 0 && sides_[dma_side::s2m].ring.pending() == 0)
+        for (stream& s : sides_) s.damaged = false;
     return ended_m2s;
 }
 

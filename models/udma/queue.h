@@ -110,7 +110,7 @@ private:
         bool active = false;  // `current` is being processed
         bool aborted = false;
         std::optional<std::uint8_t> damaged_bit;  // of the next descriptor that is fetched
-        bool damaged = false;    // since the last reset, a fault has changed a descriptor
+        bool damaged = false;    // a fault changed a descriptor: until a reset, or all work is done
         std::uint32_t left = 0;  // bytes of `current` not yet assigned to a transfer
         std::uint32_t done =
             0;  // bytes of the descriptor at the ring's head, by completed transfers

@@ -209,8 +209,7 @@ TEST_F(PcieEndpointTest, DmaOfAHostThatHasLeftIsNamedSo) {
     EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(misuse::count(misuse::host_left_during_dma), 1u);
     EXPECT_EQ(misuse::count(misuse::dma_without_bus_master), 0u);
-    enable();  // the next host
-    set_config<std::uint16_t>(PCI_COMMAND, 0);
+    set_config<std::uint16_t>(PCI_COMMAND, PCI_COMMAND_MEMORY);  // the next host
     EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(misuse::count(misuse::host_left_during_dma), 1u);
     EXPECT_EQ(misuse::count(misuse::dma_without_bus_master), 1u);

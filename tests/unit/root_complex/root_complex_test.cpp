@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "models/misuse_rules.h"
 #include "models/pcie/config_request.h"
 #include "models/pcie_link/pcie_link.h"
 #include "platform/app/in_process/in_process.h"
@@ -390,6 +391,22 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     EXPECT_EQ(page[0], 1);
     a.endpoint.interrupt(0);
     EXPECT_EQ(observed, 1u);
+}
+
+/// The function was reset, its engines were not; once software has set it up again, it is to blame.
+TEST_F(RootComplexTest, DmaAfterACutLinkIsMisuseOnlyWhenSoftwareHasEnabledTheFunctionAgain) {
+    test::turn_on(fa());
+    const auto count = [] { return misuse::count(misuse::dma_without_bus_master); };
+    host.inject("surprise_down", {{"port", "0"}});
+    a.engine.write<std::uint32_t>(0x1000, 1);
+    host.inject("link_up", {{"port", "0"}});
+    a.engine.write<std::uint32_t>(0x1000, 1);
+    EXPECT_EQ(a.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(count(), 0u);
+    const std::uint8_t memory_only[2] = {PCI_COMMAND_MEMORY, 0};
+    fa().config_write(PCI_COMMAND, memory_only);
+    a.engine.write<std::uint32_t>(0x1000, 1);
+    EXPECT_EQ(count(), 1u);
 }
 
 TEST_F(RootComplexTest, UnansweredReadTimesOutAndReturnsAllOnes) {

@@ -49,6 +49,18 @@ protected:
     owner sems{"sems"};
 };
 
+TEST(SemaphoresOfAPausedPlatformTest, CanBeSetBeforeTheFirstProcessRuns) {
+    owner sems{"sems"};
+    tlm_driver cpu{"cpu"};
+    cpu.out.bind(sems.in);
+    sc_core::sc_get_curr_simcontext()->initialize(true);
+    EXPECT_NO_THROW(sems.block.set(3, 1));
+    EXPECT_NO_THROW(sems.block.set_event(3, 1));
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(sems.block.value(3), 1);
+    EXPECT_EQ(sems.block.event(3), 1u);
+}
+
 TEST_F(SemaphoresTest, KeepsItsRegisterContract) {
     register_contract(cpu, regs::table).check();
 }

@@ -51,6 +51,21 @@ TEST_F(DmaEngineTest, CorruptedDescriptorStopsItsQueueAndTheNextIsCorrect) {
     EXPECT_THROW(dma.inject("descriptor_damaged", damage), fault_error);
 }
 
+TEST_F(DmaEngineTest, DamageThatDidNotStopTheQueueHidesNoMisuseOfLaterWork) {
+    init_queue();
+    dma.inject("descriptor_damaged",
+               {{"engine", "0"}, {"queue", "0"}, {"side", "1"}, {"bit", "64"}});
+    put_copy(src, dst, 64);
+    ring_both(1);
+    run(10'000);
+    EXPECT_EQ(dma.count(0).aborts, 0u);
+    put_copy(src, std::uint64_t{1} << 45, 64);
+    ring_both(1);
+    run(10'000);
+    EXPECT_EQ(dma.count(0).aborts, 1u);
+    EXPECT_EQ(misuse::count(misuse::unmapped_destination), 1u);
+}
+
 TEST_F(DmaEngineTest, WorkedExampleOfTheContractWritesTheMarkerAfterTheData) {
     // Device contract, appendix B: 4 KiB host to device, then a 4-byte marker host to host.
     init_queue(0, 8192);
