@@ -70,7 +70,10 @@ class Examples:
             left = iter(shlex.split(line))
             if not all(word in left for word in words):
                 self.complain(line, f"no example of {' '.join(words)}")
-        for command in commands_in(text):
+        commands = commands_in(text)
+        if words in (("trnvp",), ("trnctl",), ("trn-nki",)) and not commands:
+            self.complain(" ".join([*words, "--help"]), "no subcommand found")
+        for command in commands:
             lines += self.of(*words, command)
         return lines
 
@@ -104,11 +107,14 @@ class Examples:
         first = [line for line in lines if not any(word in line for word in in_order)]
         first.sort(key=lambda line: not line.startswith("trnvp"))  # one of them serves the others
         last = [line for word in in_order for line in lines if word in line]
-        for line in [*PREPARED.splitlines(), *first, *last]:
-            self.run(line)
-        for one in self.background:
-            one.send_signal(signal.SIGTERM)
-            one.wait(60)
+        try:
+            for line in [*PREPARED.splitlines(), *first, *last]:
+                self.run(line)
+        finally:
+            for one in self.background:
+                one.send_signal(signal.SIGTERM)
+            for one in self.background:
+                one.wait(60)
         for problem in self.wrong:
             print(problem)
         print(f"{len(lines)} examples, {len(self.wrong)} wrong")
