@@ -108,8 +108,8 @@ def main() -> int:
     arguments = [word for word in sys.argv[1:] if word != "--write"]
     build, pages = pathlib.Path(arguments[0]).resolve(), arguments[1:]
     end = time.monotonic() + SECONDS
-    with Tree(ROOT, build) as tree:
-        wrong = [problem for name in pages for problem in Page(name, tree, end, "--write" in sys.argv).run()]
+    tree = Tree(ROOT, build)
+    wrong = [problem for name in pages for problem in Page(name, tree, end, "--write" in sys.argv).run()]
     print("\n".join(wrong) if wrong else f"{len(pages)} pages: their samples run as printed")
     return 1 if wrong else 0
 

@@ -70,7 +70,7 @@ class Shell:
     def __init__(self, tree: Tree, end: float, text: str) -> None:
         self.tree, self.end = tree, end
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sample_", dir="/tmp")).resolve()
-        tree.link_into(self.folder, text)
+        tree.copy_into(self.folder, text)
         for name in ("home", "tmp"):
             (self.folder / name).mkdir()
         build = tree.build
@@ -179,7 +179,7 @@ class Shell:
     def as_read(self, line: str) -> str:
         """The line with the names of files that the reader has."""
         for name, to in ((f"{self.folder}/tmp/", "/tmp/"), (f"{self.folder}/home", "~"), (f"{self.folder}/", ""),
-                         (f"{self.tree.folder}/", ""), (f"{self.tree.build.parent}/", "")):
+                         (f"{self.tree.build.parent}/", "")):
             line = line.replace(name, to)
         return line
 

@@ -25,7 +25,7 @@ class Samples(unittest.TestCase):
         (self.root / "build").mkdir()
         (self.root / "doc").mkdir()
         (self.root / "doc/kept.txt").write_text("kept\n")
-        self.tree = self.enterContext(Tree(self.root, self.root / "build"))
+        self.tree = Tree(self.root, self.root / "build")
 
     def shell(self, seconds=60.0):
         return Shell(self.tree, time.monotonic() + seconds, "cat doc/kept.txt")
@@ -98,6 +98,8 @@ class Samples(unittest.TestCase):
     def test_samples_do_not_change_the_tree(self):
         with self.shell() as shell:
             self.assertEqual(shell.run("cat doc/kept.txt"), (0, ["kept"]))
+            modes = [f"{(self.root / name).stat().st_mode & 0o777:o}" for name in ("doc", "doc/kept.txt")]
+            self.assertEqual(shell.run("stat -c %a doc doc/kept.txt"), (0, modes), "a user may change a copy of them")
             shell.run("echo changed > doc/kept.txt; touch doc/new.txt build/new.txt; rm -f doc/kept.txt")
         self.assertEqual([path.name for path in (self.root / "doc").iterdir()], ["kept.txt"])
         self.assertEqual((self.root / "doc/kept.txt").read_text(), "kept\n")
