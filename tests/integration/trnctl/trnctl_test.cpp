@@ -637,10 +637,14 @@ TEST_F(TrnctlConnect, CompletesWordsForBash) {
     EXPECT_EQ(completed(inject + "chip0.udma0 descriptor_damaged "),
               "bit=\nengine=\nqueue=\nside=\n");
     EXPECT_EQ(completed("--connect no-such-folder inject "), "");
-    const auto bash = run("PATH=" + std::filesystem::path(TRNCTL).parent_path().string() +
-                          ":$PATH bash -c 'source <(trnctl completion bash); COMP_LINE=\"trnctl "
-                          "snapshot\"; COMP_POINT=15; _trnctl; echo ${COMPREPLY[@]}'");
-    EXPECT_EQ(bash.output, "snapshot snapshots\n");
+    const auto in_bash = [](const std::string& typed) {
+        return run("PATH=" + std::filesystem::path(TRNCTL).parent_path().string() +
+                   ":$PATH bash -c 'set -u; source <(trnctl completion bash); COMP_LINE=\"" +
+                   typed + "\"; COMP_POINT=15; _trnctl; echo ${COMPREPLY[@]-none}'")
+            .output;
+    };
+    EXPECT_EQ(in_bash("trnctl snapshot"), "snapshot snapshots\n");
+    EXPECT_EQ(in_bash("trnctl unknown "), "none\n");
 }
 
 TEST_F(TrnctlConnect, PrintsBrokenRules) {
