@@ -151,7 +151,7 @@ def main() -> int:
     for one in table if "--show" in sys.argv else wrong:
         print(f"[{one.section}] {one.text}: {one.wrong() or 'as expected'}\n" + re.sub("(?m)^", "    ", one.said[:1500]))
     print(f"{len(table)} wrong inputs, {len(wrong)} with another message than expected")
-    return 1 if wrong else 0
+    return 1 if wrong or len(table) < 300 else 0  # a table that was lost finds nothing
 
 
 if __name__ == "__main__":

@@ -408,7 +408,8 @@ class Reports(trnvp_case):
         (self.folder / "fake/squeue").write_text("#!/bin/sh\necho '7 1 COMPLETED'\n")
         (self.folder / "fake/sbatch").write_text(
             "#!/bin/sh\nfor script; do :; done\nSLURM_ARRAY_TASK_ID=1 sh \"$script\" > /dev/null\necho 7\n")
-        said = self.run_trnvp("test", file, "--slurm", "-j", "1", "-k", "'6 ms' or (us and not 11)", status=1)
+        said = self.run_trnvp("test", file, "--slurm", "-j", "1", "-k", "'6 ms' or (us and not 11)",
+                              "--report", self.folder / "jobs", status=1)
         self.assertIn("1 passed, 1 failed\n", said)
 
     def test_figure_names_the_run_that_changed_it_and_how_to_search_its_commit(self):
