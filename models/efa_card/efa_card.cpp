@@ -200,21 +200,12 @@ void efa_card::received(plug&, payload& payload, sc_time&) {
 // --- for tools ---
 
 std::vector<accepts_faults::fault> efa_card::faults() {
-    const auto count = fault_argument::count();
-    return {
-        {"lost_command",
-         "the next admin commands are not executed",
-         {count},
-         [this](const fault_values& given) { management_.lose_commands(given.number("count")); }},
-        {"lost_completion",
-         "the next admin commands are executed, but not completed",
-         {count},
-         [this](const fault_values& given) {
-             management_.lose_completions(given.number("count"));
-         }},
+    auto all = management_.faults();
+    all.push_back(
         {"fatal_error", "the card reports a fatal error until it is reset", {}, [this](auto&) {
              management_.fail(1);
-         }}};
+         }});
+    return all;
 }
 
 std::optional<std::string> efa_card::describe_wait() const {

@@ -221,17 +221,7 @@ void ena_card::received(plug&, payload& payload, sc_time&) {
 
 std::vector<accepts_faults::fault> ena_card::faults() {
     const auto count = fault_argument::count();
-    return {
-        {"lost_command",
-         "the next admin commands are not executed",
-         {count},
-         [this](const fault_values& given) { management_.lose_commands(given.number("count")); }},
-        {"lost_completion",
-         "the next admin commands are executed, but not completed",
-         {count},
-         [this](const fault_values& given) {
-             management_.lose_completions(given.number("count"));
-         }},
+    const std::vector<fault> own{
         {"lost_packet_completion",
          "the next packets are not completed",
          {count},
@@ -246,6 +236,9 @@ std::vector<accepts_faults::fault> ena_card::faults() {
          [this](auto&) { fail(); }},
         {"link_down", "the cable is pulled", {}, [this](auto&) { set_link(false); }},
         {"link_up", "the cable is plugged in", {}, [this](auto&) { set_link(true); }}};
+    auto all = management_.faults();
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
 }
 
 void ena_card::publish(statistics& out) const {

@@ -188,6 +188,17 @@ void nitro_management::fail(std::uint16_t syndrome) {
     report(event_group::fatal_error, syndrome);
 }
 
+std::vector<accepts_faults::fault> nitro_management::faults() {
+    return {{"lost_command",
+             "the next admin commands are not executed",
+             {fault_argument::count()},
+             [this](const fault_values& given) { lose_commands(given.number("count")); }},
+            {"lost_completion",
+             "the next admin commands are executed, but not completed",
+             {fault_argument::count()},
+             [this](const fault_values& given) { lose_completions(given.number("count")); }}};
+}
+
 void nitro_management::interrupt(unsigned vector) {
     if (registers.get(intr_mask::enabled) == 0) card_.raise(vector);
 }

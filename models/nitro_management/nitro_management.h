@@ -7,10 +7,12 @@
 #include <span>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "models/host_ring/host_ring.h"
 #include "models/host_ring/host_writer.h"
 #include "models/nitro_management/admin_target.h"
+#include "platform/framework/kernel/faults.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/memory_port.h"
@@ -61,6 +63,8 @@ public:
     /// Faults: the next `count` commands are not executed, or executed without a completion.
     void lose_commands(std::uint64_t count) { lost_commands_ += count; }
     void lose_completions(std::uint64_t count) { lost_completions_ += count; }
+    /// These two, for the card's table.
+    std::vector<accepts_faults::fault> faults();
 
     /// Returns to the state after power-on, without calling the card.
     void forget();
