@@ -128,18 +128,29 @@ function(trn_limits seconds cpu timeout)
     set(${timeout} ${wall} PARENT_SCOPE)
 endfunction()
 
+# trn_wing_here(VARIABLE): ".<wing>" in tests/unit/<wing>, otherwise nothing.
+function(trn_wing_here variable)
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/unit OUTPUT_VARIABLE place)
+    string(REGEX REPLACE "/.*" "" place ${place})
+    set(${variable} "" PARENT_SCOPE)
+    if(TARGET wing.${place})
+        set(${variable} .${place} PARENT_SCOPE)
+    endif()
+endfunction()
+
 # trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its
 # own process, because SystemC elaborates once per process. Targets with the same ALONE_WITH word do
 # not run at the same time; they start first, because their sum takes longest. Files are gathered
 # unless APART, which is needed when they use the same name for different things. SECONDS: processor
-# time of each test. LABELS: `unit` if none are given.
+# time of each test. LABELS: `unit` if none are given, `unit.<wing>` in the folder of a wing.
 function(trn_tests name)
     cmake_parse_arguments(arg "APART" "SECONDS;ALONE_WITH" "LINK;LABELS" ${ARGN})
     if(arg_ALONE_WITH)
         set(alone RESOURCE_LOCK ${arg_ALONE_WITH} COST 1000)
     endif()
+    trn_wing_here(wing)
     if(NOT arg_LABELS)
-        set(arg_LABELS unit)
+        set(arg_LABELS unit${wing})
     endif()
     trn_limits("${arg_SECONDS}" cpu timeout)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp)
@@ -147,6 +158,9 @@ function(trn_tests name)
         return()
     endif()
     add_executable(${name} ${sources})
+    if(wing)
+        add_dependencies(wing${wing} ${name})
+    endif()
     target_link_libraries(${name} PRIVATE ${arg_LINK} trn_test_support GTest::gmock)
     trn_build_fast(${name} -O0)
     trn_reads_headers(${name} trn_test_headers)
@@ -182,7 +196,8 @@ endfunction()
 function(trn_slow_memory_test program)
     cmake_parse_arguments(arg "" "" "EXCEPT" ${ARGN})
     list(JOIN arg_EXCEPT ":" except)
-    trn_program_test(${program}.slow_memory LABEL unit
+    trn_wing_here(wing)
+    trn_program_test(${program}.slow_memory LABEL unit${wing}
         COMMAND $<TARGET_FILE:${program}> --gtest_filter=*-${except}
         PROPERTIES ENVIRONMENT TRNVP_TEST_MEMORY=slow)
 endfunction()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words that host and collective firmware share: models/top_sp/cc_mailbox.regs.yaml.
+// The words that host and collective firmware share: models/processor/top_sp/cc_mailbox.regs.yaml.
 #pragma once
 
 #include <trn/cc_mailbox_regs.h>

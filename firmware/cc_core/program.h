@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective program: models/top_sp/cc_program.regs.yaml. Checked once, when it is loaded;
-// execution does not check it again.
+// A collective program: models/processor/top_sp/cc_program.regs.yaml. Checked once, when it is
+// loaded; execution does not check it again.
 #pragma once
 
 #include <stdbool.h>

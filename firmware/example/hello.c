@@ -2,7 +2,7 @@
 // A first firmware: prints a line, sleeps for three ticks of the timer, and reports ready.
 #include <stdint.h>
 
-// Addresses and bits: doc/models/management.md, uart.md, aclint.md, reset_controller.md,
+// Addresses and bits: doc/models/soc/management.md, uart.md, aclint.md, reset_controller.md,
 // misc_ram.md.
 #define REG32(address) (*(volatile uint32_t*)(uintptr_t)(address))
 #define REG64(address) (*(volatile uint64_t*)(uintptr_t)(address))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table at the start of the image store, which --load fills: the images that the loader copies
-// into RAM. Invented; models/image_store writes the same structures.
+// into RAM. Invented; models/soc/image_store writes the same structures.
 #pragma once
 
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "models/nvme_controller/nvme_controller.h"
+#include "models/cards/nvme/controller/nvme_controller.h"
 #include "platform/framework/unique_fd.h"
 
 namespace trn {

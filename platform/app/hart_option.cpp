@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "models/riscv/translate/translate.h"
+#include "models/processor/riscv/translate/translate.h"
 
 namespace trn {
 

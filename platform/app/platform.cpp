@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "models/image_store/boot_images.h"
+#include "models/soc/image_store/boot_images.h"
 #include "platform/app/device_tree/board_tree.h"
 #include "platform/app/disk_images.h"
 #include "platform/app/register_view.h"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A driver of an ENA card that sends a packet and an admin command every 100 ms and watches the card as Linux's does: it resets the card when
 keep-alives, completions or answers do not come. Prints why: `watches_a_card.py CARD SECONDS`.
-Registers: doc/spec/efa-contract.md, sections 2 to 5 and 23; doc/models/ena_admin.md and ena_io.md have the words of entries."""
+Registers: doc/spec/efa-contract.md, sections 2 to 5 and 23; doc/models/cards/ena_admin.md and ena_io.md have the words of entries."""
 import struct
 import sys
 

@@ -9,7 +9,8 @@
 #include "trn/notification_queue_regs.h"
 #include "trn_coll.h"
 
-/* Collective cores and their firmware (doc/models/top_sp.md, doc/collectives.md): invented. */
+/* Collective cores and their firmware (doc/models/processor/top_sp.md, doc/collectives.md):
+ * invented. */
 
 #define CONTROL_PAGE UINT64_C(0x2000)
 #define DATA_MEMORY UINT64_C(0x20000) /* begins with the mailbox */

@@ -13,7 +13,7 @@
 #define MAX_DESCRIPTORS (1u << 22) /* of a core */
 #define FIRST_PASS 1u              /* ring id, contract 7.4 */
 #define LINE_BYTES 4u
-#define FILE_NAME_BYTES 128u /* doc/models/sequencer.md, "Source lines" */
+#define FILE_NAME_BYTES 128u /* doc/models/neuron_core/sequencer.md, "Source lines" */
 
 static uint64_t aligned(uint64_t value, uint64_t to) {
     return (value + to - 1) & ~(to - 1);

@@ -8,7 +8,7 @@
 
 #include "trn/program_set_regs.h"
 
-/* Reader of program set files. Layout: models/assembler/program_set.regs.yaml. */
+/* Reader of program set files. Layout: models/neuron_isa/assembler/program_set.regs.yaml. */
 
 #define AT(name) TRN_PROGRAM_SET_##name##_OFFSET
 #define HEADER_BYTES 128u

@@ -8,8 +8,8 @@
 
 #include "trn/program_set_regs.h"
 
-/* Program set files (doc/models/program_set.md) as structures. Files are untrusted: after
- * trn_set_read all values of the structures are within their bounds. */
+/* Program set files (doc/models/neuron_isa/program_set.md) as structures. Files are untrusted:
+ * after trn_set_read all values of the structures are within their bounds. */
 
 #define SET_MAX_CORES 8u
 #define SET_ENGINES 5u

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/misc_ram/misc_ram_regs.h"
+#include "models/soc/misc_ram/misc_ram_regs.h"
 
 namespace trn::test::bar0 {
 

@@ -5,9 +5,10 @@ doc/architecture.md, "Folders".
 A unit is a header and the source file of the same name; it depends on everything either of them
 includes.
 
-    check_arrows.py                  prints file:line and the violation; status 1 on violations
-    check_arrows.py --draw FILE      also writes the picture of all folders
-    check_arrows.py --compare FILE   also fails when FILE differs from that picture
+    check_arrows.py                    prints file:line and the violation; status 1 on violations
+    check_arrows.py --draw FOLDER      also writes the pictures: of all folders, architecture.svg,
+                                       and of the wings of models/, wings.svg
+    check_arrows.py --compare FOLDER   also fails when a picture in FOLDER differs
 """
 import os
 import pathlib
@@ -15,11 +16,30 @@ import re
 import subprocess
 import sys
 
-from draw_arrows import picture
+import draw_arrows
+import draw_wings
 
 # folder -> prefixes that it may include from the project; the first matching folder applies.
 F = "platform/framework/"
 BASE = [F + "config/", F + "log", F + "output.h", F + "sanitized.h", F + "terminal_text.h", F + "unique_fd.h"]
+
+
+# Wing of models/ -> the wings that it may include; its README.md says the same.
+WINGS = {
+    "neuron_isa": [],
+    "soc": [],
+    "processor": ["soc"],
+    "memory": ["soc"],
+    "dma": ["neuron_isa", "soc"],
+    "neuron_core": ["dma", "neuron_isa", "soc"],
+    "pcie": [],
+    "scale_up": ["pcie"],
+    "network": [],
+    "cards": ["network"],
+    "sled": ["soc"],
+}
+MODEL = BASE + ["models/kind_tables.h", "models/misuse_rules.h"] + [
+    F + part for part in ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")]
 
 
 def framework(name, *others):
@@ -43,8 +63,11 @@ ALLOWED = {
     # Only the file format.
     "platform/app/recording/log/": ["platform/app/recording/log/", F + "config/json.h"],
     "platform/app/": ["platform/", "models/", "sw-stubs/"],
-    "models/": BASE + ["models/"] + [F + part for part in
-                                     ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")],
+    # Runs without SystemC, in trn-asm.
+    "models/neuron_isa/": BASE + ["models/neuron_isa/"],
+    **{f"models/{wing}/": MODEL + [f"models/{other}/" for other in (wing, *others)]
+       for wing, others in WINGS.items() if wing != "neuron_isa"},
+    "models/": MODEL + ["models/"],
     "sw-stubs/host/": ["sw-stubs/" + part for part in ("host/", "driver/include/", "collectives/include/", "programs/include/")],
     "sw-stubs/transports/": ["sw-stubs/transports/", "sw-stubs/driver/include/"],
     "sw-stubs/trnctl/": [F + "terminal_text.h", "sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/", "sw-stubs/programs/include/"],
@@ -134,6 +157,23 @@ def circles(arrows: dict[str, dict[str, str]]) -> list[list[str]]:
     return found
 
 
+def wrong_pages() -> list[str]:
+    """Each wing has a page, and that page says what the wing may include."""
+    wings = {path.name for path in pathlib.Path("models").iterdir() if path.is_dir()}
+    wrong = [f"models/{wing}/: no wing of this name in check_arrows.py" for wing in sorted(wings - set(WINGS))]
+    for wing, others in WINGS.items():
+        page = pathlib.Path("models", wing, "README.md")
+        said = f"May include: {', '.join(f'`{other}`' for other in others) or 'no other wing'}"
+        if page.parent.exists() and (not page.exists() or said not in page.read_text(encoding="utf-8")):
+            wrong.append(f"{page}: does not say '{said}'")
+    return wrong
+
+
+def pictures(tree: source_tree) -> dict[str, str]:
+    return {"architecture.svg": draw_arrows.picture(tree.arrows_between(folder_of)),
+            "wings.svg": draw_wings.picture(WINGS, {folder_of(name) for name in tree.files})}
+
+
 def described(what: str, arrows: dict[str, dict[str, str]]) -> list[str]:
     lines = []
     for circle in circles(arrows):
@@ -146,12 +186,14 @@ def main() -> int:
     tree = source_tree()
     folders = tree.arrows_between(folder_of)
     wrong = wrong_arrows(tree)
-    wrong += described("units", tree.arrows_between(unit_of)) + described("folders", folders)
-    option, file = sys.argv[1:] or (None, None)
-    if option == "--draw":
-        pathlib.Path(file).write_text(picture(folders), encoding="utf-8")
-    if option == "--compare" and pathlib.Path(file).read_text(encoding="utf-8") != picture(folders):
-        wrong.append(f"{file} is stale: run ./dev docs")
+    wrong += described("units", tree.arrows_between(unit_of)) + described("folders", folders) + wrong_pages()
+    option, folder = sys.argv[1:] or (None, None)
+    for name, drawn in pictures(tree).items() if option else ():
+        file = pathlib.Path(folder, name)
+        if option == "--draw":
+            file.write_text(drawn, encoding="utf-8")
+        elif file.read_text(encoding="utf-8") != drawn:
+            wrong.append(f"{file} is stale: run ./dev docs")
     print("\n".join(wrong) if wrong else
           f"{len(tree.files)} files: every include points the allowed way, and no units or folders form a circle")
     return 1 if wrong else 0

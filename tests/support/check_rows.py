@@ -3,7 +3,7 @@
 """Checks that every row of the instruction table has a test of its results.
 
 ROWS names one test for each opcode; its expected values come from code independent of the models
-(plain scalar C++, or literal bytes in the test). Each opcode of models/instructions/table.cpp must
+(plain scalar C++, or literal bytes in the test). Each opcode of models/neuron_isa/instructions/table.cpp must
 be listed, its test must exist, the test's file must build the instruction, and the test must
 compare something. Prints rows that violate this and fails; --list prints all.
 """
@@ -13,7 +13,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ["tests/unit/engines", "tests/unit/sequencer"]
+FOLDERS = ["tests/unit/neuron_core/engines", "tests/unit/neuron_core/sequencer"]
 
 CONTROL, LANES, VECTOR, GPSIMD = "ControlInstructions", "LanesTest", "VectorTest", "GpsimdTest"
 ROWS = {
@@ -116,10 +116,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true", help="print the test of each row")
     wanted = parser.parse_args()
-    table = ROW.findall((ROOT / "models/instructions/table.cpp").read_text())
+    table = ROW.findall((ROOT / "models/neuron_isa/instructions/table.cpp").read_text())
     numbers = {int(number) for number, _, _ in table}
     if numbers != set(range(1, len(numbers) + 1)) or not table:
-        sys.exit("models/instructions/table.cpp: its rows were not found: has its form changed?")
+        sys.exit("models/neuron_isa/instructions/table.cpp: its rows were not found: has its form changed?")
     known = tests()
     problems = []
     for number, opcode, mnemonic in table:

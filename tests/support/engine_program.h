@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/assembler/assembler.h"
-#include "models/neuron_core/neuron_core.h"
-#include "models/sequencer/sequencer_regs.h"
+#include "models/neuron_core/neuron_core/neuron_core.h"
+#include "models/neuron_core/sequencer/sequencer_regs.h"
+#include "models/neuron_isa/assembler/assembler.h"
 #include "sw-stubs/host/device.h"
 
 namespace trn::test {

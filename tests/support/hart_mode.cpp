@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "models/riscv/translate/translate.h"
+#include "models/processor/riscv/translate/translate.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <tlm>
 #include <vector>
 
-#include "models/neuron_core/neuron_core.h"
+#include "models/neuron_core/neuron_core/neuron_core.h"
 #include "platform/framework/tlm/shifted.h"
 #include "tests/support/memory_path.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Address maps and interrupt numbers of the management processor and the CC-Cores. Invented: AWS
-// publishes none. The table with reasons is doc/models/management.md; the board YAML and the tests
-// use the same numbers.
+// publishes none. The table with reasons is doc/models/soc/management.md; the board YAML and the
+// tests use the same numbers.
 #pragma once
 
 // Local devices.
@@ -32,7 +32,7 @@
 #define MAP_RAM 0x80000000  // in the HBM
 #define MAP_RAM_SIZE 0x80000000
 
-// A CC-Core's own aperture, as its hart addresses it (doc/models/top_sp.md).
+// A CC-Core's own aperture, as its hart addresses it (doc/models/processor/top_sp.md).
 #define MAP_CC_SYNC 0x0000
 #define MAP_CC_CONTROL 0x2000
 #define MAP_CC_INSTRUCTIONS 0x10000

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "models/assembler/assembler.h"
-#include "models/assembler/document.h"
-#include "models/assembler/program_set.h"
-#include "models/instructions/table.h"
+#include "models/neuron_isa/assembler/assembler.h"
+#include "models/neuron_isa/assembler/document.h"
+#include "models/neuron_isa/assembler/program_set.h"
+#include "models/neuron_isa/instructions/table.h"
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"

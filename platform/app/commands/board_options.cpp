@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "models/image_store/image_store.h"
+#include "models/soc/image_store/image_store.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/vcd_options.h"
 

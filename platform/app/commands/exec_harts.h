@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/riscv/riscv_hart.h"
+#include "models/processor/riscv/riscv_hart.h"
 #include "platform/app/exec/exec_machine.h"
 #include "platform/framework/command_line/options.h"
 

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "models/instance_metadata/document.h"
-#include "models/instance_metadata/instance_metadata.h"
+#include "models/cards/instance_metadata/document.h"
+#include "models/cards/instance_metadata/instance_metadata.h"
 #include "models/kinds.h"
-#include "models/root_complex/root_complex.h"
+#include "models/pcie/root_complex/root_complex.h"
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/guest_files.h"
 #include "platform/app/commands/misuse_option.h"

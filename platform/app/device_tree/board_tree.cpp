@@ -6,12 +6,12 @@
 #include <optional>
 #include <string_view>
 
-#include "models/image_store/image_store.h"
-#include "models/interrupts/aclint.h"
-#include "models/interrupts/plic.h"
-#include "models/ram_window/ram_window.h"
-#include "models/riscv/riscv_hart.h"
-#include "models/uart/uart.h"
+#include "models/processor/interrupts/aclint.h"
+#include "models/processor/interrupts/plic.h"
+#include "models/processor/riscv/riscv_hart.h"
+#include "models/soc/image_store/image_store.h"
+#include "models/soc/ram_window/ram_window.h"
+#include "models/soc/uart/uart.h"
 #include "platform/framework/netlist/address_map.h"
 
 namespace trn {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "models/pcie_link/pcie_link.h"
+#include "models/pcie/pcie_link/pcie_link.h"
 
 namespace trn {
 

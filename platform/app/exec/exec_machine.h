@@ -9,11 +9,11 @@
 #include <systemc>
 #include <vector>
 
-#include "models/finisher/finisher.h"
-#include "models/interrupts/aclint.h"
-#include "models/interrupts/plic.h"
-#include "models/riscv/riscv_hart.h"
-#include "models/uart/uart.h"
+#include "models/processor/interrupts/aclint.h"
+#include "models/processor/interrupts/plic.h"
+#include "models/processor/riscv/riscv_hart.h"
+#include "models/soc/finisher/finisher.h"
+#include "models/soc/uart/uart.h"
 #include "platform/app/device_tree/device_tree.h"
 #include "platform/app/exec/delayed_start.h"
 #include "platform/app/exec/exec_devices.h"
@@ -27,7 +27,7 @@ namespace trn {
 /// The machine of `trnvp exec` for a bare-metal program: harts on one RAM, ACLINT and PLIC at the
 /// addresses of Spike and QEMU's "virt", virt's UART and test finisher, and Spike's host-target
 /// interface when the program has the symbol `tohost`. Each hart starts at the program's entry with
-/// its hart id in a0 and the address of a device tree in a1. Design: doc/models/hart.md.
+/// its hart id in a0 and the address of a device tree in a1. Design: doc/models/processor/hart.md.
 class exec_machine : public sc_core::sc_module {
 public:
     struct hart_config {

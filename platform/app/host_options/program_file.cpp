@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/assembler/assembler.h"
+#include "models/neuron_isa/assembler/assembler.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/file.h"
 

@@ -225,7 +225,8 @@ step_kind core_engine_step() {
     using c = core_engine_spec;
     return step_of<c>(
         "core_engine",
-        "an engine of a core, at once or within a time ([sequencer](models/sequencer.md))",
+        "an engine of a core, at once or within a time "
+        "([sequencer](models/neuron_core/sequencer.md))",
         {key("engine", &c::engine, "of the core").required(),
          key("core", &c::core, "of the chip").up_to(7),
          key("state", &c::state, "that the engine must be in"),

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "models/assembler/program_set.h"
+#include "models/neuron_isa/assembler/program_set.h"
 #include "platform/app/scenario/child.h"
 #include "platform/app/scenario/source_names.h"
 #include "platform/framework/config/file.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/assembler/program_set.h"
+#include "models/neuron_isa/assembler/program_set.h"
 #include "platform/app/host_options/program_file.h"
 #include "platform/app/scenario/program_end.h"
 #include "platform/app/scenario/running_programs.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <span>
 
-#include "models/assembler/program_set.h"
+#include "models/neuron_isa/assembler/program_set.h"
 
 namespace trn::scenario {
 

@@ -72,7 +72,7 @@ trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_stati
 typedef enum trn_cc_code {
     TRN_CC_CODE_NONE = 0,
     TRN_CC_CODE_INVALID = 2,  /**< a command of the host was refused; detail: the error's number in
-                                   doc/models/cc_mailbox.md */
+                                   doc/models/processor/cc_mailbox.md */
     TRN_CC_CODE_HARDWARE = 6, /**< bus error; detail: the step */
     TRN_CC_CODE_STUCK = 1200, /**< a wait took too long; detail: the rank that should have posted */
     TRN_CC_CODE_ABORT = 1203, /**< as STUCK, and a DMA queue has stopped on an error; detail: the

@@ -510,8 +510,8 @@ trn_status trn_notification_set(trn_device* device, trn_notifier block, uint32_t
 trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_t number,
                                  uint32_t slot, uint32_t* head);
 
-/** One entry. The format is invented (doc/models/notification_queue.md): the public driver does not
- * interpret entries. */
+/** One entry. The format is invented (doc/models/soc/notification_queue.md): the public driver does
+ * not interpret entries. */
 #define TRN_NOTIFICATION_BYTES 16u
 typedef struct trn_notification {
     uint32_t type;   /**< 0 trace, 1 notify, 2 event, 3 error, 4 DMA trace, 5 throttle */

@@ -5,11 +5,11 @@
 #include <cstring>
 #include <optional>
 
+#include "models/dma/udma/dma_descriptor_regs.h"
 #include "models/misuse_rules.h"
-#include "models/udma/dma_descriptor_regs.h"
 #include "platform/framework/misuse/misuse.h"
 #include "tests/bench/rows.h"
-#include "tests/unit/udma/udma_fixture.h"
+#include "tests/unit/dma/udma/udma_fixture.h"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <random>
 
-#include "models/engines/scalar_engine.h"
-#include "models/engines/tensor_engine.h"
-#include "models/engines/vector_engine.h"
-#include "models/numerics/activation.h"
+#include "models/neuron_core/engines/scalar_engine.h"
+#include "models/neuron_core/engines/tensor_engine.h"
+#include "models/neuron_core/engines/vector_engine.h"
+#include "models/neuron_isa/numerics/activation.h"
 #include "tests/bench/rows.h"
 
 namespace {

@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "models/misuse_rules.h"
-#include "models/riscv/assemble.h"
-#include "models/riscv/riscv_hart.h"
-#include "models/riscv/translate/translate.h"
+#include "models/processor/riscv/assemble.h"
+#include "models/processor/riscv/riscv_hart.h"
+#include "models/processor/riscv/translate/translate.h"
 #include "platform/framework/loader/elf.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/irq.h"

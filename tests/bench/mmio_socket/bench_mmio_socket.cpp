@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "models/misuse_rules.h"
-#include "models/pcie/pcie_endpoint.h"
-#include "models/root_complex/root_complex.h"
+#include "models/pcie/pcie/pcie_endpoint.h"
+#include "models/pcie/root_complex/root_complex.h"
 #include "platform/framework/attach/vfio_user_hooks.h"
 #include "platform/framework/attach/vfio_user_server.h"
 #include "platform/framework/misuse/misuse.h"

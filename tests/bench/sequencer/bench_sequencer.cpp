@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "models/assembler/assembler.h"
 #include "models/misuse_rules.h"
-#include "models/neuron_core/neuron_core.h"
-#include "models/sequencer/sequencer_regs.h"
+#include "models/neuron_core/neuron_core/neuron_core.h"
+#include "models/neuron_core/sequencer/sequencer_regs.h"
+#include "models/neuron_isa/assembler/assembler.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
 #include "tests/bench/rows.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arbitrary descriptors, rings, doorbells and registers: the engines become idle after any input,
 // and after a reset the next copy is correct.
+#include "models/dma/udma/dma_descriptor_regs.h"
 #include "models/misuse_rules.h"
-#include "models/udma/dma_descriptor_regs.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz.h"
-#include "tests/unit/udma/udma_fixture.h"
+#include "tests/unit/dma/udma/udma_fixture.h"
 
 namespace {
 

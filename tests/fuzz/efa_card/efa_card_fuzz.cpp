@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "models/ethernet_fabric/ethernet_fabric.h"
+#include "models/network/ethernet_fabric/ethernet_fabric.h"
 #include "platform/framework/log.h"
 #include "tests/support/cards/efa_work.h"
 #include "tests/support/fuzz.h"
-#include "tests/unit/efa_card/verbs_driver.h"
+#include "tests/unit/cards/efa/card/verbs_driver.h"
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "models/ethernet_switch/ethernet_switch.h"
+#include "models/network/ethernet_switch/ethernet_switch.h"
 #include "platform/framework/log.h"
 #include "tests/support/cards/ena_work.h"
 #include "tests/support/fuzz.h"
-#include "tests/unit/ena_card/network_driver.h"
+#include "tests/unit/cards/ena/card/network_driver.h"
 
 namespace {
 

@@ -23,7 +23,7 @@
 
 #include "models/kinds.h"
 #include "models/misuse_rules.h"
-#include "models/riscv/riscv_hart.h"
+#include "models/processor/riscv/riscv_hart.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/in_process/in_process.h"
 #include "platform/framework/debug/gdb_packet.h"

@@ -8,12 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "models/instance_metadata/instance_metadata.h"
+#include "models/cards/instance_metadata/instance_metadata.h"
 #include "platform/framework/log.h"
 #include "tests/support/cards/card_host.h"
 #include "tests/support/fuzz.h"
-#include "tests/unit/instance_metadata/dhcp_client.h"
-#include "tests/unit/instance_metadata/web_client.h"
+#include "tests/unit/cards/instance_metadata/dhcp_client.h"
+#include "tests/unit/cards/instance_metadata/web_client.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "platform/framework/misuse/misuse.h"
 #include "tests/support/cards/nvme_work.h"
 #include "tests/support/fuzz.h"
-#include "tests/unit/nvme_controller/disk_driver.h"
+#include "tests/unit/cards/nvme/controller/disk_driver.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/assembler/assembler.h"
+#include "models/neuron_isa/assembler/assembler.h"
 #include "platform/framework/config/diagnostics.h"
 #include "tests/support/fuzz.h"
 

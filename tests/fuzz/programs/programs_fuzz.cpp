@@ -13,12 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "models/assembler/assembler.h"
-#include "models/instructions/codec.h"
 #include "models/misuse_rules.h"
-#include "models/neuron_core/neuron_core.h"
-#include "models/notification_queue/notification_queue_regs.h"
-#include "models/sequencer/sequencer_regs.h"
+#include "models/neuron_core/neuron_core/neuron_core.h"
+#include "models/neuron_core/sequencer/sequencer_regs.h"
+#include "models/neuron_isa/assembler/assembler.h"
+#include "models/neuron_isa/instructions/codec.h"
+#include "models/soc/notification_queue/notification_queue_regs.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"

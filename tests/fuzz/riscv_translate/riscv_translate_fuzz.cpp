@@ -7,10 +7,10 @@
 #include <cstring>
 #include <memory>
 
-#include "models/riscv/assemble.h"
-#include "models/riscv/decode.h"
-#include "models/riscv/hart.h"
-#include "models/riscv/translate/translate.h"
+#include "models/processor/riscv/assemble.h"
+#include "models/processor/riscv/decode.h"
+#include "models/processor/riscv/hart.h"
+#include "models/processor/riscv/translate/translate.h"
 #include "tests/integration/riscv_diff/program.h"
 #include "tests/support/fuzz.h"
 

@@ -11,7 +11,7 @@
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
-#include "tests/unit/pcie/pcie_fixture.h"
+#include "tests/unit/pcie/pcie/pcie_fixture.h"
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <memory>
 
-#include "models/hbm/hbm.h"
 #include "models/kinds.h"
-#include "models/neuron_core/neuron_core.h"
-#include "models/top_sp/top_sp.h"
+#include "models/memory/hbm/hbm.h"
+#include "models/neuron_core/neuron_core/neuron_core.h"
+#include "models/processor/top_sp/top_sp.h"
 #include "platform/framework/netlist/boards.h"
 #include "platform/framework/netlist/plan_board.h"
 #include "platform/framework/netlist/system.h"

@@ -81,22 +81,32 @@ class Documents(Checkers):
     def test_arrows_and_circles(self):
         script = SUPPORT / "check_arrows.py"
         self.copy()
-        good = {"models/a/a.h": "", "models/a/a.cpp": '#include "models/a/a.h"\n', "models/b/b.h": '#include "models/a/a.h"\n',
-                "platform/app/c.cpp": '#include "models/b/b.h"\n'}
+        a, b = "models/soc/a", "models/dma/b"
+        good = {f"{a}/a.h": "", f"{a}/a.cpp": f'#include "{a}/a.h"\n', f"{b}/b.h": f'#include "{a}/a.h"\n',
+                "platform/app/c.cpp": f'#include "{b}/b.h"\n', "models/soc/README.md": "May include: no other wing",
+                "models/dma/README.md": "May include: `neuron_isa`, `soc`"}
         self.write(good)
         self.passes(script)
-        self.passes(script, "--draw", "picture.svg")
-        self.passes(script, "--compare", "picture.svg")
-        self.write({"picture.svg": "<svg/>"})
-        self.fails("picture.svg is stale", script, "--compare", "picture.svg")
+        self.passes(script, "--draw", ".")
+        self.passes(script, "--compare", ".")
+        self.assertIn(">uses neuron_isa soc<", (self.folder / "wings.svg").read_text())
+        for picture in ("architecture.svg", "wings.svg"):
+            drawn = (self.folder / picture).read_text()
+            self.write({picture: "<svg/>"})
+            self.fails(f"{picture} is stale", script, "--compare", ".")
+            self.write({picture: drawn})
         for files, expected in (
-                ({"platform/app/d.h": "", "models/a/a.h": '\n#include "platform/app/d.h"\n'},
-                 "models/a/a.h:2: models/ may not include platform/app/d.h"),
-                ({"models/a/d.h": '#include "models/a/a.h"\n', "models/a/a.h": '#include "models/a/d.h"\n'},
-                 "a circle of 2 units: models/a/a, models/a/d"),
-                ({"models/a/d.h": '#include "models/b/b.h"\n'}, "a circle of 2 folders: models/a, models/b")):
+                ({"platform/app/d.h": "", f"{a}/a.h": '\n#include "platform/app/d.h"\n'},
+                 f"{a}/a.h:2: models/soc/ may not include platform/app/d.h"),
+                ({f"{a}/d.h": f'#include "{a}/a.h"\n', f"{a}/a.h": f'#include "{a}/d.h"\n'},
+                 f"a circle of 2 units: {a}/a, {a}/d"),
+                ({f"{a}/d.h": f'#include "{b}/b.h"\n'}, f"{a}/d.h:1: models/soc/ may not include {b}/b.h"),
+                ({f"{a}/d.h": f'#include "{b}/b.h"\n'}, f"a circle of 2 folders: {b}, {a}"),
+                ({"models/dma/README.md": "May include: `soc`"},
+                 "models/dma/README.md: does not say 'May include: `neuron_isa`, `soc`'"),
+                ({"models/attic/e.h": ""}, "models/attic/: no wing of this name")):
             with self.subTest(expected):
-                self.write({**good, "models/a/d.h": "", **files})
+                self.write({**good, f"{a}/d.h": "", **files})
                 self.fails(expected, script)
 
     def test_pages_that_are_stale(self):
@@ -174,9 +184,9 @@ class Sources(Checkers):
                 ("nop", {test: ("run();", "opcode::nop")}, f"{test} compares nothing")):
             self.assertIn(expected, rows.problem_of(opcode, opcode, known) or "")
         self.copy("check_rows.py")
-        self.write({"models/instructions/table.cpp": ""})
+        self.write({"models/neuron_isa/instructions/table.cpp": ""})
         self.fails("its rows were not found", "tests/support/check_rows.py")
-        self.write({"models/instructions/table.cpp": '{.number = 1, .opcode = o::nop, .mnemonic = "nop"'})
+        self.write({"models/neuron_isa/instructions/table.cpp": '{.number = 1, .opcode = o::nop, .mnemonic = "nop"'})
         self.fails("row 1 (nop): there is no test", "tests/support/check_rows.py")
 
     def test_symbols(self):

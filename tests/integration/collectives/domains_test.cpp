@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "models/efa_card/efa_card.h"
+#include "models/cards/efa/card/efa_card.h"
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "models/hbm/hbm.h"
+#include "models/memory/hbm/hbm.h"
 #include "platform/framework/kernel/introspection.h"
 #include "sw-stubs/host/collective_reference.h"
 #include "tests/integration/collectives/group.h"

@@ -96,7 +96,7 @@ class ClientsTest(unittest.TestCase):
         board = "tests/integration/control/two_sleds.yaml"
         with platform(board=board) as running, running.connect() as p:
             self.assertEqual(p.wait(condition="ready")["reason"], "condition")
-            # From chip 0 of each server to chip 3 of the other: bit 63, server << 55, chip << 51 (doc/models/neuron_link.md).
+            # From chip 0 of each server to chip 3 of the other: bit 63, server << 55, chip << 51 (doc/models/scale_up/neuron_link.md).
             ways = [("sled0.chip0", 1), ("sled1.chip0", 0)]
             for chip, other in ways:
                 status, output = self.ctl(running, chip, "copy", "host", "hbm0@16MiB", "32MiB", "--verify",

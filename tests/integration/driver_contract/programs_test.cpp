@@ -7,7 +7,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "models/assembler/assembler.h"
+#include "models/neuron_isa/assembler/assembler.h"
 #include "sw-stubs/host/loaded_program.h"
 #include "tests/integration/driver_contract/contract_fixture.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "models/pcie_switch/pcie_switch.h"
+#include "models/pcie/pcie_switch/pcie_switch.h"
 #include "platform/app/in_process/in_process.h"
 #include "platform/app/platform.h"
 #include "platform/framework/loader/firmware_file.h"

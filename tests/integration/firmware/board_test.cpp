@@ -6,9 +6,9 @@
 
 #include "firmware/lib/axi_map.h"
 #include "models/kinds.h"
-#include "models/misc_ram/misc_ram_regs.h"
-#include "models/reset_controller/reset_controller.h"
-#include "models/uart/uart.h"
+#include "models/soc/misc_ram/misc_ram_regs.h"
+#include "models/soc/reset_controller/reset_controller.h"
+#include "models/soc/uart/uart.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/netlist/boards.h"
 #include "platform/framework/netlist/system.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/reset_controller/reset_controller_regs.h"
+#include "models/soc/reset_controller/reset_controller_regs.h"
 #include "platform/framework/loader/elf.h"
 #include "tests/integration/firmware/management_fixture.h"
 

@@ -2,11 +2,11 @@
 // The collective firmware on a CC-Core; the test acts as the host and as the network card.
 #include <cstring>
 
-#include "models/semaphores/semaphores_regs.h"
-#include "models/top_sp/cc_core_regs.h"
-#include "models/top_sp/cc_mailbox_regs.h"
-#include "models/top_sp/cc_program_regs.h"
-#include "models/top_sp/top_sp.h"
+#include "models/processor/top_sp/cc_core_regs.h"
+#include "models/processor/top_sp/cc_mailbox_regs.h"
+#include "models/processor/top_sp/cc_program_regs.h"
+#include "models/processor/top_sp/top_sp.h"
+#include "models/soc/semaphores/semaphores_regs.h"
 #include "tests/integration/firmware/management_fixture.h"
 
 extern "C" {

@@ -3,9 +3,9 @@
 // again during or after the recovery.
 #include <algorithm>
 
-#include "models/die_to_die/die_to_die_regs.h"
-#include "models/reset_controller/reset_controller_regs.h"
-#include "models/udma/udma_regs.h"
+#include "models/dma/udma/udma_regs.h"
+#include "models/scale_up/die_to_die/die_to_die_regs.h"
+#include "models/soc/reset_controller/reset_controller_regs.h"
 #include "tests/integration/firmware/management_fixture.h"
 
 extern "C" {

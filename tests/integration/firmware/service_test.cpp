@@ -2,9 +2,9 @@
 // Services of the booted firmware for the host: contract sections 2, 4, 5 and 12.
 #include <cstring>
 
-#include "models/hbm/hbm_regs.h"
-#include "models/misc_ram/sim_reset_regs.h"
-#include "models/udma/udma_regs.h"
+#include "models/dma/udma/udma_regs.h"
+#include "models/memory/hbm/hbm_regs.h"
+#include "models/soc/misc_ram/sim_reset_regs.h"
 #include "platform/framework/log.h"
 #include "tests/integration/firmware/management_fixture.h"
 

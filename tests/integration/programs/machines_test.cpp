@@ -8,7 +8,7 @@
 #include <random>
 #include <sstream>
 
-#include "models/assembler/assembler.h"
+#include "models/neuron_isa/assembler/assembler.h"
 #include "sw-stubs/host/loaded_program.h"
 #include "tests/integration/collectives/group.h"
 

@@ -14,8 +14,8 @@
 #include <optional>
 #include <span>
 
-#include "models/riscv/assemble.h"
-#include "models/riscv/hart.h"
+#include "models/processor/riscv/assemble.h"
+#include "models/processor/riscv/hart.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn::riscv::test {

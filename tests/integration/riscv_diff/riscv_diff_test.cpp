@@ -8,7 +8,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "models/riscv/translate/translate.h"
+#include "models/processor/riscv/translate/translate.h"
 #include "tests/integration/riscv_diff/machines.h"
 #include "tests/integration/riscv_diff/program.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "models/root_complex/root_complex.h"
-#include "models/sensors/sensors.h"
-#include "models/sled_controller/sled_controller.h"
+#include "models/pcie/root_complex/root_complex.h"
+#include "models/sled/sled_controller/sled_controller.h"
+#include "models/soc/sensors/sensors.h"
 #include "platform/app/in_process/in_process.h"
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"

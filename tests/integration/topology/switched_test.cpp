@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Firmware on eight chips connected by sled and rack switches: discovery, and the handling of
 // swapped, dead or missing cables and of silent, absent or faulty partners.
-#include "models/riscv/riscv_hart.h"
+#include "models/processor/riscv/riscv_hart.h"
 #include "platform/framework/config/diagnostics.h"
 #include "tests/integration/topology/machine.h"
 #include "tests/support/bar0.h"
@@ -15,7 +15,7 @@ using testing::Not;
 constexpr unsigned link_error = 9;  // enum error_code of the firmware
 constexpr unsigned server_chips = 1, rack_chips = 2, other_chips = 4;
 
-/// Fabric address of a chip's AXI space (doc/models/neuron_link.md).
+/// Fabric address of a chip's AXI space (doc/models/scale_up/neuron_link.md).
 std::uint64_t fabric(unsigned rack, unsigned server, unsigned chip, std::uint64_t axi) {
     return 1ull << 63 | std::uint64_t{rack} << 60 | std::uint64_t{server} << 55 |
            std::uint64_t{chip} << 51 | axi;

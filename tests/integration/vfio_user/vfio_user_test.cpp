@@ -25,7 +25,7 @@
 #include "tests/support/bar0.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
-#include "tests/unit/pcie/pcie_fixture.h"
+#include "tests/unit/pcie/pcie/pcie_fixture.h"
 
 namespace {
 

@@ -34,7 +34,7 @@ class test:
 
     @property
     def is_unit(self) -> bool:
-        return "unit" in self.labels
+        return any(label.split(".")[0] == "unit" for label in self.labels)
 
 
 @dataclasses.dataclass

@@ -10,13 +10,13 @@
 #include <set>
 #include <string>
 
-#include "models/efa_card/efa_card.h"
-#include "models/ethernet_fabric/ethernet_fabric.h"
-#include "models/pcie/pcie_endpoint.h"
-#include "models/root_complex/root_complex.h"
+#include "models/cards/efa/card/efa_card.h"
+#include "models/network/ethernet_fabric/ethernet_fabric.h"
+#include "models/pcie/pcie/pcie_endpoint.h"
+#include "models/pcie/root_complex/root_complex.h"
 #include "platform/app/in_process/in_process.h"
 #include "sw-stubs/driver/include/trn_rdma.h"
-#include "tests/unit/root_complex/server_fixture.h"
+#include "tests/unit/pcie/root_complex/server_fixture.h"
 
 namespace {
 

@@ -233,11 +233,11 @@ TEST(RegisterGenerator, CitationsOfAnyLengthBecomeLinks) {
         return registers::emit_markdown(block_with_text(text));
     };
     EXPECT_THAT(chapter("see contract 7.2."),
-                HasSubstr("see [contract 7.2](../spec/device-contract.md#s7.2). "));
+                HasSubstr("see [contract 7.2](../../spec/device-contract.md#s7.2). "));
     EXPECT_THAT(chapter("see EFA contract 4"),
-                HasSubstr("see [EFA contract 4](../spec/efa-contract.md#s4) "));
+                HasSubstr("see [EFA contract 4](../../spec/efa-contract.md#s4) "));
     EXPECT_THAT(chapter("contract contract 1..2"),
-                HasSubstr("| contract [contract 1](../spec/device-contract.md#s1)..2"));
+                HasSubstr("| contract [contract 1](../../spec/device-contract.md#s1)..2"));
     EXPECT_THAT(chapter("contract 3contract 4"), HasSubstr("#s3)contract 4"));
     for (const auto* text : {"subcontract 7", "_contract 7", "contract .7", "contract x"})
         EXPECT_THAT(chapter(text), testing::Not(HasSubstr("device-contract"))) << text;

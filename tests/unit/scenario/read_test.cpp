@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "models/assembler/program_set.h"
+#include "models/neuron_isa/assembler/program_set.h"
 #include "platform/app/scenario/load.h"
 #include "tests/support/scratch_folder.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/assembler/assembler.h"
+#include "models/neuron_isa/assembler/assembler.h"
 #include "sw-stubs/programs/include/trn_program.h"
 #include "tests/unit/stub/fake_device.h"
 #include "trn/semaphores_regs.h"
@@ -231,7 +231,8 @@ TEST_F(StubPrograms, RingsOfGeneratedDescriptorsAreBounded) {
     const trn_program_options options{};
     trn_program* program = nullptr;
     EXPECT_EQ(trn_program_load(device, set.data(), set.size(), &options, &program), TRN_NO_MEMORY);
-    EXPECT_THAT(trn_last_error(device), HasSubstr("dge_copy: room for 5263520 descriptors for core 0"));
+    EXPECT_THAT(trn_last_error(device),
+                HasSubstr("dge_copy: room for 5263520 descriptors for core 0"));
 }
 
 TEST_F(StubPrograms, ATensorWhoseSizeWrapsIsRefused) {

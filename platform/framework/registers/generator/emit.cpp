@@ -337,7 +337,7 @@ std::size_t section_length(std::string_view text) {
 }
 
 /// Turns "contract 7.2" and "EFA contract 4" in the text into links to these sections, relative to
-/// doc/models.
+/// doc/models/<wing>.
 std::string link_citations(std::string_view text) {
     static constexpr std::string_view word = "contract ", efa = "EFA ";
     std::string out;
@@ -349,7 +349,7 @@ std::string link_citations(std::string_view text) {
         const bool of_efa = text.substr(done, at - done).ends_with(efa);
         const auto first = of_efa ? at - efa.size() : at;
         out += text.substr(done, first - done);
-        out += fmt::format("[{0} {1}](../spec/{2}.md#s{1})", text.substr(first, begin - 1 - first),
+        out += fmt::format("[{0} {1}](../../spec/{2}.md#s{1})", text.substr(first, begin - 1 - first),
                            section, of_efa ? "efa-contract" : "device-contract");
         done = begin + section.size();
     }

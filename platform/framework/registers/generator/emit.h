@@ -29,9 +29,9 @@ header emit_c(const block_spec& block);
 /// Precondition: reading the description reported no error.
 void check_names(const config::document& document, const block_spec& block);
 
-/// The register chapter of doc/models/<block>.md, sorted by `known_by`, then by offset.
+/// The register chapter of doc/models/<wing>/<block>.md, sorted by `known_by`, then by offset.
 std::string emit_markdown(const block_spec& block);
-/// A new doc/models/<block>.md with that chapter.
+/// A new doc/models/<wing>/<block>.md with that chapter.
 std::string emit_page(const block_spec& block);
 
 /// The path of a block's generated C++ header, for the list of all tables.

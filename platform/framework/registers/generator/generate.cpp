@@ -111,7 +111,7 @@ private:
     std::map<std::string, std::string> inputs_;  // name -> description
 };
 
-/// The folder of `input` as the list's include lines name it.
+/// The folder of `input` as seen from `root`.
 fs::path folder_of(const std::string& input, const std::string& root) {
     std::error_code error;
     const std::string base = root.empty() ? "." : root;
@@ -120,9 +120,18 @@ fs::path folder_of(const std::string& input, const std::string& root) {
     return folder;
 }
 
+/// "models/dma" of "models/dma/udma": pages are in the folders of wings. Empty outside models/.
+fs::path wing_of(const fs::path& folder) {
+    auto part = folder.begin();
+    if (part == folder.end() || *part != "models") return {};
+    const fs::path models = *part++;
+    return part == folder.end() ? models : models / *part;
+}
+
 struct request {
     std::vector<std::string> inputs;
-    std::string cpp, c, docs, list, root;
+    std::string cpp, c, list, root;
+    fs::path docs;
     bool check = false;
 };
 
@@ -137,8 +146,9 @@ void generate(const request& r) {
             names.add(input, block);
             if (!r.cpp.empty()) write(r.cpp, registers::emit_cpp(block).text);
             if (!r.c.empty()) write(r.c, registers::emit_c(block).text);
-            if (!r.docs.empty()) document_block(r.docs, block, r.check);
-            const auto header = folder_of(input, r.root) / (block.block + "_regs.h");
+            const auto folder = folder_of(input, r.root);
+            if (!r.docs.empty()) document_block(r.docs / wing_of(folder), block, r.check);
+            const auto header = folder / (block.block + "_regs.h");
             tables.push_back({header.string(), block.block});
         } catch (const config_error& error) {
             mistakes.insert(mistakes.end(), error.list().begin(), error.list().end());
@@ -157,10 +167,10 @@ int main(int argc, char** argv) {
     app.add_option("inputs", r.inputs, "register descriptions")->required();
     app.add_option("--cpp", r.cpp, "write the C++ table of one block here");
     app.add_option("--c", r.c, "write the C header of one block here");
-    app.add_option("--docs", r.docs, "renew the register chapters of the pages in this folder");
+    app.add_option("--docs", r.docs, "renew the register chapters of the pages in this folder; a model's is in models/WING/");
     app.add_flag("--check", r.check, "with --docs: only report stale pages");
     app.add_option("--list", r.list, "write the list of all tables here");
-    app.add_option("--root", r.root, "with --list: root of the header paths");
+    app.add_option("--root", r.root, "with --list and --docs: root of the descriptions");
     try {
         app.parse(argc, argv);
         generate(r);

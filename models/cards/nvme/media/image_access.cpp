@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/cards/nvme/media/image_access.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <stdexcept>
+
+namespace trn::nvme {
+
+void check_image_size(const std::string& path, std::uint64_t found, std::uint64_t size) {
+    if (found != 0 && found != size)
+        throw std::runtime_error(
+            fmt::format("disk image '{}' has {} bytes, the disk {}: set its capacity, or name "
+                        "another file",
+                        path, found, size));
+}
+
+bool read_image(int file, std::uint64_t offset, std::span<std::uint8_t> into) {
+    while (!into.empty()) {
+        const auto got = pread(file, into.data(), into.size(), static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return false;
+        if (got == 0) break;
+        offset += static_cast<std::uint64_t>(got);
+        into = into.subspan(static_cast<std::size_t>(got));
+    }
+    std::ranges::fill(into, std::uint8_t{0});
+    return true;
+}
+
+}  // namespace trn::nvme

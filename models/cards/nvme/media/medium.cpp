@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/cards/nvme/media/medium.h"
+
+#include <iterator>
+
+#include "models/cards/nvme/media/image_file.h"
+#include "models/cards/nvme/media/sparse_store.h"
+#include "models/cards/nvme/media/unchanged_image.h"
+#include "platform/framework/kernel/random.h"
+
+namespace trn::nvme {
+
+using sc_core::sc_time;
+
+namespace {
+
+std::unique_ptr<block_store> make_store(const medium::config& cfg) {
+    if (cfg.image.empty()) return std::make_unique<sparse_store>();
+    if (cfg.read_only_image) return std::make_unique<unchanged_image>(cfg.image, cfg.capacity);
+    return std::make_unique<image_file>(cfg.image, cfg.capacity);
+}
+
+}  // namespace
+
+medium::medium(const std::string& name, const config& cfg)
+    : cfg_(cfg),
+      store_(make_store(cfg)),
+      cache_(*store_, cfg.capacity, cfg.write_cache, seed_for(name)),
+      reads_({.bytes_per_second = cfg.read_rate, .latency = sc_core::SC_ZERO_TIME}),
+      writes_({.bytes_per_second = cfg.write_rate, .latency = sc_core::SC_ZERO_TIME}) {}
+
+bool medium::read(std::uint64_t offset, std::span<std::uint8_t> into) {
+    return is_readable(offset, into.size()) && store_->read(offset, into);
+}
+
+bool medium::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
+    if (!cache_.about_to_write(offset, from.size()) || !store_->write(offset, from)) return false;
+    mend(offset, from.size());
+    return true;
+}
+
+/// Does not use the cache: its copies would cost as much as the range is long.
+std::optional<std::uint64_t> medium::clear(std::uint64_t offset, std::uint64_t length) {
+    const auto cleared = store_->clear(offset, length);
+    if (!cleared || *cleared == 0) return cleared;
+    cache_.flush(offset, *cleared);
+    mend(offset, *cleared);
+    return cleared;
+}
+
+// --- spoiled ranges ---
+
+void medium::spoil(std::uint64_t offset, std::uint64_t length) {
+    mend(offset, length);
+    if (length != 0) spoiled_[offset] = offset + length;
+}
+
+bool medium::is_readable(std::uint64_t offset, std::uint64_t length) const {
+    if (spoiled_.empty()) return true;
+    const auto after = spoiled_.lower_bound(offset + length);
+    return after == spoiled_.begin() || std::prev(after)->second <= offset;
+}
+
+void medium::mend(std::uint64_t offset, std::uint64_t length) {
+    const std::uint64_t end = offset + length;
+    auto at = spoiled_.lower_bound(end);
+    while (at != spoiled_.begin()) {
+        --at;
+        const auto [begin, finish] = *at;
+        if (finish <= offset) return;
+        at = spoiled_.erase(at);
+        if (finish > end) at = spoiled_.emplace(end, finish).first;
+        if (begin < offset) at = spoiled_.emplace(begin, offset).first;
+    }
+}
+
+// --- time ---
+
+sc_time medium::time_of_read(std::uint64_t bytes) {
+    const sc_time now = sc_core::sc_time_stamp();
+    if (timing() != timing_mode::contended) return sc_core::SC_ZERO_TIME;
+    return reads_.reserve(bytes, now) - now + cfg_.read_latency;
+}
+
+sc_time medium::time_of_write(std::uint64_t bytes) {
+    const sc_time now = sc_core::sc_time_stamp();
+    if (timing() != timing_mode::contended) return sc_core::SC_ZERO_TIME;
+    return writes_.reserve(bytes, now) - now + cfg_.write_latency;
+}
+
+/// A flush begins after earlier writes.
+sc_time medium::time_of_flush() {
+    if (timing() != timing_mode::contended) return sc_core::SC_ZERO_TIME;
+    return writes_.reserve(0, sc_core::sc_time_stamp()) - sc_core::sc_time_stamp() +
+           cfg_.flush_latency;
+}
+
+}  // namespace trn::nvme

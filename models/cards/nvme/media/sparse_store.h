@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "models/cards/nvme/media/block_store.h"
+
+namespace trn::nvme {
+
+/// A disk in memory: extents exist from their first write until they are cleared.
+class sparse_store final : public block_store {
+public:
+    static constexpr std::uint64_t extent_bytes = 64 << 10;
+
+    bool read(std::uint64_t offset, std::span<std::uint8_t> into) override;
+    bool write(std::uint64_t offset, std::span<const std::uint8_t> from) override;
+    std::optional<std::uint64_t> clear(std::uint64_t offset, std::uint64_t size) override;
+    std::uint64_t used() const override { return extents_.size() * extent_bytes; }
+
+private:
+    using extent = std::array<std::uint8_t, extent_bytes>;
+
+    std::unordered_map<std::uint64_t, std::unique_ptr<extent>> extents_;
+};
+
+}  // namespace trn::nvme

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/pcie/pcie_endpoint.h"
+
+#include <fmt/format.h>
+#include <linux/pci_regs.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "models/misuse_rules.h"
+#include "models/pcie/pcie/capabilities.h"
+#include "models/pcie/pcie/link_rate.h"
+#include "platform/framework/misuse/hardware_failed.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/refuse_pointer.h"
+
+namespace trn {
+
+using pcie::framed;
+using reset_kind = pcie::config_space::reset_kind;
+using pcie::function_id;
+using pcie::tlp;
+using sc_core::sc_time;
+
+namespace {
+
+/// Text for a misuse report.
+std::string where(const tlm::tlm_generic_payload& payload) {
+    return fmt::format("{} bytes at {:#x}", payload.get_data_length(), payload.get_address());
+}
+
+std::span<std::uint8_t> bytes_of(tlm::tlm_generic_payload& payload) {
+    return {payload.get_data_ptr(), payload.get_data_length()};
+}
+
+}  // namespace
+
+pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      msix("msix", cfg.msix_vectors,
+           [this](unsigned line, bool level) {
+               if (level) interrupt(line);
+           }),
+      cfg_(cfg),
+      vectors_(cfg.msix_vectors,
+               [this](std::uint64_t address, std::uint32_t data) {
+                   return send_message(address, data);
+               }),
+      lanes_(*this, pcie::payload_bytes_per_second(cfg.link_generation, cfg.link_width)),
+      peers_(lanes_) {
+    dma.register_b_transport(this, &pcie_endpoint::b_transport_dma);
+    dma.register_transport_dbg(this, &pcie_endpoint::transport_dbg_dma);
+    dma.register_get_direct_mem_ptr(this, &pcie_endpoint::get_direct_mem_ptr_dma);
+    bar0.register_invalidate_direct_mem_ptr(this, &pcie_endpoint::invalidate_direct_mem_ptr,
+                                            static_cast<int>(room::chip0));
+    bar4.register_invalidate_direct_mem_ptr(this, &pcie_endpoint::invalidate_direct_mem_ptr,
+                                            static_cast<int>(room::chip4));
+    SC_HAS_PROCESS(pcie_endpoint);
+    SC_METHOD(execute_postponed);
+    sensitive << access_over_;
+    dont_initialize();
+    build_header();
+    build_pcie_capability();
+    build_power_management();
+    build_msix();
+    build_extended_capabilities();
+}
+
+// --- Configuration space
+
+void pcie_endpoint::build_header() {
+    constexpr std::uint16_t command_bits = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
+                                           PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
+                                           PCI_COMMAND_INTX_DISABLE;
+    constexpr std::uint16_t status_errors =
+        PCI_STATUS_PARITY | PCI_STATUS_SIG_TARGET_ABORT | PCI_STATUS_REC_TARGET_ABORT |
+        PCI_STATUS_REC_MASTER_ABORT | PCI_STATUS_SIG_SYSTEM_ERROR | PCI_STATUS_DETECTED_PARITY;
+    space_.define<std::uint16_t>(PCI_VENDOR_ID, cfg_.vendor_id);
+    space_.define<std::uint16_t>(PCI_DEVICE_ID, cfg_.device_id);
+    space_.define<std::uint16_t>(PCI_COMMAND, 0, command_bits);
+    space_.define<std::uint16_t>(PCI_STATUS, PCI_STATUS_CAP_LIST, 0, status_errors);
+    space_.define<std::uint32_t>(PCI_CLASS_REVISION, cfg_.class_code << 8 | cfg_.revision);
+    space_.define<std::uint8_t>(PCI_CACHE_LINE_SIZE, 0, 0xff);  // 7.5.1.1.7: writable, no effect
+    space_.define<std::uint16_t>(PCI_SUBSYSTEM_VENDOR_ID, cfg_.subsystem_vendor_id);
+    space_.define<std::uint16_t>(PCI_SUBSYSTEM_ID, cfg_.subsystem_id);
+    space_.define<std::uint8_t>(PCI_INTERRUPT_LINE, 0, 0xff);
+    space_.on_write(PCI_COMMAND, 2, [this] { command_changed(); });
+
+    define_bar(cfg_.register_bar, cfg_.bar0_size, PCI_BASE_ADDRESS_MEM_TYPE_64, room::chip0);
+    define_bar(vector_bar(), pcie::msix_table::bar_size, PCI_BASE_ADDRESS_MEM_TYPE_32,
+               room::vectors);
+    define_bar(cfg_.memory_bar, cfg_.bar4_size,
+               PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH, room::chip4);
+    space_.on_write(PCI_BASE_ADDRESS_0, 24, [this] { bars_changed(); });
+}
+
+void pcie_endpoint::define_bar(unsigned index, std::uint64_t size, std::uint32_t flags, room to) {
+    windows_[index / 2] = {.base = 0, .size = size, .to = size == 0 ? room::none : to};
+    if (size == 0) return;
+    sc_assert((size & (size - 1)) == 0 && size >= 16);
+    const std::uint64_t writable = ~(size - 1);
+    const std::uint32_t at = PCI_BASE_ADDRESS_0 + 4 * index;
+    space_.define<std::uint32_t>(at, flags, static_cast<std::uint32_t>(writable) & ~0xfu);
+    if ((flags & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0) {
+        space_.define<std::uint32_t>(at + 4, 0, static_cast<std::uint32_t>(writable >> 32));
+    }
+}
+
+void pcie_endpoint::build_pcie_capability() {
+    constexpr std::uint16_t length = 0x3c;  // version 2 with slot registers reserved (7.5.3)
+    constexpr std::uint32_t payload_512 = 2, all_tags = PCI_EXP_DEVCAP_EXT_TAG;
+    pcie_ = space_.add_capability(PCI_CAP_ID_EXP, length);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_ENDPOINT << 4);
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP,
+                                 payload_512 | all_tags | PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_FLR);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL, 0x2810, 0xffff);
+    space_.keep_over_function_level_reset<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL,
+                                                         PCI_EXP_DEVCTL_PAYLOAD);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
+    pcie::define_link(space_, pcie_, cfg_.link_generation, cfg_.link_width);
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion time-outs A to D
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL2, 0, 0x1f);
+    space_.on_write(pcie_ + PCI_EXP_DEVCTL, 2, [this] { device_control_changed(); });
+}
+
+void pcie_endpoint::build_power_management() {
+    power_ = pcie::add_power_management(space_);
+    space_.on_write(power_ + PCI_PM_CTRL, 2, [this] { power_changed(); });
+}
+
+void pcie_endpoint::build_msix() {
+    const std::uint32_t bar = vector_bar();
+    msix_ = space_.add_capability(PCI_CAP_ID_MSIX, PCI_CAP_MSIX_SIZEOF);
+    space_.define<std::uint16_t>(msix_ + PCI_MSIX_FLAGS,
+                                 static_cast<std::uint16_t>(cfg_.msix_vectors - 1),
+                                 PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
+    space_.define<std::uint32_t>(msix_ + PCI_MSIX_TABLE, bar);
+    space_.define<std::uint32_t>(msix_ + PCI_MSIX_PBA, pcie::msix_table::pending_offset | bar);
+    space_.on_write(msix_ + PCI_MSIX_FLAGS, 2, [this] { msix_control_changed(); });
+}
+
+void pcie_endpoint::build_extended_capabilities() {
+    errors_.add_capability(pcie_);
+    const auto serial =
+        space_.add_extended_capability(PCI_EXT_CAP_ID_DSN, 1, PCI_EXT_CAP_DSN_SIZEOF);
+    space_.define<std::uint64_t>(serial + 4u, cfg_.serial_number);
+}
+
+// --- Effects of configuration writes
+
+void pcie_endpoint::bars_changed() {
+    for (unsigned i = 0; i < windows_.size(); ++i) {
+        const std::uint32_t at = PCI_BASE_ADDRESS_0 + 8 * i;
+        std::uint64_t base = space_.get<std::uint32_t>(at);
+        if ((base & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0) base = space_.get<std::uint64_t>(at);
+        windows_[i].base = base & ~std::uint64_t{0xf};
+    }
+}
+
+void pcie_endpoint::command_changed() {
+    const bool was = std::exchange(
+        bus_master_, !in_d3_ && (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MASTER) != 0);
+    // Pointers end, or the refusals do.
+    if (was != bus_master_) dma->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});
+    const bool memory_space =
+        !in_d3_ && (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MEMORY) != 0;
+    if (std::exchange(memory_space_, memory_space) && !memory_space) forget_peers();
+    if (bus_master_) host_left_ = cut_off_ = false;
+    if (!was && bus_master_) vectors_.deliver_pending();
+}
+
+void pcie_endpoint::power_changed() {
+    // 7.5.2.2: a write of an unsupported state is ignored; the function supports D0 and D3hot.
+    const auto control = space_.get<std::uint16_t>(power_ + PCI_PM_CTRL);
+    const auto state = control & PCI_PM_CTRL_STATE_MASK;
+    if (state == 1 || state == 2) {
+        const int previous = in_d3_ ? 3 : 0;
+        space_.set(power_ + PCI_PM_CTRL,
+                   static_cast<std::uint16_t>((control & ~PCI_PM_CTRL_STATE_MASK) | previous));
+    }
+    in_d3_ = (space_.get<std::uint16_t>(power_ + PCI_PM_CTRL) & PCI_PM_CTRL_STATE_MASK) == 3;
+    command_changed();
+}
+
+void pcie_endpoint::device_control_changed() {
+    const auto at = pcie_ + PCI_EXP_DEVCTL;
+    if ((space_.get<std::uint16_t>(at) & PCI_EXP_DEVCTL_BCR_FLR) != 0)
+        reset_function(reset_kind::function_level);
+}
+
+void pcie_endpoint::msix_control_changed() {
+    const auto control = space_.get<std::uint16_t>(msix_ + PCI_MSIX_FLAGS);
+    vectors_.control((control & PCI_MSIX_FLAGS_ENABLE) != 0,
+                     (control & PCI_MSIX_FLAGS_MASKALL) != 0);
+}
+
+/// The function needs power from both the board and the slot; `by` is the supply that changes.
+/// Without power the function does nothing; with power it starts from its initial state.
+void pcie_endpoint::supply(bool& by, bool on) {
+    const bool was = this->on();
+    by = on;
+    if (this->on() == was) return;
+    if (was) space_.forget();
+    no_power.set(was);
+    reset_function(reset_kind::conventional);
+    if (auto* wire = link.link(); wire != nullptr) {
+        if (was)
+            wire->disable();
+        else
+            wire->train(0);
+    } else {
+        link.report_link_change();  // the port then detects whether a device responds
+    }
+}
+
+void pcie_endpoint::reset_function(reset_kind kind) {
+    postponed_.clear();
+    space_.reset(kind);
+    vectors_.reset();
+    bars_changed();
+    power_changed();
+    function_reset.set(true);
+    function_reset.set(!on());
+}
+
+// --- Requests from the link
+
+void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
+    auto* header = request.get_extension<tlp>();
+    if (header != nullptr && header->to == tlp::space::slot_power)
+        return supply(in_slot_, request.get_address() != 0);
+    if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (header != nullptr && header->to == tlp::space::hot_reset) {
+        cut_off_ = cut_off_ || request.get_address() != 0;
+        return reset_function(reset_kind::conventional);
+    }
+    // Redirected; the requester has the data already.
+    if (header != nullptr && header->to == tlp::space::completion) return;
+    const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
+    if (accesses_ == 0 && !postponed_.empty()) execute_postponed();  // nothing overtakes them
+    if (accesses_ != 0 && !of_host && header->to == tlp::space::memory && request.is_write())
+        return postpone(request, header->requester);
+    // Only accesses of the host are attributed to it; other devices have set their own initiator.
+    std::optional<acting> as;
+    if (of_host) as.emplace(host_);
+    const sc_time start = sc_core::sc_time_stamp() + delay;
+    delay += cfg_.request_latency;
+    ++counters_.requests;
+    if (header != nullptr && lose_ > 0 && request.is_read()) {
+        --lose_;
+        header->lost = true;
+        request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    if (header != nullptr && header->to == tlp::space::config) return configure(request, *header);
+
+    const window* hit = decode(request.get_address(), request.get_data_length());
+    if (hit == nullptr) {
+        misuse::report(misuse::host_access_refused, *this, where(request));
+        return refuse_request(request);
+    }
+    const std::uint64_t address = request.get_address();
+    const std::uint64_t offset = address - hit->base;
+    request.set_address(offset);
+    if (hit->to == room::vectors) {
+        if (request.is_write())
+            vectors_.write(offset, bytes_of(request));
+        else
+            vectors_.read(offset, bytes_of(request));
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
+    } else {
+        const auto reports = misuse::reports();
+        if (hit->to == room::chip0)
+            bridge_.access(*bar0.operator->(), request, delay);
+        else
+            bridge_.access_memory(*bar4.operator->(), request, delay);
+        if (booting.level() && !may_be_polled(*hit, request) && misuse::reports() == reports)
+            misuse::report(misuse::access_while_booting, *this, where(request));
+    }
+    request.set_address(address);
+    if (!of_host)
+        delay = std::max(delay, peers_.reserve(request.get_command(), address,
+                                               request.get_data_length(), start) -
+                                    sc_core::sc_time_stamp());
+}
+
+void pcie_endpoint::postpone(payload& request, function_id requester) {
+    const auto bytes = bytes_of(request);
+    postponed_.push_back({request.get_address(), {bytes.begin(), bytes.end()}, requester});
+    access_over_.notify(sc_core::SC_ZERO_TIME);
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void pcie_endpoint::execute_postponed() {
+    for (posted_write& next : std::exchange(postponed_, {})) {
+        payload request;
+        const framed header(request, next.requester);
+        request.set_write();
+        request.set_address(next.address);
+        request.set_data_ptr(next.bytes.data());
+        request.set_data_length(static_cast<unsigned>(next.bytes.size()));
+        request.set_streaming_width(static_cast<unsigned>(next.bytes.size()));
+        sc_time delay;
+        received(link, request, delay);
+    }
+}
+
+unsigned pcie_endpoint::peeked(plug&, payload& request) {
+    const auto* header = request.get_extension<tlp>();
+    if (header != nullptr && header->to == tlp::space::config)
+        return on() && request.is_read() && pcie::answer(space_, request)
+                   ? request.get_data_length()
+                   : 0;
+    const window* hit = decode(request.get_address(), request.get_data_length());
+    if (hit == nullptr || hit->to == room::vectors) return 0;
+    const std::uint64_t address = request.get_address();
+    request.set_address(address - hit->base);
+    auto& socket = hit->to == room::chip0 ? bar0 : bar4;
+    const unsigned done = socket->transport_dbg(request);
+    request.set_address(address);
+    return done;
+}
+
+bool pcie_endpoint::asked_for_pointer(plug&, payload& request, tlm::tlm_dmi& dmi) {
+    const window* hit = decode(request.get_address(), 1);
+    if (hit == nullptr || hit->to == room::vectors) return refuse_pointer(request, dmi);
+    const std::uint64_t address = request.get_address();
+    route::add(request, peers_);  // only peers use the route
+    request.set_address(address - hit->base);
+    auto& socket = hit->to == room::chip0 ? bar0 : bar4;
+    const bool granted = socket->get_direct_mem_ptr(request, dmi);
+    request.set_address(address);
+    // The BAR maps the first `size` bytes of the target.
+    const sc_dt::uint64 last = std::min<sc_dt::uint64>(dmi.get_end_address(), hit->size - 1);
+    dmi.set_start_address(dmi.get_start_address() + hit->base);
+    dmi.set_end_address(last + hit->base);
+    return granted;
+}
+
+/// Reads of the words that a driver polls until firmware is ready (contract 1.3 step 4).
+bool pcie_endpoint::may_be_polled(const window& in, const payload& request) const {
+    constexpr std::uint64_t size = 4096;
+    return in.to == room::chip0 && request.is_read() &&
+           request.get_address() - cfg_.boot_words < size;
+}
+
+void pcie_endpoint::configure(payload& request, tlp& header) {
+    header.completer = this;
+    // Only device 0, function 0 exists on the link.
+    const bool mine = (header.target & 0xff) == 0;
+    if (mine && request.is_write()) id_ = header.target;
+    host_left_ = host_left_ || header.host_left;
+    if (!mine || !pcie::answer(space_, request)) refuse_request(request);
+}
+
+const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
+                                                   std::uint64_t length) const {
+    if (!memory_space_ || length == 0) return nullptr;
+    for (const window& at : windows_) {
+        if (at.to != room::none && address >= at.base && length <= at.size &&
+            address - at.base <= at.size - length) {
+            return &at;
+        }
+    }
+    return nullptr;
+}
+
+void pcie_endpoint::refuse_request(payload& request) {
+    ++counters_.unsupported_requests;
+    report(errors_.uncorrectable(PCI_ERR_UNC_UNSUP, &request));
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+// --- Accesses of the chip to the host
+
+void pcie_endpoint::refuse_dma(payload& request) {
+    ++counters_.refused_dma;
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    // Software, or the next host, has set the function up again since.
+    const bool renewed = memory_space_;
+    // Software does not know yet that the card was pulled, or its link cut.
+    if (!on() || (cut_off_ && !renewed)) return misuse::hardware_failed();
+    misuse::report(
+        host_left_ && !renewed ? misuse::host_left_during_dma : misuse::dma_without_bus_master,
+        *this, where(request));
+}
+
+void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
+    if (!bus_master_) return refuse_dma(request);
+    framed header(request, id_);
+    const sc_time start = sc_core::sc_time_stamp() + delay;
+    ++accesses_;
+    link.send(request, delay);
+    --accesses_;
+    if (header.header.lost) {
+        if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
+        report(errors_.uncorrectable(PCI_ERR_UNC_COMP_TIME));
+        ++counters_.timeouts;
+        misuse::hardware_failed();
+        request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    if (request.is_response_ok())  // except while the host's answer is outstanding
+        delay = std::max(delay, lanes_.pass(request.get_command(), request.get_address(),
+                                            request.get_data_length(), start) -
+                                    sc_core::sc_time_stamp());
+    if (request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE) {
+        misuse::report(
+            misuse::dma_outside_host_memory, *this,
+            where(request) + (header.header.freed ? ": the host has freed this memory" : ""));
+        space_.raise<std::uint16_t>(PCI_STATUS, PCI_STATUS_REC_MASTER_ABORT);
+    }
+}
+
+unsigned pcie_endpoint::transport_dbg_dma(payload& request) {
+    const framed header(request, id_);
+    return link.peek(request);
+}
+
+bool pcie_endpoint::get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi) {
+    if (!bus_master_) {
+        dmi.allow_none();
+        dmi.set_start_address(0);
+        dmi.set_end_address(~sc_dt::uint64{0});
+        return false;
+    }
+    const framed header(request, id_);
+    route::add(request, lanes_);
+    return link.ask_for_pointer(request, dmi);
+}
+
+void pcie_endpoint::pointers_revoked(plug&, std::uint64_t first, std::uint64_t last) {
+    dma->invalidate_direct_mem_ptr(first, last);
+}
+
+/// 2.9.1: devices on a link that goes down are reset.
+void pcie_endpoint::link_changed(plug&) {
+    if (!on() || link.up()) return;
+    cut_off_ = true;
+    reset_function(reset_kind::conventional);
+}
+
+void pcie_endpoint::link_erred(plug&, link_error error) {
+    report(errors_.correctable(error));
+}
+
+/// Sends an error message to the root port, if software has enabled one.
+void pcie_endpoint::report(std::optional<pcie::error_class> severity) {
+    if (!severity) return;
+    payload message;
+    framed framed(message, id_);
+    framed.header.to = tlp::space::error;
+    message.set_write();
+    message.set_address(static_cast<std::uint64_t>(*severity));
+    message.set_data_length(0);
+    sc_time untimed;
+    link.send(message, untimed);
+    ++counters_.error_messages;
+}
+
+void pcie_endpoint::invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_dt::uint64 last) {
+    for (const window& at : windows_) {
+        if (at.to != static_cast<room>(bar) || first >= at.size) continue;
+        link.revoke_pointers(at.base + first, at.base + std::min<std::uint64_t>(last, at.size - 1));
+    }
+}
+
+/// Peers may have pointers to memory in the BARs.
+void pcie_endpoint::forget_peers() {
+    link.revoke_pointers();
+}
+
+bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
+    if (!bus_master_) return false;
+    if (lose_messages_ > 0) {
+        --lose_messages_;
+        ++counters_.lost_interrupts;
+        return true;
+    }
+    payload message;
+    message.set_write();
+    message.set_address(address);
+    message.set_data_ptr(reinterpret_cast<unsigned char*>(&data));
+    message.set_data_length(sizeof data);
+    message.set_streaming_width(sizeof data);
+    const framed header(message, id_);
+    sc_time delay = sc_core::SC_ZERO_TIME;
+    ++accesses_;
+    link.send(message, delay);
+    --accesses_;
+    if (trace::on()) trace::event(name(), "interrupt", {trace::hex("data", data)});
+    ++counters_.interrupts;
+    return true;
+}
+
+void pcie_endpoint::publish(statistics& out) const {
+    out.count("host_requests", counters_.requests);
+    out.count("unsupported_requests", counters_.unsupported_requests);
+    out.count("failed_reads", bridge_.counters().failed_reads);
+    out.count("dropped_writes", bridge_.counters().dropped_writes);
+    out.count("refused_dma", counters_.refused_dma);
+    out.count("interrupts", counters_.interrupts);
+    out.count("lost_interrupts", counters_.lost_interrupts);
+    out.count("completion_timeouts", counters_.timeouts);
+    out.count("error_messages", counters_.error_messages);
+    out.count("dma_bytes_read", lanes_.directions[0].bytes());
+    out.count("dma_bytes_written", lanes_.directions[1].bytes());
+}
+
+std::vector<accepts_faults::fault> pcie_endpoint::faults() {
+    return {{"lost_completion",
+             "the next reads of the host get no completion",
+             {fault_argument::count()},
+             [this](const fault_values& given) { lose_ += given.number("count"); }},
+            {"lost_interrupt",
+             "the next interrupt messages are lost",
+             {fault_argument::count()},
+             [this](const fault_values& given) { lose_messages_ += given.number("count"); }}};
+}
+
+}  // namespace trn

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/pcie/register_bridge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "models/misuse_rules.h"
+#include "platform/framework/misuse/misuse.h"
+
+namespace trn::pcie {
+
+using payload = tlm::tlm_generic_payload;
+using sc_core::sc_time;
+
+namespace {
+
+/// Repeats an access of a width that a register has refused in aligned 32-bit beats. A read of a
+/// part of a register reads the whole register; a write of a part fails.
+bool access_in_beats(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time& delay) {
+    const std::uint64_t first = request.get_address() & ~std::uint64_t{3};
+    const std::uint64_t end = request.get_address() + request.get_data_length();
+    const bool whole = first == request.get_address() && end % 4 == 0;
+    if (request.get_byte_enable_ptr() != nullptr || (request.is_write() && !whole)) return false;
+
+    std::uint8_t beat[4];
+    payload part;
+    part.set_command(request.get_command());
+    part.set_data_ptr(beat);
+    part.set_data_length(sizeof beat);
+    part.set_streaming_width(sizeof beat);
+    for (std::uint64_t at = first; at < end; at += sizeof beat) {
+        const std::uint64_t from = std::max<std::uint64_t>(at, request.get_address());
+        const std::uint64_t count = std::min<std::uint64_t>(at + sizeof beat, end) - from;
+        std::uint8_t* bytes = request.get_data_ptr() + (from - request.get_address());
+        if (request.is_write()) std::memcpy(beat, bytes, count);
+        part.set_address(at);
+        part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        chip.b_transport(part, delay);
+        if (!part.is_response_ok()) return false;
+        if (request.is_read()) std::memcpy(bytes, beat + (from - at), count);
+    }
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+    return true;
+}
+
+}  // namespace
+
+/// Registers execute a long access one by one and refuse a part of the last only after the others
+/// have had their effects. Therefore parts of words at both ends are accesses of their own.
+void register_bridge::access(tlm::tlm_fw_transport_if<>& chip, payload& request, sc_time& delay) {
+    const std::uint64_t first = request.get_address(), length = request.get_data_length();
+    const std::uint64_t head = std::min(-first & 3, length), tail = (length - head) & 3;
+    if (head + tail == 0 || length <= 4 || request.get_byte_enable_ptr() != nullptr)
+        return access_memory(chip, request, delay);
+    payload part;
+    part.set_command(request.get_command());
+    for (std::uint64_t done = 0; done < length;) {
+        const std::uint64_t count = done < head            ? head
+                                    : done < length - tail ? length - tail - done
+                                                           : tail;
+        part.set_address(first + done);
+        part.set_data_ptr(request.get_data_ptr() + done);
+        part.set_data_length(static_cast<unsigned>(count));
+        part.set_streaming_width(static_cast<unsigned>(count));
+        part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        access_memory(chip, part, delay);
+        done += count;
+    }
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void register_bridge::access_memory(tlm::tlm_fw_transport_if<>& chip, payload& request,
+                                    sc_time& delay) {
+    const auto reports = misuse::reports();
+    chip.b_transport(request, delay);
+    if (request.is_response_ok()) return;
+    if (request.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE &&
+        access_in_beats(chip, request, delay))
+        return;
+    refuse(request, misuse::reports() != reports);
+}
+
+void register_bridge::refuse(payload& request, bool reported) {
+    if (!reported) {
+        misuse::report(
+            request.is_read() ? misuse::host_read_of_nothing : misuse::host_write_to_nothing,
+            owner_,
+            fmt::format("{} bytes at {:#x}", request.get_data_length(), request.get_address()));
+    }
+    if (request.is_read()) {
+        ++counters_.failed_reads;
+        std::fill_n(request.get_data_ptr(), request.get_data_length(), std::uint8_t{0});
+    } else {
+        ++counters_.dropped_writes;
+    }
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+}  // namespace trn::pcie

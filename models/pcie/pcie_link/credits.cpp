@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/pcie_link/credits.h"
+
+#include <algorithm>
+
+namespace trn {
+
+using sc_core::sc_time;
+
+credit_flow::credit_flow(const pools& size)
+    : headers_{.size = size.headers}, bytes_{.size = size.bytes} {}
+
+void credit_flow::set(unsigned links, const sc_time& round_trip) {
+    links_ = std::max(links, 1u);
+    round_trip_ = round_trip;
+    if (round_trip == sc_core::SC_ZERO_TIME) return;
+    for (pool* each : {&headers_, &bytes_})
+        each->returns.set_rate(std::max<std::uint64_t>(
+            1, static_cast<std::uint64_t>(static_cast<double>(each->size) * links_ /
+                                          round_trip.to_seconds())));
+}
+
+sc_time credit_flow::take(const load& wanted, const sc_time& at, const sc_time& through,
+                          const sc_time& occupied) {
+    sc_time end = through;
+    if (held_ + occupied > end) end = held_ = held_ + occupied;
+    if (round_trip_ > sc_core::SC_ZERO_TIME) {
+        // One pool of credits can be in flight; further data waits until credits have returned.
+        const auto wait = [&](pool& from, std::uint64_t count) {
+            const sc_time back = from.returns.reserve(count, at);
+            if (back > end + round_trip_) end = back - round_trip_;
+        };
+        wait(headers_, wanted.headers);
+        wait(bytes_, wanted.bytes);
+    }
+    if (end > through) ++waits_;
+    return end;
+}
+
+void credit_flow::held_until(const sc_time& taken, std::uint64_t bytes_per_second) {
+    const double buffer = static_cast<double>(bytes_.size) * links_;
+    const sc_time covered(buffer / static_cast<double>(bytes_per_second), sc_core::SC_SEC);
+    if (taken > covered) held_ = std::max(held_, taken - covered);
+}
+
+}  // namespace trn

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/pcie_switch/pcie_switch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "models/pcie/pcie/capabilities.h"
+#include "models/pcie/pcie/link_rate.h"
+#include "platform/framework/tlm/refuse_pointer.h"
+
+namespace trn {
+
+using pcie::bridge;
+using pcie::function_id;
+using pcie::tlp;
+using sc_core::sc_time;
+
+namespace {
+
+constexpr unsigned devices_of_a_bus = 32;
+
+/// Downstream ports are functions 0 of the devices on the switch's internal bus; more ports become
+/// further functions of the first devices.
+function_id place_of(unsigned index) {
+    return static_cast<function_id>((index % devices_of_a_bus) << 3 | index / devices_of_a_bus);
+}
+
+}  // namespace
+
+pcie_switch::lanes::lanes(std::uint64_t rate)
+    : directions{bandwidth_resource({rate, sc_core::SC_ZERO_TIME}),
+                 bandwidth_resource({rate, sc_core::SC_ZERO_TIME})} {}
+
+pcie_switch::pcie_switch(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      cfg_(cfg),
+      up_(pcie::payload_bytes_per_second(cfg.generation, cfg.up_lanes), make_bridge(0, true)) {
+    down.init(cfg.down_ports(), [this](const char* each, std::size_t i) {
+        return new plug(each, *this, static_cast<unsigned>(i));
+    });
+    for (unsigned i = 0; i < cfg.down_ports(); ++i)
+        down_.push_back(std::make_unique<side>(
+            pcie::payload_bytes_per_second(cfg.generation, config::lanes_per_port),
+            make_bridge(i, false)));
+    built_ = true;
+}
+
+std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) {
+    const bridge::config about{
+        .as = upstream ? bridge::role::upstream : bridge::role::downstream,
+        .vendor_id = 0x1d0f,
+        .device_id = static_cast<std::uint16_t>(0x0160 + (cfg_.lanes() == 320 ? 0x160 : 0)),
+        .generation = cfg_.generation,
+        .lanes = upstream ? cfg_.up_lanes : config::lanes_per_port,
+        .slot = index + 1,
+        .many_functions = !upstream && cfg_.down_ports() > devices_of_a_bus};
+    bridge::hooks hooks;
+    if (upstream)
+        hooks.reset_below = [this] {
+            for (unsigned i = 0; i < down_.size(); ++i) reset(i);
+        };
+    else
+        hooks.reset_below = [this, index] { reset(index); };
+    const auto self = [this, index, upstream]() -> bridge& {
+        return upstream ? *up_.as : *down_[index]->as;
+    };
+    hooks.message = [this, self](std::uint64_t address, std::uint32_t value) {
+        send_up(self().id(), tlp::space::memory, address, value);
+    };
+    hooks.report = [this, self, upstream](pcie::error_class severity) {
+        if (!upstream && !up_.as->forwards(severity)) return;
+        send_up(self().id(), tlp::space::error, static_cast<std::uint64_t>(severity), 0);
+    };
+    hooks.changed = [this] {
+        if (!built_) return;
+        up.revoke_pointers();
+        for (auto& each : down) each.revoke_pointers();
+    };
+    return std::make_unique<bridge>(about, std::move(hooks));
+}
+
+/// Sends an interrupt or an error message of a port.
+void pcie_switch::send_up(function_id from, tlp::space to, std::uint64_t address,
+                          std::uint32_t value) {
+    payload request;
+    pcie::framed framed(request, from);
+    framed.header.to = to;
+    request.set_write();
+    request.set_address(address);
+    request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+    request.set_data_length(sizeof value);
+    request.set_streaming_width(sizeof value);
+    sc_time untimed;
+    up.send(request, untimed);
+}
+
+// --- Routing
+
+void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
+    auto* header = request.get_extension<tlp>();
+    const bool from_above = at.index() == up_index;
+    side& in = side_of(at);
+    if (header != nullptr && header->to == tlp::space::slot_power)
+        return supply(request.get_address() != 0);
+    if (header == nullptr || !in.as->reachable())
+        return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (header->to == tlp::space::hot_reset) {
+        if (from_above) reset_all();
+        return request.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+    if (header->to == tlp::space::error) {
+        const auto severity = static_cast<pcie::error_class>(request.get_address());
+        if (!from_above && in.as->forwards(severity) && up_.as->forwards(severity))
+            up.send(request, delay);
+        return request.set_response_status(tlm::TLM_OK_RESPONSE);  // messages are posted
+    }
+    if (header->to == tlp::space::config) {
+        if (!from_above) return refuse(request, *in.as, PCI_ERR_UNC_UNSUP);
+        return configure(request, *header, delay);
+    }
+    if (header->to == tlp::space::completion) return pass_completion(at, request, *header, delay);
+    const way next = route_memory(at, *header, request.get_address(), request.get_data_length());
+    if (next.out == nullptr) return refuse(request, *next.refused_by, next.error);
+    ++*next.count;
+    const sc_time now = sc_core::sc_time_stamp();
+    const sc_time start = now + delay;
+    next.out->send(request, delay);
+    if (!request.is_response_ok()) return;
+    if (redirects_completion(next) && request.is_read() && !header->relaxed_ordering)
+        redirect_completion(request, *header, delay);
+    if (timing() != timing_mode::contended) return;
+    // Both ports are occupied at the same time; the slower one determines the end.
+    const auto through = std::max(
+        in.from.reserve(request.get_command(), 0, request.get_data_length(), start),
+        next.through->to.reserve(request.get_command(), 0, request.get_data_length(), start));
+    delay = std::max(delay, through - now) + cfg_.latency * (request.is_read() ? 2 : 1);
+}
+
+/// Whether the completion of a peer-to-peer request must be redirected: ACS of the completer's
+/// port.
+bool pcie_switch::redirects_completion(const way& next) const {
+    return next.count == &counters_.peer && next.through->as->acs(PCI_ACS_CR);
+}
+
+/// Sends a completion to the root complex instead of directly to the requester (6.12.1.1); the root
+/// complex sends it back, routed by the requester's id. The latency of the remaining path was
+/// already added for the request.
+void pcie_switch::redirect_completion(const payload& request, const tlp& header, sc_time& delay) {
+    payload completion;
+    pcie::framed framed(completion, header.requester);
+    framed.header.to = tlp::space::completion;
+    framed.header.target = header.requester;
+    framed.header.completer = this;
+    completion.set_write();
+    completion.set_data_length(request.get_data_length());
+    occupy(up_.to, completion, delay);
+    up.send(completion, delay);
+    occupy(up_.from, completion, delay);
+    ++counters_.redirected;
+}
+
+void pcie_switch::pass_completion(plug& at, payload& completion, const tlp& header,
+                                  sc_time& delay) {
+    completion.set_response_status(tlm::TLM_OK_RESPONSE);
+    // the completion is back at the switch that redirected it
+    if (header.completer == this) return;
+    side& in = side_of(at);
+    occupy(in.from, completion, delay);
+    if (at.index() != up_index) {
+        occupy(up_.to, completion, delay);
+        return up.send(completion, delay);
+    }
+    for (unsigned i = 0; i < down_.size(); ++i) {
+        if (!down_[i]->as->has_bus(pcie::bus_of(header.target))) continue;
+        occupy(down_[i]->to, completion, delay);
+        return down[i].send(completion, delay);
+    }
+}
+
+/// Adds half of a crossing, for the port at one side.
+void pcie_switch::occupy(passage& part, const payload& completion, sc_time& delay) {
+    if (timing() != timing_mode::contended) return;
+    const sc_time now = sc_core::sc_time_stamp();
+    delay = part.reserve(tlm::TLM_WRITE_COMMAND, 0, completion.get_data_length(), now + delay) -
+            now + cfg_.latency * 0.5;
+}
+
+pcie_switch::way pcie_switch::below(std::uint64_t address, std::uint64_t length, unsigned except) {
+    for (unsigned i = 0; i < down_.size(); ++i)
+        if (i != except && down_[i]->as->claims(address, length))
+            return {.out = &down[i], .through = down_[i].get()};
+    return {};
+}
+
+pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
+                                           std::uint64_t address, std::uint64_t length) {
+    const auto refused = [](bridge& at, std::uint32_t error) {
+        return way{.refused_by = &at, .error = error};
+    };
+    if (from.index() == up_index) {
+        way next = up_.as->claims(address, length) ? below(address, length, up_index) : way{};
+        if (next.out == nullptr) return refused(*up_.as, PCI_ERR_UNC_UNSUP);
+        if (!next.through->as->reachable()) return refused(*next.through->as, PCI_ERR_UNC_UNSUP);
+        next.count = &counters_.down;
+        return next;
+    }
+    bridge& port = *down_[from.index()]->as;
+    if (!port.passes_up()) return refused(port, PCI_ERR_UNC_UNSUP);
+    if (port.acs(PCI_ACS_SV) && !port.has_bus(pcie::bus_of(header.requester)))
+        return refused(port, PCI_ERR_UNC_ACSV);
+    // A request to an address below its own port arrives only when a switch below has redirected
+    // it.
+    if (port.claims(address, length)) {
+        if (!port.acs(PCI_ACS_UF)) return refused(port, PCI_ERR_UNC_UNSUP);
+    } else if (!port.acs(PCI_ACS_RR)) {
+        way next = below(address, length, from.index());
+        if (next.out != nullptr) {
+            if (!next.through->as->reachable())
+                return refused(*next.through->as, PCI_ERR_UNC_UNSUP);
+            next.count = &counters_.peer;
+            return next;
+        }
+        // 7.5.1.3: requests to this switch's own window that match no port are not forwarded
+        // upstream.
+        if (up_.as->claims(address, length)) return refused(port, PCI_ERR_UNC_UNSUP);
+    }
+    if (!up_.as->passes_up()) return refused(*up_.as, PCI_ERR_UNC_UNSUP);
+    return {.out = &up, .through = &up_, .count = &counters_.up};
+}
+
+void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
+    const auto bus = pcie::bus_of(header.target);
+    const auto place = static_cast<function_id>(header.target & 0xff);
+    if (!up_.as->has_bus(bus)) {  // the upstream port itself, the only device on its link
+        if (place == 0) return up_.as->configure(request, header, *this);
+        return refuse(request, *up_.as, PCI_ERR_UNC_UNSUP);
+    }
+    for (unsigned i = 0; i < down_.size(); ++i) {
+        bridge& port = *down_[i]->as;
+        if (bus == up_.as->secondary()) {
+            if (place == place_of(i)) return port.configure(request, header, *this);
+        } else if (port.has_bus(bus)) {
+            if (port.reachable()) return down[i].send(request, delay);
+            return refuse(request, port, PCI_ERR_UNC_UNSUP);
+        }
+    }
+    request.set_response_status(
+        tlm::TLM_ADDRESS_ERROR_RESPONSE);  // no such device: unsupported request without an error
+                                           // (2.3.1)
+}
+
+void pcie_switch::refuse(payload& request, bridge& at, std::uint32_t error) {
+    at.log(error, &request);
+    ++counters_.refused;
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+unsigned pcie_switch::peeked(plug& at, payload& request) {
+    const auto* header = request.get_extension<tlp>();
+    static const tlp of_host{};
+    if (!side_of(at).as->reachable()) return 0;
+    if (header != nullptr && header->to == tlp::space::config)  // of the upstream port
+        return at.index() == up_index && request.is_read() && pcie::answer(up_.as->space(), request)
+                   ? request.get_data_length()
+                   : 0;
+    const way next = route_memory(at, header == nullptr ? of_host : *header, request.get_address(),
+                                  request.get_data_length());
+    return next.out == nullptr ? 0 : next.out->peek(request);
+}
+
+bool pcie_switch::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) {
+    const auto* header = request.get_extension<tlp>();
+    static const tlp of_host{};
+    side& in = side_of(at);
+    const way next = in.as->reachable() ? route_memory(at, header == nullptr ? of_host : *header,
+                                                       request.get_address(), 1)
+                                        : way{};
+    if (next.out == nullptr) return refuse_pointer(request, dmi);
+    // Completions must be redirected; reads through a pointer would bypass the redirection.
+    if (redirects_completion(next) && request.is_read()) return refuse_pointer(request, dmi);
+    route::add(request, in.from);
+    route::add(request, next.through->to);
+    const bool granted = next.out->ask_for_pointer(request, dmi);
+    if (granted && redirects_completion(next)) dmi.allow_write();
+    dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
+    dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
+    return granted;
+}
+
+void pcie_switch::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) {
+    if (at.index() != up_index) up.revoke_pointers(first, last);
+    for (auto& each : down)
+        if (&each != &at) each.revoke_pointers(first, last);
+}
+
+// --- Links and resets
+
+void pcie_switch::start_of_simulation() {
+    for (unsigned i = 0; i < down_.size(); ++i)
+        if (!down[i].joined()) down_[i]->as->leave_empty();
+}
+
+void pcie_switch::link_changed(plug& at) {
+    if (at.index() != up_index)
+        down_[at.index()]->as->link(pcie::answers(at));
+    else if (!at.up())
+        reset_all();
+}
+
+void pcie_switch::link_erred(plug& at, link_error error) {
+    side_of(at).as->log(error);
+}
+
+/// Hot reset on the link of a downstream port.
+void pcie_switch::reset(unsigned index) {
+    pcie::signal(down[index], tlp::space::hot_reset);
+}
+
+/// The switch itself is pulled or inserted, together with the cards in its slots.
+void pcie_switch::supply(bool on) {
+    for (unsigned i = 0; i < down_.size(); ++i) {
+        if (down_[i]->as->present()) pcie::signal(down[i], tlp::space::slot_power, on);
+        down_[i]->as->power(on);
+    }
+    up_.as->power(on);
+}
+
+void pcie_switch::reset_all() {
+    for (unsigned i = 0; i < down_.size(); ++i) {
+        reset(i);
+        down_[i]->as->reset();
+    }
+    up_.as->reset();
+}
+
+std::vector<accepts_faults::fault> pcie_switch::faults() {
+    return bridge::faults(down_.size(), [this](std::size_t index) {
+        return std::pair<bridge&, plug&>(*down_[index]->as, down[index]);
+    });
+}
+
+void pcie_switch::publish(statistics& out) const {
+    out.count("requests_down", counters_.down);
+    out.count("requests_up", counters_.up);
+    out.count("peer_requests", counters_.peer);
+    out.count("refused_requests", counters_.refused);
+    out.count("redirected_completions", counters_.redirected);
+    const auto bytes = [&](const std::string& port, const side& of) {
+        const auto& [in, outward] = of.capacity.directions;
+        if (in.bytes() + outward.bytes() == 0) return;  // most of the 39 ports carry no traffic
+        out.count(port + "_bytes_in", in.bytes());
+        out.count(port + "_bytes_out", outward.bytes());
+    };
+    bytes("up", up_);
+    for (unsigned i = 0; i < down_.size(); ++i) bytes(fmt::format("down{}", i), *down_[i]);
+}
+
+}  // namespace trn

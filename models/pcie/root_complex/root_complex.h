@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <systemc>
+#include <tlm>
+#include <utility>
+#include <vector>
+
+#include "models/pcie/pcie/bridge.h"
+#include "models/pcie/pcie/host_function.h"
+#include "platform/framework/kernel/faults.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/tlm/function_port.h"
+#include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/server_memory.h"
+
+namespace trn {
+
+enum class host_processor : std::uint8_t { graviton, xeon };
+
+/// The host of one server: a root port per link, the server's memory, and boot firmware that
+/// enumerates the buses: it assigns bus numbers, and addresses for all functions, also below
+/// switches. Programs access each function through a function_port. Spec:
+/// doc/models/pcie/root_complex.md.
+///
+/// Each function has its own view of host memory, as with an IOMMU: the ranges of its program.
+/// Other addresses may belong to another function's BAR, at its bus address or where its host has
+/// placed it: then the request is peer-to-peer.
+class root_complex : public sc_core::sc_module,
+                     public plug::device,
+                     public serves_functions,
+                     public publishes_statistics,
+                     public accepts_faults,
+                     private pcie::host_bus {
+public:
+    struct config {
+        host_processor processor = host_processor::graviton;
+        unsigned cores = 64;  ///< limit for the processors of a guest
+        /// Bytes; address space is reserved, pages are allocated on use.
+        std::uint64_t memory = std::uint64_t{64} << 30;
+        unsigned ports = 1;            ///< number of root ports, each with a link
+        unsigned link_generation = 6;  ///< of each link: 1..6
+        unsigned link_width = 8;       ///< lanes of each link
+        std::uint64_t window_base = std::uint64_t{1} << 44;  ///< bus address of the first BAR
+        bool peer_to_peer = true;  ///< allows requests from one function to another
+        /// per read of host memory; invented
+        sc_core::sc_time memory_latency{300, sc_core::SC_NS};
+        sc_core::sc_time peer_latency{150, sc_core::SC_NS};  ///< per peer-to-peer request; invented
+        /// Time after which a request without completion fails; the lower end of range B
+        /// (7.5.3.16).
+        sc_core::sc_time completion_timeout{16, sc_core::SC_MS};
+    };
+    static constexpr unsigned max_ports = 32;  ///< devices on bus 0
+    /// Events of ports for the operating system of the server. Called inside a slice of simulated
+    /// time.
+    struct port_events {
+        /// A nonfatal or fatal error message; `error`: PCI_ERR_UNC_*, the first that the source has
+        /// recorded, if it does not mask it, else the lowest unmasked one. Not for a link that went
+        /// down, which `slot` reports.
+        std::function<void(pcie::function_id source, std::uint32_t error)> uncorrectable = {};
+        /// The card of a root port or of a switch's port has become reachable or unreachable.
+        std::function<void(pcie::function_id port, bool reachable)> slot = {};
+    };
+    struct counts {
+        /// Peer-to-peer requests, excluding accesses through pointers.
+        std::uint64_t peer_requests = 0;
+        std::uint64_t refused = 0;   ///< requests of functions without a target
+        std::uint64_t timeouts = 0;  ///< host requests without a completion
+        std::uint64_t hot_plug_events = 0;
+        std::uint64_t error_messages = 0;  ///< from functions and ports
+    };
+
+    sc_core::sc_vector<plug> port{"port"};  // one per link
+
+    root_complex(sc_core::sc_module_name name, const config& cfg);
+    ~root_complex() override;
+
+    std::vector<served> functions() override;
+    unsigned cores() const override { return cfg_.cores; }
+    /// The index-th enumerated function. Valid after the start of simulation.
+    pcie::host_function& function(std::size_t index) { return *functions_.at(index); }
+    std::size_t function_count() const { return functions_.size(); }
+    pcie::bridge& root_port(unsigned index) { return *ports_.at(index); }
+    /// Accesses of the host to the configuration space of any function or bridge. A read without
+    /// completion returns all ones. `offset` must be dword-aligned.
+    std::uint32_t config_read(pcie::function_id id, std::uint32_t offset);
+    void config_write(pcie::function_id id, std::uint32_t offset, std::uint32_t value);
+
+    void observe(port_events events) { events_ = std::move(events); }
+
+    const config& settings() const { return cfg_; }
+    const counts& counters() const { return counters_; }
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() override;
+
+private:
+    using payload = tlm::tlm_generic_payload;
+    struct range {
+        std::uint64_t first = 0, end = 0;  // bus addresses [first, end); equal: empty
+    };
+    /// A node of the bus tree: a function, or a bridge with the nodes below it.
+    struct node {
+        pcie::function_id id = 0;
+        bool bridge = false;
+        std::uint8_t secondary = 0, subordinate = 0;
+        range narrow, wide;                       // windows of a bridge
+        pcie::host_function* function = nullptr;  // null for bridges
+        std::uint16_t pcie = 0, msi = 0;          // capability offsets
+        std::vector<std::unique_ptr<node>> below;
+    };
+
+    /// The target of a peer-to-peer request.
+    struct peer {
+        unsigned port;
+        std::uint64_t address;  // on the server's bus
+        bool translated;        // differs from the address of the request
+    };
+
+    void start_of_simulation() override { enumerate(); }
+    void enumerate();
+    std::uint8_t next_bus();
+    /// Accesses one dword of configuration space. Returns the module that answered; nullptr: none.
+    const sc_core::sc_object* configure_word(tlm::tlm_command command, pcie::function_id id,
+                                             std::uint32_t offset, std::uint32_t& value);
+    void scan(node& above, unsigned devices);
+    void find(node& above, pcie::function_id id);
+    void find_capabilities(node& found);
+    void assign(node& at, std::uint64_t& narrow, std::uint64_t& wide);
+    void program(const node& at);
+    void program_buses(const node& bridge);
+    void enable_error_messages(const node& at);
+    void program_slot(const node& bridge, std::uint32_t number);
+    void hot_plug(std::uint32_t number);
+    void report(pcie::function_id source, pcie::error_class severity);
+    std::uint32_t error_capability(pcie::function_id source);
+    std::uint32_t first_error(pcie::function_id source, std::uint32_t capability);
+
+    // host_bus
+    void send(payload& request, pcie::tlp& header, sc_core::sc_time& delay) override;
+    bool direct_pointer(payload& request, tlm::tlm_dmi& dmi) override;
+    void forget_pointers(pcie::function_id of, std::uint64_t first, std::uint64_t last) override;
+    server_memory* memory() override { return &memory_; }
+
+    void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
+    std::optional<unsigned> port_of(std::uint64_t address, std::uint64_t length) const;
+    void pass_down(unsigned port, payload& request, sc_core::sc_time& delay);
+    void pass_completion(payload& completion, const pcie::tlp& header, sc_core::sc_time& delay);
+    pcie::host_function* sender(const pcie::tlp& header);
+    std::optional<peer> peer_of(unsigned from, const pcie::host_function& function,
+                                std::uint64_t address, std::uint64_t length) const;
+    std::optional<peer> peer_of_host(unsigned from, const pcie::host_function& function,
+                                     std::uint64_t address, std::uint64_t length) const;
+    void reset_below(unsigned port);
+    void forget_all_pointers();
+
+    // plug::device: requests of functions
+    void received(plug& at, payload& request, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& at, payload& request) override;
+    bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& at) override;
+    void link_erred(plug& at, link_error error) override { ports_[at.index()]->log(error); }
+
+    const config cfg_;
+    server_memory memory_;
+    std::vector<std::unique_ptr<pcie::bridge>> ports_;
+    std::vector<std::unique_ptr<node>> tree_;  // one node per root port
+    std::vector<node*> bridges_;  // all bridges; the index is the data of their hot-plug messages
+    std::vector<std::unique_ptr<pcie::host_function>> functions_;
+    std::array<pcie::host_function*, 256> by_bus_{};  // device 0, function 0 of each bus
+    unsigned next_bus_ = 1;
+    std::uint64_t lose_ = 0;  // number of function reads that the fault still drops
+    bool started_ = false;
+    port_events events_;
+    counts counters_;
+};
+
+}  // namespace trn

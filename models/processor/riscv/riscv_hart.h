@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <memory>
+#include <systemc>
+#include <tlm>
+
+#include "models/processor/riscv/assemble.h"
+#include "models/processor/riscv/hart.h"
+#include "models/processor/riscv/mtime_source.h"
+#include "models/processor/riscv/quantum_queue.h"
+#include "platform/framework/kernel/debug_target.h"
+#include "platform/framework/kernel/faults.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/initiator.h"
+#include "platform/framework/tlm/irq.h"
+
+namespace trn {
+
+/// What the harts of a simulation can share.
+struct hart_common {
+    std::shared_ptr<riscv::code_cache> code = riscv::make_code_cache();  ///< predecoded code
+    std::shared_ptr<quantum_queue> quanta = std::make_shared<quantum_queue>();
+    std::shared_ptr<riscv::reservations> reservations = std::make_shared<riscv::reservations>();
+};
+
+/// A RISC-V hart on a TLM bus: executes one quantum per activation; accesses memory through DMI,
+/// and devices through b_transport with annotated delay. It schedules no events in WFI and reset,
+/// and allocates no state before it first leaves reset. Design: doc/models/processor/hart.md.
+class riscv_hart : public sc_core::sc_module,
+                   public debug_target,
+                   public caches_code,
+                   public initiator,
+                   public accepts_faults,
+                   private riscv::hart_bus,
+                   private quantum_queue::client {
+public:
+    struct config {
+        std::uint64_t hart_id = 0;
+        sc_core::sc_time clock{1, sc_core::SC_NS};  ///< time per instruction
+        std::uint64_t reset_vector = 0x1000;
+        riscv::isa isa = riscv::isa::usual();
+        std::uint64_t quantum_instructions = 10'000;
+        std::uint64_t instruction_limit =
+            ~std::uint64_t{0};  ///< halts after this number of instructions
+    };
+    /// Indices of the lines of `irq`.
+    enum line : unsigned {
+        machine_software,
+        machine_timer,
+        machine_external,
+        supervisor_software,
+        supervisor_timer,
+        supervisor_external,
+        line_count,
+    };
+
+    tlm_utils::simple_initiator_socket<riscv_hart, 64> bus{"bus"};
+    irq_in irq;
+    irq_in reset;            ///< held in reset while high
+    irq_out awake{"awake"};  ///< neither in WFI nor in reset
+
+    riscv_hart(sc_core::sc_module_name name, const config& cfg, const hart_common& shared = {});
+    ~riscv_hart() override;
+
+    /// The source of the time CSR; without one it reads 0.
+    void set_time_source(const riscv::mtime_source& source);
+
+    /// The core, created on first use.
+    riscv::hart& core();
+    /// From within a bus access: ends the quantum with the basic block, so that effects of the
+    /// access happen at the hart's local time.
+    void end_quantum();
+    /// `reached` is called when the hart halts at its instruction limit.
+    void on_limit(std::function<void()> reached) { limit_reached_ = std::move(reached); }
+    /// Code in [first, last] of the physical address space was rewritten.
+    void invalidate_code(std::uint64_t first, std::uint64_t last);
+    const config& settings() const { return cfg_; }
+
+    // initiator
+    std::string describe() const override { return name(); }
+    std::optional<std::uint64_t> instruction() const override { return core_->access_pc(); }
+    // caches_code
+    void invalidate_code() override {
+        if (core_ != nullptr) core_->invalidate_code();
+    }
+    // accepts_faults
+    std::vector<fault> faults() override;
+    // debug_target
+    std::string state() const override;
+    bool sleeps() const override;
+    bool halted() const override { return core_ != nullptr && core_->halted(); }
+    void halt() override;
+    void resume(bool one) override;
+    void end_wait() override;
+    bool leads_to(std::uint64_t pc) override;
+    stop last_stop() const override;
+    void on_stop(std::function<void()> stopped) override { stopped_ = std::move(stopped); }
+    std::optional<std::uint64_t> read_register(unsigned number) override;
+    bool write_register(unsigned number, std::uint64_t value) override;
+    address_space& memory() override { return view_; }
+    void add_breakpoint(std::uint64_t pc) override { core().add_breakpoint(pc); }
+    void remove_breakpoint(std::uint64_t pc) override { core().remove_breakpoint(pc); }
+    void add_watchpoint(const watchpoint& w) override;
+    void remove_watchpoint(const watchpoint& w) override;
+
+private:
+    /// Memory through the current translation.
+    struct view final : address_space {
+        explicit view(riscv_hart& hart) : owner(hart) {}
+        std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) override;
+        std::size_t deposit(std::uint64_t address, std::span<const std::byte> bytes) override;
+        std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) override;
+        riscv_hart& owner;
+    };
+
+    void start_of_simulation() override;
+    void execute();
+    void wake();
+    void quantum_ended() override { execute(); }
+    bool continues() const override;
+    void on_irq(unsigned line, bool level);
+    void on_reset(bool level);
+    void serve(trace::operation asked);
+    void stop_serving();
+    void say_parked();
+    std::uint64_t run_quanta(riscv::hart& core);
+    std::uint64_t undisturbed_quanta(std::uint64_t limit) const;
+    std::uint64_t local_time() const;
+    sc_core::sc_time ahead() const;
+
+    const std::string& describe_failed();
+    bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
+                   std::size_t size);
+    void stall(std::uint64_t delay);
+    bool debug_transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
+                         std::size_t size);
+    bool read(std::uint64_t pa, std::span<std::uint8_t> data) override;
+    bool write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
+    bool debug_read(std::uint64_t pa, std::span<std::uint8_t> data) override;
+    bool debug_write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
+    bool poke(std::uint64_t pa, std::span<const std::uint8_t> data) override;
+    std::optional<riscv::direct_memory> direct(std::uint64_t pa) override;
+    std::uint64_t time() override;
+    void wake_at(std::uint64_t time) override;
+    void check_timer();
+    void entered(const std::string& function) override;
+    void on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last);
+
+    const config cfg_;
+    const std::uint64_t clock_;  // integer times, for speed: used in each quantum
+    std::shared_ptr<riscv::code_cache> code_;
+    std::shared_ptr<riscv::reservations> reservations_;
+    std::unique_ptr<riscv::hart> core_;
+    const riscv::mtime_source* time_source_ = nullptr;
+    tlm::tlm_generic_payload payload_;
+    tlm::tlm_blocking_transport_if<>* target_ = nullptr;  // of the bus
+    sc_core::sc_event wake_;                              // starts a quantum
+    // With Sstc: notified when the time reaches stimecmp.
+    std::unique_ptr<sc_core::sc_event> alarm_;
+    view view_{*this};
+    std::function<void()> stopped_, limit_reached_;
+    bool hangs_ = false;
+    bool said_parked_ = false;       // since its last reset
+    std::uint64_t local_start_ = 0;  // local time at which ticks_start_ instructions were done
+    std::uint64_t ticks_start_ = 0;
+    std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
+    std::uint64_t unpaid_ = 0;       // remainder of annotated delays below one instruction
+    struct {
+        tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
+        std::uint64_t address = 0;
+        std::size_t size = 0;
+        std::string text;
+    } failed_;  // description of the last failed access: avoids repeated reports in loops
+    trace::slice serves_;  // operation that last woke or interrupted the hart
+};
+
+}  // namespace trn

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/soc/image_store/boot_images.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "platform/framework/config/units.h"
+#include "platform/framework/loader/elf.h"
+#include "platform/framework/loader/firmware_file.h"
+
+namespace trn {
+
+namespace {
+
+constexpr std::uint64_t longest_image = std::uint64_t{256} << 20;
+
+boot_image image_of(const std::vector<std::uint8_t>& file, const std::string& name) try {
+    auto flat = flatten(read_elf(file, name), longest_image);
+    if (!flat)
+        throw boot_image_error(fmt::format("{}: its segments have no bytes, or span more than {}",
+                                           name, to_string(trn::bytes{longest_image})));
+    return {name, flat->first, std::move(flat->bytes)};
+} catch (const elf_error& why) {
+    throw boot_image_error(why.what());
+}
+
+boot_image read_image(const boot_image_name& wanted) {
+    std::vector<std::uint8_t> file;
+    try {
+        file = read_firmware(wanted.file, longest_image);
+    } catch (const std::runtime_error& why) {
+        throw boot_image_error(why.what());
+    }
+    if (wanted.address) return {wanted.file, *wanted.address, std::move(file)};
+    if (!is_elf(file))
+        throw boot_image_error(
+            fmt::format("{} is not an ELF program, so it has no address", wanted.file),
+            wanted.file + "@0x80000000");
+    return image_of(file, wanted.file);
+}
+
+void check_place(const boot_image& image, const boot_ram& ram) {
+    const std::uint64_t offset = image.address - ram.base;
+    if (image.address >= ram.base && offset < ram.size && image.bytes.size() <= ram.size - offset)
+        return;
+    throw boot_image_error(
+        fmt::format("{} at {:#x} to {:#x} is outside the RAM, {:#x} to {:#x}", image.file,
+                    image.address, image.end(), ram.base, ram.base + ram.size),
+        fmt::format("{}@{:#x}", image.file, ram.base));
+}
+
+void check_overlaps(const std::vector<boot_image>& images) {
+    for (std::size_t i = 0; i < images.size(); ++i)
+        for (std::size_t k = 0; k < i; ++k) {
+            const boot_image &a = images[k], &b = images[i];
+            if (a.end() <= b.address || b.end() <= a.address) continue;
+            constexpr std::uint64_t step = 0x20'0000;  // alignment of a kernel's load address
+            throw boot_image_error(
+                fmt::format("{} at {:#x} to {:#x} overlaps {} at {:#x} to {:#x}", b.file, b.address,
+                            b.end(), a.file, a.address, a.end()),
+                fmt::format("{}@{:#x}", b.file, (a.end() + step - 1) / step * step));
+        }
+}
+
+}  // namespace
+
+boot_image_name parse_boot_image(std::string_view text) {
+    const auto at = text.rfind('@');
+    boot_image_name out{std::string(text.substr(0, at)), std::nullopt};
+    if (out.file.empty())
+        throw boot_image_error(fmt::format("'{}' names no file", text), "FILE@0x80000000");
+    if (at == text.npos) return out;
+    const auto parsed = config::parse_unsigned(text.substr(at + 1));
+    if (const auto* const address = std::get_if<std::uint64_t>(&parsed)) {
+        out.address = *address;
+        return out;
+    }
+    throw boot_image_error(fmt::format("'{}': '{}' is not an address", text, text.substr(at + 1)),
+                           out.file + "@0x80000000");
+}
+
+std::vector<std::string> split_boot_images(std::string_view list) {
+    std::vector<std::string> names;
+    while (!list.empty()) {
+        const auto comma = list.find(',');
+        if (const auto name = list.substr(0, comma); !name.empty()) names.emplace_back(name);
+        list = comma == list.npos ? std::string_view{} : list.substr(comma + 1);
+    }
+    return names;
+}
+
+std::vector<boot_image> read_boot_images(std::string_view list, const boot_ram& ram) {
+    std::vector<boot_image> images;
+    for (const auto& name : split_boot_images(list)) {
+        images.push_back(read_image(parse_boot_image(name)));
+        check_place(images.back(), ram);
+    }
+    check_overlaps(images);
+    return images;
+}
+
+}  // namespace trn

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/soc/image_store/boot_images.h"
+#include "platform/framework/tlm/memory.h"
+
+namespace trn {
+
+/// Read-only storage of the images that the loader (firmware/stock) copies to RAM at each boot: a
+/// table with the layout of firmware/lib/image_store.h, then the images.
+class image_store : public memory {
+public:
+    struct config {
+        std::uint64_t size = std::uint64_t{512} << 20;  ///< bytes
+        std::string images;       ///< FILE@ADDRESS,... ; the first one is started
+        std::string initrd;       ///< FILE@ADDRESS; an additional image, named in the device tree
+        std::string device_tree;  ///< a file that replaces the generated device tree
+        std::string bootargs;     ///< command line of the kernel
+        std::uint64_t ram_base = 0x8000'0000;
+        std::uint64_t ram_size = std::uint64_t{2} << 30;
+    };
+    /// Limit in bytes; reserved at the end of the RAM.
+    static constexpr std::uint64_t max_tree = 64 << 10;
+    /// Limit of the kernel's command line in bytes; the tree has room for it.
+    static constexpr std::size_t max_bootargs = 4096;
+
+    /// \throws boot_image_error
+    image_store(sc_core::sc_module_name name, const config& cfg);
+
+    /// The address to which the loader copies the device tree.
+    static std::uint64_t tree_address(const config& cfg) {
+        return cfg.ram_base + cfg.ram_size - (std::uint64_t{2} << 20);
+    }
+    /// Reads all images: those of the list, the initrd, then the place of the device tree. \throws
+    /// boot_image_error
+    static std::vector<boot_image> read_images(const config& cfg);
+
+    /// Sets the generated device tree; ignored if the configuration names a file. \throws
+    /// boot_image_error when it is too long
+    void set_device_tree(std::span<const std::uint8_t> tree);
+    const config& choices() const { return choices_; }
+
+private:
+    void write_table();
+
+    const config choices_;
+    std::vector<boot_image> images_;
+};
+
+}  // namespace trn
