@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks references in documents and comments: links and anchors, cited sections of doc/spec, line
-lengths, cells of tables, and that the index of a folder (README.md) names each of its pages.
+"""Checks references in documents and comments: links and anchors, cited sections of doc/spec, paths of
+files, line lengths, cells of tables, and that the index of a folder (README.md) names each of its pages.
 
     check_docs.py           prints file:line and the violation; status 1 on violations
     check_docs.py --link    first turns plain citations in documents ("contract 6.3") into links
@@ -25,6 +25,8 @@ CITATION = re.compile(
     r"(?<!\[)\b(?P<words>EFA contract|(?<!EFA )[Cc]ontract|[Hh]ardware facts|NeuronCore spec) "
     rf"(?P<list>{NUMBER}(?:-\d+)?(?:(?:, | and ){NUMBER})*)\b")
 LINK = re.compile(r"\[(?P<text>[^\]\[]*)\]\((?P<target>[^)\s]+)\)")
+# A file or folder of the project; patterns and placeholders (`models/<wing>/`, `doc/PAGE.md`) are none.
+PATH = re.compile(r"(?<![\w/.-])(?:cmake|doc|firmware|models|platform|scenarios|sw-stubs|tests)/[\w./-]*[\w/](?![\w<>*{$%-]|\.\w)")
 FENCE = re.compile(r"^\s*```")
 
 
@@ -51,6 +53,12 @@ def without_code(text: str) -> str:
         lines.append(" " * len(line) if fenced or fence else
                      re.sub(r"`[^`]*`", lambda m: " " * len(m[0]), line))
     return "\n".join(lines)
+
+
+def only_code(text: str) -> str:
+    """Only what is in `backticks`, at its lines."""
+    prose = re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.M | re.S)
+    return "\n".join(" ".join(re.findall(r"`([^`]*)`", line)) for line in prose.split("\n"))
 
 
 def anchors(text: str) -> set[str]:
@@ -96,9 +104,11 @@ class checker:
         if not folder or file != "README.md":
             return
         named = {link["target"].partition("#")[0] for link in LINK.finditer(text)} | {file}
-        for page in tracked(f":(glob){folder}/*.md"):
-            if (beside := page.rpartition("/")[2]) not in named:
-                self.report(name, text, 0, f"has no link to {beside}")
+        below = [page for page in tracked(f":(glob){folder}/**/*.md") if page != name]
+        indexed = tuple(page.rpartition("/")[0] + "/" for page in below if page.endswith("/README.md"))
+        for page in below:
+            if not page.startswith(indexed) and (shown := page[len(folder) + 1:]) not in named:
+                self.report(name, text, 0, f"has no link to {shown}")
 
     def citations(self, name: str, text: str, linked: bool) -> None:
         for citation in CITATION.finditer(text):
@@ -108,6 +118,14 @@ class checker:
                     self.report(name, text, citation.start(), f"{spec} has no section {number}")
             if not linked:
                 self.report(name, text, citation.start(), f"'{citation[0]}' is not a link: run ./dev docs")
+
+    def paths(self, name: str, text: str, only: str = "") -> None:
+        """Each path in `text` that begins with `only` exists; its end may be left out, as in doc/decisions/0009."""
+        for path in PATH.finditer(text):
+            known = [path[0], re.sub(r"_regs\.h$", ".regs.yaml", path[0])]
+            if path[0].startswith(only) and not re.search(r"[A-Z]{3}", path[0].replace("README", "")) and not any(
+                    next(ROOT.glob(one.rstrip("/") + "*"), None) for one in known):
+                self.report(name, text, path.start(), f"{path[0]} does not exist")
 
     def cells(self, name: str, text: str) -> None:
         """Longer cells are paragraphs: they belong below the table, or into rows of their own."""
@@ -158,9 +176,13 @@ def main() -> int:
         check.citations(name, text, linked=name.startswith("doc/spec/"))
         check.lengths(name, text)
         check.cells(name, read(name))
+        if name != "CHANGELOG.md":
+            check.paths(name, only_code(read(name)))
     for name in tracked("*.h", "*.cpp", "*.c", "*.S", "*.py", "*.yaml", "*.sh", "*.order", "*CMakeLists.txt"):
         if name != "tests/support/check_docs.py":
             check.citations(name, read(name), linked=True)
+            if not name.startswith("tests/integration/"):  # samples of documents
+                check.paths(name, read(name), only="doc/")
     print("\n".join(check.wrong) if check.wrong else f"{len(documents)} documents: links, citations and lines are right")
     return 1 if check.wrong else 0
 

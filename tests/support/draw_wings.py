@@ -4,7 +4,7 @@ from html import escape
 
 # The parts of the machine from the outside, each with its wings.
 MAP = {
-    "between servers": ["network", "scale_up"],
+    "between chips and servers": ["network", "scale_up"],
     "a server": ["cards", "pcie", "sled"],
     "a chip": ["soc", "processor", "memory", "dma", "neuron_core"],
     "its instructions": ["neuron_isa"],

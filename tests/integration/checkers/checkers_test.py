@@ -70,12 +70,18 @@ class Documents(Checkers):
                 ("doc/a.md", "as contract 6.3 says\n", "doc/a.md:1: 'contract 6.3' is not a link"),
                 ("doc/a.md", "as contract 6.4 says\n", "doc/a.md:1: doc/spec/device-contract.md has no section 6.4"),
                 ("models/a.cpp", "// contract 7.1\n", "models/a.cpp:1: doc/spec/device-contract.md has no section 7.1"),
+                ("doc/a.md", "```\nmodels/c.cpp\n```\nsee `models/a` and `models/c.cpp`\n", "doc/a.md:4: models/c.cpp does not exist"),
+                ("models/a.cpp", "\n// see doc/c.md\n", "models/a.cpp:2: doc/c.md does not exist"),
                 ("doc/README.md", "[a](a.md)\n", "doc/README.md:1: has no link to b.md"),
+                ("doc/parts/c.md", "part\n", "doc/README.md:1: has no link to parts/c.md"),
                 ("doc/a.md", "x" * 141 + "\n", "doc/a.md:1: 141 characters, more than 140")):
             with self.subTest(expected):
-                self.write({**good, "doc/README.md": "[a](a.md) [b](b.md)\n", name: text})
+                self.write({**good, "doc/README.md": "[a](a.md) [b](b.md) [c](spec/device-contract.md)\n", name: text})
                 self.fails(expected, script)
+        (self.folder / "doc/parts/c.md").unlink()
         self.write({**good, "doc/a.md": "x" * 140 + "\n"})
+        self.passes(script)
+        self.write({**good, "doc/a.md": "`models/<block>.cpp` `doc/PAGE.md` `models/*.cpp` `models/a`\n"})
         self.passes(script)
 
     def test_arrows_and_circles(self):
