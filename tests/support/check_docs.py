@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks references in documents and comments: links and anchors, cited sections of doc/spec, paths of
-files, line lengths, cells of tables, and that the index of a folder (README.md) names each of its pages.
+files, names in them, line lengths, cells of tables, and that the index of a folder (README.md) names
+each of its pages.
 
     check_docs.py           prints file:line and the violation; status 1 on violations
     check_docs.py --link    first turns plain citations in documents ("contract 6.3") into links
@@ -55,10 +56,14 @@ def without_code(text: str) -> str:
     return "\n".join(lines)
 
 
+def without_blocks(text: str) -> str:
+    """Blanks code blocks; keeps the numbers of lines."""
+    return re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.M | re.S)
+
+
 def only_code(text: str) -> str:
     """Only what is in `backticks`, at its lines."""
-    prose = re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), text, flags=re.M | re.S)
-    return "\n".join(" ".join(re.findall(r"`([^`]*)`", line)) for line in prose.split("\n"))
+    return "\n".join(" ".join(re.findall(r"`([^`]*)`", line)) for line in without_blocks(text).split("\n"))
 
 
 def anchors(text: str) -> set[str]:
@@ -127,6 +132,18 @@ class checker:
                     next(ROOT.glob(one.rstrip("/") + "*"), None) for one in known):
                 self.report(name, text, path.start(), f"{path[0]} does not exist")
 
+    def names(self, name: str, text: str) -> None:
+        """Each `name` after "`FILE`: `" occurs in that file, up to the next file or the end of the paragraph or item."""
+        file = ""
+        for number, line in enumerate(without_blocks(text).split("\n"), 1):
+            if re.match(r"\s*(?:$|\d+\.|[-*|#])", line):
+                file = ""
+            for code, named in re.findall(r"`([^`]*)`(:(?: (?=`)|$))?", line):
+                if "/" in code:
+                    file = code if named and (ROOT / code).is_file() else ""
+                elif file and code.isidentifier() and not re.search(rf"\b{code}\b", read(file)):
+                    self.wrong.append(f"{name}:{number}: {file} has no {code}")
+
     def cells(self, name: str, text: str) -> None:
         """Longer cells are paragraphs: they belong below the table, or into rows of their own."""
         for number, line in enumerate(re.sub(r"\]\([^)\s]+\)", "]", text).split("\n"), 1):
@@ -176,6 +193,7 @@ def main() -> int:
         check.citations(name, text, linked=name.startswith("doc/spec/"))
         check.lengths(name, text)
         check.cells(name, read(name))
+        check.names(name, read(name))
         if name != "CHANGELOG.md":
             check.paths(name, only_code(read(name)))
     for name in tracked("*.h", "*.cpp", "*.c", "*.S", "*.py", "*.yaml", "*.sh", "*.order", "*CMakeLists.txt"):

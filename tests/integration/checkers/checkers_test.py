@@ -72,6 +72,7 @@ class Documents(Checkers):
                 ("models/a.cpp", "// contract 7.1\n", "models/a.cpp:1: doc/spec/device-contract.md has no section 7.1"),
                 ("doc/a.md", "```\nmodels/c.cpp\n```\nsee `models/a` and `models/c.cpp`\n", "doc/a.md:4: models/c.cpp does not exist"),
                 ("models/a.cpp", "\n// see doc/c.md\n", "models/a.cpp:2: doc/c.md does not exist"),
+                ("doc/a.md", "1. `models/a.cpp`: `contract`,\n   `pact`\n", "doc/a.md:2: models/a.cpp has no pact"),
                 ("doc/README.md", "[a](a.md)\n", "doc/README.md:1: has no link to b.md"),
                 ("doc/parts/c.md", "part\n", "doc/README.md:1: has no link to parts/c.md"),
                 ("doc/a.md", "x" * 141 + "\n", "doc/a.md:1: 141 characters, more than 140")):
@@ -81,7 +82,8 @@ class Documents(Checkers):
         (self.folder / "doc/parts/c.md").unlink()
         self.write({**good, "doc/a.md": "x" * 140 + "\n"})
         self.passes(script)
-        self.write({**good, "doc/a.md": "`models/<block>.cpp` `doc/PAGE.md` `models/*.cpp` `models/a`\n"})
+        self.write({**good, "doc/a.md": "`models/<block>.cpp` `doc/PAGE.md` `models/*.cpp` `models/a`\n"
+                                       "- `models/a.cpp`: `contract`\n- `pact`, `models/a.cpp` and `pact`\n"})
         self.passes(script)
 
     def test_arrows_and_circles(self):
