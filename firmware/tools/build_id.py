@@ -17,8 +17,7 @@ def main() -> None:
     for file in sorted(arguments.files, key=lambda f: f.name):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     build = digest.hexdigest()[:8]
-    arguments.output.write_text(
-        f'#define FIRMWARE_VERSION "{arguments.release}+{build}"\n#define FIRMWARE_BUILD 0x{build}\n')
+    arguments.output.write_text(f'#define FIRMWARE_VERSION "{arguments.release}+{build}"\n#define FIRMWARE_BUILD 0x{build}\n')
 
 
 if __name__ == "__main__":

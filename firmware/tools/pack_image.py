@@ -41,13 +41,13 @@ def load_elf(path: pathlib.Path) -> tuple[int, int, bytes]:
     for n in range(phnum):
         kind, _, offset, _, address, filesz, _, _ = PROGRAM_HEADER.unpack_from(data, phoff + n * phentsize)
         if kind == 1 and filesz > 0:  # load address: .data runs elsewhere
-            segments.append((address, data[offset:offset + filesz]))
+            segments.append((address, data[offset : offset + filesz]))
     if not segments:
         sys.exit(f"{path}: nothing to load")
     first = min(address for address, _ in segments)
     image = bytearray(max(address + len(part) for address, part in segments) - first)
     for address, part in segments:
-        image[address - first:address - first + len(part)] = part
+        image[address - first : address - first + len(part)] = part
     return first, entry, bytes(image)
 
 
@@ -56,8 +56,7 @@ def pack(path: pathlib.Path, version: str) -> bytes:
     address, entry, payload = load_elf(path)
     if HEADER.size + 4 + len(payload) > SLOT_SIZE:
         sys.exit(f"{path}: {len(payload)} bytes do not fit a slot of {SLOT_SIZE}")
-    header = HEADER.pack(MAGIC, FORMAT, len(payload), crc32c(payload), address, entry,
-                         version.encode()[:27])
+    header = HEADER.pack(MAGIC, FORMAT, len(payload), crc32c(payload), address, entry, version.encode()[:27])
     return header + struct.pack("<I", crc32c(header)) + payload
 
 
@@ -81,7 +80,7 @@ def main() -> None:
     for slot, elf in (("a", arguments.slot_a), ("b", arguments.slot_b)):
         if elf is not None:
             packed = pack(elf, arguments.version)
-            flash[SLOTS[slot]:SLOTS[slot] + len(packed)] = packed
+            flash[SLOTS[slot] : SLOTS[slot] + len(packed)] = packed
     arguments.output.write_bytes(flash)
 
 

@@ -18,6 +18,7 @@ source, destination, size, space, first, last = sys.argv[1:]
 sockets = os.environ["TRNVP_SOCKETS"]
 
 with trnvp_control.connect(sockets) as platform:
+
     def bytes_now() -> list[bytes]:
         return [platform.peek(space, int(address, 0), 1) for address in (first, last)]
 

@@ -8,7 +8,7 @@ import sys
 
 from vfio_user import BAR0, BUS_MASTER, COMMAND, CONFIG, MEMORY_SPACE, Function
 
-CC, CSTS, AQA, ASQ, ACQ, DOORBELLS = 0x14, 0x1c, 0x24, 0x28, 0x30, 0x1000
+CC, CSTS, AQA, ASQ, ACQ, DOORBELLS = 0x14, 0x1C, 0x24, 0x28, 0x30, 0x1000
 READY, ENABLED = 1, 4 << 20 | 6 << 16 | 1  # entries of 16 and 64 bytes
 CREATE_SUBMISSIONS, CREATE_COMPLETIONS, ABORT, WRITE, READ = 1, 5, 8, 1, 2
 MEMORY, PAGE, DEPTH = 0x1000_0000, 4096, 16
@@ -32,10 +32,16 @@ class Disk:
         while self.function.read(BAR0, CSTS) & READY:
             self.wait()
         self.function.answer()
-        self.memory[:DATA * PAGE] = bytes(DATA * PAGE)
+        self.memory[: DATA * PAGE] = bytes(DATA * PAGE)
         self.tail, self.head = [0, 0], [0, 0]
-        for register, value in ((AQA, (DEPTH - 1) << 16 | (DEPTH - 1)), (ASQ, MEMORY), (ASQ + 4, 0), (ACQ, MEMORY + PAGE), (ACQ + 4, 0),
-                                (CC, ENABLED)):
+        for register, value in (
+            (AQA, (DEPTH - 1) << 16 | (DEPTH - 1)),
+            (ASQ, MEMORY),
+            (ASQ + 4, 0),
+            (ACQ, MEMORY + PAGE),
+            (ACQ + 4, 0),
+            (CC, ENABLED),
+        ):
             self.function.write(BAR0, register, value)
         while not self.function.read(BAR0, CSTS) & READY:
             self.wait()
@@ -48,9 +54,9 @@ class Disk:
         self.function.answer()
 
     def post(self, queue: int, opcode: int, name: int, address: int, *words: int) -> int:
-        self.last = self.last % 0xffff + 1
+        self.last = self.last % 0xFFFF + 1
         at = RINGS[queue][0] * PAGE + self.tail[queue] * 64
-        self.memory[at:at + 64] = struct.pack("<II16xQQ6I", self.last << 16 | opcode, name, address, 0, *words, *[0] * (6 - len(words)))
+        self.memory[at : at + 64] = struct.pack("<II16xQQ6I", self.last << 16 | opcode, name, address, 0, *words, *[0] * (6 - len(words)))
         self.tail[queue] = (self.tail[queue] + 1) % DEPTH
         self.function.write(BAR0, DOORBELLS + queue * 8, self.tail[queue])
         return self.last
@@ -63,7 +69,7 @@ class Disk:
             if word >> 16 & 1 == 1 - self.head[queue] // DEPTH % 2:
                 self.head[queue] += 1
                 self.function.write(BAR0, DOORBELLS + queue * 8 + 4, self.head[queue] % DEPTH)
-                return word >> 17 & 0x7ff
+                return word >> 17 & 0x7FF
             self.wait()
         return None
 

@@ -8,7 +8,7 @@ import sys
 
 from vfio_user import BAR0, BUS_MASTER, COMMAND, CONFIG, MEMORY_SPACE, Function
 
-AQ_BASE, AQ_CAPS, ACQ_BASE, ACQ_CAPS, AQ_PROD_DB, INTR_MASK, DEV_CTL, DEV_STS = 0x10, 0x18, 0x20, 0x28, 0x2c, 0x4c, 0x54, 0x58
+AQ_BASE, AQ_CAPS, ACQ_BASE, ACQ_CAPS, AQ_PROD_DB, INTR_MASK, DEV_CTL, DEV_STS = 0x10, 0x18, 0x20, 0x28, 0x2C, 0x4C, 0x54, 0x58
 READY, RESET_IN_PROGRESS = 1 << 0, 1 << 3
 MEMORY, COMMANDS, COMPLETIONS, ENTRY, DEPTH = 0x1000_0000, 0x0, 0x800, 64, 32
 UNKNOWN_OPCODE, BAD_OPCODE = 77, 2  # the card completes it without an effect
@@ -22,8 +22,15 @@ for reset in (1, 0):
     while bool(card.read(BAR0, DEV_STS) & RESET_IN_PROGRESS) != bool(reset):
         card.wait(1_000_000)
 assert card.read(BAR0, DEV_STS) & READY
-for register, value in ((AQ_BASE, MEMORY + COMMANDS), (AQ_BASE + 4, 0), (AQ_CAPS, ENTRY << 16 | DEPTH), (ACQ_BASE, MEMORY + COMPLETIONS),
-                        (ACQ_BASE + 4, 0), (ACQ_CAPS, ENTRY << 16 | DEPTH), (INTR_MASK, 0)):
+for register, value in (
+    (AQ_BASE, MEMORY + COMMANDS),
+    (AQ_BASE + 4, 0),
+    (AQ_CAPS, ENTRY << 16 | DEPTH),
+    (ACQ_BASE, MEMORY + COMPLETIONS),
+    (ACQ_BASE + 4, 0),
+    (ACQ_CAPS, ENTRY << 16 | DEPTH),
+    (INTR_MASK, 0),
+):
     card.write(BAR0, register, value)
 
 
@@ -43,7 +50,7 @@ for number in range(int(sys.argv[2])):
         card.wait(1000)
         card.answer()
     card.wait(10_000)
-    assert struct.unpack_from("<HB", memory, at) == (number, BAD_OPCODE), memory[at:at + ENTRY]
+    assert struct.unpack_from("<HB", memory, at) == (number, BAD_OPCODE), memory[at : at + ENTRY]
     if interrupted():
         received.append(str(number))
 print("interrupted of", ", ".join(received))

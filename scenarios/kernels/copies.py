@@ -53,8 +53,9 @@ def scattered_halves(x, indices):
 def reversed_operands(x, y):
     """y - (2 - x): both operators of scalar_tensor_tensor take their operands in the other order."""
     left, right = nl.load(x), nl.load(y)
-    nisa.scalar_tensor_tensor(dst=left, data=left, op0=nl.subtract, operand0=2.0, op1=nl.subtract, operand1=right,
-                              reverse0=True, reverse1=True)
+    nisa.scalar_tensor_tensor(
+        dst=left, data=left, op0=nl.subtract, operand0=2.0, op1=nl.subtract, operand1=right, reverse0=True, reverse1=True
+    )
     result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=left)
     return result
@@ -98,7 +99,7 @@ def sums_and_maxima(x, y):
         nisa.tensor_reduce(dst=reduced, op=operator, data=tile, axis=2)
         result = nl.ndarray((parts, rows), dtype=nl.float32, buffer=nl.shared_hbm)
         for part in nl.affine_range(parts):
-            nisa.dma_copy(dst=result[part, :], src=reduced[:, part:part + 1])
+            nisa.dma_copy(dst=result[part, :], src=reduced[:, part : part + 1])
         results.append(result)
     return tuple(results)
 

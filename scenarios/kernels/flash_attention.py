@@ -37,10 +37,10 @@ def _transposed(x):
     length, depth = x.shape
     turned = nl.ndarray((depth, length), dtype=x.dtype, buffer=nl.sbuf)
     for row in range(0, length, ROWS):
-        tile = nl.load(x[row:row + ROWS])
+        tile = nl.load(x[row : row + ROWS])
         between = nl.ndarray((depth, ROWS), dtype=x.dtype, buffer=nl.psum)
         nisa.nc_transpose(dst=between, data=tile, engine=nisa.engine.tensor)
-        nisa.tensor_copy(dst=turned[:, row:row + ROWS], src=between)
+        nisa.tensor_copy(dst=turned[:, row : row + ROWS], src=between)
     return turned
 
 
@@ -54,10 +54,17 @@ def _block(queries, keys, values, begin, first, depth, state):
     product = nl.ndarray((ROWS, columns), dtype=nl.float32, buffer=nl.psum)
     nisa.nc_matmul(dst=product, stationary=queries, moving=keys)
     scores = nl.ndarray((ROWS, columns), dtype=nl.float32, buffer=nl.sbuf)
-    nisa.tensor_scalar(dst=scores, data=product, op0=nl.multiply, operand0=depth ** -0.5)
+    nisa.tensor_scalar(dst=scores, data=product, op0=nl.multiply, operand0=depth**-0.5)
     if begin + columns > first:  # the diagonal
-        nisa.affine_select(dst=scores, pattern=[[-1, columns]], channel_multiplier=1, offset=first - begin,
-                           on_true_tile=scores, on_false_value=LOWEST, cmp_op=nl.greater_equal)
+        nisa.affine_select(
+            dst=scores,
+            pattern=[[-1, columns]],
+            channel_multiplier=1,
+            offset=first - begin,
+            on_true_tile=scores,
+            on_false_value=LOWEST,
+            cmp_op=nl.greater_equal,
+        )
     lowest = _column()
     nisa.tensor_reduce(dst=lowest, op=nl.maximum, data=scores, axis=1, negate=True)
     if state is not None:
@@ -67,7 +74,7 @@ def _block(queries, keys, values, begin, first, depth, state):
     product = nl.ndarray((ROWS, depth), dtype=nl.float32, buffer=nl.psum)
     for part in range(0, columns, ROWS):
         between = nl.ndarray((ROWS, ROWS), dtype=values.dtype, buffer=nl.psum)
-        nisa.nc_transpose(dst=between, data=powers[:, part:part + ROWS], engine=nisa.engine.tensor)
+        nisa.nc_transpose(dst=between, data=powers[:, part : part + ROWS], engine=nisa.engine.tensor)
         weights = nl.ndarray((ROWS, ROWS), dtype=values.dtype, buffer=nl.sbuf)
         nisa.tensor_copy(dst=weights, src=between)
         nisa.nc_matmul(dst=product, stationary=weights, moving=values[:, (begin + part) // ROWS, :], accumulate=part > 0)

@@ -70,8 +70,9 @@ def blocked(at, b):
                 for n in nl.affine_range(2):
                     total = _new_total()
                     for k in nl.affine_range(depth // P):
-                        nisa.nc_matmul(dst=total, stationary=stationary[k][:, nl.ds(m * P, P)],
-                                       moving=moving[k][:, nl.ds(n * WIDTH, WIDTH)])
+                        nisa.nc_matmul(
+                            dst=total, stationary=stationary[k][:, nl.ds(m * P, P)], moving=moving[k][:, nl.ds(n * WIDTH, WIDTH)]
+                        )
                     _store(result, (block_m * 2 + m) * P, (block_n * 2 + n) * WIDTH, total)
     return result
 
@@ -115,8 +116,11 @@ def optimised(at, b):
     for pair in range(rows // (2 * P)):
         totals = [[_new_total() for _ in range(parts)] for _ in range(2)]
         first = pair == 0
-        order = [(k, half) for k in range(depth // P) for half in range(2)] if first else \
-            [(k, half) for half in range(2) for k in range(depth // P)]
+        order = (
+            [(k, half) for k in range(depth // P) for half in range(2)]
+            if first
+            else [(k, half) for half in range(2) for k in range(depth // P)]
+        )
         for k, half in order:
             tile = stationary[k][0 if first else 1]
             column = half * P + (0 if first else (pair - 1) * 2 * P)

@@ -41,8 +41,7 @@ def matmul_mx(a, b):
         nisa.quantize_mx(dst=packed, src=tile, dst_scale=scale)
         factors.append((packed, scale))
     total = nl.ndarray((a.shape[1] // 4, b.shape[1] // 4), dtype=nl.float32, buffer=nl.psum)
-    nisa.nc_matmul_mx(dst=total, stationary=factors[0][0], moving=factors[1][0],
-                      stationary_scale=factors[0][1], moving_scale=factors[1][1])
+    nisa.nc_matmul_mx(dst=total, stationary=factors[0][0], moving=factors[1][0], stationary_scale=factors[0][1], moving_scale=factors[1][1])
     copied = nl.ndarray(total.shape, dtype=nl.float32, buffer=nl.sbuf)
     nisa.tensor_copy(dst=copied, src=total)
     result = nl.ndarray(total.shape, dtype=nl.float32, buffer=nl.shared_hbm)

@@ -67,8 +67,16 @@ def mamba_v1(delta, u, a, b, c):
         for tile in range(channels // P):
             part = nl.ds(tile * P, P)
             step = _load(delta[part, :])
-            _round(_product(step, _load(u[part, :])), step, _load(a[part, nl.ds(state, 1)]), rows_b[state], rows_c[state],
-                   ones, totals[tile], 0.0)
+            _round(
+                _product(step, _load(u[part, :])),
+                step,
+                _load(a[part, nl.ds(state, 1)]),
+                rows_b[state],
+                rows_c[state],
+                ones,
+                totals[tile],
+                0.0,
+            )
     for tile in range(channels // P):
         nisa.dma_copy(dst=result[nl.ds(tile * P, P), :], src=totals[tile])
     return result
@@ -117,8 +125,8 @@ def mamba(delta, u, a, b, c):
     """By NumPy in binary64."""
     state, result = numpy.zeros(a.shape), numpy.zeros(delta.shape)
     for step in range(delta.shape[1]):
-        now = delta[:, step:step + 1].astype(float)
-        state = numpy.exp(now * a) * state + now * u[:, step:step + 1] * b[:, step]
+        now = delta[:, step : step + 1].astype(float)
+        state = numpy.exp(now * a) * state + now * u[:, step : step + 1] * b[:, step]
         result[:, step] = state @ c[:, step]
     return result
 
@@ -143,7 +151,7 @@ def chained_copies(x, rows, count, generated):
     tile = nl.ndarray((1, x.shape[1]), dtype=x.dtype, buffer=nl.sbuf)
     for n in range(count):
         at = number.ap([[rows.shape[1], 1], [1, 1]], offset=n)
-        row = x.ap([[x.shape[1], 1], [1, x.shape[1]]], scalar_offset=at, indirect_dim=0) if generated else x[n:n + 1, :]
+        row = x.ap([[x.shape[1], 1], [1, x.shape[1]]], scalar_offset=at, indirect_dim=0) if generated else x[n : n + 1, :]
         nisa.dma_copy(dst=tile, src=row)
     result = nl.ndarray(tile.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=tile)

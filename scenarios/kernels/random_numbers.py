@@ -13,7 +13,7 @@ def integers(seed, columns):
     for part in range(2):
         tile = nl.ndarray((128, columns), dtype=nl.uint32, buffer=nl.sbuf)
         nisa.rng(tile)
-        nisa.dma_copy(dst=result[:, part * columns:(part + 1) * columns], src=tile)
+        nisa.dma_copy(dst=result[:, part * columns : (part + 1) * columns], src=tile)
     return result
 
 

@@ -21,6 +21,7 @@ BLOCKS, PARTS = TOKENS // P, HIDDEN // P
 
 # The kernel.
 
+
 @nki.jit
 def layer(x, wq, wk, wv, wo, w1, w2, ranks, overlap=True):
     """x [256, 512] in FP32, the same on all ranks; wq, wk, wv [512, 64 heads], wo [64 heads, 512], w1 [512, n], w2 [n, 512].
@@ -109,8 +110,10 @@ def _attention(tile, weights, keys, values):
 
     keys.append([of_head("k", head) for head in heads])
     values.append(_copied(_product(normed, weights["v"], P, width), nl.bfloat16))
-    mixed = [_head(of_head("q", head), [block[head] for block in keys],
-                   [block[:, nl.ds(head * HEAD, HEAD)] for block in values]) for head in heads]
+    mixed = [
+        _head(of_head("q", head), [block[head] for block in keys], [block[:, nl.ds(head * HEAD, HEAD)] for block in values])
+        for head in heads
+    ]
     return _product(mixed, weights["o"], P, HIDDEN)
 
 
@@ -121,10 +124,11 @@ def _head(query, keys, values):
     for block, key in enumerate(keys):
         nisa.nc_matmul(dst=scores[:, nl.ds(block * P, P)], stationary=query, moving=key)
     masked = nl.ndarray((P, length), dtype=nl.float32, buffer=nl.sbuf)
-    nisa.tensor_scalar(dst=masked, data=scores, op0=nl.multiply, operand0=HEAD ** -0.5)
+    nisa.tensor_scalar(dst=masked, data=scores, op0=nl.multiply, operand0=HEAD**-0.5)
     own = masked[:, nl.ds(length - P, P)]
-    nisa.affine_select(dst=own, pattern=[[-1, P]], channel_multiplier=1, on_true_tile=own,
-                       on_false_value=-3.4028234663852886e38, cmp_op=nl.greater_equal)
+    nisa.affine_select(
+        dst=own, pattern=[[-1, P]], channel_multiplier=1, on_true_tile=own, on_false_value=-3.4028234663852886e38, cmp_op=nl.greater_equal
+    )
     highest = nl.ndarray((P, 1), dtype=nl.float32, buffer=nl.sbuf)
     nisa.tensor_reduce(dst=highest, op=nl.maximum, data=masked, axis=1, negate=True)
     powers = nl.ndarray((P, length), dtype=nl.float32, buffer=nl.sbuf)
@@ -169,8 +173,14 @@ def _added(tile, summed):
 
 # Weights of a rank, and the layer by NumPy in binary64.
 
-SHAPES = {"wq": (HIDDEN, "heads"), "wk": (HIDDEN, "heads"), "wv": (HIDDEN, "heads"), "wo": ("heads", HIDDEN),
-          "w1": (HIDDEN, "columns"), "w2": ("columns", HIDDEN)}
+SHAPES = {
+    "wq": (HIDDEN, "heads"),
+    "wk": (HIDDEN, "heads"),
+    "wv": (HIDDEN, "heads"),
+    "wo": ("heads", HIDDEN),
+    "w1": (HIDDEN, "columns"),
+    "w2": ("columns", HIDDEN),
+}
 
 
 @functools.lru_cache(maxsize=None)

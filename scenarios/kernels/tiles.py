@@ -48,8 +48,9 @@ def triangle(x):
     rows, columns = x.shape
     tile = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)
     nisa.dma_copy(dst=tile, src=x)
-    nisa.affine_select(dst=tile, pattern=[[-1, columns]], channel_multiplier=1, on_true_tile=tile, on_false_value=0.0,
-                       cmp_op=nl.greater_equal)
+    nisa.affine_select(
+        dst=tile, pattern=[[-1, columns]], channel_multiplier=1, on_true_tile=tile, on_false_value=0.0, cmp_op=nl.greater_equal
+    )
     result = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=tile)
     return result
@@ -63,8 +64,7 @@ def many_tiles(x, count):
     for number in range(count):
         following = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
         engine = nisa.engine.gpsimd if number % 2 else nisa.engine.vector
-        nisa.tensor_scalar(dst=following, data=tile, op0=nl.add, operand0=float(number + 1),
-                           engine=nisa.engine.vector)
+        nisa.tensor_scalar(dst=following, data=tile, op0=nl.add, operand0=float(number + 1), engine=nisa.engine.vector)
         tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
         nisa.tensor_copy(dst=tile, src=following, engine=engine)
     result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
@@ -141,7 +141,7 @@ def pick(x, indices):
     for row in range(rows):
         index = chosen.ap([[rows, 1], [1, 1]], offset=row)
         element = x.ap([[columns, 1], [1, 1]], offset=row * columns, scalar_offset=index, indirect_dim=1)
-        nisa.dma_copy(dst=tile[row:row + 1, :], src=element)
+        nisa.dma_copy(dst=tile[row : row + 1, :], src=element)
     result = nl.ndarray((rows, 1), dtype=x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=tile)
     return result
@@ -153,8 +153,18 @@ def squashed(x):
     tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
     nisa.dma_copy(dst=tile, src=x)
     highest = nl.ndarray((x.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
-    nisa.activate2(dst=tile, op=nl.tanh, data=tile, imm0=0.5, imm1=0.25, op0=nl.multiply, op1=nl.add,
-                   reduce_op=nl.maximum, reduce_res=highest, reduce_cmd=nisa.reduce_cmd.reset_reduce)
+    nisa.activate2(
+        dst=tile,
+        op=nl.tanh,
+        data=tile,
+        imm0=0.5,
+        imm1=0.25,
+        op0=nl.multiply,
+        op1=nl.add,
+        reduce_op=nl.maximum,
+        reduce_res=highest,
+        reduce_cmd=nisa.reduce_cmd.reset_reduce,
+    )
     result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
     largest = nl.ndarray((x.shape[0], 1), dtype=nl.float32, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=tile)

@@ -35,10 +35,16 @@ def attention(q, k, v, causal):
     scores = nl.ndarray((length, length), dtype=nl.float32, buffer=nl.psum)
     nisa.nc_matmul(dst=scores, stationary=turned[0], moving=turned[1])
     masked = nl.ndarray((length, length), dtype=nl.float32, buffer=nl.sbuf)
-    nisa.tensor_scalar(dst=masked, data=scores, op0=nl.multiply, operand0=depth ** -0.5)
+    nisa.tensor_scalar(dst=masked, data=scores, op0=nl.multiply, operand0=depth**-0.5)
     if causal:
-        nisa.affine_select(dst=masked, pattern=[[-1, length]], channel_multiplier=1, on_true_tile=masked,
-                           on_false_value=-3.4028234663852886e38, cmp_op=nl.greater_equal)
+        nisa.affine_select(
+            dst=masked,
+            pattern=[[-1, length]],
+            channel_multiplier=1,
+            on_true_tile=masked,
+            on_false_value=-3.4028234663852886e38,
+            cmp_op=nl.greater_equal,
+        )
     highest = nl.ndarray((length, 1), dtype=nl.float32, buffer=nl.sbuf)
     nisa.tensor_reduce(dst=highest, op=nl.maximum, data=masked, axis=1, negate=True)
     powers = nl.ndarray((length, length), dtype=nl.float32, buffer=nl.sbuf)

@@ -69,14 +69,20 @@ class MatmulMxfp8:
         scales = random.integers(120, 134, (64, 2048)).astype(numpy.uint8)
         # Pass k, quadrant q, 8 partitions j: row 4 k + j of quadrant q.
         placed = scales.reshape(4, 4, 4, 2048).transpose(1, 0, 2, 3)
-        return (reference.E4M3FN[codes], (2.0 ** (scales.astype(F64) - 127)), codes.transpose(0, 2, 1).tobytes(),
-                numpy.ascontiguousarray(placed).tobytes())
+        return (
+            reference.E4M3FN[codes],
+            (2.0 ** (scales.astype(F64) - 127)),
+            codes.transpose(0, 2, 1).tobytes(),
+            numpy.ascontiguousarray(placed).tobytes(),
+        )
 
     def check(self, c):
         expected = reference.mx_matmul(self.a[:, :, self.rows], self.a_scale[:, self.rows], self.b, self.b_scale)
         expect_equal(c[self.rows], rounded(expected, "bf16"))
-        a, b = (values.astype(F64) * numpy.repeat(scales, 8, axis=0)[:, None, :] for values, scales in
-                ((self.a, self.a_scale), (self.b, self.b_scale)))
+        a, b = (
+            values.astype(F64) * numpy.repeat(scales, 8, axis=0)[:, None, :]
+            for values, scales in ((self.a, self.a_scale), (self.b, self.b_scale))
+        )
         a, b = a.reshape(2048, 2048), b.reshape(2048, 2048)
         wanted, bound = a.T @ (b @ self.mix), abs(a.T) @ (abs(b) @ abs(self.mix))
         expect_near(c.astype(F64) @ self.mix, wanted, bound * 2.0**-9)
@@ -125,8 +131,14 @@ class Lookup:
         expect_equal(sums, self.table[self.index[:, 0]] + self.table[self.index[:, 1]])
 
 
-PROGRAMS = {"softmax": Softmax, "matmul_bf16": MatmulBf16, "matmul_mxfp8": MatmulMxfp8, "layer_norm": LayerNorm,
-            "flash_attention": FlashAttention, "lookup": Lookup}
+PROGRAMS = {
+    "softmax": Softmax,
+    "matmul_bf16": MatmulBf16,
+    "matmul_mxfp8": MatmulMxfp8,
+    "layer_norm": LayerNorm,
+    "flash_attention": FlashAttention,
+    "lookup": Lookup,
+}
 
 
 def expect_equal(found, expected):
@@ -160,8 +172,10 @@ def main():
     constants = {name: int(value) for name, value in re.findall(r"(?m)^\.set (\w+) (\d+)$", source)}
     program = PROGRAMS[arguments.name](numpy.random.default_rng(1), constants)
     with tempfile.TemporaryDirectory() as folder:
+
         def path(name):
             return os.path.join(folder, name)
+
         command = ["trnctl", *trnctl, "program", "run", os.path.relpath(file)]
         for change in arguments.set:
             command += ["--define", change]

@@ -11,6 +11,8 @@ _found = importlib.machinery.PathFinder.find_spec("neuronxcc", _others)
 if _found is None or _found.loader is None:
     raise ModuleNotFoundError(
         "neuronxcc is not installed, and its dialect of NKI is not supported: write `import nki`, `import nki.language as nl` and "
-        "`import nki.isa as nisa` (doc/nki.md, \"Other dialects\")", name="neuronxcc")
+        '`import nki.isa as nisa` (doc/nki.md, "Other dialects")',
+        name="neuronxcc",
+    )
 sys.modules["neuronxcc"] = importlib.util.module_from_spec(_found)
 _found.loader.exec_module(sys.modules["neuronxcc"])

@@ -39,8 +39,7 @@ class Disconnected(Exception):
     """The platform ended, or closed the connection."""
 
 
-def connect(address: str | os.PathLike[str], token: str | None = None, *, timeout: float = 10.0,
-            **expected: str) -> "Platform":
+def connect(address: str | os.PathLike[str], token: str | None = None, *, timeout: float = 10.0, **expected: str) -> "Platform":
     """Opens a session. `address` is a Unix socket, the folder given to `trnvp run --listen`, or HOST:PORT.
 
     `expected` may have board, digest or version: other platforms are refused. Raises ControlError,
@@ -126,27 +125,23 @@ class Platform:
     def list(self, what: str = "modules") -> Any:
         return self.call("list", what=what)
 
-    def peek(self, space: str | None = None, address: int | None = None, size: int = 4,
-             **register: Any) -> Any:
+    def peek(self, space: str | None = None, address: int | None = None, size: int = 4, **register: Any) -> Any:
         """Reads without side effects: at most 1 MiB as bytes; or, as peek(register=NAME, index=0, instance=0),
         the value of a register or a field."""
         if space is None:
             return self.call("peek", **register)["value"]
         return bytes.fromhex(self.call("peek", space=space, address=address, size=size)["data"])
 
-    def poke(self, space: str | None = None, address: int | None = None, data: bytes | str | None = None,
-             **value: Any) -> None:
+    def poke(self, space: str | None = None, address: int | None = None, data: bytes | str | None = None, **value: Any) -> None:
         """Writes as software does: a doorbell rings. poke(space, address, data), with bytes or hexadecimal text;
         poke(space, address, value=7, width=4); poke(register=NAME, value=7, index=0, instance=0)."""
         self._write("poke", space, address, data, value)
 
-    def deposit(self, space: str | None = None, address: int | None = None, data: bytes | str | None = None,
-                **value: Any) -> None:
+    def deposit(self, space: str | None = None, address: int | None = None, data: bytes | str | None = None, **value: Any) -> None:
         """As poke(), without side effects, also what software cannot write."""
         self._write("deposit", space, address, data, value)
 
-    def _write(self, method: str, space: str | None, address: int | None, data: bytes | str | None,
-               value: dict[str, Any]) -> None:
+    def _write(self, method: str, space: str | None, address: int | None, data: bytes | str | None, value: dict[str, Any]) -> None:
         digits = data if isinstance(data, (str, type(None))) else data.hex()
         given = {"space": space, "address": address, "data": digits}
         self.call(method, **{name: one for name, one in given.items() if one is not None}, **value)

@@ -32,24 +32,32 @@ def number(value):
 
 def table(rows):
     head = ["what", "value", "unit", "peer", "peer value", "ratio", "goal", "met"]
-    lines = [[r["name"], number(r["value"]), r["unit"], r.get("peer") or "", number(r.get("peer_value")),
-              number(r.get("ratio")), r.get("goal") or "", {True: "yes", False: "NO", None: ""}[r.get("met")]]
-             for r in rows]
+    lines = [
+        [
+            r["name"],
+            number(r["value"]),
+            r["unit"],
+            r.get("peer") or "",
+            number(r.get("peer_value")),
+            number(r.get("ratio")),
+            r.get("goal") or "",
+            {True: "yes", False: "NO", None: ""}[r.get("met")],
+        ]
+        for r in rows
+    ]
     widths = [max(len(line[i]) for line in [head] + lines) for i in range(len(head))]
     for line in [head, ["-" * w for w in widths]] + lines:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
 
 
 def row(name, value, unit, goal, met):
-    return {"name": name, "value": value, "unit": unit, "peer": None, "peer_value": None, "ratio": None,
-            "goal": goal, "met": met}
+    return {"name": name, "value": value, "unit": unit, "peer": None, "peer_value": None, "ratio": None, "goal": goal, "met": met}
 
 
 def cold_boot(trnvp):
     def once():
         start = time.monotonic()
-        subprocess.run([trnvp, "run", "trn3-chip", "--until", "ready", "--uart", "none"], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([trnvp, "run", "trn3-chip", "--until", "ready", "--uart", "none"], check=True, stdout=subprocess.DEVNULL)
         return time.monotonic() - start
 
     seconds = statistics.median(once() for _ in range(5))
@@ -59,8 +67,7 @@ def cold_boot(trnvp):
 def idle(trnvp):
     """Cost of a booted chip that serves its sockets, without a client."""
     with tempfile.TemporaryDirectory() as sockets:
-        with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none"],
-                              stdout=subprocess.DEVNULL) as chip:
+        with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none"], stdout=subprocess.DEVNULL) as chip:
             try:
                 time.sleep(2)
                 before = cpu_seconds(chip.pid)
@@ -69,15 +76,18 @@ def idle(trnvp):
                 resident = resident_mib(chip.pid)
             finally:
                 chip.terminate()
-    return [row("idle booted chip, resident", resident, "MiB", "< 60 MiB", resident < 60),
-            row("idle booted chip, processor", cpu, "%", "0 % (below 0.5)", cpu < 0.5)]
+    return [
+        row("idle booted chip, resident", resident, "MiB", "< 60 MiB", resident < 60),
+        row("idle booted chip, processor", cpu, "%", "0 % (below 0.5)", cpu < 0.5),
+    ]
 
 
 def seconds_to_elaborated(trnvp):
     """Seconds from the process start until 144 chips are elaborated (first line of output)."""
     start = time.monotonic()
-    with subprocess.Popen([trnvp, "run", "trn3-gen2", "--json", "--paused", "--uart", "none"], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL) as running:
+    with subprocess.Popen(
+        [trnvp, "run", "trn3-gen2", "--json", "--paused", "--uart", "none"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as running:
         running.stdout.readline()
         elaborated = time.monotonic() - start
         running.terminate()
@@ -86,19 +96,20 @@ def seconds_to_elaborated(trnvp):
 
 def seconds_to_booted(trnvp):
     start = time.monotonic()
-    subprocess.run([trnvp, "run", "trn3-gen2", "--until", "ready", "--uart", "none"], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [trnvp, "run", "trn3-gen2", "--until", "ready", "--uart", "none"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     return time.monotonic() - start
 
 
 def rack(trnvp):
-    """144 chips: time from the process start to elaboration and to boot, and the cost while idle.
-    """
+    """144 chips: time from the process start to elaboration and to boot, and the cost while idle."""
     turns = [(seconds_to_elaborated(trnvp), seconds_to_booted(trnvp)) for _ in range(3)]
     elaborated, booted = (statistics.median(column) for column in zip(*turns))
     with tempfile.TemporaryDirectory() as sockets:
-        with subprocess.Popen([trnvp, "run", "trn3-gen2", "--listen", sockets], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as running:
+        with subprocess.Popen(
+            [trnvp, "run", "trn3-gen2", "--listen", sockets], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as running:
             try:
                 time.sleep(20)  # boot and link training have ended
                 before = cpu_seconds(running.pid)
@@ -108,19 +119,31 @@ def rack(trnvp):
                 rack_copy, chip_copy = copies_beside_one_chip(trnvp, sockets, "rack0.sled0.chip0")
             finally:
                 running.terminate()
-    return [row("144 chips: start to elaborated", elaborated, "s", "< 1.5 s", elaborated < 1.5),
-            row("144 chips: start to all booted", booted, "s", "< 10 s", booted < 10),
-            row("144 chips idle, resident", resident, "MiB", "< 2048 MiB", resident < 2048),
-            row("144 chips idle, processor", cpu, "%", "0 % (below 0.5)", cpu < 0.5),
-            {"name": "one of 144 chips copies HBM to HBM", "value": rack_copy, "unit": "s", "peer": "the only chip",
-             "peer_value": chip_copy, "ratio": rack_copy / chip_copy, "goal": "< 1.1 x",
-             "met": rack_copy < 1.1 * chip_copy}]
+    return [
+        row("144 chips: start to elaborated", elaborated, "s", "< 1.5 s", elaborated < 1.5),
+        row("144 chips: start to all booted", booted, "s", "< 10 s", booted < 10),
+        row("144 chips idle, resident", resident, "MiB", "< 2048 MiB", resident < 2048),
+        row("144 chips idle, processor", cpu, "%", "0 % (below 0.5)", cpu < 0.5),
+        {
+            "name": "one of 144 chips copies HBM to HBM",
+            "value": rack_copy,
+            "unit": "s",
+            "peer": "the only chip",
+            "peer_value": chip_copy,
+            "ratio": rack_copy / chip_copy,
+            "goal": "< 1.1 x",
+            "met": rack_copy < 1.1 * chip_copy,
+        },
+    ]
 
 
 def listening_chip(trnvp, sockets, *options):
     """Starts a platform of one chip, whose sockets listen when this returns."""
-    chip = subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none", "--json", *options],
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    chip = subprocess.Popen(
+        [trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none", "--json", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     chip.stdout.readline()
     return chip
 
@@ -131,13 +154,21 @@ def copies_beside_one_chip(trnvp, rack_sockets, chip):
     with tempfile.TemporaryDirectory() as alone:
         with listening_chip(trnvp, alone) as running:
             try:
-                ctl = [[trnvp.with_name("trnctl"), "--connect", sockets, "--chip", name, "--json"]
-                       for sockets, name in ((rack_sockets, chip), (alone, "chip0"))]
+                ctl = [
+                    [trnvp.with_name("trnctl"), "--connect", sockets, "--chip", name, "--json"]
+                    for sockets, name in ((rack_sockets, chip), (alone, "chip0"))
+                ]
                 for one in ctl:  # touches the memory before the copies are timed
                     subprocess.run([*one, "memset", "hbm0@16MiB", "64MiB", "1"], check=True, stdout=subprocess.DEVNULL)
-                turns = [[json.loads(subprocess.run([*one, "copy", "hbm0@16MiB", "hbm1@16MiB", "64MiB"], check=True,
-                                                    stdout=subprocess.PIPE).stdout)["wall_s"] for one in ctl]
-                         for _ in range(15)]
+                turns = [
+                    [
+                        json.loads(
+                            subprocess.run([*one, "copy", "hbm0@16MiB", "hbm1@16MiB", "64MiB"], check=True, stdout=subprocess.PIPE).stdout
+                        )["wall_s"]
+                        for one in ctl
+                    ]
+                    for _ in range(15)
+                ]
             finally:
                 running.terminate()
     return (min(column) for column in zip(*turns))
@@ -146,8 +177,9 @@ def copies_beside_one_chip(trnvp, rack_sockets, chip):
 def memcpy_rate(buffers, rounds):
     """GB/s of memcpy between `buffers` pairs of buffers of 1 MiB, in rotation."""
     length = 2**20
-    pairs = [(ctypes.create_string_buffer(b"1" * length, length), ctypes.create_string_buffer(b"2" * length, length))
-             for _ in range(buffers)]
+    pairs = [
+        (ctypes.create_string_buffer(b"1" * length, length), ctypes.create_string_buffer(b"2" * length, length)) for _ in range(buffers)
+    ]
     start = time.monotonic()
     for step in range(1, rounds + 1):
         for n in range(buffers):
@@ -168,27 +200,54 @@ def memcpy_rate_into_new_memory(size):
 
 
 def beside_memcpy(name, rate, plain, least, peer="memcpy"):
-    return {"name": name, "value": rate, "unit": "GB/s", "peer": peer, "peer_value": plain, "ratio": rate / plain,
-            "goal": f"at least {least}", "met": rate >= least * plain}
+    return {
+        "name": name,
+        "value": rate,
+        "unit": "GB/s",
+        "peer": peer,
+        "peer_value": plain,
+        "ratio": rate / plain,
+        "goal": f"at least {least}",
+        "met": rate >= least * plain,
+    }
 
 
 def all_pairs(trnvp):
     """Each of 144 chips copies 1 MiB to each other chip at the same time, compared with memcpy
     between as many buffers."""
-    run = subprocess.run([trnvp.with_name("trnctl"), "--board", "trn3-gen2", "--json", "bench", "--matrix", "--pattern",
-                          "all-to-all", "--engines", "1", "--bytes", "1MiB"], check=True, stdout=subprocess.PIPE)
+    run = subprocess.run(
+        [
+            trnvp.with_name("trnctl"),
+            "--board",
+            "trn3-gen2",
+            "--json",
+            "bench",
+            "--matrix",
+            "--pattern",
+            "all-to-all",
+            "--engines",
+            "1",
+            "--bytes",
+            "1MiB",
+        ],
+        check=True,
+        stdout=subprocess.PIPE,
+    )
     result = json.loads(run.stdout)
     rate = result["bytes"] / result["wall_s"] / 1e9
-    return [beside_memcpy("20,592 copies of 1 MiB between 144 chips, contended", rate,
-                          memcpy_rate(result["chips"], 32), 0.25)]
+    return [beside_memcpy("20,592 copies of 1 MiB between 144 chips, contended", rate, memcpy_rate(result["chips"], 32), 0.25)]
 
 
 def collectives(trnvp):
     """Collectives over 144 chips: bytes sent by all ranks in an all-reduce, alternating with
     memcpy; the memory of both has been used before, or that of neither. Also a barrier."""
+
     def last_of(iterations, *options):
-        run = subprocess.run([trnvp.with_name("trnctl"), "--board", "trn3-gen2", "--json", "coll", "--iterations",
-                              str(iterations), *options], check=True, stdout=subprocess.PIPE)
+        run = subprocess.run(
+            [trnvp.with_name("trnctl"), "--board", "trn3-gen2", "--json", "coll", "--iterations", str(iterations), *options],
+            check=True,
+            stdout=subprocess.PIPE,
+        )
         return json.loads(run.stdout)
 
     def rate(result):
@@ -196,14 +255,22 @@ def collectives(trnvp):
         return sent / result["wall_s"] / 1e9
 
     sum_of_16_mib = ("--op", "all-reduce", "--bytes", "16MiB")
-    turns = [(rate(last_of(2, *sum_of_16_mib)), memcpy_rate(144, 32), rate(last_of(1, *sum_of_16_mib)),
-              memcpy_rate_into_new_memory(144 * 2**24)) for _ in range(3)]
+    turns = [
+        (
+            rate(last_of(2, *sum_of_16_mib)),
+            memcpy_rate(144, 32),
+            rate(last_of(1, *sum_of_16_mib)),
+            memcpy_rate_into_new_memory(144 * 2**24),
+        )
+        for _ in range(3)
+    ]
     used, plain, new, plain_new = (statistics.median(column) for column in zip(*turns))
     barrier = last_of(20, "--op", "barrier")["wall_s"]
-    return [beside_memcpy("all-reduce of 16 MiB over 144 chips, contended", used, plain, 0.4),
-            beside_memcpy("the same in memory that the host has to provide first", new, plain_new, 0.2,
-                          "memcpy into such memory"),
-            row("barrier over 144 chips", 1000 * barrier, "ms", "< 50 ms", barrier < 0.050)]
+    return [
+        beside_memcpy("all-reduce of 16 MiB over 144 chips, contended", used, plain, 0.4),
+        beside_memcpy("the same in memory that the host has to provide first", new, plain_new, 0.2, "memcpy into such memory"),
+        row("barrier over 144 chips", 1000 * barrier, "ms", "< 50 ms", barrier < 0.050),
+    ]
 
 
 def rack_scenarios(trnvp, head, steps):
@@ -226,13 +293,13 @@ def scenarios(trnvp):
     """Scenarios on a rack that boots once: seconds from the fork to a scenario's first step."""
     report, _ = rack_scenarios(trnvp, "matrix: {time: [1 us, 2 us, 3 us, 4 us, 5 us]}\n", ["wait: '${time}'"])
     seconds = statistics.median(one["first_step_s"] for one in report)
-    return [row("scenario forked from 144 booted chips, to its first step", 1000 * seconds, "ms", "< 20 ms",
-                seconds < 0.020)]
+    return [row("scenario forked from 144 booted chips, to its first step", 1000 * seconds, "ms", "< 20 ms", seconds < 0.020)]
 
 
 def nested_forks(kib, count):
     """Processor seconds per fork of `count` nested forks of a process that uses `kib` KiB: each
     child forks the next and waits for it, as the processes of snapshots do."""
+
     def fork(left):
         if left == 0:
             return
@@ -253,6 +320,7 @@ def nested_forks(kib, count):
 def snapshots(trnvp):
     """Cost of a snapshot of a booted rack, from a scenario with thirty additional ones. The peer
     forks as often with as much resident memory; the measurements alternate."""
+
     def turn(more=30):
         steps = ["snapshot: first", *(f"snapshot: s{n}" for n in range(more))]
         (few, booted), (many, taken) = (rack_scenarios(trnvp, "", of) for of in (steps[:1], steps))
@@ -261,22 +329,31 @@ def snapshots(trnvp):
         return 1000 * wall / more, 1000 * cpu / more, 1000 * nested_forks(taken.ru_maxrss, more)
 
     wall, cpu, plain = (statistics.median(column) for column in zip(*(turn() for _ in range(5))))
-    return [row("snapshot of 144 booted chips", wall, "ms", "< 30 ms", wall < 30),
-            {"name": "snapshot of 144 booted chips, processor time", "value": cpu, "unit": "ms",
-             "peer": "fork() with as much memory resident", "peer_value": plain, "ratio": cpu / plain, "goal": "< 1.5 x",
-             "met": cpu < 1.5 * plain}]
+    return [
+        row("snapshot of 144 booted chips", wall, "ms", "< 30 ms", wall < 30),
+        {
+            "name": "snapshot of 144 booted chips, processor time",
+            "value": cpu,
+            "unit": "ms",
+            "peer": "fork() with as much memory resident",
+            "peer_value": plain,
+            "ratio": cpu / plain,
+            "goal": "< 1.5 x",
+            "met": cpu < 1.5 * plain,
+        },
+    ]
 
 
 def recording(trnvp):
     """The same copy over the socket with and without --record, alternating."""
+
     def megabytes_per_second(*options):
         with tempfile.TemporaryDirectory() as folder:
             sockets = os.path.join(folder, "sockets")
             record = [word if word != "DIR" else os.path.join(folder, "recording") for word in options]
             with listening_chip(trnvp, sockets, *record) as chip:
                 try:
-                    copy = [trnvp.with_name("trnctl"), "--connect", sockets, "--json", "copy", "host", "hbm0@16MiB",
-                            "64MiB"]
+                    copy = [trnvp.with_name("trnctl"), "--connect", sockets, "--json", "copy", "host", "hbm0@16MiB", "64MiB"]
                     rates = []
                     for _ in range(3):
                         result = json.loads(subprocess.run(copy, check=True, stdout=subprocess.PIPE).stdout)
@@ -287,22 +364,35 @@ def recording(trnvp):
 
     turns = [(megabytes_per_second("--record", "DIR"), megabytes_per_second()) for _ in range(3)]
     recorded, plain = (statistics.median(column) for column in zip(*turns))
-    return [{"name": "copy from a client, recorded", "value": recorded, "unit": "MB/s", "peer": "not recorded",
-             "peer_value": plain, "ratio": recorded / plain, "goal": "", "met": None}]
+    return [
+        {
+            "name": "copy from a client, recorded",
+            "value": recorded,
+            "unit": "MB/s",
+            "peer": "not recorded",
+            "peer_value": plain,
+            "ratio": recorded / plain,
+            "goal": "",
+            "met": None,
+        }
+    ]
 
 
 def tracing(trnvp):
     """Collectives and a copy on a sled with and without a timeline, alternating."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "scenario.yaml")
-        file.write_text("""scenario: sled
+        file.write_text(
+            """scenario: sled
 board: trn3-sled
 steps:
   - boot: {within: 1 s}
   - collective: {op: all_reduce, size: 1 MiB}
   - collective: {op: all_gather, size: 1 MiB}
   - copy: {from: hbm0@64 MiB, to: hbm1@64 MiB, size: 64 MiB}
-""", encoding="utf-8")
+""",
+            encoding="utf-8",
+        )
 
         def seconds(*options):
             run = subprocess.run([trnvp, "test", file, "--json", *options], check=True, stdout=subprocess.PIPE)
@@ -310,9 +400,18 @@ steps:
 
         trace = os.path.join(folder, "run.perfetto-trace")
         traced, plain = (min(column) for column in zip(*((seconds("--trace", trace), seconds()) for _ in range(5))))
-    return [{"name": "collectives of a sled with --trace F.perfetto-trace", "value": traced, "unit": "s",
-             "peer": "not traced", "peer_value": plain, "ratio": traced / plain, "goal": "< 2 x",
-             "met": traced < 2 * plain}]
+    return [
+        {
+            "name": "collectives of a sled with --trace F.perfetto-trace",
+            "value": traced,
+            "unit": "s",
+            "peer": "not traced",
+            "peer_value": plain,
+            "ratio": traced / plain,
+            "goal": "< 2 x",
+            "met": traced < 2 * plain,
+        }
+    ]
 
 
 def matmuls(trnvp):
@@ -326,8 +425,9 @@ def matmuls(trnvp):
             return usage.ru_utime + usage.ru_stime
 
         before = spent()
-        subprocess.run([trnvp.with_name("trnctl"), "--board", board, "program", "run", programs / name], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [trnvp.with_name("trnctl"), "--board", board, "program", "run", programs / name], check=True, stdout=subprocess.DEVNULL
+        )
         return spent() - before
 
     rows = []
@@ -355,8 +455,10 @@ print(call(), statistics.median(call() for _ in range(7)))
     places = {"PYTHONPATH": f"{root}/sw-stubs/python:{root}/scenarios/kernels", "TRNVP_BUILD": str(trnvp.resolve().parent)}
     done = subprocess.run(["/usr/bin/python3", "-c", code], env=os.environ | places, check=True, capture_output=True, text=True)
     first, others = map(float, done.stdout.split())
-    return [row("call of an NKI kernel from Python on a chip that boots for it, first", first, "s", "< 0.5 s", first < 0.5),
-            row("call of an NKI kernel from Python on a chip that boots for it, median of 7", others, "s", "< 0.5 s", others < 0.5)]
+    return [
+        row("call of an NKI kernel from Python on a chip that boots for it, first", first, "s", "< 0.5 s", first < 0.5),
+        row("call of an NKI kernel from Python on a chip that boots for it, median of 7", others, "s", "< 0.5 s", others < 0.5),
+    ]
 
 
 def kernels(trnvp):
@@ -376,9 +478,22 @@ def resident_mib(pid):
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": all_pairs, "collectives": collectives,
-              "scenarios": scenarios, "snapshots": snapshots, "recording": recording, "tracing": tracing, "matmuls": matmuls,
-              "kernel_calls": kernel_calls, "kernels": kernels, "merge": regression.merge, "slurm": regression.slurm}
+WHOLE_RUNS = {
+    "cold_boot": cold_boot,
+    "idle": idle,
+    "rack": rack,
+    "all_pairs": all_pairs,
+    "collectives": collectives,
+    "scenarios": scenarios,
+    "snapshots": snapshots,
+    "recording": recording,
+    "tracing": tracing,
+    "matmuls": matmuls,
+    "kernel_calls": kernel_calls,
+    "kernels": kernels,
+    "merge": regression.merge,
+    "slurm": regression.slurm,
+}
 
 
 def run_all(build, only):
@@ -411,8 +526,12 @@ def main() -> int:
     parser.add_argument("--only", default="", help="run what has this text in its name")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="run all so often; records have the medians")
     parser.add_argument("--record", metavar="NAME", help=f"write the record {history.FOLDER.name}/NAME.txt")
-    parser.add_argument("--compare", type=pathlib.Path, metavar="FILE",
-                        help="print what became slower or faster than in this record; status 1 when something is slower")
+    parser.add_argument(
+        "--compare",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="print what became slower or faster than in this record; status 1 when something is slower",
+    )
     args = parser.parse_args()
     if args.runs < 1:
         parser.error("--runs: at least 1")

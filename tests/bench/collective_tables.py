@@ -14,16 +14,30 @@ import sys
 
 import collectives
 
-ALGORITHMS = {"all-reduce": ["ring", "doubling", "halving"], "all-gather": ["ring", "mesh", "doubling"],
-              "reduce-scatter": ["ring", "halving"]}
-SMALL = {"trn3-sled": ["1KiB", "64KiB", "1MiB", "4MiB"], "trn2-48xl": ["1KiB", "64KiB", "1MiB", "4MiB"],
-         "trn3-gen2": ["4KiB", "1MiB"]}
-KANGARING = [("trn3-sled", "all-reduce", "64KiB"), ("trn3-sled", "all-reduce", "16MiB"), ("trn3-sled", "all-gather", "64KiB"),
-             ("trn3-sled", "all-gather", "16MiB"), ("trn3-sled", "reduce-scatter", "16MiB"), ("trn2-48xl", "all-reduce", "4KiB"),
-             ("trn2-48xl", "all-reduce", "1MiB"), ("trn2-48xl", "all-gather", "4KiB"), ("trn2-48xl", "all-gather", "16MiB"),
-             ("trn2-48xl", "reduce-scatter", "16MiB")]
-DOMAINS = {"all-reduce": ["ring", "kangaring", "doubling", "halving"], "all-gather": ["ring", "kangaring", "mesh", "doubling"],
-           "reduce-scatter": ["ring", "kangaring", "halving"], "all-to-all": ["mesh"]}
+ALGORITHMS = {
+    "all-reduce": ["ring", "doubling", "halving"],
+    "all-gather": ["ring", "mesh", "doubling"],
+    "reduce-scatter": ["ring", "halving"],
+}
+SMALL = {"trn3-sled": ["1KiB", "64KiB", "1MiB", "4MiB"], "trn2-48xl": ["1KiB", "64KiB", "1MiB", "4MiB"], "trn3-gen2": ["4KiB", "1MiB"]}
+KANGARING = [
+    ("trn3-sled", "all-reduce", "64KiB"),
+    ("trn3-sled", "all-reduce", "16MiB"),
+    ("trn3-sled", "all-gather", "64KiB"),
+    ("trn3-sled", "all-gather", "16MiB"),
+    ("trn3-sled", "reduce-scatter", "16MiB"),
+    ("trn2-48xl", "all-reduce", "4KiB"),
+    ("trn2-48xl", "all-reduce", "1MiB"),
+    ("trn2-48xl", "all-gather", "4KiB"),
+    ("trn2-48xl", "all-gather", "16MiB"),
+    ("trn2-48xl", "reduce-scatter", "16MiB"),
+]
+DOMAINS = {
+    "all-reduce": ["ring", "kangaring", "doubling", "halving"],
+    "all-gather": ["ring", "kangaring", "mesh", "doubling"],
+    "reduce-scatter": ["ring", "kangaring", "halving"],
+    "all-to-all": ["mesh"],
+}
 BARRIERS = ["trn3-sled", "trn2-48xl", "trn3-gen1", "trn3-gen2", "ultracluster-2"]
 
 
@@ -58,29 +72,38 @@ def table(head, rows):
 
 def small(measured):
     names = ["ring", "mesh", "doubling", "halving"]
-    rows = [[board, op, text_of(size),
-             *(measured.time(board, op, name, size) if name in ALGORITHMS[op] else "" for name in names)]
-            for board, sizes in SMALL.items() for op in ALGORITHMS for size in sizes]
+    rows = [
+        [board, op, text_of(size), *(measured.time(board, op, name, size) if name in ALGORITHMS[op] else "" for name in names)]
+        for board, sizes in SMALL.items()
+        for op in ALGORITHMS
+        for size in sizes
+    ]
     return table(["Board", "Operation", "Size", *names], rows)
 
 
 def kangaring(measured):
     names = ["ring", "kangaring"]
-    rows = [[board, op, text_of(size), *(measured.time(board, op, name, size) for name in names)]
-            for board, op, size in KANGARING]
+    rows = [[board, op, text_of(size), *(measured.time(board, op, name, size) for name in names)] for board, op, size in KANGARING]
     return table(["Board", "Operation", "Size", *names], rows)
 
 
 def domains(measured):
     sizes = SMALL["trn3-gen2"]
-    rows = [[op, name, *(measured.time("ultracluster-2", op, name, size) for size in sizes)]
-            for op, names in DOMAINS.items() for name in names]
+    rows = [
+        [op, name, *(measured.time("ultracluster-2", op, name, size) for size in sizes)] for op, names in DOMAINS.items() for name in names
+    ]
     return table(["Operation", "Algorithm", *map(text_of, sizes)], rows)
 
 
 def barriers(measured):
-    rows = [[board, str(collectives.ranks_of(collectives.BOARDS[board]) * collectives.BOARDS[board].get("domains", 1)),
-             measured.time(board, "barrier", "auto", "1KiB")] for board in BARRIERS]
+    rows = [
+        [
+            board,
+            str(collectives.ranks_of(collectives.BOARDS[board]) * collectives.BOARDS[board].get("domains", 1)),
+            measured.time(board, "barrier", "auto", "1KiB"),
+        ]
+        for board in BARRIERS
+    ]
     return table(["Board", "Ranks", "Time"], rows)
 
 

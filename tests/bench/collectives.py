@@ -48,13 +48,32 @@ BOARDS = {
     "trn3-gen2": {**TRN3_GEN2, "mib": 16},
     "ultracluster-2": {**TRN3_GEN2, "domains": 2, "card": 49.5, "chips": 2, "mib": 4},
 }
-RUNS = [("all-reduce", "ring"), ("all-reduce", "halving"),
-        ("all-gather", "ring"), ("all-gather", "mesh"), ("all-gather", "doubling"),
-        ("reduce-scatter", "ring"), ("reduce-scatter", "halving"),
-        ("all-to-all", "mesh"), ("broadcast", "ring")]
+RUNS = [
+    ("all-reduce", "ring"),
+    ("all-reduce", "halving"),
+    ("all-gather", "ring"),
+    ("all-gather", "mesh"),
+    ("all-gather", "doubling"),
+    ("reduce-scatter", "ring"),
+    ("reduce-scatter", "halving"),
+    ("all-to-all", "mesh"),
+    ("broadcast", "ring"),
+]
 
-COLUMNS = ["Board", "Operation", "Algorithm", "Time (us)", "busbw (GB/s)", "Latency", "Links", "Engines", "HBM",
-           "Cards", "of the bound", "of the bytes"]
+COLUMNS = [
+    "Board",
+    "Operation",
+    "Algorithm",
+    "Time (us)",
+    "busbw (GB/s)",
+    "Latency",
+    "Links",
+    "Engines",
+    "HBM",
+    "Cards",
+    "of the bound",
+    "of the bytes",
+]
 
 
 def ranks_of(board):
@@ -187,8 +206,12 @@ def bound_of(board, op, latency, links, engines, memory, last, cards):
 
 
 def measure(trnctl, board, op, algorithm, size):
-    out = subprocess.run([trnctl, "coll", "--board", board, "--op", op, "--algo", algorithm, "--bytes", size, "--check",
-                          "--json"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    out = subprocess.run(
+        [trnctl, "coll", "--board", board, "--op", op, "--algo", algorithm, "--bytes", size, "--check", "--json"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
     return json.loads(out.splitlines()[0])
 
 
@@ -204,8 +227,7 @@ def replace_rows(board, rows):
             place = len(kept)
     if place is None:
         sys.exit(f"{PAGE}: no rows of {board}")
-    kept[place:place] = [f"| {' | '.join(row if n == 0 else ['', *row[1:]])} |".replace("|  |", "| |")
-                         for n, row in enumerate(rows)]
+    kept[place:place] = [f"| {' | '.join(row if n == 0 else ['', *row[1:]])} |".replace("|  |", "| |") for n, row in enumerate(rows)]
     PAGE.write_text("\n".join(kept) + "\n")
 
 
@@ -228,9 +250,16 @@ def main(build, names, page):
             bytes_ = max(links, engines, memory, cards)
             bound = bound_of(board, op, latency, links, engines, memory, last, cards)
             good &= bound >= 0.8 * took and bytes_ <= took
-            row = [name, op, algorithm, f"{took:.2f}", f"{found['busbw_gb_per_s']:.1f}",
-                   *(f"{us:.1f}" for us in [latency, links, engines, memory, cards][:len(columns) - 7]),
-                   f"{100 * bound / took:.0f} %", f"{100 * bytes_ / took:.0f} %"]
+            row = [
+                name,
+                op,
+                algorithm,
+                f"{took:.2f}",
+                f"{found['busbw_gb_per_s']:.1f}",
+                *(f"{us:.1f}" for us in [latency, links, engines, memory, cards][: len(columns) - 7]),
+                f"{100 * bound / took:.0f} %",
+                f"{100 * bytes_ / took:.0f} %",
+            ]
             rows.append(row)
             print(f"| {' | '.join(row)} |", flush=True)
         if page and "domains" not in board:

@@ -65,8 +65,9 @@ def of_runs(runs: list[list[dict]], machine: str) -> Record:
         compared = ratios if has_ratio else values
         middle = statistics.median(compared)
         spread = (max(compared) - min(compared)) / abs(middle) if middle else 0.0
-        entries[first["name"]] = Entry(first["name"], statistics.median(values), first["unit"],
-                                       middle if has_ratio else None, spread, better(first))
+        entries[first["name"]] = Entry(
+            first["name"], statistics.median(values), first["unit"], middle if has_ratio else None, spread, better(first)
+        )
     return Record(machine, len(runs), entries)
 
 
@@ -105,8 +106,7 @@ def _entry(line: str, place: str) -> Entry:
             raise ValueError(direction)
         return Entry(name, float(value), unit, None if ratio == "-" else float(ratio), float(spread), direction)
     except ValueError as why:
-        raise RecordError(f"{place}: expected name, value, unit, ratio, spread and less, more or -, separated by "
-                          "tabs") from why
+        raise RecordError(f"{place}: expected name, value, unit, ratio, spread and less, more or -, separated by " "tabs") from why
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,8 +119,9 @@ class Change:
 
     def text(self) -> str:
         word = "slower" if self.is_slower else "faster"
-        return (f"{word}: {self.name}: {self.before:.4g} -> {self.after:.4g} ({self.after / self.before - 1:+.1%}, "
-                f"noise {self.noise:.1%})")
+        return (
+            f"{word}: {self.name}: {self.before:.4g} -> {self.after:.4g} ({self.after / self.before - 1:+.1%}, " f"noise {self.noise:.1%})"
+        )
 
 
 def compare(old: Record, new: Record) -> list[Change]:

@@ -52,8 +52,10 @@ def run(kernel, arguments, chip, expected=None, tolerance=0.0):
 def factors(depth, rows, columns):
     """Arguments in BF16 and their product in binary64."""
     numbers = numpy.random.default_rng(2)
-    at, b = (formats.from_float32(numbers.uniform(-1, 1, shape).astype(numpy.float32), data_types.bfloat16)
-             for shape in ((depth, rows), (depth, columns)))
+    at, b = (
+        formats.from_float32(numbers.uniform(-1, 1, shape).astype(numpy.float32), data_types.bfloat16)
+        for shape in ((depth, rows), (depth, columns))
+    )
     exact = [formats.to_float32(raw, data_types.bfloat16).astype(float) for raw in (at, b)]
     return {name: HostArray(raw, data_types.bfloat16) for name, raw in (("at", at), ("b", b))}, exact[0].T @ exact[1]
 
@@ -61,7 +63,7 @@ def factors(depth, rows, columns):
 def product(chip, depth, rows, columns, steps):
     """Times of the steps for a product in BF16."""
     arguments, exact = factors(depth, rows, columns)
-    return [run(getattr(matmul_steps, step), arguments, chip, exact, 2 ** -8) for step in steps]
+    return [run(getattr(matmul_steps, step), arguments, chip, exact, 2**-8) for step in steps]
 
 
 def mamba(kernel, channels, steps):
@@ -70,8 +72,13 @@ def mamba(kernel, channels, steps):
     def made(*shape):
         return numbers.uniform(0, 1, shape).astype(numpy.float32)
 
-    arguments = {"delta": made(channels, steps), "u": made(channels, steps), "a": -made(channels, STATES),
-                 "b": made(STATES, steps), "c": made(STATES, steps)}
+    arguments = {
+        "delta": made(channels, steps),
+        "u": made(channels, steps),
+        "a": -made(channels, STATES),
+        "b": made(STATES, steps),
+        "c": made(STATES, steps),
+    }
     return run(kernel, arguments, "Trainium1", published.mamba(**arguments), 1e-5)
 
 
@@ -90,8 +97,9 @@ def published_rows():
     """Yields (workload, published, kernel, simulated); times in us."""
     chain = slope(published.scalar_chain, "Trainium1", 100, 300, x=numpy.ones((128, 1), numpy.float32))
     yield "dependent one-element Scalar instruction, Trainium1", 0.189, "`scalar_chain`", chain
-    yield "copy by the descriptor generators, Trainium2", 0.6, "`chained_copies`, beyond a copy by a ring", \
-        copies("Trainium2", True) - copies("Trainium2", False)
+    yield "copy by the descriptor generators, Trainium2", 0.6, "`chained_copies`, beyond a copy by a ring", copies(
+        "Trainium2", True
+    ) - copies("Trainium2", False)
     yield "Mamba v1, Trainium1, 256 channels, 512 steps", 172.93, "`mamba_v1`", mamba(published.mamba_v1, 256, 512)
     yield "Mamba v1, 4,096 channels", 2340, "`mamba_v1`", mamba(published.mamba_v1, CHANNELS, 512)
     yield "Mamba v2, 4,096 channels", 1610, "`mamba_v2`", mamba(published.mamba_v2, CHANNELS, 512)
@@ -99,8 +107,9 @@ def published_rows():
     for steps, time in ((2048, 6600), (4096, 13300), (8192, 27800)):
         eighth = mamba(published.mamba_v3, CHANNELS // 8, steps)
         yield f"Mamba v3, {steps:,} steps", time, "`mamba_v3`, 512 channels, times 8", 8 * eighth
-    yield "product of 2048 x 2048 x 2048 in BF16, Trainium2, best", 240, "`optimised`", \
-        product("Trainium2", 2048, 2048, 2048, ["optimised"])[0]
+    yield "product of 2048 x 2048 x 2048 in BF16, Trainium2, best", 240, "`optimised`", product(
+        "Trainium2", 2048, 2048, 2048, ["optimised"]
+    )[0]
 
 
 def time_text(us):

@@ -23,8 +23,7 @@ BOARD, GENERATION, LENGTH, DEPTH = "trn3-chip", "gen4", 2048, 128
 
 
 def row(name, value, unit, goal, met):
-    return {"name": name, "value": value, "unit": unit, "peer": None, "peer_value": None, "ratio": None, "goal": goal,
-            "met": met}
+    return {"name": name, "value": value, "unit": unit, "peer": None, "peer_value": None, "ratio": None, "goal": goal, "met": met}
 
 
 def bfloat16(*shape):
@@ -49,10 +48,15 @@ def main():
     compiled_in, compiled = best(lambda: compile_recording(recording), 3)
     ran_in, _ = best(lambda: execute(compiled, Options(board=BOARD)), 3, time.monotonic)
     name = f"NKI attention of {LENGTH} x {DEPTH}"
-    print(json.dumps([
-        row(f"{name}, tracing", pace, "instructions/s", "> 20,000", pace > 20_000),
-        row(f"{name}, trace and compile", traced + compiled_in, "s", "< 10 s", traced + compiled_in < 10),
-        row(f"{name}, whole run on a board of its own", ran_in, "s", "< 30 s", ran_in < 30)]))
+    print(
+        json.dumps(
+            [
+                row(f"{name}, tracing", pace, "instructions/s", "> 20,000", pace > 20_000),
+                row(f"{name}, trace and compile", traced + compiled_in, "s", "< 10 s", traced + compiled_in < 10),
+                row(f"{name}, whole run on a board of its own", ran_in, "s", "< 30 s", ran_in < 30),
+            ]
+        )
+    )
 
 
 main()

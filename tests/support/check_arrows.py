@@ -38,8 +38,11 @@ WINGS = {
     "cards": ["network"],
     "sled": ["soc"],
 }
-MODEL = BASE + ["models/kind_tables.h", "models/misuse_rules.h"] + [
-    F + part for part in ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")]
+MODEL = (
+    BASE
+    + ["models/kind_tables.h", "models/misuse_rules.h"]
+    + [F + part for part in ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")]
+)
 
 
 def framework(name, *others):
@@ -65,8 +68,11 @@ ALLOWED = {
     "platform/app/": ["platform/", "models/", "sw-stubs/"],
     # Runs without SystemC, in trn-asm.
     "models/neuron_isa/": BASE + ["models/neuron_isa/"],
-    **{f"models/{wing}/": MODEL + [f"models/{other}/" for other in (wing, *others)]
-       for wing, others in WINGS.items() if wing != "neuron_isa"},
+    **{
+        f"models/{wing}/": MODEL + [f"models/{other}/" for other in (wing, *others)]
+        for wing, others in WINGS.items()
+        if wing != "neuron_isa"
+    },
     "models/": MODEL + ["models/"],
     "sw-stubs/host/": ["sw-stubs/" + part for part in ("host/", "driver/include/", "collectives/include/", "programs/include/")],
     "sw-stubs/transports/": ["sw-stubs/transports/", "sw-stubs/driver/include/"],
@@ -82,10 +88,13 @@ class source_tree:
     """The includes of each project file, with their line numbers."""
 
     def __init__(self) -> None:
-        listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--",
-                                 "*.h", "*.cpp", "*.c"], capture_output=True, text=True, check=True)
-        self.files = sorted(name for name in set(listed.stdout.split())
-                            if name.startswith(PARTS) and pathlib.Path(name).exists())
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.h", "*.cpp", "*.c"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        self.files = sorted(name for name in set(listed.stdout.split()) if name.startswith(PARTS) and pathlib.Path(name).exists())
         self.public = {name.split("/include/", 1)[1]: name for name in self.files if "/include/" in name}
         self.includes = {name: self.read(name) for name in self.files}
 
@@ -127,8 +136,11 @@ def wrong_arrows(tree: source_tree) -> list[str]:
         folder = next((f for f in ALLOWED if name.startswith(f)), None)
         if folder is None:
             continue
-        wrong += [f"{name}:{line}: {folder} may not include {target}" for target, line in targets.items()
-                  if not target.startswith(tuple(ALLOWED[folder]))]
+        wrong += [
+            f"{name}:{line}: {folder} may not include {target}"
+            for target, line in targets.items()
+            if not target.startswith(tuple(ALLOWED[folder]))
+        ]
     return wrong
 
 
@@ -170,8 +182,10 @@ def wrong_pages() -> list[str]:
 
 
 def pictures(tree: source_tree) -> dict[str, str]:
-    return {"architecture.svg": draw_arrows.picture(tree.arrows_between(folder_of)),
-            "wings.svg": draw_wings.picture(WINGS, {folder_of(name) for name in tree.files})}
+    return {
+        "architecture.svg": draw_arrows.picture(tree.arrows_between(folder_of)),
+        "wings.svg": draw_wings.picture(WINGS, {folder_of(name) for name in tree.files}),
+    }
 
 
 def described(what: str, arrows: dict[str, dict[str, str]]) -> list[str]:
@@ -194,8 +208,11 @@ def main() -> int:
             file.write_text(drawn, encoding="utf-8")
         elif file.read_text(encoding="utf-8") != drawn:
             wrong.append(f"{file} is stale: run ./dev docs")
-    print("\n".join(wrong) if wrong else
-          f"{len(tree.files)} files: every include points the allowed way, and no units or folders form a circle")
+    print(
+        "\n".join(wrong)
+        if wrong
+        else f"{len(tree.files)} files: every include points the allowed way, and no units or folders form a circle"
+    )
     return 1 if wrong else 0
 
 

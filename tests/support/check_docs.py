@@ -24,7 +24,8 @@ CITED_AS = {
 NUMBER = r"\d+(?:\.\d+)*"
 CITATION = re.compile(
     r"(?<!\[)\b(?P<words>EFA contract|(?<!EFA )[Cc]ontract|[Hh]ardware facts|NeuronCore spec) "
-    rf"(?P<list>{NUMBER}(?:-\d+)?(?:(?:, | and ){NUMBER})*)\b")
+    rf"(?P<list>{NUMBER}(?:-\d+)?(?:(?:, | and ){NUMBER})*)\b"
+)
 LINK = re.compile(r"\[(?P<text>[^\]\[]*)\]\((?P<target>[^)\s]+)\)")
 # A file or folder of the project; patterns and placeholders (`models/<wing>/`, `doc/PAGE.md`) are none.
 PATH = re.compile(r"(?<![\w/.-])(?:cmake|doc|firmware|models|platform|scenarios|sw-stubs|tests)/[\w./-]*[\w/](?![\w<>*{$%-]|\.\w)")
@@ -32,8 +33,13 @@ FENCE = re.compile(r"^\s*```")
 
 
 def tracked(*patterns: str) -> list[str]:
-    return subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
-                          cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
 
 
 def read(name: str) -> str:
@@ -51,8 +57,7 @@ def without_code(text: str) -> str:
         fence = FENCE.match(line)
         if fence:
             fenced = not fenced
-        lines.append(" " * len(line) if fenced or fence else
-                     re.sub(r"`[^`]*`", lambda m: " " * len(m[0]), line))
+        lines.append(" " * len(line) if fenced or fence else re.sub(r"`[^`]*`", lambda m: " " * len(m[0]), line))
     return "\n".join(lines)
 
 
@@ -112,7 +117,7 @@ class checker:
         below = [page for page in tracked(f":(glob){folder}/**/*.md") if page != name]
         indexed = tuple(page.rpartition("/")[0] + "/" for page in below if page.endswith("/README.md"))
         for page in below:
-            if not page.startswith(indexed) and (shown := page[len(folder) + 1:]) not in named:
+            if not page.startswith(indexed) and (shown := page[len(folder) + 1 :]) not in named:
                 self.report(name, text, 0, f"has no link to {shown}")
 
     def citations(self, name: str, text: str, linked: bool) -> None:
@@ -128,8 +133,11 @@ class checker:
         """Each path in `text` that begins with `only` exists; its end may be left out, as in doc/decisions/0009."""
         for path in PATH.finditer(text):
             known = [path[0], re.sub(r"_regs\.h$", ".regs.yaml", path[0])]
-            if path[0].startswith(only) and not re.search(r"[A-Z]{3}", path[0].replace("README", "")) and not any(
-                    next(ROOT.glob(one.rstrip("/") + "*"), None) for one in known):
+            if (
+                path[0].startswith(only)
+                and not re.search(r"[A-Z]{3}", path[0].replace("README", ""))
+                and not any(next(ROOT.glob(one.rstrip("/") + "*"), None) for one in known)
+            ):
                 self.report(name, text, path.start(), f"{path[0]} does not exist")
 
     def names(self, name: str, text: str) -> None:
@@ -174,7 +182,7 @@ def link_citations(name: str) -> None:
         linked = f"[{citation['words']} {first}]({page}#s{first.split('-')[0]})"
         for part in rest:
             linked += part if part in (", ", " and ") else f"[{part}]({page}#s{part})"
-        out += text[done:citation.start()] + linked
+        out += text[done : citation.start()] + linked
         done = citation.end()
     if done:
         (ROOT / name).write_text(out + text[done:], encoding="utf-8")

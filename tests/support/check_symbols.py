@@ -30,8 +30,9 @@ def main() -> int:
     parser.add_argument("files", nargs="+")
     args = parser.parse_args()
     defined, used = symbols(args.nm, [file for each in args.files for file in each.split(";")])
-    wrong = [f"{place}: '{name}' has no prefix {args.prefix}" for name, place in sorted(defined.items())
-             if not name.startswith(args.prefix)]
+    wrong = [
+        f"{place}: '{name}' has no prefix {args.prefix}" for name, place in sorted(defined.items()) if not name.startswith(args.prefix)
+    ]
     calls = {user: {defined[name] for name in names if name in defined} - {user} for user, names in used.items()}
     try:
         graphlib.TopologicalSorter(calls).prepare()

@@ -20,16 +20,29 @@ WIDTH, HOME = 120, "/home/user"  # of lines; of programs, so that the page is th
 
 
 def help_of(program: str, words: list[str]) -> str:
-    return subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True, timeout=60,
-                          env={**os.environ, "HOME": HOME, "COLUMNS": "80"}).stdout
+    return subprocess.run(
+        [program, *words, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, "HOME": HOME, "COLUMNS": "80"},
+    ).stdout
 
 
 def folded(text: str) -> str:
     lines = []
     for line in text.replace(HOME + "/", "~/").rstrip().splitlines():
         indent = " " * (len(line) - len(line.lstrip()) if line.startswith(" " * 20) else 30)
-        lines += textwrap.wrap(line, WIDTH, subsequent_indent=indent, drop_whitespace=True, break_long_words=False,
-                               break_on_hyphens=False, replace_whitespace=False) or [""]
+        lines += textwrap.wrap(
+            line,
+            WIDTH,
+            subsequent_indent=indent,
+            drop_whitespace=True,
+            break_long_words=False,
+            break_on_hyphens=False,
+            replace_whitespace=False,
+        ) or [""]
     return "\n".join(lines)
 
 

@@ -23,18 +23,21 @@ def box_of(folder: str) -> str:
 
 def necessary(arrows: dict[str, set[str]]) -> dict[str, set[str]]:
     """The graph without arrows that other arrows imply (transitive reduction)."""
+
     def reached(node, seen):
         for target in arrows[node] - seen:
             seen.add(target)
             reached(target, seen)
         return seen
-    return {node: {target for target in targets
-                   if not any(target in reached(other, set()) for other in targets - {target})}
-            for node, targets in arrows.items()}
+
+    return {
+        node: {target for target in targets if not any(target in reached(other, set()) for other in targets - {target})}
+        for node, targets in arrows.items()
+    }
 
 
 def width(box: str, floor: str) -> float:
-    return len(box[len(floor) + 1:] or floor) * CHARACTER + 16
+    return len(box[len(floor) + 1 :] or floor) * CHARACTER + 16
 
 
 def rows_of(arrows: dict[str, set[str]], floor: str) -> list[list[str]]:
@@ -54,9 +57,11 @@ def rows_of(arrows: dict[str, set[str]], floor: str) -> list[list[str]]:
     for _ in range(8):  # place boxes below their users and above their dependencies
         place = {box: (i + 1) / (len(row) + 1) for row in rows for i, box in enumerate(row)}
         for row in rows:
+
             def wish(box):
                 near = [place[b] for b in joined if b in arrows[box] or box in arrows[b]]
                 return (sum(near) / len(near), box)
+
             row.sort(key=wish)
             place.update({box: (i + 1) / (len(row) + 1) for i, box in enumerate(row)})
     alone = [[]]
@@ -81,23 +86,31 @@ def draw_floor(floor: str, arrows: dict[str, set[str]], top: float) -> tuple[lis
         for box in row:
             x += free
             at[box] = (x + width(box, floor) / 2, y)
-            shapes.append(f'<rect class="box" x="{x:.0f}" y="{y:.0f}" width="{width(box, floor):.0f}" height="{BOX}" rx="4"/>'
-                          f'<text x="{at[box][0]:.0f}" y="{y + 17:.0f}">{escape(box[len(floor) + 1:])}</text>')
+            shapes.append(
+                f'<rect class="box" x="{x:.0f}" y="{y:.0f}" width="{width(box, floor):.0f}" height="{BOX}" rx="4"/>'
+                f'<text x="{at[box][0]:.0f}" y="{y + 17:.0f}">{escape(box[len(floor) + 1:])}</text>'
+            )
             x += width(box, floor)
         y += ROW
     y -= ROW - BOX
     if own is not None:
         y += GAP
-        shapes.append(f'<rect class="own" x="{MARGIN + GAP}" y="{y:.0f}" width="{WIDTH - MARGIN - 2 * GAP}" height="{BOX}" rx="4"/>'
-                      f'<text x="{(WIDTH + MARGIN) / 2:.0f}" y="{y + 17:.0f}">files of {floor}/ itself</text>')
+        shapes.append(
+            f'<rect class="own" x="{MARGIN + GAP}" y="{y:.0f}" width="{WIDTH - MARGIN - 2 * GAP}" height="{BOX}" rx="4"/>'
+            f'<text x="{(WIDTH + MARGIN) / 2:.0f}" y="{y + 17:.0f}">files of {floor}/ itself</text>'
+        )
         y += BOX
     for box, targets in sorted(necessary(arrows).items()):
         for target in sorted(targets):
             (x1, y1), (x2, y2) = at[box], at[target]
-            lines.append(f'<path d="M{x1:.0f} {y1 + BOX:.0f}C{x1:.0f} {y1 + BOX + 24:.0f} {x2:.0f} {y2 - 26:.0f} '
-                         f'{x2:.0f} {y2 - 2:.0f}" marker-end="url(#tip)"/>')
-    frame = (f'<rect class="floor" x="{MARGIN}" y="{top:.0f}" width="{WIDTH - MARGIN}" height="{y + GAP - top:.0f}" rx="6"/>'
-             f'<text class="name" x="{MARGIN + 10}" y="{top + 18:.0f}">{floor}/</text>')
+            lines.append(
+                f'<path d="M{x1:.0f} {y1 + BOX:.0f}C{x1:.0f} {y1 + BOX + 24:.0f} {x2:.0f} {y2 - 26:.0f} '
+                f'{x2:.0f} {y2 - 2:.0f}" marker-end="url(#tip)"/>'
+            )
+    frame = (
+        f'<rect class="floor" x="{MARGIN}" y="{top:.0f}" width="{WIDTH - MARGIN}" height="{y + GAP - top:.0f}" rx="6"/>'
+        f'<text class="name" x="{MARGIN + 10}" y="{top + 18:.0f}">{floor}/</text>'
+    )
     return [frame, *lines, *shapes], y + GAP
 
 
@@ -124,7 +137,9 @@ def picture(folders: dict[str, dict[str, str]]) -> str:
         end = spans[target][0] + 24 + 6 * lane
         kind = "between" if FLOORS.index(source) < FLOORS.index(target) else "up"
         body.append(f'<path class="{kind}" d="M{MARGIN} {start:.0f}H{x}V{end:.0f}H{MARGIN - 3}" marker-end="url(#tip)"/>')
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 10} {y:.0f}" width="{WIDTH + 10}" height="{y:.0f}">\n'
-            f'<style>{STYLE}</style>\n<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-            f'markerHeight="7" orient="auto" markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8Z" style="fill:#5b7083;stroke:none"/>'
-            f'</marker></defs>\n<rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(body) + "\n</svg>\n")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 10} {y:.0f}" width="{WIDTH + 10}" height="{y:.0f}">\n'
+        f'<style>{STYLE}</style>\n<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        f'markerHeight="7" orient="auto" markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8Z" style="fill:#5b7083;stroke:none"/>'
+        f'</marker></defs>\n<rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(body) + "\n</svg>\n"
+    )

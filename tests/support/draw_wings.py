@@ -39,15 +39,21 @@ def picture(uses: dict[str, list[str]], folders: set[str]) -> str:
         texts = {wing: wrapped(blocks[wing], width) for wing in known}
         below = {wing: wrapped(["uses", *uses[wing]], width) if uses[wing] else [] for wing in known}
         height = TITLE + LINE * max((len(texts[wing]) + len(below[wing]) for wing in known), default=0)
-        shapes.append(f'<rect class="part" x="{MARGIN}" y="{y}" width="{WIDTH - 2 * MARGIN}" height="{height + TITLE + GAP}" rx="6"/>'
-                      f'<text class="name" x="{MARGIN + GAP}" y="{y + 18}">{escape(part)}</text>')
+        shapes.append(
+            f'<rect class="part" x="{MARGIN}" y="{y}" width="{WIDTH - 2 * MARGIN}" height="{height + TITLE + GAP}" rx="6"/>'
+            f'<text class="name" x="{MARGIN + GAP}" y="{y + 18}">{escape(part)}</text>'
+        )
         for number, wing in enumerate(known):
             x = MARGIN + GAP + number * (width + GAP)
-            shapes.append(f'<rect class="wing" x="{x:.0f}" y="{y + TITLE}" width="{width:.0f}" height="{height}" rx="4"/>'
-                          f'<text class="name" x="{x + GAP:.0f}" y="{y + TITLE + 17}">{escape(wing)}/</text>')
+            shapes.append(
+                f'<rect class="wing" x="{x:.0f}" y="{y + TITLE}" width="{width:.0f}" height="{height}" rx="4"/>'
+                f'<text class="name" x="{x + GAP:.0f}" y="{y + TITLE + 17}">{escape(wing)}/</text>'
+            )
             for style, lines, first in (("", texts[wing], 0), ("uses", below[wing], len(texts[wing]))):
                 for line, text in enumerate(lines, first):
                     shapes.append(f'<text class="{style}" x="{x + GAP:.0f}" y="{y + TITLE + 17 + LINE * (line + 1)}">{escape(text)}</text>')
         y += height + TITLE + 2 * GAP
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}">\n<style>{STYLE}</style>\n'
-            f'<rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(shapes) + "\n</svg>\n")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y}" width="{WIDTH}" height="{y}">\n<style>{STYLE}</style>\n'
+        f'<rect width="100%" height="100%" fill="#fff"/>\n' + "\n".join(shapes) + "\n</svg>\n"
+    )

@@ -24,8 +24,11 @@ def section(group: dict) -> str:
     for fault in group["faults"]:
         first = f"| `{fault['fault']}` | {cell(fault['description'])} "
         for one in fault["arguments"] or [None]:
-            row = f"| `{one['name']}` | {one['type']}, {one['range']} | {one.get('default', 'required')} | {cell(one['meaning'])} " if one \
+            row = (
+                f"| `{one['name']}` | {one['type']}, {one['range']} | {one.get('default', 'required')} | {cell(one['meaning'])} "
+                if one
                 else "| | | | "
+            )
             text += first + row + "|\n"
             first = "| | "
     return text

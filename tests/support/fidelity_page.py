@@ -60,9 +60,11 @@ def chapter(registers):
     stubs = [one for one in by_host if one["fidelity"] == "stub" or one["known_by"] == "invented"]
     others = [one for one in by_host if one not in stubs]
     firmware = [one for one in registers if one not in by_host]
-    return (f"\nThe driver path accesses {len(registers)} registers, {len(by_host)} of them from the host.\n\n"
-            f"### From the host: stub or invented\n\n{table(stubs)}\n### From the host: the others\n\n{table(others)}\n"
-            f"### From firmware only\n\n{table(firmware)}\n")
+    return (
+        f"\nThe driver path accesses {len(registers)} registers, {len(by_host)} of them from the host.\n\n"
+        f"### From the host: stub or invented\n\n{table(stubs)}\n### From the host: the others\n\n{table(others)}\n"
+        f"### From firmware only\n\n{table(firmware)}\n"
+    )
 
 
 def main(trnvp, page, check):

@@ -21,12 +21,16 @@ def section(kind: dict) -> str:
     lines = [f"\n## {kind['name']}\n", f"{kind['doc']}\n"]
     if kind["parameters"]:
         lines += ["| Parameter | Value | Default | |", "|---|---|---|---|"]
-        lines += [f"| `{one['name']}` | {cell(one['type'])} | {'required' if one['required'] else cell(one['default'])} | {cell(one['doc'])} |"
-                  for one in kind["parameters"]]
+        lines += [
+            f"| `{one['name']}` | {cell(one['type'])} | {'required' if one['required'] else cell(one['default'])} | {cell(one['doc'])} |"
+            for one in kind["parameters"]
+        ]
     if kind["ports"]:
         lines += ["", "| Port | Role | |", "|---|---|---|"]
-        lines += [f"| `{one['name']}` | {one['role']}{', may stay unbound' if one['optional'] else ''} | {cell(one['doc'])} |"
-                  for one in kind["ports"]]
+        lines += [
+            f"| `{one['name']}` | {one['role']}{', may stay unbound' if one['optional'] else ''} | {cell(one['doc'])} |"
+            for one in kind["ports"]
+        ]
     if kind["statistics"]:
         lines += ["", "| Statistic | Unit | |", "|---|---|---|"]
         lines += [f"| `{one['name']}` | {one['unit']} | {cell(one['doc'])} |" for one in kind["statistics"]]

@@ -22,8 +22,11 @@ from generated_page import cell  # noqa: E402
 
 def methods_of(program: str) -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
-        with subprocess.Popen([program, "run", "trn3-chip", "--paused", "--uart", "none", "--listen", folder],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        with subprocess.Popen(
+            [program, "run", "trn3-chip", "--paused", "--uart", "none", "--listen", folder],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as running:
             while not (pathlib.Path(folder) / "control.sock").exists():
                 if running.poll() is not None:
                     sys.exit(f"{program} ended with status {running.returncode}")

@@ -21,8 +21,11 @@ class Report(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
-        self.outside += [v for k, v in attributes if k in ("src", "href", "data", "action", "xlink:href")
-                         and not (v.startswith(("#", "pages/")) or ":" not in v and "/" not in v)]
+        self.outside += [
+            v
+            for k, v in attributes
+            if k in ("src", "href", "data", "action", "xlink:href") and not (v.startswith(("#", "pages/")) or ":" not in v and "/" not in v)
+        ]
         self.handlers += [k for k, _ in attributes if k.startswith("on")]
         css = (given.get("class") or "").split()
         if tag == "script":
@@ -87,5 +90,8 @@ report.close()
 report.wrong += [f"<{tag}> is never closed" for tag, _ in report.open]
 for one in report.scenarios:
     one["cells"] = [cell.strip() for cell in one["cells"]]
-print(json.dumps({name: getattr(report, name) for name in
-                  ("wrong", "outside", "handlers", "scripts", "pictures", "boards", "scenarios", "figures")}))
+print(
+    json.dumps(
+        {name: getattr(report, name) for name in ("wrong", "outside", "handlers", "scripts", "pictures", "boards", "scenarios", "figures")}
+    )
+)

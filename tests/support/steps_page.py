@@ -33,7 +33,7 @@ def example(step: str, scenarios: list[pathlib.Path]) -> str:
             end = number + 1
             while end < len(lines) and lines[end].startswith(start[1] + "  "):
                 end += 1
-            use = [each[len(start[1]):].split("  #")[0].rstrip() for each in lines[number:end]]
+            use = [each[len(start[1]) :].split("  #")[0].rstrip() for each in lines[number:end]]
             if len(use) <= 6 and all(len(each) <= 130 and "${" not in each for each in use):
                 found.append((len("".join(use)), file.name, use))
     if not found:

@@ -23,6 +23,7 @@ def jit(fn: _Any = None, **options: _Any) -> _Any:
 def simulate(kernel: _Any) -> _Any:
     """A callable that executes the kernel in this process with NumPy and returns its results."""
     from trn_nki.simulate import Simulated
+
     return Simulated(jit(kernel))
 
 

@@ -21,25 +21,36 @@ class ReplicaGroup(NKIObject):
 def all_reduce(srcs: Any, dsts: Any, replica_group: Any, op: Any, priority: Any = None, name: Any = None) -> None:
     """Each tensor of dsts = op over the ranks' tensors of srcs."""
     for src, dst in _pairs("all_reduce", srcs, dsts):
-        record("all_reduce", engines.engine.unknown, name,
-               {"dst": dst, "src": src, "replica_group": replica_group, "op": op, "priority": priority})
+        record(
+            "all_reduce",
+            engines.engine.unknown,
+            name,
+            {"dst": dst, "src": src, "replica_group": replica_group, "op": op, "priority": priority},
+        )
 
 
-def all_gather(srcs: Any, dsts: Any, replica_group: Any, collective_dim: Any = 0, priority: Any = None,
-               name: Any = None) -> None:
+def all_gather(srcs: Any, dsts: Any, replica_group: Any, collective_dim: Any = 0, priority: Any = None, name: Any = None) -> None:
     """Each tensor of dsts = the ranks' tensors of srcs, concatenated along the first dimension."""
     for src, dst in _pairs("all_gather", srcs, dsts):
-        record("all_gather", engines.engine.unknown, name,
-               {"dst": dst, "src": src, "replica_group": replica_group, "collective_dim": collective_dim, "priority": priority})
+        record(
+            "all_gather",
+            engines.engine.unknown,
+            name,
+            {"dst": dst, "src": src, "replica_group": replica_group, "collective_dim": collective_dim, "priority": priority},
+        )
 
 
-def reduce_scatter(srcs: Any, dsts: Any, replica_group: Any, collective_dim: Any = 0, op: Any = None, priority: Any = None,
-                   name: Any = None) -> None:
+def reduce_scatter(
+    srcs: Any, dsts: Any, replica_group: Any, collective_dim: Any = 0, op: Any = None, priority: Any = None, name: Any = None
+) -> None:
     """Each tensor of dsts = the rank's part, along the first dimension, of op over the ranks' tensors of srcs."""
     for src, dst in _pairs("reduce_scatter", srcs, dsts):
-        record("reduce_scatter", engines.engine.unknown, name,
-               {"dst": dst, "src": src, "replica_group": replica_group, "collective_dim": collective_dim, "op": op,
-                "priority": priority})
+        record(
+            "reduce_scatter",
+            engines.engine.unknown,
+            name,
+            {"dst": dst, "src": src, "replica_group": replica_group, "collective_dim": collective_dim, "op": op, "priority": priority},
+        )
 
 
 def _pairs(operation: str, srcs: Any, dsts: Any) -> Any:
@@ -52,11 +63,19 @@ def _pairs(operation: str, srcs: Any, dsts: Any) -> Any:
 def _refused(name: str) -> Any:
     def refuse(*_: Any, **__: Any) -> None:
         raise KernelError(f"nki.collectives.{name} cannot work inside a kernel on this platform", "15.4")
+
     refuse.__name__ = name
     return refuse
 
 
-for _name in ("all_gather_v", "all_to_all", "all_to_all_v",
-              "collective_permute", "collective_permute_implicit", "collective_permute_implicit_reduce",
-              "collective_permute_implicit_current_processing_rank_id", "rank_id"):
+for _name in (
+    "all_gather_v",
+    "all_to_all",
+    "all_to_all_v",
+    "collective_permute",
+    "collective_permute_implicit",
+    "collective_permute_implicit_reduce",
+    "collective_permute_implicit_current_processing_rank_id",
+    "rank_id",
+):
     globals()[_name] = _refused(_name)

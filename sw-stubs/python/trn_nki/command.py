@@ -48,7 +48,9 @@ class _Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         known = [one for one in action.choices or () if one != _PREPARE]
         if action.choices is not None and value not in action.choices:
-            raise argparse.ArgumentError(action, f"no '{value}'{closest(str(value), map(str, known))}  (known: {', '.join(map(str, known))})")
+            raise argparse.ArgumentError(
+                action, f"no '{value}'{closest(str(value), map(str, known))}  (known: {', '.join(map(str, known))})"
+            )
 
 
 def nanoseconds(text: str) -> int:
@@ -95,14 +97,22 @@ def main(words: list[str] | None = None) -> int:
 
 # Lines of --help and what they do; a test runs them.
 EXAMPLES = {
-    "run": (("trn-nki run kernel.py:double --in x=x.npy --check simulate", "on a board, compared with NumPy"),
-            ("trn-nki run kernel.py:double --in x=x.npy --out y=y.npy --generation gen3", "keeps the result")),
-    "profile": (("trn-nki profile kernel.py:double --in x=x.npy --out profile", "a page, and what bounds the kernel"),
-                ("trn-nki profile kernel.py:double --in x=x.npy --out profile.json", "the same as JSON")),
-    "compile": (("trn-nki compile kernel.py:double --in x=x.npy -o kernel.trn", "instructions as text"),
-                ("trn-nki compile kernel.py:double --in x=x.npy -o kernel.bin", "a program set")),
-    "simulate": (("trn-nki simulate kernel.py:double --in x=x.npy", "runs NumPy only"),
-                 ("trn-nki simulate kernel.py:double --in x=x.npy --out y=y.npy", "keeps the result")),
+    "run": (
+        ("trn-nki run kernel.py:double --in x=x.npy --check simulate", "on a board, compared with NumPy"),
+        ("trn-nki run kernel.py:double --in x=x.npy --out y=y.npy --generation gen3", "keeps the result"),
+    ),
+    "profile": (
+        ("trn-nki profile kernel.py:double --in x=x.npy --out profile", "a page, and what bounds the kernel"),
+        ("trn-nki profile kernel.py:double --in x=x.npy --out profile.json", "the same as JSON"),
+    ),
+    "compile": (
+        ("trn-nki compile kernel.py:double --in x=x.npy -o kernel.trn", "instructions as text"),
+        ("trn-nki compile kernel.py:double --in x=x.npy -o kernel.bin", "a program set"),
+    ),
+    "simulate": (
+        ("trn-nki simulate kernel.py:double --in x=x.npy", "runs NumPy only"),
+        ("trn-nki simulate kernel.py:double --in x=x.npy --out y=y.npy", "keeps the result"),
+    ),
 }
 
 
@@ -111,27 +121,49 @@ def _examples(*lines: tuple[str, str]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="trn-nki", description="compiles and runs NKI kernels on the virtual platform",
-                     formatter_class=argparse.RawDescriptionHelpFormatter,
-                     epilog=_examples(*EXAMPLES["run"][:1], *EXAMPLES["profile"][:1]))
+    parser = _Parser(
+        prog="trn-nki",
+        description="compiles and runs NKI kernels on the virtual platform",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=_examples(*EXAMPLES["run"][:1], *EXAMPLES["profile"][:1]),
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, work, text in (("run", _run, "compile a kernel, run it on a platform"),
-                             ("profile", _profile, "compile and run a kernel, write where its time went"),
-                             ("compile", _compile, "write a program set, or its text (.trn)"),
-                             ("simulate", _simulate, "compute the kernel by NumPy, without a platform")):
-        one = commands.add_parser(name, help=text, epilog=_examples(*EXAMPLES[name]),
-                                  formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, work, text in (
+        ("run", _run, "compile a kernel, run it on a platform"),
+        ("profile", _profile, "compile and run a kernel, write where its time went"),
+        ("compile", _compile, "write a program set, or its text (.trn)"),
+        ("simulate", _simulate, "compute the kernel by NumPy, without a platform"),
+    ):
+        one = commands.add_parser(name, help=text, epilog=_examples(*EXAMPLES[name]), formatter_class=argparse.RawDescriptionHelpFormatter)
         one.set_defaults(work=work, parser=one)
         one.add_argument("kernel", metavar="FILE.py:FUNCTION", nargs="?" if name == "profile" else None)
-        one.add_argument("--in", dest="inputs", action="append", default=[], metavar="NAME=FILE.npy[:TYPE]",
-                         help="an array; with TYPE the elements hold its bits (bfloat16 also from float32)")
-        one.add_argument("--arg", dest="values", action="append", default=[], metavar="NAME=VALUE",
-                         help="an argument that is no array, as Python writes it")
+        one.add_argument(
+            "--in",
+            dest="inputs",
+            action="append",
+            default=[],
+            metavar="NAME=FILE.npy[:TYPE]",
+            help="an array; with TYPE the elements hold its bits (bfloat16 also from float32)",
+        )
+        one.add_argument(
+            "--arg",
+            dest="values",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="an argument that is no array, as Python writes it",
+        )
         one.add_argument("--lnc", type=int, choices=(1, 2), default=1, help="cores of the logical core (1)")
         one.add_argument("--generation", choices=sorted(generations.NAMES), help="default: the board's, else gen4")
         if name in ("run", "simulate"):
-            one.add_argument("--out", dest="outputs", action="append", default=[], metavar="NAME=FILE.npy",
-                             help="where a result goes, in the order of the results")
+            one.add_argument(
+                "--out",
+                dest="outputs",
+                action="append",
+                default=[],
+                metavar="NAME=FILE.npy",
+                help="where a result goes, in the order of the results",
+            )
         if name == "compile":
             one.add_argument("-o", "--output", required=True, metavar="FILE")
         if name in ("run", "profile"):
@@ -139,16 +171,17 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--connect", metavar="DIR", help="a running platform, by the folder of its sockets")
             one.add_argument("--chip", help="its function (the only one)")
             one.add_argument("--core", type=int, default=0)
-            one.add_argument("--limit", type=nanoseconds, default=100_000_000, metavar="TIME",
-                             help="of simulated time: ns, or with a unit (100 ms)")
+            one.add_argument(
+                "--limit", type=nanoseconds, default=100_000_000, metavar="TIME", help="of simulated time: ns, or with a unit (100 ms)"
+            )
             one.add_argument("--timing", choices=("contended", "functional"))
         if name == "profile":
             profile_command.add_options(one)
         if name == "run":
-            one.add_argument("--trace", metavar="FILE",
-                             help="write the platform's event trace; .perfetto-trace for Perfetto")
-            one.add_argument("--check", choices=("simulate",),
-                             help="compare results and changed arguments with those of simulate; integers exactly")
+            one.add_argument("--trace", metavar="FILE", help="write the platform's event trace; .perfetto-trace for Perfetto")
+            one.add_argument(
+                "--check", choices=("simulate",), help="compare results and changed arguments with those of simulate; integers exactly"
+            )
             one.add_argument("--atol", type=float, default=1e-5)
             one.add_argument("--rtol", type=float, default=1e-5)
     # For `trnvp test`, which reads steps of kernels.
@@ -160,6 +193,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _prepare(options: Any) -> int:
     from trn_nki.run.preparation import prepare
+
     prepare(options.folder)
     return 0
 
@@ -170,8 +204,7 @@ def _compiled(options: Any) -> tuple[Compiled, Options]:
     board = options.board or DEFAULT_BOARDS[generations.generation(options.generation or "gen4").number]
     generation = options.generation or generation_of(board) or "gen4"
     recording = _recorded(options, kernel, values, generation)
-    return compile_recording(recording), Options(board, options.connect, options.chip, options.core, options.limit,
-                                                 options.timing)
+    return compile_recording(recording), Options(board, options.connect, options.chip, options.core, options.limit, options.timing)
 
 
 def _profile(options: Any) -> int:
@@ -203,6 +236,7 @@ def _compile(options: Any) -> int:
 
 def _simulate(options: Any) -> int:
     from trn_nki import simulate
+
     kernel, values = _kernel(options)
     _write(options, simulate.execute(_recorded(options, kernel, values, options.generation)))
     return 0
@@ -210,6 +244,7 @@ def _simulate(options: Any) -> int:
 
 def _compare(recording: Any, outcome: Any, options: Any) -> int:
     from trn_nki import simulate
+
     changed = [(name, tensor) for name, tensor in recording.inputs if name in outcome.inputs]
     found = {f"result {number}": array for number, array in enumerate(outcome.outputs)}
     found |= {f"argument {name}": outcome.inputs[name] for name, _ in changed}
@@ -226,8 +261,11 @@ def _compare(recording: Any, outcome: Any, options: Any) -> int:
         print(f"{name}: largest difference from simulate {difference:g}")
         if not equal.all():
             where = tuple(int(index) for index in numpy.argwhere(~equal)[0])
-            print(f"trn-nki: {name} differs at {list(where)}: {a[where]!r}, simulate has {b[where]!r}; "
-                  f"{int((~equal).sum())} of {equal.size} elements", file=sys.stderr)
+            print(
+                f"trn-nki: {name} differs at {list(where)}: {a[where]!r}, simulate has {b[where]!r}; "
+                f"{int((~equal).sum())} of {equal.size} elements",
+                file=sys.stderr,
+            )
             status = 1
     return status
 

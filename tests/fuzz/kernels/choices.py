@@ -49,10 +49,10 @@ def smallest(choices, fails, tries=300):
     while size >= 1:
         at = 0
         while at < len(best):
-            if not attempt(best[:at] + best[at + size:]):
+            if not attempt(best[:at] + best[at + size :]):
                 at += size
         size //= 2
     for at in range(len(best)):
-        if at < len(best) and best[at] and not attempt(best[:at] + [0] + best[at + 1:]):
-            attempt(best[:at] + [best[at] // 2] + best[at + 1:])
+        if at < len(best) and best[at] and not attempt(best[:at] + [0] + best[at + 1 :]):
+            attempt(best[:at] + [best[at] // 2] + best[at + 1 :])
     return best

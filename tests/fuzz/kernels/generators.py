@@ -8,17 +8,48 @@ from trn_nki.values import data_types, operators
 from trn_nki.values.operations import OPERATIONS
 
 F = numpy.float32
-FLOATS = (nl.float32, nl.bfloat16, nl.float16, nl.tfloat32, data_types.float8_e3m4, nl.float8_e4m3, nl.float8_e5m2,
-          nl.float8_e4m3fn)
+FLOATS = (nl.float32, nl.bfloat16, nl.float16, nl.tfloat32, data_types.float8_e3m4, nl.float8_e4m3, nl.float8_e5m2, nl.float8_e4m3fn)
 INTEGERS = (nl.int32, nl.uint32, nl.int16, nl.uint16, nl.int8, nl.uint8)
 OTHERS = (nl.float8_e8m0fnu, nl.float8_e4m3fn_x4, nl.float8_e5m2_x4, nl.float4_e2m1fn_x4)
 ARITHMETIC = tuple(one for one in operators.ALL.values() if one.code is not None and not one.is_bitvec)
 BITS = tuple(one for one in operators.ALL.values() if one.is_bitvec)
 FUNCTIONS = tuple(one for one in operators.ALL.values() if one.activation is not None)
 ACTUAL = nisa.engine.vector, nisa.engine.scalar, nisa.engine.gpsimd, nisa.engine.tensor
-SPECIAL = numpy.array([0, -0.0, 1, -1, numpy.inf, -numpy.inf, numpy.nan, 1e-45, -1e-45, 1e-38, -1e-38, 3.4e38, -3.4e38, 0.5,
-                       1.5, 2.5, 240, 448, 65504, 65520, 2 ** 24, 2 ** 31, -2 ** 31, 2 ** 32, 127.5, 255.5, -0.5, 88.8, -103.9,
-                       -200], F)
+SPECIAL = numpy.array(
+    [
+        0,
+        -0.0,
+        1,
+        -1,
+        numpy.inf,
+        -numpy.inf,
+        numpy.nan,
+        1e-45,
+        -1e-45,
+        1e-38,
+        -1e-38,
+        3.4e38,
+        -3.4e38,
+        0.5,
+        1.5,
+        2.5,
+        240,
+        448,
+        65504,
+        65520,
+        2**24,
+        2**31,
+        -(2**31),
+        2**32,
+        127.5,
+        255.5,
+        -0.5,
+        88.8,
+        -103.9,
+        -200,
+    ],
+    F,
+)
 
 
 class Calls:
@@ -71,9 +102,9 @@ class Calls:
     def indices(self, shape, limit, dtype=nl.uint32, unique=False):
         """Indices below the limit, rarely one of them out of range."""
         numbers = numpy.random.default_rng(self.choices.below(1 << 16))
-        found = numbers.permutation(limit)[:numpy.prod(shape)].reshape(shape) if unique else numbers.integers(0, limit, shape)
+        found = numbers.permutation(limit)[: numpy.prod(shape)].reshape(shape) if unique else numbers.integers(0, limit, shape)
         if self.choices.chance(8):
-            found.reshape(-1)[numbers.integers(found.size)] = self.choices.one_of((limit, limit + 1, -1 % 2 ** 16))
+            found.reshape(-1)[numbers.integers(found.size)] = self.choices.one_of((limit, limit + 1, -1 % 2**16))
         return nl.load(self.array(shape, dtype, found.astype(raw_type(dtype))))
 
     def register(self, highest):
@@ -97,10 +128,10 @@ class Calls:
         part = slice(rows - partitions, rows)
         if kind == 1:
             whole = self.base(rows, elements + 5, dtype, region)
-            return whole[part, 2:2 + elements], whole
+            return whole[part, 2 : 2 + elements], whole
         if kind == 2:
             whole = self.base(rows, 2 * elements, dtype, region)
-            return whole[part, 0:2 * elements:2], whole
+            return whole[part, 0 : 2 * elements : 2], whole
         if kind == 3 and elements % 4 == 0:
             whole = self.base(rows, elements, dtype, region)
             return whole.reshape((rows, 4, elements // 4)).permute((0, 2, 1))[part], whole
@@ -119,7 +150,7 @@ class Calls:
         if kind == 8 and self.generation >= 4:
             whole = self.base(rows, elements, dtype, region)
             index = self.indices((min(128, -(-rows // 32) * 32), -(-elements // 16)), elements)
-            return whole[part].indirect(index[part.start:], elements), whole
+            return whole[part].indirect(index[part.start :], elements), whole
         whole = self.base(rows, elements, dtype, region)
         return whole[part], whole
 
@@ -164,8 +195,9 @@ class Calls:
         return self.choices.one_of(ARITHMETIC)
 
     def command(self):
-        return self.choices.one_of((nisa.reduce_cmd.reset_reduce, nisa.reduce_cmd.idle, nisa.reduce_cmd.reset_reduce,
-                                    nisa.reduce_cmd.load_reduce))
+        return self.choices.one_of(
+            (nisa.reduce_cmd.reset_reduce, nisa.reduce_cmd.idle, nisa.reduce_cmd.reset_reduce, nisa.reduce_cmd.load_reduce)
+        )
 
 
 def _converted(values, dtype):
@@ -195,8 +227,9 @@ def tensor_copy(c):
 
 def memset(c):
     p, n = c.shape()
-    nisa.memset(c.target(p, n), c.choices.one_of((0, 1, -1, 2.5, 3e9, -3e9, 1e19, float("nan"), float("inf"), 300, -0.0)),
-                c.engine("memset"))
+    nisa.memset(
+        c.target(p, n), c.choices.one_of((0, 1, -1, 2.5, 3e9, -3e9, 1e19, float("nan"), float("inf"), 300, -0.0)), c.engine("memset")
+    )
 
 
 def tensor_copy_predicated(c):
@@ -212,41 +245,83 @@ def tensor_tensor(c):
         op, types = c.choices.one_of(BITS), (c.choices.one_of(INTEGERS),)
     else:
         op, types = c.arithmetic(), (nl.float32, nl.bfloat16, nl.int32, nl.uint32)
-    nisa.tensor_tensor(c.target(p, n, *types), c.source(p, n, *types), c.source(p, c.wrong(n), *types), op,
-                       c.engine("tensor_tensor"))
+    nisa.tensor_tensor(c.target(p, n, *types), c.source(p, n, *types), c.source(p, c.wrong(n), *types), op, c.engine("tensor_tensor"))
 
 
 def tensor_scalar(c):
     p, n = c.shape()
     if c.choices.chance(3):
         kind = c.choices.one_of(INTEGERS)
-        operands = [c.choices.one_of((3, 1, -1, 31, 40, 1 << 31, 0xFFFFFFFF, 2.5)) if c.choices.below(3) else
-                    c.column(p, kind, nl.int32) for _ in range(2)]
+        operands = [
+            c.choices.one_of((3, 1, -1, 31, 40, 1 << 31, 0xFFFFFFFF, 2.5)) if c.choices.below(3) else c.column(p, kind, nl.int32)
+            for _ in range(2)
+        ]
         first, second = c.choices.one_of(BITS), c.choices.one_of((None, nl.bypass) + BITS)
-        nisa.tensor_scalar(c.target(p, n, kind), c.source(p, n, kind), first, operands[0], c.flag(), second, operands[1],
-                           c.flag(), c.engine("tensor_scalar"))
+        nisa.tensor_scalar(
+            c.target(p, n, kind),
+            c.source(p, n, kind),
+            first,
+            operands[0],
+            c.flag(),
+            second,
+            operands[1],
+            c.flag(),
+            c.engine("tensor_scalar"),
+        )
         return
     second = c.choices.one_of((None,) + ARITHMETIC)
-    nisa.tensor_scalar(c.target(p, n, nl.float32), c.source(p, n, nl.float32, nl.bfloat16), c.arithmetic(), c.scalar(p),
-                       c.flag(), second, c.scalar(p) if second else None, c.flag(), c.engine("tensor_scalar"))
+    nisa.tensor_scalar(
+        c.target(p, n, nl.float32),
+        c.source(p, n, nl.float32, nl.bfloat16),
+        c.arithmetic(),
+        c.scalar(p),
+        c.flag(),
+        second,
+        c.scalar(p) if second else None,
+        c.flag(),
+        c.engine("tensor_scalar"),
+    )
 
 
 def scalar_tensor_tensor(c):
     p, n = c.shape()
-    nisa.scalar_tensor_tensor(c.target(p, n, nl.float32), c.source(p, n, nl.float32), c.arithmetic(), c.scalar(p),
-                              c.arithmetic(), c.source(p, n, nl.float32), c.flag(), c.flag())
+    nisa.scalar_tensor_tensor(
+        c.target(p, n, nl.float32),
+        c.source(p, n, nl.float32),
+        c.arithmetic(),
+        c.scalar(p),
+        c.arithmetic(),
+        c.source(p, n, nl.float32),
+        c.flag(),
+        c.flag(),
+    )
 
 
 def tensor_tensor_scan(c):
     p, n = c.shape()
-    nisa.tensor_tensor_scan(c.target(p, n, nl.float32), c.source(p, n, nl.float32), c.source(p, n, nl.float32), c.scalar(p),
-                            c.arithmetic(), c.arithmetic(), c.flag(), c.flag())
+    nisa.tensor_tensor_scan(
+        c.target(p, n, nl.float32),
+        c.source(p, n, nl.float32),
+        c.source(p, n, nl.float32),
+        c.scalar(p),
+        c.arithmetic(),
+        c.arithmetic(),
+        c.flag(),
+        c.flag(),
+    )
 
 
 def tensor_scalar_cumulative(c):
     p, n = c.shape()
-    nisa.tensor_scalar_cumulative(c.target(p, n, nl.float32), c.source(p, n, nl.float32), c.arithmetic(),
-                                  c.choices.one_of(ARITHMETIC[1:7]), c.scalar(p), c.scalar(p), c.command())
+    nisa.tensor_scalar_cumulative(
+        c.target(p, n, nl.float32),
+        c.source(p, n, nl.float32),
+        c.arithmetic(),
+        c.choices.one_of(ARITHMETIC[1:7]),
+        c.scalar(p),
+        c.scalar(p),
+        c.command(),
+    )
 
 
 def reciprocal(c):
@@ -261,16 +336,31 @@ def dropout(c):
 
 def select_reduce(c):
     p, n = c.shape()
-    nisa.select_reduce(c.target(p, n, nl.float32), c.source(p, n, nl.uint8, nl.int16), c.source(p, n, nl.float32),
-                       c.scalar(p), c.result(p) if c.flag() else None, c.command(), reverse_pred=c.flag())
+    nisa.select_reduce(
+        c.target(p, n, nl.float32),
+        c.source(p, n, nl.uint8, nl.int16),
+        c.source(p, n, nl.float32),
+        c.scalar(p),
+        c.result(p) if c.flag() else None,
+        c.command(),
+        reverse_pred=c.flag(),
+    )
 
 
 def range_select(c):
     p, n = c.shape()
     compare = (nl.greater_equal, nl.less, nl.equal, nl.less_equal, nl.greater, nl.not_equal)
-    nisa.range_select(c.target(p, n, nl.float32), c.source(p, n, nl.float32), c.choices.one_of(compare),
-                      c.choices.one_of(compare), c.column(p), c.column(p), c.command(), c.result(p) if c.flag() else None,
-                      range_start=c.choices.one_of((0, 3, -2)))
+    nisa.range_select(
+        c.target(p, n, nl.float32),
+        c.source(p, n, nl.float32),
+        c.choices.one_of(compare),
+        c.choices.one_of(compare),
+        c.column(p),
+        c.column(p),
+        c.command(),
+        c.result(p) if c.flag() else None,
+        range_start=c.choices.one_of((0, 3, -2)),
+    )
 
 
 def _pattern(c, n):
@@ -280,14 +370,25 @@ def _pattern(c, n):
 
 def affine_select(c):
     p, n = c.shape()
-    nisa.affine_select(c.target(p, n, nl.float32), _pattern(c, n), c.choices.one_of((0, 1, -2)), c.source(p, n, nl.float32),
-                       c.scalar(p), c.choices.one_of(ARITHMETIC[6:12]), c.choices.one_of((0, 2, -5)))
+    nisa.affine_select(
+        c.target(p, n, nl.float32),
+        _pattern(c, n),
+        c.choices.one_of((0, 1, -2)),
+        c.source(p, n, nl.float32),
+        c.scalar(p),
+        c.choices.one_of(ARITHMETIC[6:12]),
+        c.choices.one_of((0, 2, -5)),
+    )
 
 
 def iota(c):
     p, n = c.shape()
-    nisa.iota(c.target(p, n, nl.int32, nl.float32, nl.uint32), _pattern(c, n), c.choices.one_of((0, 7, -9, 2 ** 31 - 1)),
-              c.choices.one_of((0, 1, -4, 1 << 28)))
+    nisa.iota(
+        c.target(p, n, nl.int32, nl.float32, nl.uint32),
+        _pattern(c, n),
+        c.choices.one_of((0, 7, -9, 2**31 - 1)),
+        c.choices.one_of((0, 1, -4, 1 << 28)),
+    )
 
 
 def local_gather(c):
@@ -296,8 +397,7 @@ def local_gather(c):
     count = c.choices.one_of((None, 16 * columns, 16 * columns - 3, 1, 0))
     kind = c.dtype(nl.float32)
     wide = c.wrong((16 * columns if count is None else max(count, 1)) * size)
-    nisa.local_gather(c.target(p, wide, kind), c.source(p, n, kind), c.indices((p, columns), n - size + 1, nl.uint16),
-                      size, count)
+    nisa.local_gather(c.target(p, wide, kind), c.source(p, n, kind), c.indices((p, columns), n - size + 1, nl.uint16), size, count)
 
 
 def nc_n_gather(c):
@@ -333,9 +433,18 @@ def tensor_partition_reduce(c):
 
 def tensor_scalar_reduce(c):
     p, n = c.shape()
-    nisa.tensor_scalar_reduce(c.target(p, n, nl.float32), c.source(p, n, nl.float32), c.arithmetic(), c.scalar(p),
-                              c.choices.one_of(ARITHMETIC[1:7]), c.result(p) if c.flag() else None, c.flag(), c.command(),
-                              c.scalar(p) if c.flag() else None, c.flag())
+    nisa.tensor_scalar_reduce(
+        c.target(p, n, nl.float32),
+        c.source(p, n, nl.float32),
+        c.arithmetic(),
+        c.scalar(p),
+        c.choices.one_of(ARITHMETIC[1:7]),
+        c.result(p) if c.flag() else None,
+        c.flag(),
+        c.command(),
+        c.scalar(p) if c.flag() else None,
+        c.flag(),
+    )
 
 
 def bn_stats(c):
@@ -362,8 +471,13 @@ def nc_find_index8(c):
 def nc_match_replace8(c):
     p, n = c.shape()
     kind = c.dtype(nl.float32)
-    nisa.nc_match_replace8(c.target(p, n, kind), c.source(p, n, kind), c.source(p, 8, kind), c.number(),
-                           c.target(p, 8, nl.uint32, nl.uint16) if c.flag() else None)
+    nisa.nc_match_replace8(
+        c.target(p, n, kind),
+        c.source(p, n, kind),
+        c.source(p, 8, kind),
+        c.number(),
+        c.target(p, 8, nl.uint32, nl.uint16) if c.flag() else None,
+    )
 
 
 def topk(c):
@@ -385,36 +499,54 @@ def sequence_bounds(c):
 
 def nonzero_with_count(c):
     p, n = c.shape()
-    nisa.nonzero_with_count(c.target(p, n + 1, nl.int32), c.source(p, n, nl.float32, nl.int32),
-                            c.choices.one_of((0, 5, -1)), c.choices.one_of((-1, 0)))
+    nisa.nonzero_with_count(
+        c.target(p, n + 1, nl.int32), c.source(p, n, nl.float32, nl.int32), c.choices.one_of((0, 5, -1)), c.choices.one_of((-1, 0))
+    )
 
 
 def activation(c):
     p, n = c.shape()
-    nisa.activation(c.target(p, n, nl.float32), c.choices.one_of(FUNCTIONS), c.source(p, n, nl.float32, nl.bfloat16),
-                    c.choices.one_of((None, None, 0.0, 0.5, c.column(p))), c.choices.one_of((1.0, 2.0, 1.0, c.column(p))),
-                    c.choices.one_of((None, nl.add)), c.result(p) if c.flag() else None, c.command())
+    nisa.activation(
+        c.target(p, n, nl.float32),
+        c.choices.one_of(FUNCTIONS),
+        c.source(p, n, nl.float32, nl.bfloat16),
+        c.choices.one_of((None, None, 0.0, 0.5, c.column(p))),
+        c.choices.one_of((1.0, 2.0, 1.0, c.column(p))),
+        c.choices.one_of((None, nl.add)),
+        c.result(p) if c.flag() else None,
+        c.command(),
+    )
 
 
 def activation_reduce(c):
     p, n = c.shape()
-    nisa.activation_reduce(c.target(p, n, nl.float32), c.choices.one_of(FUNCTIONS), c.source(p, n, nl.float32),
-                           nl.add, c.result(p))
+    nisa.activation_reduce(c.target(p, n, nl.float32), c.choices.one_of(FUNCTIONS), c.source(p, n, nl.float32), nl.add, c.result(p))
 
 
 def activate2(c):
     p, n = c.shape()
-    nisa.activate2(c.target(p, n, nl.float32), c.choices.one_of(FUNCTIONS), c.source(p, n, nl.float32), c.scalar(p),
-                   c.scalar(p), c.choices.one_of((nl.multiply, nl.add, nl.subtract, nl.bypass)),
-                   c.choices.one_of((nl.bypass, nl.add, nl.subtract)), c.choices.one_of((0.0, 0.5, c.column(p))), c.flag(),
-                   c.flag(), c.choices.one_of((None, nl.add, nl.maximum, nl.minimum, nl.abs_max, nl.abs_min)),
-                   c.result(p) if c.flag() else None, c.command())
+    nisa.activate2(
+        c.target(p, n, nl.float32),
+        c.choices.one_of(FUNCTIONS),
+        c.source(p, n, nl.float32),
+        c.scalar(p),
+        c.scalar(p),
+        c.choices.one_of((nl.multiply, nl.add, nl.subtract, nl.bypass)),
+        c.choices.one_of((nl.bypass, nl.add, nl.subtract)),
+        c.choices.one_of((0.0, 0.5, c.column(p))),
+        c.flag(),
+        c.flag(),
+        c.choices.one_of((None, nl.add, nl.maximum, nl.minimum, nl.abs_max, nl.abs_min)),
+        c.result(p) if c.flag() else None,
+        c.command(),
+    )
 
 
 def exponential(c):
     p, n = c.shape()
-    nisa.exponential(c.target(p, n, nl.float32), c.source(p, n, nl.float32), c.scalar(p), c.result(p) if c.flag() else None,
-                     c.command(), c.scalar(p))
+    nisa.exponential(
+        c.target(p, n, nl.float32), c.source(p, n, nl.float32), c.scalar(p), c.result(p) if c.flag() else None, c.command(), c.scalar(p)
+    )
 
 
 def _product(c, rows, columns, count, kind, other):
@@ -434,8 +566,7 @@ def nc_matmul(c):
     made = nl.ndarray((columns, rows if transposes else count), kind if transposes else c.dtype(nl.float32), nl.psum)
     words = dict(is_stationary_onezero=c.flag(), is_moving_onezero=c.flag())
     if transposes:
-        nisa.nc_matmul(made, stationary, stationary.broadcast(1, rows) if columns == 1 else _identity(rows, kind),
-                       is_transpose=True)
+        nisa.nc_matmul(made, stationary, stationary.broadcast(1, rows) if columns == 1 else _identity(rows, kind), is_transpose=True)
     else:
         for number in range(c.choices.between(1, 3)):
             nisa.nc_matmul(made, stationary, moving, accumulate=None if number else c.choices.one_of((None, False)), **words)
@@ -451,14 +582,19 @@ def _in_a_mode(c, mode):
         kind = c.dtype(nl.bfloat16, nl.float32)
         stationary, moving = _product(c, min(128, row + rows), columns, 16, kind, kind)
         whole = c.base(min(128, column + columns), 16, nl.float32, nl.psum)
-        nisa.nc_matmul(whole[column:column + columns], stationary[row:row + rows], moving[row:row + rows], accumulate=False,
-                       tile_position=(row, column), tile_size=size)
+        nisa.nc_matmul(
+            whole[column : column + columns],
+            stationary[row : row + rows],
+            moving[row : row + rows],
+            accumulate=False,
+            tile_position=(row, column),
+            tile_size=size,
+        )
     else:
         rows, kind = c.choices.one_of((32, 4, 128)), c.choices.one_of((nl.float8_e4m3, nl.float8_e5m2, nl.float8_e4m3fn))
         stationary, moving = _product(c, rows, 2 * 16, 2 * 40, kind, c.choices.one_of((kind, nl.float8_e5m2)))
         whole = nl.ndarray((16, 40), nl.float32, nl.psum)
-        nisa.nc_matmul(whole, stationary.reshape((rows, 2, 16)), moving.reshape((rows, 2, 40)),
-                       perf_mode=nisa.matmul_perf_mode.double_row)
+        nisa.nc_matmul(whole, stationary.reshape((rows, 2, 16)), moving.reshape((rows, 2, 40)), perf_mode=nisa.matmul_perf_mode.double_row)
     c.keep.append(whole)
 
 
@@ -473,8 +609,16 @@ def nc_matmul_mx(c):
     kinds = [c.choices.one_of(OTHERS[1:]) for _ in range(2)]
     stationary, moving = _product(c, rows, columns, count, *kinds)
     partitions = 32 * (rows // 32 - 1) + 4
-    scales = [nl.load(c.array((partitions, width), nl.uint8, numpy.random.default_rng(c.choices.below(99)).integers(
-        120, 134, (partitions, width)).astype(numpy.uint8))) for width in (columns, count)]
+    scales = [
+        nl.load(
+            c.array(
+                (partitions, width),
+                nl.uint8,
+                numpy.random.default_rng(c.choices.below(99)).integers(120, 134, (partitions, width)).astype(numpy.uint8),
+            )
+        )
+        for width in (columns, count)
+    ]
     made = nl.ndarray((columns, count), nl.float32, nl.psum)
     nisa.nc_matmul_mx(made, stationary, moving, *scales)
     c.keep.append(made)
@@ -545,15 +689,17 @@ def dma_copy(c):
             return c.target(p, n, dtype) if writes else c.source(p, n, dtype)
         make = (lambda shape: _hbm(c, shape, dtype)) if writes else (lambda shape: c.array(shape, dtype))
         if where == 1:
-            return make((p + 3, n + 2))[1:p + 1, 2:n + 2]
+            return make((p + 3, n + 2))[1 : p + 1, 2 : n + 2]
         if where == 2:
             return make((n, p)).permute((1, 0))
         if where == 3:
             return make((p, n)).ap([[n, p], [-1, n]], offset=n - 1)
         if where == 4:
             return make((p + 4, n))[nl.ds(c.register(4), p), :]
-        return make((p + 4, n)).ap([[n, p], [1, n]], vector_offset=c.indices(
-            (p, 1), p + 4, c.choices.one_of((nl.uint32, nl.int32)), writes))
+        return make((p + 4, n)).ap(
+            [[n, p], [1, n]], vector_offset=c.indices((p, 1), p + 4, c.choices.one_of((nl.uint32, nl.int32)), writes)
+        )
+
     dst = side(other, True)
     nisa.dma_copy(dst, side(kind, False), oob_mode=oob)
 
@@ -568,8 +714,9 @@ def dma_transpose(c):
 
 def dma_compute(c):
     p, n = c.shape()
-    sources = [c.array((p, n), c.dtype(nl.float32)) if c.choices.below(2) else c.source(p, n, nl.float32)
-               for _ in range(c.choices.between(1, 4))]
+    sources = [
+        c.array((p, n), c.dtype(nl.float32)) if c.choices.below(2) else c.source(p, n, nl.float32) for _ in range(c.choices.between(1, 4))
+    ]
     target = _hbm(c, (p, n), c.dtype(nl.float32)) if c.choices.below(2) else c.target(p, n, nl.float32)
     nisa.dma_compute(target, sources, nl.add)
 
@@ -595,10 +742,10 @@ def sendrecv(c):
     me, kind = nl.program_id(0), c.dtype(nl.float32)
     tile = nl.load(c.array((p, n + 8), kind))
     if me:
-        nisa.tensor_copy(tile[:, 0:n], tile[:, 8:n + 8])
+        nisa.tensor_copy(tile[:, 0:n], tile[:, 8 : n + 8])
     step = c.choices.one_of((n + 8, 0, 4))
     got = tile if step <= 8 else nl.load(c.array((p, n + 8), kind))
-    nisa.sendrecv(tile[:, 0:n], got[:, min(step, 8):min(step, 8) + n], 1 - me, 1 - me, 0)
+    nisa.sendrecv(tile[:, 0:n], got[:, min(step, 8) : min(step, 8) + n], 1 - me, 1 - me, 0)
     c.keep.append(got)
 
 
@@ -634,9 +781,41 @@ def loop(c):
 def language(c):
     p, n = c.shape()
     x, y = c.source(p, n, nl.float32), c.source(p, c.choices.one_of((n, n, 1)), nl.float32)
-    names = ["add", "subtract", "multiply", "maximum", "minimum", "equal", "greater", "divide", "logical_and", "exp", "copy",
-             "relu", "negative", "sum", "max", "min", "mean", "var", "prod", "all", "softmax", "transpose", "matmul", "where",
-             "rms_norm", "power", "square", "abs", "tan", "cos", "reciprocal", "broadcast_to", "expand_dims"]
+    names = [
+        "add",
+        "subtract",
+        "multiply",
+        "maximum",
+        "minimum",
+        "equal",
+        "greater",
+        "divide",
+        "logical_and",
+        "exp",
+        "copy",
+        "relu",
+        "negative",
+        "sum",
+        "max",
+        "min",
+        "mean",
+        "var",
+        "prod",
+        "all",
+        "softmax",
+        "transpose",
+        "matmul",
+        "where",
+        "rms_norm",
+        "power",
+        "square",
+        "abs",
+        "tan",
+        "cos",
+        "reciprocal",
+        "broadcast_to",
+        "expand_dims",
+    ]
     name = c.choices.one_of(names)
     function = getattr(nl, name)
     if name in ("sum", "max", "min", "mean", "var", "prod", "all"):
@@ -666,9 +845,18 @@ def numpy_rules(c):
     p, n = c.choices.one_of((4, 32, 128)), 4 * c.choices.one_of((4, 1, 33))
     x, y = (c.raw((p, n), nl.float32) for _ in range(2))
     x, y = (numpy.where(numpy.isfinite(one) & (one != 0), one, F(1)) for one in (x, y))
-    binary = {"add": numpy.add, "subtract": numpy.subtract, "multiply": numpy.multiply, "maximum": numpy.maximum,
-              "minimum": numpy.minimum, "greater": numpy.greater, "less_equal": numpy.less_equal, "equal": numpy.equal,
-              "not_equal": numpy.not_equal, "logical_and": numpy.logical_and}
+    binary = {
+        "add": numpy.add,
+        "subtract": numpy.subtract,
+        "multiply": numpy.multiply,
+        "maximum": numpy.maximum,
+        "minimum": numpy.minimum,
+        "greater": numpy.greater,
+        "less_equal": numpy.less_equal,
+        "equal": numpy.equal,
+        "not_equal": numpy.not_equal,
+        "logical_and": numpy.logical_and,
+    }
     a, b = nl.load(c.array((p, n), nl.float32, x)), nl.load(c.array((p, n), nl.float32, y))
     kind = c.choices.below(6)
     with numpy.errstate(all="ignore"):
@@ -689,8 +877,8 @@ def numpy_rules(c):
             expected = x.reshape(p, 4, n // 4).transpose(0, 2, 1)
         elif kind == 4:
             made = nl.ndarray((p, n), nl.float32)
-            nisa.dma_copy(made[:, 0:n // 2], a[:, 1:n:2])
-            nisa.tensor_copy(made[:, n // 2:n], a[:, 0:n:2])
+            nisa.dma_copy(made[:, 0 : n // 2], a[:, 1:n:2])
+            nisa.tensor_copy(made[:, n // 2 : n], a[:, 0:n:2])
             expected = numpy.concatenate([x[:, 1::2], x[:, 0::2]], axis=1)
         else:
             made = nl.ndarray((p, n), nl.float32)
@@ -726,7 +914,7 @@ def chain(c):
 
     def part(tile, width):
         start = c.choices.one_of((0, 16, 32, n - width))
-        return tile[:, start:start + width]
+        return tile[:, start : start + width]
 
     def steps():
         for _ in range(c.choices.between(3, 14)):
@@ -736,12 +924,10 @@ def chain(c):
             elif kind == 1:
                 nisa.activation(part(on_chip(), width), nl.relu, part(on_chip(), width), scale=0.5)
             elif kind == 2:
-                nisa.tensor_tensor(part(tiles[0], width), part(tiles[2], width), part(tiles[0], width), nl.subtract,
-                                   nisa.engine.gpsimd)
+                nisa.tensor_tensor(part(tiles[0], width), part(tiles[2], width), part(tiles[0], width), nl.subtract, nisa.engine.gpsimd)
             elif kind == 3:
                 source = c.choices.one_of((tiles[0], tiles[2]))
-                nisa.nc_matmul(part(tiles[1], width), source[:, 0:p] if p <= n else source, part(tiles[0], width),
-                               accumulate=c.flag())
+                nisa.nc_matmul(part(tiles[1], width), source[:, 0:p] if p <= n else source, part(tiles[0], width), accumulate=c.flag())
             elif kind == 4:
                 nisa.dma_copy(part(memory, width), part(c.choices.one_of((tiles[0], tiles[2])), width))
             elif kind == 5:
@@ -750,8 +936,10 @@ def chain(c):
                 nisa.memset(part(on_chip(), width), 2.0, c.choices.one_of((nisa.engine.vector, nisa.engine.gpsimd)))
             else:
                 register = c.register(n - width)
-                nisa.tensor_copy(part(tiles[0], width), tiles[2][:, nl.ds(register, width)],
-                                 c.choices.one_of((nisa.engine.vector, nisa.engine.gpsimd)))
+                nisa.tensor_copy(
+                    part(tiles[0], width), tiles[2][:, nl.ds(register, width)], c.choices.one_of((nisa.engine.vector, nisa.engine.gpsimd))
+                )
+
     if c.choices.chance(3):
         for _ in nl.dynamic_range(0, c.choices.one_of((2, 3, 0))):
             steps()
@@ -768,12 +956,15 @@ def indices(c):
     x = nl.load(x) if c.choices.below(2) else x
     made = nl.ndarray((p, n), kind)
     first = c.register(3) if not x.is_on_chip else 1
-    view = x[first:first + p] if x.is_on_chip else x[nl.ds(first, p)]
+    view = x[first : first + p] if x.is_on_chip else x[nl.ds(first, p)]
     nisa.dma_copy(made, view[:, c.register(2), nl.ds(c.register(4), n)])
     c.keep.append(made)
 
 
-ISA = {name: function for name, function in list(globals().items())
-       if callable(function) and callable(getattr(nisa, name, None)) and name in dir(nisa)}
+ISA = {
+    name: function
+    for name, function in list(globals().items())
+    if callable(function) and callable(getattr(nisa, name, None)) and name in dir(nisa)
+}
 ALL = (*ISA.values(), loop, language, addresses, chain, indices, numpy_rules)
 OF_TWO_CORES = (sendrecv, core_barrier)

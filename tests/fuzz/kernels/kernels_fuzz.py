@@ -84,6 +84,7 @@ class Runner:
     def record(self, calls):
         def kernel():
             return [result for call in calls for result in call.trace(self.generation)]
+
         lnc = 2 if any(BY_NAME[call.name] in generators.OF_TWO_CORES for call in calls) else 1
         return record_kernel(kernel, generation=self.generation, lnc=lnc)
 
@@ -163,8 +164,10 @@ class Runner:
             if one.raw.shape != other.raw.shape or not numpy.array_equal(one_bytes, other_bytes):
                 different = numpy.argwhere(one.raw.view(f"u{one.raw.itemsize}") != other.raw.view(f"u{other.raw.itemsize}"))
                 at = tuple(int(i) for i in different[0])
-                raise Failure(f"result {number} ({one.dtype}) differs at {len(different)} places, first {at}: simulate "
-                              f"{one.raw[at]!r}, board {other.raw[at]!r}")
+                raise Failure(
+                    f"result {number} ({one.dtype}) differs at {len(different)} places, first {at}: simulate "
+                    f"{one.raw[at]!r}, board {other.raw[at]!r}"
+                )
 
     @staticmethod
     def compare_numpy(results, by_numpy):
@@ -212,6 +215,7 @@ def shrunk(runner, call, message):
         except Exception:  # the generator cannot use the choices
             return False
         return False
+
     return Call(call.name, smallest(call.choices, fails, 60)), message
 
 
@@ -219,8 +223,12 @@ def write(folder, runner, number, call, message):
     calls = call if isinstance(call, list) else [call]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"kernel_{runner.board}_{calls[0].name}_{number}.json"
-    path.write_text(json.dumps({"board": runner.board, "message": message,
-                                "calls": [{"name": one.name, "choices": one.choices} for one in calls]}, indent=1) + "\n")
+    path.write_text(
+        json.dumps(
+            {"board": runner.board, "message": message, "calls": [{"name": one.name, "choices": one.choices} for one in calls]}, indent=1
+        )
+        + "\n"
+    )
     print(f"{path}: {message}", flush=True)
 
 
@@ -281,8 +289,10 @@ def main():
                 call, message = shrunk(runner, call, message)
             write(options.output, runner, number, call, message)
         number += 1
-    print(f"seed {options.seed}: {number} kernels, {sum(one.ran for one in runners)} calls ran in both halves, "
-          f"{sum(one.refused for one in runners)} were refused, {failures} failures of {len(kinds)} kinds")
+    print(
+        f"seed {options.seed}: {number} kernels, {sum(one.ran for one in runners)} calls ran in both halves, "
+        f"{sum(one.refused for one in runners)} were refused, {failures} failures of {len(kinds)} kinds"
+    )
     return 1 if failures else 0
 
 

@@ -27,10 +27,29 @@ SOURCE = Path(__file__).resolve().parents[3]
 PROGRAM = (SOURCE / "scenarios/programs/add.trn").read_text()
 
 # Statuses of device calls that a fault may cause.
-INTERRUPTED = ["unknown_device", "not_ready", "timed_out", "aborted", "refused", "busy",
-               "device_gone", "not_supported", "protocol_error", "transport_error"]
-NETWORK_ERRORS = ["ok", "flushed", "remote_abort", "remote_bad_status", "unresponsive",
-                  "unknown_peer", "unreachable", "local_qp_internal", "remote_bad_address"]
+INTERRUPTED = [
+    "unknown_device",
+    "not_ready",
+    "timed_out",
+    "aborted",
+    "refused",
+    "busy",
+    "device_gone",
+    "not_supported",
+    "protocol_error",
+    "transport_error",
+]
+NETWORK_ERRORS = [
+    "ok",
+    "flushed",
+    "remote_abort",
+    "remote_bad_status",
+    "unresponsive",
+    "unknown_peer",
+    "unreachable",
+    "local_qp_internal",
+    "remote_bad_address",
+]
 
 
 def us(n):
@@ -43,14 +62,18 @@ class Board:
     weight: int
     chips: int = 1
     generation: int = 3
-    cards: int = 0     # joined by an Ethernet fabric
+    cards: int = 0  # joined by an Ethernet fabric
     seconds: int = 60  # processor time of a run, which other work on this machine does not use up
 
 
 BOARDS = [
-    Board("trn3-chip", 6), Board("trn2-chip", 2, generation=2), Board("trn1-chip", 2, generation=1),
-    Board("inf2-chip", 1, generation=1), Board("trn3-sled", 8, chips=4),
-    Board("trn3e-4", 2, chips=4), Board("trn1-2xl", 2, generation=1),
+    Board("trn3-chip", 6),
+    Board("trn2-chip", 2, generation=2),
+    Board("trn1-chip", 2, generation=1),
+    Board("inf2-chip", 1, generation=1),
+    Board("trn3-sled", 8, chips=4),
+    Board("trn3e-4", 2, chips=4),
+    Board("trn1-2xl", 2, generation=1),
     Board("trn2-48xl", 4, chips=16, generation=2),
     Board("trn1-32xl", 2, chips=16, generation=1),
     Board("inf2-48xl", 1, chips=12, generation=1),
@@ -62,6 +85,7 @@ BOARDS = [
 @dataclass
 class Fault:
     """One fault of the board: how it is injected, and the steps that repair it."""
+
     module: str
     name: str
     arguments: dict = field(default_factory=dict)
@@ -124,8 +148,7 @@ def fault_of(rng, module, name):
             return make({"permille": rng.choice([100, 500, 900])}, undo(name, permille=1000))
         case "temperature" if module.endswith("sensors"):
             diode = rng.randrange(6)
-            heat = make({"diode": diode, "kelvin": rng.choice([30, 60, 200])},
-                        undo("temperature", diode=diode, kelvin=0))
+            heat = make({"diode": diode, "kelvin": rng.choice([30, 60, 200])}, undo("temperature", diode=diode, kelvin=0))
             if heat.arguments["kelvin"] == 200:
                 # The chip trips and starts again every millisecond, and a driver waits for 600 s of
                 # simulated time: minutes of processor time.
@@ -138,8 +161,7 @@ def fault_of(rng, module, name):
         case "sram_corrected" | "sram_parity":
             return make({"offset": 64 * rng.randrange(16)})
         case "dma_abort":
-            return make({"engine": 0 if "h2t" in module else rng.randrange(16),
-                         "queue": rng.randrange(4)})
+            return make({"engine": 0 if "h2t" in module else rng.randrange(16), "queue": rng.randrange(4)})
         case "hang" if "top_sp" in module:
             return make()  # the reset of a collective restarts it
         case "link_crc":
@@ -156,8 +178,9 @@ class Catalogue:
 
     def of(self, board):
         if board not in self.known:
-            out = subprocess.run([self.build / "trnctl", "--board", board, "--json", "list", "faults"],
-                                 capture_output=True, text=True, check=True).stdout
+            out = subprocess.run(
+                [self.build / "trnctl", "--board", board, "--json", "list", "faults"], capture_output=True, text=True, check=True
+            ).stdout
             kinds = {}  # by fault and kind of module, so that many equal modules do not prevail
             for group in map(json.loads, out.splitlines()):
                 for fault in group["faults"]:
@@ -187,10 +210,9 @@ def workload(rng, board):
         case 0:
             return [beside({"copy": {"from": "host", "to": place(), "size": rng.choice(SIZES)}})]
         case 1:
-            return [beside({"copy": {"from": place(), "to": "hbm1@160 MiB", "size": rng.choice(SIZES),
-                                     "core": rng.randrange(cores)}})]
+            return [beside({"copy": {"from": place(), "to": "hbm1@160 MiB", "size": rng.choice(SIZES), "core": rng.randrange(cores)}})]
         case 2:
-            return [beside({"memset": {"at": place(), "size": rng.choice(SIZES), "value": 0x5a}})]
+            return [beside({"memset": {"at": place(), "size": rng.choice(SIZES), "value": 0x5A}})]
         case 3:
             return [beside(program(rng.randrange(cores)))]
         case 4 if board.chips > 1:
@@ -213,13 +235,16 @@ def collective(rng):
 
 
 def network(rng):
-    return {"pattern": rng.choice(["next", "half"]), "operation": rng.choice(["write", "read"]),
-            "size": rng.choice(["4 KiB", "256 KiB"])}
+    return {"pattern": rng.choice(["next", "half"]), "operation": rng.choice(["write", "read"]), "size": rng.choice(["4 KiB", "256 KiB"])}
 
 
 def repair(faults):
-    return [*(step for one in faults for step in one.repair), {"wait": "300 ms"},
-            {"boot": {"within": "2 s"}, "may_fail": INTERRUPTED}, {"wait": "20 ms"}]
+    return [
+        *(step for one in faults for step in one.repair),
+        {"wait": "300 ms"},
+        {"boot": {"within": "2 s"}, "may_fail": INTERRUPTED},
+        {"wait": "20 ms"},
+    ]
 
 
 def overwrite(faults):
@@ -265,26 +290,33 @@ def compose(board, seed, branches, faults, checks):
     """The scenario: `branches` are lists of steps, `faults` pairs of a delay and a fault."""
     together = {f"work{n}": steps for n, steps in enumerate(branches)}
     if faults:
-        together["faults"] = [step for delay, one in faults
-                              for step in (*([{"wait": us(delay)}] if delay else []), one.inject(), *one.brief_repair())]
+        together["faults"] = [
+            step for delay, one in faults for step in (*([{"wait": us(delay)}] if delay else []), one.inject(), *one.brief_repair())
+        ]
     injected = [one for _, one in faults]
     steps = [{"boot": {"within": "1 s"}}]
     if together:
         steps.append({"together": together})
-    return {"scenario": f"machine {seed}", "board": board.name, "seed": seed % 1000 + 1,
-            "time_limit": "200 s", "wall_limit": "3600 s",
-            "steps": steps + repair(injected) + settle(checks) + overwrite(injected),
-            "expectations": checks}
+    return {
+        "scenario": f"machine {seed}",
+        "board": board.name,
+        "seed": seed % 1000 + 1,
+        "time_limit": "200 s",
+        "wall_limit": "3600 s",
+        "steps": steps + repair(injected) + settle(checks) + overwrite(injected),
+        "expectations": checks,
+    }
 
 
 def generate(seed, catalogue, only=None):
     rng = random.Random(seed)
     boards = [b for b in BOARDS if only is None or b.name == only]
     board = rng.choices(boards, [b.weight for b in boards])[0]
-    branches = [[step for _ in range(rng.randint(1, 3)) for step in workload(rng, board)]
-                for _ in range(rng.randint(1, 3))]
-    faults = [(rng.choice([0, 1, 10, 50, 100, 300, 1000, 5000]), catalogue.draw(rng, board.name))
-              for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 5]))]
+    branches = [[step for _ in range(rng.randint(1, 3)) for step in workload(rng, board)] for _ in range(rng.randint(1, 3))]
+    faults = [
+        (rng.choice([0, 1, 10, 50, 100, 300, 1000, 5000]), catalogue.draw(rng, board.name))
+        for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 5]))
+    ]
     if any(one.name == "lost_completion" for _, one in faults):
         for step in (step for steps in branches for step in steps):
             for kind in step.keys() & {"copy", "memset"}:
@@ -311,8 +343,9 @@ class Runner:
         board = next(b for b in BOARDS if b.name == scenario["board"])
         (self.folder / "add.trn").write_text(PROGRAM.replace("v4", f"v{board.generation + 1}", 1))
         limit = lambda: limit_processor_time(board.seconds)
-        done = subprocess.run([self.trnvp, "test", file, "--json", "--digest", *options],
-                              capture_output=True, text=True, errors="replace", preexec_fn=limit)
+        done = subprocess.run(
+            [self.trnvp, "test", file, "--json", "--digest", *options], capture_output=True, text=True, errors="replace", preexec_fn=limit
+        )
         if done.returncode not in (0, 1):
             return f"status {done.returncode}: {done.stderr[-2000:]}", None
         try:

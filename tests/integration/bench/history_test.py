@@ -53,13 +53,20 @@ class History(unittest.TestCase):
         self.assertFalse(history.compare(before, record([row("boot", 2.0)], machine="64 x B")))
 
     def test_a_damaged_record_is_refused_with_its_line_and_nothing_is_measured(self):
-        for text, said in (("# machine: m\na\tb\n", "x.txt:2: expected name"), ("", "no line '# machine"),
-                           ("# machine: m\na\t1\ts\t-\t0\tworse\n", "x.txt:2: expected name")):
+        for text, said in (
+            ("# machine: m\na\tb\n", "x.txt:2: expected name"),
+            ("", "no line '# machine"),
+            ("# machine: m\na\t1\ts\t-\t0\tworse\n", "x.txt:2: expected name"),
+        ):
             with tempfile.TemporaryDirectory() as folder:
                 file = pathlib.Path(folder) / "x.txt"
                 file.write_text(text)
-                done = subprocess.run([sys.executable, BENCH / "bench.py", folder, "--only", "nothing", "--compare", file],
-                                      capture_output=True, text=True, check=False)
+                done = subprocess.run(
+                    [sys.executable, BENCH / "bench.py", folder, "--only", "nothing", "--compare", file],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)
 

@@ -59,40 +59,54 @@ class Documents(Checkers):
     def test_links_anchors_citations_and_lengths(self):
         script = "tests/support/check_docs.py"
         self.copy("check_docs.py")
-        good = {"doc/spec/device-contract.md": '# Contract\n<a id="s6.3"></a>\n',
-                "doc/a.md": "# One\n[b](b.md#two) [contract 6.3](spec/device-contract.md#s6.3) `contract 7.1`\n", "doc/b.md": "## Two\n",
-                "models/a.cpp": "// contract 6.3\n"}
+        good = {
+            "doc/spec/device-contract.md": '# Contract\n<a id="s6.3"></a>\n',
+            "doc/a.md": "# One\n[b](b.md#two) [contract 6.3](spec/device-contract.md#s6.3) `contract 7.1`\n",
+            "doc/b.md": "## Two\n",
+            "models/a.cpp": "// contract 6.3\n",
+        }
         self.write(good)
         self.passes(script)
         for name, text, expected in (
-                ("doc/a.md", "\n[b](c.md)\n", "doc/a.md:2: link to c.md, which does not exist"),
-                ("doc/a.md", "[b](b.md#three)\n", "doc/a.md:1: link to doc/b.md#three, which has no such anchor"),
-                ("doc/a.md", "as contract 6.3 says\n", "doc/a.md:1: 'contract 6.3' is not a link"),
-                ("doc/a.md", "as contract 6.4 says\n", "doc/a.md:1: doc/spec/device-contract.md has no section 6.4"),
-                ("models/a.cpp", "// contract 7.1\n", "models/a.cpp:1: doc/spec/device-contract.md has no section 7.1"),
-                ("doc/a.md", "```\nmodels/c.cpp\n```\nsee `models/a` and `models/c.cpp`\n", "doc/a.md:4: models/c.cpp does not exist"),
-                ("models/a.cpp", "\n// see doc/c.md\n", "models/a.cpp:2: doc/c.md does not exist"),
-                ("doc/a.md", "1. `models/a.cpp`: `contract`,\n   `pact`\n", "doc/a.md:2: models/a.cpp has no pact"),
-                ("doc/README.md", "[a](a.md)\n", "doc/README.md:1: has no link to b.md"),
-                ("doc/parts/c.md", "part\n", "doc/README.md:1: has no link to parts/c.md"),
-                ("doc/a.md", "x" * 141 + "\n", "doc/a.md:1: 141 characters, more than 140")):
+            ("doc/a.md", "\n[b](c.md)\n", "doc/a.md:2: link to c.md, which does not exist"),
+            ("doc/a.md", "[b](b.md#three)\n", "doc/a.md:1: link to doc/b.md#three, which has no such anchor"),
+            ("doc/a.md", "as contract 6.3 says\n", "doc/a.md:1: 'contract 6.3' is not a link"),
+            ("doc/a.md", "as contract 6.4 says\n", "doc/a.md:1: doc/spec/device-contract.md has no section 6.4"),
+            ("models/a.cpp", "// contract 7.1\n", "models/a.cpp:1: doc/spec/device-contract.md has no section 7.1"),
+            ("doc/a.md", "```\nmodels/c.cpp\n```\nsee `models/a` and `models/c.cpp`\n", "doc/a.md:4: models/c.cpp does not exist"),
+            ("models/a.cpp", "\n// see doc/c.md\n", "models/a.cpp:2: doc/c.md does not exist"),
+            ("doc/a.md", "1. `models/a.cpp`: `contract`,\n   `pact`\n", "doc/a.md:2: models/a.cpp has no pact"),
+            ("doc/README.md", "[a](a.md)\n", "doc/README.md:1: has no link to b.md"),
+            ("doc/parts/c.md", "part\n", "doc/README.md:1: has no link to parts/c.md"),
+            ("doc/a.md", "x" * 141 + "\n", "doc/a.md:1: 141 characters, more than 140"),
+        ):
             with self.subTest(expected):
                 self.write({**good, "doc/README.md": "[a](a.md) [b](b.md) [c](spec/device-contract.md)\n", name: text})
                 self.fails(expected, script)
         (self.folder / "doc/parts/c.md").unlink()
         self.write({**good, "doc/a.md": "x" * 140 + "\n"})
         self.passes(script)
-        self.write({**good, "doc/a.md": "`models/<block>.cpp` `doc/PAGE.md` `models/*.cpp` `models/a`\n"
-                                       "- `models/a.cpp`: `contract`\n- `pact`, `models/a.cpp` and `pact`\n"})
+        self.write(
+            {
+                **good,
+                "doc/a.md": "`models/<block>.cpp` `doc/PAGE.md` `models/*.cpp` `models/a`\n"
+                "- `models/a.cpp`: `contract`\n- `pact`, `models/a.cpp` and `pact`\n",
+            }
+        )
         self.passes(script)
 
     def test_arrows_and_circles(self):
         script = SUPPORT / "check_arrows.py"
         self.copy()
         a, b = "models/soc/a", "models/dma/b"
-        good = {f"{a}/a.h": "", f"{a}/a.cpp": f'#include "{a}/a.h"\n', f"{b}/b.h": f'#include "{a}/a.h"\n',
-                "platform/app/c.cpp": f'#include "{b}/b.h"\n', "models/soc/README.md": "May include: no other wing",
-                "models/dma/README.md": "May include: `neuron_isa`, `soc`"}
+        good = {
+            f"{a}/a.h": "",
+            f"{a}/a.cpp": f'#include "{a}/a.h"\n',
+            f"{b}/b.h": f'#include "{a}/a.h"\n',
+            "platform/app/c.cpp": f'#include "{b}/b.h"\n',
+            "models/soc/README.md": "May include: no other wing",
+            "models/dma/README.md": "May include: `neuron_isa`, `soc`",
+        }
         self.write(good)
         self.passes(script)
         self.passes(script, "--draw", ".")
@@ -104,23 +118,30 @@ class Documents(Checkers):
             self.fails(f"{picture} is stale", script, "--compare", ".")
             self.write({picture: drawn})
         for files, expected in (
-                ({"platform/app/d.h": "", f"{a}/a.h": '\n#include "platform/app/d.h"\n'},
-                 f"{a}/a.h:2: models/soc/ may not include platform/app/d.h"),
-                ({f"{a}/d.h": f'#include "{a}/a.h"\n', f"{a}/a.h": f'#include "{a}/d.h"\n'},
-                 f"a circle of 2 units: {a}/a, {a}/d"),
-                ({f"{a}/d.h": f'#include "{b}/b.h"\n'}, f"{a}/d.h:1: models/soc/ may not include {b}/b.h"),
-                ({f"{a}/d.h": f'#include "{b}/b.h"\n'}, f"a circle of 2 folders: {b}, {a}"),
-                ({"models/dma/README.md": "May include: `soc`"},
-                 "models/dma/README.md: does not say 'May include: `neuron_isa`, `soc`'"),
-                ({"models/attic/e.h": ""}, "models/attic/: no wing of this name")):
+            (
+                {"platform/app/d.h": "", f"{a}/a.h": '\n#include "platform/app/d.h"\n'},
+                f"{a}/a.h:2: models/soc/ may not include platform/app/d.h",
+            ),
+            ({f"{a}/d.h": f'#include "{a}/a.h"\n', f"{a}/a.h": f'#include "{a}/d.h"\n'}, f"a circle of 2 units: {a}/a, {a}/d"),
+            ({f"{a}/d.h": f'#include "{b}/b.h"\n'}, f"{a}/d.h:1: models/soc/ may not include {b}/b.h"),
+            ({f"{a}/d.h": f'#include "{b}/b.h"\n'}, f"a circle of 2 folders: {b}, {a}"),
+            ({"models/dma/README.md": "May include: `soc`"}, "models/dma/README.md: does not say 'May include: `neuron_isa`, `soc`'"),
+            ({"models/attic/e.h": ""}, "models/attic/: no wing of this name"),
+        ):
             with self.subTest(expected):
                 self.write({**good, f"{a}/d.h": "", **files})
                 self.fails(expected, script)
 
     def test_pages_that_are_stale(self):
         self.write({"page.md": "<!-- kinds: generated by ./dev docs, do not edit -->\n<!-- kinds: end -->\n"})
-        kind = {"name": "ram", "doc": "Memory.", "ports": [], "statistics": [], "events": [],
-                "parameters": [{"name": "size", "type": "size", "doc": "of it", "required": False, "default": "1 KiB"}]}
+        kind = {
+            "name": "ram",
+            "doc": "Memory.",
+            "ports": [],
+            "statistics": [],
+            "events": [],
+            "parameters": [{"name": "size", "type": "size", "doc": "of it", "required": False, "default": "1 KiB"}],
+        }
         script, page = SUPPORT / "kinds_page.py", self.folder / "page.md"
         program = self.program(f"print(json.dumps([{kind!r}]))")
         self.fails("page.md is stale", script, program, page, "--check")
@@ -129,10 +150,20 @@ class Documents(Checkers):
         kind["parameters"][0]["default"] = "2 KiB"
         self.fails("+| `size` | size | 2 KiB | of it |", script, self.program(f"print(json.dumps([{kind!r}]))"), page, "--check")
 
-        self.write({"page.md": "<!-- steps: generated by ./dev docs, do not edit -->\n<!-- steps: end -->\n",
-                    "s/a.yaml": "steps:\n  - wait: 10 us  # a while\n"})
-        key = {"name": "at", "type": "place", "default": "required", "only_with": [], "not_with": [],
-               "doc": "a|b, in a long meaning that is said once"}
+        self.write(
+            {
+                "page.md": "<!-- steps: generated by ./dev docs, do not edit -->\n<!-- steps: end -->\n",
+                "s/a.yaml": "steps:\n  - wait: 10 us  # a while\n",
+            }
+        )
+        key = {
+            "name": "at",
+            "type": "place",
+            "default": "required",
+            "only_with": [],
+            "not_with": [],
+            "doc": "a|b, in a long meaning that is said once",
+        }
         steps = [{"name": name, "doc": "waits", "value": "", "keys": [key]} for name in ("wait", "rest")]
         script, program = SUPPORT / "steps_page.py", self.program(f"print(json.dumps({steps!r}))")
         self.fails("page.md is stale", script, program, page, self.folder / "s", "--check")
@@ -165,11 +196,19 @@ class Documents(Checkers):
         self.fails("the table of functions is stale", SUPPORT / "nki_page.py", page, "--check")
 
         self.write({"page.md": "<!-- registers: generated by ./dev docs, do not edit -->\n<!-- registers: end -->\n"})
-        register = {"known_by": "driver", "fidelity": "model", "block": "udma", "register": "TAIL",
-                    "host": {"reads": 1, "writes": 0}, "firmware": {"reads": 0, "writes": 0}}
+        register = {
+            "known_by": "driver",
+            "fidelity": "model",
+            "block": "udma",
+            "register": "TAIL",
+            "host": {"reads": 1, "writes": 0},
+            "firmware": {"reads": 0, "writes": 0},
+        }
 
         def reports(register):
-            return self.program(f'open(words[words.index("--fidelity-report") + 1], "w").write(json.dumps({{"registers": [{register!r}]}}))')
+            return self.program(
+                f'open(words[words.index("--fidelity-report") + 1], "w").write(json.dumps({{"registers": [{register!r}]}}))'
+            )
 
         script, program = SUPPORT / "fidelity_page.py", reports(register)
         self.fails("the tables of registers are stale", script, program, page, "--check")
@@ -186,10 +225,11 @@ class Sources(Checkers):
         test = rows.ROWS["nop"]
         self.assertIsNone(rows.problem_of("nop", "nop", {test: ("EXPECT_EQ(1, 1);", "opcode::nop")}))
         for opcode, known, expected in (
-                ("new", {}, "is not listed in check_rows.py"),
-                ("nop", {}, f"there is no test {test}"),
-                ("nop", {test: ("EXPECT_EQ(1, 1);", "opcode::halt")}, f"the file of {test} does not build it"),
-                ("nop", {test: ("run();", "opcode::nop")}, f"{test} compares nothing")):
+            ("new", {}, "is not listed in check_rows.py"),
+            ("nop", {}, f"there is no test {test}"),
+            ("nop", {test: ("EXPECT_EQ(1, 1);", "opcode::halt")}, f"the file of {test} does not build it"),
+            ("nop", {test: ("run();", "opcode::nop")}, f"{test} compares nothing"),
+        ):
             self.assertIn(expected, rows.problem_of(opcode, opcode, known) or "")
         self.copy("check_rows.py")
         self.write({"models/neuron_isa/instructions/table.cpp": ""})
@@ -209,8 +249,12 @@ class Sources(Checkers):
         good = objects(a="int trn_b(void); int trn_a(void) { return trn_b(); }", b="int trn_b(void) { return 1; }")
         self.passes(script, "nm", "--prefix", "trn_", *good)
         self.fails("'other' has no prefix trn_", script, "nm", "--prefix", "trn_", *objects(c="int other(void) { return 1; }"))
-        self.fails("circle: a.o uses trn_b", script, "nm", *objects(
-            a="int trn_b(void); int trn_a(void) { return trn_b(); }", b="int trn_a(void); int trn_b(void) { return trn_a(); }"))
+        self.fails(
+            "circle: a.o uses trn_b",
+            script,
+            "nm",
+            *objects(a="int trn_b(void); int trn_a(void) { return trn_b(); }", b="int trn_a(void); int trn_b(void) { return trn_a(); }"),
+        )
         self.fails("no external symbols found", script, "nm", *objects(d="static int x; int *y(void); static int z(void) { return x; }"))
 
 
@@ -239,13 +283,16 @@ else:
 """
         self.passes(script, self.program("DIGEST = 1" + stand_in), 1)
         self.fails("'trace_digest': (6, 1)", script, self.program("DIGEST = sum(one.endswith('.yaml') for one in words)" + stand_in), 1)
-        self.fails("grouped, beside alone", script, self.program(
-            "DIGEST = 'trace' in ' '.join(words)" + stand_in), 1)
+        self.fails("grouped, beside alone", script, self.program("DIGEST = 'trace' in ' '.join(words)" + stand_in), 1)
 
     def test_keys(self):
         script = self.FOLDER / "check_keys.py"
-        schema = {"$defs": {"steps": {"items": {"properties": {"copy": {"properties": {"size": {}, "colour": {}}}}}},
-                            "condition": {"properties": {}}}}
+        schema = {
+            "$defs": {
+                "steps": {"items": {"properties": {"copy": {"properties": {"size": {}, "colour": {}}}}}},
+                "condition": {"properties": {}},
+            }
+        }
         same = f"""
 if "--schema" in words:
     print(json.dumps({schema!r}))
@@ -255,8 +302,12 @@ else:
 """
         status, output = self.run_script(script, self.program('MESSAGE = ""' + same), ROOT / "scenarios")
         self.assertEqual(status, 1)
-        for expected in ("copy: colour: no witness in key_witnesses.yaml", "copy: pattern: no such key", "copy: size: no effect",
-                         "figure: at_least: no effect"):  # a bound that is only reported has none
+        for expected in (
+            "copy: colour: no witness in key_witnesses.yaml",
+            "copy: pattern: no such key",
+            "copy: size: no effect",
+            "figure: at_least: no effect",
+        ):  # a bound that is only reported has none
             self.assertIn(expected, output)
         self.fails("copy: size: refused with E12", script, self.program('MESSAGE = "E12 "' + same), ROOT / "scenarios")
 

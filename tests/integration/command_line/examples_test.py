@@ -23,9 +23,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAMS = ("trnvp", "trnctl", "trn-asm", "trn-nki")
 NOT_RUN = ("trnvp guest",)  # needs QEMU and a kernel; its options are compared with --help
 # Commands that need the state which others leave; the others run before.
-IN_ORDER = ("snapshot booted", "sockets profile start", "program run", "profile stop --out profile.html",
-            "chip0 profile start", "program run program.trn --core 1", "profile stop --out profile --execution 1",
-            " reset", "restore booted")
+IN_ORDER = (
+    "snapshot booted",
+    "sockets profile start",
+    "program run",
+    "profile stop --out profile.html",
+    "chip0 profile start",
+    "program run program.trn --core 1",
+    "profile stop --out profile --execution 1",
+    " reset",
+    "restore booted",
+)
 KERNEL = ROOT / "tests/data/kernels/double.py"
 # Files and folders that the examples name.
 PREPARED = """\
@@ -42,16 +50,31 @@ trnvp test scenarios/copy_sizes.yaml --where size=4096B --report again
 class Examples:
     def __init__(self, build: pathlib.Path, folder: pathlib.Path, program: str):
         self.folder, self.background, self.wrong = folder, [], []
-        self.environment = {**os.environ, "PATH": f"{build}:/usr/bin:/bin", "HOME": str(folder), "COLUMNS": "80",
-                            "XDG_STATE_HOME": str(folder / "state"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = {
+            **os.environ,
+            "PATH": f"{build}:/usr/bin:/bin",
+            "HOME": str(folder),
+            "COLUMNS": "80",
+            "XDG_STATE_HOME": str(folder / "state"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         shutil.copy(program, folder / "program.elf")
         (folder / "scenarios").symlink_to(ROOT / "scenarios")
         (folder / "tests").symlink_to(ROOT / "tests")
         shutil.copy(KERNEL, folder / "kernel.py")
 
     def do(self, line: str) -> tuple[int, str]:
-        done = subprocess.run(["/bin/sh", "-c", line], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            ["/bin/sh", "-c", line],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         return done.returncode, done.stdout
 
     def complain(self, line: str, why: str) -> None:
@@ -88,9 +111,16 @@ class Examples:
         if line.startswith(NOT_RUN):
             return self.compare_options(line)
         if line.endswith(" &"):
-            self.background.append(subprocess.Popen(  # pylint: disable=consider-using-with
-                shlex.split(line[:-2]), cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            self.background.append(
+                subprocess.Popen(  # pylint: disable=consider-using-with
+                    shlex.split(line[:-2]),
+                    cwd=self.folder,
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            )
             end = time.monotonic() + 60
             while not (self.folder / "sockets/control.sock").exists() and time.monotonic() < end:
                 time.sleep(0.02)

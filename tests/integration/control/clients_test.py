@@ -70,11 +70,14 @@ class ClientsTest(unittest.TestCase):
         with platform(board=board) as running, running.connect() as p:
             self.assertEqual(p.wait(condition="ready")["reason"], "condition")
             sockets = sorted(name for name in os.listdir(running.folder) if name.endswith(".sock"))
-            self.assertEqual(sockets, ["control.sock", "server0.chip0.sock", "server0.chip1.sock",
-                                       "server1.chip0.sock", "server1.chip1.sock"])
+            self.assertEqual(
+                sockets, ["control.sock", "server0.chip0.sock", "server0.chip1.sock", "server1.chip0.sock", "server1.chip1.sock"]
+            )
             functions = p.list("functions")
-            self.assertEqual([(f["name"], f["server"], f["chip"]) for f in functions][2:],
-                             [("server1.chip0", "server1", True), ("server1.chip1", "server1", True)])
+            self.assertEqual(
+                [(f["name"], f["server"], f["chip"]) for f in functions][2:],
+                [("server1.chip0", "server1", True), ("server1.chip1", "server1", True)],
+            )
             # Each server has its own bus, on which each chip has a unique address.
             hbm = [{b["bar"]: b["bus_address"] for b in f["bars"]}[4] for f in functions]
             self.assertEqual(hbm[0], hbm[2])
@@ -84,9 +87,15 @@ class ClientsTest(unittest.TestCase):
             held = VfioUser(os.path.join(running.folder, "server0.chip1.sock"))
             self.assertEqual(held.hello()[0], 0)
             words = ["copy", "host", "hbm0@16MiB", "4MiB", "--verify"]
-            both = [subprocess.Popen([os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip, *words],
-                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                    for chip in ("server0.chip0", "server1.chip0")]
+            both = [
+                subprocess.Popen(
+                    [os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip, *words],
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                )
+                for chip in ("server0.chip0", "server1.chip0")
+            ]
             for one in both:
                 output, _ = one.communicate(timeout=WALL_LIMIT)
                 self.assertEqual(one.returncode, 0, output)
@@ -99,8 +108,7 @@ class ClientsTest(unittest.TestCase):
             # From chip 0 of each server to chip 3 of the other: bit 63, server << 55, chip << 51 (doc/models/scale_up/neuron_link.md).
             ways = [("sled0.chip0", 1), ("sled1.chip0", 0)]
             for chip, other in ways:
-                status, output = self.ctl(running, chip, "copy", "host", "hbm0@16MiB", "32MiB", "--verify",
-                                          "--seed", str(40 + other))
+                status, output = self.ctl(running, chip, "copy", "host", "hbm0@16MiB", "32MiB", "--verify", "--seed", str(40 + other))
                 self.assertEqual(status, 0, output)
             # A third host, which must not be affected.
             held = VfioUser(os.path.join(running.folder, "sled1.chip3.sock"))
@@ -109,10 +117,25 @@ class ClientsTest(unittest.TestCase):
                 both = []
                 for chip, other in ways:
                     place = f"axi@{1 << 63 | other << 55 | 3 << 51 | 256 << 20:#x}"
-                    both.append(subprocess.Popen(
-                        [os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip,
-                         "copy", "hbm0@16MiB", place, "32MiB", "--verify"],
-                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+                    both.append(
+                        subprocess.Popen(
+                            [
+                                os.environ["TRNCTL"],
+                                "--connect",
+                                running.folder,
+                                "--chip",
+                                chip,
+                                "copy",
+                                "hbm0@16MiB",
+                                place,
+                                "32MiB",
+                                "--verify",
+                            ],
+                            stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT,
+                            text=True,
+                        )
+                    )
                 for one in both:
                     output, _ = one.communicate(timeout=WALL_LIMIT)
                     self.assertEqual(one.returncode, 0, output)
@@ -148,9 +171,14 @@ class ClientsTest(unittest.TestCase):
                 one.close()
 
     def ctl(self, running, chip, *words):
-        done = subprocess.run([os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip, *words],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=WALL_LIMIT,
-                              check=False)
+        done = subprocess.run(
+            [os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=WALL_LIMIT,
+            check=False,
+        )
         return done.returncode, done.stdout
 
 

@@ -85,9 +85,11 @@ class PythonClientTest(unittest.TestCase):
 
     def test_other_socket_is_named(self):
         with socket.create_server(("127.0.0.1", 0)) as other:
+
             def greet():
                 with other.accept()[0] as client:
                     client.sendall(b"SSH-2.0\n")
+
             answer = threading.Thread(target=greet)
             answer.start()
             with self.assertRaisesRegex(trnvp_control.Disconnected, "is this its control socket"):
@@ -129,8 +131,7 @@ class PythonClientTest(unittest.TestCase):
             running.connect().close()
             with self.assertRaises(trnvp_control.ControlError) as refused:
                 trnvp_control.connect(running.folder, board="another-board")
-            self.assertEqual(str(refused.exception),
-                             "the client expects board 'another-board', this platform is 'management-board'")
+            self.assertEqual(str(refused.exception), "the client expects board 'another-board', this platform is 'management-board'")
 
     def test_platform_survives_a_client_killed_during_a_wait(self):
         with platform() as running:

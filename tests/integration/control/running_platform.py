@@ -43,8 +43,9 @@ def platform(*options: str, board: str = BOARD, ignored: signal.Signals | None =
     with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
         sockets = os.path.join(folder, "sockets")
         command = [os.environ["TRNVP"], "run", board, "--listen", sockets, *options]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
-                                   preexec_fn=ignored and (lambda: signal.signal(ignored, signal.SIG_IGN)))
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, preexec_fn=ignored and (lambda: signal.signal(ignored, signal.SIG_IGN))
+        )
         try:
             yield Running(sockets, process)
         finally:

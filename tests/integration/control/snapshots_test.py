@@ -92,10 +92,19 @@ class SnapshotsTest(unittest.TestCase):
             waiter._send(b'{"jsonrpc":"2.0","id":77,"method":"wait","params":{"for":"1000 s"}}\n{"jsonrpc":"2.0",')
             self.assertFalse(p.status()["time_ps"] - start)
             # All in one packet; the first response is larger than the socket buffer.
-            requests = [("peek", {"space": SPACE, "address": 0, "size": 1 << 20}), ("restore", {"name": "a"}),
-                        ("peek", {"space": SPACE, "address": 0, "size": 1}), ("restore", {"name": "b"}), ("status", {})]
-            p._send(b"".join(json.dumps({"jsonrpc": "2.0", "id": 100 + n, "method": m, "params": q}).encode() + b"\n"
-                             for n, (m, q) in enumerate(requests)))
+            requests = [
+                ("peek", {"space": SPACE, "address": 0, "size": 1 << 20}),
+                ("restore", {"name": "a"}),
+                ("peek", {"space": SPACE, "address": 0, "size": 1}),
+                ("restore", {"name": "b"}),
+                ("status", {}),
+            ]
+            p._send(
+                b"".join(
+                    json.dumps({"jsonrpc": "2.0", "id": 100 + n, "method": m, "params": q}).encode() + b"\n"
+                    for n, (m, q) in enumerate(requests)
+                )
+            )
             time.sleep(0.3)
             answers = [p._receive(time.monotonic() + WALL_LIMIT) for _ in requests]
             self.assertEqual([a["id"] for a in answers], [100, 101, 102, 103, 104])
@@ -105,8 +114,9 @@ class SnapshotsTest(unittest.TestCase):
             self.assertEqual(answers[3]["error"]["message"], "there is no snapshot 'b'  (known: a)")
             self.assertEqual(answers[4]["result"]["time_ps"], start)
             ended = waiter._receive(time.monotonic() + WALL_LIMIT)
-            self.assertEqual((ended["id"], ended["result"]["reason"], ended["result"]["text"]),
-                             (77, "restored", "trnvp_control.py restored 'a'"))
+            self.assertEqual(
+                (ended["id"], ended["result"]["reason"], ended["result"]["text"]), (77, "restored", "trnvp_control.py restored 'a'")
+            )
             waiter._send(b'"id":78,"method":"status"}\n')
             self.assertEqual(waiter._receive(time.monotonic() + WALL_LIMIT)["id"], 78)
 
@@ -149,11 +159,10 @@ class SnapshotsTest(unittest.TestCase):
             self.assertTrue(p.trace(command="status")["recording"])
             p.run(**{"for": "1 ms"})
             text = p.trace(command="read", offset=0)["text"]
-            self.assertEqual(text[:len(first)], first)
-            again = text[len(first):].splitlines()
-            self.assertIn(" restored snapshot=\"before\"", again[0])
-            self.assertEqual([line.split(" op=")[0] for line in again[1:]],
-                             [line.split(" op=")[0] for line in first.splitlines()])
+            self.assertEqual(text[: len(first)], first)
+            again = text[len(first) :].splitlines()
+            self.assertIn(' restored snapshot="before"', again[0])
+            self.assertEqual([line.split(" op=")[0] for line in again[1:]], [line.split(" op=")[0] for line in first.splitlines()])
             p.trace(command="stop")
             p.restore(name="during")  # it recorded
             self.assertFalse(p.trace(command="status")["recording"])
@@ -214,19 +223,25 @@ class SnapshotsTest(unittest.TestCase):
             board = pathlib.Path(folder, "board.yaml")
             board.write_text(DISK_BOARD.format(image=image), encoding="utf-8")
             with platform("--paused", board=str(board)) as running, running.connect() as p:
-                self.refused(p, f"a disk has an image file, {image}, which would keep what was written", p.snapshot,
-                             name="a")
-            with platform("--paused", "--record", os.path.join(folder, "r"), board="trn3-chip") as running, \
-                    running.connect() as p:
+                self.refused(p, f"a disk has an image file, {image}, which would keep what was written", p.snapshot, name="a")
+            with platform("--paused", "--record", os.path.join(folder, "r"), board="trn3-chip") as running, running.connect() as p:
                 self.refused(p, "this session is recorded (--record)", p.snapshot, name="a")
 
     def test_scenario_with_a_disk_in_a_file_takes_snapshots(self):
         with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
             image, scenario = os.path.join(folder, "image"), pathlib.Path(folder, "disk.yaml")
-            scenario.write_text(f"scenario: disk\nboard: trn1-2xl\nset: {{image: {image}}}\nsteps:\n  - snapshot: a\n"
-                                "  - wait: 1 us\n  - restore: a\n", encoding="utf-8")
-            done = subprocess.run([os.environ["TRNVP"], "test", str(scenario)], stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, timeout=WALL_LIMIT, check=False)
+            scenario.write_text(
+                f"scenario: disk\nboard: trn1-2xl\nset: {{image: {image}}}\nsteps:\n  - snapshot: a\n" "  - wait: 1 us\n  - restore: a\n",
+                encoding="utf-8",
+            )
+            done = subprocess.run(
+                [os.environ["TRNVP"], "test", str(scenario)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=WALL_LIMIT,
+                check=False,
+            )
             self.assertEqual(done.returncode, 0, done.stdout)
             self.assertFalse(os.path.exists(image))
 
@@ -242,12 +257,14 @@ class SnapshotsTest(unittest.TestCase):
             start = p.snapshot(name="a")
             p.deposit(SPACE, 0x1000, b"after!")
             first = running.process.pid
-            acting, = (int(pid) for pid in pathlib.Path(f"/proc/{first}/task/{first}/children").read_text().split())
+            (acting,) = (int(pid) for pid in pathlib.Path(f"/proc/{first}/task/{first}/children").read_text().split())
             for _ in range(12):
                 others.enter_context(running.connect())
-            for process, call, text in ((first, p.restore, "not restored: cannot copy the process: Too many open files"),
-                                        (acting, p.restore, "not restored: socketpair: Too many open files"),
-                                        (acting, p.snapshot, "no snapshot: socketpair: Too many open files")):
+            for process, call, text in (
+                (first, p.restore, "not restored: cannot copy the process: Too many open files"),
+                (acting, p.restore, "not restored: socketpair: Too many open files"),
+                (acting, p.snapshot, "no snapshot: socketpair: Too many open files"),
+            ):
                 limit = resource.prlimit(process, resource.RLIMIT_NOFILE)
                 highest = max(int(fd) for fd in os.listdir(f"/proc/{process}/fd"))
                 unused = 5 if process == first else 0
@@ -287,8 +304,7 @@ class SnapshotsTest(unittest.TestCase):
         for ends in ("quit", "terminate", "interrupt", "kill the first", "kill the acting"):
             with self.subTest(ends), tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
                 command = [os.environ["TRNVP"], "run", "trn3-chip", "--listen", folder, "--paused", "--gdb", folder + "/gdb"]
-                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                           start_new_session=True)
+                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
                 try:
                     self.assertTrue(wait_until(lambda: os.path.exists(folder + "/gdb")))
                     with trnvp_control.connect(folder) as p:
@@ -309,7 +325,7 @@ class SnapshotsTest(unittest.TestCase):
                             process.kill()
                         else:
                             p.status()  # the response to restore() can come before the acting process exists
-                            acting, = set(processes(process.pid)) - set(earlier)
+                            (acting,) = set(processes(process.pid)) - set(earlier)
                             os.kill(acting, signal.SIGKILL)
                     status = process.wait(WALL_LIMIT)
                     self.assertEqual(status, -9 if "kill" in ends else 0)
@@ -328,12 +344,17 @@ class SnapshotsTest(unittest.TestCase):
             self.assertEqual(self.ctl(running, "snapshots"), (0, "two ms               2 ms\n"))
             self.assertEqual(self.ctl(running, "restore", "two ms")[0], 0)
             self.assertEqual(p.status()["time_ps"], 2 * 10**9)
-            self.assertEqual(self.ctl(running, "restore", "x"),
-                             (1, "trnctl: there is no snapshot 'x'  (known: two ms)\n"))
+            self.assertEqual(self.ctl(running, "restore", "x"), (1, "trnctl: there is no snapshot 'x'  (known: two ms)\n"))
 
     def ctl(self, running, *words):
-        done = subprocess.run([os.environ["TRNCTL"], "--connect", running.folder, *words], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=WALL_LIMIT, check=False)
+        done = subprocess.run(
+            [os.environ["TRNCTL"], "--connect", running.folder, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=WALL_LIMIT,
+            check=False,
+        )
         return done.returncode, done.stdout
 
 

@@ -27,8 +27,21 @@ class StatisticsTest(unittest.TestCase):
             p.wait(condition="ready")
             types = {module["name"]: module["type"] for module in p.list("modules")}
             core = next(name for name, kind in types.items() if kind == "neuron_core")
-            subprocess.run([os.environ["TRNCTL"], "--connect", running.folder, "--chip", core.rpartition(".")[0],
-                            "memset", "hbm0@16MiB", "64KiB", "7"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [
+                    os.environ["TRNCTL"],
+                    "--connect",
+                    running.folder,
+                    "--chip",
+                    core.rpartition(".")[0],
+                    "memset",
+                    "hbm0@16MiB",
+                    "64KiB",
+                    "7",
+                ],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
             p.engine_control(engine=core + ".vector", command="break", pc=1)
             found: dict[str, set[str]] = {}
             asked = {kind: name for name, kind in reversed(types.items()) if tables.get(kind)}
@@ -47,9 +60,11 @@ class StatisticsTest(unittest.TestCase):
                 self.assertEqual(unknown, [], f"counters of {kind} that its table lacks")
         for kind, names in tables.items():
             absent = [name for name in names if not any(matches(name, one) for one in met.get(kind, ()))]
-            self.assertEqual([one for one in absent if one not in ("ENGINE_wait_semaphore_N_cycles",
-                                                                   "PORT_bytes_in", "PORT_bytes_out")], [],
-                             f"statistics of {kind} that no module publishes")
+            self.assertEqual(
+                [one for one in absent if one not in ("ENGINE_wait_semaphore_N_cycles", "PORT_bytes_in", "PORT_bytes_out")],
+                [],
+                f"statistics of {kind} that no module publishes",
+            )
 
 
 if __name__ == "__main__":

@@ -89,8 +89,9 @@ class StrangersTest(unittest.TestCase):
     def test_silent_clients_do_not_block_others(self):
         self.start().stdout.readline()  # once its sockets listen
         with trnvp_control.connect(self.folder, timeout=WALL_LIMIT) as p:
-            silent = [self.open(name) for name in ["control.sock"] * 40 + ["chip0.sock"] * 40
-                      if os.path.exists(os.path.join(self.folder, name))]
+            silent = [
+                self.open(name) for name in ["control.sock"] * 40 + ["chip0.sock"] * 40 if os.path.exists(os.path.join(self.folder, name))
+            ]
             self.assertLessEqual(p.status()["attached"], 17)
             with trnvp_control.connect(self.folder, timeout=WALL_LIMIT) as another:
                 self.assertIn("time_ps", another.status())
@@ -133,8 +134,18 @@ class StrangersTest(unittest.TestCase):
 
     def test_folder_and_sockets_are_private_whatever_the_umask_is(self):
         new = os.path.join(self.folder, "new")
-        command = [os.environ["TRNVP"], "run", BOARD, "--listen", f"{new}/sockets", "--json", "--uart", "socket",
-                   "--record", f"{new}/recording"]
+        command = [
+            os.environ["TRNVP"],
+            "run",
+            BOARD,
+            "--listen",
+            f"{new}/sockets",
+            "--json",
+            "--uart",
+            "socket",
+            "--record",
+            f"{new}/recording",
+        ]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, umask=0)
         self.addCleanup(self.end, process)
         process.stdout.readline()  # once its sockets listen
@@ -145,13 +156,20 @@ class StrangersTest(unittest.TestCase):
             self.assertEqual(os.lstat(path).st_mode & 0o077, 0, path)
 
     def test_invalid_port_is_named(self):
-        for option, address in (("--gdb", "70000"), ("--gdb", "-1"), ("--gdb", "127.0.0.1:65536"), ("--gdb", "http"),
-                                ("--control-tcp", "127.0.0.1:65536"), ("--control-tcp", "127.0.0.1:-5")):
+        for option, address in (
+            ("--gdb", "70000"),
+            ("--gdb", "-1"),
+            ("--gdb", "127.0.0.1:65536"),
+            ("--gdb", "http"),
+            ("--control-tcp", "127.0.0.1:65536"),
+            ("--control-tcp", "127.0.0.1:-5"),
+        ):
             run = self.start(f"{option}={address}")
             self.assertEqual(run.wait(WALL_LIMIT), 2, address)
             self.assertIn("is not a TCP port (0 to 65535)", run.stderr.read())
-        done = subprocess.run([os.environ["TRNCTL"], "--connect", "127.0.0.1:65536", "list"], capture_output=True,
-                              text=True, timeout=WALL_LIMIT, check=False)
+        done = subprocess.run(
+            [os.environ["TRNCTL"], "--connect", "127.0.0.1:65536", "list"], capture_output=True, text=True, timeout=WALL_LIMIT, check=False
+        )
         self.assertIn("is not a TCP port", done.stderr)
 
 

@@ -65,14 +65,16 @@ class UnreadOutput(unittest.TestCase):
         while part := os.read(reader, PAGE):
             parts.append(part)
         self.assertEqual(platform.wait(60), 0)
-        plain = subprocess.run([TRNVP, "run", "trn3-sled", "--until", "ready"], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, check=True).stdout
+        plain = subprocess.run(
+            [TRNVP, "run", "trn3-sled", "--until", "ready"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
+        ).stdout
         self.assertGreater(len(plain), PAGE)
         self.assertEqual(b"".join(parts), plain)
 
     def test_snapshots_and_restores_lose_no_output(self):
-        plain = subprocess.run([TRNVP, "run", "trn3-sled", "--until", "ready"], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, check=True).stdout
+        plain = subprocess.run(
+            [TRNVP, "run", "trn3-sled", "--until", "ready"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
+        ).stdout
         for restored in (False, True):
             with self.subTest(restored=restored):
                 platform, reader = self.start("run", "trn3-sled", "--listen", str(self.folder / "sockets"))
@@ -88,7 +90,7 @@ class UnreadOutput(unittest.TestCase):
                 while part := os.read(reader, PAGE):
                     parts.append(part)
                 self.assertEqual(platform.wait(60), 0)
-                self.assertEqual(b"".join(parts)[:len(plain)], plain)
+                self.assertEqual(b"".join(parts)[: len(plain)], plain)
 
     def test_lost_output_is_reported(self):
         platform, _ = self.start("run", "trn3-sled", "--listen", str(self.folder / "sockets"))

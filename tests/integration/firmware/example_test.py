@@ -18,8 +18,7 @@ class ExampleTest(unittest.TestCase):
         shutil.copytree(os.environ["EXAMPLE"], self.folder)
 
     def do(self, *command):
-        ended = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               check=False)
+        ended = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return ended.returncode, ended.stdout
 
     def test_make_builds_the_example_and_its_scenario_passes(self):

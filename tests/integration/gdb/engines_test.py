@@ -37,19 +37,23 @@ detach
 """
 
 
-def word(opcode: int, wait: tuple[int, int, int] = (0, 0, 0), update: tuple[int, int, int] = (0, 0, 0),
-         fields: dict[int, bytes] | None = None) -> bytes:
+def word(
+    opcode: int, wait: tuple[int, int, int] = (0, 0, 0), update: tuple[int, int, int] = (0, 0, 0), fields: dict[int, bytes] | None = None
+) -> bytes:
     """An instruction of 64 bytes: NeuronCore spec 7.1; wait and update are mode, index, value."""
-    data = bytearray(struct.pack("<HBBBBBBii", opcode, 0, 1, wait[0], wait[1], update[0], update[1], wait[2],
-                                 update[2]).ljust(64, b"\0"))
+    data = bytearray(struct.pack("<HBBBBBBii", opcode, 0, 1, wait[0], wait[1], update[0], update[1], wait[2], update[2]).ljust(64, b"\0"))
     for at, value in (fields or {}).items():
-        data[at:at + len(value)] = value
+        data[at : at + len(value)] = value
     return bytes(data)
 
 
 REG_MOVE, NOP, HALT, GREATER_EQUAL, ADD = 0x1010, 0x1001, 0x1002, 1, 1
-WORDS = [word(REG_MOVE, fields={16: b"\3", 18: b"\1", 24: struct.pack("<I", 7)}), word(NOP, update=(ADD, 8, 1)),
-         word(NOP, wait=(GREATER_EQUAL, 4, 16)), word(HALT, fields={24: struct.pack("<I", 7)})]
+WORDS = [
+    word(REG_MOVE, fields={16: b"\3", 18: b"\1", 24: struct.pack("<I", 7)}),
+    word(NOP, update=(ADD, 8, 1)),
+    word(NOP, wait=(GREATER_EQUAL, 4, 16)),
+    word(HALT, fields={24: struct.pack("<I", 7)}),
+]
 
 
 class EnginesTest(unittest.TestCase):
@@ -68,10 +72,21 @@ class EnginesTest(unittest.TestCase):
 
     def check(self, output):
         at = 0
-        for wanted in (f"{ENGINE} at pc 1: update S[8]+=1 nop", '"instruction": "update S[8]+=1 nop"', '"pc": 1', '"R3": 7',
-                       '"state": "running"', f"{ENGINE} at pc 2: wait S[4]>=16 nop", f"{ENGINE} at pc 3: halt code=7",
-                       "the engine must not run", f"{ENGINE} at pc 3: halted", '"R5": 9', '"state": "halted"',
-                       "did you mean 'chip0.nc0.sync'", "engine_control engine command [pc]"):
+        for wanted in (
+            f"{ENGINE} at pc 1: update S[8]+=1 nop",
+            '"instruction": "update S[8]+=1 nop"',
+            '"pc": 1',
+            '"R3": 7',
+            '"state": "running"',
+            f"{ENGINE} at pc 2: wait S[4]>=16 nop",
+            f"{ENGINE} at pc 3: halt code=7",
+            "the engine must not run",
+            f"{ENGINE} at pc 3: halted",
+            '"R5": 9',
+            '"state": "halted"',
+            "did you mean 'chip0.nc0.sync'",
+            "engine_control engine command [pc]",
+        ):
             found = output.find(wanted, at)
             self.assertNotEqual(found, -1, f"no '{wanted}' behind {at} in\n{output}")
             at = found

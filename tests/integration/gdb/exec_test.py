@@ -23,8 +23,9 @@ class ExecTest(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
             socket = os.path.join(folder, "gdb.sock")
             guests = os.environ["GUESTS"]
-            run = subprocess.Popen([os.environ["TRNVP"], "exec", os.path.join(guests, "watched.elf"), "--gdb", socket],
-                                   stderr=subprocess.PIPE, text=True)
+            run = subprocess.Popen(
+                [os.environ["TRNVP"], "exec", os.path.join(guests, "watched.elf"), "--gdb", socket], stderr=subprocess.PIPE, text=True
+            )
             try:
                 said = run.stderr.readline()
                 self.assertIn("starts when GDB continues it: target remote " + socket, said)
@@ -38,7 +39,8 @@ class ExecTest(unittest.TestCase):
         return output
 
     def test_watchpoint_stop_reports_old_and_new_values(self):
-        output = self.debug("""
+        output = self.debug(
+            """
 watch counter
 continue
 continue
@@ -51,17 +53,24 @@ continue
 delete
 watch lock
 continue
-""")
+"""
+        )
         stops = re.findall(r"atchpoint \d+: (\w+)\n\n((?:.* = .*\n)+)(?:.*\n)?\d+\t.*// (.*)", output)
-        self.assertEqual([(where, re.findall(r"= (\d+)", values), line) for where, values, line in stops],
-                         [("counter", ["0", "1"], "behind the first store"),
-                          ("counter", ["1", "2"], "loads, then calls"),
-                          ("counter", ["2"], "loads, then calls"),
-                          ("other", ["5", "42"], "behind the call"),
-                          ("lock", ["0", "3"], "behind the atomic")], output)
+        self.assertEqual(
+            [(where, re.findall(r"= (\d+)", values), line) for where, values, line in stops],
+            [
+                ("counter", ["0", "1"], "behind the first store"),
+                ("counter", ["1", "2"], "loads, then calls"),
+                ("counter", ["2"], "loads, then calls"),
+                ("other", ["5", "42"], "behind the call"),
+                ("lock", ["0", "3"], "behind the atomic"),
+            ],
+            output,
+        )
 
     def test_watchpoint_access_line_precedes_the_pc(self):
-        output = self.debug("""
+        output = self.debug(
+            """
 watch counter
 continue
 info line *($pc - 1)
@@ -80,16 +89,19 @@ delete
 watch other
 continue
 info line *($pc - 1)
-""")
+"""
+        )
         with open(SOURCE, encoding="ascii") as file:
             source = file.read().split("\n")
         accesses = [source[int(line) - 1].split("//")[0].strip() for line in re.findall(r"\nLine (\d+) of", output)]
-        self.assertEqual(accesses, ["counter = 1;", "consume(counter);", "table[i] = counter;", "table[i] = counter;",
-                                    "other = 8;"], output)
+        self.assertEqual(
+            accesses, ["counter = 1;", "consume(counter);", "table[i] = counter;", "table[i] = counter;", "other = 8;"], output
+        )
         self.assertIn("$1 = 1\n", output)
 
     def test_stepped_wfi_does_not_wait_and_finish_leaves_a_sleeping_function(self):
-        output = self.debug("""
+        output = self.debug(
+            """
 hbreak sleep_once
 continue
 stepi
@@ -97,22 +109,28 @@ printf "behind the wfi: %d\\n", $pc > (unsigned long)sleep_once
 finish
 print doubled(4)
 continue
-""", status=9)
-        for wanted in ("Breakpoint 1, sleep_once", "behind the wfi: 1", "// behind the sleep", "$1 = 8",
-                       "exited with code 011"):
+""",
+            status=9,
+        )
+        for wanted in ("Breakpoint 1, sleep_once", "behind the wfi: 1", "// behind the sleep", "$1 = 8", "exited with code 011"):
             self.assertIn(wanted, output)
 
 
 class HartsTest(unittest.TestCase):
     """Two harts with shared memory, whose program prints what depends on the order of their turns."""
+
     PROGRAM = os.path.join(os.environ["EXEC_GUESTS"], "litmus.elf")
 
     def debug(self, script, *options):
         """Output of GDB and of the program, which runs to its end after the script."""
         with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
             socket = os.path.join(folder, "gdb.sock")
-            run = subprocess.Popen([os.environ["TRNVP"], "exec", self.PROGRAM, "--harts", "2", "--gdb", socket, *options],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            run = subprocess.Popen(
+                [os.environ["TRNVP"], "exec", self.PROGRAM, "--harts", "2", "--gdb", socket, *options],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             try:
                 self.assertIn("target remote", run.stderr.readline())
                 start = "file {program}\ntarget remote {socket}\n"
@@ -126,7 +144,8 @@ class HartsTest(unittest.TestCase):
         return said, printed
 
     def test_harts_are_threads_that_stop_at_breakpoints_and_step(self):
-        said, _ = self.debug("""
+        said, _ = self.debug(
+            """
 info threads
 break mp_0
 break mp_1
@@ -142,7 +161,8 @@ printf "at %d of mp_0\\n", $pc - (unsigned long)mp_0
 thread 2
 printf "hart %d, at %d of mp_1\\n", $mhartid, $pc - (unsigned long)mp_1
 detach
-""")
+"""
+        )
         self.assertRegex(said, r'1\s+Thread 1\.1 "machine\.hart0" \(M-mode, running\)')
         self.assertRegex(said, r'2\s+Thread 1\.2 "machine\.hart1" \(M-mode, running\)')
         self.assertIn('Thread 1 "machine.hart0" hit Breakpoint 1', said)
@@ -172,8 +192,13 @@ detach
 """
         for options in ((), ("--schedule-seed", "3"), ("--schedule-seed", "4", "--hart", "interpret")):
             with self.subTest(options):
-                alone = subprocess.run([os.environ["TRNVP"], "exec", self.PROGRAM, "--harts", "2", *options],
-                                       capture_output=True, text=True, timeout=WALL_LIMIT, check=True).stdout
+                alone = subprocess.run(
+                    [os.environ["TRNVP"], "exec", self.PROGRAM, "--harts", "2", *options],
+                    capture_output=True,
+                    text=True,
+                    timeout=WALL_LIMIT,
+                    check=True,
+                ).stdout
                 said, printed = self.debug(script, *options)
                 self.assertIn("hit Breakpoint", said)
                 self.assertEqual(printed, alone, said)

@@ -22,8 +22,7 @@ class IdleTest(unittest.TestCase):
         firmware = os.path.join(os.environ["GUESTS"], "sleeper.elf")
         with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
             socket = os.path.join(folder, "gdb.sock")
-            with platform("--paused", "--gdb", socket, "--firmware", firmware, board="trn3-chip") as running, \
-                    running.connect() as p:
+            with platform("--paused", "--gdb", socket, "--firmware", firmware, board="trn3-chip") as running, running.connect() as p:
                 p.run(until="20 ms", wall_limit=WALL_LIMIT)
                 with gdb(folder, socket, SCRIPT % commands, guests=os.environ["GUESTS"]) as debugger:
                     output = debugger.communicate(timeout=WALL_LIMIT)[0]
@@ -41,12 +40,11 @@ class IdleTest(unittest.TestCase):
         self.assertNotEqual(output.split("$2 = ")[1].split("\n")[0], output.split("$3 = ")[1].split("\n")[0], output)
 
     def test_function_can_be_called_and_the_pc_set(self):
-        output = self.debug("print tripled(7)\nprint tripled(8)\nbreak *tripled\n"
-                            "set $pc = tripled\ncontinue\nbt 2\nprint rounds")
+        output = self.debug("print tripled(7)\nprint tripled(8)\nbreak *tripled\n" "set $pc = tripled\ncontinue\nbt 2\nprint rounds")
         self.assertIn("$2 = 21\n", output)
         self.assertIn("$3 = 24\n", output)
         # The function has returned to main().
-        self.assertIn('hit Breakpoint 1, tripled (value=0)', output)
+        self.assertIn("hit Breakpoint 1, tripled (value=0)", output)
 
     def test_advance_leaves_a_sleeping_function(self):
         # The first advance ends when the function returns.

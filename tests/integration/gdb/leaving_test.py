@@ -25,7 +25,7 @@ class Debugger:
 
     def send(self, body):
         data = body.encode()
-        self.socket.sendall(b"$" + data + b"#%02x" % (sum(data) & 0xff))
+        self.socket.sendall(b"$" + data + b"#%02x" % (sum(data) & 0xFF))
 
     def ask(self, body):
         """The next packet of the platform after `body`; None: it has closed the connection."""
@@ -36,7 +36,7 @@ class Debugger:
         while True:
             begin, end = self.input.find(b"$"), self.input.find(b"#")
             if 0 <= begin < end and len(self.input) >= end + 3:
-                body, self.input = self.input[begin + 1:end].decode(), self.input[end + 3:]
+                body, self.input = self.input[begin + 1 : end].decode(), self.input[end + 3 :]
                 return body
             received = self.socket.recv(65536)
             if not received:
@@ -86,8 +86,15 @@ def at_a_breakpoint(debugger):
     debugger.send("vCont;c")
 
 
-STATES = (running, in_the_middle_of_a_step, stepping_beside_the_others, stepping_in_reset,
-          stepping_in_reset_beside_the_others, stepped, at_a_breakpoint)
+STATES = (
+    running,
+    in_the_middle_of_a_step,
+    stepping_beside_the_others,
+    stepping_in_reset,
+    stepping_in_reset_beside_the_others,
+    stepped,
+    at_a_breakpoint,
+)
 
 
 def close(debugger):

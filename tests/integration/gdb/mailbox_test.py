@@ -86,10 +86,24 @@ class MailboxTest(unittest.TestCase):
         p.poke("mgmt.misc_ram.in", TRIGGER, value=1)
 
     def check(self, output):
-        for wanted in ("mgmt.cpu", "Breakpoint 1, execute", "#1 ", "serve_modern", "$1 = 7", "$2 = 0x4", "$3 = 1",
-                       "mcause", "mstatus 0x", "Hardware watchpoint 2: -location response->length", "New value = 4", "=> 0x",
-                       "\"paused\": true", "error: there is no method 'nonsense'", "Hardware assisted breakpoint",
-                       "detached"):
+        for wanted in (
+            "mgmt.cpu",
+            "Breakpoint 1, execute",
+            "#1 ",
+            "serve_modern",
+            "$1 = 7",
+            "$2 = 0x4",
+            "$3 = 1",
+            "mcause",
+            "mstatus 0x",
+            "Hardware watchpoint 2: -location response->length",
+            "New value = 4",
+            "=> 0x",
+            '"paused": true',
+            "error: there is no method 'nonsense'",
+            "Hardware assisted breakpoint",
+            "detached",
+        ):
             self.assertIn(wanted, output, "\n" + output)
 
 

@@ -22,8 +22,9 @@ def gdb(folder: str, socket: str, script: str, **names: str) -> Iterator[subproc
     path = os.path.join(folder, "script.gdb")
     with open(path, "w", encoding="ascii") as f:
         f.write((PREAMBLE + script).format(firmware=os.environ["FIRMWARE"], socket=socket, **names))
-    process = subprocess.Popen([os.environ["GDB"], "-nx", "-batch", "-x", path], stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        [os.environ["GDB"], "-nx", "-batch", "-x", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     try:
         yield process
     finally:

@@ -19,26 +19,36 @@ STATE = r"""
 printf "{label}: pc %#lx sp %#lx a0 %#lx memory %#lx\n", $pc, $sp, $a0, *(unsigned long *)($sp - 64)
 """
 
-SCRIPT = FLUSH + """
+SCRIPT = (
+    FLUSH
+    + """
 set breakpoint always-inserted {always}
 target remote {{socket}}
 break announce
 continue
-""" + STATE.format(label="kept") + """
+"""
+    + STATE.format(label="kept")
+    + """
 monitor snapshot first
 monitor status
 break event_wait
 continue
 set var *(unsigned long *)($sp - 64) = 0x4711
 set $a0 = 0x4712
-""" + STATE.format(label="left") + """
+"""
+    + STATE.format(label="left")
+    + """
 monitor status
 monitor restore first
-""" + STATE.format(label="back") + """
+"""
+    + STATE.format(label="back")
+    + """
 monitor status
 info breakpoints
 continue
-""" + STATE.format(label="again") + """
+"""
+    + STATE.format(label="again")
+    + """
 monitor restore name=first
 delete
 watch -l *(unsigned long *)($sp - 8)
@@ -51,6 +61,7 @@ delete
 monitor restore first
 detach
 """
+)
 
 
 class GdbSnapshotsTest(unittest.TestCase):
@@ -67,8 +78,11 @@ class GdbSnapshotsTest(unittest.TestCase):
             # After GDB has detached, the restored platform boots.
             p.run()
             self.assertEqual(p.wait(condition="ready", wall_limit=WALL_LIMIT)["reason"], "condition", output)
-        state = {line.split(":")[0]: line.split(": ")[1] for line in output.splitlines()
-                 if line.split(":")[0] in ("kept", "left", "back", "again", "stepped")}
+        state = {
+            line.split(":")[0]: line.split(": ")[1]
+            for line in output.splitlines()
+            if line.split(":")[0] in ("kept", "left", "back", "again", "stepped")
+        }
         self.assertEqual(state.get("back"), state.get("kept"), output)
         self.assertNotEqual(state["left"], state["kept"])
         self.assertIn("memory 0x4711", state["left"])
@@ -79,13 +93,19 @@ class GdbSnapshotsTest(unittest.TestCase):
         self.assertNotEqual(times[2], times[1])
         self.assertEqual(times[3:5], [times[1], times[1]])
         self.assertIn('"why": "the debugger restored \'first\'"', output)
-        for wanted in ("Breakpoint 2, event_wait", "already hit 1 time", "hit Hardware watchpoint 3",
-                       "error: there is no snapshot 'nothing'  (known: first)",
-                       "[Inferior 1 (process 1) detached]"):
+        for wanted in (
+            "Breakpoint 2, event_wait",
+            "already hit 1 time",
+            "hit Hardware watchpoint 3",
+            "error: there is no snapshot 'nothing'  (known: first)",
+            "[Inferior 1 (process 1) detached]",
+        ):
             self.assertIn(wanted, output)
 
     def test_restore_by_another_client_stops_a_running_program(self):
-        script = FLUSH + """
+        script = (
+            FLUSH
+            + """
 target remote {socket}
 continue
 printf "stopped at %#lx\\n", $pc
@@ -93,6 +113,7 @@ break announce
 continue
 detach
 """
+        )
         with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
             address = os.path.join(folder, "gdb.sock")
             with platform("--paused", "--gdb", address, board="trn3-chip") as running, running.connect() as p:

@@ -75,8 +75,7 @@ class TwoChipsTest(unittest.TestCase):
     def debug(self, script, until=None):
         with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
             address = os.path.join(folder, "gdb.sock")
-            with platform("--set", "devices=2", "--paused", "--gdb", address, board="trn3-chip") as running, \
-                    running.connect() as p:
+            with platform("--set", "devices=2", "--paused", "--gdb", address, board="trn3-chip") as running, running.connect() as p:
                 if until is not None:
                     p.run(until=until, wall_limit=WALL_LIMIT)
                 with gdb(folder, address, script) as debugger:
@@ -88,25 +87,45 @@ class TwoChipsTest(unittest.TestCase):
 
     def test_two_inferiors_are_detached_by_one_command(self):
         output = self.debug(DETACH)
-        for wanted in ("hit Breakpoint 1", "[Inferior 1 (process 1) detached]", "[Inferior 2 (process 2) detached]",
-                       "* 1    <null>", "  2    <null>"):
+        for wanted in (
+            "hit Breakpoint 1",
+            "[Inferior 1 (process 1) detached]",
+            "[Inferior 2 (process 2) detached]",
+            "* 1    <null>",
+            "  2    <null>",
+        ):
             self.assertIn(wanted, output)
 
     def test_sleeping_hart_of_the_second_inferior_can_be_stepped(self):
         output = self.debug(MOVE_THE_SECOND, until="40 ms")
-        for wanted in ('"chip1.management.cpu" (M-mode, waiting for interrupt)', "irq_restore in section .text", "$1 = 0",
-                       "event_wait + ", 'Thread 2.1 "chip1.management.cpu" hit Temporary breakpoint 1',
-                       '* 1.1  Thread 1.1 "chip0.management.cpu" (M-mode, halted)'):
+        for wanted in (
+            '"chip1.management.cpu" (M-mode, waiting for interrupt)',
+            "irq_restore in section .text",
+            "$1 = 0",
+            "event_wait + ",
+            'Thread 2.1 "chip1.management.cpu" hit Temporary breakpoint 1',
+            '* 1.1  Thread 1.1 "chip0.management.cpu" (M-mode, halted)',
+        ):
             self.assertIn(wanted, output)
         self.assertNotIn("Error", output)
 
     def test_chips_are_inferiors(self):
         output = self.debug(SCRIPT)
-        for wanted in ("* 1    process 1", "  2    process 2", 'Thread 1.1 "chip0.management.cpu"',
-                       'Thread 2.22 "chip1.management.cpu"', "Breakpoint 1 at", "(2 locations)",
-                       '"chip0.management.cpu" hit Breakpoint 1', '"chip1.management.cpu" hit Breakpoint 1',
-                       "chip0 has 0x1111 0x1111", "chip1 has 0x2222 0", "stepped inferior 2",
-                       "[Inferior 1 (process 1) detached]", "[Inferior 2 (process 2) detached]"):
+        for wanted in (
+            "* 1    process 1",
+            "  2    process 2",
+            'Thread 1.1 "chip0.management.cpu"',
+            'Thread 2.22 "chip1.management.cpu"',
+            "Breakpoint 1 at",
+            "(2 locations)",
+            '"chip0.management.cpu" hit Breakpoint 1',
+            '"chip1.management.cpu" hit Breakpoint 1',
+            "chip0 has 0x1111 0x1111",
+            "chip1 has 0x2222 0",
+            "stepped inferior 2",
+            "[Inferior 1 (process 1) detached]",
+            "[Inferior 2 (process 2) detached]",
+        ):
             self.assertIn(wanted, output, "\n" + output)
 
 

@@ -28,15 +28,22 @@ sys.dont_write_bytecode = True
 import trnvp_control  # noqa: E402
 
 KERNEL = ROOT / "tests/data/kernels/double.py"
-FILES = {"empty.yaml": "", "kernel.py": KERNEL.read_text(), "wrong_mnemonic.trn": ".engine tensor\nhlat\n",
-         "wrong_operand.trn": ".engine tensor\nwait S[999]>=1 halt\n"}
-PREPARED = ("python3 -c \"import numpy; numpy.save('x.npy', numpy.ones((2, 4), numpy.float32))\"; "
-            "trn-nki compile kernel.py:double --in x=x.npy -o program.trn")
+FILES = {
+    "empty.yaml": "",
+    "kernel.py": KERNEL.read_text(),
+    "wrong_mnemonic.trn": ".engine tensor\nhlat\n",
+    "wrong_operand.trn": ".engine tensor\nwait S[999]>=1 halt\n",
+}
+PREPARED = (
+    "python3 -c \"import numpy; numpy.save('x.npy', numpy.ones((2, 4), numpy.float32))\"; "
+    "trn-nki compile kernel.py:double --in x=x.npy -o program.trn"
+)
 
 
 @dataclasses.dataclass
 class Input:
     """A line of the table: ARGUMENTS => PHRASE, or =1> for status 1 instead of 2."""
+
     section: str
     text: str
     status: int
@@ -77,8 +84,13 @@ def read_table() -> list[Input]:
 class Sweep:
     def __init__(self, build: pathlib.Path, program: str, folder: pathlib.Path):
         self.folder = folder
-        self.environment = {**os.environ, "PATH": f"{build}:/usr/bin:/bin", "HOME": str(folder),
-                            "XDG_STATE_HOME": str(folder / "state"), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.environment = {
+            **os.environ,
+            "PATH": f"{build}:/usr/bin:/bin",
+            "HOME": str(folder),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
         self.environment.pop("TRNVP_GUEST_TOOLS", None)
         shutil.copy(program, folder / "program.elf")
         (folder / "scenarios").symlink_to(ROOT / "scenarios")
@@ -88,9 +100,18 @@ class Sweep:
         self.do(PREPARED)
 
     def do(self, line: str) -> tuple[int, str]:
-        done = subprocess.run(["/bin/sh", "-c", line], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=120,
-                              check=False)
+        done = subprocess.run(
+            ["/bin/sh", "-c", line],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=120,
+            check=False,
+        )
         return done.returncode, done.stdout
 
     def run_command(self, one: Input) -> None:
@@ -105,7 +126,7 @@ class Sweep:
         for one in inputs:
             board = "" if re.match("bo?a?rd", one.text) else "board: trn3-chip\n"
             steps = "" if one.text.startswith("steps") else "steps: [{wait: 1 us}]\n"
-            text = (f"{board}steps:\n  - {one.text}\n" if one.section == "step" else board + one.text + "\n" + steps)
+            text = f"{board}steps:\n  - {one.text}\n" if one.section == "step" else board + one.text + "\n" + steps
             (self.folder / one.file).write_text(f"scenario: s{one.number:03}\n{text}")
         status, said = self.do("trnvp test -j 2 " + " ".join(one.file for one in inputs))
         blocks = re.split(r"(?m)^(?=FAIL |pass |failed:$)", said)
@@ -114,9 +135,14 @@ class Sweep:
             one.said = "".join(block for block in blocks if block.startswith("FAIL") and one.file in block)
 
     def run_client(self, inputs: list[Input]) -> None:
-        with subprocess.Popen(["trnvp", "run", "trn3-chip", "--listen", "sockets", "--paused", "--uart", "none"],
-                              cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as served:
+        with subprocess.Popen(
+            ["trnvp", "run", "trn3-chip", "--listen", "sockets", "--paused", "--uart", "none"],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as served:
             try:
                 where = self.folder / "sockets"
                 end = time.monotonic() + 60
@@ -127,8 +153,7 @@ class Sweep:
                         one.ended = one.status
                         try:
                             eval(one.text, {"platform": platform, "connect": trnvp_control.connect})  # pylint: disable=eval-used
-                        except (trnvp_control.ControlError, trnvp_control.Disconnected, OSError, ValueError,
-                                TypeError) as error:
+                        except (trnvp_control.ControlError, trnvp_control.Disconnected, OSError, ValueError, TypeError) as error:
                             one.said = f"{type(error).__name__}: {error}"
             finally:
                 served.send_signal(signal.SIGTERM)
@@ -136,6 +161,7 @@ class Sweep:
     def run(self, table: list[Input]) -> None:
         def some(*sections: str) -> list[Input]:
             return [one for one in table if one.section in sections]
+
         self.run_scenarios(some("step", "key"))
         self.run_client(some("python"))
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -33,22 +33,29 @@ def body(statements, file="x.cpp"):
 
 def replacement(statements, what):
     source = "void f() {\n" + statements + "\n}\n"
-    one, = (one for one in places.find("x.cpp", source) if one.what == what)
+    (one,) = (one for one in places.find("x.cpp", source) if one.what == what)
     return one.text
 
 
 class Places(unittest.TestCase):
     def test_nothing_is_found_in_comments_strings_and_preprocessor_lines(self):
-        self.assertEqual(body("""// a = b + 1;
+        self.assertEqual(
+            body(
+                """// a = b + 1;
             /* if (a < 2) */
             #define X(a) \\
                 a = 3 + 4;
             auto s = "if (a < b) /* // \\" 1 + 2";
             auto r = R"x(a < b; " )" + 1)x";
-            auto c = '"';"""), [])
+            auto c = '"';"""
+            ),
+            [],
+        )
 
     def test_nothing_is_found_in_declarations_tables_and_constant_expressions(self):
-        self.assertEqual(found("""
+        self.assertEqual(
+            found(
+                """
             #include <vector>
             constexpr int size = 4 + 5;
             const row rows[] = {{1, 2}, {3, 4}};
@@ -57,8 +64,13 @@ class Places(unittest.TestCase):
             template <int N = 4, typename T = std::array<int, 5>> struct s { int x = 6; int bits : 7; int y[8]; };
             static_assert(sizeof(int) == 4);
             [[deprecated("1 + 2")]] void g();
-            using t = std::array<int, 9>;"""), [])
-        self.assertEqual(body("""
+            using t = std::array<int, 9>;"""
+            ),
+            [],
+        )
+        self.assertEqual(
+            body(
+                """
             constexpr int local = 1 + 2;
             static const int table[] = {1, 2};
             static_assert(1 < 2);
@@ -68,24 +80,36 @@ class Places(unittest.TestCase):
             int array[6];
             using t = std::array<int, 7>;
             switch (x) { case 8: break; }
-            if constexpr (N < 9) {}"""), [])
+            if constexpr (N < 9) {}"""
+            ),
+            [],
+        )
 
     def test_template_brackets_are_no_comparisons(self):
-        self.assertEqual(body("return static_cast<unsigned>(a) < std::get<1>(b);"),
-                         ["return static_cast<unsigned>(a) < std::get<1>(b) becomes return {}", "< becomes <=", "< becomes >="])
+        self.assertEqual(
+            body("return static_cast<unsigned>(a) < std::get<1>(b);"),
+            ["return static_cast<unsigned>(a) < std::get<1>(b) becomes return {}", "< becomes <=", "< becomes >="],
+        )
         self.assertEqual(body("map<int, vector<int>> m(a >> b);"), [])
 
     def test_operands_end_where_the_language_says(self):
-        self.assertEqual(replacement("x = static_cast<int>(y) + z * 2u < w && v;", "< becomes <="),
-                         "(TRN_MUTATED ? (static_cast<int>(y) + z * 2u <= w) : (static_cast<int>(y) + z * 2u < w))")
+        self.assertEqual(
+            replacement("x = static_cast<int>(y) + z * 2u < w && v;", "< becomes <="),
+            "(TRN_MUTATED ? (static_cast<int>(y) + z * 2u <= w) : (static_cast<int>(y) + z * 2u < w))",
+        )
         self.assertEqual(replacement("x = a - b + c;", "+ becomes -"), "(TRN_MUTATED ? (a - b - c) : (a - b + c))")
         self.assertEqual(replacement("g(a, b == c ? d : e);", "== becomes !="), "(TRN_MUTATED ? (b != c) : (b == c))")
-        self.assertEqual(replacement("return -(a[i + 1])->b % 7;", "% becomes *"),
-                         "(TRN_MUTATED ? (-(a[i + 1])->b * 7) : (-(a[i + 1])->b % 7))")
+        self.assertEqual(
+            replacement("return -(a[i + 1])->b % 7;", "% becomes *"), "(TRN_MUTATED ? (-(a[i + 1])->b * 7) : (-(a[i + 1])->b % 7))"
+        )
         self.assertEqual(replacement("x = a ||  // why\n    b;", "|| becomes &&"), "(TRN_MUTATED ? (a && b) : (a ||  // why\n    b))")
 
     def test_statements_are_deleted_and_declarations_are_not(self):
-        self.assertEqual([what for what in body("""
+        self.assertEqual(
+            [
+                what
+                for what in body(
+                    """
             int a = b;
             const auto [c, d] = e();
             T* p = q;
@@ -97,9 +121,21 @@ class Places(unittest.TestCase):
             n += m;
             call(b);
             this->call().then([] { inner(); });
-            if (auto* one = find()) use(one);""") if what.startswith("deleted")], [
-                "deleted: x.y[2].z = b;", "deleted: *p = b;", "deleted: ++n;", "deleted: n += m;", "deleted: call(b);",
-                "deleted: this->call().then([] { inner(); });", "deleted: inner();", "deleted: use(one);"])
+            if (auto* one = find()) use(one);"""
+                )
+                if what.startswith("deleted")
+            ],
+            [
+                "deleted: x.y[2].z = b;",
+                "deleted: *p = b;",
+                "deleted: ++n;",
+                "deleted: n += m;",
+                "deleted: call(b);",
+                "deleted: this->call().then([] { inner(); });",
+                "deleted: inner();",
+                "deleted: use(one);",
+            ],
+        )
 
     def test_a_deleted_statement_keeps_its_else(self):
         self.assertEqual(replacement("if (a) b(); else c();", "deleted: b();"), "{ if (!TRN_MUTATED) { b(); } }")
@@ -113,17 +149,23 @@ class Places(unittest.TestCase):
         self.assertEqual(replacement("if (const auto x = f(); x) {}", "if condition is negated"), "(TRN_MUTATED != !!(x))")
 
     def test_bodies_are_found_after_initialisers_of_constructors_and_in_lambdas_of_tables(self):
-        self.assertEqual(found("s::s(int a) noexcept : a_{a + 1}, b_(2), c_([] { d(); }) { e(); }"),
-                         ["+ becomes -", "1 becomes 1 + 1", "1 becomes 1 - 1", "2 becomes 2 + 1", "2 becomes 2 - 1", "deleted: d();",
-                          "deleted: e();"])
-        self.assertEqual(found('const row rows[] = {{"a", 1, [](int x) { f(x); }}, {"b", 2, [] { g(); }}};'),
-                         ["deleted: f(x);", "deleted: g();"])
-        self.assertEqual(found("struct s { bool operator<(const s& o) const { return a < o.a; } int a = 1; };"),
-                         ["return a < o.a becomes return {}", "< becomes <=", "< becomes >="])
+        self.assertEqual(
+            found("s::s(int a) noexcept : a_{a + 1}, b_(2), c_([] { d(); }) { e(); }"),
+            ["+ becomes -", "1 becomes 1 + 1", "1 becomes 1 - 1", "2 becomes 2 + 1", "2 becomes 2 - 1", "deleted: d();", "deleted: e();"],
+        )
+        self.assertEqual(
+            found('const row rows[] = {{"a", 1, [](int x) { f(x); }}, {"b", 2, [] { g(); }}};'), ["deleted: f(x);", "deleted: g();"]
+        )
+        self.assertEqual(
+            found("struct s { bool operator<(const s& o) const { return a < o.a; } int a = 1; };"),
+            ["return a < o.a becomes return {}", "< becomes <=", "< becomes >="],
+        )
 
     def test_integers_of_every_form_are_constants_and_other_numbers_are_not(self):
-        self.assertEqual([what for what in body("f(0x1'00u, 0b1, 10ull, 1.5, 2e3, 0x1p3, 3_us, 1s);") if what.endswith("+ 1")],
-                         [f"{n} becomes {n} + 1" for n in ("0x1'00u", "0b1", "10ull")])
+        self.assertEqual(
+            [what for what in body("f(0x1'00u, 0b1, 10ull, 1.5, 2e3, 0x1p3, 3_us, 1s);") if what.endswith("+ 1")],
+            [f"{n} becomes {n} + 1" for n in ("0x1'00u", "0b1", "10ull")],
+        )
 
     def test_c_returns_zero_instead_of_empty_braces(self):
         self.assertEqual(body("return a;", "x.c"), ["return a becomes return 0"])
@@ -131,7 +173,7 @@ class Places(unittest.TestCase):
 
     def test_a_mutated_source_keeps_the_numbers_of_its_lines(self):
         source = "int f(int a,\n      int b) {\n    return a <\n           b;\n}\n"
-        one, = (one for one in places.find("x.cpp", source) if one.what == "< becomes <=")
+        (one,) = (one for one in places.find("x.cpp", source) if one.what == "< becomes <=")
         self.assertEqual(one.line, 3)
         _, _, after = draw.mutated(source, {3: one}, "s.h").partition("#line 1\n")
         self.assertEqual(after, "int f(int a,\n      int b) {\n    return (TRN_MUTATION(3u) ? (a <= b) : (a <\n           b));\n}\n")
@@ -198,9 +240,16 @@ class Keys(unittest.TestCase):
 
     def test_a_key_depends_on_all_files_that_decide_the_result(self):
         elf = b"\x7fELF"
-        for name, content in (("scenarios/a.yaml", b"a"), ("scenarios/b.yaml", b"b"), ("tests/x/x_test.py", b"x"),
-                              ("tests/x/lib/y.py", b"y"), ("sw-stubs/python/z.py", b"z"), ("build/trnvp", elf),
-                              ("build/.ninja_log", b"log"), ("build/firmware/mgmt.elf", elf)):
+        for name, content in (
+            ("scenarios/a.yaml", b"a"),
+            ("scenarios/b.yaml", b"b"),
+            ("tests/x/x_test.py", b"x"),
+            ("tests/x/lib/y.py", b"y"),
+            ("sw-stubs/python/z.py", b"z"),
+            ("build/trnvp", elf),
+            ("build/.ninja_log", b"log"),
+            ("build/firmware/mgmt.elf", elf),
+        ):
             self.write(name, content)
         build, script = str(self.root / "build"), str(self.root / "tests/x/x_test.py")
         runs = (f"{build}/trnvp", "test", "scenarios/a.yaml")
@@ -224,6 +273,7 @@ class Keys(unittest.TestCase):
 
 class Project(unittest.TestCase):
     """A project of one source, whose unit test sees some of its mutations."""
+
     FILES = {
         ".gitignore": "build*/",
         "CMakePresets.json": """{"version": 6,

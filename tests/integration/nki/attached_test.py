@@ -26,8 +26,9 @@ class Attached(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.sockets = folder.name
-        cls.trnvp = subprocess.Popen([f"{BUILD}/trnvp", "run", "trn2-chip", "--listen", cls.sockets, "--uart", "none",
-                                      "--json"], stdout=subprocess.PIPE, text=True)
+        cls.trnvp = subprocess.Popen(
+            [f"{BUILD}/trnvp", "run", "trn2-chip", "--listen", cls.sockets, "--uart", "none", "--json"], stdout=subprocess.PIPE, text=True
+        )
         cls.addClassCleanup(cls.end)
         if not cls.trnvp.stdout.readline():  # a line of its sockets, once they listen
             raise AssertionError(f"trnvp ended with status {cls.trnvp.wait(30)}")
@@ -46,8 +47,17 @@ class Attached(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             numpy.save(f"{folder}/x.npy", x)
             for core in ("0", "5"):
-                done = self.command(f"{ROOT}/scenarios/kernels/tiles.py:softmax", "--core", core, "--in", f"x={folder}/x.npy",
-                                    "--out", f"y={folder}/y.npy", "--check", "simulate")
+                done = self.command(
+                    f"{ROOT}/scenarios/kernels/tiles.py:softmax",
+                    "--core",
+                    core,
+                    "--in",
+                    f"x={folder}/x.npy",
+                    "--out",
+                    f"y={folder}/y.npy",
+                    "--check",
+                    "simulate",
+                )
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 self.assertRegex(done.stdout, r"^ran \d+\.\d{3} us of simulated time\nresult 0: largest difference")
                 numpy.testing.assert_allclose(numpy.load(f"{folder}/y.npy").sum(axis=1), 1, rtol=1e-5)
@@ -61,8 +71,13 @@ class Attached(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (2, ""), done)
             self.assertIn("no core 99: Trainium2 has 8", done.stderr)
         for words in (["dump"], ["counters"]):
-            done = subprocess.run([f"{BUILD}/trnctl", "--connect", self.sockets, "program", *words, "--core", "99"],
-                                  capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run(
+                [f"{BUILD}/trnctl", "--connect", self.sockets, "program", *words, "--core", "99"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
             self.assertEqual((done.returncode, done.stdout), (2, ""), done)
             self.assertIn("no core 99: Trainium2 has 8", done.stderr)
 

@@ -154,14 +154,16 @@ class Kernels(unittest.TestCase):
     def test_a_kernel_that_does_not_fit_says_by_how_much_and_where(self):
         with self.assertRaises(KernelError) as caught:
             compile_recording(record_kernel(tiles.too_large, (random(1, 1),), generation="gen3"))
-        self.assertRegex(str(caught.exception),
-                         r"tiles\.py:\d+:\d+: .*needs 80000 bytes .*160000 of 212992 are in use .*27008 are missing")
+        self.assertRegex(str(caught.exception), r"tiles\.py:\d+:\d+: .*needs 80000 bytes .*160000 of 212992 are in use .*27008 are missing")
 
     def test_products_that_are_open_together_need_a_bank_each(self):
         with self.assertRaises(KernelError) as caught:
             compile_recording(record_kernel(tiles.many_products, (random(128, 128), 9), generation="gen3"))
-        self.assertRegex(str(caught.exception), r"tiles\.py:\d+:\d+: .*needs 2048 bytes .*of PSUM: 16384 of 16384 are "
-                                               r"in use here, by t2:float32.* and 5 more, so 2048 are missing")
+        self.assertRegex(
+            str(caught.exception),
+            r"tiles\.py:\d+:\d+: .*needs 2048 bytes .*of PSUM: 16384 of 16384 are "
+            r"in use here, by t2:float32.* and 5 more, so 2048 are missing",
+        )
         x = numpy.eye(128, dtype=F32)
         with platform("trn2-chip"):
             numpy.testing.assert_array_equal(tiles.many_products(x, 8), 8 * x)
@@ -187,23 +189,34 @@ class Command(unittest.TestCase):
             numpy.save(f"{folder}/x.npy", random(2, 128, 64))
             kernel = f"{ROOT}/scenarios/kernels/transformer.py:exchange_sum"
             exactly = ["--check", "simulate", "--rtol", "0", "--atol", "0"]
-            done = self.command("run", kernel, "--board", "trn3-chip", "--lnc", "2", "--in", f"x={folder}/x.npy", *exactly,
-                                "--trace", f"{folder}/t.perfetto-trace")
+            done = self.command(
+                "run",
+                kernel,
+                "--board",
+                "trn3-chip",
+                "--lnc",
+                "2",
+                "--in",
+                f"x={folder}/x.npy",
+                *exactly,
+                "--trace",
+                f"{folder}/t.perfetto-trace",
+            )
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("result 0: largest difference from simulate 0\n", done.stdout)
             self.assertIn(b"transformer.py", pathlib.Path(f"{folder}/t.perfetto-trace").read_bytes())
 
     def test_the_command_compares_changed_arguments_and_integers_exactly(self):
         with tempfile.TemporaryDirectory() as folder:
-            numpy.save(f"{folder}/x.npy", numpy.arange(2 ** 24, 2 ** 24 + 32, dtype=numpy.int32).reshape(4, 8))
+            numpy.save(f"{folder}/x.npy", numpy.arange(2**24, 2**24 + 32, dtype=numpy.int32).reshape(4, 8))
             pathlib.Path(f"{folder}/k.py").write_text(
                 "import nki.isa as nisa, nki.language as nl\n\n\ndef changed(x):\n    tile = nl.load(x)\n"
-                "    nisa.tensor_scalar(tile, tile, nl.bitwise_xor, 1)\n    nisa.dma_copy(x, tile)\n    return x\n")
+                "    nisa.tensor_scalar(tile, tile, nl.bitwise_xor, 1)\n    nisa.dma_copy(x, tile)\n    return x\n"
+            )
             words = ["run", f"{folder}/k.py:changed", "--in", f"x={folder}/x.npy", "--check", "simulate"]
             done = self.command(*words)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertIn("result 0: largest difference from simulate 0\nargument x: largest difference from simulate 0\n",
-                          done.stdout)
+            self.assertIn("result 0: largest difference from simulate 0\nargument x: largest difference from simulate 0\n", done.stdout)
 
     def test_the_program_set_names_lines_of_the_kernel(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -211,8 +224,7 @@ class Command(unittest.TestCase):
             kernel = f"{ROOT}/scenarios/kernels/tiles.py:softmax"
             done = self.command("compile", kernel, "--in", f"x={folder}/x.npy", "-o", f"{folder}/set")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            text = subprocess.run([f"{BUILD}/trn-asm", "--disassemble", f"{folder}/set"], capture_output=True, text=True,
-                                  check=True).stdout
+            text = subprocess.run([f"{BUILD}/trn-asm", "--disassemble", f"{folder}/set"], capture_output=True, text=True, check=True).stdout
             self.assertRegex(text, r"reciprocal .*# .*tiles\.py:\d+\n")
 
     def test_mistakes_end_with_status_2_and_a_place(self):
@@ -238,16 +250,18 @@ class Command(unittest.TestCase):
             pathlib.Path(folder, "k.py").write_text("import nki\n\n\n@nki.jit\ndef one(x):\n    return x\n")
             numpy.save(f"{folder}/c.npy", numpy.zeros((2, 4), complex))
             kernel = f"{folder}/k.py:one"
-            for words, message in ((["prof"], "trn-nki: argument COMMAND: no 'prof', did you mean 'profile'?"),
-                                   (["run", kernel, "x.npy"], "trn-nki run: takes no x.npy; see trn-nki run --help"),
-                                   (["run", kernel, "--generation", "trn4"], "no 'trn4', did you mean 'trn3'?  (known: gen2, gen3, "),
-                                   (["run", kernel, "--limit", "soon"], "'soon' is no time: write a number of ns, or '100 us' with"),
-                                   (["run", kernel, "--limit", "0"], "'0' is no limit: it is 1 ns to 2^64 - 1 ns"),
-                                   (["run", kernel, "--limit", "9e9 s"], "'9e9 s' is no time"),
-                                   (["run", kernel, "--limit", "99999999999 s"], "'99999999999 s' is no limit: it is 1 ns to"),
-                                   (["run", f"{folder}/k.py"], "k.py: expected FILE.py:FUNCTION; its kernels are one\n"),
-                                   (["run", f"{folder}/k:one"], "k: no such file, did you mean 'k.py'?\n"),
-                                   (["run", kernel, "--in", f"x={folder}/c.npy"], "c.npy: an array of complex128 is no tensor")):
+            for words, message in (
+                (["prof"], "trn-nki: argument COMMAND: no 'prof', did you mean 'profile'?"),
+                (["run", kernel, "x.npy"], "trn-nki run: takes no x.npy; see trn-nki run --help"),
+                (["run", kernel, "--generation", "trn4"], "no 'trn4', did you mean 'trn3'?  (known: gen2, gen3, "),
+                (["run", kernel, "--limit", "soon"], "'soon' is no time: write a number of ns, or '100 us' with"),
+                (["run", kernel, "--limit", "0"], "'0' is no limit: it is 1 ns to 2^64 - 1 ns"),
+                (["run", kernel, "--limit", "9e9 s"], "'9e9 s' is no time"),
+                (["run", kernel, "--limit", "99999999999 s"], "'99999999999 s' is no limit: it is 1 ns to"),
+                (["run", f"{folder}/k.py"], "k.py: expected FILE.py:FUNCTION; its kernels are one\n"),
+                (["run", f"{folder}/k:one"], "k: no such file, did you mean 'k.py'?\n"),
+                (["run", kernel, "--in", f"x={folder}/c.npy"], "c.npy: an array of complex128 is no tensor"),
+            ):
                 with self.subTest(words=words):
                     done = self.command(*words)
                     self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
@@ -272,8 +286,9 @@ class Command(unittest.TestCase):
     def test_an_interrupt_ends_the_command_quietly(self):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "k.py").write_text("import time\n\n\ndef slow():\n    print('begins', flush=True)\n    time.sleep(60)\n")
-            with subprocess.Popen([f"{BUILD}/trn-nki", "simulate", f"{folder}/k.py:slow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True) as process:
+            with subprocess.Popen(
+                [f"{BUILD}/trn-nki", "simulate", f"{folder}/k.py:slow"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            ) as process:
                 process.stdout.readline()
                 process.send_signal(signal.SIGINT)
                 self.assertEqual((process.communicate()[1], process.returncode), ("", 130))

@@ -82,8 +82,8 @@ class Copies(Runs):
         table = SOURCE.integers(-100, 100, (60, 54)).astype(numpy.float16)
         indices = SOURCE.integers(0, 59, (40, 1)).astype(numpy.int32)
         for first, count in ((0, 27), (27, 27), (4, 48), (3, 50)):  # in two parts, in 8 parts, of wider rows
-            expected = table[indices[:, 0], first:first + count].astype(F32)
-            others = table[indices[:, 0] + 1, first:first + count].astype(F32)
+            expected = table[indices[:, 0], first : first + count].astype(F32)
+            others = table[indices[:, 0] + 1, first : first + count].astype(F32)
             for _, (result, sums) in self.both(copies.columns_of_rows, table, indices, first, count, boards=("gen2", "gen3")):
                 numpy.testing.assert_array_equal(result, expected)
                 numpy.testing.assert_array_equal(sums.astype(F32), expected + others)
@@ -122,7 +122,7 @@ class Copies(Runs):
 
     def test_skipped_indices_leave_their_rows_and_the_device_as_they_were(self):
         table = SOURCE.standard_normal((20, 16)).astype(F32)
-        indices = numpy.array([3, 20, 0, 1000, 19, -1, 5, 2 ** 31 - 1], numpy.int32).reshape(8, 1)
+        indices = numpy.array([3, 20, 0, 1000, 19, -1, 5, 2**31 - 1], numpy.int32).reshape(8, 1)
         expected = numpy.full((8, 16), -1, F32)
         expected[[0, 2, 4, 6]] = table[[3, 0, 19, 5]]
         for generation in BOARDS:
@@ -151,8 +151,10 @@ class RandomNumbers(Runs):
         low = numpy.arange(128, dtype=F32).reshape(128, 1) / F32(32)
         for generation, result in self.both(random_numbers.uniform, low, 6, boards=("gen4",)):
             for lane in (0, 100):
-                expected = [low[lane, 0] + F32((number >> 8) * 2.0 ** -24) * (F32(8) - low[lane, 0])
-                            for number in next(vector_numbers(generation, 0, lane, 6))]
+                expected = [
+                    low[lane, 0] + F32((number >> 8) * 2.0**-24) * (F32(8) - low[lane, 0])
+                    for number in next(vector_numbers(generation, 0, lane, 6))
+                ]
                 self.assertEqual(result[lane].tolist(), [float(value) for value in expected])
 
     def test_gpsimd_continues_from_a_given_state(self):

@@ -47,7 +47,9 @@ class Ended(unittest.TestCase):
         nki = subprocess.Popen(
             [BUILD / "trn-nki", "run", f"{ROOT}/scenarios/kernels/tiles.py:softmax", "--in", f"x={self.folder}/x.npy"],
             env=dict(os.environ, TRNVP_BUILD=str(self.folder / "tools"), TMPDIR=str(self.folder / "tmp")),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self.until((self.folder / "pid").exists)
         trnctl = int((self.folder / "pid").read_text())
         nki.send_signal(number)

@@ -30,12 +30,49 @@ X, Y, COLUMN = (GENERATOR.standard_normal(shape).astype(F) for shape in ((32, 24
 WHOLE = GENERATOR.integers(0, 200, (32, 24)).astype(numpy.uint32)
 SHIFTS = GENERATOR.integers(0, 31, (32, 24)).astype(numpy.uint32)
 
-TWO_TILES = ["add", "subtract", "multiply", "maximum", "minimum", "equal", "not_equal", "greater_equal", "greater",
-             "less_equal", "less", "logical_and", "logical_or", "logical_xor", "divide"]
+TWO_TILES = [
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "minimum",
+    "equal",
+    "not_equal",
+    "greater_equal",
+    "greater",
+    "less_equal",
+    "less",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "divide",
+]
 BITS = ["bitwise_and", "bitwise_or", "bitwise_xor"]
-ONE_TILE = ["copy", "square", "abs", "sign", "relu", "sigmoid", "tanh", "exp", "gelu", "gelu_dx", "gelu_apprx_tanh",
-            "gelu_apprx_sigmoid", "gelu_apprx_sigmoid_dx", "silu", "silu_dx", "softplus", "mish", "erf", "erf_dx", "arctan",
-            "reciprocal", "negative", "logical_not"]
+ONE_TILE = [
+    "copy",
+    "square",
+    "abs",
+    "sign",
+    "relu",
+    "sigmoid",
+    "tanh",
+    "exp",
+    "gelu",
+    "gelu_dx",
+    "gelu_apprx_tanh",
+    "gelu_apprx_sigmoid",
+    "gelu_apprx_sigmoid_dx",
+    "silu",
+    "silu_dx",
+    "softplus",
+    "mish",
+    "erf",
+    "erf_dx",
+    "arctan",
+    "reciprocal",
+    "negative",
+    "logical_not",
+]
 POSITIVE = ["log", "sqrt", "rsqrt"]
 REDUCTIONS = ["sum", "max", "min", "prod", "mean", "var"]
 # Functions that have tests of their own here or in operations_test.py, or that are no functions on tiles.
@@ -47,8 +84,10 @@ ELSEWHERE = """sin cos tan all softmax rms_norm where dropout gather_flattened t
     while_loop zeros zeros_like""".split()
 REFUSED = ["abs_max", "abs_min"]  # of an activate2's reduction only
 # Of nki.isa: constants and classes.
-NO_CALLS = set("""NkiInstruction NkiValidationError VirtualRegister dge_mode dma_engine engine get_nc_sub_version get_nc_version
-    matmul_perf_mode nc_version oob_mode reduce_cmd""".split())
+NO_CALLS = set(
+    """NkiInstruction NkiValidationError VirtualRegister dge_mode dma_engine engine get_nc_sub_version get_nc_version
+    matmul_perf_mode nc_version oob_mode reduce_cmd""".split()
+)
 
 
 def stored(tile):
@@ -59,9 +98,11 @@ def stored(tile):
 
 def both(test, body, *arrays, board="trn3-chip"):
     """The results of simulate, after a comparison with those of a board."""
+
     @nki.jit
     def kernel(inputs):
         return [stored(tile) for tile in body(*[nl.load(array) for array in inputs])]
+
     with platform(board):
         expected, found = nki.simulate(kernel)(list(arrays)), kernel(list(arrays))
     for number, (one, other) in enumerate(zip(expected, found, strict=True)):
@@ -72,8 +113,11 @@ def both(test, body, *arrays, board="trn3-chip"):
 
 class Functions(unittest.TestCase):
     def test_every_public_function_has_a_test(self):
-        public = {name for name in dir(nl) if not name.startswith("_")
-                  and (callable(getattr(nl, name)) or isinstance(getattr(nl, name), Operator))}
+        public = {
+            name
+            for name in dir(nl)
+            if not name.startswith("_") and (callable(getattr(nl, name)) or isinstance(getattr(nl, name), Operator))
+        }
         known = {*TWO_TILES, *BITS, *ONE_TILE, *POSITIVE, *REDUCTIONS, *REFUSED, *ELSEWHERE}
         self.assertEqual(public - known, set())
         public = {name for name in dir(nisa) if not name.startswith("_") and callable(getattr(nisa, name))}
@@ -82,8 +126,7 @@ class Functions(unittest.TestCase):
     def test_every_instruction_runs_in_both_halves(self):
         for board in ("trn3-chip", "trn2-chip", "trn1-chip"):
             runner, alone = kernels_fuzz.Runner(board), generators.OF_TWO_CORES
-            missing = {name for name in generators.ISA if (
-                name not in OPERATIONS or OPERATIONS[name].generation <= runner.generation)}
+            missing = {name for name in generators.ISA if (name not in OPERATIONS or OPERATIONS[name].generation <= runner.generation)}
             calls = []
             for name in sorted(missing):
                 for seed in range(200):
@@ -94,21 +137,33 @@ class Functions(unittest.TestCase):
                         break
             self.assertEqual(missing, set(), board)
             single = [call for call in calls if generators.ISA[call.name] not in alone]
-            for group in (*(single[at:at + 8] for at in range(0, len(single), 8)),
-                          *([call] for call in calls if generators.ISA[call.name] in alone)):
+            for group in (
+                *(single[at : at + 8] for at in range(0, len(single), 8)),
+                *([call] for call in calls if generators.ISA[call.name] in alone),
+            ):
                 with self.subTest(board=board, calls=[call.name for call in group]):
                     self.assertEqual(kernels_fuzz.find(runner, group), [])
 
     def test_tiles_made_by_functions(self):
         def body(x, row):
-            made = [nl.zeros((32, 4), nl.float32), nl.ones((32, 4), nl.bfloat16), nl.full((32, 4), 2.5, nl.float32),
-                    nl.zeros_like(x), nl.shared_identity_matrix(32), nl.broadcast_to(row, (64, 24)),
-                    nl.copy(nl.expand_dims(x, 1)), nl.power(nl.abs(x), 1.5), nl.dropout(x, 0.5), nl.rand((32, 8), nl.float32)]
+            made = [
+                nl.zeros((32, 4), nl.float32),
+                nl.ones((32, 4), nl.bfloat16),
+                nl.full((32, 4), 2.5, nl.float32),
+                nl.zeros_like(x),
+                nl.shared_identity_matrix(32),
+                nl.broadcast_to(row, (64, 24)),
+                nl.copy(nl.expand_dims(x, 1)),
+                nl.power(nl.abs(x), 1.5),
+                nl.dropout(x, 0.5),
+                nl.rand((32, 8), nl.float32),
+            ]
             seed = nl.full((1, 1), 7, nl.uint32)
             nl.random_seed(seed)
             drawn, empty = nl.dropout(x, 0.25), nl.empty_like(x)
             nisa.tensor_copy(empty, x)
             return [*made, drawn, empty, nl.gather_flattened(x, nl.full((32, 3), 5, nl.uint32))]
+
         found = both(self, body, X, X[0:1])
         numpy.testing.assert_array_equal(found[4], numpy.eye(32))
         numpy.testing.assert_array_equal(found[5], numpy.broadcast_to(X[0:1], (64, 24)))
@@ -123,17 +178,20 @@ class Functions(unittest.TestCase):
 
             def add(i):
                 nisa.tensor_tensor(total, total, turned, nl.add)
+
             nl.fori_loop(0, 3, add)
             count = nisa.register_alloc(2)
 
             def again(register):
                 nisa.tensor_tensor(total, total, turned, nl.add)
                 return register - 1
+
             nl.while_loop(count, again)
             result = nl.ndarray((24, 32), nl.float32, nl.shared_hbm)
             with nl.no_reorder():
                 nl.store(result, total)
             return result
+
         for board in ("trn3-chip", "trn2-chip"):
             with platform(board):
                 for found in (nki.simulate(kernel)(X), kernel(X)):
@@ -142,15 +200,22 @@ class Functions(unittest.TestCase):
     def test_functions_without_an_engine_are_refused(self):
         for name in (*REFUSED, "fmod", "mod", "ceil", "floor", "trunc"):
             with self.assertRaisesRegex(KernelError, "functions_test.py"):
-                both(self, lambda x, name=name: [getattr(nl, name)(*(x, x)[:1 if name in ("ceil", "floor", "trunc") else 2])], X)
+                both(self, lambda x, name=name: [getattr(nl, name)(*(x, x)[: 1 if name in ("ceil", "floor", "trunc") else 2])], X)
 
     def test_two_tiles_and_broadcasts_in_both_orders(self):
-        numbers = {"add": X + Y, "subtract": X - Y, "multiply": X * Y, "maximum": numpy.maximum(X, Y),
-                   "minimum": numpy.minimum(X, Y), "greater": (X > Y).astype(F), "less_equal": (X <= Y).astype(F)}
+        numbers = {
+            "add": X + Y,
+            "subtract": X - Y,
+            "multiply": X * Y,
+            "maximum": numpy.maximum(X, Y),
+            "minimum": numpy.minimum(X, Y),
+            "greater": (X > Y).astype(F),
+            "less_equal": (X <= Y).astype(F),
+        }
 
         def body(x, y, column):
-            return [getattr(nl, name)(*pair) for name in TWO_TILES
-                    for pair in ((x, y), (x, column), (column, x), (x, 1.5))]
+            return [getattr(nl, name)(*pair) for name in TWO_TILES for pair in ((x, y), (x, column), (column, x), (x, 1.5))]
+
         found = both(self, body, X, Y, COLUMN)
         for name, expected in numbers.items():
             numpy.testing.assert_array_equal(found[4 * TWO_TILES.index(name)], expected, name)
@@ -159,9 +224,11 @@ class Functions(unittest.TestCase):
     def test_bits(self):
         def body(x, y):
             return [getattr(nl, name)(x, y) for name in BITS] + [nl.left_shift(x, y), nl.right_shift(x, y), nl.invert(x)]
+
         found = both(self, body, WHOLE, SHIFTS)
-        for one, expected in zip(found, (WHOLE & SHIFTS, WHOLE | SHIFTS, WHOLE ^ SHIFTS, WHOLE << SHIFTS, WHOLE >> SHIFTS,
-                                         ~WHOLE), strict=True):
+        for one, expected in zip(
+            found, (WHOLE & SHIFTS, WHOLE | SHIFTS, WHOLE ^ SHIFTS, WHOLE << SHIFTS, WHOLE >> SHIFTS, ~WHOLE), strict=True
+        ):
             numpy.testing.assert_array_equal(one, expected)
 
     def test_one_tile(self):
@@ -184,8 +251,8 @@ class Functions(unittest.TestCase):
     def test_functions_of_several_instructions(self):
         def body(x, y, weights):
             chosen = nl.where(nl.greater(x, 0.0), x, y)
-            return [nl.softmax(x), nl.rms_norm(x, weights, 1, 24), chosen, nl.where(nl.greater(x, 0.0), x, 7.0),
-                    nl.transpose(x)]
+            return [nl.softmax(x), nl.rms_norm(x, weights, 1, 24), chosen, nl.where(nl.greater(x, 0.0), x, 7.0), nl.transpose(x)]
+
         weights = numpy.ones((32, 24), F)
         softmax, norm, chosen, fixed, turned = both(self, body, X, Y, weights)
         power = numpy.exp(X - X.max(1, keepdims=True))
@@ -198,12 +265,20 @@ class Functions(unittest.TestCase):
     def test_range_select_and_select_reduce_accumulate(self):
         def body(x, low, high):
             chosen, largest = nl.ndarray((32, 24), nl.float32, nl.sbuf), nl.ndarray((32, 1), nl.float32, nl.sbuf)
-            nisa.range_select(dst=chosen, on_true_tile=x, comp_op0=nl.greater_equal, comp_op1=nl.less, bound0=low,
-                              bound1=high, reduce_res=largest)
+            nisa.range_select(
+                dst=chosen, on_true_tile=x, comp_op0=nl.greater_equal, comp_op1=nl.less, bound0=low, bound1=high, reduce_res=largest
+            )
             taken, most = nl.ndarray((32, 24), nl.float32, nl.sbuf), nl.ndarray((32, 1), nl.float32, nl.sbuf)
-            nisa.select_reduce(dst=taken, predicate=nl.greater(x, 0.0, nl.uint8), on_true=x, on_false=-9.0, reduce_res=most,
-                               reduce_cmd=nisa.reduce_cmd.reset_reduce)
+            nisa.select_reduce(
+                dst=taken,
+                predicate=nl.greater(x, 0.0, nl.uint8),
+                on_true=x,
+                on_false=-9.0,
+                reduce_res=most,
+                reduce_cmd=nisa.reduce_cmd.reset_reduce,
+            )
             return [chosen, largest, taken, most]
+
         low = GENERATOR.integers(0, 9, (32, 1)).astype(F)
         place, lowest = numpy.arange(24)[None, :], numpy.finfo(F).min
         chosen, largest, taken, most = both(self, body, X, low, low + 5)
@@ -214,8 +289,17 @@ class Functions(unittest.TestCase):
         numpy.testing.assert_array_equal(most, numpy.where(X > 0, X, -9).max(1, keepdims=True))
 
     def test_memset_rounds_and_saturates_to_its_type(self):
-        values = [(nl.int32, 2.7), (nl.int32, 3e9), (nl.int32, -3e9), (nl.uint32, -1), (nl.uint32, 3e9), (nl.int8, 300),
-                  (nl.uint8, -1), (nl.int16, 2.5), (nl.int32, float("nan"))]
+        values = [
+            (nl.int32, 2.7),
+            (nl.int32, 3e9),
+            (nl.int32, -3e9),
+            (nl.uint32, -1),
+            (nl.uint32, 3e9),
+            (nl.int8, 300),
+            (nl.uint8, -1),
+            (nl.int16, 2.5),
+            (nl.int32, float("nan")),
+        ]
 
         def body(x):
             made = []
@@ -223,9 +307,9 @@ class Functions(unittest.TestCase):
                 made.append(nl.ndarray((32, 4), dtype, nl.sbuf))
                 nisa.memset(made[-1], value)
             return made
+
         found = both(self, body, X)
-        self.assertEqual([int(one[0, 0]) for one in found],
-                         [3, 2 ** 31 - 1, -2 ** 31, 2 ** 32 - 1, 3_000_000_000, 127, 0, 2, 0])
+        self.assertEqual([int(one[0, 0]) for one in found], [3, 2**31 - 1, -(2**31), 2**32 - 1, 3_000_000_000, 127, 0, 2, 0])
 
     def test_register_store_converts_the_bits_of_the_register(self):
         def body(x):
@@ -234,9 +318,12 @@ class Functions(unittest.TestCase):
                 made.append(nl.ndarray((1, 1), dtype, nl.sbuf))
                 nisa.register_store(made[-1], register)
             return made
+
         found = both(self, body, X)
-        self.assertEqual([int(getattr(one, "raw", one).view(f"u{one.dtype.itemsize}" if hasattr(one, "view") else "u2")[0, 0])
-                          for one in found], [0x3FC00000, 0x3FC0, 0x3FC00000, 0])
+        self.assertEqual(
+            [int(getattr(one, "raw", one).view(f"u{one.dtype.itemsize}" if hasattr(one, "view") else "u2")[0, 0]) for one in found],
+            [0x3FC00000, 0x3FC0, 0x3FC00000, 0],
+        )
 
     def test_maxima_keep_the_order_of_equal_zeros(self):
         zeros = numpy.where(GENERATOR.integers(0, 2, (32, 64)) == 0, F(0.0), F(-0.0)).astype(F)
@@ -245,9 +332,11 @@ class Functions(unittest.TestCase):
             made = nl.ndarray((32, 8), nl.float32, nl.sbuf)
             nisa.max8(made, x)
             return [made]
+
         @nki.jit
         def kernel(x):
             return [stored(tile) for tile in body(nl.load(x))]
+
         with platform("trn3-chip"):
             one, other = nki.simulate(kernel)(zeros)[0], kernel(zeros)[0]
         numpy.testing.assert_array_equal(numpy.signbit(one), numpy.signbit(other))
@@ -267,6 +356,7 @@ class Results(unittest.TestCase):
         def kernel(x):
             out = stored(nl.load(x))
             return out.permute((1, 0)), out
+
         for turned, whole in self.check(kernel, square):
             numpy.testing.assert_array_equal(turned, square.T)
             numpy.testing.assert_array_equal(whole, square)
@@ -280,6 +370,7 @@ class Results(unittest.TestCase):
             flags = nl.ndarray((32, 24), nl.bool, nl.shared_hbm)
             nisa.dma_copy(dst=flags, src=nl.greater(tile, 0.0, nl.uint8))
             return pair(stored(nl.add(tile, tile)), flags)
+
         for found in self.check(kernel, X):
             self.assertEqual(type(found).__name__, "pair")
             numpy.testing.assert_array_equal(found.sum, X + X)
@@ -290,6 +381,7 @@ class Results(unittest.TestCase):
         @nki.jit
         def kernel(x):
             return stored(nl.load(x))
+
         for found in self.check(kernel, X.astype(">f4")):
             numpy.testing.assert_array_equal(found, X)
         for refused in (nki.simulate(kernel), kernel):
@@ -302,6 +394,7 @@ class Results(unittest.TestCase):
             result = nl.ndarray((40, 24), dtype=x.dtype, buffer=nl.shared_hbm)
             nisa.dma_copy(dst=result[0:32, :], src=nl.load(x))
             return result
+
         for refused in (nki.simulate(kernel), kernel):
             with self.assertRaisesRegex(KernelError, r"functions_test.py:\d+.*result 0, .* is not written at \[32, 0\]"):
                 refused(X)
@@ -312,6 +405,7 @@ class Results(unittest.TestCase):
             result = nl.ndarray((40, 24), dtype=x.dtype, buffer=nl.shared_hbm)
             nisa.dma_copy(dst=result[8:40, :], src=nl.load(x))
             return result[8:40, :], result[30:32, 0:3]
+
         for whole, part in self.check(kernel, X):
             numpy.testing.assert_array_equal(whole, X)
             numpy.testing.assert_array_equal(part, X[22:24, 0:3])
@@ -323,6 +417,7 @@ class Results(unittest.TestCase):
             for i in nl.dynamic_range(0, 32):
                 row = result[nl.ds(i, 1), :]
             return row
+
         for refused in (nki.simulate(kernel), kernel):
             with self.assertRaisesRegex(KernelError, "whose place is known on the device only"):
                 refused(X)
@@ -336,6 +431,7 @@ class Results(unittest.TestCase):
         @nki.jit
         def empty(x):
             return x
+
         for same, copied, turned in self.check(kernel, X, Y):
             numpy.testing.assert_array_equal(same, X)
             numpy.testing.assert_array_equal(copied, X)
@@ -345,7 +441,7 @@ class Results(unittest.TestCase):
 
     def test_numbers_beyond_every_type_are_refused(self):
         with self.assertRaisesRegex(KernelError, "operand0 has 401 digits"):
-            both(self, lambda x: [nl.multiply(x, 10 ** 400)], X)
+            both(self, lambda x: [nl.multiply(x, 10**400)], X)
 
     def test_copies_go_backwards(self):
         @nki.jit
@@ -353,6 +449,7 @@ class Results(unittest.TestCase):
             tile = nl.ndarray((32, 24), dtype=x.dtype, buffer=nl.sbuf)
             nisa.dma_copy(dst=tile, src=x.ap([[24, 32], [-1, 24]], offset=23))
             return stored(tile)
+
         for found in self.check(kernel, X):
             numpy.testing.assert_array_equal(found, X[:, ::-1])
 
@@ -360,6 +457,7 @@ class Results(unittest.TestCase):
         @nki.jit
         def kernel(x, indices):
             return stored(nl.gather_flattened(nl.load(x), nl.load(indices)))
+
         indices = numpy.full((32, 4), 24, numpy.uint32)
         with self.assertRaisesRegex(KernelError, r"index 24 of .*must be below 24"):
             nki.simulate(kernel)(X, indices)
@@ -369,6 +467,7 @@ class Results(unittest.TestCase):
             made = nl.ndarray((32, 24), nl.float32, nl.sbuf)
             nisa.nc_stream_shuffle(made, x[0:16, :], [31] * 32)
             return [made]
+
         with self.assertRaisesRegex(KernelError, r"shuffle_mask\[0\] is 31: partition 31 of .*, which has 16"):
             both(self, shuffle, X)
 
@@ -377,7 +476,9 @@ class Results(unittest.TestCase):
             @nki.jit
             def kernel(x):
                 return stored(nl.add(nl.load(x), float(number)))
+
             return [nki.simulate(kernel)(X) for _ in range(5)]
+
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for number, found in enumerate(pool.map(run, range(12))):
                 for one in found:
@@ -387,11 +488,13 @@ class Results(unittest.TestCase):
         @nki.jit
         def kernel(x):
             return stored(nl.load(x))
+
         shared = platform("trn2-chip")
 
         def run(number):
             with shared, shared:
                 return kernel(X + F(number))
+
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for number, found in enumerate(pool.map(run, range(8))):
                 numpy.testing.assert_array_equal(found, X + F(number))
@@ -408,6 +511,7 @@ class Numbers(unittest.TestCase):
                 nisa.tensor_scalar(made[-2], x, op, 3.0, True)
                 nisa.scalar_tensor_tensor(made[-1], x, op, 3.0, nl.add, y, reverse0=True, reverse1=True)
             return made
+
         found = both(self, body, X, Y)
         for number, expected in ((0, numpy.abs(X)), (1, Y + numpy.abs(X)), (8, X), (9, X + Y)):
             numpy.testing.assert_array_equal(found[number], expected)
@@ -418,6 +522,7 @@ class Numbers(unittest.TestCase):
             nisa.activate2(made[0], nl.square, x, 3.0, 4.0, None, None)
             nisa.activate2(made[1], nl.square, x, 2.0, 4.0, nl.multiply, None)
             return made
+
         found = both(self, body, X)
         numpy.testing.assert_array_equal(found[0], X * X)
         numpy.testing.assert_array_equal(found[1], (2 * X) * (2 * X))
@@ -431,6 +536,7 @@ class Numbers(unittest.TestCase):
             made = nl.ndarray((2, 2), nl.float32, nl.psum)
             nisa.nc_matmul(made, a, b)
             return [nl.copy(made)]
+
         found = both(self, body, stationary, moving)[0]
         self.assertGreater(float(found[0, 0]), 2.9e38)
         self.assertTrue(numpy.isfinite(found[0, 0]))
@@ -456,6 +562,7 @@ class Numbers(unittest.TestCase):
             copied = nl.ndarray((8, 24), nl.float8_e4m3, nl.sbuf)
             nisa.tensor_copy(copied, made)
             return [copied]
+
         for board in ("trn3-chip", "trn2-chip"):
             found = both(self, body, x, board=board)[0].raw
             numpy.testing.assert_array_equal(found[:, 4:20], x.raw.T)
@@ -466,6 +573,7 @@ class Numbers(unittest.TestCase):
             power, total = nl.ndarray((32, 24), nl.float32, nl.sbuf), nl.ndarray((32, 1), nl.float32, nl.sbuf)
             nisa.exponential(power, x, 1.0, total, nisa.reduce_cmd.reset_reduce)
             return [power, total]
+
         power, total = both(self, body, X)
         numpy.testing.assert_allclose(total[:, 0], power.sum(1), rtol=1e-6)
 
@@ -482,6 +590,7 @@ class Places(unittest.TestCase):
             made = nl.ndarray((128, 6144), nl.float32, nl.sbuf)
             nisa.tensor_tensor(made, tile, mean.ap([[1, 128], [0, 6144]]), nl.subtract)
             return [made]
+
         found = both(self, body, x, numpy.ones((128, 1), F), board="trn2-chip")[0]
         numpy.testing.assert_array_equal(found, x - x[:, 0:128].sum(0)[:, None])
 
@@ -495,6 +604,7 @@ class Places(unittest.TestCase):
                 nisa.activation(made[-2], nl.copy, tile)
                 nisa.activate2(made[-1], nl.copy, tile, 1.0, 0.0, nl.multiply, nl.add)
             return made
+
         for found in both(self, body, x)[:2]:
             self.assertEqual(numpy.asarray(found.raw)[0].tolist(), [0x7F, 0x7F, 0x7F, 0xFF, 0x7F, 0xFF, 0x79, 0xF9])
 
@@ -504,6 +614,7 @@ class Places(unittest.TestCase):
             def kernel(x, start):
                 tile, register = nl.load(x), nisa.register_alloc(nl.load(start))
                 return stored(part_of(tile, register))
+
             return kernel
 
         def copied(tile, register):
@@ -522,6 +633,7 @@ class Places(unittest.TestCase):
             part = nl.ndarray((1, 24), nl.float32, nl.sbuf)
             nisa.dma_copy(part, tile[register])
             return part
+
         for part_of, highest in ((copied, 20), (computed, 20), (written, 20), (row, 31)):
             kernel = kernel_of(part_of)
             for board in ("trn3-chip", "trn1-chip") if part_of is not row else ("trn3-chip",):
@@ -541,8 +653,11 @@ class Places(unittest.TestCase):
             found = nl.ndarray((32, 24), nl.float32)
             nisa.nc_n_gather(found, nl.load(x), nl.load(places))
             return stored(found)
+
         places = numpy.full((32, 24), 24, numpy.uint32)
-        with platform("trn3-chip"), self.assertRaisesRegex(RunError, r"functions_test.py:\d+(.|\n)*index of t\d+\[32, 24\].* must be 0 to 23"):
+        with platform("trn3-chip"), self.assertRaisesRegex(
+            RunError, r"functions_test.py:\d+(.|\n)*index of t\d+\[32, 24\].* must be 0 to 23"
+        ):
             gathered(X, places)
 
     def test_copies_take_a_register_on_each_side(self):
@@ -553,6 +668,7 @@ class Places(unittest.TestCase):
             nisa.dma_copy(result, x)
             nisa.dma_copy(result[:, nl.ds(register, 4)], tile[:, nl.ds(register + 2, 4)])
             return result
+
         with platform("trn3-chip"):
             for found in (nki.simulate(kernel)(X, numpy.array([[9]], numpy.int32)), kernel(X, numpy.array([[9]], numpy.int32))):
                 numpy.testing.assert_array_equal(found[:, 9:13], X[:, 11:15])
@@ -566,6 +682,7 @@ class Places(unittest.TestCase):
             copied = nl.ndarray((24, 64), nl.float32, nl.sbuf)
             nisa.tensor_copy(copied, made)
             return [copied]
+
         found = both(self, body, X, Y)[0]
         numpy.testing.assert_array_equal(found[0, 24:], [6] * 6 + [5] * 34)
 
@@ -579,6 +696,7 @@ class Places(unittest.TestCase):
             result = nl.ndarray((2, 32, 24), nl.float32, nl.shared_hbm)
             nisa.dma_copy(result[me], tile)
             return result
+
         with platform("trn3-chip"):
             for found in (nki.simulate(kernel[2])(X), kernel[2](X)):
                 for me in range(2):
@@ -590,6 +708,7 @@ class Places(unittest.TestCase):
             result = nl.ndarray((32, 24), nl.float32, nl.shared_hbm, name="move0_0")
             nisa.dma_copy(result, nl.load(x))
             return result
+
         with platform("trn3-chip"):
             numpy.testing.assert_array_equal(kernel(X), X)
 

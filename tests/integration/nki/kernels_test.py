@@ -68,7 +68,7 @@ class KernelsAgreeWithNumPy(unittest.TestCase):
 
     def test_multiplies_bf16_within_the_bound_of_any_order(self):
         (a, wide_a), (b, wide_b) = bf16(normal(7, 384, 128)), bf16(normal(8, 384, 512))
-        bound = 384 * 2.0 ** -24 * (abs(wide_a).T @ abs(wide_b))
+        bound = 384 * 2.0**-24 * (abs(wide_a).T @ abs(wide_b))
         for _ in self.each_generation():
             result = nki.simulate(matrices.matmul)(a, b)
             self.assertTrue((abs(result - wide_a.T @ wide_b) <= bound).all())
@@ -82,7 +82,7 @@ class KernelsAgreeWithNumPy(unittest.TestCase):
     def test_normalises_rows(self):
         x, weight = normal(10, 64, 512), normal(11, 64, 512)
         wide = x.astype(numpy.float64)
-        expected = wide / numpy.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-5) * weight
+        expected = wide / numpy.sqrt((wide**2).mean(1, keepdims=True) + 1e-5) * weight
         numpy.testing.assert_allclose(nki.simulate(transformer.rms_norm)(x, weight, 1e-5), expected, rtol=2e-5, atol=1e-6)
 
     def test_attends_with_and_without_a_causal_mask(self):
@@ -117,7 +117,7 @@ class KernelsAgreeWithNumPy(unittest.TestCase):
         x = normal(20, 4, 8)
         for count in (0, 1, 6):
             result = nki.simulate(transformer.halve_until_zero)(x, numpy.array([[count]], numpy.int32))
-            numpy.testing.assert_array_equal(result, x * numpy.float32(2.0 ** -count))
+            numpy.testing.assert_array_equal(result, x * numpy.float32(2.0**-count))
 
     def test_exchanges_tiles_between_two_cores(self):
         x = normal(19, 2, 128, 32)

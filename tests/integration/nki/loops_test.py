@@ -45,8 +45,7 @@ class Loops(unittest.TestCase):
                 simulated = nki.simulate(kernel[lnc])(*arguments)
             compiled = compile_recording(record_kernel(kernel, arguments, generation=generation, lnc=lnc))
             outputs = execute(compiled, Options(board=BOARDS[generation], limit_ns=1_000_000)).outputs
-            for result in (simulated if isinstance(simulated, tuple) else (simulated,),
-                           [output.raw for output in outputs]):
+            for result in (simulated if isinstance(simulated, tuple) else (simulated,), [output.raw for output in outputs]):
                 for mine, right in zip(result, expected, strict=True):
                     numpy.testing.assert_array_equal(mine, right)
 
@@ -54,13 +53,13 @@ class Loops(unittest.TestCase):
         x = whole(512, 64)
         for count, generation in ((0, "gen2"), (3, "gen2"), (3, "gen3"), (4, "gen4")):
             expected = x * 2
-            expected[count * 128:] = 0
+            expected[count * 128 :] = 0
             self.check(loops.doubled_rows, (x, number(count)), [expected], generation)
 
     def test_all_engines_work_in_three_nested_loops(self):
         at, b = whole(256, 256), whole(256, 512)
         for depth, generation in ((2, "gen2"), (2, "gen3"), (0, "gen4"), (2, "gen4")):
-            expected = at[:128 * depth].T @ b[:128 * depth] / 2
+            expected = at[: 128 * depth].T @ b[: 128 * depth] / 2
             self.check(loops.matmul, (at, b, number(depth)), [expected], generation)
 
     def test_a_loop_ends_when_its_condition_is_zero(self):
@@ -114,11 +113,14 @@ class Loops(unittest.TestCase):
             for _ in nl.dynamic_range(nisa.register_alloc(tile[0:1, 0:1])):
                 nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
 
-        for kernel, message in ((sums_in_psum, r"accumulate=True or False.*15\.3"),
-                                (partition, r"engines take partitions from the instruction.*2\.2"),
-                                (float_bound, r"a register holds an integer.*8\.1")):
+        for kernel, message in (
+            (sums_in_psum, r"accumulate=True or False.*15\.3"),
+            (partition, r"engines take partitions from the instruction.*2\.2"),
+            (float_bound, r"a register holds an integer.*8\.1"),
+        ):
             with self.assertRaisesRegex(KernelError, r"loops_test\.py:\d+:\d+: .*" + message):
                 compile_recording(record_kernel(kernel, (whole(128, 128),), generation="gen4"))
+
         @nki.jit
         def single_bytes(x, count):
             tile = nl.load(x)

@@ -49,14 +49,28 @@ class Refusals(unittest.TestCase):
         return caught.exception.message
 
     def test_operators_of_python_name_the_call_to_write(self):
-        for body, call in ((lambda a: a + a, "nl.add(a, b)"), (lambda a: 2 - a, "nl.subtract(a, b)"), (lambda a: a * 2.0, "nl.multiply"),
-                           (lambda a: a / a, "nl.divide(a, b)"), (lambda a: a ** 2, "nl.power"), (lambda a: a // 2, "no engine has"),
-                           (lambda a: a @ a, "nl.matmul(a, b)"), (lambda a: a[0, 0] > 0, "nl.greater(a, b)"),
-                           (lambda a: a <= a, "nl.less_equal"), (lambda a: a == 0, "nl.equal"), (lambda a: a != 0.5, "nl.not_equal"),
-                           (lambda a: -a, "nl.negative(a)"), (abs, "nl.abs(a)"), (lambda a: ~a, "nl.invert(a)"),
-                           (lambda a: a == numpy.ones(512), "nl.equal"), (lambda a: numpy.ones(512) != a, "nl.not_equal"),
-                           (lambda a: numpy.float32(2) * a, "nl.multiply"), (lambda a: numpy.ones(512) + a, "nl.add"),
-                           (lambda a: a & a, "nl.bitwise_and"), (lambda a: 1 << a, "nl.left_shift")):
+        for body, call in (
+            (lambda a: a + a, "nl.add(a, b)"),
+            (lambda a: 2 - a, "nl.subtract(a, b)"),
+            (lambda a: a * 2.0, "nl.multiply"),
+            (lambda a: a / a, "nl.divide(a, b)"),
+            (lambda a: a**2, "nl.power"),
+            (lambda a: a // 2, "no engine has"),
+            (lambda a: a @ a, "nl.matmul(a, b)"),
+            (lambda a: a[0, 0] > 0, "nl.greater(a, b)"),
+            (lambda a: a <= a, "nl.less_equal"),
+            (lambda a: a == 0, "nl.equal"),
+            (lambda a: a != 0.5, "nl.not_equal"),
+            (lambda a: -a, "nl.negative(a)"),
+            (abs, "nl.abs(a)"),
+            (lambda a: ~a, "nl.invert(a)"),
+            (lambda a: a == numpy.ones(512), "nl.equal"),
+            (lambda a: numpy.ones(512) != a, "nl.not_equal"),
+            (lambda a: numpy.float32(2) * a, "nl.multiply"),
+            (lambda a: numpy.ones(512) + a, "nl.add"),
+            (lambda a: a & a, "nl.bitwise_and"),
+            (lambda a: 1 << a, "nl.left_shift"),
+        ):
             with self.subTest(call=call):
                 self.assertIn(call, self.refusal(lambda x, body=body: body(nl.load(x))))
         self.assertIn("on tiles that nl.load makes", self.refusal(lambda x: x + x))
@@ -65,12 +79,14 @@ class Refusals(unittest.TestCase):
         def kernel(x):
             a, b = nl.load(x), nl.load(x)
             self.assertTrue(a == a and a != b and a != None and b in [a, b] and len({a: 1, b: 2}) == 2)  # noqa: E711
+
         record_kernel(kernel, [X])
 
     def test_a_tile_is_neither_true_nor_false(self):
         def tests(x):
             if nl.load(x):
                 pass
+
         self.assertIn("`is not None` tests whether a tile was given", self.refusal(tests))
         record_kernel(lambda x, bias=None: stored(nl.load(x)) if x and not bias else None, [X])
 
@@ -78,62 +94,77 @@ class Refusals(unittest.TestCase):
         def turned(x):
             result = nl.ndarray((64, 128), nl.float32, SHARED)
             nl.store(result, nl.load(x[:, 0:64]))
-        self.assertIn("dst is shared0[64, 128]:float32@shared_hbm and value is t2[128, 64]:float32@sbuf; the shapes must agree. Store a "
-                      "transpose by nisa.dma_transpose", self.refusal(turned))
+
+        self.assertIn(
+            "dst is shared0[64, 128]:float32@shared_hbm and value is t2[128, 64]:float32@sbuf; the shapes must agree. Store a "
+            "transpose by nisa.dma_transpose",
+            self.refusal(turned),
+        )
         self.assertIn("Slice the larger of them", self.refusal(lambda x: nl.store(x, nl.load(x[:, 0:64]))))
-        self.assertIn("the tile's shape: dst.reshape((128, 512))",
-                      self.refusal(lambda x: nl.store(nl.ndarray((128, 8, 64), nl.float32, SHARED), nl.load(x))))
+        self.assertIn(
+            "the tile's shape: dst.reshape((128, 512))",
+            self.refusal(lambda x: nl.store(nl.ndarray((128, 8, 64), nl.float32, SHARED), nl.load(x))),
+        )
         self.assertIn("the second argument is float", self.refusal(lambda x: nl.store(x, 1.0)))
 
         def vector(x):
             result = nl.ndarray((512,), nl.float32, SHARED)
             nl.store(result, nl.load(x[0:1]))
             return result
+
         numpy.testing.assert_array_equal(nki.simulate(vector)(X), X[0])
 
     def test_arrays_of_other_libraries_are_refused_with_the_conversion(self):
         tensor = type("Tensor", (), {"__module__": "torch", "__array__": lambda self: X, "shape": (128, 512)})
-        self.assertIn("argument x is a torch.Tensor; kernels take and return arrays of NumPy: pass x.detach().cpu().numpy()",
-                      self.refusal(lambda x: nl.load(x), tensor()))
+        self.assertIn(
+            "argument x is a torch.Tensor; kernels take and return arrays of NumPy: pass x.detach().cpu().numpy()",
+            self.refusal(lambda x: nl.load(x), tensor()),
+        )
         array = type("Array", (), {"__module__": "jaxlib.xla", "__array__": lambda self: X})
         self.assertIn("pass numpy.asarray(x[0])", self.refusal(lambda x: nl.load(x[0]), [array()]))
         record_kernel(lambda x, count: stored(nl.load(x)), [X, numpy.int64(3)])
 
     def test_calls_of_numpy_pytorch_and_other_dialects_name_the_call_to_write(self):
         row = numpy.ones((1, 512), numpy.float32)
-        for kernel, words in ((lambda x: numpy.exp(nl.load(x)), "write the function of nki.language: nl.exp(tile)"),
-                              (lambda x: numpy.sum(nl.load(x)), "write the function of nki.language"),
-                              (lambda x: nisa.tensor_copy(tile(128, 512), x), "is in private_hbm; nl.load makes a tile of it"),
-                              (lambda x: nisa.memset(x, 0.0), "is in private_hbm; nl.store copies a tile to it"),
-                              (lambda x: nl.load(x).sum(axis=1), "a tensor has no 'sum'; write nl.sum(tile)"),
-                              (lambda x: nl.load(x).astype(nl.bfloat16), "no 'astype'; write nisa.tensor_copy to a tile of the type"),
-                              (lambda x: nl.load(x).reshap((128, 512)), "a tensor has no 'reshap', did you mean 'reshape'?"),
-                              (lambda x: float(nl.load(x)[0, 0]), "is no number: values are not known while the kernel is traced"),
-                              (lambda x: x[0:512 / 4], "slice must be an integer, not float (// divides integers)"),
-                              (lambda x: nl.load(x, mask=x), "slice the tensor instead"),
-                              (lambda x: nisa.tensor_copy(nl.load(x)), "functions of nki.isa write to a tile that nl.ndarray makes: dst="),
-                              (lambda x: nisa.memset(tile(128, 8), 0).x, "'Instruction' object has no attribute 'x'"),
-                              (lambda x: x.__setitem__(0, nl.load(x)), "copy a tile to it: nl.store(tensor[...], tile)"),
-                              (lambda x: nisa.tensor_scalar(nl.load(x), nl.load(x), "add", 1.0), "not 'add'; write nl.add"),
-                              (lambda x: nl.load(X), "not an array of NumPy: pass it to the kernel as an argument, or write nl.shared_"),
-                              (lambda x: nl.add(nl.load(x), X), "operand0 must be a number, not an array of NumPy: pass it"),
-                              (lambda x: nl.sum(nl.load(x), axis=0), "over partitions: nisa.tensor_partition_reduce"),
-                              (lambda x: tile(256, 8), "this has 256: loop over slices of 128"),
-                              (lambda x: nl.store(x, tile(128, 512, buffer=nl.psum)), "through a tile in SBUF by nisa.tensor_copy"),
-                              (lambda x: tile(128, 8, dtype="float33"), "'float33' is no data type of nki.language, did you mean 'float32'?"),
-                              (lambda x: nl.load(x), "a result lies in nl.shared_hbm: copy the tile to it by nl.store")):
+        for kernel, words in (
+            (lambda x: numpy.exp(nl.load(x)), "write the function of nki.language: nl.exp(tile)"),
+            (lambda x: numpy.sum(nl.load(x)), "write the function of nki.language"),
+            (lambda x: nisa.tensor_copy(tile(128, 512), x), "is in private_hbm; nl.load makes a tile of it"),
+            (lambda x: nisa.memset(x, 0.0), "is in private_hbm; nl.store copies a tile to it"),
+            (lambda x: nl.load(x).sum(axis=1), "a tensor has no 'sum'; write nl.sum(tile)"),
+            (lambda x: nl.load(x).astype(nl.bfloat16), "no 'astype'; write nisa.tensor_copy to a tile of the type"),
+            (lambda x: nl.load(x).reshap((128, 512)), "a tensor has no 'reshap', did you mean 'reshape'?"),
+            (lambda x: float(nl.load(x)[0, 0]), "is no number: values are not known while the kernel is traced"),
+            (lambda x: x[0 : 512 / 4], "slice must be an integer, not float (// divides integers)"),
+            (lambda x: nl.load(x, mask=x), "slice the tensor instead"),
+            (lambda x: nisa.tensor_copy(nl.load(x)), "functions of nki.isa write to a tile that nl.ndarray makes: dst="),
+            (lambda x: nisa.memset(tile(128, 8), 0).x, "'Instruction' object has no attribute 'x'"),
+            (lambda x: x.__setitem__(0, nl.load(x)), "copy a tile to it: nl.store(tensor[...], tile)"),
+            (lambda x: nisa.tensor_scalar(nl.load(x), nl.load(x), "add", 1.0), "not 'add'; write nl.add"),
+            (lambda x: nl.load(X), "not an array of NumPy: pass it to the kernel as an argument, or write nl.shared_"),
+            (lambda x: nl.add(nl.load(x), X), "operand0 must be a number, not an array of NumPy: pass it"),
+            (lambda x: nl.sum(nl.load(x), axis=0), "over partitions: nisa.tensor_partition_reduce"),
+            (lambda x: tile(256, 8), "this has 256: loop over slices of 128"),
+            (lambda x: nl.store(x, tile(128, 512, buffer=nl.psum)), "through a tile in SBUF by nisa.tensor_copy"),
+            (lambda x: tile(128, 8, dtype="float33"), "'float33' is no data type of nki.language, did you mean 'float32'?"),
+            (lambda x: nl.load(x), "a result lies in nl.shared_hbm: copy the tile to it by nl.store"),
+        ):
             with self.subTest(words=words):
                 self.assertIn(words, self.refusal(kernel))
-        self.assertIn("one row becomes 128 by nl.broadcast_to(tile, (128, 512))",
-                      self.refusal(lambda x, row: nl.add(nl.load(x), nl.load(row)), X, row))
+        self.assertIn(
+            "one row becomes 128 by nl.broadcast_to(tile, (128, 512))",
+            self.refusal(lambda x, row: nl.add(nl.load(x), nl.load(row)), X, row),
+        )
 
     def test_names_of_other_dialects_are_answered_with_the_call(self):
-        for kernel, words in ((lambda x: nl.mgrid[0:128, 0:512], "slice tensors, as in x[0:128, nl.ds(start, size)]"),
-                              (lambda x: nl.arange(128), "slice tensors"),
-                              (lambda x: nki.simulate_kernel(x), "nki.simulate(kernel)(x, y)"),
-                              (lambda x: nisa.tensor_copy_dynamic_src(x), "begins at a register: x[:, nl.ds(register, size)]"),
-                              (lambda x: nki.simulat(x), "nki has no 'simulat', did you mean 'simulate'?"),
-                              (lambda x: nisa.activation(op=nl.exp, data=x), "write to a tile that nl.ndarray makes: dst=")):
+        for kernel, words in (
+            (lambda x: nl.mgrid[0:128, 0:512], "slice tensors, as in x[0:128, nl.ds(start, size)]"),
+            (lambda x: nl.arange(128), "slice tensors"),
+            (lambda x: nki.simulate_kernel(x), "nki.simulate(kernel)(x, y)"),
+            (lambda x: nisa.tensor_copy_dynamic_src(x), "begins at a register: x[:, nl.ds(register, size)]"),
+            (lambda x: nki.simulat(x), "nki has no 'simulat', did you mean 'simulate'?"),
+            (lambda x: nisa.activation(op=nl.exp, data=x), "write to a tile that nl.ndarray makes: dst="),
+        ):
             self.assertIn(words, self.refusal(kernel))
         with self.assertRaisesRegex(ImportError, "nki has no 'benchmark', which is of another dialect.*`trn-nki run` prints its time"):
             from nki import benchmark  # noqa: F401
@@ -149,8 +180,13 @@ class Refusals(unittest.TestCase):
             pathlib.Path(folder, "neuronxcc/__init__.py").write_text("VERSION = 2\n")
             pathlib.Path(folder, "neuronxcc/part.py").write_text("NUMBER = 3\n")
             program = "import neuronxcc, neuronxcc.part; print(neuronxcc.VERSION, neuronxcc.part.NUMBER)"
-            done = subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": f"{PYTHON}:{folder}"}, capture_output=True,
-                                  text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", program],
+                env=os.environ | {"PYTHONPATH": f"{PYTHON}:{folder}"},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             self.assertEqual(done.stdout, "2 3\n")
 
     def test_a_collective_on_one_chip_names_the_scenario(self):
@@ -161,10 +197,12 @@ class Refusals(unittest.TestCase):
             result = nl.ndarray(x.shape, x.dtype, SHARED)
             nisa.dma_copy(result, total)
             return result
+
         recording = record_kernel(reduced, [X])
         for half in (simulate.execute, lambda one: execute(compile_recording(one), Options())):
-            with self.assertRaisesRegex(KernelError, r"messages_test\.py:\d+:13: .*step `kernel` of a scenario with `chips: 4` "
-                                                     r".*nki-running"):
+            with self.assertRaisesRegex(
+                KernelError, r"messages_test\.py:\d+:13: .*step `kernel` of a scenario with `chips: 4` " r".*nki-running"
+            ):
                 half(recording)
 
     def test_the_board_of_a_call_is_a_chip_of_the_target_generation(self):
@@ -178,7 +216,8 @@ class Refusals(unittest.TestCase):
         with self.assertRaisesRegex(KernelError, "'trn4' is no generation, did you mean 'trn3'?"):
             record_kernel(lambda x: x, [X], generation="trn4")
         with unittest.mock.patch.dict(os.environ, NEURON_PLATFORM_TARGET_OVERRIDE="trn9"), self.assertRaisesRegex(
-                KernelError, r"NEURON_PLATFORM_TARGET_OVERRIDE=trn9: no generation, .*\(known: gen2, trn1, "):
+            KernelError, r"NEURON_PLATFORM_TARGET_OVERRIDE=trn9: no generation, .*\(known: gen2, trn1, "
+        ):
             nki.simulate(lambda x: x)(X)
         with self.assertRaisesRegex(KernelError, r"<lambda>\(x\): too many positional arguments; given: 2 without names"):
             record_kernel(lambda x: x, [X, X])
@@ -193,10 +232,11 @@ class Selections(unittest.TestCase):
         numbers = numpy.arange(-256, 256, dtype=numpy.int32).reshape(4, 128)
         x = numbers.astype(numpy.float32)
         for kernel, values, expected in (
-                (lambda a: nl.where(nl.greater(a, 0.0), a, 0.0), x, numpy.maximum(x, 0)),
-                (lambda a: nl.where(nl.greater(a, 0), a, 0), numbers, numpy.maximum(numbers, 0)),
-                (lambda a: nl.where(nl.greater(a, 0.0), 1.0, a), x, numpy.where(x > 0, 1, x)),
-                (lambda a: nl.where(a, 1.0, 2.0), x, numpy.where(x != 0, 1, 2))):
+            (lambda a: nl.where(nl.greater(a, 0.0), a, 0.0), x, numpy.maximum(x, 0)),
+            (lambda a: nl.where(nl.greater(a, 0), a, 0), numbers, numpy.maximum(numbers, 0)),
+            (lambda a: nl.where(nl.greater(a, 0.0), 1.0, a), x, numpy.where(x > 0, 1, x)),
+            (lambda a: nl.where(a, 1.0, 2.0), x, numpy.where(x != 0, 1, 2)),
+        ):
             found = nki.simulate(lambda a, kernel=kernel: stored(kernel(nl.load(a))))(values)
             numpy.testing.assert_array_equal(found, expected)
 
@@ -226,11 +266,13 @@ class BothHalves(unittest.TestCase):
 
     def test_tiles_that_do_not_fit_together_are_refused_at_the_call_of_the_helper(self):
         for generation, limit in ((2, 180_224), (3, 212_992), (4, 245_760)):
+
             def kernel(x):
                 made = [tile(128, 16_384) for _ in range(4)]
                 for one in made:
                     nisa.memset(one, 0.0)
                 return [stored(one) for one in made]
+
             message = self.refusals(kernel, generation=generation)
             count = limit // 65_536
             self.assertRegex(message, rf"needs 65536 bytes of each partition of SBUF: {count * 65_536} of {limit} are in use here, by t1:")
@@ -246,6 +288,7 @@ class BothHalves(unittest.TestCase):
                 one = tile(128, 32_768)
                 nisa.memset(one, number)
             return stored(one)
+
         for half in HALVES.values():
             half(record_kernel(kernel, [X]))
 
@@ -258,6 +301,7 @@ class BothHalves(unittest.TestCase):
             one = tile(128, 61_440)
             nisa.memset(one, 1.0)
             return stored(one)
+
         for half in HALVES.values():
             half(record_kernel(whole, [X]))
 
@@ -270,6 +314,7 @@ class BothHalves(unittest.TestCase):
             for one in made:
                 nisa.tensor_copy(total, one)
             return stored(total)
+
         self.assertRegex(self.refusals(kernel), r"needs 2048 bytes of each partition of PSUM: 16384 of 16384 are in use here")
 
     def test_bytes_that_tiles_at_addresses_share_count_once(self):
@@ -277,6 +322,7 @@ class BothHalves(unittest.TestCase):
             halves = [nl.ndarray((64, 8192), nl.uint8, address=(first, 0)) for first in (0, 64)]
             for one in 2 * [*halves, tile(128, free // 4)]:
                 nisa.memset(one, 0)
+
         check_capacity(record_kernel(kernel, [X, 245_760 - 8192]))
         with self.assertRaisesRegex(KernelError, r"needs 237572 bytes .* 8192 of 245760 are in use here, by .*, so 4 are missing"):
             check_capacity(record_kernel(kernel, [X, 245_760 - 8188]))
@@ -285,6 +331,7 @@ class BothHalves(unittest.TestCase):
         def kernel(x):
             for one in 2 * [nl.ndarray((128, 1), nl.float32, address=(0, 4 * number)) for number in range(4000)]:
                 nisa.memset(one, 0)
+
         recording = record_kernel(kernel, [X])
         begin = time.process_time()
         check_capacity(recording)
@@ -301,6 +348,7 @@ class BothHalves(unittest.TestCase):
                 nisa.memset(other, 1.0)
                 nisa.dma_copy(result, other)
             return result
+
         self.assertRegex(self.refusals(kernel), "needs 131072 bytes of each partition of SBUF: 131072 of 245760 are in use here")
 
     def test_a_missing_store_names_the_result(self):
@@ -309,12 +357,15 @@ class BothHalves(unittest.TestCase):
 
         def unwritten(x):
             return stored(tile(128, 512))
+
         self.assertRegex(self.refusals(unwritten), r"reads t1\[.* nothing has written .*for result shared0\[128, 512\]")
 
     def test_an_integer_of_64_bits_is_refused_at_the_kernels_line(self):
         for generation in (2, 3, 4):
-            self.assertRegex(self.refusals(lambda x: stored(nl.softmax(nl.load(x))), X.astype(numpy.int64), generation=generation),
-                             r"messages_test\.py:.*int64")
+            self.assertRegex(
+                self.refusals(lambda x: stored(nl.softmax(nl.load(x))), X.astype(numpy.int64), generation=generation),
+                r"messages_test\.py:.*int64",
+            )
 
     def test_products_that_nothing_reads_are_warned_of(self):
         def forgets(x):
@@ -338,6 +389,7 @@ class BothHalves(unittest.TestCase):
                 nisa.nc_matmul(total, operand, operand)
             nisa.tensor_copy(out, total)
             return stored(out)
+
         for kernel, line in ((forgets, 4), (overwrites, 3)):
             (found,) = self.warned(kernel)
             self.assertEqual(found[0], line)
@@ -351,11 +403,13 @@ class BothHalves(unittest.TestCase):
             nisa.tensor_scalar(total, total, nl.multiply, 2.0)
             nisa.tensor_copy(out, total)
             return stored(out)
+
         self.assertEqual(self.warned(scales), [])
 
     def test_a_filter_of_python_makes_a_warning_an_error_at_the_kernels_line(self):
         def unread(x):
             nisa.nc_matmul(tile(128, 128, buffer=nl.psum), x, x)
+
         with warnings.catch_warnings():
             warnings.simplefilter("error", KernelWarning)
             found = self.refusals(lambda x: unread(nl.zeros((128, 128), nl.bfloat16)))
@@ -364,8 +418,10 @@ class BothHalves(unittest.TestCase):
     def test_results_that_are_not_returned_are_warned_of(self):
         def forgets(x):
             stored(nl.load(x))
+
         def changes(x):
             nl.store(x, nl.load(x))
+
         ((line, message),) = self.warned(forgets)
         self.assertRegex(message, r"the kernel writes shared0.*, and neither reads nor returns it .*called at messages_test.py:\d+")
         self.assertEqual(self.warned(changes), [])
@@ -384,6 +440,7 @@ class BothHalves(unittest.TestCase):
             nisa.nc_matmul(total, operand, operand, accumulate=True)
             nisa.tensor_copy(out, total)
             return stored(out)
+
         self.assertRegex(self.refusals(unwritten), "nisa.nc_matmul accumulates in t2.*, to which nothing has written")
 
         def written_by_vector(x):
@@ -392,6 +449,7 @@ class BothHalves(unittest.TestCase):
             nisa.nc_matmul(total, operand, operand, accumulate=True)
             nisa.tensor_copy(out, total)
             return stored(out)
+
         for generation in (2, 3):
             ((line, message),) = self.warned(written_by_vector, generation)
             self.assertEqual(line, 3)
@@ -407,10 +465,11 @@ class BothHalves(unittest.TestCase):
                 nisa.nc_matmul(total[:, nl.ds(j * 128, 128)], operand, operand, accumulate=True)
             nisa.tensor_copy(out, total)
             return stored(out)
+
         self.assertEqual(self.warned(begun_in_a_loop, 3), [])
 
 
-SCRIPT = '''
+SCRIPT = """
 import nki
 import nki.isa as nisa
 import nki.language as nl
@@ -431,7 +490,7 @@ def kernel(x, quits):
 
 def test_kernel(quits=False):
     nki.simulate(kernel)(numpy.ones((128, 8), numpy.float32), quits)
-'''
+"""
 
 
 class Tracebacks(unittest.TestCase):
@@ -441,9 +500,16 @@ class Tracebacks(unittest.TestCase):
 
     def run_script(self, call, given="", **variables):
         (self.folder / "main.py").write_text(f"import test_k\n{call}\n")
-        return subprocess.run([sys.executable, self.folder / "main.py"], input=given, capture_output=True, text=True, timeout=60,
-                              start_new_session=True,  # pdb reads no terminal
-                              env=os.environ | {"PYTHONPATH": str(PYTHON)} | variables, check=False)
+        return subprocess.run(
+            [sys.executable, self.folder / "main.py"],
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            start_new_session=True,  # pdb reads no terminal
+            env=os.environ | {"PYTHONPATH": str(PYTHON)} | variables,
+            check=False,
+        )
 
     def test_a_script_shows_frames_of_the_user_only(self):
         done = self.run_script("test_k.test_kernel()")
@@ -456,8 +522,10 @@ class Tracebacks(unittest.TestCase):
         self.assertIn("trn_nki/trace/kernels.py", whole.stderr)
 
     def test_pytest_hides_the_modules_of_the_package(self):
-        done = self.run_script("import sys, trn_nki.trace.kernels as ours\ntry:\n    test_k.test_kernel()\nexcept Exception:\n"
-                               "    print(ours.__tracebackhide__, hasattr(test_k, '__tracebackhide__'))")
+        done = self.run_script(
+            "import sys, trn_nki.trace.kernels as ours\ntry:\n    test_k.test_kernel()\nexcept Exception:\n"
+            "    print(ours.__tracebackhide__, hasattr(test_k, '__tracebackhide__'))"
+        )
         self.assertEqual(done.stdout, "True False\n")
 
     def test_leaving_pdb_is_quiet(self):

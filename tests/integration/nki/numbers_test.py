@@ -12,8 +12,14 @@ from trn_nki.simulate import formats
 from trn_nki.values import data_types as types
 
 # exponent bits, mantissa bits, bias, whether the top exponent is Inf and NaN
-LAYOUT = {types.float16: (5, 10, 15, True), types.bfloat16: (8, 7, 127, True), types.float8_e3m4: (3, 4, 3, True),
-          types.float8_e4m3: (4, 3, 7, True), types.float8_e5m2: (5, 2, 15, True), types.float8_e4m3fn: (4, 3, 7, False)}
+LAYOUT = {
+    types.float16: (5, 10, 15, True),
+    types.bfloat16: (8, 7, 127, True),
+    types.float8_e3m4: (3, 4, 3, True),
+    types.float8_e4m3: (4, 3, 7, True),
+    types.float8_e5m2: (5, 2, 15, True),
+    types.float8_e4m3fn: (4, 3, 7, False),
+}
 
 
 def value_of(code, dtype):
@@ -57,7 +63,7 @@ class ElementTypes(unittest.TestCase):
             codes = numpy.arange(1 << 8 * dtype.itemsize)
             raw = codes.astype(f"u{dtype.itemsize}")
             found = formats.to_float32(raw.view(numpy.float16) if dtype is types.float16 else raw, dtype)
-            for code in codes[::1 if dtype.itemsize == 1 else 97]:
+            for code in codes[:: 1 if dtype.itemsize == 1 else 97]:
                 exact = value_of(int(code), dtype)
                 if exact is None:
                     self.assertTrue(numpy.isnan(found[code]), (dtype, code))
@@ -116,8 +122,9 @@ class Arrays(unittest.TestCase):
     def test_numbers_beyond_a_type_saturate_or_are_refused(self):
         def made(text):
             return made_arrays.made(text, "x", ".", {"seed": 1}).raw.tolist()
-        self.assertEqual(made("int32[2] 1e19"), [2 ** 31 - 1] * 2)
-        self.assertEqual(made("int64[1] 1e19"), [2 ** 63 - 1])
+
+        self.assertEqual(made("int32[2] 1e19"), [2**31 - 1] * 2)
+        self.assertEqual(made("int64[1] 1e19"), [2**63 - 1])
         for text in ("float4_e2m1fn_x4[4] 1", "float32[4] random(0, 1, 1e999)", "float32[4] one"):
             with self.assertRaises(ValueError):
                 made(text)

@@ -31,8 +31,15 @@ ALSO_WRITE_B = ("topk", "quantize_mx", "match_replace8")
 Access = collections.namedtuple("Access", "memory first end low high writes")
 
 
-ARITHMETIC = {"add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "mult": lambda a, b: a * b, "max": max,
-              "shift_right": lambda a, b: a >> b, "is_lt": lambda a, b: a < b, "is_gt": lambda a, b: a > b}
+ARITHMETIC = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "mult": lambda a, b: a * b,
+    "max": max,
+    "shift_right": lambda a, b: a >> b,
+    "is_lt": lambda a, b: a < b,
+    "is_gt": lambda a, b: a > b,
+}
 
 
 class Program:
@@ -60,7 +67,7 @@ class Run:
         self.program, self.found, self.history = program, [], []
         self.pc = dict.fromkeys(program.streams, 0)
         self.known = {engine: (collections.Counter(), set()) for engine in program.streams}
-        self.posts = collections.defaultdict(list)   # by semaphore: (increment, instructions, copies)
+        self.posts = collections.defaultdict(list)  # by semaphore: (increment, instructions, copies)
         self.registers = collections.defaultdict(int)
         self.loaded, self.copies = collections.Counter(), 0
         while any([self.step(engine) for engine in program.streams]):
@@ -92,7 +99,7 @@ class Run:
             if total >= value:
                 break
         if subtracts:
-            del self.posts[semaphore][:number + 1]
+            del self.posts[semaphore][: number + 1]
 
     def execute(self, engine, line):
         instructions, ended = self.known[engine]
@@ -127,7 +134,8 @@ class Run:
                 if not (access.writes or other.writes) or other.memory != access.memory or by == actor:
                     continue
                 if min(access.end, other.end) <= max(access.first, other.first) or min(access.high, other.high) <= max(
-                        access.low, other.low):
+                    access.low, other.low
+                ):
                     continue
                 is_known = by in ended if isinstance(by, int) else by[0] == engine or instructions[by[0]] >= by[1]
                 if not is_known:
@@ -154,7 +162,8 @@ class Run:
             if self.registers[engine, fields["rd"]] < value("rb"):
                 self.pc[engine] = self.program.labels[fields["target"]]
         elif {"eq": lambda a, b: a == b, "ge": lambda a, b: a >= b, None: lambda a, b: True}[fields.get("if")](
-                *((value("ra"), value("rb")) if "if" in fields else (0, 0))):
+            *((value("ra"), value("rb")) if "if" in fields else (0, 0))
+        ):
             self.pc[engine] = self.program.labels[fields["target"]]
 
     def accesses(self, engine, name, line):
@@ -164,9 +173,16 @@ class Run:
             spans = [(int(count) - 1) * int(stride) * size for count, stride in re.findall(r"(-?\d+):(-?\d+)", dims)]
             begin = int(byte) + size * (self.registers[engine, register] if register else 0)
             partitions = int(end) - int(first) if key == "dst" else partitions
-            found.append(Access(memory, int(first), int(end), begin + sum(min(0, s) for s in spans),
-                                begin + sum(max(0, s) for s in spans) + size,
-                                key == "dst" or (key == "b" and name in ALSO_WRITE_B)))
+            found.append(
+                Access(
+                    memory,
+                    int(first),
+                    int(end),
+                    begin + sum(min(0, s) for s in spans),
+                    begin + sum(max(0, s) for s in spans) + size,
+                    key == "dst" or (key == "b" and name in ALSO_WRITE_B),
+                )
+            )
         for memory, first, byte in COLUMN.findall(line):
             found.append(Access(memory, int(first), int(first) + partitions, int(byte), int(byte) + 1, name == "reg_store"))
         return found
@@ -188,8 +204,7 @@ class Run:
             over = sum((count - 1) * stride for count, stride in pairs if stride and stride % self.program.pitch == 0)
             along = sum((count - 1) * stride for count, stride in pairs if stride % self.program.pitch)
             first, low = divmod(at, self.program.pitch)
-            found.append(Access("sbuf", first, first + over // self.program.pitch + 1, low, low + along + piece,
-                                side == "destination"))
+            found.append(Access("sbuf", first, first + over // self.program.pitch + 1, low, low + along + piece, side == "destination"))
         return found
 
 
@@ -201,12 +216,20 @@ def number(value):
     return numpy.array([[value]], numpy.int32)
 
 
-KERNELS = ((tiles.add, (whole(256, 1024),) * 2), (tiles.many_tiles, (whole(128, 4096), 20)),
-           (tiles.matmul, (whole(256, 256), whole(256, 512))), (tiles.softmax, (whole(128, 512),)),
-           (tiles.summed, (whole(100, 60),) * 2), (transformer.attention, (whole(128, 64),) * 3 + (True,)),
-           (flash_attention.flash_attention, (whole(640, 64),) * 3), (copies.converted, (whole(200, 96),)),
-           (loops.doubled_rows, (whole(512, 64), number(2))), (loops.matmul, (whole(256, 256), whole(256, 512), number(2))),
-           (loops.triangular_sums, (whole(1, 5, 40),)), (loops.halved_until_small, (whole(1, 50), 0.3)))
+KERNELS = (
+    (tiles.add, (whole(256, 1024),) * 2),
+    (tiles.many_tiles, (whole(128, 4096), 20)),
+    (tiles.matmul, (whole(256, 256), whole(256, 512))),
+    (tiles.softmax, (whole(128, 512),)),
+    (tiles.summed, (whole(100, 60),) * 2),
+    (transformer.attention, (whole(128, 64),) * 3 + (True,)),
+    (flash_attention.flash_attention, (whole(640, 64),) * 3),
+    (copies.converted, (whole(200, 96),)),
+    (loops.doubled_rows, (whole(512, 64), number(2))),
+    (loops.matmul, (whole(256, 256), whole(256, 512), number(2))),
+    (loops.triangular_sums, (whole(1, 5, 40),)),
+    (loops.halved_until_small, (whole(1, 50), 0.3)),
+)
 
 
 def text_of(kernel, arguments, generation):
@@ -232,7 +255,7 @@ class Order(unittest.TestCase):
         lines = text.splitlines()
         for at, line in enumerate(lines):
             if re.match(r"wait S\[[0-4]\]>=\d+ ", line):
-                without = [*lines[:at], line.split(" ", 2)[2], *lines[at + 1:]]
+                without = [*lines[:at], line.split(" ", 2)[2], *lines[at + 1 :]]
                 self.assertNotEqual(run("\n".join(without), "gen3").found, [], line)
 
 

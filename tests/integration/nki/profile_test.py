@@ -75,8 +75,15 @@ class Profiles(unittest.TestCase):
         """The profile of a product of [512, 256] transposed and [512, 1024] on Trainium2; its files
         are in `shared`."""
         if not (self.shared / "out").exists():
-            self.profile("tiles.py:matmul", "--board", "trn2-chip", "--in", self.array("at", random(512, 256)) + ":bfloat16",
-                         "--in", self.array("b", random(512, 1024)) + ":bfloat16")
+            self.profile(
+                "tiles.py:matmul",
+                "--board",
+                "trn2-chip",
+                "--in",
+                self.array("at", random(512, 256)) + ":bfloat16",
+                "--in",
+                self.array("b", random(512, 1024)) + ":bfloat16",
+            )
             shutil.copytree(self.folder / "out", self.shared / "out")
         return json.loads((self.shared / "out/profile.json").read_text())
 
@@ -84,8 +91,17 @@ class Profiles(unittest.TestCase):
         """The document after running its scripts; fails on any console message."""
         if BROWSER is None:
             self.skipTest("no Chromium is installed")
-        done = self.command(BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
-                            f"--user-data-dir={self.folder}/browser", "--dump-dom", f"file://{page}")
+        done = self.command(
+            BROWSER,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            "--v=0",
+            f"--user-data-dir={self.folder}/browser",
+            "--dump-dom",
+            f"file://{page}",
+        )
         self.assertNotRegex(done.stderr, "CONSOLE")
         return done.stdout
 
@@ -94,21 +110,35 @@ class Profiles(unittest.TestCase):
     def counters_and_rows(self, kernel, values, board, generation, types=()):
         """The engines' counters read by the driver after a run, and the rows of the run's profile,
         by engine."""
-        arrays = [HostArray(((value.view(numpy.uint32) + 0x8000) >> 16).astype(numpy.uint16), data_types.bfloat16) if types
-                  else value for value in values]
+        arrays = [
+            HostArray(((value.view(numpy.uint32) + 0x8000) >> 16).astype(numpy.uint16), data_types.bfloat16) if types else value
+            for value in values
+        ]
         compiled = compile_recording(record_kernel(kernel, arrays, generation=generation))
         assemble(compiled, self.folder / "set")
-        done = self.command(BUILD / "trnctl", "--board", board, "--trace", self.folder / "events.txt", "--json", "program", "run",
-                            self.folder / "set", "--counters")
+        done = self.command(
+            BUILD / "trnctl",
+            "--board",
+            board,
+            "--trace",
+            self.folder / "events.txt",
+            "--json",
+            "program",
+            "run",
+            self.folder / "set",
+            "--counters",
+        )
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         self.command(BUILD / "trn-nki", "profile", "--events", self.folder / "events.txt", "--out", self.folder / "p.json")
         tables = json.loads((self.folder / "p.json").read_text())
         return {row["engine"]: row for row in rows if "engine" in row}, {row["engine"]: row for row in tables["TrnEngine"]}, tables
 
     def test_sums_of_events_are_the_counters_of_the_engines(self):
-        cases = ((tiles.softmax, [random(128, 512)], "trn2-chip", "gen3", ()),
-                 (tiles.matmul, [random(256, 256), random(256, 512)], "trn3-chip", "gen4", ("bf16",)),
-                 (tiles.add, [random(256, 1024), random(256, 1024)], "trn1-chip", "gen2", ()))
+        cases = (
+            (tiles.softmax, [random(128, 512)], "trn2-chip", "gen3", ()),
+            (tiles.matmul, [random(256, 256), random(256, 512)], "trn3-chip", "gen4", ("bf16",)),
+            (tiles.add, [random(256, 1024), random(256, 1024)], "trn1-chip", "gen2", ()),
+        )
         for kernel, values, board, generation, types in cases:
             with self.subTest(board=board):
                 counters, rows, _ = self.counters_and_rows(kernel, values, board, generation, types)
@@ -149,8 +179,7 @@ class Profiles(unittest.TestCase):
         self.assertEqual(sum(row["transfer_bytes"] for row in tables["DmaPacket"]), loads + stores + signals)
         self.assertEqual(tables["DmaUsage"][-1]["total_transfer_bytes"], loads + stores + signals)
         self.assertEqual(tables["HbmUsage"][-1]["total_transfer_bytes"], summary["hbm_read_bytes"] + summary["hbm_write_bytes"])
-        self.assertAlmostEqual(summary["mm_arithmetic_intensity"],
-                               2 * k * m * n / (summary["hbm_read_bytes"] + summary["hbm_write_bytes"]))
+        self.assertAlmostEqual(summary["mm_arithmetic_intensity"], 2 * k * m * n / (summary["hbm_read_bytes"] + summary["hbm_write_bytes"]))
 
     def test_lines_of_the_kernel_share_the_whole_cost(self):
         tables = self.matmul()
@@ -183,35 +212,65 @@ class Profiles(unittest.TestCase):
 
     def test_the_verdict_names_the_longest_part_of_the_critical_path_and_its_line(self):
         tables = self.matmul()
-        copies = "|".join(str(number) for number, text in enumerate((KERNELS / "tiles.py").read_text().splitlines(), 1)
-                          if "dma_copy(dst=moving" in text or "dma_copy(dst=stationary" in text)
+        copies = "|".join(
+            str(number)
+            for number, text in enumerate((KERNELS / "tiles.py").read_text().splitlines(), 1)
+            if "dma_copy(dst=moving" in text or "dma_copy(dst=stationary" in text
+        )
         verdict = tables["Summary"][0]["trn_verdict"]
-        self.assertRegex(verdict, rf"^Copies bound this execution: \d+ % of its critical path, \d+ % of that at tiles\.py:({copies}); "
-                                  r"their packets have \d+ bytes on average and HBM is used to \d+ %; try .*\.$")
+        self.assertRegex(
+            verdict,
+            rf"^Copies bound this execution: \d+ % of its critical path, \d+ % of that at tiles\.py:({copies}); "
+            r"their packets have \d+ bytes on average and HBM is used to \d+ %; try .*\.$",
+        )
         self.assertIn(f"<p id=verdict>{verdict}</p>", (self.shared / "out/profile.html").read_text())
 
         def of(*lines):
-            return verdict_of(collect(read_events(['1000 chip0.nc0.vector started pc=0 generation=4 clock_hz=1200000000\n', *lines,
-                                                   '901000 chip0.nc0.vector halted code=0\n'])))
+            return verdict_of(
+                collect(
+                    read_events(
+                        [
+                            "1000 chip0.nc0.vector started pc=0 generation=4 clock_hz=1200000000\n",
+                            *lines,
+                            "901000 chip0.nc0.vector halted code=0\n",
+                        ]
+                    )
+                )
+            )
+
         busy = '1000 chip0.nc0.vector tensor_copy for=800000 pc=0 source="k.py:7" text="" mode="1x" cycles=960 latency_cycles=1000\n'
-        self.assertRegex(of(busy), "^The Vector engine bounds this execution: 89 % of its critical path is its computation, 100 % of that "
-                                   "at k.py:7; try")
+        self.assertRegex(
+            of(busy),
+            "^The Vector engine bounds this execution: 89 % of its critical path is its computation, 100 % of that " "at k.py:7; try",
+        )
         self.assertRegex(of('1000 chip0.nc0.vector nop for=800000 pc=0 source="k.py:9" text=""\n'), "^Starting instructions bounds")
         late = busy.replace("1000 chip0", "701000 chip0", 1).replace("for=800000", "for=100000").replace("k.py:7", "k.py:8")
         wait = '101000 chip0.nc0.vector wait for=600000 reason="overlap" cycles=700 pc=1\n'
-        self.assertRegex(of(busy.replace("for=800000", "for=100000"), wait, late), "^The latency of dependent instructions bounds this "
-                                                                                "execution: 67 % .*k.py:8")
+        self.assertRegex(
+            of(busy.replace("for=800000", "for=100000"), wait, late),
+            "^The latency of dependent instructions bounds this " "execution: 67 % .*k.py:8",
+        )
 
-        products = ['1000 chip0.nc0.tensor started pc=0 generation=4 clock_hz=2400000000\n']
+        products = ["1000 chip0.nc0.tensor started pc=0 generation=4 clock_hz=2400000000\n"]
         for number in range(4):  # the next stationary matrix is loaded during each product
             for opcode, time in (("multiply", 200_000), ("load_stationary", 10_000)):
-                products.append(f'{1000 + number * 200_000} chip0.nc0.tensor {opcode} for={time} pc={number} source="k.py:5" text="" '
-                                f'mode="1x" cycles={time * 24 // 10_000} latency_cycles=500\n')
+                products.append(
+                    f'{1000 + number * 200_000} chip0.nc0.tensor {opcode} for={time} pc={number} source="k.py:5" text="" '
+                    f'mode="1x" cycles={time * 24 // 10_000} latency_cycles=500\n'
+                )
         self.assertRegex(of(*products), "^The Tensor engine bounds this execution: 89 % .*k.py:5")
 
     def test_parts_of_the_critical_path_add_up_to_the_execution(self):
-        self.command(BUILD / "trnctl", "--board", "trn3-chip", "--trace", self.folder / "events.txt", "program", "run",
-                     ROOT / "scenarios/programs/softmax.trn")
+        self.command(
+            BUILD / "trnctl",
+            "--board",
+            "trn3-chip",
+            "--trace",
+            self.folder / "events.txt",
+            "program",
+            "run",
+            ROOT / "scenarios/programs/softmax.trn",
+        )
         with open(self.folder / "events.txt") as lines:
             profile = collect(read_events(lines))
         path = critical_path(profile)
@@ -219,8 +278,9 @@ class Profiles(unittest.TestCase):
         self.assertEqual({kind: sum(lines.values()) for kind, lines in path.lines.items()}, dict(path.kinds))
 
     def test_two_cores_of_a_pair_are_one_execution(self):
-        tables = self.profile("transformer.py:exchange_sum", "--board", "trn3-chip", "--lnc", "2", "--in",
-                              self.array("x", random(2, 128, 64)))
+        tables = self.profile(
+            "transformer.py:exchange_sum", "--board", "trn3-chip", "--lnc", "2", "--in", self.array("x", random(2, 128, 64))
+        )
         self.assertEqual(len(tables["ExecutionInfo"]), 1)
         self.assertEqual({(row["trn_core"], row["pcore_idx"]) for row in tables["Instruction"]}, {(0, 0), (1, 1)})
         self.assertTrue(tables["Metadata"][0]["vnc_enabled"])
@@ -231,16 +291,18 @@ class Profiles(unittest.TestCase):
     def test_collectives_that_a_program_starts_are_in_the_profile_of_all_chips(self):
         """Four chips whose Sync engines start an all-reduce after each tile of a matmul."""
         self.command(BUILD / "trnvp", "test", ROOT / "scenarios/programs_overlap.yaml", "--trace", self.folder / "events.txt")
-        self.command(BUILD / "trn-nki", "profile", "--events", self.folder / "events.txt", "--execution", "1", "--out",
-                     self.folder / "out")
+        self.command(BUILD / "trn-nki", "profile", "--events", self.folder / "events.txt", "--execution", "1", "--out", self.folder / "out")
         tables = json.loads((self.folder / "out/profile.json").read_text())
         chips = {f"chip{number}" for number in range(4)}
         self.assertEqual({row["trn_chip"] for row in tables["TrnEngine"]}, chips)
         started = [row for row in tables["CcInstruction"] if row.get("trigger_engine") == "sync"]
         self.assertEqual({row["trn_chip"] for row in started}, chips)
         text = (ROOT / "scenarios/programs/overlap.trn").read_text().splitlines()
-        moved = {text[int(row["nki_source_location"].rpartition(":")[2]) - 1].split()[0]: row["dma_bytes"]
-                 for row in tables["TrnSourceLine"] if "write @cc" in text[int(row["nki_source_location"].rpartition(":")[2]) - 1]}
+        moved = {
+            text[int(row["nki_source_location"].rpartition(":")[2]) - 1].split()[0]: row["dma_bytes"]
+            for row in tables["TrnSourceLine"]
+            if "write @cc" in text[int(row["nki_source_location"].rpartition(":")[2]) - 1]
+        }
         self.assertTrue(all(moved.values()) and moved, "copies of an all-reduce belong to the line that starts it")
         self.assertIn("<h2>Collectives</h2>", self.browse(self.folder / "out/profile.html"))
 
@@ -248,7 +310,7 @@ class Profiles(unittest.TestCase):
         tables = self.matmul()
         fields = {(row["table_name"], row["field_name"]): row["trn_known_by"] for row in tables["SchemaFields"]}
         for table, rows in tables.items():
-            for name in (rows[0] if rows and table != "SchemaFields" else ()):
+            for name in rows[0] if rows and table != "SchemaFields" else ():
                 ours = table.startswith("Trn") or name.startswith("trn_")
                 self.assertEqual(fields[table, name], "invented" if ours else "document", f"{table}.{name}")
         self.assertEqual(tables["Metadata"][0]["profile_schema_version"], "7.4.0")
@@ -339,13 +401,15 @@ document.body.dataset.whole = (last - first) / data.duration;
         count, page = 100_000, self.folder / "large.html"
 
         def lines():
-            yield '1000 chip0.nc0.vector started pc=0 generation=4 clock_hz=1200000000\n'
+            yield "1000 chip0.nc0.vector started pc=0 generation=4 clock_hz=1200000000\n"
             for number in range(count):
                 at = 1000 + number * 60_000
-                yield (f'{at} chip0.nc0.vector tensor_copy for=53333 pc={number} source="k.py:{number % 50 + 1}" text="tensor_copy '
-                       f'dst=sbuf[0:128, {number}] fp32 [64:1]" mode="1x" cycles=64 latency_cycles=174 flops=0 bf16_flops=0 '
-                       'bytes_read=32768 bytes_written=32768 psum_bytes_read=0 psum_bytes_written=0\n')
-            yield f'{1000 + count * 60_000} chip0.nc0.vector halted code=0\n'
+                yield (
+                    f'{at} chip0.nc0.vector tensor_copy for=53333 pc={number} source="k.py:{number % 50 + 1}" text="tensor_copy '
+                    f'dst=sbuf[0:128, {number}] fp32 [64:1]" mode="1x" cycles=64 latency_cycles=174 flops=0 bf16_flops=0 '
+                    "bytes_read=32768 bytes_written=32768 psum_bytes_read=0 psum_bytes_written=0\n"
+                )
+            yield f"{1000 + count * 60_000} chip0.nc0.vector halted code=0\n"
 
         profile = collect(read_events(lines()))
         page.write_text(html_of(profile))
@@ -372,8 +436,11 @@ document.body.dataset.whole = (last - first) / data.duration;
     @contextlib.contextmanager
     def platform(self, *options):
         sockets = self.folder / "sockets"
-        with subprocess.Popen([BUILD / "trnvp", "run", "trn2-chip", "--listen", sockets, "--uart", "none", *options],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        with subprocess.Popen(
+            [BUILD / "trnvp", "run", "trn2-chip", "--listen", sockets, "--uart", "none", *options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as running:
             try:
                 limit = time.monotonic() + 60
                 while not (sockets / "control.sock").exists() and time.monotonic() < limit:
@@ -385,6 +452,7 @@ document.body.dataset.whole = (last - first) / data.duration;
     def test_programs_on_a_running_platform_are_profiled_on_request(self):
         x = self.array("x", random(128, 128))
         with self.platform() as sockets:
+
             def connected(*words, status=0):
                 return self.command(BUILD / "trnctl", "--connect", sockets, *words, status=status)
 
@@ -401,8 +469,19 @@ document.body.dataset.whole = (last - first) / data.duration;
             counters = {row["engine"]: row for row in map(json.loads, shown)}
             for row in tables["TrnEngine"]:
                 self.assertEqual(row["busy_cycles"], counters[row["engine"]]["busy_cycles"], row["engine"])
-            done = self.command(BUILD / "trn-nki", "profile", f"{KERNELS}/tiles.py:softmax", "--connect", sockets, "--generation",
-                                "gen3", "--in", x, "--out", self.folder / "one.json")
+            done = self.command(
+                BUILD / "trn-nki",
+                "profile",
+                f"{KERNELS}/tiles.py:softmax",
+                "--connect",
+                sockets,
+                "--generation",
+                "gen3",
+                "--in",
+                x,
+                "--out",
+                self.folder / "one.json",
+            )
             self.assertIn("one.json", done.stdout)
             one = json.loads((self.folder / "one.json").read_text())
             self.assertEqual([row["busy_cycles"] for row in one["TrnEngine"]], [row["busy_cycles"] for row in tables["TrnEngine"]])
@@ -412,17 +491,36 @@ document.body.dataset.whole = (last - first) / data.duration;
         loop, compared with the counters published by the platform."""
         program = (ROOT / "scenarios/programs/add.trn").read_text().replace(".generation v4", ".generation v3")
         (self.folder / "add.trn").write_text(program.replace("wait S[4]>=16 ", "wait S[4]>=16:subtract "))
-        kernels = (("tiles.py:matmul", "--in", self.array("at", random(256, 512)) + ":bfloat16", "--in",
-                    self.array("b", random(256, 512)) + ":bfloat16"),
-                   ("transformer.py:embedding", "--in", self.array("table", random(128, 128)), "--in",
-                    self.array("indices", numpy.arange(128, dtype=numpy.int32)[::-1, None])),
-                   ("transformer.py:halve_until_zero", "--in", self.array("x", random(128, 64)), "--in",
-                    self.array("count", numpy.array([[3]], numpy.int32))))
+        kernels = (
+            (
+                "tiles.py:matmul",
+                "--in",
+                self.array("at", random(256, 512)) + ":bfloat16",
+                "--in",
+                self.array("b", random(256, 512)) + ":bfloat16",
+            ),
+            (
+                "transformer.py:embedding",
+                "--in",
+                self.array("table", random(128, 128)),
+                "--in",
+                self.array("indices", numpy.arange(128, dtype=numpy.int32)[::-1, None]),
+            ),
+            (
+                "transformer.py:halve_until_zero",
+                "--in",
+                self.array("x", random(128, 64)),
+                "--in",
+                self.array("count", numpy.array([[3]], numpy.int32)),
+            ),
+        )
         with self.platform() as sockets:
             connected = (BUILD / "trnctl", "--connect", sockets)
             runs = [(*connected, "program", "run", self.folder / "add.trn", "--in", "x=0.5")]
-            runs += [(BUILD / "trn-nki", "run", f"{KERNELS}/{words[0]}", "--connect", sockets, "--generation", "gen3", *words[1:])
-                     for words in kernels]
+            runs += [
+                (BUILD / "trn-nki", "run", f"{KERNELS}/{words[0]}", "--connect", sockets, "--generation", "gen3", *words[1:])
+                for words in kernels
+            ]
             for words in runs:
                 self.command(*connected, "profile", "start")
                 self.command(*words)
@@ -435,12 +533,20 @@ document.body.dataset.whole = (last - first) / data.duration;
                     vector = next(row for row in rows if row["engine"] == "vector")
                     self.assertEqual(vector["dma_wait_cycles"], vector["wait_cycles"], "DMA ends the wait that subtracts")
                 for row in rows:
-                    for field, counter in (("retired", "instructions"), ("busy_cycles", "busy_cycles"),
-                                           ("wait_cycles", "wait_cycles"), ("dma_wait_cycles", "wait_dma_cycles"),
-                                           ("overlap_cycles", "wait_overlap_cycles"), ("port_cycles", "wait_port_cycles"),
-                                           ("fetch_cycles", "wait_fetch_cycles"), ("bytes_read", "bytes_read"),
-                                           ("bytes_written", "bytes_written"), ("psum_bytes_read", "psum_bytes_read"),
-                                           ("psum_bytes_written", "psum_bytes_written"), ("flops", "flops")):
+                    for field, counter in (
+                        ("retired", "instructions"),
+                        ("busy_cycles", "busy_cycles"),
+                        ("wait_cycles", "wait_cycles"),
+                        ("dma_wait_cycles", "wait_dma_cycles"),
+                        ("overlap_cycles", "wait_overlap_cycles"),
+                        ("port_cycles", "wait_port_cycles"),
+                        ("fetch_cycles", "wait_fetch_cycles"),
+                        ("bytes_read", "bytes_read"),
+                        ("bytes_written", "bytes_written"),
+                        ("psum_bytes_read", "psum_bytes_read"),
+                        ("psum_bytes_written", "psum_bytes_written"),
+                        ("flops", "flops"),
+                    ):
                         if row["engine"] == "sync" and ("bytes" in counter or counter == "flops"):
                             continue  # not published
                         expected = counted[f"{row['engine']}_{counter}"]
@@ -457,20 +563,23 @@ document.body.dataset.whole = (last - first) / data.duration;
         x = self.array("x", random(256, 128))
         kernel, out = f"{KERNELS}/tiles.py:softmax", self.folder / "p.html"
         (self.folder / "text").write_text("no trace\n")
-        (self.folder / "broken").write_text('1 chip0.nc0.vector started pc=zero\n')
+        (self.folder / "broken").write_text("1 chip0.nc0.vector started pc=zero\n")
         (self.folder / "none").write_text("1 chip0.host write offset=0x1 value=0x1\n")
         for words, message in (
-                ((kernel, "--in", x, "--out", out), r"tiles\.py:31:12: a tile has at most 128 partitions"),
-                ((kernel, "--out", self.folder / "p.pdf"), r"expected a folder, or a file that ends in \.html"),
-                (("--out", out), "give one of FILE.py:FUNCTION"),
-                ((kernel, "--events", self.folder / "text", "--out", out), "give one of"),
-                (("--events", self.folder / "gone", "--out", out), "gone: No such file"),
-                (("--events", self.folder / "text", "--out", out), "text:1: expected TIME MODULE EVENT"),
-                (("--events", self.folder / "broken", "--out", out), "broken:1: pc: invalid literal"),
-                (("--events", self.folder / "none", "--out", out), "no engine of a NeuronCore was started"),
-                (("--recorded", self.folder / "nowhere", "--out", out), "no platform answers at"),
-                ((kernel, "--connect", self.folder / "nowhere", "--in", self.array("y", random(8, 8)).replace("y=", "x="), "--out", out),
-                 "no platform answers at")):
+            ((kernel, "--in", x, "--out", out), r"tiles\.py:31:12: a tile has at most 128 partitions"),
+            ((kernel, "--out", self.folder / "p.pdf"), r"expected a folder, or a file that ends in \.html"),
+            (("--out", out), "give one of FILE.py:FUNCTION"),
+            ((kernel, "--events", self.folder / "text", "--out", out), "give one of"),
+            (("--events", self.folder / "gone", "--out", out), "gone: No such file"),
+            (("--events", self.folder / "text", "--out", out), "text:1: expected TIME MODULE EVENT"),
+            (("--events", self.folder / "broken", "--out", out), "broken:1: pc: invalid literal"),
+            (("--events", self.folder / "none", "--out", out), "no engine of a NeuronCore was started"),
+            (("--recorded", self.folder / "nowhere", "--out", out), "no platform answers at"),
+            (
+                (kernel, "--connect", self.folder / "nowhere", "--in", self.array("y", random(8, 8)).replace("y=", "x="), "--out", out),
+                "no platform answers at",
+            ),
+        ):
             with self.subTest(message=message):
                 done = self.command(BUILD / "trn-nki", "profile", *words, status=2)
                 self.assertRegex(done.stderr, message)
@@ -482,20 +591,44 @@ document.body.dataset.whole = (last - first) / data.duration;
         """Lines that are cut, repeated, exchanged or have changed words: only exceptions that the
         command reports."""
         x = self.array("x", random(128, 64))
-        self.command(BUILD / "trn-nki", "run", f"{KERNELS}/tiles.py:softmax", "--board", "trn2-chip", "--in", x, "--trace",
-                     self.folder / "events.txt")
-        whole = [line for line in (self.folder / "events.txt").read_text().splitlines(keepends=True)
-                 if re.search(r" chip0\.(nc0|udma0|hbm)\S* ", line)]
+        self.command(
+            BUILD / "trn-nki",
+            "run",
+            f"{KERNELS}/tiles.py:softmax",
+            "--board",
+            "trn2-chip",
+            "--in",
+            x,
+            "--trace",
+            self.folder / "events.txt",
+        )
+        whole = [
+            line
+            for line in (self.folder / "events.txt").read_text().splitlines(keepends=True)
+            if re.search(r" chip0\.(nc0|udma0|hbm)\S* ", line)
+        ]
         chance, outcomes = numpy.random.default_rng(11), collections.Counter()
-        words = ("", "0", "-1", "18446744073709551615", "99999999999999999999999", '"', "x", "started", "chip0.nc9.vector", '""',
-                 "for=7", "op=7")
+        words = (
+            "",
+            "0",
+            "-1",
+            "18446744073709551615",
+            "99999999999999999999999",
+            '"',
+            "x",
+            "started",
+            "chip0.nc9.vector",
+            '""',
+            "for=7",
+            "op=7",
+        )
         for _ in range(150):
             lines = list(whole)
             for _ in range(chance.integers(1, 30)):
                 at = int(chance.integers(len(lines)))
                 kind = chance.integers(4)
                 if kind == 0:
-                    lines[at] = lines[at][:int(chance.integers(len(lines[at]) + 1))]
+                    lines[at] = lines[at][: int(chance.integers(len(lines[at]) + 1))]
                 elif kind == 1:
                     lines[at] = lines[int(chance.integers(len(lines)))]
                 elif kind == 2:
@@ -503,7 +636,7 @@ document.body.dataset.whole = (last - first) / data.duration;
                     parts[int(chance.integers(len(parts)))] = words[int(chance.integers(len(words)))]
                     lines[at] = "".join(parts)
                 else:
-                    lines = lines[:at + 1]
+                    lines = lines[: at + 1]
             try:
                 profile = collect(read_events(lines))
             except ERRORS as error:
@@ -522,8 +655,10 @@ document.body.dataset.whole = (last - first) / data.duration;
     def test_sets_of_times_agree_with_sets_of_numbers(self):
         chance = numpy.random.default_rng(3)
         for _ in range(300):
-            one, other = ([(int(begin), int(begin + size)) for begin, size in zip(chance.integers(0, 40, 6), chance.integers(0, 9, 6))]
-                          for _ in range(2))
+            one, other = (
+                [(int(begin), int(begin + size)) for begin, size in zip(chance.integers(0, 40, 6), chance.integers(0, 9, 6))]
+                for _ in range(2)
+            )
             numbers, removed = ({at for begin, end in some for at in range(begin, end)} for some in (one, other))
             joined = intervals.union(one)
             self.assertEqual({at for begin, end in joined for at in range(begin, end)}, numbers)
@@ -537,23 +672,45 @@ document.body.dataset.whole = (last - first) / data.duration;
             numpy.testing.assert_allclose(parts, expected, atol=1e-9)
 
     def test_programs_that_fail_are_profiled_up_to_there(self):
-        done = self.command(BUILD / "trnctl", "--board", "trn3-chip", "--trace", self.folder / "events.txt", "program", "run",
-                            ROOT / "scenarios/programs/bad_operand.trn", status=1)
+        done = self.command(
+            BUILD / "trnctl",
+            "--board",
+            "trn3-chip",
+            "--trace",
+            self.folder / "events.txt",
+            "program",
+            "run",
+            ROOT / "scenarios/programs/bad_operand.trn",
+            status=1,
+        )
         self.assertIn("BAD_OPERAND", done.stderr)
         self.command(BUILD / "trn-nki", "profile", "--events", self.folder / "events.txt", "--out", self.folder / "out")
         (error,) = json.loads((self.folder / "out/profile.json").read_text())["Error"]
         self.assertEqual((error["description"], error["trn_engine"]), ("BAD_OPERAND", "vector"))
         self.assertIn("BAD_OPERAND", self.browse(self.folder / "out/profile.html"))
-        tables = self.profile("tiles.py:many_tiles", "--board", "trn2-chip", "--in", self.array("x", random(128, 512)), "--arg",
-                              "count=40", "--limit", "4000", status=1)
+        tables = self.profile(
+            "tiles.py:many_tiles",
+            "--board",
+            "trn2-chip",
+            "--in",
+            self.array("x", random(128, 512)),
+            "--arg",
+            "count=40",
+            "--limit",
+            "4000",
+            status=1,
+        )
         self.assertRegex(tables["Warning"][-1]["message"], "did not run to its end.*timed out")
         self.assertTrue(tables["Instruction"])
         self.assertEqual(reason_of(RunError("[     1.000 us] a line of the log\ntrnctl: timed out\n  advice")), "trnctl: timed out")
         self.assertEqual(reason_of(RunError("trnctl took longer than 1 s and was ended")), "trnctl took longer than 1 s and was ended")
 
     def test_an_execution_that_does_not_end_says_so(self):
-        events = ['1000 chip0.nc0.sync started pc=0 generation=4 clock_hz=1200000000\n',
-                  '1000 chip0.nc0.sync wait reason="S[4] >= 1" pc=0\n', '901000 chip0.nc0 semaphore index=5 value=1 by="host"\n']
+        events = [
+            "1000 chip0.nc0.sync started pc=0 generation=4 clock_hz=1200000000\n",
+            '1000 chip0.nc0.sync wait reason="S[4] >= 1" pc=0\n',
+            '901000 chip0.nc0 semaphore index=5 value=1 by="host"\n',
+        ]
         profile = collect(read_events(events))
         self.assertEqual(profile.duration, 900_000)
         page = html_of(profile)

@@ -154,13 +154,12 @@ class KernelsWithMistakes(unittest.TestCase):
 
     def test_limits_depend_on_the_generation(self):
         record_kernel(nki.jit(multiplies_too_many_columns), [X], generation=4)
-        self.assertIn("moving has 1024 columns; NeuronCore-v3 takes 512",
-                      self.refusal(multiplies_too_many_columns, 3).message)
+        self.assertIn("moving has 1024 columns; NeuronCore-v3 takes 512", self.refusal(multiplies_too_many_columns, 3).message)
 
     def test_quantisation_exists_from_v4(self):
         def quantises(x):
-            nisa.quantize_mx(tile(128, 8, dtype=nl.float8_e4m3fn_x4), tile(128, 32, dtype=nl.bfloat16),
-                             tile(128, 8, dtype=nl.uint8))
+            nisa.quantize_mx(tile(128, 8, dtype=nl.float8_e4m3fn_x4), tile(128, 32, dtype=nl.bfloat16), tile(128, 8, dtype=nl.uint8))
+
         record_kernel(nki.jit(quantises), [X], generation=4)
         self.assertIn("nisa.quantize_mx exists from NeuronCore-v4", self.refusal(quantises, 3).message)
 
@@ -168,6 +167,7 @@ class KernelsWithMistakes(unittest.TestCase):
         def breaks(x):
             for _ in nl.dynamic_range(nisa.register_alloc(3)):
                 break
+
         self.assertIn("is left by break or return", self.refusal(breaks).message)
 
     def test_unknown_names_are_answered_with_a_similar_one(self):
@@ -176,15 +176,16 @@ class KernelsWithMistakes(unittest.TestCase):
 
         def misspells_an_instruction(x):
             nisa.tensor_tensr(x, x)
+
         self.assertIn("nki.language has no 'multipy', did you mean 'multiply'?", self.refusal(misspells_a_function).message)
-        self.assertIn("nki.isa has no 'tensor_tensr', did you mean 'tensor_tensor'?",
-                      self.refusal(misspells_an_instruction).message)
+        self.assertIn("nki.isa has no 'tensor_tensr', did you mean 'tensor_tensor'?", self.refusal(misspells_an_instruction).message)
 
     def test_sums_over_passes_say_whether_they_accumulate(self):
         def sums_in_psum(x):
             total, operand = tile(8, 8, buffer=nl.psum), tile(8, 8)
             for _ in nl.dynamic_range(2):
                 nisa.nc_matmul(dst=total, stationary=operand, moving=operand)
+
         self.assertIn("say accumulate=True or False", self.refusal(sums_in_psum).message)
 
     def test_instructions_work_in_kernels_only(self):
@@ -203,7 +204,8 @@ class HalvesAgree(unittest.TestCase):
     def check(self, body, message, *generations):
         for generation in generations or (2, 3, 4):
             with self.subTest(generation=generation), targeting(generation), self.assertRaisesRegex(
-                    KernelError, rf"refusals_test.py:\d+:\d+: .*{message}"):
+                KernelError, rf"refusals_test.py:\d+:\d+: .*{message}"
+            ):
                 record_kernel(body, [X])
 
     def test_operators_of_engines(self):
@@ -218,43 +220,59 @@ class HalvesAgree(unittest.TestCase):
         self.check(lambda x: nisa.activate2(f(), nl.exp, f(), 1.0, 1.0, nl.add, nl.add), "no pair of operators", 4)
         self.check(lambda x: nisa.tensor_reduce(tile(32, 1, dtype=nl.uint32), nl.bitwise_or, u(), 1, negate=True), "negate")
         self.check(lambda x: nisa.tensor_tensor(u(), u(), tile(32, 8, dtype=nl.uint8), nl.bitwise_or), "integers of one size")
-        self.check(lambda x: nisa.tensor_scalar_cumulative(f(), f(), nl.add, nl.add, 1.0, reduce_cmd=nisa.reduce_cmd.idle),
-                   "reduce_cmd must not be idle")
+        self.check(
+            lambda x: nisa.tensor_scalar_cumulative(f(), f(), nl.add, nl.add, 1.0, reduce_cmd=nisa.reduce_cmd.idle),
+            "reduce_cmd must not be idle",
+        )
 
     def test_types_of_operands(self):
         for kind in (nl.bfloat16, nl.int32):
-            self.check(lambda x, kind=kind: nisa.activation(tile(32, 8), nl.exp, tile(32, 8), scale=tile(32, 1, dtype=kind)),
-                       "scale must be float32")
-        b = (lambda *shape: tile(*shape, dtype=nl.bfloat16))
-        i = (lambda *shape: tile(*shape, dtype=nl.uint32))
+            self.check(
+                lambda x, kind=kind: nisa.activation(tile(32, 8), nl.exp, tile(32, 8), scale=tile(32, 1, dtype=kind)),
+                "scale must be float32",
+            )
+        b = lambda *shape: tile(*shape, dtype=nl.bfloat16)
+        i = lambda *shape: tile(*shape, dtype=nl.uint32)
         self.check(lambda x: nisa.topk(tile(16, 8), i(16, 8), tile(16, 8), 8), "val_dst must be bfloat16")
         self.check(lambda x: nisa.topk(b(16, 8), i(16, 8), b(16, 8), 200), "n is 200")
         self.check(lambda x: nisa.sequence_bounds(b(1, 16), b(1, 8)), "must be float32 or int32")
-        self.check(lambda x: nisa.nc_transpose(tile(8, 32, dtype=nl.int32, buffer=nl.psum), tile(32, 8, dtype=nl.int32),
-                                               nisa.engine.tensor), "data must be float32")
-        self.check(lambda x: nisa.local_gather(tile(16, 80), tile(16, 8), tile(16, 4, dtype=nl.uint16), 1, 8),
-                   r"the result is \[16, 8\]")
+        self.check(
+            lambda x: nisa.nc_transpose(tile(8, 32, dtype=nl.int32, buffer=nl.psum), tile(32, 8, dtype=nl.int32), nisa.engine.tensor),
+            "data must be float32",
+        )
+        self.check(lambda x: nisa.local_gather(tile(16, 80), tile(16, 8), tile(16, 4, dtype=nl.uint16), 1, 8), r"the result is \[16, 8\]")
         self.check(lambda x: nisa.tensor_copy(tile(8, 8, dtype=nl.float8_e4m3fn), tile(8, 8)), "has no float8_e4m3fn", 2, 3)
 
     def test_places_of_operands(self):
-        half = (lambda: tile(32, 16, dtype=nl.bfloat16, buffer=nl.psum)[:, 1:9])
+        half = lambda: tile(32, 16, dtype=nl.bfloat16, buffer=nl.psum)[:, 1:9]
         self.check(lambda x: nisa.tensor_copy(half(), tile(32, 8, dtype=nl.bfloat16)), "start at multiples of 4")
         self.check(lambda x: nisa.dma_compute(tile(32, 8), [tile(32, 8), half()], nl.add), "srcs starts at byte 2 .*multiples of 4")
         self.check(lambda x: nisa.dma_compute(half(), [tile(32, 8)], nl.add), "dst starts at byte 2 .*multiples of 4")
-        self.check(lambda x: nisa.nc_transpose(tile(64, 32, buffer=nl.psum)[32:64], tile(32, 32), nisa.engine.tensor),
-                   "starts at partition 32; its tile of the array at 0")
+        self.check(
+            lambda x: nisa.nc_transpose(tile(64, 32, buffer=nl.psum)[32:64], tile(32, 32), nisa.engine.tensor),
+            "starts at partition 32; its tile of the array at 0",
+        )
         for kind in (nl.uint16, nl.uint8):
-            self.check(lambda x, kind=kind: nisa.dma_copy(tile(8, 512), x.ap([[512, 8], [1, 512]], vector_offset=tile(
-                8, 1, dtype=kind))), "must be of type int32 or uint32")
-        self.check(lambda x: nisa.tensor_scalar(tile(8, 4), tile(8, 4), nl.add, tile(8, 4)[:, nl.ds(nisa.register_alloc(1), 1)]),
-                   "must be known before the run")
+            self.check(
+                lambda x, kind=kind: nisa.dma_copy(tile(8, 512), x.ap([[512, 8], [1, 512]], vector_offset=tile(8, 1, dtype=kind))),
+                "must be of type int32 or uint32",
+            )
+        self.check(
+            lambda x: nisa.tensor_scalar(tile(8, 4), tile(8, 4), nl.add, tile(8, 4)[:, nl.ds(nisa.register_alloc(1), 1)]),
+            "must be known before the run",
+        )
         self.check(lambda x: nisa.dma_transpose(tile(8, 4), x[nl.ds(nisa.register_alloc(1), 4), 0:8]), "must be known before")
 
     def test_operands_of_a_transpose(self):
         def of(columns=16, rows=16, kind=nl.bfloat16, other=nl.bfloat16, made=None, **words):
             return lambda x: nisa.nc_matmul(
-                tile(columns, rows, dtype=made or kind, buffer=nl.psum), tile(16, columns, dtype=kind),
-                tile(16, rows, dtype=other), is_transpose=True, **words)
+                tile(columns, rows, dtype=made or kind, buffer=nl.psum),
+                tile(16, columns, dtype=kind),
+                tile(16, rows, dtype=other),
+                is_transpose=True,
+                **words,
+            )
+
         for generation in (3, 4):
             record_kernel(of(8), [X], generation=generation)
         self.check(of(kind=nl.float32, other=nl.bfloat16), "float32 meets bfloat16")
@@ -268,6 +286,7 @@ class HalvesAgree(unittest.TestCase):
             made = tile(16, 16, dtype=nl.bfloat16, buffer=nl.psum)
             for _ in range(2):
                 nisa.nc_matmul(made, tile(16, 16, dtype=nl.bfloat16), tile(16, 16, dtype=nl.bfloat16), is_transpose=True)
+
         self.assertFalse(any(one.arguments.get("accumulate") for one in record_kernel(twice, [X]).cores[0].body))
 
     def test_elements_of_psum_that_are_repeated_count_once(self):
@@ -275,7 +294,9 @@ class HalvesAgree(unittest.TestCase):
             def kernel(x):
                 small = tile(8, count, dtype=nl.bfloat16, buffer=nl.psum)
                 nisa.tensor_copy(tile(8, count * times, dtype=nl.bfloat16), small.ap([[count, 8], [0, times], [1, count]]))
+
             return kernel
+
         for count, times in ((4096, 1), (4096, 15), (1, 6144)):
             record_kernel(copied(count, times), [X], generation=3)
         self.check(copied(4097, 1), "4097 elements per partition; one instruction takes 4096 in PSUM")
@@ -287,6 +308,7 @@ class HalvesAgree(unittest.TestCase):
             made = tile(*shape)
             nisa.memset(made, 1.0)
             return made
+
         self.check(lambda x: nl.softmax(filled(8, 4, 4)), "works over all free dimensions")
         self.check(lambda x: nl.rms_norm(filled(8, 4, 4), filled(8, 1), 2, 4), "works over all free dimensions")
         self.check(lambda x: nl.broadcast_to(filled(5, 4), (64, 4)), "dimensions of one element are repeated")
@@ -296,6 +318,7 @@ class HalvesAgree(unittest.TestCase):
         def accumulates(x):
             made, register = tile(16, 64, buffer=nl.psum), nisa.register_alloc(1)
             nisa.nc_matmul(made[:, nl.ds(register, 8)], filled(16, 16), filled(16, 8))
+
         self.check(accumulates, "say accumulate=True or False")
 
     def test_a_tile_is_read_after_something_was_written_to_it(self):
@@ -310,6 +333,7 @@ class HalvesAgree(unittest.TestCase):
             nisa.tensor_copy(made[:, 0:2], made[:, 1:3])
             nisa.dma_copy(result, made)
             return result
+
         for body, where in ((kernel, ""), (part, r" at \[0, 3\]")):
             recording = record_kernel(body, [X])
             for half in (compile_recording, simulate.execute):

@@ -195,9 +195,11 @@ class Steps(unittest.TestCase):
 
     def run_step(self, step, *words, board="trn3-chip", more=""):
         (self.folder / "s.yaml").write_text(
-            f"scenario: x\nboard: {board}\nsteps:\n  - boot: {{within: 1 s}}\n  - kernel: {{{step}}}\n{more}")
-        return subprocess.run([f"{BUILD}/trnvp", "test", self.folder / "s.yaml", *words], capture_output=True, text=True,
-                              timeout=120, check=False)
+            f"scenario: x\nboard: {board}\nsteps:\n  - boot: {{within: 1 s}}\n  - kernel: {{{step}}}\n{more}"
+        )
+        return subprocess.run(
+            [f"{BUILD}/trnvp", "test", self.folder / "s.yaml", *words], capture_output=True, text=True, timeout=120, check=False
+        )
 
     def check_refused(self, step, pattern, **named):
         done = self.run_step(step, "--strict", **named)
@@ -218,8 +220,10 @@ class Steps(unittest.TestCase):
         self.check_passes("function: k.py:scaled, in: {x: 'float32[4, 8] 1.5'}, check: {result0: 3}")
         step = "function: k.py:scaled, in: {x: 'float32[4, 8] index'}, arg: {factor: '3'}, check: {result0: 'k.py:%s'}"
         self.check_passes(step % "tripled")
-        self.check_fails(step.replace("'3'", "'4'") % "tripled",
-                         r"chip 0, core 0: tensor result0: 31 of 32 elements differ; the first, \[0, 1\], is 4 .* instead of 3 ")
+        self.check_fails(
+            step.replace("'3'", "'4'") % "tripled",
+            r"chip 0, core 0: tensor result0: 31 of 32 elements differ; the first, \[0, 1\], is 4 .* instead of 3 ",
+        )
 
     def test_a_difference_within_the_tolerance_passes(self):
         step = "function: k.py:scaled, in: {x: 'bfloat16[4, 8] random(1, 2)'}, arg: {factor: '3'}, check: {result0: 'k.py:tripled'}"
@@ -242,46 +246,61 @@ class Steps(unittest.TestCase):
         self.check_refused(step + "at_least: 2 us, within: 1 us", r"s\.yaml:5:\d+: E\d+ 'at_least' is more than 'within'")
 
     def test_inputs_of_chips_and_cores_differ(self):
-        self.check_passes("function: k.py:scaled, chips: 4, in: {x: k.py:of_chip}, check: {result0: k.py:doubled_of_chip}",
-                          board="trn3-sled")
-        self.check_passes("function: k.py:scaled, core: 2, instances: 3, in: {x: 'float32[4, 8] {core}'}, "
-                          "check: {result0: simulate}")
+        self.check_passes(
+            "function: k.py:scaled, chips: 4, in: {x: k.py:of_chip}, check: {result0: k.py:doubled_of_chip}", board="trn3-sled"
+        )
+        self.check_passes("function: k.py:scaled, core: 2, instances: 3, in: {x: 'float32[4, 8] {core}'}, " "check: {result0: simulate}")
         self.check_fails("function: k.py:scaled, chips: 2, in: {x: 'float32[4, 8] 1'}", "the board has 1 chips, not 2")
 
     def test_each_instance_has_its_own_arguments_and_reference(self):
-        step = ("function: k.py:scaled, core: 1, instances: 3, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{core}.0'}, "
-                "check: {result0: %s}")
+        step = (
+            "function: k.py:scaled, core: 1, instances: 3, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{core}.0'}, " "check: {result0: %s}"
+        )
         for check in ("'{core}'", "simulate", "k.py:of_factor"):
             self.check_passes(step % check)
         self.check_fails(step % "1", "chip 0, core 2: tensor result0: 32 of 32 elements differ; .* is 2 .* instead of 1 ")
-        self.check_passes("function: k.py:scaled, chips: 4, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{chip}.0'}, "
-                          "check: {result0: simulate}", board="trn3-sled")
+        self.check_passes(
+            "function: k.py:scaled, chips: 4, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{chip}.0'}, " "check: {result0: simulate}",
+            board="trn3-sled",
+        )
         self.check_passes("function: k.py:scaled, instances: 2, in: {x: k.py:of_core}, check: {result0: simulate}")
 
     def test_a_kernel_is_compiled_once_for_equal_arguments(self):
         for factor, times in (("2.0", 1), ("{core}.0", 4)):
             with self.subTest(factor=factor):
                 (self.folder / "count").write_text("")
-                self.check_passes("function: k.py:counted, instances: 4, in: {x: 'float32[4, 8] random(0, 1)'}, "
-                                  f"arg: {{factor: '{factor}'}}", "--repeat", "3")
+                self.check_passes(
+                    "function: k.py:counted, instances: 4, in: {x: 'float32[4, 8] random(0, 1)'}, " f"arg: {{factor: '{factor}'}}",
+                    "--repeat",
+                    "3",
+                )
                 self.assertEqual((self.folder / "count").read_text(), "." * times)
 
     def test_functions_are_called_once_for_equal_parameters(self):
         step = "function: k.py:scaled, chips: 4, in: {x: %s}, arg: {factor: '2.0'}, check: {result0: k.py:%s}"
-        for array, check, calls in (("'float32[4, 8] random(0, 1)'", "doubled_once", "."), ("k.py:ones", "doubled_once", ".."),
-                                    ("'float32[4, 8] 1'", "sixteenth_of_chip", "0123")):
+        for array, check, calls in (
+            ("'float32[4, 8] random(0, 1)'", "doubled_once", "."),
+            ("k.py:ones", "doubled_once", ".."),
+            ("'float32[4, 8] 1'", "sixteenth_of_chip", "0123"),
+        ):
             (self.folder / "calls").write_text("")
             self.check_passes(step % (array, check), board="trn3-sled")
             self.assertEqual((self.folder / "calls").read_text(), calls)
 
     def test_functions_may_change_their_arrays(self):
-        self.check_passes("function: k.py:scaled, chips: 4, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{chip}'}, "
-                          "check: {result0: k.py:scaled_in_place}", board="trn3-sled")
+        self.check_passes(
+            "function: k.py:scaled, chips: 4, in: {x: 'float32[4, 8] 1'}, arg: {factor: '{chip}'}, "
+            "check: {result0: k.py:scaled_in_place}",
+            board="trn3-sled",
+        )
 
     def test_a_kernel_is_compiled_once_for_all_seeds(self):
         (self.folder / "count").write_text("")
-        self.check_passes("function: k.py:counted, in: {x: 'float32[4, 8] random(0, 1)'}, arg: {factor: '2.0'}, "
-                          "check: {result0: k.py:doubled}", "--seeds", "5..9")
+        self.check_passes(
+            "function: k.py:counted, in: {x: 'float32[4, 8] random(0, 1)'}, arg: {factor: '2.0'}, " "check: {result0: k.py:doubled}",
+            "--seeds",
+            "5..9",
+        )
         self.assertEqual((self.folder / "count").read_text(), ".")
 
     def test_each_seed_has_the_arrays_and_mistakes_that_it_has_alone(self):
@@ -331,8 +350,9 @@ class Steps(unittest.TestCase):
         for file in (helper, array, self.folder / "k.py"):
             before = file.read_bytes()
             for words in (("simulate", kernel, "--out", f"y={file}"), ("compile", kernel, "-o", file), ("run", kernel, "--trace", file)):
-                done = subprocess.run([f"{BUILD}/trn-nki", *words, "--in", f"x={array}"], capture_output=True, text=True, timeout=120,
-                                      check=False)
+                done = subprocess.run(
+                    [f"{BUILD}/trn-nki", *words, "--in", f"x={array}"], capture_output=True, text=True, timeout=120, check=False
+                )
                 self.assertEqual((done.returncode, done.stderr), (2, f"trn-nki: cannot write {file}: this command reads it\n"))
                 self.assertEqual(file.read_bytes(), before)
 
@@ -345,15 +365,22 @@ class Steps(unittest.TestCase):
         self.check_passes(step % ("", 60), board="trn3-sled")
         self.check_passes(step % (", times: '4', op: '\"maximum\"'", 30), board="trn3-sled")
         for shape, each in (("float32[1, 1]", 2), ("bfloat16[1, 1]", 2), ("float16[3, 1]", 1), ("float32[7, 3]", 5)):
-            self.check_passes(f"function: k.py:reduced, chips: 4, in: {{x: '{shape} {each}'}}, arg: {{ranks: '4'}}, "
-                              f"check: {{result0: {4 * each}}}", board="trn3-sled")
-        self.check_passes("function: k.py:scattered, chips: 4, in: {x: k.py:rows_of_chip}, arg: {ranks: '4'}, "
-                          "check: {result0: k.py:rows_of_all, result1: k.py:rows_of_all}", board="trn3-sled")
+            self.check_passes(
+                f"function: k.py:reduced, chips: 4, in: {{x: '{shape} {each}'}}, arg: {{ranks: '4'}}, " f"check: {{result0: {4 * each}}}",
+                board="trn3-sled",
+            )
+        self.check_passes(
+            "function: k.py:scattered, chips: 4, in: {x: k.py:rows_of_chip}, arg: {ranks: '4'}, "
+            "check: {result0: k.py:rows_of_all, result1: k.py:rows_of_all}",
+            board="trn3-sled",
+        )
         fifth = step % (", times: '5'", 60)
         self.check_refused(fifth, r"k\.py:36:\d+: a kernel can start 4 collectives", board="trn3-sled")
-        self.check_refused((step % ("", 60)).replace("chips: 4", "chips: 2"),
-                           r"over 4 ranks and the step runs it 2 times: write 'chips: 4'",
-                           board="trn3-sled")
+        self.check_refused(
+            (step % ("", 60)).replace("chips: 4", "chips: 2"),
+            r"over 4 ranks and the step runs it 2 times: write 'chips: 4'",
+            board="trn3-sled",
+        )
         self.check_refused((step % ("", 60)).replace("'4'", "'1'"), "must be one list of all ranks", board="trn3-sled")
         self.check_refused((step % ("", 60)).replace("60", "simulate"), "it needs the other ranks", board="trn3-sled")
 
@@ -361,22 +388,25 @@ class Steps(unittest.TestCase):
         file = ROOT / "scenarios/kernels/sharded_layer.py"
         shapes = {"wq": "512, 128", "wk": "512, 128", "wv": "512, 128", "wo": "128, 512", "w1": "512, 512", "w2": "512, 512"}
         weights = ", ".join(f"{name}: 'bfloat16[{shape}] {file}:{name}'" for name, shape in shapes.items())
-        step = (f"function: {file}:layer, chips: 4, arg: {{ranks: '4'}}, in: {{x: 'float32[256, 512] random(-1, 1)', {weights}}}, "
-                "check: {result0: 'digest(%s)'}")
+        step = (
+            f"function: {file}:layer, chips: 4, arg: {{ranks: '4'}}, in: {{x: 'float32[256, 512] random(-1, 1)', {weights}}}, "
+            "check: {result0: 'digest(%s)'}"
+        )
         found = self.run_step(step % "0", board="trn3-sled").stdout
         digest = re.search(r"chip 0, core 0: the digest of result0 is ([0-9a-f]{16})", found).group(1)
         self.check_passes(step % digest, board="trn3-sled")
 
     def test_the_same_step_gives_the_same_trace(self):
         step = "function: k.py:scaled, in: {x: 'float32[4, 8] random(-1, 1)'}, check: {result0: simulate}"
-        digests = {re.search(r"trace ([0-9a-f]{16})", self.check_passes(step, "--digest", "--no-share")).group(1)
-                   for _ in range(2)}
+        digests = {re.search(r"trace ([0-9a-f]{16})", self.check_passes(step, "--digest", "--no-share")).group(1) for _ in range(2)}
         self.assertEqual(len(digests), 1)
 
     def test_a_mistake_in_the_kernel_has_its_place(self):
-        self.check_refused("function: k.py:wrong, in: {x: 'float32[4, 8] 1'}",
-                           r"s\.yaml:5:\d+: E54 k\.py:wrong: /.*k\.py:21:5: nisa\.tensor_scalar: .*\n"
-                           r" +nisa\.tensor_scalar\(dst=tile.*\n +\^+\n.*\n +\^+\n")
+        self.check_refused(
+            "function: k.py:wrong, in: {x: 'float32[4, 8] 1'}",
+            r"s\.yaml:5:\d+: E54 k\.py:wrong: /.*k\.py:21:5: nisa\.tensor_scalar: .*\n"
+            r" +nisa\.tensor_scalar\(dst=tile.*\n +\^+\n.*\n +\^+\n",
+        )
         self.check_refused("function: k.py:fails, in: {x: 'float32[4, 8] 1'}", r"k\.py:27:\d+: IndexError: .*\n +return")
 
     def test_warnings_of_a_kernel_are_in_the_report_and_the_record_of_runs_that_pass_and_that_fail(self):
@@ -397,14 +427,18 @@ class Steps(unittest.TestCase):
         x = "in: {x: 'float32[4, 8] 1'}"
         self.check_refused(f"function: k.py:scale, {x}", r"k\.py has no function 'scale', did you mean 'scaled'\?")
         self.check_refused(f"function: missing.py:scaled, {x}", r"missing\.py: no such file")
-        self.check_refused(f"function: k.py:scaled, {x}, check: {{result1: 1}}",
-                           r"the kernel has no result 'result1', did you mean 'result0'\?; it has result0, x")
+        self.check_refused(
+            f"function: k.py:scaled, {x}, check: {{result1: 1}}",
+            r"the kernel has no result 'result1', did you mean 'result0'\?; it has result0, x",
+        )
         self.check_refused("function: k.py:scaled, in: {x: 'float33[4, 8] 1'}", r"'float33' is no element type")
         self.check_refused("function: k.py:scaled, in: {x: 'float32[4, 8] rando(1, 2)'}", r"in: x: .*: expected a number, index or random")
         self.check_refused("function: k.py:scaled, in: {x: 'fp32[4, 8] 1'}", r"in: x: 'fp32' is no element type .* \(known: float32, ")
         self.check_refused("function: k.py:scaled, in: {x: 'float32[4 8] 1'}", r"expected extents with commas between them")
-        self.check_refused(f"function: k.py:scaled, {x}, check: {{result0: k.py:tripld}}",
-                           r"check: result0: k\.py has no function 'tripld', did you mean 'tripled'\?")
+        self.check_refused(
+            f"function: k.py:scaled, {x}, check: {{result0: k.py:tripld}}",
+            r"check: result0: k\.py has no function 'tripld', did you mean 'tripled'\?",
+        )
         self.check_refused("function: k.py:scaled, in: {x: 'float32[99999, 99999] 1'}", r"an array has at most 1073741824 bytes")
         self.check_refused("function: k.py:scaled, in: {x: k.py:broken}", r"k\.py:78:\d+: ZeroDivisionError")
         self.check_refused("function: k.py:scaled, in: {x: k.py:needs}", r"there is no 'nothing_known' for it")

@@ -30,6 +30,7 @@ class Views(unittest.TestCase):
 
         def kernel(x):
             found.append(make(x))
+
         array = numpy.arange(6 * 8 * 10).reshape(6, 8, 10)
         record_kernel(nki.jit(kernel), [array.astype(numpy.float32)])
         numpy.testing.assert_array_equal(elements(found[0], array.size), expected(array))
@@ -44,10 +45,11 @@ class Views(unittest.TestCase):
         self.check(lambda x: x.flatten_dims(1, 2), lambda a: a.reshape(6, 80))
         self.check(lambda x: x[0:1].broadcast(0, 4), lambda a: numpy.broadcast_to(a[0:1], (4, 8, 10)))
         self.check(lambda x: x.expand_dim(1).squeeze_dim(1), lambda a: a)
-        self.check(lambda x: x.rearrange(("a", ("b", "c"), "d"), ("c", "b", ("a",), "d"), {"b": 2}),
-                   lambda a: a.reshape(6, 2, 4, 10).transpose(2, 1, 0, 3))
-        self.check(lambda x: x.ap([[80, 3], [-10, 8], [2, 5]], offset=70),
-                   lambda a: a[0:3, ::-1, 0:10:2])
+        self.check(
+            lambda x: x.rearrange(("a", ("b", "c"), "d"), ("c", "b", ("a",), "d"), {"b": 2}),
+            lambda a: a.reshape(6, 2, 4, 10).transpose(2, 1, 0, 3),
+        )
+        self.check(lambda x: x.ap([[80, 3], [-10, 8], [2, 5]], offset=70), lambda a: a[0:3, ::-1, 0:10:2])
 
     def test_a_type_of_another_size_scales_the_last_dimension(self):
         def kernel(x):
@@ -55,6 +57,7 @@ class Views(unittest.TestCase):
             view = tile[:, 2, :].view(nl.uint8)
             self.assertEqual((view.shape, view.strides, view.element), ((128, 24), (96, 1), 48))
             self.assertEqual(view.view(nl.float32).shape, (128, 6))
+
         record_kernel(nki.jit(kernel), [numpy.zeros((2, 2), numpy.float32)])
 
 
@@ -88,9 +91,9 @@ class Recordings(unittest.TestCase):
             total = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.psum)
             for _ in range(3):
                 nisa.nc_matmul(total, nl.zeros((64, 128), nl.bfloat16), nl.zeros((64, 64), nl.bfloat16))
+
         body = record_kernel(nki.jit(kernel), [numpy.zeros((2, 2), numpy.float32)]).cores[0].body
-        self.assertEqual([item.arguments["accumulate"] for item in body if item.operation == "nc_matmul"],
-                         [False, True, True])
+        self.assertEqual([item.arguments["accumulate"] for item in body if item.operation == "nc_matmul"], [False, True, True])
 
     def test_engines_follow_the_rules_where_the_call_leaves_them_open(self):
         def kernel(x):
@@ -101,6 +104,7 @@ class Recordings(unittest.TestCase):
             nisa.tensor_copy(real, wide)
             nisa.activation(real, nl.exp, real)
             nisa.nc_transpose(nl.ndarray((8, 32), dtype=nl.float32, buffer=nl.sbuf), real)
+
         body = record_kernel(nki.jit(kernel), [numpy.zeros((2, 2), numpy.float32)]).cores[0].body
         self.assertEqual([item.engine.name for item in body], ["gpsimd", "gpsimd", "vector", "scalar", "vector"])
 
@@ -109,6 +113,7 @@ class Recordings(unittest.TestCase):
             tile = nl.ndarray((1, 2), dtype=nl.float32, buffer=nl.sbuf)
             for i in nl.dynamic_range(nisa.register_alloc(5)):
                 nisa.dma_copy(tile, x[i])
+
         body = record_kernel(nki.jit(kernel), [numpy.zeros((8, 2), numpy.float32)]).cores[0].body
         self.assertIsInstance(body[1], Loop)
         self.assertEqual([item.operation for item in body[1].body], ["dma_copy"])
@@ -116,6 +121,7 @@ class Recordings(unittest.TestCase):
     def test_places_are_those_of_the_kernel(self):
         def kernel(x):
             nl.zeros((128, 8), nl.float32)
+
         item = record_kernel(nki.jit(kernel), [numpy.zeros((2, 2), numpy.float32)]).cores[0].body[0]
         self.assertEqual((item.place.file, item.place.line), (__file__, kernel.__code__.co_firstlineno + 1))
 
@@ -125,6 +131,7 @@ class Recordings(unittest.TestCase):
             for i in nl.affine_range(4000):
                 part = nl.ds(i % 8 * 64, 64)
                 nisa.tensor_tensor(a[:, part], a[:, part], a[:, 512:576], nl.add)
+
         started = time.process_time()
         recording = record_kernel(nki.jit(kernel), [numpy.zeros((2, 2), numpy.float32)])
         pace = recording.cores[0].instructions / (time.process_time() - started)

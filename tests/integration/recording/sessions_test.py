@@ -92,15 +92,15 @@ class SessionsTest(unittest.TestCase):
         self.recording = os.path.join(self.folder, "recording")
 
     def record(self, session: Callable[[Running], None], *options: str, board: str = "trn3-chip") -> None:
-        with platform("--record", self.recording, "--trace", os.path.join(self.folder, "trace"), *options,
-                      board=board) as running:
+        with platform("--record", self.recording, "--trace", os.path.join(self.folder, "trace"), *options, board=board) as running:
             session(running)
             running.process.terminate()
             self.assertEqual(running.wait(), 0)
 
     def replay(self, *options: str) -> dict:
-        done = subprocess.run([os.environ["TRNVP"], "replay", "--json", self.recording, *options],
-                              stdout=subprocess.PIPE, timeout=WALL_LIMIT, check=False)
+        done = subprocess.run(
+            [os.environ["TRNVP"], "replay", "--json", self.recording, *options], stdout=subprocess.PIPE, timeout=WALL_LIMIT, check=False
+        )
         result = json.loads(done.stdout)
         result["status"] = done.returncode
         return result
@@ -117,8 +117,7 @@ class SessionsTest(unittest.TestCase):
         def session(running: Running) -> None:
             with running.connect() as p:
                 p.pause()
-                self.assertRaises(trnvp_control.ControlError, p.bus_read, space="chip0.management.uart.in",
-                                  address=0xFF0)
+                self.assertRaises(trnvp_control.ControlError, p.bus_read, space="chip0.management.uart.in", address=0xFF0)
                 p.misuse(policy="count:TRN-DMA-003")
 
         self.record(session, "--misuse", "count", "--misuse", "log:TRN-DMA-004,TRN-DMA-005")
@@ -131,8 +130,14 @@ class SessionsTest(unittest.TestCase):
                 p.poke("chip0.hbm0.in", 0x1000, b"data")
                 p.wait(**{"for": "20 us"})
 
-        for options in (("--hart", "interpret"), ("--hart", "check"), ("--timing", "functional"), ("--seed", "77"),
-                        ("--time-policy", "lockstep"), ("--time-policy", "realtime:10")):
+        for options in (
+            ("--hart", "interpret"),
+            ("--hart", "check"),
+            ("--timing", "functional"),
+            ("--seed", "77"),
+            ("--time-policy", "lockstep"),
+            ("--time-policy", "realtime:10"),
+        ):
             with self.subTest(options):
                 self.recording = os.path.join(self.folder, "-".join(options).replace(":", ""))
                 self.record(session, *options)
@@ -158,9 +163,17 @@ class SessionsTest(unittest.TestCase):
                 p.wait(condition="ready")
                 p.wait(**{"for": "20 us"})
 
-        self.record(session, "--vcd", os.path.join(self.folder, "vcd"), "--vcd-signal", "chip0.management.uart.irq",
-                    "--coverage", os.path.join(self.folder, "coverage.json"),
-                    "--fidelity-report", os.path.join(self.folder, "report.md"))
+        self.record(
+            session,
+            "--vcd",
+            os.path.join(self.folder, "vcd"),
+            "--vcd-signal",
+            "chip0.management.uart.irq",
+            "--coverage",
+            os.path.join(self.folder, "coverage.json"),
+            "--fidelity-report",
+            os.path.join(self.folder, "report.md"),
+        )
         self.assert_replays()
 
     def test_breakpoints_of_engines_do_not_stop_the_replay(self) -> None:
@@ -195,8 +208,7 @@ class SessionsTest(unittest.TestCase):
                 for module in ("chip0.udma0", "chip0.management.misc_ram", "chip0.nc0"):
                     p.registers(module=module)
                 # Short in the message, long as JSON writes it again.
-                p._send(b'{"jsonrpc":"2.0","id":"long","method":"misuse","params":{"policy":[' +
-                        b"1e14," * 800_000 + b"0]}}\n")
+                p._send(b'{"jsonrpc":"2.0","id":"long","method":"misuse","params":{"policy":[' + b"1e14," * 800_000 + b"0]}}\n")
                 refused = p._receive(time.monotonic() + WALL_LIMIT)["error"]["message"]
                 self.assertIn("has parameters of at most 4194304 bytes", refused)
                 p.poke("chip0.hbm0.in", 0x300000, b"after")
@@ -248,8 +260,9 @@ class SessionsTest(unittest.TestCase):
         path = os.path.join(self.folder, "gdb.sock")
         stops = []
         for _ in range(2):
-            with subprocess.Popen([os.environ["TRNVP"], "replay", "--json", self.recording, "--gdb", path],
-                                  stdout=subprocess.PIPE) as process:
+            with subprocess.Popen(
+                [os.environ["TRNVP"], "replay", "--json", self.recording, "--gdb", path], stdout=subprocess.PIPE
+            ) as process:
                 try:
                     with Debugger(path) as gdb:
                         self.assertEqual(gdb.call("?")[0], "T")

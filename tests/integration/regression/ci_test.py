@@ -29,8 +29,15 @@ class ContinuousIntegration(trnvp_case):
         pathlib.Path(self.matrix(6, failing=[4])).rename(self.folder / "scenarios/m.yaml")
 
     def shell(self, command, **variables):
-        return subprocess.run(["sh", "-e", "-c", command], cwd=self.folder, stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.STDOUT, env={**self.environment, **variables}, check=False)
+        return subprocess.run(
+            ["sh", "-e", "-c", command],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            text=True,
+            stderr=subprocess.STDOUT,
+            env={**self.environment, **variables},
+            check=False,
+        )
 
     def test_jobs_of_github_merge_their_shards_and_annotate_the_failure(self):
         jobs = yaml.safe_load((ROOT / "doc/ci/github.yml").read_text())["jobs"]
@@ -45,13 +52,11 @@ class ContinuousIntegration(trnvp_case):
         commands = re.findall(r"^::error (\S.*?)::(.*)$", how.stdout, re.M)
         self.assertEqual(len(commands), 1)
         properties = dict(one.split("=", 1) for one in commands[0][0].split(","))
-        self.assertEqual((properties["file"], properties["line"], properties["title"]),
-                         ("scenarios/m.yaml", "6", "m [limit=10 us]"))
+        self.assertEqual((properties["file"], properties["line"], properties["title"]), ("scenarios/m.yaml", "6", "m [limit=10 us]"))
         self.assertIn("%0Aagain: trnvp test 'scenarios/m.yaml' --name 'm [limit=10 us]'", commands[0][1])
         for path in ("report/index.html", "report/report.xml"):
             self.assertTrue((self.folder / path).exists())
-        uploaded = [step["with"]["path"] for job in jobs.values() for step in job["steps"]
-                    if "upload" in step.get("uses", "")]
+        uploaded = [step["with"]["path"] for job in jobs.values() for step in job["steps"] if "upload" in step.get("uses", "")]
         for path in uploaded:
             self.assertTrue((self.folder / path.replace("${{ matrix.part }}", "1")).is_dir(), path)
 
@@ -78,8 +83,9 @@ class ContinuousIntegration(trnvp_case):
         self.assertEqual(commands, ["./dev demo", "./dev test"])
         for command in commands:
             self.assertIn(command, known)
-            self.assertIn(f"  {command.split()[1]} ", subprocess.run([ROOT / "dev", "help"], stdout=subprocess.PIPE,
-                                                                      text=True, check=True).stdout)
+            self.assertIn(
+                f"  {command.split()[1]} ", subprocess.run([ROOT / "dev", "help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+            )
 
 
 if __name__ == "__main__":

@@ -60,8 +60,9 @@ PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
 def missing() -> str:
     """A missing program that the cluster needs; "" if all are installed."""
     path = os.environ["PATH"] + ":/usr/sbin:/sbin"
-    return next((name for name in ("slurmctld", "slurmd", "sbatch", "scancel", "squeue", "scontrol")
-                 if not shutil.which(name, path=path)), "")
+    return next(
+        (name for name in ("slurmctld", "slurmd", "sbatch", "scancel", "squeue", "scontrol") if not shutil.which(name, path=path)), ""
+    )
 
 
 def free_ports(count):
@@ -100,24 +101,28 @@ class cluster:
         os.environ["PATH"] += ":/usr/sbin:/sbin"
         ports = free_ports(1 + len(self.names))
         host = socket.gethostname().split(".")[0]
-        nodes = "\n".join(f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={self.slots} "
-                          "State=UNKNOWN" for name, port in zip(self.names, ports[1:]))
+        nodes = "\n".join(
+            f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={self.slots} " "State=UNKNOWN"
+            for name, port in zip(self.names, ports[1:])
+        )
         plugins = next(pathlib.Path("/usr/lib").glob("*/slurm-wlm"), pathlib.Path("/usr/lib/slurm-wlm"))
         (self.folder / "state").mkdir()
         self.configuration = self.folder / "slurm.conf"
-        self.configuration.write_text(CONFIGURATION.format(
-            folder=self.folder, host=host, ports=ports, user=getpass.getuser(), nodes=nodes, plugins=plugins))
+        self.configuration.write_text(
+            CONFIGURATION.format(folder=self.folder, host=host, ports=ports, user=getpass.getuser(), nodes=nodes, plugins=plugins)
+        )
         self.environment = dict(os.environ, SLURM_CONF=str(self.configuration))
         self.daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.configuration)])
         for name in self.names:
             self.start_node(name)
-        self.until(lambda: self.run(["sinfo", "-h", "-o", "%T %D"]).stdout.split()[:2] ==
-                   ["idle", str(len(self.names))], "the nodes did not become idle")
+        self.until(
+            lambda: self.run(["sinfo", "-h", "-o", "%T %D"]).stdout.split()[:2] == ["idle", str(len(self.names))],
+            "the nodes did not become idle",
+        )
 
     def daemon(self, name, words):
         with open(self.folder / f"{name}.out", "ab") as log:
-            self.daemons[name] = subprocess.Popen(words, stdout=log, stderr=log, env=self.environment,
-                                                  start_new_session=True)
+            self.daemons[name] = subprocess.Popen(words, stdout=log, stderr=log, env=self.environment, start_new_session=True)
 
     def start_node(self, name):
         self.daemon(name, ["slurmd", "-D", "-N", name, "-f", str(self.configuration)])
@@ -148,21 +153,23 @@ class cluster:
         for one in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 environment = (one / "environ").read_bytes().split(b"\0")
-                if f"SLURM_CONF={self.configuration}".encode() in environment and \
-                        (name is None or f"SLURMD_NODENAME={name}".encode() in environment):
+                if f"SLURM_CONF={self.configuration}".encode() in environment and (
+                    name is None or f"SLURMD_NODENAME={name}".encode() in environment
+                ):
                     found.append(int(one.name))
         return found
 
     def run(self, words, **options):
-        return subprocess.run(words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, **options)
+        return subprocess.run(words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
     def until(self, condition, why, seconds=60):
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
-                logs = "\n".join(f"{log.name}:\n{log.read_text(errors='replace')[-3000:]}"
-                                 for log in sorted(self.folder.glob("*.log")) + sorted(self.folder.glob("*.out")))
+                logs = "\n".join(
+                    f"{log.name}:\n{log.read_text(errors='replace')[-3000:]}"
+                    for log in sorted(self.folder.glob("*.log")) + sorted(self.folder.glob("*.out"))
+                )
                 raise RuntimeError(f"{why}\n{logs}")
             time.sleep(0.1)
 

@@ -13,8 +13,19 @@ echo "$log" >"$STAND_IN/pattern"
 SLURM_ARRAY_TASK_ID=1 SLURM_CPUS_PER_TASK=1 sh "$last" >"$STAND_IN/task.log" 2>&1
 echo 1
 """
-NAMES = ("plain", "with space", "cost$HOME", "r$(touch executed)", "back`touch executed`", 'quote"q', "apostrophe's", "back\\slash",
-         "esc\x1b[31m", "100%a", "-dash")
+NAMES = (
+    "plain",
+    "with space",
+    "cost$HOME",
+    "r$(touch executed)",
+    "back`touch executed`",
+    'quote"q',
+    "apostrophe's",
+    "back\\slash",
+    "esc\x1b[31m",
+    "100%a",
+    "-dash",
+)
 
 
 class SlurmNames(trnvp_case):
@@ -22,8 +33,12 @@ class SlurmNames(trnvp_case):
         super().setUp()
         programs = self.folder / "programs"
         programs.mkdir()
-        for name, text in (("sbatch", SBATCH), ("scancel", "#!/bin/sh\n"), ("squeue", "#!/bin/sh\necho 1 1 COMPLETED\n"),
-                           ("sinfo", "#!/bin/sh\necho 0/1/0/1\n")):
+        for name, text in (
+            ("sbatch", SBATCH),
+            ("scancel", "#!/bin/sh\n"),
+            ("squeue", "#!/bin/sh\necho 1 1 COMPLETED\n"),
+            ("sinfo", "#!/bin/sh\necho 0/1/0/1\n"),
+        ):
             (programs / name).write_text(text)
             (programs / name).chmod(0o755)
         self.environment.update(PATH=f"{programs}:{os.environ['PATH']}", STAND_IN=str(self.folder))

@@ -30,13 +30,22 @@ class Slurm(trnvp_case):
     def slow(self, names, seconds=100):
         """Scenarios that wait in a client, which ignores signals, until a file `go` exists."""
         for name in names:
-            self.scenario(f"{name}.yaml", f"scenario: {name}\nboard: trn3-chip\nwall_limit: 1000 s\nsteps:\n"
-                          f"  - client: {{command: [sh, -c, 'trap \"\" TERM; touch {self.folder}/{name}.began; for i in $(seq {seconds}0);"
-                          f" do test -e {self.folder}/go && exit 0; sleep 0.1; done; exit 1']}}\n")
+            self.scenario(
+                f"{name}.yaml",
+                f"scenario: {name}\nboard: trn3-chip\nwall_limit: 1000 s\nsteps:\n"
+                f'  - client: {{command: [sh, -c, \'trap "" TERM; touch {self.folder}/{name}.began; for i in $(seq {seconds}0);'
+                f" do test -e {self.folder}/go && exit 0; sleep 0.1; done; exit 1']}}\n",
+            )
 
     def start(self, *words):
-        running = subprocess.Popen([self.trnvp, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   text=True, env=self.environment, cwd=self.folder)
+        running = subprocess.Popen(
+            [self.trnvp, *map(str, words)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=self.environment,
+            cwd=self.folder,
+        )
         self.addCleanup(running.stdout.close)
         return running
 
@@ -63,8 +72,20 @@ class Slurm(trnvp_case):
         file = self.matrix(8, failing=[2])
         options = ["--digest", "--durations", self.folder / "d.json"]
         local = self.run_trnvp("test", file, *options, "--report", self.folder / "local", status=1)
-        said = self.run_trnvp("test", file, *options, "--slurm", "-j", "3", "--report", self.folder / "out",
-                              "--junit", self.folder / "j.xml", status=1, cwd=self.folder)
+        said = self.run_trnvp(
+            "test",
+            file,
+            *options,
+            "--slurm",
+            "-j",
+            "3",
+            "--report",
+            self.folder / "out",
+            "--junit",
+            self.folder / "j.xml",
+            status=1,
+            cwd=self.folder,
+        )
         lines = [sorted(re.findall(r"^(?:pass|FAIL)  (\S+ \S+ \S+)", text, re.M)) for text in (local, said)]
         self.assertEqual(*lines)
         self.assertEqual(len(lines[0]), 8)
@@ -125,13 +146,12 @@ class Slurm(trnvp_case):
             self.until(self.began("a"), running)
             (self.folder / "a.began").unlink()
             # Occupies all processors of both nodes for a moment.
-            self.slurm.run(["sbatch", "--wait", "--partition=high", "--nodes=2", "--exclusive", "--output=/dev/null",
-                            "--wrap=true"])
+            self.slurm.run(["sbatch", "--wait", "--partition=high", "--nodes=2", "--exclusive", "--output=/dev/null", "--wrap=true"])
         said = self.end_of(running, 1)
-        self.assertEqual(re.findall(r"shard 1 (?:runs again \(.\)|runs again \(. of 3\)|did not end its run): PREEMPTED",
-                                    said), ["shard 1 runs again (2 of 3): PREEMPTED",
-                                            "shard 1 runs again (3 of 3): PREEMPTED",
-                                            "shard 1 did not end its run: PREEMPTED"])
+        self.assertEqual(
+            re.findall(r"shard 1 (?:runs again \(.\)|runs again \(. of 3\)|did not end its run): PREEMPTED", said),
+            ["shard 1 runs again (2 of 3): PREEMPTED", "shard 1 runs again (3 of 3): PREEMPTED", "shard 1 did not end its run: PREEMPTED"],
+        )
         self.assertIn("1 not run", said)
 
     def test_refused_job_is_one_sentence(self):
@@ -140,8 +160,10 @@ class Slurm(trnvp_case):
         self.assertRegex(said, r"^trnvp: .*nowhere.*\n$")
         self.assertIn("exclude each other", self.run_trnvp("test", file, "--slurm", "--shard", "1/2", status=2))
         self.environment["PATH"] = "/no/such/folder"
-        self.assertEqual(self.run_trnvp("test", file, "--slurm", status=2, cwd=self.folder),
-                         "trnvp: --slurm: there is no sbatch on this machine (Debian: slurm-client)\n")
+        self.assertEqual(
+            self.run_trnvp("test", file, "--slurm", status=2, cwd=self.folder),
+            "trnvp: --slurm: there is no sbatch on this machine (Debian: slurm-client)\n",
+        )
 
     def test_recipe_of_the_page_runs(self):
         page = (pathlib.Path(__file__).parents[3] / "doc/regression.md").read_text()
@@ -149,13 +171,19 @@ class Slurm(trnvp_case):
         (self.folder / "nightly.sh").write_text(recipe[1].replace("build/trnvp", self.trnvp).replace("16", "2"))
         (self.folder / "scenarios").mkdir()
         pathlib.Path(self.matrix(4)).rename(self.folder / "scenarios/m.yaml")
-        how = subprocess.run(recipe[2].replace("build/trnvp", self.trnvp), shell=True, cwd=self.folder,
-                             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                             check=False)
+        how = subprocess.run(
+            recipe[2].replace("build/trnvp", self.trnvp),
+            shell=True,
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         self.assertEqual(how.returncode, 0, how.stdout)
         self.assertIn("4 passed, 0 failed", how.stdout)
-        self.assertEqual(len(json.loads((self.folder / "durations.json").read_text())["scenarios"]["scenarios/m.yaml"]),
-                         4)
+        self.assertEqual(len(json.loads((self.folder / "durations.json").read_text())["scenarios"]["scenarios/m.yaml"]), 4)
 
 
 if __name__ == "__main__":

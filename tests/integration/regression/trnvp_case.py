@@ -25,12 +25,21 @@ class trnvp_case(unittest.TestCase):
     def matrix(self, points=6, failing=()):
         """A scenario of several runs without a boot; some run into their time limit."""
         limits = ", ".join("10 us" if n in failing else f"{n + 1} ms" for n in range(points))
-        return self.scenario("m.yaml", "scenario: m\nboard: trn3-chip\n"
-                             f"matrix: {{limit: [{limits}]}}\ntime_limit: '${{limit}}'\n"
-                             "steps:\n  - wait: 500 us\n")
+        return self.scenario(
+            "m.yaml",
+            "scenario: m\nboard: trn3-chip\n" f"matrix: {{limit: [{limits}]}}\ntime_limit: '${{limit}}'\n" "steps:\n  - wait: 500 us\n",
+        )
 
     def run_trnvp(self, *words, status=0, **options):
-        how = subprocess.run([self.trnvp, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             text=True, env=self.environment, timeout=300, check=False, **options)
+        how = subprocess.run(
+            [self.trnvp, *map(str, words)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=self.environment,
+            timeout=300,
+            check=False,
+            **options,
+        )
         self.assertEqual(how.returncode, status, how.stdout)
         return how.stdout

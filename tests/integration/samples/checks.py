@@ -28,8 +28,16 @@ class Checks:
     def do(self, *command: str) -> tuple[int, str]:
         """Status and output; 127 of a program that is not installed, 124 of one that does not end."""
         try:
-            done = subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True, timeout=COMMAND_LIMIT, check=False)
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=COMMAND_LIMIT,
+                check=False,
+            )
         except (FileNotFoundError, PermissionError):  # also where PATH has a folder of others
             return 127, f"{command[0]} is not installed"
         except subprocess.TimeoutExpired:
@@ -59,7 +67,7 @@ class Checks:
 
     def words_of(self, program: str, words: list[str]) -> Iterator[str]:
         if "--" in words:
-            words = words[:words.index("--")]
+            words = words[: words.index("--")]
         chain = [program]
         for word in words:
             if word in self.commands_of(*chain):
@@ -67,7 +75,7 @@ class Checks:
         helps = "".join(self.help_of(*chain[:length]) for length in range(1, len(chain) + 1))
         after = words[len(chain) - 1] if len(words) >= len(chain) else ""
         takes_none = re.search(r"^Usage:.*(?:SUBCOMMANDS?|\[OPTIONS\])$", self.help_of(*chain), re.M)
-        if takes_none and re.fullmatch(r"[a-z][a-z_-]*", after) and words[:len(chain) - 1] == chain[1:]:
+        if takes_none and re.fullmatch(r"[a-z][a-z_-]*", after) and words[: len(chain) - 1] == chain[1:]:
             yield f"{' '.join(chain)} has no command or argument '{after}'"
         for option in OPTION.findall(re.sub(r"\"[^\"]*\"|'[^']*'", "", " ".join(words))):
             if not re.search(re.escape(option) + r"(?![\w-])", helps):
@@ -87,7 +95,11 @@ class Checks:
         if not has("^(?:scenario|board|assembly|variant_of|steps|sequences|misuse):") and is_scenario:
             text = "steps:\n" + text
         if is_scenario and not has("^scenario:"):
-            text = "scenario: sample\nboard: trn3-chip\n" + text + ("" if has("^steps:") or "\nsteps:" in text or text.startswith("steps:") else "steps:\n  - probe: {}\n")
+            text = (
+                "scenario: sample\nboard: trn3-chip\n"
+                + text
+                + ("" if has("^steps:") or "\nsteps:" in text or text.startswith("steps:") else "steps:\n  - probe: {}\n")
+            )
         file = shell.place(sample.file) if sample.file else self.folder / "scenarios.tmp" / f"sample_{sample.line}.yaml"
         if not sample.file and not file.parent.exists():  # beside the scenarios of the tree, whose files it may name
             file.parent.mkdir()
@@ -110,8 +122,12 @@ class Checks:
         if not re.search(r"^\w.*\)\s*\{", text, re.M):
             lines = text.splitlines(keepends=True)
             code = next(i for i, line in enumerate(lines) if not line.startswith("#") and line.strip())
-            text = "".join(lines[:code]) + f"void sample(void);\nvoid sample(void) {{\n#line {sample.line + code + 1}\n" + \
-                "".join(lines[code:]) + "}\n"
+            text = (
+                "".join(lines[:code])
+                + f"void sample(void);\nvoid sample(void) {{\n#line {sample.line + code + 1}\n"
+                + "".join(lines[code:])
+                + "}\n"
+            )
         file = self.folder / "tmp" / f"sample_{sample.line}.c"
         file.write_text(text, encoding="utf-8")
         generated = {f"-I{folder.parent}" for folder in (self.build / "generated").glob("**/trn")}
@@ -119,8 +135,19 @@ class Checks:
         compiler = ("cc",)
         if "csr" in text:  # firmware
             compiler = ("riscv64-unknown-elf-gcc", "-march=rv64imac_zicsr", "-mabi=lp64", "-ffreestanding")
-        status, said = self.do(*compiler, "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused",
-                               *includes, *generated, f"-I{self.root}", str(file))
+        status, said = self.do(
+            *compiler,
+            "-std=gnu11",
+            "-fsyntax-only",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused",
+            *includes,
+            *generated,
+            f"-I{self.root}",
+            str(file),
+        )
         if status != 0:
             yield said.strip()
 

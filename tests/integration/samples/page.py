@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 FENCE = re.compile(r"^(?P<indent>\s*)```(?P<info>.*)$")
 # "```LANGUAGE [FILE] [fails] [not run: REASON]"
-INFO = re.compile(r"(?P<language>[a-z+]*)(?: (?!not run:|fails(?:$|:| ))(?P<file>[\w./-]+))?(?: (?P<mark>fails|not run)(?:: (?P<reason>\S.*))?)?")
+INFO = re.compile(
+    r"(?P<language>[a-z+]*)(?: (?!not run:|fails(?:$|:| ))(?P<file>[\w./-]+))?(?: (?P<mark>fails|not run)(?:: (?P<reason>\S.*))?)?"
+)
 NOT_RUN, FAILS = "not run", "fails"
 # Commands after "$ " with what they print, and commands alone.
 TRANSCRIPT = ("console", "sh")

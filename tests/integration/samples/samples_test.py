@@ -99,7 +99,7 @@ class Page:
     def rewrite(self) -> None:
         lines = self.text.split("\n")
         for first, end, printed in reversed(self.rewritten):
-            lines[first - 1:end - 1] = printed
+            lines[first - 1 : end - 1] = printed
         (self.checks.root / self.name).write_text("\n".join(lines), encoding="utf-8")
 
 

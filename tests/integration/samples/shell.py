@@ -19,15 +19,18 @@ ENDED = {128 + number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGKIL
 
 # What differs between two runs or two machines.
 NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"
-MASKS = [(re.compile(pattern), to) for pattern, to in (
-    (r"\b\d+\.\d+\.\d+(?:\+[0-9a-f]{8})?(?![.\d])", "<version>"),
-    (rf"\b{NUMBER} ?(?:ps|ns|us|ms|s|min)\b", "<time>"),
-    (rf"\b{NUMBER} ?(?:[kMGT]i?B/s|[kMG]bit/s|[kMG]?FLOPS|%)", "<rate>"),
-    (r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{16,}\b", "<digest>"),
-    (r"\b\d+\.\d+\b", "<number>"),  # of a table
-    (r"\b\d+ bytes at 4", "<image> at 4"),
-    (r"\s+", " "),
-)]
+MASKS = [
+    (re.compile(pattern), to)
+    for pattern, to in (
+        (r"\b\d+\.\d+\.\d+(?:\+[0-9a-f]{8})?(?![.\d])", "<version>"),
+        (rf"\b{NUMBER} ?(?:ps|ns|us|ms|s|min)\b", "<time>"),
+        (rf"\b{NUMBER} ?(?:[kMGT]i?B/s|[kMG]bit/s|[kMG]?FLOPS|%)", "<rate>"),
+        (r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{16,}\b", "<digest>"),
+        (r"\b\d+\.\d+\b", "<number>"),  # of a table
+        (r"\b\d+ bytes at 4", "<image> at 4"),
+        (r"\s+", " "),
+    )
+]
 
 
 def masked(line: str) -> str:
@@ -39,9 +42,9 @@ def masked(line: str) -> str:
 def differs(expected: list[str], printed: list[str]) -> int:
     """1-based number of the first expected line that was not printed, 0 if there is none. A line `...`
     stands for any lines, `...` in a line for any text."""
-    patterns = [None if line.strip() == "..." else
-                re.compile(".*".join(re.escape(part) for part in masked(line).split("...")))
-                for line in expected]
+    patterns = [
+        None if line.strip() == "..." else re.compile(".*".join(re.escape(part) for part in masked(line).split("..."))) for line in expected
+    ]
     lines = [masked(line) for line in printed]
     reached = {0}
     for number, pattern in enumerate(patterns, 1):
@@ -75,14 +78,27 @@ class Shell:
             (self.folder / name).mkdir()
         build = tree.build
         path = f"{build}:/usr/local/bin:/usr/bin:/bin"
-        environment = {"PATH": path, "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"),
-                       "LC_ALL": "C.UTF-8", "TRNVP_BUILD": str(build), "PYTHONDONTWRITEBYTECODE": "1", "USER": os.environ.get("USER", "")}
+        environment = {
+            "PATH": path,
+            "HOME": str(self.folder / "home"),
+            "TMPDIR": str(self.folder / "tmp"),
+            "LC_ALL": "C.UTF-8",
+            "TRNVP_BUILD": str(build),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "USER": os.environ.get("USER", ""),
+        }
         environment |= {name: os.environ[name] for name in ("PYTHONPYCACHEPREFIX",) if name in os.environ}
         if "PYTHONPYCACHEPREFIX" in environment:
             del environment["PYTHONDONTWRITEBYTECODE"]
-        self.process = subprocess.Popen(["bash", "--norc"], cwd=self.folder, env=environment,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        start_new_session=True)
+        self.process = subprocess.Popen(
+            ["bash", "--norc"],
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         self.jobs: list[Job] = []
         self.has_ended = self.is_late = False
 
@@ -178,8 +194,12 @@ class Shell:
 
     def as_read(self, line: str) -> str:
         """The line with the names of files that the reader has."""
-        for name, to in ((f"{self.folder}/tmp/", "/tmp/"), (f"{self.folder}/home", "~"), (f"{self.folder}/", ""),
-                         (f"{self.tree.build.parent}/", "")):
+        for name, to in (
+            (f"{self.folder}/tmp/", "/tmp/"),
+            (f"{self.folder}/home", "~"),
+            (f"{self.folder}/", ""),
+            (f"{self.tree.build.parent}/", ""),
+        ):
             line = line.replace(name, to)
         return line
 
@@ -193,7 +213,7 @@ class Shell:
             ended = re.search(rb"\n===status (\d+)\n$", data)
             if ended or not more:
                 self.has_ended = not ended
-                lines = data[:ended.start() if ended else None].decode(errors="replace").rstrip("\n").split("\n")
+                lines = data[: ended.start() if ended else None].decode(errors="replace").rstrip("\n").split("\n")
                 return ([] if lines == [""] else lines), int(ended[1]) if ended else None
         self.has_ended = self.is_late = True
         return data.decode(errors="replace").split("\n"), None

@@ -36,7 +36,9 @@ class Samples(unittest.TestCase):
         return Page("page.md", self.tree, time.monotonic() + 60, False).run()
 
     def test_a_command_in_the_background_that_fails_is_reported(self):
-        (problem,) = self.problems("```sh", "(echo lost; exit 3) &", "while kill -0 $!; do sleep 0.01; done 2> tmp/ends", "sleep 60 &", "```")
+        (problem,) = self.problems(
+            "```sh", "(echo lost; exit 3) &", "while kill -0 $!; do sleep 0.01; done 2> tmp/ends", "sleep 60 &", "```"
+        )
         self.assertRegex(problem, r"page.md:2: '\(echo lost; exit 3\) &' ended with status 3:\nlost$")
 
     def test_a_command_in_the_background_that_the_page_ends_is_not(self):
@@ -57,7 +59,9 @@ class Samples(unittest.TestCase):
 
     def test_processes_that_left_the_group_end_with_the_page(self):
         with self.shell() as shell:
-            status, (process,) = shell.run("setsid sh -c 'echo $$ > tmp/own; exec sleep 60' & until test -s tmp/own; do sleep 0.01; done; cat tmp/own")
+            status, (process,) = shell.run(
+                "setsid sh -c 'echo $$ > tmp/own; exec sleep 60' & until test -s tmp/own; do sleep 0.01; done; cat tmp/own"
+            )
             self.assertEqual((status, is_running(int(process))), (0, True))
         deadline = time.monotonic() + 10
         while is_running(int(process)) and time.monotonic() < deadline:
@@ -66,7 +70,7 @@ class Samples(unittest.TestCase):
 
     def test_a_process_that_ends_while_the_page_ends_is_no_mistake(self):
         with self.shell() as shell:
-            shell.own_processes = lambda: [2 ** 22 + 1]  # more than Linux gives
+            shell.own_processes = lambda: [2**22 + 1]  # more than Linux gives
 
     def test_a_status_other_than_0_needs_the_mark_fails(self):
         sample = ("$ echo shown; false", "shown", "```")
@@ -86,11 +90,17 @@ class Samples(unittest.TestCase):
         self.assertEqual([sample.line for sample in samples_of("```\n$ true\n```\n")], [1])
 
     def test_a_missing_program_is_a_sentence(self):
-        self.assertEqual(Checks(self.root, self.root / "build", self.root).do("no-such-program", "-x"),
-                         (127, "no-such-program is not installed"))
+        self.assertEqual(
+            Checks(self.root, self.root / "build", self.root).do("no-such-program", "-x"), (127, "no-such-program is not installed")
+        )
         for variables, words in ({"PATH": "/nonexistent"}, "git is not installed"), ({"GIT_DIR": "/nonexistent"}, "git ls-files"):
-            done = subprocess.run([sys.executable, HERE / "samples_test.py", self.root, "README.md"], env=os.environ | variables,
-                                  capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [sys.executable, HERE / "samples_test.py", self.root, "README.md"],
+                env=os.environ | variables,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, f"^samples: {words}")
             self.assertNotIn("Traceback", done.stderr)

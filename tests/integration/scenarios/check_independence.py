@@ -19,18 +19,25 @@ COMPARED = ("status", "step", "message", "place_file", "line", "column", "simula
 
 def step(draw):
     place = f"hbm{draw.randrange(2)}@{draw.choice((16, 17))} MiB"
-    return draw.choice((
-        {"copy": {"from": "host", "to": place, "size": draw.choice(("1 B", "4097 B"))}},
-        {"fill": {"at": place, "size": "64 B"}},
-        {"verify": {"at": place, "size": "64 B"}},
-        {"figure": {"name": "f", "counter": "bytes", "module": "chip0.h2t0", "at_most": 5000}},
-        {"inject": {"module": "chip0.hbm*", "fault": "hbm_uncorrected", "with": {"offset": "0x1000000"}, "some": 1}},
-        {"copy": {"from": "host", "to": "axi@0x900000000000", "size": "64 B"}, "fails": "aborted"},
-        {"reset": {}},
-        {"wait": "1 us"},
-        {"sequence": {"name": "bad"}},
-        {"together": {"a": [{"memset": {"at": place, "size": "64 B", "value": 1}}, {"memset": {"at": place, "size": "64 B", "value": 2}}],
-                      "b": [{"verify": {"at": place, "size": "64 B", "value": 1}}]}}))
+    return draw.choice(
+        (
+            {"copy": {"from": "host", "to": place, "size": draw.choice(("1 B", "4097 B"))}},
+            {"fill": {"at": place, "size": "64 B"}},
+            {"verify": {"at": place, "size": "64 B"}},
+            {"figure": {"name": "f", "counter": "bytes", "module": "chip0.h2t0", "at_most": 5000}},
+            {"inject": {"module": "chip0.hbm*", "fault": "hbm_uncorrected", "with": {"offset": "0x1000000"}, "some": 1}},
+            {"copy": {"from": "host", "to": "axi@0x900000000000", "size": "64 B"}, "fails": "aborted"},
+            {"reset": {}},
+            {"wait": "1 us"},
+            {"sequence": {"name": "bad"}},
+            {
+                "together": {
+                    "a": [{"memset": {"at": place, "size": "64 B", "value": 1}}, {"memset": {"at": place, "size": "64 B", "value": 2}}],
+                    "b": [{"verify": {"at": place, "size": "64 B", "value": 1}}],
+                }
+            },
+        )
+    )
 
 
 def scenario(name, draw):
@@ -86,7 +93,8 @@ def check(seed, folder):
         "one at a time": run(folder, "-j", "1", *reversed(files)),
         "shuffled": run(folder, "--shuffle", str(seed), *files),
         "sharded": {**run(folder, "--shard", "1/2", *files), **run(folder, "--shard", "2/2", *files)},
-        "with traces for a viewer": run(folder, "--trace", "trace.perfetto-trace", *files)}
+        "with traces for a viewer": run(folder, "--trace", "trace.perfetto-trace", *files),
+    }
     for way, found in ways.items():
         for scenario_of, expected in alone.items():
             if found.get(scenario_of) != expected:

@@ -24,8 +24,7 @@ MISTAKE = re.compile(r"E(\d+) ")
 def keys_of_schema():
     """The keys of each kind of step, and of a condition."""
     schema = json.loads(subprocess.run([TRNVP, "test", "--schema"], stdout=subprocess.PIPE, check=True).stdout)
-    kinds = {name: set(form.get("properties", {}))
-             for name, form in schema["$defs"]["steps"]["items"]["properties"].items()}
+    kinds = {name: set(form.get("properties", {})) for name, form in schema["$defs"]["steps"]["items"]["properties"].items()}
     kinds["condition"] = set(schema["$defs"]["condition"]["properties"])
     return {name: keys for name, keys in kinds.items() if keys}
 
@@ -70,9 +69,13 @@ def cases():
             for other, its in whole["keys"].items():
                 if "ok" not in its or other == key or other in with_key:
                     continue
-                yield Case(f"{kind}: {key} beside {other}", False,
-                           scenario(kind, about, {**with_key, other: its["ok"]}),
-                           scenario(kind, about, {**base, other: its["ok"]}), alone)
+                yield Case(
+                    f"{kind}: {key} beside {other}",
+                    False,
+                    scenario(kind, about, {**with_key, other: its["ok"]}),
+                    scenario(kind, about, {**base, other: its["ok"]}),
+                    alone,
+                )
 
 
 def outcomes(all_scenarios, folder):
@@ -86,9 +89,16 @@ def outcomes(all_scenarios, folder):
     found = {}
     for one in json.loads(done.stdout):
         mistake = MISTAKE.match(one["message"])
-        found[files[one["file"]]] = int(mistake[1]) if mistake else (
-            one["status"], one["message"], one["simulated_ns"],
-            str([(figure["name"], figure["value"], figure["unit"]) for figure in one["figures"]]))  # bounds must change more
+        found[files[one["file"]]] = (
+            int(mistake[1])
+            if mistake
+            else (
+                one["status"],
+                one["message"],
+                one["simulated_ns"],
+                str([(figure["name"], figure["value"], figure["unit"]) for figure in one["figures"]]),
+            )
+        )  # bounds must change more
     return found
 
 

@@ -48,16 +48,45 @@ class LinuxTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             initrd = os.path.join(folder, "initrd.gz")
             with open(initrd, "wb") as file:
-                file.write(archive([("dev", 0o40755, b"", (0, 0)), ("dev/console", 0o20600, b"", (5, 1)),
-                                    ("init", 0o100755, INIT.read_bytes(), (0, 0))]))
+                file.write(
+                    archive(
+                        [
+                            ("dev", 0o40755, b"", (0, 0)),
+                            ("dev/console", 0o20600, b"", (5, 1)),
+                            ("init", 0o100755, INIT.read_bytes(), (0, 0)),
+                        ]
+                    )
+                )
             done = subprocess.run(
-                [TRNVP, "run", "trn3-chip", "--until", "off", "--max-time", "120 s",
-                 "--load", f"{OPENSBI}@0x80000000", "--load", f"{image}@0x80200000", "--initrd", f"{initrd}@0x90000000",
-                 "--bootargs", "console=ttyS0,3000000"],
-                capture_output=True, timeout=2 * WALL_LIMIT, check=False)
+                [
+                    TRNVP,
+                    "run",
+                    "trn3-chip",
+                    "--until",
+                    "off",
+                    "--max-time",
+                    "120 s",
+                    "--load",
+                    f"{OPENSBI}@0x80000000",
+                    "--load",
+                    f"{image}@0x80200000",
+                    "--initrd",
+                    f"{initrd}@0x90000000",
+                    "--bootargs",
+                    "console=ttyS0,3000000",
+                ],
+                capture_output=True,
+                timeout=2 * WALL_LIMIT,
+                check=False,
+            )
         printed = done.stdout.decode(errors="replace")
-        for line in ("Linux version", "Machine model: trnvp trn3-chip", "Run /init as init process",
-                     "hello from user mode", "reboot: Power down"):
+        for line in (
+            "Linux version",
+            "Machine model: trnvp trn3-chip",
+            "Run /init as init process",
+            "hello from user mode",
+            "reboot: Power down",
+        ):
             self.assertIn(line, printed)
         self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
 

@@ -46,8 +46,12 @@ class OpenSbiTest(unittest.TestCase):
                 status, printed, log = run("--load", f"{OPENSBI}/{firmware}@{RAM}", "--load", PAYLOAD)
                 self.assertEqual(status, 0, printed + log)
                 self.assertEqual(len(re.findall(r"OpenSBI v\d", printed)), 2)
-                for line in ("Platform Name             : trnvp trn3-chip", "Boot HART MIDELEG         : 0x0000000000000222",
-                             "Console Device   : uart8250", "Reboot Device    : sifive_test"):
+                for line in (
+                    "Platform Name             : trnvp trn3-chip",
+                    "Boot HART MIDELEG         : 0x0000000000000222",
+                    "Console Device   : uart8250",
+                    "Reboot Device    : sifive_test",
+                ):
                     self.assertIn(line, printed)
                 self.assertRegex(printed, r"Boot HART Base ISA +: rv64imafdc")
                 self.check_payload(printed)
@@ -191,9 +195,16 @@ class DeviceTreeTest(unittest.TestCase):
     def test_tree_lists_what_the_board_has(self):
         blob = trnvp("inspect", "trn3-chip", "--set", "software=stock", "--device-tree").stdout
         source = subprocess.run(["dtc", "-q", "-I", "dtb", "-O", "dts"], input=blob, capture_output=True, check=True).stdout.decode()
-        for line in ('reg = <0x00 0x80000000 0x00 0x80000000>', 'compatible = "ns16550a"', "reg-shift = <0x02>",
-                     "interrupts-extended = <0x01 0x0b 0x01 0x09>", 'compatible = "sifive,test1\\0sifive,test0\\0syscon"',
-                     'compatible = "trnvp,sensors"', "timebase-frequency = <0x989680>", "riscv,cboz-block-size = <0x40>"):
+        for line in (
+            "reg = <0x00 0x80000000 0x00 0x80000000>",
+            'compatible = "ns16550a"',
+            "reg-shift = <0x02>",
+            "interrupts-extended = <0x01 0x0b 0x01 0x09>",
+            'compatible = "sifive,test1\\0sifive,test0\\0syscon"',
+            'compatible = "trnvp,sensors"',
+            "timebase-frequency = <0x989680>",
+            "riscv,cboz-block-size = <0x40>",
+        ):
             self.assertIn(line, source)
         self.assertRegex(source, r'riscv,isa = "rv64imafdc_[a-z_]*sstc_svadu"')
 
@@ -204,7 +215,8 @@ class DeviceTreeTest(unittest.TestCase):
                 out.write(bytes(4096))
             for devices, status, text in ((400, 0, "time_limit"), (1000, 2, "the device tree of the board has ")):
                 with open(board, "w", encoding="utf-8") as out:
-                    out.write(f"""board: many
+                    out.write(
+                        f"""board: many
 description: many devices
 modules:
   cpu: {{type: riscv_hart, reset_vector: 0x2000_0000}}
@@ -218,7 +230,8 @@ bind:
   - local.initiator -> irqs.in @ 0x0c00_0000 + 64 MiB
   - local.initiator -> store.in @ 0x2000_0000 + 512 MiB
   - {{bind: "local.initiator -> device${{i}}.in", at: 0x1000_0000, stride: 4 KiB, size: 4 KiB, count: {devices}}}
-""")
+"""
+                    )
                 done = trnvp("run", board, "--until", "1 us")
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assertIn(text, done.stderr.decode())

@@ -19,8 +19,12 @@ def listed(*words: str):
 
 def kinds() -> dict[str, list[re.Pattern]]:
     """By kind, the events, of slices the begin and the ends; upper-case letters stand for any word."""
-    return {kind["name"]: [re.compile(re.sub("[A-Z]+", r"\\w+", name)) for event in kind["events"] for name in re.split(" ... |/", event["name"])]
-            for kind in listed("--list-kinds")}
+    return {
+        kind["name"]: [
+            re.compile(re.sub("[A-Z]+", r"\\w+", name)) for event in kind["events"] for name in re.split(" ... |/", event["name"])
+        ]
+        for kind in listed("--list-kinds")
+    }
 
 
 def types(board: str) -> dict[str, str]:
@@ -36,10 +40,14 @@ class EventsTest(unittest.TestCase):
             modules = types(re.search(r"^board: *(\S+)", text, re.M)[1])
             with tempfile.TemporaryDirectory() as folder:
                 trace = pathlib.Path(folder) / "trace.txt"  # with a matrix: trace.0.txt, ...
-                subprocess.run([os.environ["TRNVP"], "test", SCENARIOS / f"{run}.yaml", "--trace", trace], check=True,
-                               stdout=subprocess.DEVNULL)
-                pairs = {tuple(line.split(" ", 3)[1:3]) for file in pathlib.Path(folder).iterdir()
-                         for line in file.read_text(encoding="utf-8").splitlines()}
+                subprocess.run(
+                    [os.environ["TRNVP"], "test", SCENARIOS / f"{run}.yaml", "--trace", trace], check=True, stdout=subprocess.DEVNULL
+                )
+                pairs = {
+                    tuple(line.split(" ", 3)[1:3])
+                    for file in pathlib.Path(folder).iterdir()
+                    for line in file.read_text(encoding="utf-8").splitlines()
+                }
             compared = 0
             for track, event in pairs:
                 owner = track

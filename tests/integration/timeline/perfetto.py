@@ -13,17 +13,37 @@ FIELD = descriptor_pb2.FieldDescriptorProto
 UINT64, INT64, INT32, UINT32 = FIELD.TYPE_UINT64, FIELD.TYPE_INT64, FIELD.TYPE_INT32, FIELD.TYPE_UINT32
 FIXED64, STRING, DOUBLE = FIELD.TYPE_FIXED64, FIELD.TYPE_STRING, FIELD.TYPE_DOUBLE
 MESSAGES = {
-    "TracePacket": {"timestamp": (8, UINT64), "trusted_packet_sequence_id": (10, UINT32),
-                    "track_event": (11, "TrackEvent"), "sequence_flags": (13, UINT32),
-                    "track_descriptor": (60, "TrackDescriptor")},
-    "TrackDescriptor": {"uuid": (1, UINT64), "name": (2, STRING), "process": (3, "ProcessDescriptor"),
-                        "parent_uuid": (5, UINT64), "counter": (8, "CounterDescriptor")},
+    "TracePacket": {
+        "timestamp": (8, UINT64),
+        "trusted_packet_sequence_id": (10, UINT32),
+        "track_event": (11, "TrackEvent"),
+        "sequence_flags": (13, UINT32),
+        "track_descriptor": (60, "TrackDescriptor"),
+    },
+    "TrackDescriptor": {
+        "uuid": (1, UINT64),
+        "name": (2, STRING),
+        "process": (3, "ProcessDescriptor"),
+        "parent_uuid": (5, UINT64),
+        "counter": (8, "CounterDescriptor"),
+    },
     "CounterDescriptor": {"unit_name": (6, STRING)},
     "ProcessDescriptor": {"pid": (1, INT32), "process_name": (6, STRING)},
-    "TrackEvent": {"debug_annotations": (4, ["DebugAnnotation"]), "type": (9, INT32), "track_uuid": (11, UINT64),
-                   "name": (23, STRING), "flow_ids": (47, [FIXED64]), "double_counter_value": (44, DOUBLE)},
-    "DebugAnnotation": {"uint_value": (3, UINT64), "int_value": (4, INT64), "string_value": (6, STRING),
-                        "pointer_value": (7, UINT64), "name": (10, STRING)},
+    "TrackEvent": {
+        "debug_annotations": (4, ["DebugAnnotation"]),
+        "type": (9, INT32),
+        "track_uuid": (11, UINT64),
+        "name": (23, STRING),
+        "flow_ids": (47, [FIXED64]),
+        "double_counter_value": (44, DOUBLE),
+    },
+    "DebugAnnotation": {
+        "uint_value": (3, UINT64),
+        "int_value": (4, INT64),
+        "string_value": (6, STRING),
+        "pointer_value": (7, UINT64),
+        "name": (10, STRING),
+    },
 }
 SLICE_BEGIN, SLICE_END, INSTANT, COUNTER = 1, 2, 3, 4
 
@@ -119,8 +139,7 @@ class Timeline:
                 begun.duration = packet.timestamp - begun.time
                 continue
             values = {a.name: value_of(a) for a in event.debug_annotations}
-            made = Event(packet.timestamp, process, track, event.name, list(event.flow_ids), values,
-                         place=f"{process}: {track}")
+            made = Event(packet.timestamp, process, track, event.name, list(event.flow_ids), values, place=f"{process}: {track}")
             self.events.append(made)
             if event.type == SLICE_BEGIN:
                 if stack:

@@ -27,8 +27,14 @@ def run(folder: str, scenario: str, trace: str, *options: str) -> subprocess.Com
     file = os.path.join(folder, "scenario.yaml")
     with open(file, "w", encoding="utf-8") as out:
         out.write(scenario)
-    return subprocess.run([os.environ["TRNVP"], "test", file, "--trace", os.path.join(folder, trace), *options],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
+    return subprocess.run(
+        [os.environ["TRNVP"], "test", file, "--trace", os.path.join(folder, trace), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+        check=False,
+    )
 
 
 def content(folder: str, trace: str) -> bytes:
@@ -66,25 +72,50 @@ class TimelineTest(unittest.TestCase):
 
     def test_copy_is_linked_from_the_driver_through_the_links_to_the_other_chip_and_back(self):
         chain = self.chain_of("copy")
-        self.expect_stages(chain, f"{HOST} copy", f"{HOST} write", r"chip0: h2t0\.engine128 doorbell",
-                           r"chip0: h2t0\.engine128 descriptors", r"chip0: h2t0\.engine128 copy", "chip0: hbm0 read",
-                           r"board: wire0\.a_to_b write", r"board: wire1\.b_to_a write", "chip1: hbm0 write",
-                           r"chip0: h2t0\.engine128 completed", r"chip0: pcie\.to_host write", f"{HOST} complete")
+        self.expect_stages(
+            chain,
+            f"{HOST} copy",
+            f"{HOST} write",
+            r"chip0: h2t0\.engine128 doorbell",
+            r"chip0: h2t0\.engine128 descriptors",
+            r"chip0: h2t0\.engine128 copy",
+            "chip0: hbm0 read",
+            r"board: wire0\.a_to_b write",
+            r"board: wire1\.b_to_a write",
+            "chip1: hbm0 write",
+            r"chip0: h2t0\.engine128 completed",
+            r"chip0: pcie\.to_host write",
+            f"{HOST} complete",
+        )
         self.assertEqual(chain[-1].name, "complete")
         moved = [e for e in chain if e.place == "chip1: hbm0"]
         self.assertEqual(sum(e.values["bytes"] for e in moved), 256 << 10)
         self.assertEqual(chain[0].duration, chain[-1].time - chain[0].time)
 
     def test_mailbox_request_is_linked_to_the_firmware_function_that_serves_it(self):
-        self.expect_stages(self.chain_of("mailbox"), f"{HOST} mailbox", f"{HOST} write",
-                           r"chip0: management\.misc_ram trigger", r"chip0: management\.cpu serves",
-                           r"chip0: management\.cpu mailbox_serve\(\)", f"{HOST} complete")
+        self.expect_stages(
+            self.chain_of("mailbox"),
+            f"{HOST} mailbox",
+            f"{HOST} write",
+            r"chip0: management\.misc_ram trigger",
+            r"chip0: management\.cpu serves",
+            r"chip0: management\.cpu mailbox_serve\(\)",
+            f"{HOST} complete",
+        )
 
     def test_collective_is_one_operation_across_all_chips(self):
         chain = self.chain_of("all-gather")
-        self.expect_stages(chain, f"{HOST} all-gather", r"chip0: top_sp0 doorbell", r"chip0: top_sp0\.hart serves",
-                           r"chip0: top_sp0\.hart stream_continue\(\)", r"chip\d: udma\d\.engine\d+ doorbell",
-                           r"chip\d: udma\d\.engine\d+ copy", r"chip\d: hbm0 write", f"{HOST} complete")
+        self.expect_stages(
+            chain,
+            f"{HOST} all-gather",
+            r"chip0: top_sp0 doorbell",
+            r"chip0: top_sp0\.hart serves",
+            r"chip0: top_sp0\.hart stream_continue\(\)",
+            r"chip\d: udma\d\.engine\d+ doorbell",
+            r"chip\d: udma\d\.engine\d+ copy",
+            r"chip\d: hbm0 write",
+            f"{HOST} complete",
+        )
         places = {e.place for e in chain}
         for chip in range(4):
             for part in ("host", "top_sp0.hart", "hbm0"):
@@ -118,11 +149,18 @@ steps:
         self.assertEqual(done.returncode, 0, done.stdout)
         timeline = Timeline(content(self.folder.name, "cards.perfetto-trace"))
         for operation, data in (("write", "from"), ("read", "to")):
-            chain = next(c for c in timeline.flows().values()
-                         if [e for e in c if e.place.endswith("server0.nic.engine.sender") and e.name == f"rdma_{operation}"])
-            self.expect_stages(chain, r"board: server0\.nic\.engine\.sender doorbell",
-                               rf"board: server0\.nic\.engine\.sender rdma_{operation}", "board: ethernet packet",
-                               r"board: server0\.nic\.engine\.sender completed")
+            chain = next(
+                c
+                for c in timeline.flows().values()
+                if [e for e in c if e.place.endswith("server0.nic.engine.sender") and e.name == f"rdma_{operation}"]
+            )
+            self.expect_stages(
+                chain,
+                r"board: server0\.nic\.engine\.sender doorbell",
+                rf"board: server0\.nic\.engine\.sender rdma_{operation}",
+                "board: ethernet packet",
+                r"board: server0\.nic\.engine\.sender completed",
+            )
             packets = [e for e in chain if e.name == "packet"]
             carried = sum(e.values["bytes"] - 90 for e in packets)  # 90: headers
             self.assertEqual(carried, 64 << 10)
@@ -159,8 +197,7 @@ steps:
         # DMA increments S[4] for Vector; the arrow starts at the doorbells rung by Sync.
         chains = timeline.flows().values()
         to_vector = next(c for c in chains if [e for e in c if (e.place, e.name) == (vector, "met")])
-        self.expect_stages(to_vector, f"{sync} dma_start", r"chip0: udma\d\.engine\d+ doorbell", "chip0: nc0 semaphore",
-                           f"{vector} met")
+        self.expect_stages(to_vector, f"{sync} dma_start", r"chip0: udma\d\.engine\d+ doorbell", "chip0: nc0 semaphore", f"{vector} met")
         # Vector increments S[8] for Sync when its instruction is complete: 1,134 cycles after the
         # start.
         to_sync = next(c for c in chains if (c[0].place, c[0].name) == (vector, "tensor_tensor"))
@@ -175,6 +212,7 @@ steps:
         self.assertEqual(run(self.folder.name, SCENARIO, "text.trace").returncode, 0)
         lines = content(self.folder.name, "text.trace").decode("utf-8").splitlines()
         numbers = [int(n) for n in re.findall(r" op=(\d+)$", "\n".join(lines), re.M)]
+
         def shared(events):
             return [e for e in events if not e.name.endswith("()")]
 
@@ -186,7 +224,7 @@ steps:
         for cut in (1, 2, len(self.bytes) // 3, len(self.bytes) // 2, len(self.bytes) - 1):
             left = [packet.SerializeToString() for packet in packets(self.bytes[:cut])]
             self.assertLess(len(left), len(whole))
-            self.assertEqual(left, whole[:len(left)])
+            self.assertEqual(left, whole[: len(left)])
 
     def test_full_disk_fails_the_run_and_is_reported(self):
         os.symlink("/dev/full", os.path.join(self.folder.name, "full.perfetto-trace"))
@@ -195,12 +233,15 @@ steps:
         self.assertRegex(done.stdout, r"full\.perfetto-trace ends before .*: No space left on device")
 
     def test_restored_state_continues_in_separate_tracks(self):
-        scenario = SCENARIO[:SCENARIO.index("  - mailbox")] + """
+        scenario = (
+            SCENARIO[: SCENARIO.index("  - mailbox")]
+            + """
   - snapshot: here
   - copy: {from: hbm0@64 MiB, to: hbm1@64 MiB, size: 64 KiB}
   - restore: here
   - copy: {from: hbm0@64 MiB, to: hbm1@64 MiB, size: 64 KiB}
 """
+        )
         # After a restore the next step runs.
         done = run(self.folder.name, scenario, "restored.perfetto-trace")
         self.assertEqual(done.returncode, 0, done.stdout)

@@ -20,9 +20,16 @@ steps:
   - semaphore: {core: 0, index: 3, decrement: 7}
   - copy: {from: host, to: hbm0@16 MiB, size: 64 KiB}
 """
-SIGNALS = ("chip0.nc0.SEMAPHORE_READ[3]", "chip0.management.uart.LSR", "chip0.management.uart.LSR.TX_IDLE",
-           "chip0.management.misc_ram.b*", "chip0.management.cpu.awake", "chip0.hbm?.error",
-           "chip0.management.irqs.source[*]", "chip0.h2t0.M2S_Q_HEAD[0,0]")
+SIGNALS = (
+    "chip0.nc0.SEMAPHORE_READ[3]",
+    "chip0.management.uart.LSR",
+    "chip0.management.uart.LSR.TX_IDLE",
+    "chip0.management.misc_ram.b*",
+    "chip0.management.cpu.awake",
+    "chip0.hbm?.error",
+    "chip0.management.irqs.source[*]",
+    "chip0.h2t0.M2S_Q_HEAD[0,0]",
+)
 
 
 class Waveforms(unittest.TestCase):
@@ -41,12 +48,19 @@ class Waveforms(unittest.TestCase):
     def play(self, *options, scenario=SCENARIO):
         with open(self.path("scenario.yaml"), "w", encoding="utf-8") as out:
             out.write(scenario)
-        return subprocess.run([os.environ["TRNVP"], "test", self.path("scenario.yaml"), *options],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
+        return subprocess.run(
+            [os.environ["TRNVP"], "test", self.path("scenario.yaml"), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=240,
+            check=False,
+        )
 
     def record(self, name, *signals):
-        done = self.play("--vcd", self.path(name), *(word for one in signals for word in ("--vcd-signal", one)),
-                         "--trace", self.path(name + ".trace"))
+        done = self.play(
+            "--vcd", self.path(name), *(word for one in signals for word in ("--vcd-signal", one)), "--trace", self.path(name + ".trace")
+        )
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def changes(self, name):
@@ -75,8 +89,10 @@ class Waveforms(unittest.TestCase):
     def test_change_times_match_the_trace(self):
         self.record("a.vcd", *SIGNALS)
         changes = self.changes("a.vcd")
-        reported = [(int(time), int(value)) for time, value in
-                re.findall(r"^(\d+) chip0\.nc0 semaphore index=3 value=(\d+)", self.content("a.vcd.trace").decode(), re.M)]
+        reported = [
+            (int(time), int(value))
+            for time, value in re.findall(r"^(\d+) chip0\.nc0 semaphore index=3 value=(\d+)", self.content("a.vcd.trace").decode(), re.M)
+        ]
         self.assertEqual([value for _, value in reported], [5, 7, 0])
         self.assertEqual(changes["chip0.nc0.SEMAPHORE_READ_3"], [(0, 0), *reported])
         self.assertEqual({bool(v & 1 << 5) for _, v in changes["chip0.management.uart.LSR"]}, {True, False})
@@ -89,10 +105,20 @@ class Waveforms(unittest.TestCase):
 
     def test_state_and_pc_of_engines_are_signals(self):
         program = os.path.abspath("scenarios/programs/add.trn")
-        scenario = ("scenario: engines\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
-                    f"  - program: {{file: {program}, in: {{x: 0.75}}}}\n")
-        done = self.play("--vcd", self.path("e.vcd"), "--vcd-signal", "chip0.nc0.vector.state",
-                         "--vcd-signal", "chip0.nc0.vector.pc", "--vcd-signal", "chip0.nc1.sync.*", scenario=scenario)
+        scenario = (
+            "scenario: engines\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n" f"  - program: {{file: {program}, in: {{x: 0.75}}}}\n"
+        )
+        done = self.play(
+            "--vcd",
+            self.path("e.vcd"),
+            "--vcd-signal",
+            "chip0.nc0.vector.state",
+            "--vcd-signal",
+            "chip0.nc0.vector.pc",
+            "--vcd-signal",
+            "chip0.nc1.sync.*",
+            scenario=scenario,
+        )
         self.assertEqual(done.returncode, 0, done.stdout)
         changes = self.changes("e.vcd")
         idle, run, wait, halt = 0, 1, 2, 3
@@ -111,16 +137,22 @@ class Waveforms(unittest.TestCase):
         self.assertEqual(self.content("a.vcd.trace"), self.content("plain.trace"))
 
     def test_unknown_signal_gets_the_nearest_suggestion(self):
-        for name, said in (("chip0.nc0.SEMAPHORE_REED[3]", "did you mean 'SEMAPHORE_READ'"),
-                           ("chip0.nc0.SEMAPHORE_READ[256]", "index"),
-                           ("chip0.nc9.SEMAPHORE_READ", "did you mean 'chip0.nc"),
-                           ("chip0.management.irqs.sauce*", "did you mean 'chip0.management.irqs.source'"),
-                           ("chip0.management.irqs.source[99]", "lines, no"),
-                           ("chip0.nc0.SEMAPHORE_READ[3", "brackets that do not match"),
-                           ("chip0.nc0.SEMAPHORE_READ[three]", "an index")):
-            done = subprocess.run([os.environ["TRNVP"], "run", "trn3-chip", "--until", "1 us", "--vcd", self.path("c.vcd"),
-                                   "--vcd-signal", name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                  check=False)
+        for name, said in (
+            ("chip0.nc0.SEMAPHORE_REED[3]", "did you mean 'SEMAPHORE_READ'"),
+            ("chip0.nc0.SEMAPHORE_READ[256]", "index"),
+            ("chip0.nc9.SEMAPHORE_READ", "did you mean 'chip0.nc"),
+            ("chip0.management.irqs.sauce*", "did you mean 'chip0.management.irqs.source'"),
+            ("chip0.management.irqs.source[99]", "lines, no"),
+            ("chip0.nc0.SEMAPHORE_READ[3", "brackets that do not match"),
+            ("chip0.nc0.SEMAPHORE_READ[three]", "an index"),
+        ):
+            done = subprocess.run(
+                [os.environ["TRNVP"], "run", "trn3-chip", "--until", "1 us", "--vcd", self.path("c.vcd"), "--vcd-signal", name],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(said, done.stdout)
 
@@ -129,8 +161,13 @@ class Waveforms(unittest.TestCase):
         self.assertEqual(self.play("--vcd-signal", SIGNALS[0]).returncode, 2)
 
     def test_scenario_with_a_restore_is_refused(self):
-        done = self.play("--vcd", self.path("c.vcd"), "--vcd-signal", SIGNALS[0],
-                         scenario=SCENARIO + "  - snapshot: here\n  - wait: 1 us\n  - restore: here\n  - wait: 1 us\n")
+        done = self.play(
+            "--vcd",
+            self.path("c.vcd"),
+            "--vcd-signal",
+            SIGNALS[0],
+            scenario=SCENARIO + "  - snapshot: here\n  - wait: 1 us\n  - restore: here\n  - wait: 1 us\n",
+        )
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot go back in time", done.stdout)
 

@@ -17,13 +17,13 @@ def places_in(file: pathlib.Path) -> frozenset[int]:
     data = file.read_bytes()
     if data[:4] != b"\x7fELF" or data[4] != 2:
         return frozenset()
-    table, = struct.unpack_from("<Q", data, 0x28)
-    size, count, names = struct.unpack_from("<HHH", data, 0x3a)
+    (table,) = struct.unpack_from("<Q", data, 0x28)
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
     sections = [struct.unpack_from("<IIQQQQ", data, table + size * n) for n in range(count)]
     found = set()
     for name, _, _, _, offset, length in sections:
         start = sections[names][4] + name
-        if data[start:start + 12] == b"trn_mutated\0":
+        if data[start : start + 12] == b"trn_mutated\0":
             found |= set(struct.unpack_from(f"<{length // 2}H", data, offset))
     return frozenset(found - {0})
 
@@ -36,7 +36,8 @@ class programs:
         self.tree = build.parent
         pattern = rb"%s/[\w.+/-]+" % re.escape(str(build).encode())
         self.mentioned = functools.lru_cache(maxsize=None)(
-            lambda file: frozenset(pathlib.Path(found.decode()) for found in re.findall(pattern, file.read_bytes())))
+            lambda file: frozenset(pathlib.Path(found.decode()) for found in re.findall(pattern, file.read_bytes()))
+        )
 
     def files(self, one: test) -> set[pathlib.Path]:
         """Files of the tree and the build that the test's command and environment name."""

@@ -38,12 +38,21 @@ class build:
         self.copy = copy
         self.path = copy.path / "build"
         self.jobs = jobs
-        self.environment = dict(os.environ, CCACHE_BASEDIR=str(copy.path), CCACHE_NOHASHDIR="1",
-                                CCACHE_SLOPPINESS="pch_defines,time_macros")
+        self.environment = dict(
+            os.environ, CCACHE_BASEDIR=str(copy.path), CCACHE_NOHASHDIR="1", CCACHE_SLOPPINESS="pch_defines,time_macros"
+        )
 
     def run(self, *words: str) -> subprocess.CompletedProcess:
-        return subprocess.run(words, cwd=self.copy.path, env=self.environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        return subprocess.run(
+            words,
+            cwd=self.copy.path,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
 
     def configure(self) -> None:
         """Each program is linked with the switch; commands that compile do not change."""
@@ -73,8 +82,11 @@ class build:
         folders = {}
         for program in LINKED.findall(self.run("ninja", "-C", "build", "-t", "targets", "all").stdout):
             inputs = self.run("ninja", "-C", "build", "-t", "inputs", program).stdout
-            found = {str(pathlib.Path(one).relative_to(self.path) if one.startswith("/") else one)
-                     for one in OBJECTS.findall(inputs) if not one.startswith("/") or one.startswith(str(self.path))}
+            found = {
+                str(pathlib.Path(one).relative_to(self.path) if one.startswith("/") else one)
+                for one in OBJECTS.findall(inputs)
+                if not one.startswith("/") or one.startswith(str(self.path))
+            }
             if any(folder.startswith("tests/unit/") for folder in found):
                 folders[program] = found
         every = set().union(*folders.values())
@@ -113,8 +125,12 @@ class build:
                 lines[bool(error)].add((str(full.relative_to(self.copy.path)), int(line)))
 
         def at(wanted: set[tuple[str, int]]) -> set[int]:
-            return {number for file, numbered in by_file.items() for number, one in numbered.items()
-                    if any(file == name and line in lines_of(self.copy, one) for name, line in wanted)}
+            return {
+                number
+                for file, numbered in by_file.items()
+                for number, one in numbered.items()
+                if any(file == name and line in lines_of(self.copy, one) for name, line in wanted)
+            }
 
         def nearest() -> set[int]:
             """Of each file in which an error is, for example after a deleted declaration."""

@@ -87,8 +87,11 @@ class campaign:
         """The cheapest first."""
         place = self.built.copy.probe if self.is_firmware(number) else number
         found = [(one, self.known.unmutated.get(self.keys[one.name])) for one in self.tests if one.is_unit == units]
-        return [one for one, result in sorted(found, key=lambda item: (item[1].seconds if item[1] else 0, item[0].name))
-                if result and result.passed and place in result.reached]
+        return [
+            one
+            for one, result in sorted(found, key=lambda item: (item[1].seconds if item[1] else 0, item[0].name))
+            if result and result.passed and place in result.reached
+        ]
 
     def is_firmware(self, number: int) -> bool:
         return self.drawn.chosen[number - 1].file.startswith("firmware/")
@@ -148,10 +151,18 @@ class campaign:
         place = self.drawn.chosen[number - 1]
         reached_by = len(self.reaching(number, True)) + len(self.reaching(number, False))
         why = self.known.mutated.get(f"{number} {self.keys[killed.name]}", "") if killed else ""
-        return {"number": number, "file": place.file, "line": place.line, "kind": place.kind, "what": place.what,
-                "verdict": "killed" if killed else "survived" if reached_by else "unreached",
-                "test": killed.name if killed else None, "unit": bool(killed and killed.is_unit), "why": why,
-                "reached_by": reached_by}
+        return {
+            "number": number,
+            "file": place.file,
+            "line": place.line,
+            "kind": place.kind,
+            "what": place.what,
+            "verdict": "killed" if killed else "survived" if reached_by else "unreached",
+            "test": killed.name if killed else None,
+            "unit": bool(killed and killed.is_unit),
+            "why": why,
+            "reached_by": reached_by,
+        }
 
 
 def limits(usual: outcome) -> tuple[float, float]:

@@ -3,8 +3,22 @@
 and constant expressions."""
 from tokens import token
 
-NOT_EXECUTED = {"static_assert", "_Static_assert", "assert", "sizeof", "alignof", "alignas", "decltype", "noexcept", "requires",
-                "offsetof", "typeid", "asm", "__attribute__", "explicit"}
+NOT_EXECUTED = {
+    "static_assert",
+    "_Static_assert",
+    "assert",
+    "sizeof",
+    "alignof",
+    "alignas",
+    "decltype",
+    "noexcept",
+    "requires",
+    "offsetof",
+    "typeid",
+    "asm",
+    "__attribute__",
+    "explicit",
+}
 CONSTANT_STATEMENT = {"constexpr", "constinit", "static_assert", "_Static_assert", "using", "typedef", "asm", "template", "enum"}
 AFTER_PARAMETERS = {"const", "noexcept", "override", "final", "mutable", "try", "volatile", "&", "&&"}
 TYPES = {"class", "struct", "union"}
@@ -79,8 +93,11 @@ class scopes:
 
     def opens_lambda(self, at: int) -> bool:
         before = at - 1
-        while before > 0 and (self.tokens[before].text in ("mutable", "noexcept", "const", "::", "->", "*", "&")
-                              or self.tokens[before].kind == "name" or self.tokens[before].in_template):
+        while before > 0 and (
+            self.tokens[before].text in ("mutable", "noexcept", "const", "::", "->", "*", "&")
+            or self.tokens[before].kind == "name"
+            or self.tokens[before].in_template
+        ):
             before -= 1
         one = self.tokens[before]
         if one.text == ")" and one.partner:

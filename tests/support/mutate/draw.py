@@ -12,7 +12,7 @@ class draw:
     def __init__(self, candidates: list[place], count: int, seed: int, refused: set[str] = frozenset()) -> None:
         candidates = sorted(candidates, key=lambda one: (one.file, one.start, one.end, one.what))
         chance = random.Random(seed)
-        self.strata = [candidates[len(candidates) * n // count:len(candidates) * (n + 1) // count] for n in range(count)]
+        self.strata = [candidates[len(candidates) * n // count : len(candidates) * (n + 1) // count] for n in range(count)]
         for stratum in self.strata:
             chance.shuffle(stratum)
         self.refused = refused
@@ -46,9 +46,11 @@ def overlap(one: place, other: place) -> bool:
 def mutated(source: str, places: dict[int, place], switch: str) -> str:
     """A source with the mutations `places`: number -> place; lines keep their numbers."""
     for number, one in sorted(places.items(), key=lambda item: -item[1].start):
-        source = source[:one.start] + one.text.replace("TRN_MUTATED", f"TRN_MUTATION({number}u)") + source[one.end:]
+        source = source[: one.start] + one.text.replace("TRN_MUTATED", f"TRN_MUTATION({number}u)") + source[one.end :]
     first = min(places)
     numbers = ", ".join(str(number) for number in sorted(places))
-    return (f'#ifndef TRN_MUTATED_{first}\n#define TRN_MUTATED_{first}\n#include "{switch}"\n'
-            f'#ifndef __riscv\n__attribute__((used, section("trn_mutated"))) static const unsigned short trn_mutated_{first}[] = '
-            f"{{{numbers}}};\n#endif\n#endif\n#line 1\n" + source)
+    return (
+        f'#ifndef TRN_MUTATED_{first}\n#define TRN_MUTATED_{first}\n#include "{switch}"\n'
+        f'#ifndef __riscv\n__attribute__((used, section("trn_mutated"))) static const unsigned short trn_mutated_{first}[] = '
+        f"{{{numbers}}};\n#endif\n#endif\n#line 1\n" + source
+    )

@@ -7,17 +7,96 @@ import contexts
 import tokens as lexer
 from tokens import token
 
-BINARY = {"<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"], "==": ["!="], "!=": ["=="],
-          "+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["*"], "&&": ["||"], "||": ["&&"]}
-PRECEDENCE = {"*": 12, "/": 12, "%": 12, "+": 11, "-": 11, "<<": 10, ">>": 10, "<=>": 9, "<": 8, "<=": 8, ">": 8, ">=": 8,
-              "==": 7, "!=": 7, "&": 6, "^": 5, "|": 4, "&&": 3, "||": 2}
+BINARY = {
+    "<": ["<=", ">="],
+    "<=": ["<", ">"],
+    ">": [">=", "<="],
+    ">=": [">", "<"],
+    "==": ["!="],
+    "!=": ["=="],
+    "+": ["-"],
+    "-": ["+"],
+    "*": ["/"],
+    "/": ["*"],
+    "%": ["*"],
+    "&&": ["||"],
+    "||": ["&&"],
+}
+PRECEDENCE = {
+    "*": 12,
+    "/": 12,
+    "%": 12,
+    "+": 11,
+    "-": 11,
+    "<<": 10,
+    ">>": 10,
+    "<=>": 9,
+    "<": 8,
+    "<=": 8,
+    ">": 8,
+    ">=": 8,
+    "==": 7,
+    "!=": 7,
+    "&": 6,
+    "^": 5,
+    "|": 4,
+    "&&": 3,
+    "||": 2,
+}
 COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
-ENDS_OPERAND = {",", ";", "?", ":", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "...",
-                "return", "throw", "case", "else", "do", "co_return", "co_yield", "goto"}
+ENDS_OPERAND = {
+    ",",
+    ";",
+    "?",
+    ":",
+    "=",
+    "+=",
+    "-=",
+    "*=",
+    "/=",
+    "%=",
+    "&=",
+    "|=",
+    "^=",
+    "<<=",
+    ">>=",
+    "...",
+    "return",
+    "throw",
+    "case",
+    "else",
+    "do",
+    "co_return",
+    "co_yield",
+    "goto",
+}
 ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)(?:[uU]?[lL]{0,2}[uU]?)$")
-NO_CALL = {"return", "throw", "delete", "goto", "break", "continue", "co_return", "co_yield", "co_await", "new", "else", "using",
-           "typedef", "extern", "static", "const", "auto", "struct", "enum", "union", "class", "assert", "SC_HAS_PROCESS"}
+NO_CALL = {
+    "return",
+    "throw",
+    "delete",
+    "goto",
+    "break",
+    "continue",
+    "co_return",
+    "co_yield",
+    "co_await",
+    "new",
+    "else",
+    "using",
+    "typedef",
+    "extern",
+    "static",
+    "const",
+    "auto",
+    "struct",
+    "enum",
+    "union",
+    "class",
+    "assert",
+    "SC_HAS_PROCESS",
+}
 
 
 @dataclasses.dataclass
@@ -59,12 +138,12 @@ class finder:
 
     def piece(self, first: int, last: int) -> str:
         """Source of tokens [first, last] as it stands."""
-        return self.source[self.tokens[first].start:self.tokens[last].end]
+        return self.source[self.tokens[first].start : self.tokens[last].end]
 
     def line_of(self, first: int, last: int) -> str:
         """The same in one line without comments, for the mutated copy."""
         words, end = [], self.tokens[first].start
-        for one in self.tokens[first:last + 1]:
+        for one in self.tokens[first : last + 1]:
             words += [" "] if one.start > end else []
             words.append(one.text)
             end = one.end
@@ -116,8 +195,14 @@ class finder:
             return
         left, right = self.line_of(first, number - 1), self.line_of(number + 1, last)
         for other in BINARY[one.text]:
-            self.add("operator", f"{one.text} becomes {other}", first, last,
-                     f"({MUTATED} ? ({left} {other} {right}) : ({self.piece(first, last)}))", number)
+            self.add(
+                "operator",
+                f"{one.text} becomes {other}",
+                first,
+                last,
+                f"({MUTATED} ? ({left} {other} {right}) : ({self.piece(first, last)}))",
+                number,
+            )
 
     # ---- Constants
 
@@ -156,8 +241,13 @@ class finder:
         if declares or (outer & COMPARISONS and not outer & {"&&", "||"}):
             return  # a single comparison has the same mutation
         if first <= last and "#" not in self.piece(first, last):
-            self.add("condition", f"{self.tokens[number - 1].text} condition is negated", first, last,
-                     f"({MUTATED} != !!({self.piece(first, last)}))")
+            self.add(
+                "condition",
+                f"{self.tokens[number - 1].text} condition is negated",
+                first,
+                last,
+                f"({MUTATED} != !!({self.piece(first, last)}))",
+            )
 
     # ---- Statements
 
@@ -200,8 +290,13 @@ class finder:
             return
         other = {"false": "true", "true": "false"}.get(value, "0" if self.is_c else "{}")
         shown = value if len(value) <= 50 else value[:47] + "..."
-        self.add("return", f"return {shown} becomes return {other}", start, stop,
-                 f"{{ if ({MUTATED}) return {other}; {self.piece(start, stop)} }}")
+        self.add(
+            "return",
+            f"return {shown} becomes return {other}",
+            start,
+            stop,
+            f"{{ if ({MUTATED}) return {other}; {self.piece(start, stop)} }}",
+        )
 
 
 OPENING = set("([{")

@@ -14,8 +14,21 @@ import threading
 import time
 
 LEFT_OUT = {"guest", "nightly"}
-KNOWN = {"ENVIRONMENT", "WORKING_DIRECTORY", "TIMEOUT", "LABELS", "RESOURCE_LOCK", "COST", "PASS_REGULAR_EXPRESSION",
-         "SKIP_RETURN_CODE", "SKIP_REGULAR_EXPRESSION", "DEPENDS", "RUN_SERIAL", "REQUIRED_FILES", "PROCESSORS"}
+KNOWN = {
+    "ENVIRONMENT",
+    "WORKING_DIRECTORY",
+    "TIMEOUT",
+    "LABELS",
+    "RESOURCE_LOCK",
+    "COST",
+    "PASS_REGULAR_EXPRESSION",
+    "SKIP_RETURN_CODE",
+    "SKIP_REGULAR_EXPRESSION",
+    "DEPENDS",
+    "RUN_SERIAL",
+    "REQUIRED_FILES",
+    "PROCESSORS",
+}
 PLACES = 4096
 MEMORY = 6 << 30  # of all processes of a test
 OUTPUT = 256 << 20
@@ -48,8 +61,9 @@ class outcome:
 
 def listed(build: pathlib.Path) -> list[test]:
     """Tests of the build without those of labels LEFT_OUT and without disabled ones."""
-    printed = subprocess.run(["ctest", "--preset", "default", "--show-only=json-v1"], cwd=build.parent,
-                             capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        ["ctest", "--preset", "default", "--show-only=json-v1"], cwd=build.parent, capture_output=True, text=True, check=True
+    ).stdout
     environment = preset_environment(build.parent / "CMakePresets.json")
     return [one for one in (read(entry, environment) for entry in json.loads(printed)["tests"]) if one]
 
@@ -71,8 +85,16 @@ def read(entry: dict, environment: dict[str, str]) -> test | None:
     if unknown:
         raise ValueError(f"test {entry['name']} has the property {', '.join(sorted(unknown))}, which ./dev mutate does not know")
     own = dict(word.split("=", 1) for word in values.get("ENVIRONMENT", []))
-    return test(entry["name"], entry["command"], values.get("WORKING_DIRECTORY", "."), environment | own, labels,
-                set(values.get("RESOURCE_LOCK", [])), values.get("PASS_REGULAR_EXPRESSION", []), values.get("SKIP_RETURN_CODE"))
+    return test(
+        entry["name"],
+        entry["command"],
+        values.get("WORKING_DIRECTORY", "."),
+        environment | own,
+        labels,
+        set(values.get("RESOURCE_LOCK", [])),
+        values.get("PASS_REGULAR_EXPRESSION", []),
+        values.get("SKIP_RETURN_CODE"),
+    )
 
 
 class runner:
@@ -94,15 +116,23 @@ class runner:
         with tempfile.TemporaryDirectory(dir=self.folder.name, ignore_cleanup_errors=True) as scratch:
             self.places.write_bytes(bytes(PLACES))
             seconds = str(math.ceil(limit))
-            environment = dict(os.environ, **one.environment, TMPDIR=scratch, TRN_MUTATION=str(mutation),
-                               TRN_MUTATION_PLACES=str(self.places))
+            environment = dict(
+                os.environ, **one.environment, TMPDIR=scratch, TRN_MUTATION=str(mutation), TRN_MUTATION_PLACES=str(self.places)
+            )
             if "TRNVP_TEST_SECONDS" in one.environment:
                 environment["TRNVP_TEST_SECONDS"] = seconds
             command = [f"--cpu={seconds}" if word.startswith("--cpu=") else word for word in one.command]
             with open(pathlib.Path(scratch) / "output", "w+b") as output:
                 started = time.monotonic()
-                process = subprocess.Popen(command, cwd=one.folder, env=environment, stdin=subprocess.DEVNULL,
-                                           stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+                process = subprocess.Popen(
+                    command,
+                    cwd=one.folder,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
                 watch = watchdog(process.pid, wall, output.fileno())
                 _, status, used = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)

@@ -16,7 +16,8 @@ TOKEN = re.compile(
     |(?P<number>\.?\d(?:'?[\w.]|(?<=[eEpP])[+-])*)
     |(?P<name>[A-Za-z_]\w*)
     |(?P<operator><=>|<<=|>>=|\.\.\.|->\*|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|.)""",
-    re.X | re.S)
+    re.X | re.S,
+)
 DIRECTIVE = re.compile(r"[ \t]*\#(?:/\*.*?\*/|\\\n|[^\n])*", re.S)
 OPEN = {"(": ")", "[": "]", "{": "}"}
 
@@ -44,7 +45,7 @@ def split(source: str) -> list[token]:
         if kind == "mark":
             kind = "raw"
         if kind not in ("space", "comment", None):
-            around = source[at - 1:at].isspace() and source[found.end():found.end() + 1].isspace()
+            around = source[at - 1 : at].isspace() and source[found.end() : found.end() + 1].isspace()
             tokens.append(token("string" if kind == "raw" else kind, text, at, found.end(), around))
         at = found.end()
     match_brackets(tokens)
@@ -79,8 +80,14 @@ def match_template_brackets(tokens: list[token]) -> None:
 
 def is_template_bracket(tokens: list[token], number: int) -> bool:
     one = tokens[number]
-    return (one.text == "<" and one.partner is None and not one.spaced and number > 0
-            and tokens[number - 1].kind == "name" and tokens[number - 1].text != "operator")
+    return (
+        one.text == "<"
+        and one.partner is None
+        and not one.spaced
+        and number > 0
+        and tokens[number - 1].kind == "name"
+        and tokens[number - 1].text != "operator"
+    )
 
 
 def match_template_from(tokens: list[token], first: int) -> None:
@@ -95,7 +102,7 @@ def match_template_from(tokens: list[token], first: int) -> None:
         elif is_template_bracket(tokens, number):
             stack.append(number)
         elif one.text in (">", ">>") and not one.spaced:
-            for _ in one.text[:len(stack)]:
+            for _ in one.text[: len(stack)]:
                 one.partner = stack.pop()
                 tokens[one.partner].partner = number
         number += 1

@@ -54,8 +54,13 @@ class tree:
         return (self.root / name).read_text(encoding="utf-8")
 
     def sources(self) -> list[str]:
-        return [name for name in self.listed() if name.startswith(tuple(part + "/" for part in PARTS))
-                and not name.startswith(LEFT_OUT) and name.endswith((".c", ".cpp", ".h"))]
+        return [
+            name
+            for name in self.listed()
+            if name.startswith(tuple(part + "/" for part in PARTS))
+            and not name.startswith(LEFT_OUT)
+            and name.endswith((".c", ".cpp", ".h"))
+        ]
 
     def candidates(self, names: list[str]) -> list[places.place]:
         return [place for name in names for place in places.find(name, self.source(name))]

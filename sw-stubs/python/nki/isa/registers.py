@@ -45,6 +45,7 @@ def _writable(register: Any) -> None:
     if register.frozen:
         raise KernelError("the counter of a loop cannot be written; the loop sets it")
     if register.has_dependents:
-        raise KernelError("a register that arithmetic gave, and that other arithmetic used, cannot be written; write one of "
-                          "nisa.register_alloc", "8.1")
+        raise KernelError(
+            "a register that arithmetic gave, and that other arithmetic used, cannot be written; write one of " "nisa.register_alloc", "8.1"
+        )
     register.factor, register.bounds = 1, None

@@ -4,9 +4,26 @@ from trn_nki.diagnostics.dialects import raise_missing as _raise_missing
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.registers import VirtualRegister
 from trn_nki.values.data_types import DataType as _DataType
-from trn_nki.values.data_types import (bfloat16, bool_, float4_e2m1fn_x4, float8_e4m3, float8_e4m3fn, float8_e4m3fn_x4,
-                                       float8_e5m2, float8_e5m2_x4, float8_e8m0fnu, float16, float32, int8, int16,
-                                       int32, tfloat32, uint8, uint16, uint32)
+from trn_nki.values.data_types import (
+    bfloat16,
+    bool_,
+    float4_e2m1fn_x4,
+    float8_e4m3,
+    float8_e4m3fn,
+    float8_e4m3fn_x4,
+    float8_e5m2,
+    float8_e5m2_x4,
+    float8_e8m0fnu,
+    float16,
+    float32,
+    int8,
+    int16,
+    int32,
+    tfloat32,
+    uint8,
+    uint16,
+    uint32,
+)
 from trn_nki.values.generations import tile_sizes as _tile_sizes
 from trn_nki.values.memory_regions import MemoryRegion, hbm, private_hbm, psum, sbuf, shared_hbm
 from trn_nki.values.objects import NKIObject

@@ -16,8 +16,24 @@ from trn_nki.trace import host_arrays, recording
 from trn_nki.values import data_types, operators
 from trn_nki.values.memory_regions import MemoryRegion, sbuf, shared_hbm
 
-__all__ = ["ds", "ndarray", "zeros", "ones", "full", "zeros_like", "empty_like", "load", "store", "load_transpose2d",
-           "shared_constant", "shared_identity_matrix", "rand", "random_seed", "expand_dims", "broadcast_to"]
+__all__ = [
+    "ds",
+    "ndarray",
+    "zeros",
+    "ones",
+    "full",
+    "zeros_like",
+    "empty_like",
+    "load",
+    "store",
+    "load_transpose2d",
+    "shared_constant",
+    "shared_identity_matrix",
+    "rand",
+    "random_seed",
+    "expand_dims",
+    "broadcast_to",
+]
 
 
 def ndarray(shape: Any, dtype: Any, buffer: Any = sbuf, name: str = "", address: Any = None) -> NkiTensor:
@@ -68,9 +84,13 @@ def store(dst: NkiTensor, value: NkiTensor) -> None:
         raise KernelError(f"nl.store(tensor, tile): the {what} argument is {type(wrong).__name__}, not a tensor")
     if [size for size in dst.shape if size != 1] != [size for size in value.shape if size != 1]:
         is_turned = [*dst.shape] == [*value.shape][::-1]
-        advice = ("Store a transpose by nisa.dma_transpose" if is_turned else
-                  f"Give dst the tile's shape: dst.reshape({tuple(value.shape)})" if math.prod(dst.shape) == math.prod(value.shape) else
-                  "Slice the larger of them")
+        advice = (
+            "Store a transpose by nisa.dma_transpose"
+            if is_turned
+            else f"Give dst the tile's shape: dst.reshape({tuple(value.shape)})"
+            if math.prod(dst.shape) == math.prod(value.shape)
+            else "Slice the larger of them"
+        )
         raise KernelError(f"nl.store: dst is {dst!r} and value is {value!r}; the shapes must agree. {advice}", "12")
     nisa.dma_copy(dst=dst, src=value)
 
@@ -133,7 +153,7 @@ def broadcast_to(x: NkiTensor, shape: Any, dtype: Any = None) -> NkiTensor:
     else:
         for quadrant in range(0, shape[0], 32):
             count = min(32, shape[0] - quadrant)
-            nisa.nc_stream_shuffle(made[quadrant:quadrant + count], view, [0] * count + [255] * (32 - count))
+            nisa.nc_stream_shuffle(made[quadrant : quadrant + count], view, [0] * count + [255] * (32 - count))
     return made
 
 

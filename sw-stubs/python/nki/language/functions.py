@@ -14,8 +14,28 @@ from trn_nki.values import data_types, operators
 from trn_nki.values.memory_regions import psum
 from trn_nki.values.operators import Operator
 
-__all__ = ["sum", "max", "min", "mean", "prod", "all", "negative", "transpose", "matmul", "softmax", "rms_norm", "where",
-           "dropout", "gather_flattened", "ceil", "floor", "trunc", "cos", "tan", "var"]
+__all__ = [
+    "sum",
+    "max",
+    "min",
+    "mean",
+    "prod",
+    "all",
+    "negative",
+    "transpose",
+    "matmul",
+    "softmax",
+    "rms_norm",
+    "where",
+    "dropout",
+    "gather_flattened",
+    "ceil",
+    "floor",
+    "trunc",
+    "cos",
+    "tan",
+    "var",
+]
 
 
 def _result(like: NkiTensor, dtype: Any, shape: Any = None) -> NkiTensor:
@@ -37,6 +57,7 @@ def _binary(op: Operator) -> Any:
             made = _result(y, dtype)
             nisa.tensor_scalar(made, y, op, x, reverse0=True)
         return made
+
     return apply
 
 
@@ -62,12 +83,14 @@ def _unary(op: Operator) -> Any:
         else:
             nisa.activation(made, op, x)
         return made
+
     return apply
 
 
 def _refused(op: Operator) -> Any:
     def apply(*_: Any, **__: Any) -> None:
         raise KernelError(f"nl.{op.name} cannot work: no engine has this operator", "3.4")
+
     return apply
 
 
@@ -96,7 +119,7 @@ operators.logical_not.apply = _logical_not
 
 def _reduce(op: Operator, x: NkiTensor, axis: Any, dtype: Any, keepdims: bool) -> NkiTensor:
     axes = reduced_axes(axis, x.ndim)
-    kept = x.shape[:axes[0]]
+    kept = x.shape[: axes[0]]
     shape = kept + (1,) * (len(axes) if keepdims or len(kept) == 1 else 0)
     made = _result(x, dtype, shape)
     nisa.tensor_reduce(made, op, x, axes)
@@ -167,6 +190,7 @@ def tan(x: NkiTensor, dtype: Any = None) -> NkiTensor:
 def _rounding(name: str) -> Any:
     def refuse(x: NkiTensor, dtype: Any = None) -> NkiTensor:
         raise KernelError(f"nl.{name} cannot work: no engine rounds other than to nearest even", "3.2")
+
     refuse.__name__, refuse.__doc__ = name, "Refused: conversions round to nearest even."
     return refuse
 
@@ -208,8 +232,9 @@ def softmax(x: NkiTensor, axis: Any = -1, dtype: Any = None) -> NkiTensor:
     return operators.multiply(powers, inverse, dtype or x.dtype)
 
 
-def rms_norm(x: NkiTensor, w: NkiTensor, axis: Any, n: int, epsilon: float = 1e-6, dtype: Any = None,
-             compute_dtype: Any = None) -> NkiTensor:
+def rms_norm(
+    x: NkiTensor, w: NkiTensor, axis: Any, n: int, epsilon: float = 1e-6, dtype: Any = None, compute_dtype: Any = None
+) -> NkiTensor:
     """x * rsqrt(sum(x * x) / n + epsilon) * w over all free dimensions."""
     _all_free("rms_norm", x, axis)
     squares = ndarray(x.shape, data_types.float32)

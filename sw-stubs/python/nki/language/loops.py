@@ -12,8 +12,19 @@ from trn_nki.trace.instructions import Loop, WhileLoop
 from trn_nki.trace.registers import VirtualRegister
 from trn_nki.values.engines import engine
 
-__all__ = ["affine_range", "sequential_range", "static_range", "dynamic_range", "fori_loop", "while_loop",
-           "program_id", "num_programs", "program_ndim", "no_reorder", "device_print"]
+__all__ = [
+    "affine_range",
+    "sequential_range",
+    "static_range",
+    "dynamic_range",
+    "fori_loop",
+    "while_loop",
+    "program_id",
+    "num_programs",
+    "program_ndim",
+    "no_reorder",
+    "device_print",
+]
 
 
 def affine_range(start: Any, stop: Any = None, step: int = 1) -> range:
@@ -58,8 +69,11 @@ def _open_loop(core: recording.Core, lower: Any, upper: Any, step: Any) -> Virtu
     if not isinstance(step, int) or step < 1:
         raise KernelError(f"the step of a loop of the device must be a positive integer, not {step!r}")
     known = isinstance(lower, int) and isinstance(upper, int) and upper > lower
-    counter = VirtualRegister(frozen=True, factor=math.gcd(lower, step) if isinstance(lower, int) else 1,
-                              bounds=(lower, lower + (upper - 1 - lower) // step * step) if known else None)
+    counter = VirtualRegister(
+        frozen=True,
+        factor=math.gcd(lower, step) if isinstance(lower, int) else 1,
+        bounds=(lower, lower + (upper - 1 - lower) // step * step) if known else None,
+    )
     core.open_loop(Loop(counter, lower, upper, step, places.caller(1)))
     return counter
 

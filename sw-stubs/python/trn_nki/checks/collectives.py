@@ -27,8 +27,7 @@ def _collective(call: Any) -> None:
         if tensor.is_on_chip or tensor.offset != 0 or tuple(tensor.shape) != tuple(tensor.storage.shape):
             raise KernelError(f"{name_of}: {name} has {tensor!r}; a collective takes whole tensors in HBM", "15.4")
     if dst.storage is src.storage or dst.dtype != src.dtype or dst.dtype not in TYPES:
-        raise KernelError(f"{name_of}: from {src!r} to {dst!r}; it takes two tensors of type float32, bfloat16 or float16",
-                          "15.4")
+        raise KernelError(f"{name_of}: from {src!r} to {dst!r}; it takes two tensors of type float32, bfloat16 or float16", "15.4")
     if call.arguments.get("collective_dim", 0) != 0:
         raise KernelError(f"{name_of}: collective_dim must be 0", "15.4")
     sizes = {"all_reduce": (1, 1), "all_gather": (1, ranks), "reduce_scatter": (ranks, 1)}[call.operation]
@@ -45,5 +44,9 @@ RULES = {name: _collective for name in COLLECTIVES}
 def refusal(call: Any, why: str) -> KernelError:
     """The error for a recorded collective where one chip computes alone."""
     ranks = ranks_of(call.arguments["replica_group"])
-    return KernelError(f"nki.collectives.{call.operation} {why}; the step `kernel` of a scenario with `chips: {ranks}` runs it "
-                       "(doc/nki-running.md, \"Kernels over several chips\")", "15.4", call.place)
+    return KernelError(
+        f"nki.collectives.{call.operation} {why}; the step `kernel` of a scenario with `chips: {ranks}` runs it "
+        '(doc/nki-running.md, "Kernels over several chips")',
+        "15.4",
+        call.place,
+    )

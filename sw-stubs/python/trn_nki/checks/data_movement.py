@@ -18,8 +18,9 @@ MAX_DMA_SOURCES = 16
 
 def _no_psum(call: Any, tensor: Any, name: str) -> None:
     if tensor.buffer is psum:
-        raise KernelError(f"nisa.{call.operation}: DMA does not reach PSUM, where {name} is; copy it through a tile in SBUF by nisa.tensor_copy",
-                          "19")
+        raise KernelError(
+            f"nisa.{call.operation}: DMA does not reach PSUM, where {name} is; copy it through a tile in SBUF by nisa.tensor_copy", "19"
+        )
 
 
 def _dma_copy(call: Any) -> None:
@@ -46,8 +47,7 @@ def _indices(call: Any, dst: NkiTensor, src: NkiTensor, dynamic: dict[str, NkiTe
     if skips and (len(dynamic) == 2 or (call.generation.number == 2 and not vectors)):
         raise KernelError("nisa.dma_copy: oob_mode.skip is for one index, from NeuronCore-v3 or of rows", "8.2")
     if skips and not vectors and not data_types.keep_bits(dst.dtype, src.dtype):
-        raise KernelError(f"nisa.dma_copy: from {src.dtype} to {dst.dtype} with oob_mode.skip; such a copy converts no type",
-                          "8.2")
+        raise KernelError(f"nisa.dma_copy: from {src.dtype} to {dst.dtype} with oob_mode.skip; such a copy converts no type", "8.2")
     for name, view in dynamic.items() if call.generation.number == 2 else ():
         if view.is_on_chip:
             operands.tile(call, name)
@@ -55,8 +55,7 @@ def _indices(call: Any, dst: NkiTensor, src: NkiTensor, dynamic: dict[str, NkiTe
             raise KernelError(f"nisa.dma_copy: {view.shape[0]} rows at a scalar index, NeuronCore-v2 moves {PARTITIONS}", "13")
     if not vectors:
         if len(dynamic) == 2 and src.shape[0] > PARTITIONS:
-            raise KernelError(f"nisa.dma_copy: {src.shape[0]} rows from one index to another, at most {PARTITIONS} are possible",
-                              "8.2")
+            raise KernelError(f"nisa.dma_copy: {src.shape[0]} rows from one index to another, at most {PARTITIONS} are possible", "8.2")
         return
     table, other = (src, dst) if vectors[0] is src else (dst, src)
     if len(vectors) == 2 or table.is_on_chip:
@@ -84,11 +83,12 @@ def _dma_transpose(call: Any) -> None:
     axes = _AXES.get(src.ndim)
     given = call.arguments["axes"]
     if axes is None or (given is not None and tuple(given) != axes):
-        raise KernelError(f"nisa.dma_transpose: axes {given} of a source with {src.ndim} dimensions; possible are "
-                          "(1, 0), (2, 1, 0) and (3, 1, 2, 0)", "8.2")
+        raise KernelError(
+            f"nisa.dma_transpose: axes {given} of a source with {src.ndim} dimensions; possible are " "(1, 0), (2, 1, 0) and (3, 1, 2, 0)",
+            "8.2",
+        )
     if dst.size != src.size:
-        raise KernelError(f"nisa.dma_transpose: dst is {dst!r} and src is {src!r}; the numbers of elements must agree",
-                          "12")
+        raise KernelError(f"nisa.dma_transpose: dst is {dst!r} and src is {src!r}; the numbers of elements must agree", "12")
 
 
 def _dma_compute(call: Any) -> None:
@@ -101,8 +101,7 @@ def _dma_compute(call: Any) -> None:
     if dst.shape[0] > PARTITIONS:
         raise KernelError(f"nisa.dma_compute: dst is {dst!r}; at most {PARTITIONS} rows are possible", "14")
     indexed = [source for source in sources if source.indirection is not None]
-    if any(source.indirection.kind != "vector" for source in indexed) or (
-            indexed and call.arguments["oob_mode"] is oob_mode.skip):
+    if any(source.indirection.kind != "vector" for source in indexed) or (indexed and call.arguments["oob_mode"] is oob_mode.skip):
         raise KernelError("nisa.dma_compute: sources are tensors and rows by index, none of them skipped", "14")
     if any(scale != 1.0 for scale in call.arguments["scales"] or ()):
         raise KernelError("nisa.dma_compute: all scales must be 1.0", "14")
@@ -145,5 +144,12 @@ def _one_element(call: Any) -> None:
         raise KernelError(f"nisa.{call.operation}: {name} is {tensor!r}; a register holds an integer of up to 32 bits", "8.1")
 
 
-RULES = {"dma_copy": _dma_copy, "dma_transpose": _dma_transpose, "dma_compute": _dma_compute, "sendrecv": _sendrecv,
-         "core_barrier": _core_barrier, "register_load": _one_element, "register_store": _one_element}
+RULES = {
+    "dma_copy": _dma_copy,
+    "dma_transpose": _dma_transpose,
+    "dma_compute": _dma_compute,
+    "sendrecv": _sendrecv,
+    "core_barrier": _core_barrier,
+    "register_load": _one_element,
+    "register_store": _one_element,
+}

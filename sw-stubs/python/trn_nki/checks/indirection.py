@@ -10,8 +10,7 @@ from trn_nki.values import data_types as types
 from trn_nki.values.engines import engine
 from trn_nki.values.memory_regions import psum, sbuf
 
-_SOURCES = ("src", "data", "data0", "data1", "on_true", "on_true_tile", "src_buffer", "segment_ids", "stationary",
-            "moving")
+_SOURCES = ("src", "data", "data0", "data1", "on_true", "on_true_tile", "src_buffer", "segment_ids", "stationary", "moving")
 _RESULTS = ("tensor_reduce", "bn_stats", "bn_aggr", "max8", "nc_find_index8")  # with few elements
 _OF_TENSOR = (types.float16, types.bfloat16)
 
@@ -21,16 +20,21 @@ def check(call: Any, view: NkiTensor) -> None:
     if call.generation.number < 4:
         raise KernelError(f"views made by indirect() exist from NeuronCore-v4; the target is v{call.generation.number}", "2.4")
     name = next((name for name in ("dst", *_SOURCES) if call.arguments.get(name) is view), None)
-    is_refused = name is None or (name == "data1" and call.operation != "tensor_tensor") or (
-        name == "dst" and (call.operation in _RESULTS or (call.engine is engine.scalar and view.buffer is psum)))
+    is_refused = (
+        name is None
+        or (name == "data1" and call.operation != "tensor_tensor")
+        or (name == "dst" and (call.operation in _RESULTS or (call.engine is engine.scalar and view.buffer is psum)))
+    )
     if is_refused:
         raise KernelError(f"nisa.{call.operation}: {view!r} cannot be an operand with an index tile", "2.4")
     _index(call, view)
     start = view.indirection.index.start_partition
     wanted = view.start_partition if name != "dst" else _of_destination(call, start)
     if start % 32 or start != wanted:
-        raise KernelError(f"nisa.{call.operation}: the index tile of {name} starts at partition {start}; it must start at "
-                          f"{wanted}, a multiple of 32", "2.4")
+        raise KernelError(
+            f"nisa.{call.operation}: the index tile of {name} starts at partition {start}; it must start at " f"{wanted}, a multiple of 32",
+            "2.4",
+        )
     if call.engine is engine.tensor:
         _on_tensor(call, name, view)
 
@@ -41,11 +45,13 @@ def _index(call: Any, view: NkiTensor) -> None:
     partitions, count = view.shape
     rows, columns = (partitions - 1) // group * group + min(count, group), -(-count // group)
     if index.dtype is not types.uint32 or not index.is_on_chip or index.free_pattern() not in ([(1, index.free_size)], [(1, 1)]):
-        raise KernelError(f"nisa.{call.operation}: the index {index!r} must be a tile of uint32 whose columns are contiguous",
-                          "2.4")
+        raise KernelError(f"nisa.{call.operation}: the index {index!r} must be a tile of uint32 whose columns are contiguous", "2.4")
     if index.shape[0] < rows or index.free_size < columns:
-        raise KernelError(f"nisa.{call.operation}: the index {index!r} has too few elements: {count} for each of {partitions} "
-                          f"partitions take [{rows}, {columns}]", "2.4")
+        raise KernelError(
+            f"nisa.{call.operation}: the index {index!r} has too few elements: {count} for each of {partitions} "
+            f"partitions take [{rows}, {columns}]",
+            "2.4",
+        )
 
 
 def _of_destination(call: Any, own: int) -> int:
@@ -67,5 +73,4 @@ def _on_tensor(call: Any, name: str, view: NkiTensor) -> None:
     if call.arguments.get("tile_size") or (name == "moving" and call.arguments.get("is_transpose")):
         raise KernelError(f"nisa.{call.operation}: {name} has an index tile, which this mode does not take", "2.4")
     if name != "dst" and view.dtype not in _OF_TENSOR and not view.dtype.is_fp8:
-        raise KernelError(f"nisa.{call.operation}: {name} is {view.dtype}; with an index tile Tensor reads FP16, BF16 and FP8",
-                          "2.4")
+        raise KernelError(f"nisa.{call.operation}: {name} is {view.dtype}; with an index tile Tensor reads FP16, BF16 and FP8", "2.4")

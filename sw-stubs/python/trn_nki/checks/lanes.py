@@ -49,7 +49,7 @@ def _immediate(value: Any, dtype: types.DataType) -> int:
     number = value if isinstance(value, int) else float(value)
     if number != number:
         return 0
-    return round(min(max(number, -2 ** 31), 2 ** 32 - 1 if dtype is types.uint32 else 2 ** 31 - 1))
+    return round(min(max(number, -(2**31)), 2**32 - 1 if dtype is types.uint32 else 2**31 - 1))
 
 
 def _tensor_copy_predicated(call: Any) -> None:
@@ -112,8 +112,10 @@ def reduced_axes(axis: Any, dimensions: int) -> tuple[int, ...]:
     axes = tuple(sorted(one + dimensions if one < 0 else one for one in given))
     if not axes or axes != tuple(range(axes[0], dimensions)) or axes[0] < 1:
         advice = "; over partitions: nisa.tensor_partition_reduce, or a product with a tile of ones" if 0 in axes else ""
-        raise KernelError(f"nisa.tensor_reduce: axis {axis} of {dimensions} dimensions; the last free dimensions are "
-                          f"reduced, without a gap{advice}", "8.4")
+        raise KernelError(
+            f"nisa.tensor_reduce: axis {axis} of {dimensions} dimensions; the last free dimensions are " f"reduced, without a gap{advice}",
+            "8.4",
+        )
     return axes
 
 
@@ -124,10 +126,11 @@ def _tensor_reduce(call: Any) -> None:
     operators.bitvec(call, (chosen,), ("dst", "data"))
     if call.arguments["negate"] and chosen.is_bitvec:
         raise KernelError(f"nisa.tensor_reduce: negate multiplies by -1, which {chosen!r} does not do", "8.4")
-    left = math.prod(data.shape[1:axes[0]])
+    left = math.prod(data.shape[1 : axes[0]])
     if dst.shape[0] != data.shape[0] or dst.free_size != left:
-        raise KernelError(f"nisa.tensor_reduce: the result has {data.shape[0]} partitions and {left} elements in each; "
-                          f"dst is {dst!r}", "8.4")
+        raise KernelError(
+            f"nisa.tensor_reduce: the result has {data.shape[0]} partitions and {left} elements in each; " f"dst is {dst!r}", "8.4"
+        )
 
 
 def _tensor_partition_reduce(call: Any) -> None:
@@ -237,15 +240,13 @@ def _pattern(call: Any, tile: NkiTensor) -> None:
     pattern = call.arguments["pattern"]
     if not 1 <= len(pattern) <= 4 or any(len(pair) != 2 for pair in pattern):
         raise KernelError(f"nisa.{call.operation}: pattern {pattern} must be one to four [step, count]", "7.5")
-    if any(not -2 ** 31 <= step < 2 ** 31 or not 1 <= count <= operands.MAX_COUNT for step, count in pattern):
-        raise KernelError(f"nisa.{call.operation}: pattern {pattern}: steps have 32 bits, counts are 1 to {operands.MAX_COUNT}",
-                          "7.5")
+    if any(not -(2**31) <= step < 2**31 or not 1 <= count <= operands.MAX_COUNT for step, count in pattern):
+        raise KernelError(f"nisa.{call.operation}: pattern {pattern}: steps have 32 bits, counts are 1 to {operands.MAX_COUNT}", "7.5")
     for name in ("offset", "channel_multiplier"):
         operands.integer(call, name)
     count = math.prod(pair[1] for pair in pattern)
     if count != tile.free_size:
-        raise KernelError(f"nisa.{call.operation}: pattern {pattern} makes {count} values for a partition; dst is "
-                          f"{tile!r}", "7.5")
+        raise KernelError(f"nisa.{call.operation}: pattern {pattern} makes {count} values for a partition; dst is " f"{tile!r}", "7.5")
 
 
 def _iota(call: Any) -> None:
@@ -288,8 +289,7 @@ def _select_reduce(call: Any) -> None:
 def _bn_stats(call: Any) -> None:
     dst, data = operands.tile(call, "dst"), operands.tile(call, "data")
     if data.free_size > MAX_BN_STATS or dst.free_size != 6 or dst.shape[0] != data.shape[0]:
-        raise KernelError(f"nisa.bn_stats: data has at most {MAX_BN_STATS} elements and dst 6; they are {data!r} and "
-                          f"{dst!r}", "8.4")
+        raise KernelError(f"nisa.bn_stats: data has at most {MAX_BN_STATS} elements and dst 6; they are {data!r} and " f"{dst!r}", "8.4")
 
 
 def _bn_aggr(call: Any) -> None:
@@ -302,23 +302,24 @@ def _nc_stream_shuffle(call: Any) -> None:
     dst, src = operands.tile(call, "dst"), operands.tile(call, "src")
     mask = call.arguments["shuffle_mask"]
     if len(mask) != 32 or any(not (0 <= entry < 32 or entry == 255) for entry in mask):
-        raise KernelError("nisa.nc_stream_shuffle: shuffle_mask has 32 entries of 0 to 31, or 255 to leave a partition",
-                          "8.4")
+        raise KernelError("nisa.nc_stream_shuffle: shuffle_mask has 32 entries of 0 to 31, or 255 to leave a partition", "8.4")
     operands.same_type(call, "dst", "src")
     if dst.free_size != src.free_size:
         raise KernelError(f"nisa.nc_stream_shuffle: {dst!r} and {src!r} differ in elements per partition", "8.4")
     for partition in range(dst.shape[0]):
         entry, quadrant = mask[partition % 32], partition // 32 * 32
         if entry != 255 and quadrant + entry >= src.shape[0]:
-            raise KernelError(f"nisa.nc_stream_shuffle: shuffle_mask[{partition % 32}] is {entry}: partition "
-                              f"{quadrant + entry} of {src!r}, which has {src.shape[0]}", "8.4")
+            raise KernelError(
+                f"nisa.nc_stream_shuffle: shuffle_mask[{partition % 32}] is {entry}: partition "
+                f"{quadrant + entry} of {src!r}, which has {src.shape[0]}",
+                "8.4",
+            )
 
 
 def _max8(call: Any) -> None:
     dst, src = operands.tile(call, "dst"), operands.tile(call, "src")
     if not 8 <= src.free_size <= MAX_FREE_MAX8 or dst.free_size != 8 or dst.shape[0] != src.shape[0]:
-        raise KernelError(f"nisa.max8: src has 8 to {MAX_FREE_MAX8} elements and dst 8; they are {src!r} and {dst!r}",
-                          "8.4")
+        raise KernelError(f"nisa.max8: src has 8 to {MAX_FREE_MAX8} elements and dst 8; they are {src!r} and {dst!r}", "8.4")
 
 
 def _nc_find_index8(call: Any) -> None:
@@ -354,8 +355,11 @@ def _local_gather(call: Any) -> None:
     if size not in (1, 2, 4, 8, 16, 32):
         raise KernelError(f"nisa.local_gather: num_elem_per_idx is {size}; it must be 1, 2, 4, 8, 16 or 32", "8.6")
     if index.shape[0] != src.shape[0] or not 1 <= count <= min(MAX_LOCAL_INDICES, 16 * index.free_size):
-        raise KernelError(f"nisa.local_gather: {count} indices of {index!r} for {src!r}; each 16 partitions have 16 for each "
-                          f"column, and take 1 to {MAX_LOCAL_INDICES}", "8.6")
+        raise KernelError(
+            f"nisa.local_gather: {count} indices of {index!r} for {src!r}; each 16 partitions have 16 for each "
+            f"column, and take 1 to {MAX_LOCAL_INDICES}",
+            "8.6",
+        )
     if dst.shape[0] != src.shape[0] or dst.free_size != count * size:
         raise KernelError(f"nisa.local_gather: the result is [{src.shape[0]}, {count * size}]; dst is {dst!r}", "8.6")
 
@@ -375,8 +379,7 @@ def _nonzero_with_count(call: Any) -> None:
     operands.one_of(call, "dst", types.int32)
     operands.one_of(call, "src", types.float32, types.int32)
     if dst.free_size != src.free_size + 1 or dst.shape[0] != src.shape[0]:
-        raise KernelError(f"nisa.nonzero_with_count: dst has one element more than src; they are {dst!r} and {src!r}",
-                          "8.6")
+        raise KernelError(f"nisa.nonzero_with_count: dst has one element more than src; they are {dst!r} and {src!r}", "8.6")
     for name in ("index_offset", "padding_val"):
         operands.integer(call, name)
 
@@ -390,8 +393,10 @@ def _topk(call: Any) -> None:
     operands.one_of(call, "idx_dst", types.uint32)
     operands.multiple(call, "number of partitions", source.shape[0], 16, 128)
     if not 8 <= n < 65_536 or n > 16 * source.free_size:
-        raise KernelError(f"nisa.topk: n is {n}; it must be 8 to 65535, and {source!r} has {16 * source.free_size} values "
-                          "for each 16 partitions", "8.6")
+        raise KernelError(
+            f"nisa.topk: n is {n}; it must be 8 to 65535, and {source!r} has {16 * source.free_size} values " "for each 16 partitions",
+            "8.6",
+        )
     if values.free_size > n or values.shape[0] != source.shape[0]:
         raise KernelError(f"nisa.topk: {values!r} takes {values.free_size} of n = {n} values of {source!r}", "8.6")
 
@@ -440,16 +445,41 @@ def _rng_state(call: Any) -> None:
 
 
 RULES = {
-    "tensor_copy": _tensor_copy, "memset": _memset, "tensor_copy_predicated": _tensor_copy_predicated,
-    "tensor_tensor": _tensor_tensor, "tensor_scalar": _tensor_scalar, "scalar_tensor_tensor": _scalar_tensor_tensor,
-    "tensor_reduce": _tensor_reduce, "tensor_partition_reduce": _tensor_partition_reduce,
-    "tensor_scalar_reduce": _tensor_scalar_reduce, "tensor_scalar_cumulative": _tensor_scalar_cumulative,
-    "tensor_tensor_scan": _tensor_tensor_scan, "activation": _activation, "activation_reduce": _activation,
-    "activate2": _activate2, "exponential": _exponential, "reciprocal": _one_source, "dropout": _dropout,
-    "iota": _iota, "affine_select": _affine_select, "range_select": _range_select, "select_reduce": _select_reduce,
-    "bn_stats": _bn_stats, "bn_aggr": _bn_aggr, "nc_stream_shuffle": _nc_stream_shuffle, "max8": _max8,
-    "nc_find_index8": _nc_find_index8, "nc_match_replace8": _nc_match_replace8, "local_gather": _local_gather,
-    "nc_n_gather": _nc_n_gather, "nonzero_with_count": _nonzero_with_count,
-    "rng": _rng, "rand2": _rand2, "set_rng_seed": _set_rng_seed, "rand_set_state": _rng_state,
-    "rand_get_state": _rng_state, "sequence_bounds": _sequence_bounds, "topk": _topk,
+    "tensor_copy": _tensor_copy,
+    "memset": _memset,
+    "tensor_copy_predicated": _tensor_copy_predicated,
+    "tensor_tensor": _tensor_tensor,
+    "tensor_scalar": _tensor_scalar,
+    "scalar_tensor_tensor": _scalar_tensor_tensor,
+    "tensor_reduce": _tensor_reduce,
+    "tensor_partition_reduce": _tensor_partition_reduce,
+    "tensor_scalar_reduce": _tensor_scalar_reduce,
+    "tensor_scalar_cumulative": _tensor_scalar_cumulative,
+    "tensor_tensor_scan": _tensor_tensor_scan,
+    "activation": _activation,
+    "activation_reduce": _activation,
+    "activate2": _activate2,
+    "exponential": _exponential,
+    "reciprocal": _one_source,
+    "dropout": _dropout,
+    "iota": _iota,
+    "affine_select": _affine_select,
+    "range_select": _range_select,
+    "select_reduce": _select_reduce,
+    "bn_stats": _bn_stats,
+    "bn_aggr": _bn_aggr,
+    "nc_stream_shuffle": _nc_stream_shuffle,
+    "max8": _max8,
+    "nc_find_index8": _nc_find_index8,
+    "nc_match_replace8": _nc_match_replace8,
+    "local_gather": _local_gather,
+    "nc_n_gather": _nc_n_gather,
+    "nonzero_with_count": _nonzero_with_count,
+    "rng": _rng,
+    "rand2": _rand2,
+    "set_rng_seed": _set_rng_seed,
+    "rand_set_state": _rng_state,
+    "rand_get_state": _rng_state,
+    "sequence_bounds": _sequence_bounds,
+    "topk": _topk,
 }

@@ -36,13 +36,17 @@ def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
         raise KernelError(f"nisa.{call.operation}: {name} must be in {where}; {found!r} is in {found.buffer.value}{advice}", "4")
     partitions = found.shape[0]
     if partitions > 1 and found.strides[0] != found.pitch:
-        raise KernelError(f"nisa.{call.operation}: {name} takes every {found.strides[0] // found.pitch}th partition; an "
-                          "operand is a run of partitions", "2.2")
+        raise KernelError(
+            f"nisa.{call.operation}: {name} takes every {found.strides[0] // found.pitch}th partition; an "
+            "operand is a run of partitions",
+            "2.2",
+        )
     start = found.start_partition
     if start and (partitions > 64 or start % (64 if partitions > 32 else 32)):
         steps = "0" if partitions > 64 else "0 or 64" if partitions > 32 else "0, 32, 64 or 96"
-        raise KernelError(f"nisa.{call.operation}: {name} has {partitions} partitions from {start}; "
-                          f"so many must start at {steps}", "2.2")
+        raise KernelError(
+            f"nisa.{call.operation}: {name} has {partitions} partitions from {start}; " f"so many must start at {steps}", "2.2"
+        )
     _pattern(call, name, found)
     place(call, name, found)
     return found
@@ -60,21 +64,30 @@ def _pattern(call: Any, name: str, found: NkiTensor) -> None:
         if is_product and found.dtype.itemsize == 2:  # before v4 a transpose only
             limit = call.generation.max_moving_bf16 or call.generation.max_moving_fp32
     if size > limit:
-        raise KernelError(f"nisa.{call.operation}: {name} has {size} elements per partition; one "
-                          f"instruction takes {limit} in {found.buffer.value.upper()}", "2.3")
+        raise KernelError(
+            f"nisa.{call.operation}: {name} has {size} elements per partition; one "
+            f"instruction takes {limit} in {found.buffer.value.upper()}",
+            "2.3",
+        )
     if len(dims) > 4:
         raise KernelError(f"nisa.{call.operation}: {name} needs {len(dims)} free dimensions; an operand has 4", "2.3")
     for stride, count in dims:
         if not -MAX_STRIDE - 1 <= stride <= MAX_STRIDE or count > MAX_COUNT:
-            raise KernelError(f"nisa.{call.operation}: {name} has {count} elements with stride {stride}; an operand's strides "
-                              f"are -{MAX_STRIDE + 1} to {MAX_STRIDE} and its counts up to {MAX_COUNT}", "2.3")
+            raise KernelError(
+                f"nisa.{call.operation}: {name} has {count} elements with stride {stride}; an operand's strides "
+                f"are -{MAX_STRIDE + 1} to {MAX_STRIDE} and its counts up to {MAX_COUNT}",
+                "2.3",
+            )
 
 
 def place(call: Any, name: str, found: NkiTensor) -> None:
     """Checks the alignment of a start, as far as it is known before the run."""
     if found.start_byte % found.start_alignment:
-        raise KernelError(f"nisa.{call.operation}: {name} starts at byte {found.start_byte} of a partition; elements of "
-                          f"{found.dtype} in {found.buffer.value.upper()} start at multiples of {found.start_alignment}", "2.1")
+        raise KernelError(
+            f"nisa.{call.operation}: {name} starts at byte {found.start_byte} of a partition; elements of "
+            f"{found.dtype} in {found.buffer.value.upper()} start at multiples of {found.start_alignment}",
+            "2.1",
+        )
 
 
 def optional_tile(call: Any, name: str) -> NkiTensor | None:
@@ -89,8 +102,7 @@ def scalar(call: Any, name: str, partitions: int) -> Any:
         if value.indirection is not None:
             raise KernelError(f"nisa.{call.operation}: the place of {name}, {value!r}, must be known before the run", "7.4")
         if value.free_size != 1 or value.shape[0] != partitions:
-            raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1]; "
-                              f"it is {value!r}", "7.4")
+            raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1]; " f"it is {value!r}", "7.4")
     elif value is not None:
         number(call, name)
     return value
@@ -113,10 +125,16 @@ def same_size(call: Any, first: str, *others: str) -> None:
         b = call.arguments[name]
         if a.shape[0] != b.shape[0] or a.free_size != b.free_size:
             small, large = sorted((a, b), key=lambda tensor: tensor.size)
-            advice = (f"; one row becomes {large.shape[0]} by nl.broadcast_to(tile, {(large.shape[0], *small.shape[1:])})"
-                      if small.shape[0] == 1 and small.free_size == large.free_size else "")
-            raise KernelError(f"nisa.{call.operation}: {first} is {a!r} and {name} is {b!r}; partitions and elements "
-                              f"per partition must agree{advice}", "2.3")
+            advice = (
+                f"; one row becomes {large.shape[0]} by nl.broadcast_to(tile, {(large.shape[0], *small.shape[1:])})"
+                if small.shape[0] == 1 and small.free_size == large.free_size
+                else ""
+            )
+            raise KernelError(
+                f"nisa.{call.operation}: {first} is {a!r} and {name} is {b!r}; partitions and elements "
+                f"per partition must agree{advice}",
+                "2.3",
+            )
 
 
 def same_type(call: Any, first: str, second: str) -> None:
@@ -148,8 +166,10 @@ def operator(call: Any, name: str, *allowed: Operator, optional: bool = False) -
         these = f"; {name} is one of {', '.join(map(repr, allowed))}" if allowed else ""
         raise KernelError(f"nisa.{call.operation}: no engine has {value!r} here{these}", "3.4")
     if value.generation > call.generation.number:
-        raise KernelError(f"nisa.{call.operation}: {value!r} exists from NeuronCore-v{value.generation}; the target "
-                          f"is v{call.generation.number}", "3.4")
+        raise KernelError(
+            f"nisa.{call.operation}: {value!r} exists from NeuronCore-v{value.generation}; the target " f"is v{call.generation.number}",
+            "3.4",
+        )
     return value
 
 
@@ -162,15 +182,14 @@ def _meant(value: Any) -> str:
 def activation_function(call: Any, name: str) -> Operator:
     value = call.arguments[name]
     if not isinstance(value, Operator) or value.activation is None:
-        raise KernelError(f"nisa.{call.operation}: {name} must be an activation function of nki.language, not "
-                          f"{_kind(value)}", "3.6")
+        raise KernelError(f"nisa.{call.operation}: {name} must be an activation function of nki.language, not " f"{_kind(value)}", "3.6")
     return value
 
 
 def integer(call: Any, name: str) -> int:
     """A number of 32 bits that the instruction holds."""
     value = call.arguments[name]
-    if not hasattr(value, "__index__") or not -2 ** 31 <= value < 2 ** 31:
+    if not hasattr(value, "__index__") or not -(2**31) <= value < 2**31:
         raise KernelError(f"nisa.{call.operation}: {name} must be a signed integer of 32 bits, not {_kind(value)}", "7.5")
     return int(value)
 

@@ -17,8 +17,14 @@ REDUCTIONS = (*SUMS, *LOGICAL, op.bitwise_and, op.bitwise_or, op.bitwise_xor)
 _ARITHMETIC = frozenset((*SUMS, *op.COMPARISONS, *LOGICAL, op.bypass, op.abs, op.square, op.relu, op.reciprocal))
 _GPSIMD = frozenset((op.power, op.rsqrt))
 _OF_SCALAR = ((op.multiply, op.bypass), (op.multiply, op.add), (op.add, op.bypass))
-_OF_ACTIVATE2 = ((op.multiply, op.add), (op.multiply, op.subtract), (op.multiply, op.bypass), (op.add, op.bypass),
-                 (op.subtract, op.bypass), (op.bypass, op.bypass))
+_OF_ACTIVATE2 = (
+    (op.multiply, op.add),
+    (op.multiply, op.subtract),
+    (op.multiply, op.bypass),
+    (op.add, op.bypass),
+    (op.subtract, op.bypass),
+    (op.bypass, op.bypass),
+)
 
 
 def lane(call: Any, name: str, *, arithmetic: bool = False) -> Operator:
@@ -26,8 +32,9 @@ def lane(call: Any, name: str, *, arithmetic: bool = False) -> Operator:
     found = operands.operator(call, name)
     known = found in _ARITHMETIC or (found in _GPSIMD and call.engine is engine.gpsimd)
     if not known and not (found.is_bitvec and call.engine is engine.vector and not arithmetic):
-        why = (f"runs on {_engines(found)}" if found in _GPSIMD or found.is_bitvec and not arithmetic
-               else "is no operator of this instruction")
+        why = (
+            f"runs on {_engines(found)}" if found in _GPSIMD or found.is_bitvec and not arithmetic else "is no operator of this instruction"
+        )
         raise KernelError(f"nisa.{call.operation}: {name}={found!r} {why}, not on the {call.engine.name} engine", "3.4")
     return found
 
@@ -42,8 +49,9 @@ def pair(call: Any, first: str, second: str) -> tuple[Operator, Operator]:
     if call.engine is engine.scalar:
         _one_of(call, given, _OF_SCALAR)
     elif call.engine is engine.gpsimd and not _GPSIMD.intersection(given):
-        raise KernelError(f"nisa.{call.operation}: GPSIMD has it for nl.rsqrt and nl.power only, not for {given[0]!r} and "
-                          f"{given[1]!r}", "8.4")
+        raise KernelError(
+            f"nisa.{call.operation}: GPSIMD has it for nl.rsqrt and nl.power only, not for {given[0]!r} and " f"{given[1]!r}", "8.4"
+        )
     return given
 
 
@@ -60,8 +68,11 @@ def of_activate2(call: Any) -> tuple[Operator, ...]:
 def _one_of(call: Any, given: tuple[Operator, ...], allowed: tuple[tuple[Operator, Operator], ...]) -> None:
     if given not in allowed:
         these = ", ".join(f"({first.name}, {second.name})" for first, second in allowed)
-        raise KernelError(f"nisa.{call.operation}: ({given[0].name}, {given[1].name}) is no pair of operators of the "
-                          f"{call.engine.name} engine; it has {these}", "8.4")
+        raise KernelError(
+            f"nisa.{call.operation}: ({given[0].name}, {given[1].name}) is no pair of operators of the "
+            f"{call.engine.name} engine; it has {these}",
+            "8.4",
+        )
 
 
 def bitvec(call: Any, given: tuple[Operator, ...], tiles: tuple[str, ...], scalars: tuple[str, ...] = ()) -> None:
@@ -70,8 +81,11 @@ def bitvec(call: Any, given: tuple[Operator, ...], tiles: tuple[str, ...], scala
     if not any(one.is_bitvec for one in kinds):
         return
     if not all(one.is_bitvec for one in kinds):
-        raise KernelError(f"nisa.{call.operation}: {' and '.join(map(repr, kinds))} are of different kinds; bitvec and "
-                          "arithmetic operators do not mix", "3.4")
+        raise KernelError(
+            f"nisa.{call.operation}: {' and '.join(map(repr, kinds))} are of different kinds; bitvec and "
+            "arithmetic operators do not mix",
+            "3.4",
+        )
     for name in tiles + scalars:
         value = call.arguments.get(name)
         if isinstance(value, NkiTensor):
@@ -79,7 +93,10 @@ def bitvec(call: Any, given: tuple[Operator, ...], tiles: tuple[str, ...], scala
                 raise KernelError(f"nisa.{call.operation}: {name} is {value.dtype}; bitvec operators take integers", "3.2")
             size = call.arguments["dst"].dtype.itemsize
             if name in tiles and value.dtype.itemsize != size:
-                raise KernelError(f"nisa.{call.operation}: {name} is {value.dtype} and dst {call.arguments['dst'].dtype}; "
-                                  "bitvec operators take integers of one size", "3.2")
-        elif value is not None and not (-2 ** 31 <= value < 2 ** 32 and value == int(value)):
+                raise KernelError(
+                    f"nisa.{call.operation}: {name} is {value.dtype} and dst {call.arguments['dst'].dtype}; "
+                    "bitvec operators take integers of one size",
+                    "3.2",
+                )
+        elif value is not None and not (-(2**31) <= value < 2**32 and value == int(value)):
             raise KernelError(f"nisa.{call.operation}: {name} is {value}; bitvec operators take integers of 32 bits", "3.2")

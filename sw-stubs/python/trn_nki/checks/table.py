@@ -17,8 +17,21 @@ _RULES: dict[str, Callable[[Any], None]] = {**collectives.RULES, **data_movement
 
 
 # Operations on bits, or with rules of their own for types.
-_MOVES = {"tensor_copy", "memset", "tensor_copy_predicated", "nc_transpose", "nc_stream_shuffle", "local_gather",
-          "nc_n_gather", "nc_matmul", "nc_matmul_mx", "quantize_mx", "register_load", "register_store", "core_barrier"}
+_MOVES = {
+    "tensor_copy",
+    "memset",
+    "tensor_copy_predicated",
+    "nc_transpose",
+    "nc_stream_shuffle",
+    "local_gather",
+    "nc_n_gather",
+    "nc_matmul",
+    "nc_matmul_mx",
+    "quantize_mx",
+    "register_load",
+    "register_store",
+    "core_barrier",
+}
 
 
 class Call:
@@ -35,8 +48,9 @@ def check(instruction: Any, generation: Generation) -> None:
     """Raises KernelError when the target cannot execute the instruction as the specification says."""
     operation = OPERATIONS[instruction.operation]
     if operation.generation > generation.number:
-        raise KernelError(f"nisa.{operation.name} exists from NeuronCore-v{operation.generation}; the target is "
-                          f"v{generation.number}", "13")
+        raise KernelError(
+            f"nisa.{operation.name} exists from NeuronCore-v{operation.generation}; the target is " f"v{generation.number}", "13"
+        )
     call = Call(instruction, generation)
     rule = _RULES.get(instruction.operation)
     if rule is not None:
@@ -46,8 +60,11 @@ def check(instruction: Any, generation: Generation) -> None:
         for view in views:
             if view.buffer is psum:
                 raise KernelError(f"nisa.{operation.name}: GPSIMD cannot reach PSUM, where {view!r} is", "2.5")
-    if instruction.engine is not engine.dma or instruction.operation == "dma_compute" or (
-            instruction.operation == "dma_copy" and not types.keep_bits(*(call.arguments[one].dtype for one in ("dst", "src")))):
+    if (
+        instruction.engine is not engine.dma
+        or instruction.operation == "dma_compute"
+        or (instruction.operation == "dma_copy" and not types.keep_bits(*(call.arguments[one].dtype for one in ("dst", "src"))))
+    ):
         for view in views:
             _check_type(call, view.dtype)
     for view in views:
@@ -69,8 +86,11 @@ def _check_index(call: Call, view: NkiTensor) -> None:
     """Rules of a view whose place is known on the device only."""
     index = view.indirection
     if index.over_partitions and (call.engine is not engine.dma or call.generation.number == 2):
-        raise KernelError(f"nisa.{call.operation}: the partition of {view!r} is known only on the device; engines take "
-                          "partitions from the instruction, as DMA of NeuronCore-v2 does", "2.2")
+        raise KernelError(
+            f"nisa.{call.operation}: the partition of {view!r} is known only on the device; engines take "
+            "partitions from the instruction, as DMA of NeuronCore-v2 does",
+            "2.2",
+        )
     if getattr(index.index, "indirection", None) is not None:
         raise KernelError(f"nisa.{call.operation}: the place of the index {index.index!r} must be known before the run", "8.2")
     if index.kind == "vector" and index.index.dtype not in (types.int32, types.uint32):

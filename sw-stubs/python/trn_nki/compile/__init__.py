@@ -29,8 +29,8 @@ class Compiled:
     recording: Any
     text: str
     arrays: list[tuple[Any, Array]]  # storage, array
-    collectives: list[str]           # started by the program, in the syntax of the step `program` (doc/collectives.md)
-    ranks: int = 1                   # of its collectives
+    collectives: list[str]  # started by the program, in the syntax of the step `program` (doc/collectives.md)
+    ranks: int = 1  # of its collectives
 
 
 def compile_recording(recording: Any) -> Compiled:
@@ -45,5 +45,6 @@ def compile_recording(recording: Any) -> Compiled:
     Scheduler(program).run()
     text = emit(program)
     collectives = collectives_of(program)
-    return Compiled(recording, text, operands.arrays(), [one.declaration() for one in collectives],
-                    collectives[0].ranks if collectives else 1)
+    return Compiled(
+        recording, text, operands.arrays(), [one.declaration() for one in collectives], collectives[0].ranks if collectives else 1
+    )

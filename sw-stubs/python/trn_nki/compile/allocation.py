@@ -25,8 +25,7 @@ def lifetimes(program: Program) -> list[tuple[int, int, Buffer]]:
     found: dict[Buffer, list[int]] = {}
     carried: set[Buffer] = set()
     for number, one in enumerate(program.instructions):
-        written = {tile.buffer for tile in one.writes if isinstance(tile, Tile)} if program.loops and hasattr(
-            one, "writes") else ()
+        written = {tile.buffer for tile in one.writes if isinstance(tile, Tile)} if program.loops and hasattr(one, "writes") else ()
         for buffer in one.buffers():
             if buffer not in found and program.loops and buffer.loop is not None and not _is_written(one, buffer, written):
                 carried.add(buffer)
@@ -57,8 +56,12 @@ def _is_written(one: Any, buffer: Buffer, written: Any) -> bool:
 def _place(lives: list[tuple[int, int, Buffer]], memory: str, usable: int) -> None:
     for _, _, buffer in lives:
         if buffer.is_fixed and buffer.offset + buffer.size > usable:
-            raise KernelError(f"a tile of {buffer.size} bytes per partition at byte {buffer.offset} does not fit into the {usable} of "
-                              f"{memory.upper()}", "2.1", buffer.place)
+            raise KernelError(
+                f"a tile of {buffer.size} bytes per partition at byte {buffer.offset} does not fit into the {usable} of "
+                f"{memory.upper()}",
+                "2.1",
+                buffer.place,
+            )
     # Rotating through memory lets engines work on several buffers at once; if that does not fit,
     # the lowest free bytes are used.
     if _try(lives, memory, usable, rotate=True) is None:
@@ -68,13 +71,16 @@ def _place(lives: list[tuple[int, int, Buffer]], memory: str, usable: int) -> No
         return
     buffer, used, free = failed
     size = placed_bytes(memory, buffer.size)
-    raise KernelError(f"{buffer.name or 'the tile'} needs {size} bytes of each partition of {memory.upper()}: {used} of {usable} "
-                      f"are in use here with the compiler's copies, and the largest free piece has {free}, so {size - free} are "
-                      "missing", "15.3", buffer.place)
+    raise KernelError(
+        f"{buffer.name or 'the tile'} needs {size} bytes of each partition of {memory.upper()}: {used} of {usable} "
+        f"are in use here with the compiler's copies, and the largest free piece has {free}, so {size - free} are "
+        "missing",
+        "15.3",
+        buffer.place,
+    )
 
 
-def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int,
-         rotate: bool) -> tuple[Buffer, int, int] | None:
+def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int, rotate: bool) -> tuple[Buffer, int, int] | None:
     """Places the buffers without a fixed address. Returns the first that does not fit, bytes in use, largest free piece."""
     fixed = [life for life in lives if life[2].is_fixed]
     active: list[tuple[int, int, int]] = []  # last instruction, first byte, end

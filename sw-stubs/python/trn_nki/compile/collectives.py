@@ -9,8 +9,8 @@ from trn_nki.checks.collectives import ranks_of
 from trn_nki.compile.program import Access, Array, Copy, Program
 from trn_nki.diagnostics.errors import KernelError
 
-SLOTS = 4           # of a collective core
-DOORBELL = 0x2010   # of a collective core's mailbox, and the value that starts slot 0
+SLOTS = 4  # of a collective core
+DOORBELL = 0x2010  # of a collective core's mailbox, and the value that starts slot 0
 FIRST_TRIGGER = 0x100
 _OPERATORS = {"add": "sum", "minimum": "min", "maximum": "max"}
 

@@ -53,8 +53,7 @@ class Control:
         found = range(*bounds, item.step)
         self._passes += len(found)
         if self._passes > MAX_UNROLLED:
-            raise KernelError(f"loops of the device are unrolled for Trainium1, to at most {MAX_UNROLLED} passes", "13",
-                              item.place)
+            raise KernelError(f"loops of the device are unrolled for Trainium1, to at most {MAX_UNROLLED} passes", "13", item.place)
         return found
 
     def loop(self, item: Any) -> None:
@@ -108,13 +107,13 @@ class Control:
     def register_store(self, dst: Any, src: Any) -> None:
         held = self.steps.register(src).held("sync")
         to, of = self.operands.access(dst), self.operands.object(dst.storage)
-        field = ("where", Location(to)) if isinstance(to, Tile) else (
-            "address", f"@{of.name}+{dst.offset * dst.dtype.itemsize}")
+        field = ("where", Location(to)) if isinstance(to, Tile) else ("address", f"@{of.name}+{dst.offset * dst.dtype.itemsize}")
         if getattr(of, "role", "") == "in":
             of.role = "inout"
         fields = [("ra", held), ("type", ELEMENT_WORDS[dst.dtype.name]), field]
-        self.operands.program.instructions.append(Instruction("sync", "reg_store", fields, [], [to], self.operands.place,
-                                                              self.operands.core))
+        self.operands.program.instructions.append(
+            Instruction("sync", "reg_store", fields, [], [to], self.operands.place, self.operands.core)
+        )
 
 
 __all__ = ["Control"]

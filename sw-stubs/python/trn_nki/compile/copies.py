@@ -21,7 +21,7 @@ class Pattern:
     """Elements of an array or a buffer in order: (count, stride in bytes), the fastest dimension first."""
 
     of: Array | Buffer
-    offset: int                        # bytes; on chip partition * PARTITION + byte
+    offset: int  # bytes; on chip partition * PARTITION + byte
     dims: tuple[tuple[int, int], ...]
 
     @property
@@ -36,8 +36,9 @@ class Unlike(Exception):
 def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list[Part]:
     """Parts that copy the elements of `size` bytes. Raises KernelError, and Unlike when the copy must go through HBM."""
     if source.elements != destination.elements:
-        raise KernelError(f"the copy has {source.elements} elements in its source and {destination.elements} in its "
-                          "destination", "8.2", place)
+        raise KernelError(
+            f"the copy has {source.elements} elements in its source and {destination.elements} in its " "destination", "8.2", place
+        )
     dims = _merge(_refine(source.dims, destination.dims, place))
     run = size
     if dims and dims[0][1] == dims[0][2] == size:
@@ -49,17 +50,24 @@ def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list
         if len(on_chip) == 2:
             raise Unlike
         # Partitions that cannot be rows are copied one by one.
-    block = max((dim for dim in rest if _is_forward(dim)
-                 and all(dim[i] > 0 and not _is_partition(dim[i]) for i in on_chip)),
-                key=lambda dim: dim[0], default=None)
+    block = max(
+        (dim for dim in rest if _is_forward(dim) and all(dim[i] > 0 and not _is_partition(dim[i]) for i in on_chip)),
+        key=lambda dim: dim[0],
+        default=None,
+    )
     rest = [dim for dim in rest if dim is not block]
     if math.prod(dim[0] for dim in rest) > MAX_PARTS:
-        raise KernelError(f"the copy takes {math.prod(dim[0] for dim in rest)} descriptor lists of blocks, at most "
-                          f"{MAX_PARTS} are possible", "15.3", place)
+        raise KernelError(
+            f"the copy takes {math.prod(dim[0] for dim in rest)} descriptor lists of blocks, at most " f"{MAX_PARTS} are possible",
+            "15.3",
+            place,
+        )
     parts: list[Part] = []
     for begin in _starts(rest):
-        sides = [_side(side, side.offset + begin[i], row[i + 1] if row else 0, block[i + 1] if block else 0)
-                 for i, side in enumerate((source, destination))]
+        sides = [
+            _side(side, side.offset + begin[i], row[i + 1] if row else 0, block[i + 1] if block else 0)
+            for i, side in enumerate((source, destination))
+        ]
         parts += _bounded(Part(sides[0], sides[1], row[0] if row else 1, block[0] if block else 1, run))
     return parts
 
@@ -79,8 +87,12 @@ def transposes(source: Pattern, destination: Pattern, first_engine: int, place: 
     side = next((n for n in MATRIX_SIDES if along[0] % n == 0 and across[0] % n == 0), None)
     if side is None:
         return None
-    rows = [(side, across[1], along[2]), (along[0] // side, 2 * side, side * along[2]),
-            (across[0] // side, side * across[1], 2 * side), *rest]
+    rows = [
+        (side, across[1], along[2]),
+        (along[0] // side, 2 * side, side * along[2]),
+        (across[0] // side, side * across[1], 2 * side),
+        *rest,
+    ]
     engines = _engines(math.prod(count for count, _, _ in rows[1:]), first_engine)
 
     return Generated(_corner(source, rows, 1), _corner(destination, rows, 2), 2 * side, engines, True)
@@ -89,8 +101,9 @@ def transposes(source: Pattern, destination: Pattern, first_engine: int, place: 
 def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, place: Any) -> list[Generated]:
     """The copy as pieces for descriptor generators. Raises KernelError."""
     if source.elements != destination.elements:
-        raise KernelError(f"the copy has {source.elements} elements in its source and {destination.elements} in its "
-                          "destination", "8.2", place)
+        raise KernelError(
+            f"the copy has {source.elements} elements in its source and {destination.elements} in its " "destination", "8.2", place
+        )
     dims = _merge(_refine(source.dims, destination.dims, place))
     piece = size
     if dims and dims[0][1] == dims[0][2] == size and size * dims[0][0] < 1 << 16:
@@ -98,13 +111,16 @@ def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, 
     dims = sorted(dims, key=lambda dim: dim[0]) or [(1, 0, 0)]
     dims, rest = dims[-MAX_PIECE_DIMENSIONS:], dims[:-MAX_PIECE_DIMENSIONS]
     if math.prod(dim[0] for dim in rest) > MAX_PARTS or any(count >= 1 << 16 for count, _, _ in dims):
-        raise KernelError(f"the copy has pieces in {len(dims) + len(rest)} dimensions, at most {MAX_PIECE_DIMENSIONS} of "
-                          "less than 65,536 are possible", "8.2", place)
+        raise KernelError(
+            f"the copy has pieces in {len(dims) + len(rest)} dimensions, at most {MAX_PIECE_DIMENSIONS} of "
+            "less than 65,536 are possible",
+            "8.2",
+            place,
+        )
     engines = _engines(math.prod(count for count, _, _ in dims), first_engine)
     found = []
     for begin in _starts(rest):
-        sides = [dataclasses.replace(side, offset=side.offset + begin[number])
-                 for number, side in enumerate((source, destination))]
+        sides = [dataclasses.replace(side, offset=side.offset + begin[number]) for number, side in enumerate((source, destination))]
         found.append(Generated(_corner(sides[0], dims, 1), _corner(sides[1], dims, 2), piece, engines))
     return found
 
@@ -144,9 +160,12 @@ def _corner(pattern: Pattern, dims: list[tuple[int, int, int]], index: int) -> C
     over = [_is_partition(dim[index]) for dim in dims]
     strides = [dim[index] // PARTITION if one else dim[index] for dim, one in zip(dims, over)]
     on_chip = isinstance(pattern.of, Buffer)
-    return Corner(pattern.of, pattern.offset % PARTITION if on_chip else pattern.offset,
-                  pattern.offset // PARTITION if on_chip else 0,
-                  tuple((dim[0], stride, one) for dim, stride, one in zip(dims, strides, over)))
+    return Corner(
+        pattern.of,
+        pattern.offset % PARTITION if on_chip else pattern.offset,
+        pattern.offset // PARTITION if on_chip else 0,
+        tuple((dim[0], stride, one) for dim, stride, one in zip(dims, strides, over)),
+    )
 
 
 def _is_partition(stride: int) -> bool:
@@ -187,15 +206,13 @@ def _bounded(part: Part) -> list[Part]:
     half = part.blocks // 2
 
     def piece(first: int, count: int) -> Part:
-        moved = [dataclasses.replace(side, offset=side.offset + first * side.block)
-                 for side in (part.source, part.destination)]
+        moved = [dataclasses.replace(side, offset=side.offset + first * side.block) for side in (part.source, part.destination)]
         return Part(moved[0], moved[1], part.rows, count, part.size)
 
     return _bounded(piece(0, half)) + _bounded(piece(half, part.blocks - half))
 
 
-def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...],
-            place: Any) -> list[tuple[int, int, int]]:
+def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...], place: Any) -> list[tuple[int, int, int]]:
     """Common dimensions of both patterns, fastest first."""
     left, right = _joined(one), _joined(other)
     found: list[tuple[int, int, int]] = []
@@ -204,8 +221,7 @@ def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]
         common = math.gcd(a, b)
         if common == 1:
             # Neither count divides the other: the slower dimension of one is split into elements.
-            raise KernelError(f"source and destination group their elements by {a} and by {b}: copy them in two steps",
-                              "2.3", place)
+            raise KernelError(f"source and destination group their elements by {a} and by {b}: copy them in two steps", "2.3", place)
         found.append((common, step, pitch))
         for dims, count, stride in ((left, a, step), (right, b, pitch)):
             if count == common:

@@ -76,9 +76,19 @@ class _History:
         for key in self._keys(access):
             cell = self._cells.setdefault(key, [])
             # Earlier accesses that a write covers are implied by a wait for the write.
-            kept = [one for one in cell if not (writes and access.covers(one[0])) and not (
-                not writes and not one[1] and one[2].key == point.key and one[2].copy is None and point.copy is None
-                and access.covers(one[0]))]
+            kept = [
+                one
+                for one in cell
+                if not (writes and access.covers(one[0]))
+                and not (
+                    not writes
+                    and not one[1]
+                    and one[2].key == point.key
+                    and one[2].copy is None
+                    and point.copy is None
+                    and access.covers(one[0])
+                )
+            ]
             kept.append((access, writes, point))
             self._cells[key] = kept
 
@@ -146,7 +156,7 @@ class _Region:
         self.copies: list[_Point] = []
         self._instructions: list[Instruction] = []
         self._slots: list[_Point | None] = [None] * COPY_SEMAPHORES  # the last copy that each semaphore counts
-        self._counted: dict[int, int] = {}                           # the semaphore's value at that copy
+        self._counted: dict[int, int] = {}  # the semaphore's value at that copy
 
     def visit(self, one: Instruction, extra: Iterable[_Point] = ()) -> None:
         key = one.engine
@@ -194,8 +204,9 @@ class _Region:
         """The points for which the engine must wait: those that neither its clock nor another point implies."""
         waited = []
         # Latest points first: they may imply the others.
-        by_knowledge = sorted(before, key=lambda p: (sum(p.clock.instructions.values()), p.clock.copies.bit_count(),
-                                                     p.number, p.key), reverse=True)
+        by_knowledge = sorted(
+            before, key=lambda p: (sum(p.clock.instructions.values()), p.clock.copies.bit_count(), p.number, p.key), reverse=True
+        )
         for point in by_knowledge:
             if point.is_known(clock) or (point.key == key and point.copy is None):
                 continue
@@ -235,7 +246,7 @@ class _Region:
         updates = [f"update S[{semaphore}]=0" for semaphore in sorted(used)]
         updates += [f"update S[{RELEASED + ENGINES.index(engine)}]+=1" for engine in others]
         for first in range(0, len(updates), LIST_ENTRIES):
-            add("sync", *updates[first:first + LIST_ENTRIES])
+            add("sync", *updates[first : first + LIST_ENTRIES])
         return found
 
     def _number(self) -> None:

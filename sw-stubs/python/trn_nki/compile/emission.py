@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Iterable
 
 from trn_nki.compile.collectives import Collective, collectives_of
-from trn_nki.compile.program import (ELEMENT_WORDS, ENGINES, LIST_ENTRIES, Buffer, Copy, Corner, Generated, Instruction,
-                                     Part, Program, Side)
+from trn_nki.compile.program import ELEMENT_WORDS, ENGINES, LIST_ENTRIES, Buffer, Copy, Corner, Generated, Instruction, Part, Program, Side
 
 QUEUES = {"sync": (0, 1, 2, 3), "gpsimd": (4, 5, 6, 7), "generator": (8, 9, 10, 11, 12)}
 QUEUES_BESIDE_COLLECTIVES = QUEUES | {"sync": (0, 1), "gpsimd": (2, 3)}  # collectives use 4 to 7
@@ -55,15 +54,18 @@ class _Copies:
         found = []
         for part in one.parts:
             if isinstance(part, Generated):
-                found.append(f"dge_copy engines={part.engines:#x} queue={self._queue('generator')} "
-                             f"semaphore={one.semaphore} piece={part.size} source={self._corner(part.source)} "
-                             f"destination={self._corner(part.destination)}{_options(part)}")
+                found.append(
+                    f"dge_copy engines={part.engines:#x} queue={self._queue('generator')} "
+                    f"semaphore={one.semaphore} piece={part.size} source={self._corner(part.source)} "
+                    f"destination={self._corner(part.destination)}{_options(part)}"
+                )
                 continue
             name = f"move{self._core}_{len(self.declarations)}"
             self.declarations.append(
                 f".transfer {name} {_side(part.source, part)} -> {_side(part.destination, part)} "
                 f"shape=({part.rows}, {part.blocks}, {part.size}) queue={self._queue(one.engine)} "
-                f"engines={part.engines:#x} S[{one.semaphore}]")
+                f"engines={part.engines:#x} S[{one.semaphore}]"
+            )
             found.append(f"dma_start {name}")
         return found
 
@@ -82,8 +84,7 @@ class _Copies:
 
 def _options(part: Generated) -> str:
     limit = max(end.limit for end in (part.source, part.destination))
-    return (f" limit={limit:#x}" if limit else "") + (" transpose" if part.is_transpose else "") + (
-        " oob_skip" if part.skips else "")
+    return (f" limit={limit:#x}" if limit else "") + (" transpose" if part.is_transpose else "") + (" oob_skip" if part.skips else "")
 
 
 def _side(side: Side, part: Part) -> str:
@@ -102,7 +103,7 @@ def _lines(one: Instruction, starts: Iterable[str]) -> Iterable[str]:
     if one.label:
         yield f"{one.label}:"
     for first in range(1, len(conditions), LIST_ENTRIES):
-        listed = conditions[first:first + LIST_ENTRIES]
+        listed = conditions[first : first + LIST_ENTRIES]
         yield "event_semaphore " + " ".join(f"wait {condition}" for condition in listed)
     prefix = "".join(f"wait {condition} " for condition in header)
     if isinstance(one, Copy):

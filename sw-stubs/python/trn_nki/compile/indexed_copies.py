@@ -33,8 +33,9 @@ class IndexedCopies:
             self.copy({id(dst): dst}, between, dst, False)
             return
         steps = self.operands.steps
-        registers = {key: (steps.index_or_far(view) if skips else steps.index(view.indirection.index)).held("sync")
-                     for key, view in dynamic.items()}
+        registers = {
+            key: (steps.index_or_far(view) if skips else steps.index(view.indirection.index)).held("sync") for key, view in dynamic.items()
+        }
         size = next(iter(dynamic.values())).dtype.itemsize
         sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
         made = pieces(*sides, size, self.moves.generated, place)
@@ -60,15 +61,17 @@ class IndexedCopies:
             if id(view) not in dynamic or id(other) in dynamic:
                 continue
             plain = other if isinstance(other, Pattern) else self.operands.pattern(other)
-            is_reached = self.operands.steps.loop is not None or isinstance(other, Pattern) or (
-                other.is_on_chip and self.operands.is_legal(other))
+            is_reached = (
+                self.operands.steps.loop is not None or isinstance(other, Pattern) or (other.is_on_chip and self.operands.is_legal(other))
+            )
             if not view.is_on_chip and isinstance(plain.of, Buffer) and is_reached:
                 self._index_by_rows(view, plain, reads)
                 return
         view = next(iter(dynamic.values()))
         if view.shape[0] > PARTITIONS:
-            raise KernelError(f"Trainium1 copies {PARTITIONS} rows at once by a scalar index, not {view.shape[0]}", "13",
-                              self.operands.place)
+            raise KernelError(
+                f"Trainium1 copies {PARTITIONS} rows at once by a scalar index, not {view.shape[0]}", "13", self.operands.place
+            )
         between = self.operands.temporary(view, view.dtype)
         for side, reads in ((src, True), (dst, False)):
             whole = self.moves.whole(between)
@@ -83,8 +86,15 @@ class IndexedCopies:
 
     def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
         index, size = view.indirection, view.dtype.itemsize
-        self.moves.rows.strided(self.operands.pattern(view), tile, size, reads, self.operands.steps.index(index.index),
-                          index.stride * size, view.max_index() + 1)
+        self.moves.rows.strided(
+            self.operands.pattern(view),
+            tile,
+            size,
+            reads,
+            self.operands.steps.index(index.index),
+            index.stride * size,
+            view.max_index() + 1,
+        )
 
 
 __all__ = ["IndexedCopies"]

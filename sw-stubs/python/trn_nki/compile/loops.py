@@ -17,8 +17,7 @@ def expand(program: Program) -> None:
     """Replaces Step, LoopStart and LoopEnd by instructions, and records where loops begin and end."""
     if not any(isinstance(one, (Step, LoopStart)) for one in program.instructions):
         return
-    parties = {core: _Parties([one for one in program.instructions if one.core == core])
-               for core in range(program.cores)}
+    parties = {core: _Parties([one for one in program.instructions if one.core == core]) for core in range(program.cores)}
     found: list[Any] = []
     begins: dict[LoopStart, int] = {}
     for one in program.instructions:
@@ -39,7 +38,7 @@ class _Parties:
     """The engines of one core that execute each loop and hold each register."""
 
     def __init__(self, items: list[Any]):
-        self.engines: set[str] = {MASTER}           # with instructions
+        self.engines: set[str] = {MASTER}  # with instructions
         self.of_loop: dict[LoopStart, set[str]] = {}
         self._loop_of: dict[Any, LoopStart | None] = {}
         self._written_in: dict[Register, set[LoopStart]] = {}
@@ -135,8 +134,9 @@ def _begin(loop: LoopStart, parties: _Parties) -> Iterator[Any]:
         else:
             counter = loop.counter.held(engine)
             yield _control(engine, "reg_move", [("rd", counter), _value(loop.lower, engine, "ra")], loop.place, loop.core)
-            yield _control(engine, "branch", [("if", "ge"), ("ra", counter), _value(loop.upper, engine, "rb"),
-                                              ("target", end)], loop.place, loop.core)
+            yield _control(
+                engine, "branch", [("if", "ge"), ("ra", counter), _value(loop.upper, engine, "rb"), ("target", end)], loop.place, loop.core
+            )
             first = _control(engine, "nop", [], loop.place, loop.core)
         first.label = parties.label(loop, engine, "pass")
         yield first
@@ -149,8 +149,13 @@ def _end(loop: LoopStart, parties: _Parties) -> Iterator[Any]:
         if loop.condition is not None:
             yield _control(engine, "branch", [again], loop.place, loop.core)
         else:
-            yield _control(engine, "loop", [("rd", loop.counter.held(engine)), ("step", loop.step),
-                                            _value(loop.upper, engine, "rb"), again], loop.place, loop.core)
+            yield _control(
+                engine,
+                "loop",
+                [("rd", loop.counter.held(engine)), ("step", loop.step), _value(loop.upper, engine, "rb"), again],
+                loop.place,
+                loop.core,
+            )
         after = _control(engine, "nop", [], loop.place, loop.core)
         after.label = parties.label(loop, engine, "end")
         yield after

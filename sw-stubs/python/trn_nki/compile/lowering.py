@@ -91,14 +91,12 @@ class Lowering:
     def _tile(self, view: Any, what: str = "the operand") -> Tile:
         return self.operands.tile(view, what, self.engine)
 
-    def _add(self, name: str, fields: list[Any], reads: list[Any] = (), writes: list[Any] = (),
-             engine: str | None = None) -> Instruction:
+    def _add(self, name: str, fields: list[Any], reads: list[Any] = (), writes: list[Any] = (), engine: str | None = None) -> Instruction:
         made = Instruction(engine or self.engine, name, fields, reads, writes, self.operands.place, self.operands.core)
         self.program.instructions.append(made)
         return made
 
-    def _lanes(self, name: str, dst: Any, fields: list[Any] = (), reads: list[Tile] = (), engine: str | None = None,
-               **tiles: Any) -> None:
+    def _lanes(self, name: str, dst: Any, fields: list[Any] = (), reads: list[Tile] = (), engine: str | None = None, **tiles: Any) -> None:
         """An instruction with DST and tiles a and b."""
         to = self._tile(dst, "dst")
         sources = {key: self._tile(view) for key, view in tiles.items() if view is not None}
@@ -139,8 +137,9 @@ class Lowering:
     def _tensor_tensor(self, dst: Any, data1: Any, data2: Any, op: Any, engine: Any = None) -> None:
         self._lanes("tensor_tensor", dst, [("op0", self._alu(op))], a=data1, b=data2)
 
-    def _tensor_scalar(self, dst: Any, data: Any, op0: Any, operand0: Any, reverse0: Any, op1: Any, operand1: Any,
-                       reverse1: Any, engine: Any = None) -> None:
+    def _tensor_scalar(
+        self, dst: Any, data: Any, op0: Any, operand0: Any, reverse0: Any, op1: Any, operand1: Any, reverse1: Any, engine: Any = None
+    ) -> None:
         fields = [("op0", self._alu(op0))]
         if op1 is not None:
             fields.append(("op1", self._alu(op1)))
@@ -149,36 +148,43 @@ class Lowering:
         fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
         self._lanes("tensor_scalar", dst, fields + scalars, reads, a=data)
 
-    def _scalar_tensor_tensor(self, dst: Any, data: Any, op0: Any, operand0: Any, op1: Any, operand1: Any,
-                              reverse0: Any, reverse1: Any) -> None:
+    def _scalar_tensor_tensor(
+        self, dst: Any, data: Any, op0: Any, operand0: Any, op1: Any, operand1: Any, reverse0: Any, reverse1: Any
+    ) -> None:
         scalars, reads = self._scalars(s0=operand0)
         reverse0, reverse1 = reverse0 and not op0.ignores_b, reverse1 and not op1.ignores_b
         if reverse0 or reverse1:
             # The instruction has no reversed operands; the FP32 value between two instructions is
             # exact.
             between, source = self.operands.temporary(data, data_types.float32), self._tile(data)
-            self._add("tensor_scalar", [("op0", self._alu(op0)), *(["reverse0"] if reverse0 else []), *scalars,
-                                        ("dst", between), ("a", source)], [source, *reads], [between])
+            self._add(
+                "tensor_scalar",
+                [("op0", self._alu(op0)), *(["reverse0"] if reverse0 else []), *scalars, ("dst", between), ("a", source)],
+                [source, *reads],
+                [between],
+            )
             sources = [between, self._tile(operand1)]
             a, b = reversed(sources) if reverse1 else sources
             to = self._tile(dst, "dst")
             self._add("tensor_tensor", [("op0", self._alu(op1)), ("dst", to), ("a", a), ("b", b)], sources, [to])
             return
-        self._lanes("scalar_tensor_tensor", dst, [("op0", self._alu(op0)), ("op1", self._alu(op1)), *scalars], reads,
-                    a=data, b=operand1)
+        self._lanes("scalar_tensor_tensor", dst, [("op0", self._alu(op0)), ("op1", self._alu(op1)), *scalars], reads, a=data, b=operand1)
 
-    def _tensor_tensor_scan(self, dst: Any, data0: Any, data1: Any, initial: Any, op0: Any, op1: Any, reverse0: Any,
-                            reverse1: Any) -> None:
+    def _tensor_tensor_scan(self, dst: Any, data0: Any, data1: Any, initial: Any, op0: Any, op1: Any, reverse0: Any, reverse1: Any) -> None:
         scalars, reads = self._scalars(s0=initial)
         fields = [("op0", self._alu(op0)), ("op1", self._alu(op1)), *scalars]
         fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
         self._lanes("tensor_tensor_scan", dst, fields, reads, a=data0, b=data1)
 
-    def _tensor_scalar_cumulative(self, dst: Any, src: Any, op0: Any, op1: Any, imm0: Any, imm1: Any,
-                                  reduce_cmd: Any) -> None:
+    def _tensor_scalar_cumulative(self, dst: Any, src: Any, op0: Any, op1: Any, imm0: Any, imm1: Any, reduce_cmd: Any) -> None:
         scalars, reads = self._scalars(s0=imm0, s1=imm1 if reduce_cmd.name == "load_reduce" else None)
-        self._lanes("tensor_scalar_cumulative", dst, [("op0", self._alu(op0)), ("op1", self._alu(op1)),
-                                                      ("cmd", reduce_cmd.name), *scalars], reads, a=src)
+        self._lanes(
+            "tensor_scalar_cumulative",
+            dst,
+            [("op0", self._alu(op0)), ("op1", self._alu(op1)), ("cmd", reduce_cmd.name), *scalars],
+            reads,
+            a=src,
+        )
 
     def _reciprocal(self, dst: Any, data: Any) -> None:
         self._lanes("reciprocal", dst, a=data)
@@ -194,18 +200,35 @@ class Lowering:
             scalars, reads = self._scalars(s0=src)
             self._lanes("copy_predicated", dst, fields + scalars, [*reads, kept], b=predicate)
 
-    def _select_reduce(self, dst: Any, predicate: Any, on_true: Any, on_false: Any, reduce_res: Any, reduce_cmd: Any,
-                       reduce_op: Any, reverse_pred: Any) -> None:
+    def _select_reduce(
+        self, dst: Any, predicate: Any, on_true: Any, on_false: Any, reduce_res: Any, reduce_cmd: Any, reduce_op: Any, reverse_pred: Any
+    ) -> None:
         scalars, reads = self._scalars(s0=on_false)
         fields = (["predicate_reversed"] if reverse_pred else []) + self._accumulators(reduce_cmd, reduce_op, "max")
         self._lanes("select_reduce", dst, fields + scalars, reads, a=on_true, b=predicate)
         self._read_accumulators(reduce_res)
 
-    def _range_select(self, dst: Any, on_true_tile: Any, comp_op0: Any, comp_op1: Any, bound0: Any, bound1: Any,
-                      reduce_cmd: Any, reduce_res: Any, reduce_op: Any, range_start: Any, on_false_value: Any) -> None:
+    def _range_select(
+        self,
+        dst: Any,
+        on_true_tile: Any,
+        comp_op0: Any,
+        comp_op1: Any,
+        bound0: Any,
+        bound1: Any,
+        reduce_cmd: Any,
+        reduce_res: Any,
+        reduce_op: Any,
+        range_start: Any,
+        on_false_value: Any,
+    ) -> None:
         scalars, reads = self._scalars(s0=bound0, s1=bound1)
-        fields: list[Any] = [("op0", self._alu(comp_op0)), ("op1", self._alu(comp_op1)), ("imm", int(range_start)),
-                             *self._accumulators(reduce_cmd, reduce_op, "max")]
+        fields: list[Any] = [
+            ("op0", self._alu(comp_op0)),
+            ("op1", self._alu(comp_op1)),
+            ("imm", int(range_start)),
+            *self._accumulators(reduce_cmd, reduce_op, "max"),
+        ]
         self._lanes("range_select", dst, fields + scalars, reads, a=on_true_tile)
         self._read_accumulators(reduce_res)
 
@@ -223,12 +246,17 @@ class Lowering:
     def _iota(self, dst: Any, pattern: Any, offset: Any, channel_multiplier: Any) -> None:
         self._lanes("iota", dst, [self._data_pattern(pattern, offset, channel_multiplier)])
 
-    def _affine_select(self, dst: Any, pattern: Any, channel_multiplier: Any, on_true_tile: Any, on_false_value: Any,
-                       cmp_op: Any, offset: Any) -> None:
+    def _affine_select(
+        self, dst: Any, pattern: Any, channel_multiplier: Any, on_true_tile: Any, on_false_value: Any, cmp_op: Any, offset: Any
+    ) -> None:
         scalars, reads = self._scalars(s0=on_false_value)
-        self._lanes("affine_select", dst, [("op0", self._alu(cmp_op)), *scalars,
-                                           self._data_pattern(pattern, offset, channel_multiplier)], reads,
-                    a=on_true_tile)
+        self._lanes(
+            "affine_select",
+            dst,
+            [("op0", self._alu(cmp_op)), *scalars, self._data_pattern(pattern, offset, channel_multiplier)],
+            reads,
+            a=on_true_tile,
+        )
 
     # Reductions and statistics.
 
@@ -241,15 +269,29 @@ class Lowering:
         kept = grouped(tuple(by_axis[one] for one in sorted(by_axis, reverse=True) if one not in axes))
         dims = reduced if kept == ((1, 1),) else reduced + kept
         if len(dims) > 4:
-            raise KernelError(f"tensor_reduce over a pattern of {len(dims)} dimensions, at most 4 are possible", "2.3",
-                              self.operands.place)
+            raise KernelError(f"tensor_reduce over a pattern of {len(dims)} dimensions, at most 4 are possible", "2.3", self.operands.place)
         ordered = Exact(dataclasses.replace(source, dims=dims))
         to = self._tile(dst, "dst")
-        self._add("tensor_reduce", [("op0", self._alu(op)), ("subdim", len(reduced)), *(["negate"] if negate else []),
-                                    ("dst", to), ("a", ordered)], [source], [to])
+        self._add(
+            "tensor_reduce",
+            [("op0", self._alu(op)), ("subdim", len(reduced)), *(["negate"] if negate else []), ("dst", to), ("a", ordered)],
+            [source],
+            [to],
+        )
 
-    def _tensor_scalar_reduce(self, dst: Any, data: Any, op0: Any, operand0: Any, reduce_op: Any, reduce_res: Any,
-                              reverse0: Any, reduce_cmd: Any, reduce_init: Any, reduce_res_negate: Any) -> None:
+    def _tensor_scalar_reduce(
+        self,
+        dst: Any,
+        data: Any,
+        op0: Any,
+        operand0: Any,
+        reduce_op: Any,
+        reduce_res: Any,
+        reverse0: Any,
+        reduce_cmd: Any,
+        reduce_init: Any,
+        reduce_res_negate: Any,
+    ) -> None:
         scalars, reads = self._scalars(s0=operand0, s1=reduce_init if reduce_cmd.name == "load_reduce" else None)
         fields = [("op0", self._alu(op0)), *self._accumulators(reduce_cmd, reduce_op, "add"), *scalars]
         self._lanes("tensor_scalar_reduce", dst, fields + (["reverse0"] if reverse0 else []), reads, a=data)
@@ -331,8 +373,7 @@ class Lowering:
 
     # Scalar engine.
 
-    def _activation(self, dst: Any, op: Any, data: Any, bias: Any, scale: Any, reduce_op: Any, reduce_res: Any,
-                    reduce_cmd: Any) -> None:
+    def _activation(self, dst: Any, op: Any, data: Any, bias: Any, scale: Any, reduce_op: Any, reduce_res: Any, reduce_cmd: Any) -> None:
         scalars, reads = self._scalars(s0=None if isinstance(scale, (int, float)) and scale == 1 else scale, s1=bias)
         fields = [("op0", function(op, self.operands.place)), *self._accumulators(reduce_cmd, reduce_op, "add")]
         self._lanes("activate", dst, fields + scalars, reads, a=data)
@@ -340,25 +381,53 @@ class Lowering:
 
     _activation_reduce = _activation
 
-    def _activate2(self, dst: Any, op: Any, data: Any, imm0: Any, imm1: Any, op0: Any, op1: Any, relu_param: Any,
-                   reverse0: Any, reverse1: Any, reduce_op: Any, reduce_res: Any, reduce_cmd: Any) -> None:
+    def _activate2(
+        self,
+        dst: Any,
+        op: Any,
+        data: Any,
+        imm0: Any,
+        imm1: Any,
+        op0: Any,
+        op1: Any,
+        relu_param: Any,
+        reverse0: Any,
+        reverse1: Any,
+        reduce_op: Any,
+        reduce_res: Any,
+        reduce_cmd: Any,
+    ) -> None:
         scalars, reads = self._scalars(s0=imm0, s1=imm1)
-        fields = [("op0", function(op, self.operands.place)), ("imm", op0.code | op1.code << 8),
-                  *self._accumulators(reduce_cmd, reduce_op, "add"), *scalars]
+        fields = [
+            ("op0", function(op, self.operands.place)),
+            ("imm", op0.code | op1.code << 8),
+            *self._accumulators(reduce_cmd, reduce_op, "add"),
+            *scalars,
+        ]
         fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
         self._lanes("activate2", dst, fields, reads, a=data, b=relu_param if hasattr(relu_param, "storage") else None)
         self._read_accumulators(reduce_res)
 
-    def _exponential(self, dst: Any, src: Any, max_value: Any, reduce_res: Any, reduce_cmd: Any,
-                     reduce_init: Any) -> None:
+    def _exponential(self, dst: Any, src: Any, max_value: Any, reduce_res: Any, reduce_cmd: Any, reduce_init: Any) -> None:
         scalars, reads = self._scalars(s0=max_value, s1=reduce_init if reduce_cmd.name == "load_reduce" else None)
         self._lanes("exponential", dst, self._accumulators(reduce_cmd, None, "add") + scalars, reads, a=src)
         self._read_accumulators(reduce_res)
 
     # Tensor engine.
 
-    def _nc_matmul(self, dst: Any, stationary: Any, moving: Any, is_stationary_onezero: Any, is_moving_onezero: Any,
-                   is_transpose: Any, accumulate: Any, tile_position: Any, tile_size: Any, perf_mode: Any) -> None:
+    def _nc_matmul(
+        self,
+        dst: Any,
+        stationary: Any,
+        moving: Any,
+        is_stationary_onezero: Any,
+        is_moving_onezero: Any,
+        is_transpose: Any,
+        accumulate: Any,
+        tile_position: Any,
+        tile_size: Any,
+        perf_mode: Any,
+    ) -> None:
         # Trainium1 has no transpose mode: it transposes by a product with an identity.
         words: list[Any] = ["transpose"] if is_transpose and self.generation > 2 else []
         exact = perf_mode is matmul_perf_mode.double_row
@@ -367,31 +436,56 @@ class Lowering:
         place = _array_place(tile_position, tile_size)
         is_narrow = is_transpose and self.generation == 2 and dst.dtype is not data_types.float32
         loads = [*words, *(["onezero_stationary"] if is_stationary_onezero else []), *place]
-        self._pair(dst, stationary, moving, loads, [*loads, *(["onezero_moving"] if is_moving_onezero else [])],
-                   exact, bool(accumulate), is_narrow=is_narrow)
+        self._pair(
+            dst,
+            stationary,
+            moving,
+            loads,
+            [*loads, *(["onezero_moving"] if is_moving_onezero else [])],
+            exact,
+            bool(accumulate),
+            is_narrow=is_narrow,
+        )
 
-    def _nc_matmul_mx(self, dst: Any, stationary: Any, moving: Any, stationary_scale: Any, moving_scale: Any,
-                      tile_position: Any, tile_size: Any, accumulate: Any) -> None:
+    def _nc_matmul_mx(
+        self,
+        dst: Any,
+        stationary: Any,
+        moving: Any,
+        stationary_scale: Any,
+        moving_scale: Any,
+        tile_position: Any,
+        tile_size: Any,
+        accumulate: Any,
+    ) -> None:
         words = ["mx", *_array_place(tile_position, tile_size)]
-        self._pair(dst, stationary, moving, words, words, False, bool(accumulate),
-                   stationary_scale, moving_scale)
+        self._pair(dst, stationary, moving, words, words, False, bool(accumulate), stationary_scale, moving_scale)
 
-    def _pair(self, dst: Any, stationary: Any, moving: Any, loads: list[Any], multiplies: list[Any], exact: bool,
-              accumulate: bool, stationary_scale: Any = None, moving_scale: Any = None, is_narrow: bool = False) -> None:
+    def _pair(
+        self,
+        dst: Any,
+        stationary: Any,
+        moving: Any,
+        loads: list[Any],
+        multiplies: list[Any],
+        exact: bool,
+        accumulate: bool,
+        stationary_scale: Any = None,
+        moving_scale: Any = None,
+        is_narrow: bool = False,
+    ) -> None:
         """LOAD_STATIONARY and MULTIPLY."""
         result, left, right = (self._tile(view) for view in (dst, stationary, moving))
         to = self._product(result) if is_narrow else result
         kept, moved = (Exact(left), Exact(right)) if exact else (left, right)
-        scales = [None if one is None else self._scale(one, data) for one, data in
-                  ((stationary_scale, stationary), (moving_scale, moving))]
+        scales = [None if one is None else self._scale(one, data) for one, data in ((stationary_scale, stationary), (moving_scale, moving))]
         load: list[Any] = [*loads, ("a", kept)]
         multiply: list[Any] = [*multiplies, *(["accumulate"] if accumulate else []), ("dst", to), ("a", moved)]
         for fields, scale in ((load, scales[0]), (multiply, scales[1])):
             if scale is not None:
                 fields.append(("b", scale))
         self._add("load_stationary", load, [left, *(scales[:1] if scales[0] else [])], [], "tensor")
-        self._add("multiply", multiply, [right, *([to] if accumulate else []), *(scales[1:] if scales[1] else [])], [to],
-                  "tensor")
+        self._add("multiply", multiply, [right, *([to] if accumulate else []), *(scales[1:] if scales[1] else [])], [to], "tensor")
         if is_narrow:
             self._convert_product(result)
 
@@ -424,8 +518,16 @@ class Lowering:
 
     def _wide_tile(self, to: Tile, dtype: Any) -> Tile:
         """A new tile in PSUM with the elements of another one, of a larger type."""
-        buffer = Buffer("psum", to.partitions, to.elements * dtype.itemsize, "a transpose", self.operands.place,
-                        core=self.operands.core, loop=self.operands.steps.loop, alignment=64)
+        buffer = Buffer(
+            "psum",
+            to.partitions,
+            to.elements * dtype.itemsize,
+            "a transpose",
+            self.operands.place,
+            core=self.operands.core,
+            loop=self.operands.steps.loop,
+            alignment=64,
+        )
         return Tile(buffer, dtype, to.partitions, ((to.elements, 1),))
 
     def _product(self, to: Tile) -> Tile:
@@ -450,12 +552,16 @@ class Lowering:
         loop = self.operands.steps.loop  # a loop may have no pass, so each has its own
         found = self._identities.get((dtype, loop))
         if found is None:
-            buffer = Buffer("sbuf", 128, 128 * dtype.itemsize, "identity", self.operands.place, core=self.operands.core,
-                            loop=loop)
+            buffer = Buffer("sbuf", 128, 128 * dtype.itemsize, "identity", self.operands.place, core=self.operands.core, loop=loop)
             found = self._identities[dtype, loop] = Tile(buffer, dtype, 128, ((128, 1),))
             self._add("memset", [("imm", "1.0"), ("dst", found)], [], [found], "gpsimd")
-            self._add("affine_select", [("op0", "is_equal"), ("s0", "fp32(0.0)"), ("pattern", "(0, 1) [128:-1]"),
-                                        ("dst", found), ("a", found)], [found], [found], "gpsimd")
+            self._add(
+                "affine_select",
+                [("op0", "is_equal"), ("s0", "fp32(0.0)"), ("pattern", "(0, 1) [128:-1]"), ("dst", found), ("a", found)],
+                [found],
+                [found],
+                "gpsimd",
+            )
         return Tile(found.buffer, dtype, rows, ((rows, 1),))
 
     def _quantize_mx(self, dst: Any, src: Any, dst_scale: Any) -> None:

@@ -47,8 +47,7 @@ class Meetings:
         self._add(engine, "event_semaphore", [f"wait S[{semaphore}]>=1:subtract"], accesses)
 
     def _add(self, engine: str, name: str, fields: list[Any], writes: list[Any]) -> None:
-        self.program.instructions.append(Instruction(engine, name, fields, [], writes, self.operands.place,
-                                                     self.operands.core))
+        self.program.instructions.append(Instruction(engine, name, fields, [], writes, self.operands.place, self.operands.core))
 
     def _barrier(self, core: int, item: Any) -> None:
         self._enter(core, item)

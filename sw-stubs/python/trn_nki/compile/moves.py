@@ -96,13 +96,29 @@ class Moves:
         for number, source in enumerate(sources):
             tile = self._on_chip(source)
             if number == 0:  # through FP32, which makes NaNs canonical
-                self.program.instructions.append(Instruction(
-                    "vector", "tensor_scalar", [("op0", "bypass"), ("dst", total), ("a", tile)], [tile], [total], place,
-                    self.operands.core))
+                self.program.instructions.append(
+                    Instruction(
+                        "vector",
+                        "tensor_scalar",
+                        [("op0", "bypass"), ("dst", total), ("a", tile)],
+                        [tile],
+                        [total],
+                        place,
+                        self.operands.core,
+                    )
+                )
                 continue
-            self.program.instructions.append(Instruction(
-                "vector", "tensor_tensor", [("op0", "add"), ("dst", total), ("a", total), ("b", tile)], [total, tile],
-                [total], place, self.operands.core))
+            self.program.instructions.append(
+                Instruction(
+                    "vector",
+                    "tensor_tensor",
+                    [("op0", "add"), ("dst", total), ("a", total), ("b", tile)],
+                    [total, tile],
+                    [total],
+                    place,
+                    self.operands.core,
+                )
+            )
         if dst.is_on_chip and self.operands.is_legal(dst):
             self.append_copy(self.operands.tile(dst), total)
             return
@@ -221,8 +237,9 @@ class Moves:
         if dst.dtype is src.dtype and not data_types.exists(dst.dtype, self.program.generation.number):
             kind = data_types.OF_BITS[dst.dtype.itemsize]
             dst, src = (dataclasses.replace(one, dtype=kind) for one in (dst, src))
-        self.program.instructions.append(Instruction("vector", "copy", [("dst", dst), ("a", src)], [src], [dst],
-                                                     self.operands.place, self.operands.core))
+        self.program.instructions.append(
+            Instruction("vector", "copy", [("dst", dst), ("a", src)], [src], [dst], self.operands.place, self.operands.core)
+        )
 
 
 class _Byte:

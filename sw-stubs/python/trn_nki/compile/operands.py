@@ -16,14 +16,66 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.tenancy import QUADRANT
 from trn_nki.values import data_types
 
-ALU = {0: "bypass", 1: "add", 2: "subtract", 3: "mult", 4: "max", 5: "min", 6: "is_equal", 7: "not_equal", 8: "is_ge",
-       9: "is_gt", 10: "is_le", 11: "is_lt", 12: "logical_and", 13: "logical_or", 14: "logical_xor", 15: "pow",
-       16: "abs_max", 17: "abs_min", 18: "abs", 19: "square", 20: "relu", 21: "rsqrt", 22: "reciprocal",
-       23: "average", 32: "bitwise_and", 33: "bitwise_or", 34: "bitwise_xor", 35: "bitwise_not", 36: "shift_left",
-       37: "shift_right"}
-FUNCTIONS = ("copy", "square", "abs", "sign", "relu", "prelu", "sigmoid", "tanh", "exp", "gelu", "gelu_dx",
-             "gelu_apprx_tanh", "gelu_apprx_sigmoid", "gelu_apprx_sigmoid_dx", "silu", "silu_dx", "softplus", "mish",
-             "erf", "erf_dx", "log", "sin", "arctan", "sqrt", "rsqrt", "reciprocal")
+ALU = {
+    0: "bypass",
+    1: "add",
+    2: "subtract",
+    3: "mult",
+    4: "max",
+    5: "min",
+    6: "is_equal",
+    7: "not_equal",
+    8: "is_ge",
+    9: "is_gt",
+    10: "is_le",
+    11: "is_lt",
+    12: "logical_and",
+    13: "logical_or",
+    14: "logical_xor",
+    15: "pow",
+    16: "abs_max",
+    17: "abs_min",
+    18: "abs",
+    19: "square",
+    20: "relu",
+    21: "rsqrt",
+    22: "reciprocal",
+    23: "average",
+    32: "bitwise_and",
+    33: "bitwise_or",
+    34: "bitwise_xor",
+    35: "bitwise_not",
+    36: "shift_left",
+    37: "shift_right",
+}
+FUNCTIONS = (
+    "copy",
+    "square",
+    "abs",
+    "sign",
+    "relu",
+    "prelu",
+    "sigmoid",
+    "tanh",
+    "exp",
+    "gelu",
+    "gelu_dx",
+    "gelu_apprx_tanh",
+    "gelu_apprx_sigmoid",
+    "gelu_apprx_sigmoid_dx",
+    "silu",
+    "silu_dx",
+    "softplus",
+    "mish",
+    "erf",
+    "erf_dx",
+    "log",
+    "sin",
+    "arctan",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+)
 MAX_NAME = 40
 _TRANSFER = re.compile(r"move\d+_\d+")  # names of transfers (emission.py)
 
@@ -45,10 +97,10 @@ def function(operator: Any, place: Any) -> str:
 def fp32(value: Any) -> str:
     """The number as an FP32 immediate: decimal if that has the same bits."""
     try:
-        bits, = struct.unpack("<I", struct.pack("<f", float(value)))
+        (bits,) = struct.unpack("<I", struct.pack("<f", float(value)))
     except OverflowError:
         bits = 0xFF800000 if float(value) < 0 else 0x7F800000
-    number, = struct.unpack("<f", struct.pack("<I", bits))
+    (number,) = struct.unpack("<f", struct.pack("<I", bits))
     if not math.isfinite(number) or (number == 0 and bits):
         return f"{bits:#x}"
     return repr(number) if number != int(number) else repr(float(number))
@@ -81,13 +133,20 @@ class Operands:
         if made is None:
             if storage.is_on_chip:
                 first, offset = storage.address or (None, None)
-                made = Buffer(storage.region.value, storage.partitions, storage.bytes_per_partition, storage.name,
-                              storage.place, first=first, offset=offset, core=self.core,
-                              loop=self.steps.loop_of(storage))
+                made = Buffer(
+                    storage.region.value,
+                    storage.partitions,
+                    storage.bytes_per_partition,
+                    storage.name,
+                    storage.place,
+                    first=first,
+                    offset=offset,
+                    core=self.core,
+                    loop=self.steps.loop_of(storage),
+                )
             else:
                 role = {"input": "in", "constant": "in", "output": "out"}.get(storage.role, "scratch")
-                made = Array(self.name(storage.name), storage.dtype, storage.shape, role, core=self.core,
-                             place=storage.place)
+                made = Array(self.name(storage.name), storage.dtype, storage.shape, role, core=self.core, place=storage.place)
                 self.program.arrays.append(made)
             self._made[storage] = made
         return made
@@ -106,8 +165,7 @@ class Operands:
 
     def made(self, partitions: int, count: int, dtype: Any, name: str) -> Tile:
         """A new tile in SBUF."""
-        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, name, self.place, core=self.core,
-                        loop=self.steps.loop)
+        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, name, self.place, core=self.core, loop=self.steps.loop)
         return Tile(buffer, dtype, partitions, ((count, 1),))
 
     @staticmethod
@@ -143,11 +201,20 @@ class Operands:
                 dims = ((view.shape[1], 1),)
             else:
                 self._static(view)
-        found = Tile(self.object(view.storage), view.dtype, view.shape[0], dims or ((1, 1),), view.partition,
-                     view.element * view.dtype.itemsize, register, index)
+        found = Tile(
+            self.object(view.storage),
+            view.dtype,
+            view.shape[0],
+            dims or ((1, 1),),
+            view.partition,
+            view.element * view.dtype.itemsize,
+            register,
+            index,
+        )
         if len(found.merged()) > 4:
-            raise KernelError(f"{what} has {len(found.merged())} dimensions that cannot be merged, at most 4 are "
-                              "possible", "2.3", self.place)
+            raise KernelError(
+                f"{what} has {len(found.merged())} dimensions that cannot be merged, at most 4 are " "possible", "2.3", self.place
+            )
         return found
 
     def _index(self, view: NkiTensor) -> Tile:
@@ -162,10 +229,15 @@ class Operands:
             mine, test = (dataclasses.replace(one, partition=start + first, partitions=rows) for one in (made, wrong))
             source = dataclasses.replace(given, partition=given.partition + first, partitions=rows)
             for name, fields, reads, written in (
-                    ("copy", [("dst", mine), ("a", source)], [source], mine),
-                    ("tensor_scalar", [("op0", "is_ge"), ("s0", f"fp32({fp32(view.indirection.limit)})"), ("dst", test),
-                                       ("a", source)], [source], test),
-                    ("copy_predicated", [("s0", f"fp32({fp32(FAR)})"), ("dst", mine), ("b", test)], [test, mine], mine)):
+                ("copy", [("dst", mine), ("a", source)], [source], mine),
+                (
+                    "tensor_scalar",
+                    [("op0", "is_ge"), ("s0", f"fp32({fp32(view.indirection.limit)})"), ("dst", test), ("a", source)],
+                    [source],
+                    test,
+                ),
+                ("copy_predicated", [("s0", f"fp32({fp32(FAR)})"), ("dst", mine), ("b", test)], [test, mine], mine),
+            ):
                 self.program.instructions.append(Instruction("vector", name, fields, reads, [written], self.place, self.core))
         return dataclasses.replace(made, partition=start, partitions=count)
 
@@ -191,8 +263,11 @@ class Operands:
 
     def _static(self, view: NkiTensor) -> None:
         if view.indirection is not None:
-            raise KernelError(f"{view!r}: a {view.indirection.kind} index known only on the device is not compiled yet; "
-                              "nki.simulate runs it", "15.3", self.place)
+            raise KernelError(
+                f"{view!r}: a {view.indirection.kind} index known only on the device is not compiled yet; " "nki.simulate runs it",
+                "15.3",
+                self.place,
+            )
 
 
 def grouped(dims: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:

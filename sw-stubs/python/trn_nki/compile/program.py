@@ -8,20 +8,47 @@ from typing import Any, Iterable, Iterator
 LIST_ENTRIES = 6  # conditions and updates of an event_semaphore
 ENGINES = ("tensor", "scalar", "gpsimd", "vector", "sync")
 ELEMENT_WORDS = {
-    "float32": "fp32", "tfloat32": "tf32", "bfloat16": "bf16", "float16": "fp16",
-    "float8_e3m4": "fp8_e3m4", "float8_e4m3": "fp8_e4m3", "float8_e4m3fn": "fp8_e4m3fn",
-    "float8_e5m2": "fp8_e5m2", "int8": "int8", "uint8": "uint8", "int16": "int16",
-    "uint16": "uint16", "int32": "int32", "uint32": "uint32", "float8_e8m0fnu": "e8m0",
-    "float8_e4m3fn_x4": "fp8_e4m3fn_x4", "float8_e5m2_x4": "fp8_e5m2_x4", "float4_e2m1fn_x4": "fp4_e2m1_x4",
-    "int64": "int64", "uint64": "uint64", "bool": "uint8"}
+    "float32": "fp32",
+    "tfloat32": "tf32",
+    "bfloat16": "bf16",
+    "float16": "fp16",
+    "float8_e3m4": "fp8_e3m4",
+    "float8_e4m3": "fp8_e4m3",
+    "float8_e4m3fn": "fp8_e4m3fn",
+    "float8_e5m2": "fp8_e5m2",
+    "int8": "int8",
+    "uint8": "uint8",
+    "int16": "int16",
+    "uint16": "uint16",
+    "int32": "int32",
+    "uint32": "uint32",
+    "float8_e8m0fnu": "e8m0",
+    "float8_e4m3fn_x4": "fp8_e4m3fn_x4",
+    "float8_e5m2_x4": "fp8_e5m2_x4",
+    "float4_e2m1fn_x4": "fp4_e2m1_x4",
+    "int64": "int64",
+    "uint64": "uint64",
+    "bool": "uint8",
+}
 
 
 class Buffer:
     """Bytes of some partitions of SBUF or PSUM. `first` and `offset` are fixed, or set by the allocation."""
 
-    def __init__(self, memory: str, partitions: int, size: int, name: str = "", place: Any = None, *,
-                 first: int | None = None, offset: int | None = None, alignment: int = 64, core: int = 0,
-                 loop: Any = None):
+    def __init__(
+        self,
+        memory: str,
+        partitions: int,
+        size: int,
+        name: str = "",
+        place: Any = None,
+        *,
+        first: int | None = None,
+        offset: int | None = None,
+        alignment: int = 64,
+        core: int = 0,
+        loop: Any = None,
+    ):
         self.memory, self.partitions, self.size = memory, partitions, size
         self.loop = loop  # whose body allocates it
         self.name, self.place, self.alignment, self.core = name, place, alignment, core
@@ -56,7 +83,7 @@ class Register:
 
     def __init__(self, place: Any = None, factor: int = 1, bounds: tuple[int, int] | None = None):
         self.place, self.factor = place, factor  # factor divides every value
-        self.bounds = bounds                     # smallest and largest value, if known
+        self.bounds = bounds  # smallest and largest value, if known
         self._held: dict[str, Held] = {}
 
     def held(self, engine: str) -> "Held":
@@ -113,8 +140,7 @@ class Access:
         return ranges[0][0] < ranges[1][1] and ranges[1][0] < ranges[0][1]
 
     def covers(self, other: "Access") -> bool:
-        return (not self.pitch and self.first <= other.first and other.end <= self.end and self.low <= other.low
-                and other.high <= self.high)
+        return not self.pitch and self.first <= other.first and other.end <= self.end and self.low <= other.low and other.high <= self.high
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,8 +153,8 @@ class Tile:
     dims: tuple[tuple[int, int], ...]
     partition: int = 0
     offset: int = 0
-    register: Held | None = None      # added to the offset, in elements
-    index: "Tile | None" = None       # free-dimension offsets of an indirect operand
+    register: Held | None = None  # added to the offset, in elements
+    index: "Tile | None" = None  # free-dimension offsets of an indirect operand
 
     @property
     def elements(self) -> int:
@@ -182,8 +208,10 @@ class Tile:
         pattern = ", ".join(f"{count}:{stride}" for count, stride in (dims or self.merged()))
         register = f" + {self.register.text()}" if self.register else ""
         index = f" index {self.index.memory}[{self.index.start}, {self.index.byte}]" if self.index else ""
-        return (f"{self.memory}[{self.start}:{self.start + self.partitions}, {self.byte}{register}] "
-                f"{ELEMENT_WORDS[self.dtype.name]} [{pattern}]{index}")
+        return (
+            f"{self.memory}[{self.start}:{self.start + self.partitions}, {self.byte}{register}] "
+            f"{ELEMENT_WORDS[self.dtype.name]} [{pattern}]{index}"
+        )
 
     def scalar_text(self) -> str:
         return f"{self.memory}[{self.start}, {self.byte}] {ELEMENT_WORDS[self.dtype.name]}"
@@ -242,13 +270,21 @@ class Number:
 class Instruction:
     """One line of a stream. Fields are words, or pairs of a key and a text, a tile, a column or a register."""
 
-    def __init__(self, engine: str, name: str, fields: Iterable[Any], reads: Iterable[Any] = (),
-                 writes: Iterable[Any] = (), place: Any = None, core: int = 0):
+    def __init__(
+        self,
+        engine: str,
+        name: str,
+        fields: Iterable[Any],
+        reads: Iterable[Any] = (),
+        writes: Iterable[Any] = (),
+        place: Any = None,
+        core: int = 0,
+    ):
         self.engine, self.name, self.fields = engine, name, list(fields)
         self.reads, self.writes, self.place, self.core = list(reads), list(writes), place, core
-        self.waits: list[tuple[int, int, int]] = []       # core, semaphore, value
-        self.update: tuple[int, int] | None = None        # core and semaphore that are incremented at its end
-        self.label: str | None = None                     # of its stream, before its waits
+        self.waits: list[tuple[int, int, int]] = []  # core, semaphore, value
+        self.update: tuple[int, int] | None = None  # core and semaphore that are incremented at its end
+        self.label: str | None = None  # of its stream, before its waits
 
     def held(self) -> Iterator[tuple[Held, bool]]:
         """Registers that it reads (False) and writes (True)."""
@@ -292,16 +328,21 @@ class Side:
     """One end of a part of a copy: of an array (bytes) or of a buffer (partition and bytes)."""
 
     of: Array | Buffer
-    offset: int       # in the array, or in the buffer's partition
-    partition: int    # in the buffer; 0 of an array
-    row: int          # bytes between rows of an array; a buffer's rows are partitions
-    block: int        # bytes between blocks
+    offset: int  # in the array, or in the buffer's partition
+    partition: int  # in the buffer; 0 of an array
+    row: int  # bytes between rows of an array; a buffer's rows are partitions
+    block: int  # bytes between blocks
 
     def access(self, rows: int, blocks: int, size: int) -> Access:
         if isinstance(self.of, Buffer):
             base = self.of.offset + self.offset
-            return Access((self.of.core, self.of.memory), self.of.first + self.partition,
-                          self.of.first + self.partition + rows, base, base + (blocks - 1) * self.block + size)
+            return Access(
+                (self.of.core, self.of.memory),
+                self.of.first + self.partition,
+                self.of.first + self.partition + rows,
+                base,
+                base + (blocks - 1) * self.block + size,
+            )
         spans = sorted((abs(stride), count) for stride, count in ((self.row, rows), (self.block, blocks)) if count > 1)
         low = self.offset + min(0, self.row * (rows - 1)) + min(0, self.block * (blocks - 1))
         high = self.offset + max(0, self.row * (rows - 1)) + max(0, self.block * (blocks - 1)) + size
@@ -327,8 +368,7 @@ class Part:
 
     def accesses(self) -> tuple[Access, Access]:
         """Accesses to the source and to the destination."""
-        return (self.source.access(self.rows, self.blocks, self.size),
-                self.destination.access(self.rows, self.blocks, self.size))
+        return (self.source.access(self.rows, self.blocks, self.size), self.destination.access(self.rows, self.blocks, self.size))
 
 
 @dataclasses.dataclass
@@ -352,8 +392,9 @@ class Corner:
         if self.register is not None:
             if isinstance(self.of, Buffer):
                 whole = self.of
-                return Access((whole.core, whole.memory), whole.first, whole.first + whole.partitions, whole.offset,
-                              whole.offset + whole.size)
+                return Access(
+                    (whole.core, whole.memory), whole.first, whole.first + whole.partitions, whole.offset, whole.offset + whole.size
+                )
             return Access(self.of, 0, 1, 0, self.of.size)
         if isinstance(self.of, Buffer):
             first, base = self.of.first + self.partition, self.of.offset + self.offset
@@ -368,7 +409,7 @@ class Generated:
 
     source: Corner
     destination: Corner
-    size: int      # bytes of a piece, of a matrix's row
+    size: int  # bytes of a piece, of a matrix's row
     engines: int
     is_transpose: bool = False
     skips: bool = False  # pieces out of range
@@ -411,11 +452,11 @@ class Step:
     """A change of a register, which every engine that needs the register does. `sources` are registers and integers."""
 
     target: Register
-    name: str                    # reg_move, reg_alu, reg_load
+    name: str  # reg_move, reg_alu, reg_load
     sources: tuple[Any, ...]
     place: Any
     core: int
-    operator: str = ""           # of reg_alu
+    operator: str = ""  # of reg_alu
     fields: tuple[Any, ...] = ()  # of reg_load: where the element lies
     reads: tuple[Any, ...] = ()
 
@@ -429,7 +470,7 @@ class LoopStart:
     place: Any
     parent: "LoopStart | None"
     counter: Register | None = None
-    lower: Any = None            # an integer or a register
+    lower: Any = None  # an integer or a register
     upper: Any = None
     step: int = 1
     condition: Register | None = None

@@ -17,10 +17,10 @@ class RegisterSteps:
 
     def __init__(self, operands: Any):
         self._of = operands
-        self._loops: dict[int, LoopStart] = {}       # the innermost open loop of each core
-        self._started: dict[Any, LoopStart] = {}     # by loop of the trace
-        self._registers: dict[Any, Register] = {}    # by register of the trace
-        self.constants: dict[Any, int] = {}          # registers of the trace whose values are known here
+        self._loops: dict[int, LoopStart] = {}  # the innermost open loop of each core
+        self._started: dict[Any, LoopStart] = {}  # by loop of the trace
+        self._registers: dict[Any, Register] = {}  # by register of the trace
+        self.constants: dict[Any, int] = {}  # registers of the trace whose values are known here
 
     @property
     def loop(self) -> LoopStart | None:
@@ -74,14 +74,12 @@ class RegisterSteps:
         if isinstance(value, (list, tuple)):
             return type(value)(self._resolved(part) for part in value)
         index = value.indirection if isinstance(value, NkiTensor) else None
-        known = None if index is None or index.kind != "scalar" or isinstance(index.index, NkiTensor) else \
-            self.constants.get(index.index)
+        known = None if index is None or index.kind != "scalar" or isinstance(index.index, NkiTensor) else self.constants.get(index.index)
         if known is None:
             return value
         highest = value.max_index()
         if not 0 <= known <= highest:
-            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {highest + 1}", "10.1",
-                              self._of.place)
+            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {highest + 1}", "10.1", self._of.place)
         return value.at(known * index.stride)
 
     def step(self, target: Register, name: str, *sources: Any, **more: Any) -> Register:

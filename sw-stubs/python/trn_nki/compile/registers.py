@@ -27,8 +27,7 @@ def assign(program: Program) -> None:
             for _, number in ended:
                 bisect.insort(free, number)
             if not free:
-                raise KernelError(f"more than {REGISTERS} registers of the {held.engine} engine are in use here", "1",
-                                  held.register.place)
+                raise KernelError(f"more than {REGISTERS} registers of the {held.engine} engine are in use here", "1", held.register.place)
             held.number = free.pop(0)
             active.append((last, held.number))
 

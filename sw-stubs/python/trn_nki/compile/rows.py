@@ -29,8 +29,13 @@ class Rows:
         table, other = (src, dst) if gathers else (dst, src)
         skips = out_of_bounds is oob_mode.skip
         rows, count = table.shape[0], math.prod(table.shape[1:])
-        direct = (other.is_on_chip and other.indirection is None and data_types.keep_bits(other.dtype, table.dtype)
-                  and other.shape[0] == rows and self.operands.is_legal(other))
+        direct = (
+            other.is_on_chip
+            and other.indirection is None
+            and data_types.keep_bits(other.dtype, table.dtype)
+            and other.shape[0] == rows
+            and self.operands.is_legal(other)
+        )
         if direct:
             self._move(self.operands.tile(other), table, gathers, skips)
             return
@@ -61,8 +66,7 @@ class Rows:
         if len(starts) > MAX_EXACT_GATHERS and gathers and not skips and self._move_all(tile, table, max(starts) + unit):
             return
         if len(starts) > MAX_GATHERS:
-            raise KernelError(f"{len(starts)} parts of each row are not contiguous, at most {MAX_GATHERS} can be moved",
-                              "8.2", place)
+            raise KernelError(f"{len(starts)} parts of each row are not contiguous, at most {MAX_GATHERS} can be moved", "8.2", place)
         per_row = index.stride // unit
         indices = self._scaled(self.operands.tile(index.index), per_row)
         if len(starts) > 1 and tile.merged() != ((tile.elements, 1),):
@@ -97,8 +101,7 @@ class Rows:
         self._move(made, table, True, False)
         return made
 
-    def strided(self, array: Pattern, tile: Pattern, size: int, reads: bool, register: Any = None, unit: int = 0,
-                limit: int = 0) -> None:
+    def strided(self, array: Pattern, tile: Pattern, size: int, reads: bool, register: Any = None, unit: int = 0, limit: int = 0) -> None:
         """Copies between an array and a tile without descriptors of the host or of generators: rows whose indices GPSIMD
         computes. `register` times `unit` bytes is added to the address in the array; it must be below `limit`."""
         place, of = self.operands.place, array.of
@@ -112,8 +115,12 @@ class Rows:
         starts = [(a + n, b + n) for a, b in found.starts for n in range(0, found.run, row)]
         first = tile.offset // PARTITION
         if len(starts) > MAX_GATHERS or found.partitions > 128 or (tile.of.first + first) % 32:
-            raise KernelError(f"Trainium1 has no descriptor generators; as rows by index the copy takes {len(starts)} parts "
-                              f"from partition {first}, possible are {MAX_GATHERS} from a multiple of 32", "13", place)
+            raise KernelError(
+                f"Trainium1 has no descriptor generators; as rows by index the copy takes {len(starts)} parts "
+                f"from partition {first}, possible are {MAX_GATHERS} from a multiple of 32",
+                "13",
+                place,
+            )
         kind = data_types.int32
         indices = self.operands.made(found.partitions, 1, kind, "rows")
         fields: list[Any] = [("pattern", f"(0, {found.pitch // row}) [1:0]"), ("dst", indices)]
@@ -126,8 +133,9 @@ class Rows:
                 scaled = self.operands.steps.step(Register(place), "reg_alu", register, by, operator="shift_right")
             fields += ["offset_register", ("imm", Number(scaled.held("gpsimd")))]
         self._append("iota", fields, [], [indices])
-        highest = (found.partitions - 1) * found.pitch // row + (limit - 1) * unit // row if limit else (
-            (of.size - array.offset) // row - 1)
+        highest = (
+            (found.partitions - 1) * found.pitch // row + (limit - 1) * unit // row if limit else ((of.size - array.offset) // row - 1)
+        )
         everything = Access(of, 0, 1, 0, of.size)
         for address, byte in starts:
             moved = Tile(tile.of, data_types.uint8, found.partitions, ((row, 1),), first, byte)
@@ -140,21 +148,34 @@ class Rows:
             of.role = "inout"
 
     def _append(self, name: str, fields: list[Any], reads: list[Any], writes: list[Any]) -> None:
-        self.program.instructions.append(Instruction("gpsimd", name, fields, reads, writes, self.operands.place,
-                                                     self.operands.core))
+        self.program.instructions.append(Instruction("gpsimd", name, fields, reads, writes, self.operands.place, self.operands.core))
 
-    def _parts(self, tile: Tile, array: Any, table: NkiTensor, starts: list[int], unit: int, indices: Tile, per_row: int,
-               gathers: bool, skips: bool) -> None:
+    def _parts(
+        self,
+        tile: Tile,
+        array: Any,
+        table: NkiTensor,
+        starts: list[int],
+        unit: int,
+        indices: Tile,
+        per_row: int,
+        gathers: bool,
+        skips: bool,
+    ) -> None:
         size = table.dtype.itemsize
         everything = Access(array, 0, 1, 0, array.size)
         for number, start in enumerate(starts):
-            moved = tile if len(starts) == 1 else dataclasses.replace(
-                tile, dims=((unit, 1),), offset=tile.offset + number * unit * size)
+            moved = tile if len(starts) == 1 else dataclasses.replace(tile, dims=((unit, 1),), offset=tile.offset + number * unit * size)
             # GPSIMD does not have all types.
             moved = dataclasses.replace(moved, dtype=data_types.OF_BITS.get(size, moved.dtype))
-            fields = [("imm", unit * size), ("dst" if gathers else "a", moved), ("b", indices),
-                      ("s0", f"i32({table.indirection.limit * per_row})"),
-                      ("table", f"@{array.name}+{(table.offset + start) * size}"), *(["oob_skip"] if skips else [])]
+            fields = [
+                ("imm", unit * size),
+                ("dst" if gathers else "a", moved),
+                ("b", indices),
+                ("s0", f"i32({table.indirection.limit * per_row})"),
+                ("table", f"@{array.name}+{(table.offset + start) * size}"),
+                *(["oob_skip"] if skips else []),
+            ]
             reads, writes = ([indices, everything], [moved]) if gathers else ([indices, moved], [everything])
             if gathers and skips:
                 reads.append(moved)
@@ -171,9 +192,9 @@ class Rows:
         scaled = self.operands.made(indices.partitions, indices.elements, kind, "indices")
         source = dataclasses.replace(indices, dtype=kind)
         for name, fields, reads, written in (
-                ("memset", [("imm", str(factor)), ("dst", factors)], [], factors),
-                ("tensor_tensor", [("op0", "mult"), ("dst", scaled), ("a", source), ("b", factors)], [source, factors],
-                 scaled)):
+            ("memset", [("imm", str(factor)), ("dst", factors)], [], factors),
+            ("tensor_tensor", [("op0", "mult"), ("dst", scaled), ("a", source), ("b", factors)], [source, factors], scaled),
+        ):
             self._append(name, fields, reads, [written])
         return scaled
 

@@ -48,7 +48,7 @@ def raise_missing(module: str, name: str, known: Iterable[str]) -> NoReturn:
 
 
 def language_function(name: str) -> str:
-    """"nl.NAME", "" if nki.language has no such function."""
+    """ "nl.NAME", "" if nki.language has no such function."""
     return f"nl.{name}" if callable(vars(sys.modules["nki.language"]).get(name)) else ""
 
 

@@ -41,8 +41,13 @@ def warn(message: str, rule: str, place: places.Place) -> None:
     where a filter makes the warning an error."""
     callers = "".join(f", called at {caller.short}" for caller in place.callers)
     try:
-        warnings.warn_explicit(f"{message} (neuron-core.md, {rule}){callers}", KernelWarning, place.file, place.line,
-                               registry=_shown.setdefault(place.file, {}))
+        warnings.warn_explicit(
+            f"{message} (neuron-core.md, {rule}){callers}",
+            KernelWarning,
+            place.file,
+            place.line,
+            registry=_shown.setdefault(place.file, {}),
+        )
     except KernelWarning:
         raise KernelError(f"KernelWarning: {message}", rule, place) from None
 
@@ -68,6 +73,6 @@ def _advice(error: Exception) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """", did you mean 'x'?" or nothing."""
+    """ ", did you mean 'x'?" or nothing."""
     found = difflib.get_close_matches(name, list(known), 1)
     return f", did you mean '{found[0]}'?" if found else ""

@@ -28,7 +28,9 @@ def is_ours(code: types.CodeType) -> bool:
     name = code.co_filename
     known = _is_ours.get(name)
     if known is None:
-        known = _is_ours[name] = is_of_package(code) or name.startswith(("<frozen", "<__array_function__", _NUMPY)) or "/contextlib.py" in name
+        known = _is_ours[name] = (
+            is_of_package(code) or name.startswith(("<frozen", "<__array_function__", _NUMPY)) or "/contextlib.py" in name
+        )
     return known
 
 
@@ -86,7 +88,7 @@ class Place:
             return ""
         if last != line or end <= start:
             end = len(text) + 1
-        margin = "".join("\t" if letter == "\t" else " " for letter in text[:start - 1])
+        margin = "".join("\t" if letter == "\t" else " " for letter in text[: start - 1])
         return f"{text}\n{margin}{'^' * max(1, end - start)}"
 
     def excerpt(self) -> str:

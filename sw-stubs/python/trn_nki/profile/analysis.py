@@ -10,11 +10,16 @@ from trn_nki.profile import intervals
 from trn_nki.profile.events import Kind
 from trn_nki.profile.records import Cause, Engine, Instruction, Profile, kept
 
-PS = 10**12              # per second
-ARRAY = 128              # rows and columns of the Tensor engine (neuron-core.md, 1)
+PS = 10**12  # per second
+ARRAY = 128  # rows and columns of the Tensor engine (neuron-core.md, 1)
 TENSOR_HZ = {2: 2_800_000_000, 3: 2_400_000_000, 4: 2_400_000_000}  # by generation (neuron-core.md, 1)
-GENERATORS = {"dma_start": "data", "dge_copy": "hardware_dynamic", "dma_gather": "software_dynamic",
-              "dma_scatter": "software_dynamic", "dma_gather_transpose": "software_dynamic"}
+GENERATORS = {
+    "dma_start": "data",
+    "dge_copy": "hardware_dynamic",
+    "dma_gather": "software_dynamic",
+    "dma_scatter": "software_dynamic",
+    "dma_gather_transpose": "software_dynamic",
+}
 _TYPE = re.compile(r"\ba=\w+\[[^\]]*\] (\w+)")
 
 
@@ -23,12 +28,12 @@ class Account:
     """Division of an engine's time. The parts add up to the duration of the execution."""
 
     engine: Engine
-    busy: int                    # an instruction occupies the data path
-    lost: dict[Cause, int]       # waits while no instruction occupies the data path
-    control: int                 # executes control instructions
-    outside: int                 # before its start and after its end
-    other: int                   # the rest: issue, wake-up
-    busy_cycles: int             # as the engine's counters: sums over instructions
+    busy: int  # an instruction occupies the data path
+    lost: dict[Cause, int]  # waits while no instruction occupies the data path
+    control: int  # executes control instructions
+    outside: int  # before its start and after its end
+    other: int  # the rest: issue, wake-up
+    busy_cycles: int  # as the engine's counters: sums over instructions
     wait_cycles: dict[Cause, int]  # and waits, which may overlap with busy times
     retired: int
     flops: int
@@ -52,7 +57,7 @@ class Line:
     hbm_bytes: int = 0
     transfers: int = 0
     transfer_bytes: int = 0
-    transfer_time: int = 0       # with at least one of its transfers in progress
+    transfer_time: int = 0  # with at least one of its transfers in progress
 
     @property
     def cost(self) -> int:
@@ -61,12 +66,12 @@ class Line:
 
 @dataclasses.dataclass
 class Roofline:
-    flops: int                   # of matmuls and, without any, of all engines
+    flops: int  # of matmuls and, without any, of all engines
     of_tensor: bool
     hbm_bytes: int
     seconds: float
-    peak_flops: float            # of BF16 matmuls on the cores that ran
-    peak_bandwidth: float        # of the used HBM stacks; 0: none
+    peak_flops: float  # of BF16 matmuls on the cores that ran
+    peak_bandwidth: float  # of the used HBM stacks; 0: none
 
     @property
     def intensity(self) -> float | None:
@@ -88,8 +93,7 @@ def account_of(engine: Engine, profile: Profile) -> Account:
         waits = intervals.clipped(intervals.union((w.begin, w.end) for w in engine.waits if w.cause is cause), first, last)
         lost[cause] = intervals.length(intervals.without(waits, taken))
         taken = intervals.union(taken + waits)
-    control = intervals.clipped(intervals.union((one.begin, one.end) for one in engine.instructions if not one.computes),
-                                first, last)
+    control = intervals.clipped(intervals.union((one.begin, one.end) for one in engine.instructions if not one.computes), first, last)
     control_time = intervals.length(intervals.without(control, taken))
     taken = intervals.union(taken + control)
     ended = last if engine.ended is None else engine.ended
@@ -97,12 +101,24 @@ def account_of(engine: Engine, profile: Profile) -> Account:
     outside = intervals.length(intervals.without(intervals.union(absent), taken))
     other = profile.duration - busy - sum(lost.values()) - control_time - outside
     modes = collections.Counter(one.mode for one in computing)
-    return Account(engine, busy, lost, control_time, outside, other, sum(one.cycles for one in every),
-                   {cause: sum(w.cycles or 0 for w in engine.waits if w.cause is cause) for cause in Cause},
-                   sum(one.count for one in engine.instructions), sum(one.flops for one in computing),
-                   sum(one.bf16_flops for one in computing), sum(one.bytes_read for one in every),
-                   sum(one.bytes_written for one in every), sum(one.psum_bytes_read for one in every),
-                   sum(one.psum_bytes_written for one in every), dict(modes))
+    return Account(
+        engine,
+        busy,
+        lost,
+        control_time,
+        outside,
+        other,
+        sum(one.cycles for one in every),
+        {cause: sum(w.cycles or 0 for w in engine.waits if w.cause is cause) for cause in Cause},
+        sum(one.count for one in engine.instructions),
+        sum(one.flops for one in computing),
+        sum(one.bf16_flops for one in computing),
+        sum(one.bytes_read for one in every),
+        sum(one.bytes_written for one in every),
+        sum(one.psum_bytes_read for one in every),
+        sum(one.psum_bytes_written for one in every),
+        dict(modes),
+    )
 
 
 @kept
@@ -163,14 +179,14 @@ def lines_of(profile: Profile) -> list[Line]:
 
 
 def hbm_bytes(profile: Profile, writes: bool | None = None) -> int:
-    return sum(one.bytes for one in profile.accesses
-               if one.place.kind is Kind.MEMORY and (writes is None or one.writes == writes))
+    return sum(one.bytes for one in profile.accesses if one.place.kind is Kind.MEMORY and (writes is None or one.writes == writes))
 
 
 def stack_rate(profile: Profile) -> float:
     """Bytes per second at which the model of an HBM stack serves its largest access; 0 without any."""
-    largest = max((one for one in profile.accesses if one.place.kind is Kind.MEMORY and one.end > one.begin),
-                  key=lambda one: one.bytes, default=None)
+    largest = max(
+        (one for one in profile.accesses if one.place.kind is Kind.MEMORY and one.end > one.begin), key=lambda one: one.bytes, default=None
+    )
     return largest.bytes * PS / (largest.end - largest.begin) if largest else 0.0
 
 
@@ -186,8 +202,9 @@ def roofline_of(profile: Profile) -> Roofline:
     tensor = sum(one.flops for engine in profile.engines if engine.name == "tensor" for one in engine.instructions)
     every = sum(one.flops for engine in profile.engines for one in engine.instructions)
     stacks = {one.place.module for one in profile.accesses if one.place.kind is Kind.MEMORY}
-    return Roofline(tensor or every, tensor > 0, hbm_bytes(profile), profile.duration / PS, peak_bf16_flops(profile),
-                    stack_rate(profile) * len(stacks))
+    return Roofline(
+        tensor or every, tensor > 0, hbm_bytes(profile), profile.duration / PS, peak_bf16_flops(profile), stack_rate(profile) * len(stacks)
+    )
 
 
 @dataclasses.dataclass

@@ -6,8 +6,7 @@ import collections
 from typing import Any, Iterable
 
 from trn_nki.profile.events import ENGINES, Event, Kind, Place
-from trn_nki.profile.records import (Access, Cause, Engine, Failure, Instruction, Profile, SemaphoreChange, Service,
-                                     Transfer, Wait)
+from trn_nki.profile.records import Access, Cause, Engine, Failure, Instruction, Profile, SemaphoreChange, Service, Transfer, Wait
 
 RESTART_PS = 5_000_000  # engines that start within this time after the others ended belong to the same execution
 _CAUSES = {"overlap": Cause.DEPENDENCY, "drain": Cause.DEPENDENCY, "port": Cause.PORT, "fetch": Cause.FETCH}
@@ -91,21 +90,31 @@ class _Collector:
             self._add_transfer(event)
         elif event.duration is not None and kind in (Kind.MEMORY, Kind.CORE):
             if event.time <= self._profile.last and event.name in ("read", "write"):
-                self._profile.accesses.append(Access(event.place, event.time, event.time + event.duration, event.name == "write",
-                                                     event.fields.get("bytes", 0), event.operation))
+                self._profile.accesses.append(
+                    Access(
+                        event.place,
+                        event.time,
+                        event.time + event.duration,
+                        event.name == "write",
+                        event.fields.get("bytes", 0),
+                        event.operation,
+                    )
+                )
         elif kind is Kind.CORE and event.name in ("semaphore", "event"):
             if self._profile.first <= event.time <= self._profile.last:
                 get = event.fields.get
-                self._profile.semaphores.append(SemaphoreChange(event.place, event.time, get("index", 0), get("value", 0),
-                                                                get("by", ""), event.operation, event.name == "event"))
+                self._profile.semaphores.append(
+                    SemaphoreChange(
+                        event.place, event.time, get("index", 0), get("value", 0), get("by", ""), event.operation, event.name == "event"
+                    )
+                )
         elif kind is Kind.CC_HART:
             self._add_service(event)
 
     def finish(self) -> None:
         profile = self._profile
         order = {engine: number for number, engine in enumerate(ENGINES)}
-        profile.engines = sorted(self._engines.values(),
-                                 key=lambda engine: (engine.place.chip, engine.place.index, order[engine.name]))
+        profile.engines = sorted(self._engines.values(), key=lambda engine: (engine.place.chip, engine.place.index, order[engine.name]))
         for wait in self._open_waits.values():
             wait.end = profile.last
         for queue in self._moving.values():
@@ -145,8 +154,9 @@ class _Collector:
 
     def _add_wait(self, engine: Engine, event: Event) -> None:
         reason = str(event.fields.get("reason", ""))
-        wait = Wait(event.time, event.time + (event.duration or 0), _CAUSES.get(reason, Cause.SEMAPHORE), reason,
-                    event.fields.get("cycles"))
+        wait = Wait(
+            event.time, event.time + (event.duration or 0), _CAUSES.get(reason, Cause.SEMAPHORE), reason, event.fields.get("cycles")
+        )
         engine.waits.append(wait)
         self._pending[event.place.module].append(wait)
         if event.duration is None:
@@ -164,11 +174,27 @@ class _Collector:
     def _add_instruction(self, engine: Engine, event: Event) -> None:
         get: Any = (self._counted.pop(event.place.module, {}) | event.fields).get
         self._ids += 1
-        one = Instruction(self._ids, engine, event.time, event.time + (event.duration or 0), get("pc", 0), event.name,
-                          get("text", ""), get("source", ""), event.operation, get("instructions", 1), get("mode", ""),
-                          get("cycles", 0), get("latency_cycles", 0), get("flops", 0), get("bf16_flops", 0),
-                          get("bytes_read", 0), get("bytes_written", 0), get("psum_bytes_read", 0),
-                          get("psum_bytes_written", 0))
+        one = Instruction(
+            self._ids,
+            engine,
+            event.time,
+            event.time + (event.duration or 0),
+            get("pc", 0),
+            event.name,
+            get("text", ""),
+            get("source", ""),
+            event.operation,
+            get("instructions", 1),
+            get("mode", ""),
+            get("cycles", 0),
+            get("latency_cycles", 0),
+            get("flops", 0),
+            get("bf16_flops", 0),
+            get("bytes_read", 0),
+            get("bytes_written", 0),
+            get("psum_bytes_read", 0),
+            get("psum_bytes_written", 0),
+        )
         one.waits = self._pending.pop(event.place.module, [])
         engine.instructions.append(one)
 
@@ -178,8 +204,18 @@ class _Collector:
         get = event.fields.get
         if "from" in event.fields and "to" in event.fields:
             if event.time <= self._profile.last:
-                one = Transfer(event.place, event.time, self._profile.last, get("queue", 0), get("bytes", 0), get("from", 0),
-                               get("to", 0), event.operation, event.name, False)
+                one = Transfer(
+                    event.place,
+                    event.time,
+                    self._profile.last,
+                    get("queue", 0),
+                    get("bytes", 0),
+                    get("from", 0),
+                    get("to", 0),
+                    event.operation,
+                    event.name,
+                    False,
+                )
                 self._moving[event.place.module, one.queue, one.operation].append(one)
         elif event.name in ("completed", "dropped"):
             waiting = self._moving.get((event.place.module, get("queue", 0), event.operation))

@@ -28,8 +28,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recorded", metavar="DIR", help="what a running platform has recorded since `trnctl profile start`")
     parser.add_argument("--token-file", metavar="FILE", help="token for a remote control address of --recorded")
     parser.add_argument("--execution", type=int, metavar="N", help="of several in the record, from 1 (the last)")
-    parser.add_argument("--out", dest="profiles", action="append", default=[], metavar="TARGET",
-                        help=f"a folder, or a file that ends in {', '.join(FORMATS)}; without, only the verdict is printed")
+    parser.add_argument(
+        "--out",
+        dest="profiles",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        help=f"a folder, or a file that ends in {', '.join(FORMATS)}; without, only the verdict is printed",
+    )
 
 
 def run(options: Any, compile_kernel: Callable[[], tuple[Compiled, Options]]) -> int:

@@ -12,10 +12,10 @@ from typing import Iterator
 
 from trn_nki.profile.records import Cause, Engine, Instruction, Profile, Wait
 
-COPIES = "copies"     # by DMA, from the instruction that starts one to the wait that its end ends
-SIGNALS = "signals"   # semaphores of engines, from the end of an instruction to the next one of another engine
-LATENCY = "latency"   # an engine waits for results of its own instructions
-REST = "rest"         # control instructions, ports, program words, issue, and what no event explains
+COPIES = "copies"  # by DMA, from the instruction that starts one to the wait that its end ends
+SIGNALS = "signals"  # semaphores of engines, from the end of an instruction to the next one of another engine
+LATENCY = "latency"  # an engine waits for results of its own instructions
+REST = "rest"  # control instructions, ports, program words, issue, and what no event explains
 
 
 @dataclasses.dataclass
@@ -56,8 +56,11 @@ def critical_path(profile: Profile) -> Path:
             continue
         before = before_each[id(one)]
         end = profile.first if before is None else max(profile.first, min(at, before.busy_until))
-        own = sum(min(at, step.end) - max(end, step.begin) for step in one.waits
-                  if step.cause is Cause.DEPENDENCY and step.end > end and step.begin < at)
+        own = sum(
+            min(at, step.end) - max(end, step.begin)
+            for step in one.waits
+            if step.cause is Cause.DEPENDENCY and step.end > end and step.begin < at
+        )
         path.add(LATENCY, one.source, min(own, at - end))
         path.add(REST, one.source, at - end - max(0, min(own, at - end)))
         at, one = end, before

@@ -9,12 +9,12 @@ from trn_nki.profile import intervals
 from trn_nki.profile.events import Kind
 from trn_nki.profile.records import Cause, Engine, Instruction, Profile, Transfer
 
-MAX_SPANS = 20_000     # individually drawn instructions and waits of all engines
+MAX_SPANS = 20_000  # individually drawn instructions and waits of all engines
 MAX_TRANSFERS = 20_000  # groups of transfers
 MAX_ENGINE_TRACKS = 320  # the height of a canvas is limited
 MAX_DMA_TRACKS = 64
 MAX_CC_TRACKS = 64
-SAMPLES = 600          # of a curve
+SAMPLES = 600  # of a curve
 CAUSES = [cause.value for cause in Cause]
 
 
@@ -58,17 +58,36 @@ def drawing_of(profile: Profile) -> dict[str, Any]:
         tracks.append(track)
     if merge:
         drawn = sum(len(track["merged"]) + len(track["waits"]) for track in tracks)
-        notes.append(f"The timeline draws {count} instructions and waits as {drawn} merged spans; "
-                     "tables and sums are of all of them, and the JSON has each.")
+        notes.append(
+            f"The timeline draws {count} instructions and waits as {drawn} merged spans; "
+            "tables and sums are of all of them, and the JSON has each."
+        )
     tracks += _dma_tracks(profile, names, notes)
     tracks += _collective_tracks(profile)
-    return {"duration": profile.duration, "texts": names.texts, "causes": CAUSES, "tracks": tracks,
-            "curves": _curves(profile), "notes": notes, "instructions": count}
+    return {
+        "duration": profile.duration,
+        "texts": names.texts,
+        "causes": CAUSES,
+        "tracks": tracks,
+        "curves": _curves(profile),
+        "notes": notes,
+        "instructions": count,
+    }
 
 
 def _instruction(profile: Profile, one: Instruction, names: _Names) -> list[Any]:
-    return [one.begin - profile.first, one.end - one.begin, one.id, names.number(one.opcode), names.number(one.operands),
-            names.number(one.source), one.cycles, one.latency_cycles, one.flops, names.number(one.mode)]
+    return [
+        one.begin - profile.first,
+        one.end - one.begin,
+        one.id,
+        names.number(one.opcode),
+        names.number(one.operands),
+        names.number(one.source),
+        one.cycles,
+        one.latency_cycles,
+        one.flops,
+        names.number(one.mode),
+    ]
 
 
 def _waits(profile: Profile, engine: Engine, names: _Names) -> list[list[Any]]:
@@ -78,8 +97,16 @@ def _waits(profile: Profile, engine: Engine, names: _Names) -> list[list[Any]]:
         poster = profile.posters.get(wait.poster)
         begin = max(wait.begin, profile.first)
         if wait.end > begin:
-            found.append([begin - profile.first, wait.end - begin, CAUSES.index(wait.cause.value), names.number(wait.reason),
-                          number, poster.id if poster else 0])
+            found.append(
+                [
+                    begin - profile.first,
+                    wait.end - begin,
+                    CAUSES.index(wait.cause.value),
+                    names.number(wait.reason),
+                    number,
+                    poster.id if poster else 0,
+                ]
+            )
     return sorted(found, key=lambda one: one[0])
 
 
@@ -95,8 +122,9 @@ def _merged(profile: Profile, engine: Engine, limit: int, names: _Names) -> list
             busy = intervals.length(intervals.union((one.begin, one.end) for one in group))
             opcode = collections.Counter(one.opcode for one in group).most_common(1)[0][0]
             source = collections.Counter(one.source for one in group).most_common(1)[0][0]
-            found.append([begin - profile.first, end - begin, sum(one.count for one in group), busy, names.number(opcode),
-                          names.number(source)])
+            found.append(
+                [begin - profile.first, end - begin, sum(one.count for one in group), busy, names.number(opcode), names.number(source)]
+            )
             group.clear()
 
     for one in engine.instructions:
@@ -110,7 +138,7 @@ def _merged(profile: Profile, engine: Engine, limit: int, names: _Names) -> list
 def _merged_waits(profile: Profile, engine: Engine, limit: int, names: _Names) -> list[list[Any]]:
     """The longest waits: at most half as many as spans."""
     waits = _waits(profile, engine, names)
-    longest = sorted(waits, key=lambda one: -one[1])[:limit // 2]
+    longest = sorted(waits, key=lambda one: -one[1])[: limit // 2]
     return sorted(longest, key=lambda one: one[0])
 
 
@@ -126,14 +154,22 @@ def _dma_tracks(profile: Profile, names: _Names, notes: list[str]) -> list[dict[
     for (chip, part, operation, queue), some in chosen:
         poster = profile.posters.get(operation)
         begin, end = min(one.begin for one in some), max(one.end for one in some)
-        tracks[chip, part].append([begin - profile.first, end - begin, len(some), sum(one.bytes for one in some), queue,
-                                   poster.id if poster else 0, names.number(poster.source if poster else ""),
-                                   names.number(some[0].kind)])
+        tracks[chip, part].append(
+            [
+                begin - profile.first,
+                end - begin,
+                len(some),
+                sum(one.bytes for one in some),
+                queue,
+                poster.id if poster else 0,
+                names.number(poster.source if poster else ""),
+                names.number(some[0].kind),
+            ]
+        )
     ordered = sorted(tracks, key=lambda key: (key[0], key[1].rpartition("engine")[0], int(key[1].rpartition("engine")[2])))
     if len(ordered) > MAX_DMA_TRACKS:
         notes.append(f"{len(ordered)} DMA engines were used: the first {MAX_DMA_TRACKS} are drawn.")
-    return [{"kind": "dma", "chip": chip, "name": part, "spans": sorted(tracks[chip, part])}
-            for chip, part in ordered[:MAX_DMA_TRACKS]]
+    return [{"kind": "dma", "chip": chip, "name": part, "spans": sorted(tracks[chip, part])} for chip, part in ordered[:MAX_DMA_TRACKS]]
 
 
 def _collective_tracks(profile: Profile) -> list[dict[str, Any]]:
@@ -143,23 +179,34 @@ def _collective_tracks(profile: Profile) -> list[dict[str, Any]]:
         begin, end = max(one.begin, profile.first), min(one.end, profile.last)
         if end > begin:
             tracks[one.place.chip, one.place.index].append([begin - profile.first, end - begin, poster.id if poster else 0])
-    return [{"kind": "collective", "chip": chip, "name": f"top_sp{index}", "spans": sorted(spans)}
-            for (chip, index), spans in sorted(tracks.items())[:MAX_CC_TRACKS]]
+    return [
+        {"kind": "collective", "chip": chip, "name": f"top_sp{index}", "spans": sorted(spans)}
+        for (chip, index), spans in sorted(tracks.items())[:MAX_CC_TRACKS]
+    ]
 
 
 def _curves(profile: Profile) -> list[dict[str, Any]]:
     width = profile.duration / SAMPLES
-    kinds = (("HBM read", [(one.begin, one.end, one.bytes) for one in profile.accesses
-                           if one.place.kind is Kind.MEMORY and not one.writes]),
-             ("HBM write", [(one.begin, one.end, one.bytes) for one in profile.accesses
-                            if one.place.kind is Kind.MEMORY and one.writes]),
-             ("DMA", [(one.begin, one.end, one.bytes) for one in profile.transfers]),
-             ("Tensor FLOPs", [(one.begin, one.end, one.flops) for engine in profile.engines if engine.name == "tensor"
-                               for one in engine.instructions if one.flops]))
+    kinds = (
+        ("HBM read", [(one.begin, one.end, one.bytes) for one in profile.accesses if one.place.kind is Kind.MEMORY and not one.writes]),
+        ("HBM write", [(one.begin, one.end, one.bytes) for one in profile.accesses if one.place.kind is Kind.MEMORY and one.writes]),
+        ("DMA", [(one.begin, one.end, one.bytes) for one in profile.transfers]),
+        (
+            "Tensor FLOPs",
+            [
+                (one.begin, one.end, one.flops)
+                for engine in profile.engines
+                if engine.name == "tensor"
+                for one in engine.instructions
+                if one.flops
+            ],
+        ),
+    )
     curves = []
     for name, spans in kinds:
         if spans:
             parts = intervals.sampled(spans, profile.first, profile.last, SAMPLES)
-            curves.append({"name": name, "unit": "FLOP/s" if "FLOP" in name else "B/s",
-                           "values": [round(part * 1e12 / width) for part in parts]})
+            curves.append(
+                {"name": name, "unit": "FLOP/s" if "FLOP" in name else "B/s", "values": [round(part * 1e12 / width) for part in parts]}
+            )
     return curves

@@ -15,10 +15,10 @@ MAX_LINE = 1 << 16  # characters; the platform writes shorter lines
 
 
 class Kind(enum.Enum):
-    ENGINE = "engine"    # of a NeuronCore
-    CORE = "core"        # semaphores, notifications and DMA accesses of a NeuronCore
-    DMA = "dma"          # a DMA engine
-    MEMORY = "memory"    # an HBM stack
+    ENGINE = "engine"  # of a NeuronCore
+    CORE = "core"  # semaphores, notifications and DMA accesses of a NeuronCore
+    DMA = "dma"  # a DMA engine
+    MEMORY = "memory"  # an HBM stack
     CC_CORE = "cc core"  # of collectives
     CC_HART = "cc hart"
 
@@ -32,9 +32,28 @@ _PLACES = (
     (re.compile(r"(.+)\.top_sp(\d+)\.hart"), Kind.CC_HART),
 )
 _TEXTS = ("source", "text", "reason", "by", "mode", "error")
-_NUMBERS = ("for", "op", "pc", "cycles", "latency_cycles", "flops", "bf16_flops", "bytes_read", "bytes_written",
-            "psum_bytes_read", "psum_bytes_written", "instructions", "generation", "clock_hz", "index", "bytes", "queue",
-            "from", "to", "detail")  # from 0 on
+_NUMBERS = (
+    "for",
+    "op",
+    "pc",
+    "cycles",
+    "latency_cycles",
+    "flops",
+    "bf16_flops",
+    "bytes_read",
+    "bytes_written",
+    "psum_bytes_read",
+    "psum_bytes_written",
+    "instructions",
+    "generation",
+    "clock_hz",
+    "index",
+    "bytes",
+    "queue",
+    "from",
+    "to",
+    "detail",
+)  # from 0 on
 _SIGNED = ("value",)
 MAX_NUMBER = 1 << 64
 MAX_CACHED = 1 << 16  # texts; most are repeated
@@ -48,9 +67,9 @@ class Place:
 
     kind: Kind
     module: str  # "chip0.nc1.vector"
-    chip: str    # "chip0"
-    index: int   # of the core, the HBM stack or the CC-Core
-    part: str    # "vector", "udma0.engine3"
+    chip: str  # "chip0"
+    index: int  # of the core, the HBM stack or the CC-Core
+    part: str  # "vector", "udma0.engine3"
 
 
 @dataclasses.dataclass(slots=True)
@@ -117,7 +136,7 @@ _CONVERTERS |= {name: _number for name in _NUMBERS} | {name: _signed for name in
 def _fields(rest: str) -> dict[str, Any]:
     """The fields that are read. Events with equal text share them."""
     found: dict[str, Any] = {}
-    pairs = _FIELD.findall(f" {rest}") if "\"" in rest else [part.split("=", 1) for part in rest.split() if "=" in part]
+    pairs = _FIELD.findall(f" {rest}") if '"' in rest else [part.split("=", 1) for part in rest.split() if "=" in part]
     for name, text in pairs:
         convert = _CONVERTERS.get(name)
         if convert is not None:

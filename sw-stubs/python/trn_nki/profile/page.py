@@ -16,12 +16,15 @@ from trn_nki.profile.sources import Source, sources_of
 from trn_nki.profile.tables import tables_of
 from trn_nki.profile.verdict import mean_packet
 
-MAX_TABLE = 100      # rows of a displayed table
+MAX_TABLE = 100  # rows of a displayed table
 MAX_ENGINES = 320
 TOP_LINES = 10
 _HERE = pathlib.Path(__file__).parent
-_PARTS = [("busy", "busy")] + [(cause.value, f"lost: {cause.value}") for cause in Cause] + [
-    ("control", "control instructions"), ("other", "issue, wake-up"), ("outside", "not started, halted")]
+_PARTS = (
+    [("busy", "busy")]
+    + [(cause.value, f"lost: {cause.value}") for cause in Cause]
+    + [("control", "control instructions"), ("other", "issue, wake-up"), ("outside", "not started, halted")]
+)
 
 
 def html_of(profile: Profile) -> str:
@@ -67,10 +70,11 @@ def html_of(profile: Profile) -> str:
 
 # -- Text
 
+
 def _about(profile: Profile) -> str:
     cores = ", ".join(f"{chip}.nc{core}" for chip, core in profile.cores)
     name = {2: "Trainium1", 3: "Trainium2", 4: "Trainium3"}.get(profile.engines[0].generation, "")
-    which = (f"; execution {profile.number} of {len(profile.executions)}" if len(profile.executions) > 1 else "")
+    which = f"; execution {profile.number} of {len(profile.executions)}" if len(profile.executions) > 1 else ""
     return html.escape(f"{name} {cores}{which}. Times are simulated.")
 
 
@@ -109,8 +113,10 @@ def _table(heads: Iterable[str], rows: list[str], total: int | None = None) -> s
     """Columns whose heads end in # hold numbers."""
     shown = "".join(f"<tr>{row}</tr>\n" for row in rows)
     more = f"<p class=note>{len(rows)} of {total} rows; the JSON has all.</p>" if total is not None and total > len(rows) else ""
-    return (f"<div class=scroll><table><thead><tr>{''.join(_head(head) for head in heads)}</tr></thead>\n"
-            f"<tbody>\n{shown}</tbody></table></div>{more}\n")
+    return (
+        f"<div class=scroll><table><thead><tr>{''.join(_head(head) for head in heads)}</tr></thead>\n"
+        f"<tbody>\n{shown}</tbody></table></div>{more}\n"
+    )
 
 
 def _head(text: str) -> str:
@@ -118,6 +124,7 @@ def _head(text: str) -> str:
 
 
 # -- Sections
+
 
 def _verdict(summary: dict[str, Any]) -> str:
     return f'<p id=verdict>{html.escape(summary["trn_verdict"])}</p>\n'
@@ -130,17 +137,30 @@ def _cards(profile: Profile, summary: dict[str, Any], accounts: list[analysis.Ac
         ("duration", "duration", time_text(profile.duration), profile.duration),
         ("hfu", "FLOPs utilisation, of BF16 peak", f"{summary['hfu_estimated_percent']:.1f} %", summary["hfu_estimated_percent"]),
         ("mbu", "HBM bandwidth utilisation", f"{summary['mbu_estimated_percent']:.1f} %", summary["mbu_estimated_percent"]),
-        ("busiest", "busiest engine", f"{busiest.engine.name}, {100 * busiest.busy / profile.duration:.1f} %",
-         100 * busiest.busy / profile.duration),
+        (
+            "busiest",
+            "busiest engine",
+            f"{busiest.engine.name}, {100 * busiest.busy / profile.duration:.1f} %",
+            100 * busiest.busy / profile.duration,
+        ),
         ("packet", "bytes per DMA packet", amount_text(packet, "B"), packet),
-        ("hbm", "HBM bytes read, written", f"{amount_text(summary['hbm_read_bytes'], 'B')}, {amount_text(summary['hbm_write_bytes'], 'B')}",
-         summary["hbm_read_bytes"] + summary["hbm_write_bytes"]),
+        (
+            "hbm",
+            "HBM bytes read, written",
+            f"{amount_text(summary['hbm_read_bytes'], 'B')}, {amount_text(summary['hbm_write_bytes'], 'B')}",
+            summary["hbm_read_bytes"] + summary["hbm_write_bytes"],
+        ),
         ("flops", "Tensor FLOPs", amount_text(summary["hardware_flops"], "FLOP"), summary["hardware_flops"]),
         ("dma", "time with DMA", f"{summary['dma_active_time_percent']:.1f} %", summary["dma_active_time_percent"]),
     ]
-    return "<div class=cards>" + "".join(
-        f'<div class=card id="card-{key}" data-value="{value}"><b>{html.escape(text)}</b><span>{label}</span></div>'
-        for key, label, text, value in cards) + "</div>\n"
+    return (
+        "<div class=cards>"
+        + "".join(
+            f'<div class=card id="card-{key}" data-value="{value}"><b>{html.escape(text)}</b><span>{label}</span></div>'
+            for key, label, text, value in cards
+        )
+        + "</div>\n"
+    )
 
 
 def _notes(profile: Profile, drawing: dict[str, Any]) -> str:
@@ -164,22 +184,35 @@ def _engines(profile: Profile, accounts: list[analysis.Account]) -> str:
     for a in accounts[:MAX_ENGINES]:
         times = {"busy": a.busy, "control": a.control, "other": a.other, "outside": a.outside}
         times |= {cause.value: time for cause, time in a.lost.items()}
-        bar = "".join(f'<i class="c-{key}" style="width:{100 * times[key] / profile.duration:.3f}%" '
-                      f'title="{label}: {time_text(times[key])}"></i>' for key, label in _PARTS if times[key] > 0)
+        bar = "".join(
+            f'<i class="c-{key}" style="width:{100 * times[key] / profile.duration:.3f}%" ' f'title="{label}: {time_text(times[key])}"></i>'
+            for key, label in _PARTS
+            if times[key] > 0
+        )
         name = f"{a.engine.place.chip}.nc{a.engine.place.index}.{a.engine.name}"
-        rows.append(_cell(html.escape(name)) + _cell(f"<div class=bar>{bar}</div>")
-                    + _number(f"{100 * a.busy / profile.duration:.2f} %", 100 * a.busy / profile.duration)
-                    + "".join(_number(time_text(times[cause.value]) if times[cause.value] else "", times[cause.value])
-                              for cause in Cause)
-                    + _number(f"{a.busy_cycles:,}", a.busy_cycles)
-                    + _number(f"{sum(a.wait_cycles[cause] for cause in (Cause.SEMAPHORE, Cause.DMA)):,}",
-                              a.wait_cycles[Cause.SEMAPHORE] + a.wait_cycles[Cause.DMA])
-                    + _number(f"{a.retired:,}", a.retired) + _number(amount_text(a.flops, "") if a.flops else "", a.flops))
-    return (f"<div class=legend>{legend}</div>"
-            + _table(["engine", "time", "busy#", *(f"{cause.value}#" for cause in Cause), "busy cycles#", "wait cycles#",
-                      "instructions#", "FLOPs#"], rows, len(accounts))
-            + "<p class=note>Lost: waited, and no instruction occupied the data path. Cycles are the engine's counters: "
-              "waits that overlap with earlier instructions count there.</p>")
+        rows.append(
+            _cell(html.escape(name))
+            + _cell(f"<div class=bar>{bar}</div>")
+            + _number(f"{100 * a.busy / profile.duration:.2f} %", 100 * a.busy / profile.duration)
+            + "".join(_number(time_text(times[cause.value]) if times[cause.value] else "", times[cause.value]) for cause in Cause)
+            + _number(f"{a.busy_cycles:,}", a.busy_cycles)
+            + _number(
+                f"{sum(a.wait_cycles[cause] for cause in (Cause.SEMAPHORE, Cause.DMA)):,}",
+                a.wait_cycles[Cause.SEMAPHORE] + a.wait_cycles[Cause.DMA],
+            )
+            + _number(f"{a.retired:,}", a.retired)
+            + _number(amount_text(a.flops, "") if a.flops else "", a.flops)
+        )
+    return (
+        f"<div class=legend>{legend}</div>"
+        + _table(
+            ["engine", "time", "busy#", *(f"{cause.value}#" for cause in Cause), "busy cycles#", "wait cycles#", "instructions#", "FLOPs#"],
+            rows,
+            len(accounts),
+        )
+        + "<p class=note>Lost: waited, and no instruction occupied the data path. Cycles are the engine's counters: "
+        "waits that overlap with earlier instructions count there.</p>"
+    )
 
 
 def _lines(profile: Profile) -> str:
@@ -188,9 +221,15 @@ def _lines(profile: Profile) -> str:
         return "<p class=note>The program names no lines of source.</p>"
     most = max(one.cost + one.transfer_time for one in lines) or 1
     sources = sources_of(lines)
-    top = _table(["line", "cost", "busy", "lost before", "instructions#", "FLOPs#", "DMA"], [
-        _cell(html.escape(f"{os.path.basename(one.source)}" or "unknown")) + _costs(one, most) for one in lines[:TOP_LINES]],
-        len(lines)) if len(lines) > TOP_LINES else ""
+    top = (
+        _table(
+            ["line", "cost", "busy", "lost before", "instructions#", "FLOPs#", "DMA"],
+            [_cell(html.escape(f"{os.path.basename(one.source)}" or "unknown")) + _costs(one, most) for one in lines[:TOP_LINES]],
+            len(lines),
+        )
+        if len(lines) > TOP_LINES
+        else ""
+    )
     return top + "".join(_source(source, most) for source in sources)
 
 
@@ -198,14 +237,20 @@ def _costs(one: analysis.Line, most: int) -> str:
     """Cells of one line's costs."""
     busy, lost = sum(one.busy.values()), sum(one.lost.values())
     parts = [("busy", busy)] + [(cause.value, one.lost.get(cause, 0)) for cause in Cause]
-    bar = "".join(f'<i class="c-{key}" style="width:{100 * time / most:.3f}%" title="{key}: {time_text(time)}"></i>'
-                  for key, time in parts if time)
+    bar = "".join(
+        f'<i class="c-{key}" style="width:{100 * time / most:.3f}%" title="{key}: {time_text(time)}"></i>' for key, time in parts if time
+    )
     engines = "<br>".join(f"{name} {time_text(time)}" for name, time in sorted(one.busy.items(), key=lambda kv: -kv[1]) if time)
     why = "<br>".join(f"{cause.value} {time_text(time)}" for cause, time in one.lost.items() if time)
     moved = f"{amount_text(one.transfer_bytes, 'B')}<br>in {time_text(one.transfer_time)}" if one.transfer_bytes else ""
-    return (_cell(f'<div class="bar small">{bar}</div>') + _cell(engines, busy, "words") + _cell(why, lost, "words")
-            + _number(f"{one.instructions:,}", one.instructions)
-            + _number(amount_text(one.flops, "") if one.flops else "", one.flops) + _cell(moved, one.transfer_bytes, "words"))
+    return (
+        _cell(f'<div class="bar small">{bar}</div>')
+        + _cell(engines, busy, "words")
+        + _cell(why, lost, "words")
+        + _number(f"{one.instructions:,}", one.instructions)
+        + _number(amount_text(one.flops, "") if one.flops else "", one.flops)
+        + _cell(moved, one.transfer_bytes, "words")
+    )
 
 
 def _source(source: Source, most: int) -> str:
@@ -219,20 +264,29 @@ def _source(source: Source, most: int) -> str:
         rows.append(_number(str(number), number) + code + (_costs(one, most) if one is not None else "<td></td>" * 6))
     missing = "" if source.has_text else "<p class=note>The file cannot be read here; only its line numbers are known.</p>"
     title = f"<h3>{html.escape(os.path.basename(source.file) or 'unknown line')}</h3>"
-    return f'<div class=source data-file="{html.escape(source.file)}">{title}{missing}' + _table(
-        ["line#", "source", "cost", "busy", "lost before", "instructions#", "FLOPs#", "DMA"], rows) + "</div>"
+    return (
+        f'<div class=source data-file="{html.escape(source.file)}">{title}{missing}'
+        + _table(["line#", "source", "cost", "busy", "lost before", "instructions#", "FLOPs#", "DMA"], rows)
+        + "</div>"
+    )
 
 
 def _matmuls(rows: list[dict[str, Any]]) -> str:
     if not rows:
         return ""
-    return _table(["matmul type", "instructions#", "FLOPs#", "achieved#", "peak of the type#", "utilisation#", "busy#"], [
-        _cell(html.escape(row["type"])) + _number(f"{row['instruction_count']:,}", row["instruction_count"])
-        + _number(amount_text(row["flops"], ""), row["flops"])
-        + _number(amount_text(row["achieved_flops"], "FLOP/s"), row["achieved_flops"])
-        + _number(amount_text(row["peak_flops"], "FLOP/s"), row["peak_flops"])
-        + _number(f"{row['utilisation_percent']:.2f} %", row["utilisation_percent"])
-        + _number(time_text(row["busy_ns"] * 1000), row["busy_ns"]) for row in rows])
+    return _table(
+        ["matmul type", "instructions#", "FLOPs#", "achieved#", "peak of the type#", "utilisation#", "busy#"],
+        [
+            _cell(html.escape(row["type"]))
+            + _number(f"{row['instruction_count']:,}", row["instruction_count"])
+            + _number(amount_text(row["flops"], ""), row["flops"])
+            + _number(amount_text(row["achieved_flops"], "FLOP/s"), row["achieved_flops"])
+            + _number(amount_text(row["peak_flops"], "FLOP/s"), row["peak_flops"])
+            + _number(f"{row['utilisation_percent']:.2f} %", row["utilisation_percent"])
+            + _number(time_text(row["busy_ns"] * 1000), row["busy_ns"])
+            for row in rows
+        ],
+    )
 
 
 def _roofline(profile: Profile) -> str:
@@ -251,28 +305,38 @@ def _roofline(profile: Profile) -> str:
     def y(value: float) -> float:
         return high - bottom - (math.log10(value) - y_low) / (y_high - y_low) * (high - bottom - 10)
 
-    grid = "".join(f'<line class=grid x1={x(10**n):.1f} x2={x(10**n):.1f} y1=10 y2={high - bottom} />'
-                   f'<text x={x(10**n):.1f} y={high - bottom + 16} text-anchor=middle>{10.0**n:g}</text>'
-                   for n in range(x_low, x_high + 1))
-    grid += "".join(f'<line class=grid y1={y(10**n):.1f} y2={y(10**n):.1f} x1={left} x2={wide - right} />'
-                    f'<text x={left - 6} y={y(10**n) + 4:.1f} text-anchor=end>{amount_text(10.0**n, "")}</text>'
-                    for n in range(y_low, y_high + 1))
+    grid = "".join(
+        f"<line class=grid x1={x(10**n):.1f} x2={x(10**n):.1f} y1=10 y2={high - bottom} />"
+        f"<text x={x(10**n):.1f} y={high - bottom + 16} text-anchor=middle>{10.0**n:g}</text>"
+        for n in range(x_low, x_high + 1)
+    )
+    grid += "".join(
+        f"<line class=grid y1={y(10**n):.1f} y2={y(10**n):.1f} x1={left} x2={wide - right} />"
+        f'<text x={left - 6} y={y(10**n) + 4:.1f} text-anchor=end>{amount_text(10.0**n, "")}</text>'
+        for n in range(y_low, y_high + 1)
+    )
     low = max(10.0**x_low, 10.0**y_low / roof.peak_bandwidth)
-    roofs = (f'<polyline class=roof points="{x(low):.1f},{y(low * roof.peak_bandwidth):.1f} {x(ridge):.1f},{y(roof.peak_flops):.1f} '
-             f'{wide - right},{y(roof.peak_flops):.1f}" />')
+    roofs = (
+        f'<polyline class=roof points="{x(low):.1f},{y(low * roof.peak_bandwidth):.1f} {x(ridge):.1f},{y(roof.peak_flops):.1f} '
+        f'{wide - right},{y(roof.peak_flops):.1f}" />'
+    )
     bound = min(roof.peak_flops, roof.intensity * roof.peak_bandwidth)
-    point = (f'<line class=grid x1={x(roof.intensity):.1f} x2={x(roof.intensity):.1f} y1={y(roof.achieved):.1f} y2={y(bound):.1f} '
-             f'stroke-dasharray="3 3" /><circle id=point data-intensity="{roof.intensity}" data-flops="{roof.achieved}" '
-             f'cx={x(roof.intensity):.1f} cy={y(roof.achieved):.1f} r=5 />')
+    point = (
+        f"<line class=grid x1={x(roof.intensity):.1f} x2={x(roof.intensity):.1f} y1={y(roof.achieved):.1f} y2={y(bound):.1f} "
+        f'stroke-dasharray="3 3" /><circle id=point data-intensity="{roof.intensity}" data-flops="{roof.achieved}" '
+        f"cx={x(roof.intensity):.1f} cy={y(roof.achieved):.1f} r=5 />"
+    )
     kind = "matmul FLOPs" if roof.of_tensor else "FLOPs of all engines (no matmul)"
     limit = "HBM bandwidth" if roof.intensity < ridge else "the Tensor engine"
-    return (f"<svg id=roofline viewBox='0 0 {wide} {high}' role=img aria-label='roofline'>{grid}{roofs}{point}"
-            f"<text x={(wide + left) / 2} y={high - 6} text-anchor=middle>FLOPs per byte of HBM</text>"
-            f"<text x={left + 8} y=24>FLOP/s</text></svg>"
-            f"<p class=note>{roof.intensity:.4g} {kind} per byte of HBM: at most {amount_text(bound, 'FLOP/s')}, limited by {limit}; "
-            f"achieved {amount_text(roof.achieved, 'FLOP/s')}, {100 * roof.achieved / bound:.1f} % of that. "
-            f"Peaks: {amount_text(roof.peak_flops, 'FLOP/s')} (BF16), {amount_text(roof.peak_bandwidth, 'B/s')} "
-            "(HBM stacks that were used).</p>")
+    return (
+        f"<svg id=roofline viewBox='0 0 {wide} {high}' role=img aria-label='roofline'>{grid}{roofs}{point}"
+        f"<text x={(wide + left) / 2} y={high - 6} text-anchor=middle>FLOPs per byte of HBM</text>"
+        f"<text x={left + 8} y=24>FLOP/s</text></svg>"
+        f"<p class=note>{roof.intensity:.4g} {kind} per byte of HBM: at most {amount_text(bound, 'FLOP/s')}, limited by {limit}; "
+        f"achieved {amount_text(roof.achieved, 'FLOP/s')}, {100 * roof.achieved / bound:.1f} % of that. "
+        f"Peaks: {amount_text(roof.peak_flops, 'FLOP/s')} (BF16), {amount_text(roof.peak_bandwidth, 'B/s')} "
+        "(HBM stacks that were used).</p>"
+    )
 
 
 def _queues(rows: list[dict[str, Any]], profile: Profile) -> str:
@@ -286,13 +350,20 @@ def _queues(rows: list[dict[str, Any]], profile: Profile) -> str:
         size, packets = sum(row["trn_bytes"] for row in some), sum(row["trn_packet_count"] for row in some)
         active = sum(row["trn_active_ns"] for row in some)
         share = 100_000 * active / (profile.duration * len(some))
-        body.append(_cell(html.escape(chip)) + _number(str(queue), queue) + _cell(html.escape(kind))
-                    + _number(str(len(some)), len(some)) + _number(f"{packets:,}", packets)
-                    + _number(amount_text(size, "B"), size) + _number(amount_text(size / packets, "B"), size / packets)
-                    + _number(f"{share:.1f} %", share)
-                    + _cell(f'<div class="bar small"><i class=c-dma style="width:{share:.2f}%"></i></div>'))
-    return _table(["chip", "queue#", "descriptors", "engines#", "packets#", "bytes#", "bytes per packet#", "time in transfer#", ""],
-                  body, len(groups))
+        body.append(
+            _cell(html.escape(chip))
+            + _number(str(queue), queue)
+            + _cell(html.escape(kind))
+            + _number(str(len(some)), len(some))
+            + _number(f"{packets:,}", packets)
+            + _number(amount_text(size, "B"), size)
+            + _number(amount_text(size / packets, "B"), size / packets)
+            + _number(f"{share:.1f} %", share)
+            + _cell(f'<div class="bar small"><i class=c-dma style="width:{share:.2f}%"></i></div>')
+        )
+    return _table(
+        ["chip", "queue#", "descriptors", "engines#", "packets#", "bytes#", "bytes per packet#", "time in transfer#", ""], body, len(groups)
+    )
 
 
 def _collectives(rows: list[dict[str, Any]]) -> str:
@@ -301,21 +372,36 @@ def _collectives(rows: list[dict[str, Any]]) -> str:
         groups.setdefault((row["trn_chip"], row["core_idx"]), []).append(row)
     if not groups:
         return ""
-    return _table(["chip", "CC-Core#", "first#", "last#", "services#", "time#", "triggered by"], [
-        _cell(html.escape(chip)) + _number(str(core), core) + _number(time_text(1000 * min(r["start_ts"] for r in some)), None)
-        + _number(time_text(1000 * max(r["end_ts"] for r in some)), None) + _number(str(len(some)), len(some))
-        + _number(time_text(1000 * sum(r["duration_ns"] for r in some)), sum(r["duration_ns"] for r in some))
-        + _cell(html.escape(", ".join(sorted({r["trigger_engine"] for r in some if "trigger_engine" in r}))))
-        for (chip, core), some in sorted(groups.items())[:MAX_TABLE]], len(groups))
+    return _table(
+        ["chip", "CC-Core#", "first#", "last#", "services#", "time#", "triggered by"],
+        [
+            _cell(html.escape(chip))
+            + _number(str(core), core)
+            + _number(time_text(1000 * min(r["start_ts"] for r in some)), None)
+            + _number(time_text(1000 * max(r["end_ts"] for r in some)), None)
+            + _number(str(len(some)), len(some))
+            + _number(time_text(1000 * sum(r["duration_ns"] for r in some)), sum(r["duration_ns"] for r in some))
+            + _cell(html.escape(", ".join(sorted({r["trigger_engine"] for r in some if "trigger_engine" in r}))))
+            for (chip, core), some in sorted(groups.items())[:MAX_TABLE]
+        ],
+        len(groups),
+    )
 
 
 def _opcodes(rows: list[dict[str, Any]]) -> str:
     ordered = sorted(rows, key=lambda row: -row["instruction_time_ns"])
-    return _table(["engine", "opcode", "instructions#", "time#", "of the execution#"], [
-        _cell(row["engine"]) + _cell(f"<code>{html.escape(row['opcode'])}</code>")
-        + _number(f"{row['instruction_count']:,}", row["instruction_count"])
-        + _number(time_text(row["instruction_time_ns"] * 1000), row["instruction_time_ns"])
-        + _number(f"{row['active_time_percent']:.2f} %", row["active_time_percent"]) for row in ordered[:MAX_TABLE]], len(rows))
+    return _table(
+        ["engine", "opcode", "instructions#", "time#", "of the execution#"],
+        [
+            _cell(row["engine"])
+            + _cell(f"<code>{html.escape(row['opcode'])}</code>")
+            + _number(f"{row['instruction_count']:,}", row["instruction_count"])
+            + _number(time_text(row["instruction_time_ns"] * 1000), row["instruction_time_ns"])
+            + _number(f"{row['active_time_percent']:.2f} %", row["active_time_percent"])
+            for row in ordered[:MAX_TABLE]
+        ],
+        len(rows),
+    )
 
 
 def _longest_waits(profile: Profile) -> str:
@@ -326,18 +412,29 @@ def _longest_waits(profile: Profile) -> str:
     for wait, one, engine in waits[:30]:
         poster = profile.posters.get(wait.poster)
         by = f"{poster.engine.place.module} {poster.opcode} {os.path.basename(poster.source)}" if poster else ""
-        rows.append(_cell(f"nc{engine.place.index}.{engine.name}") + _cell(wait.cause.value)
-                    + _cell(f"<code>{html.escape(wait.reason)}</code>") + _number(time_text(wait.begin - profile.first), None)
-                    + _number(time_text(wait.end - wait.begin), wait.end - wait.begin)
-                    + _cell(html.escape(f"{one.opcode} {os.path.basename(one.source)}" if one else "did not end"))
-                    + _cell(html.escape(by)))
+        rows.append(
+            _cell(f"nc{engine.place.index}.{engine.name}")
+            + _cell(wait.cause.value)
+            + _cell(f"<code>{html.escape(wait.reason)}</code>")
+            + _number(time_text(wait.begin - profile.first), None)
+            + _number(time_text(wait.end - wait.begin), wait.end - wait.begin)
+            + _cell(html.escape(f"{one.opcode} {os.path.basename(one.source)}" if one else "did not end"))
+            + _cell(html.escape(by))
+        )
     return _table(["engine", "cause", "for", "at#", "time#", "before", "posted by"], rows, len(waits))
 
 
 def _errors(rows: list[dict[str, Any]]) -> str:
     if not rows:
         return ""
-    return _table(["engine", "error", "at#", "where"], [
-        _cell(html.escape(f"{row['trn_chip']}.nc{row['trn_core']}.{row['trn_engine']}")) + _cell(html.escape(row["description"]))
-        + _number(time_text(row["timestamp"] * 1000), None) + _cell(html.escape(row["metadata"]))
-        for row in rows[:MAX_TABLE]], len(rows))
+    return _table(
+        ["engine", "error", "at#", "where"],
+        [
+            _cell(html.escape(f"{row['trn_chip']}.nc{row['trn_core']}.{row['trn_engine']}"))
+            + _cell(html.escape(row["description"]))
+            + _number(time_text(row["timestamp"] * 1000), None)
+            + _cell(html.escape(row["metadata"]))
+            for row in rows[:MAX_TABLE]
+        ],
+        len(rows),
+    )

@@ -94,8 +94,7 @@ class _Writer:
     def counter(self, name: str, parent: int, values: Iterable[tuple[int, float]], unit: str) -> None:
         track = self.track(name, parent, unit=unit)
         for time, value in values:
-            self.event(time, _number(_TYPE, _COUNT) + _number(_TRACK, track)
-                       + _fixed64(_DOUBLE_VALUE, struct.pack("<d", value)))
+            self.event(time, _number(_TYPE, _COUNT) + _number(_TRACK, track) + _fixed64(_DOUBLE_VALUE, struct.pack("<d", value)))
 
 
 def _annotation(key: str, value: int | str) -> bytes:
@@ -120,17 +119,25 @@ def perfetto_bytes(profile: Profile) -> bytes:
                 moved[one.place.part].append(one)
         for part in sorted(moved, key=_natural):
             writer.slices(part, process, _transfers(profile, moved[part]))
-        writer.slices("collectives", process, ((_at(profile, one.begin), _at(profile, one.end), f"top_sp{one.place.index}", {},
-                                                [one.operation] if one.operation else [])
-                                               for one in profile.services if one.place.chip == chip))
-        for name, spans in (("HBM bandwidth", [(one.begin, one.end, one.bytes) for one in profile.accesses
-                                               if one.place.kind is Kind.MEMORY and one.place.chip == chip]),
-                            ("DMA bandwidth", [(one.begin, one.end, one.bytes) for one in profile.transfers
-                                               if one.place.chip == chip])):
+        writer.slices(
+            "collectives",
+            process,
+            (
+                (_at(profile, one.begin), _at(profile, one.end), f"top_sp{one.place.index}", {}, [one.operation] if one.operation else [])
+                for one in profile.services
+                if one.place.chip == chip
+            ),
+        )
+        for name, spans in (
+            (
+                "HBM bandwidth",
+                [(one.begin, one.end, one.bytes) for one in profile.accesses if one.place.kind is Kind.MEMORY and one.place.chip == chip],
+            ),
+            ("DMA bandwidth", [(one.begin, one.end, one.bytes) for one in profile.transfers if one.place.chip == chip]),
+        ):
             width = profile.duration / SAMPLES
             parts = intervals.sampled(spans, profile.first, profile.last, SAMPLES)
-            writer.counter(name, process, ((int(step * width) // 1000, amount * 1000 / width)
-                                           for step, amount in enumerate(parts)), "GB/s")
+            writer.counter(name, process, ((int(step * width) // 1000, amount * 1000 / width) for step, amount in enumerate(parts)), "GB/s")
     return b"".join(writer.parts)
 
 
@@ -147,8 +154,13 @@ def _instructions(profile: Profile, instructions: Iterable[Instruction]) -> Iter
     for one in instructions:
         source = os.path.basename(one.source)
         fields = {"source": one.source, "operands": one.operands, "pc": one.pc, "cycles": one.cycles, "flops": one.flops}
-        yield (_at(profile, one.begin), _at(profile, one.end), f"{one.opcode} {source}".strip(), fields,
-               [one.operation] if one.operation else [])
+        yield (
+            _at(profile, one.begin),
+            _at(profile, one.end),
+            f"{one.opcode} {source}".strip(),
+            fields,
+            [one.operation] if one.operation else [],
+        )
 
 
 def _waits(profile: Profile, engine: Engine) -> Iterator[Slice]:
@@ -157,8 +169,13 @@ def _waits(profile: Profile, engine: Engine) -> Iterator[Slice]:
         poster = profile.posters.get(wait.poster)
         if poster is not None:
             fields["posted by"] = f"{poster.engine.place.module} {poster.opcode} {poster.source}"
-        yield (_at(profile, wait.begin), _at(profile, wait.end), f"{wait.cause.value}: {wait.reason}", fields,
-               [wait.poster] if poster is not None else [])
+        yield (
+            _at(profile, wait.begin),
+            _at(profile, wait.end),
+            f"{wait.cause.value}: {wait.reason}",
+            fields,
+            [wait.poster] if poster is not None else [],
+        )
 
 
 def _transfers(profile: Profile, transfers: list[Transfer]) -> Iterator[Slice]:
@@ -167,9 +184,13 @@ def _transfers(profile: Profile, transfers: list[Transfer]) -> Iterator[Slice]:
         yield from _merged_transfers(profile, transfers)
         return
     for one in transfers:
-        yield (_at(profile, one.begin), _at(profile, one.end), _transfer_name(profile, one),
-               {"bytes": one.bytes, "from": f"{one.source:#x}", "to": f"{one.destination:#x}"},
-               [one.operation] if one.operation else [])
+        yield (
+            _at(profile, one.begin),
+            _at(profile, one.end),
+            _transfer_name(profile, one),
+            {"bytes": one.bytes, "from": f"{one.source:#x}", "to": f"{one.destination:#x}"},
+            [one.operation] if one.operation else [],
+        )
 
 
 def _merged_transfers(profile: Profile, transfers: list[Transfer]) -> Iterator[Slice]:
@@ -177,9 +198,13 @@ def _merged_transfers(profile: Profile, transfers: list[Transfer]) -> Iterator[S
     for one in transfers:
         groups.setdefault((one.operation, one.queue, one.kind), []).append(one)
     for (operation, _, _), some in groups.items():
-        yield (_at(profile, min(one.begin for one in some)), _at(profile, max(one.end for one in some)),
-               _transfer_name(profile, some[0]), {"packets": len(some), "bytes": sum(one.bytes for one in some)},
-               [operation] if operation else [])
+        yield (
+            _at(profile, min(one.begin for one in some)),
+            _at(profile, max(one.end for one in some)),
+            _transfer_name(profile, some[0]),
+            {"packets": len(some), "bytes": sum(one.bytes for one in some)},
+            [operation] if operation else [],
+        )
 
 
 def _transfer_name(profile: Profile, one: Transfer) -> str:

@@ -15,11 +15,11 @@ Result = TypeVar("Result")
 class Cause(str, enum.Enum):
     """Why an engine could not continue."""
 
-    SEMAPHORE = "semaphore"    # posted by an engine, the host or firmware; or an event
-    DMA = "dma"                # a semaphore or an event that DMA posted
+    SEMAPHORE = "semaphore"  # posted by an engine, the host or firmware; or an event
+    DMA = "dma"  # a semaphore or an event that DMA posted
     DEPENDENCY = "dependency"  # on results or operands of its own earlier instructions
-    PORT = "port"              # of SBUF or PSUM that another engine used
-    FETCH = "fetch"            # of program words
+    PORT = "port"  # of SBUF or PSUM that another engine used
+    FETCH = "fetch"  # of program words
 
 
 @dataclasses.dataclass(slots=True)
@@ -27,9 +27,9 @@ class Wait:
     begin: int
     end: int
     cause: Cause
-    reason: str                 # "S[4] >= 16", "overlap"
-    cycles: int | None = None   # None: the wait did not end in the record
-    poster: int = 0             # operation that ended the wait
+    reason: str  # "S[4] >= 16", "overlap"
+    cycles: int | None = None  # None: the wait did not end in the record
+    poster: int = 0  # operation that ended the wait
 
 
 @dataclasses.dataclass(slots=True)
@@ -41,15 +41,15 @@ class Instruction:
     pc: int
     opcode: str
     operands: str = ""
-    source: str = ""            # "kernel.py:12"; "": unknown
-    operation: int = 0          # operation that began the wait
-    count: int = 1              # instructions of a run of register instructions
-    mode: str = ""              # "2x"; "" of control instructions
-    cycles: int = 0             # initiation interval
+    source: str = ""  # "kernel.py:12"; "": unknown
+    operation: int = 0  # operation that began the wait
+    count: int = 1  # instructions of a run of register instructions
+    mode: str = ""  # "2x"; "" of control instructions
+    cycles: int = 0  # initiation interval
     latency_cycles: int = 0
     flops: int = 0
     bf16_flops: int = 0
-    bytes_read: int = 0         # of SBUF and PSUM
+    bytes_read: int = 0  # of SBUF and PSUM
     bytes_written: int = 0
     psum_bytes_read: int = 0
     psum_bytes_written: int = 0
@@ -84,7 +84,7 @@ class Engine:
     waits: list[Wait] = dataclasses.field(default_factory=list)
     unmet: list[Wait] = dataclasses.field(default_factory=list)  # that no instruction follows
     started: int = 0
-    ended: int | None = None    # halted or failed; None: still running at the end of the record
+    ended: int | None = None  # halted or failed; None: still running at the end of the record
 
     @property
     def name(self) -> str:
@@ -107,7 +107,7 @@ class Transfer:
     source: int
     destination: int
     operation: int
-    kind: str                   # "copy", or the operation of DMA compute
+    kind: str  # "copy", or the operation of DMA compute
     completed: bool
 
 
@@ -129,7 +129,7 @@ class SemaphoreChange:
     time: int
     index: int
     value: int
-    by: str                     # "engine", "dma", "host", "firmware"
+    by: str  # "engine", "dma", "host", "firmware"
     operation: int
     is_event: bool
 
@@ -155,20 +155,22 @@ class Service:
 
 def kept(function: Callable[[Profile], Result]) -> Callable[[Profile], Result]:
     """Computes a function of a complete profile once."""
+
     @functools.wraps(function)
     def lookup(profile: Profile) -> Result:
         if function.__name__ not in profile.kept:
             profile.kept[function.__name__] = function(profile)
         return profile.kept[function.__name__]
+
     return lookup
 
 
 @dataclasses.dataclass
 class Profile:
     name: str
-    first: int = 0              # the first engine starts
-    last: int = 0               # the last engine ends
-    number: int = 1             # of the executions in the record, from 1
+    first: int = 0  # the first engine starts
+    last: int = 0  # the last engine ends
+    number: int = 1  # of the executions in the record, from 1
     executions: list[tuple[int, int]] = dataclasses.field(default_factory=list)
     engines: list[Engine] = dataclasses.field(default_factory=list)
     transfers: list[Transfer] = dataclasses.field(default_factory=list)

@@ -9,9 +9,9 @@ from typing import Iterator
 from trn_nki.profile.analysis import Line
 
 MAX_FILES = 20
-MAX_BYTES = 4 << 20   # of a file
-CONTEXT = 4           # lines around a line with a cost
-MAX_SHOWN = 3000      # lines of a file
+MAX_BYTES = 4 << 20  # of a file
+CONTEXT = 4  # lines around a line with a cost
+MAX_SHOWN = 3000  # lines of a file
 KERNELS = (".py", ".trn")  # other files that a program names are not shown
 
 
@@ -28,8 +28,9 @@ class Source:
     def shown(self) -> Iterator[tuple[int | None, str]]:
         """Lines with a cost and the lines around them; None in place of omitted lines."""
         near = CONTEXT if self.has_text else 0
-        chosen = sorted({at for line in self.costs for at in range(line - near, line + near + 1)
-                         if at in self.costs or 1 <= at <= len(self.text)})
+        chosen = sorted(
+            {at for line in self.costs for at in range(line - near, line + near + 1) if at in self.costs or 1 <= at <= len(self.text)}
+        )
         before = 0
         for number in chosen[:MAX_SHOWN]:
             if self.has_text and number != before + 1:

@@ -15,9 +15,9 @@ from trn_nki.profile.records import Cause, Engine, Profile, Transfer
 from trn_nki.profile.verdict import verdict_of
 
 SCHEMA_VERSION = "7.4.0"  # published with release 2.31.0 of the Neuron SDK
-SAMPLES = 500             # of the tables of bandwidth over time
-MAX_ROWS = 200_000        # of a table; omitted rows are reported in Warning
-MAX_PACKETS = 20_000      # rows of DmaPacket; DmaPacketAggregated has all packets
+SAMPLES = 500  # of the tables of bandwidth over time
+MAX_ROWS = 200_000  # of a table; omitted rows are reported in Warning
+MAX_PACKETS = 20_000  # rows of DmaPacket; DmaPacketAggregated has all packets
 OUR_TABLES = ("TrnEngine", "TrnWait", "TrnSourceLine", "TrnMatmulType")
 
 Row = dict[str, Any]
@@ -37,8 +37,7 @@ def tables_of(profile: Profile, names: Iterable[str] = ()) -> dict[str, list[Row
         "DmaPacketAggregated": lambda: _aggregated(profile),
         "DmaQueuesInfo": lambda: _queues(profile),
         "DmaUsage": lambda: _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.transfers]),
-        "HbmUsage": lambda: _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.accesses
-                                             if one.place.kind is Kind.MEMORY]),
+        "HbmUsage": lambda: _usage(profile, [(one.begin, one.end, one.bytes) for one in profile.accesses if one.place.kind is Kind.MEMORY]),
         "SemaphoreUpdate": lambda: _semaphores(profile),
         "CcInstruction": lambda: _collectives(profile),
         "Error": lambda: _errors(profile),
@@ -68,6 +67,7 @@ def tables_of(profile: Profile, names: Iterable[str] = ()) -> dict[str, list[Row
 
 # -- Helpers
 
+
 def _ns(profile: Profile, time: int) -> int:
     return (time - profile.first) // 1000
 
@@ -86,6 +86,7 @@ def _where(profile: Profile, engine: Engine) -> Row:
 
 # -- Tables of the whole
 
+
 def _metadata(profile: Profile) -> Row:
     def clock(name: str) -> float | None:
         return next((engine.clock_hz / 1e9 for engine in profile.engines if engine.name == name), None)
@@ -93,16 +94,33 @@ def _metadata(profile: Profile) -> Row:
     chips = {chip for chip, _ in profile.cores}
     cores_of_chip = max(sum(name == chip for name, _ in profile.cores) for chip in chips)
     return {
-        "profile_schema_version": SCHEMA_VERSION, "ntff_version": None, "num_physical_cores": cores_of_chip,
-        "vnc_enabled": cores_of_chip > 1, "first_hw_timestamp": profile.first // 1000,
-        "last_hw_timestamp": profile.last // 1000, "first_ts": None, "last_ts": None, "dma_ddr_bandwidth": None,
-        "num_dma_engines_per_neuroncore": 16, "hbm_ddr_bandwidth": analysis.stack_rate(profile) or None,
-        "tensor_engine_num_rows": analysis.ARRAY, "tensor_engine_num_cols": analysis.ARRAY,
-        "tensor_engine_clock_freq": clock("tensor"), "vector_engine_clock_freq": clock("vector"),
-        "vector_engine_num_channels": 128, "scalar_engine_clock_freq": clock("scalar"), "scalar_engine_num_channels": 128,
-        "gpsimd_engine_clock_freq": clock("gpsimd"), "gpsimd_engine_num_channels": None, "neuroncore_clock_freq": None,
-        "ticks_per_nanosec": 1000, "neuroncore_idx": profile.cores[0][1], "profile_name": profile.name,
-        "is_simulation": True, "trn_generation": profile.engines[0].generation, "trn_chips": len(chips),
+        "profile_schema_version": SCHEMA_VERSION,
+        "ntff_version": None,
+        "num_physical_cores": cores_of_chip,
+        "vnc_enabled": cores_of_chip > 1,
+        "first_hw_timestamp": profile.first // 1000,
+        "last_hw_timestamp": profile.last // 1000,
+        "first_ts": None,
+        "last_ts": None,
+        "dma_ddr_bandwidth": None,
+        "num_dma_engines_per_neuroncore": 16,
+        "hbm_ddr_bandwidth": analysis.stack_rate(profile) or None,
+        "tensor_engine_num_rows": analysis.ARRAY,
+        "tensor_engine_num_cols": analysis.ARRAY,
+        "tensor_engine_clock_freq": clock("tensor"),
+        "vector_engine_clock_freq": clock("vector"),
+        "vector_engine_num_channels": 128,
+        "scalar_engine_clock_freq": clock("scalar"),
+        "scalar_engine_num_channels": 128,
+        "gpsimd_engine_clock_freq": clock("gpsimd"),
+        "gpsimd_engine_num_channels": None,
+        "neuroncore_clock_freq": None,
+        "ticks_per_nanosec": 1000,
+        "neuroncore_idx": profile.cores[0][1],
+        "profile_name": profile.name,
+        "is_simulation": True,
+        "trn_generation": profile.engines[0].generation,
+        "trn_chips": len(chips),
         "trn_peak_bf16_flops": analysis.peak_bf16_flops(profile),
     }
 
@@ -120,18 +138,20 @@ def _summary(profile: Profile, accounts: list[analysis.Account]) -> Row:
     dma = intervals.clipped(intervals.union((one.begin, one.end) for one in profile.transfers), profile.first, profile.last)
     row: Row = {
         "trn_verdict": verdict_of(profile),
-        "total_time": seconds, "hardware_flops": flops, "transpose_flops": moved, "adjusted_hardware_flops": adjusted,
+        "total_time": seconds,
+        "hardware_flops": flops,
+        "transpose_flops": moved,
+        "adjusted_hardware_flops": adjusted,
         "adjusted_transpose_flops": adjusted_moved,
         "mm_arithmetic_intensity": (flops - moved) / (reads + writes) if reads + writes else None,
         "peak_flops_bandwidth_ratio": peak / bandwidth if bandwidth else None,
         "hfu_estimated_percent": _percent(adjusted, peak * seconds),
         "mfu_inst_estimated_percent": _percent(adjusted - adjusted_moved, peak * seconds),
         "mbu_estimated_percent": _percent(reads + writes, bandwidth * seconds),
-        "hbm_read_bytes": reads, "hbm_write_bytes": writes,
-        "sbuf_read_bytes": sum(a.bytes_read - a.psum_bytes_read for a in accounts)
-                           + sum(one.bytes for one in to_core if not one.writes),
-        "sbuf_write_bytes": sum(a.bytes_written - a.psum_bytes_written for a in accounts)
-                            + sum(one.bytes for one in to_core if one.writes),
+        "hbm_read_bytes": reads,
+        "hbm_write_bytes": writes,
+        "sbuf_read_bytes": sum(a.bytes_read - a.psum_bytes_read for a in accounts) + sum(one.bytes for one in to_core if not one.writes),
+        "sbuf_write_bytes": sum(a.bytes_written - a.psum_bytes_written for a in accounts) + sum(one.bytes for one in to_core if one.writes),
         "psum_read_bytes": sum(a.psum_bytes_read for a in accounts),
         "psum_write_bytes": sum(a.psum_bytes_written for a in accounts),
         "dma_active_time": intervals.length(dma) / analysis.PS,
@@ -141,19 +161,23 @@ def _summary(profile: Profile, accounts: list[analysis.Account]) -> Row:
         "dma_transfer_count": len({one.operation for one in profile.transfers}),
         "trn_dma_packet_count": len(profile.transfers),
         "matmul_instruction_count": sum(one.opcode == "multiply" for one in tensor),
-        "activate_instruction_count": sum(one.opcode in ("activate", "activate2") for engine in profile.engines
-                                          for one in engine.instructions),
+        "activate_instruction_count": sum(
+            one.opcode in ("activate", "activate2") for engine in profile.engines for one in engine.instructions
+        ),
     }
     types = {operation: analysis.queue_type(profile, operation) for operation in {one.operation for one in profile.transfers}}
-    for prefix, kind in (("static_dma", "data"), ("hardware_dynamic_dma", "hardware_dynamic"), ("software_dynamic_dma", "software_dynamic")):
+    for prefix, kind in (
+        ("static_dma", "data"),
+        ("hardware_dynamic_dma", "hardware_dynamic"),
+        ("software_dynamic_dma", "software_dynamic"),
+    ):
         some = [one for one in profile.transfers if types[one.operation] == kind]
         row[f"{prefix}_packet_count"], row[f"{prefix}_size"] = len(some), sum(one.bytes for one in some)
     for name in ("tensor", "vector", "scalar", "gpsimd", "sync"):
         mine = [a for a in accounts if a.engine.name == name]
         active = sum(a.busy + a.control for a in mine)
         row[f"{name}_engine_instruction_count"] = sum(a.retired for a in mine)
-        row[f"{name}_engine_instruction_time"] = sum(one.end - one.begin for a in mine
-                                                     for one in a.engine.instructions) / analysis.PS
+        row[f"{name}_engine_instruction_time"] = sum(one.end - one.begin for a in mine for one in a.engine.instructions) / analysis.PS
         row[f"{name}_engine_active_time"] = active / analysis.PS
         row[f"{name}_engine_active_time_percent"] = _percent(active, duration * len(mine))
     services = intervals.union((one.begin, one.end) for one in profile.services)
@@ -164,12 +188,17 @@ def _summary(profile: Profile, accounts: list[analysis.Account]) -> Row:
 
 def _execution(profile: Profile, number: int) -> Row:
     begin, end = profile.executions[number]
-    return {"execution_index": number, "neff_name": profile.name if number + 1 == profile.number else None,
-            "execution_start_ts": _ns(profile, begin), "execution_end_ts": _ns(profile, end),
-            "trn_profiled": number + 1 == profile.number}
+    return {
+        "execution_index": number,
+        "neff_name": profile.name if number + 1 == profile.number else None,
+        "execution_start_ts": _ns(profile, begin),
+        "execution_end_ts": _ns(profile, end),
+        "trn_profiled": number + 1 == profile.number,
+    }
 
 
 # -- Engines
+
 
 def _instructions(profile: Profile) -> list[Row]:
     hbm: dict[int, list[int]] = collections.defaultdict(lambda: [0, 0])
@@ -188,37 +217,55 @@ def _instructions(profile: Profile) -> list[Row]:
         for one in engine.instructions:
             waited = sum(w.end - w.begin for w in one.waits if w.cause in (Cause.SEMAPHORE, Cause.DMA))
             row = _span(profile, one.begin, one.end) | {
-                "engine": engine.name, **where, "opcode": one.opcode.upper(), "operands": one.operands, "id": one.id,
-                "pc": one.pc, "bir_id": None, "evt_wait_time_ns": waited // 1000,
+                "engine": engine.name,
+                **where,
+                "opcode": one.opcode.upper(),
+                "operands": one.operands,
+                "id": one.id,
+                "pc": one.pc,
+                "bir_id": None,
+                "evt_wait_time_ns": waited // 1000,
                 "nki_source_location": [one.source] if one.source else [],
-                "trn_complete_ts": _ns(profile, one.complete), "trn_cycles": one.cycles,
+                "trn_complete_ts": _ns(profile, one.complete),
+                "trn_cycles": one.cycles,
                 "trn_lost_ns": {cause.value: time // 1000 for cause, time in lost.get(one.id, {}).items()},
             }
             if one.computes or one.bytes_read or one.bytes_written:
-                row |= {"sbuf_read_bytes": one.bytes_read - one.psum_bytes_read,
-                        "sbuf_write_bytes": one.bytes_written - one.psum_bytes_written,
-                        "psum_read_bytes": one.psum_bytes_read, "psum_write_bytes": one.psum_bytes_written,
-                        "performance_mode": one.mode if one.mode in ("2x", "4x") and engine.name != "tensor" else None,
-                        "trn_flops": one.flops}
+                row |= {
+                    "sbuf_read_bytes": one.bytes_read - one.psum_bytes_read,
+                    "sbuf_write_bytes": one.bytes_written - one.psum_bytes_written,
+                    "psum_read_bytes": one.psum_bytes_read,
+                    "psum_write_bytes": one.psum_bytes_written,
+                    "performance_mode": one.mode if one.mode in ("2x", "4x") and engine.name != "tensor" else None,
+                    "trn_flops": one.flops,
+                }
                 if engine.name == "tensor":
                     row |= {"raw_flops": one.flops, "adjusted_flops": one.bf16_flops}
                     if analysis.is_transpose(one):
-                        row |= {"tensor_instruction_type": "TRANSPOSE", "flops_transpose": one.flops,
-                                "adjusted_flops_transpose": one.bf16_flops}
+                        row |= {
+                            "tensor_instruction_type": "TRANSPOSE",
+                            "flops_transpose": one.flops,
+                            "adjusted_flops_transpose": one.bf16_flops,
+                        }
             if one.operation in hbm:
                 row["hbm_read_bytes"], row["hbm_write_bytes"] = hbm[one.operation]
             if one.operation in moved:
                 begin, end = moved[one.operation]
-                row |= {"dma_trigger_start_ts": _ns(profile, begin), "dma_trigger_end_ts": _ns(profile, end),
-                        "dma_wait_time_ns": max(0, begin - one.end) // 1000}
+                row |= {
+                    "dma_trigger_start_ts": _ns(profile, begin),
+                    "dma_trigger_end_ts": _ns(profile, end),
+                    "dma_wait_time_ns": max(0, begin - one.end) // 1000,
+                }
             rows.append(row)
     return rows
 
 
 def _active_times(profile: Profile) -> list[Row]:
-    return [_span(profile, begin, end) | {"engine": engine.name, **_where(profile, engine)}
-            for engine in profile.engines
-            for begin, end in intervals.union((one.begin, one.end) for one in engine.instructions)]
+    return [
+        _span(profile, begin, end) | {"engine": engine.name, **_where(profile, engine)}
+        for engine in profile.engines
+        for begin, end in intervals.union((one.begin, one.end) for one in engine.instructions)
+    ]
 
 
 def _opcodes(profile: Profile) -> list[Row]:
@@ -229,23 +276,45 @@ def _opcodes(profile: Profile) -> list[Row]:
     rows = []
     for (engine_name, opcode), some in sorted(groups.items()):
         active = intervals.length(intervals.union((one.begin, one.end) for one in some))
-        rows.append({"engine": engine_name, "opcode": opcode, "instruction_count": sum(one.count for one in some),
-                     "instruction_time_ns": sum(one.end - one.begin for one in some) // 1000,
-                     "active_time_ns": active // 1000, "active_time_percent": _percent(active, profile.duration)})
+        rows.append(
+            {
+                "engine": engine_name,
+                "opcode": opcode,
+                "instruction_count": sum(one.count for one in some),
+                "instruction_time_ns": sum(one.end - one.begin for one in some) // 1000,
+                "active_time_ns": active // 1000,
+                "active_time_percent": _percent(active, profile.duration),
+            }
+        )
     return rows
 
 
 def _engine(profile: Profile, a: analysis.Account) -> Row:
-    return {"engine": a.engine.name, **_where(profile, a.engine), "clock_hz": a.engine.clock_hz, "busy_ps": a.busy,
-            **{f"lost_{cause.value}_ps": time for cause, time in a.lost.items()}, "control_ps": a.control,
-            "outside_ps": a.outside, "other_ps": a.other, "busy_percent": _percent(a.busy, profile.duration),
-            "busy_cycles": a.busy_cycles,
-            "wait_cycles": a.wait_cycles[Cause.SEMAPHORE] + a.wait_cycles[Cause.DMA],
-            "dma_wait_cycles": a.wait_cycles[Cause.DMA], "overlap_cycles": a.wait_cycles[Cause.DEPENDENCY],
-            "port_cycles": a.wait_cycles[Cause.PORT], "fetch_cycles": a.wait_cycles[Cause.FETCH], "retired": a.retired,
-            "flops": a.flops, "bf16_flops": a.bf16_flops, "bytes_read": a.bytes_read, "bytes_written": a.bytes_written,
-            "psum_bytes_read": a.psum_bytes_read, "psum_bytes_written": a.psum_bytes_written,
-            "instructions_by_mode": a.by_mode}
+    return {
+        "engine": a.engine.name,
+        **_where(profile, a.engine),
+        "clock_hz": a.engine.clock_hz,
+        "busy_ps": a.busy,
+        **{f"lost_{cause.value}_ps": time for cause, time in a.lost.items()},
+        "control_ps": a.control,
+        "outside_ps": a.outside,
+        "other_ps": a.other,
+        "busy_percent": _percent(a.busy, profile.duration),
+        "busy_cycles": a.busy_cycles,
+        "wait_cycles": a.wait_cycles[Cause.SEMAPHORE] + a.wait_cycles[Cause.DMA],
+        "dma_wait_cycles": a.wait_cycles[Cause.DMA],
+        "overlap_cycles": a.wait_cycles[Cause.DEPENDENCY],
+        "port_cycles": a.wait_cycles[Cause.PORT],
+        "fetch_cycles": a.wait_cycles[Cause.FETCH],
+        "retired": a.retired,
+        "flops": a.flops,
+        "bf16_flops": a.bf16_flops,
+        "bytes_read": a.bytes_read,
+        "bytes_written": a.bytes_written,
+        "psum_bytes_read": a.psum_bytes_read,
+        "psum_bytes_written": a.psum_bytes_written,
+        "instructions_by_mode": a.by_mode,
+    }
 
 
 def _waits(profile: Profile) -> list[Row]:
@@ -255,29 +324,54 @@ def _waits(profile: Profile) -> list[Row]:
         followed = [(wait, one.id) for one in engine.instructions for wait in one.waits]
         for wait, number in followed + [(wait, None) for wait in engine.unmet]:
             poster = profile.posters.get(wait.poster)
-            rows.append(_span(profile, wait.begin, wait.end) | {
-                "engine": engine.name, **where, "cause": wait.cause.value, "reason": wait.reason, "cycles": wait.cycles,
-                "instruction_id": number, "poster_id": poster.id if poster else None})
+            rows.append(
+                _span(profile, wait.begin, wait.end)
+                | {
+                    "engine": engine.name,
+                    **where,
+                    "cause": wait.cause.value,
+                    "reason": wait.reason,
+                    "cycles": wait.cycles,
+                    "instruction_id": number,
+                    "poster_id": poster.id if poster else None,
+                }
+            )
     return rows
 
 
 def _line(one: analysis.Line) -> Row:
-    return {"nki_source_location": one.source, "instruction_count": one.instructions,
-            "busy_ns": {name: time // 1000 for name, time in one.busy.items()},
-            "lost_ns": {cause.value: time // 1000 for cause, time in one.lost.items()}, "flops": one.flops,
-            "hbm_bytes": one.hbm_bytes, "dma_packet_count": one.transfers, "dma_bytes": one.transfer_bytes,
-            "dma_active_ns": one.transfer_time // 1000}
+    return {
+        "nki_source_location": one.source,
+        "instruction_count": one.instructions,
+        "busy_ns": {name: time // 1000 for name, time in one.busy.items()},
+        "lost_ns": {cause.value: time // 1000 for cause, time in one.lost.items()},
+        "flops": one.flops,
+        "hbm_bytes": one.hbm_bytes,
+        "dma_packet_count": one.transfers,
+        "dma_bytes": one.transfer_bytes,
+        "dma_active_ns": one.transfer_time // 1000,
+    }
 
 
 def _matmul_types(profile: Profile) -> list[Row]:
     seconds, peak = profile.duration / analysis.PS, analysis.peak_bf16_flops(profile)
-    return [{"type": use.type, "instruction_count": use.instructions, "flops": use.flops, "adjusted_flops": use.bf16_flops,
-             "busy_ns": use.busy // 1000, "peak_flops": peak * use.flops / use.bf16_flops if use.bf16_flops else None,
-             "achieved_flops": use.flops / seconds, "utilisation_percent": _percent(use.bf16_flops, peak * seconds)}
-            for use in analysis.types_of(profile)]
+    return [
+        {
+            "type": use.type,
+            "instruction_count": use.instructions,
+            "flops": use.flops,
+            "adjusted_flops": use.bf16_flops,
+            "busy_ns": use.busy // 1000,
+            "peak_flops": peak * use.flops / use.bf16_flops if use.bf16_flops else None,
+            "achieved_flops": use.flops / seconds,
+            "utilisation_percent": _percent(use.bf16_flops, peak * seconds),
+        }
+        for use in analysis.types_of(profile)
+    ]
 
 
 # -- DMA and memory
+
 
 def _dma_index(transfer: Transfer) -> int:
     return int(transfer.place.part.rpartition("engine")[2])
@@ -289,13 +383,28 @@ def _packets(profile: Profile) -> list[Row]:
     rows = []
     for number, one in enumerate(profile.transfers[:MAX_PACKETS], 1):
         key = one.operation, one.queue
-        rows.append(_span(profile, one.begin, one.end) | {
-            "id": number, "packet_idx": order[key], "packet_aggregation_id": numbers.setdefault(key, len(numbers) + 1),
-            "engine_idx": _dma_index(one), "read_bytes": one.bytes, "write_bytes": one.bytes, "transfer_bytes": one.bytes,
-            "throughput": one.bytes * analysis.PS / (one.end - one.begin) if one.end > one.begin else None,
-            "queue_type": analysis.queue_type(profile, one.operation), "queue_name": f"q{one.queue}",
-            "queue_idx": one.queue, "crc": None, "trn_chip": one.place.chip, "trn_source": f"{one.source:#x}",
-            "trn_destination": f"{one.destination:#x}", "trn_op": one.kind, "trn_completed": one.completed})
+        rows.append(
+            _span(profile, one.begin, one.end)
+            | {
+                "id": number,
+                "packet_idx": order[key],
+                "packet_aggregation_id": numbers.setdefault(key, len(numbers) + 1),
+                "engine_idx": _dma_index(one),
+                "read_bytes": one.bytes,
+                "write_bytes": one.bytes,
+                "transfer_bytes": one.bytes,
+                "throughput": one.bytes * analysis.PS / (one.end - one.begin) if one.end > one.begin else None,
+                "queue_type": analysis.queue_type(profile, one.operation),
+                "queue_name": f"q{one.queue}",
+                "queue_idx": one.queue,
+                "crc": None,
+                "trn_chip": one.place.chip,
+                "trn_source": f"{one.source:#x}",
+                "trn_destination": f"{one.destination:#x}",
+                "trn_op": one.kind,
+                "trn_completed": one.completed,
+            }
+        )
         order[key] += 1
     return rows
 
@@ -310,16 +419,39 @@ def _aggregated(profile: Profile) -> list[Row]:
         begin, end = min(one.begin for one in some), max(one.end for one in some)
         size = sum(one.bytes for one in some)
         row = _span(profile, begin, end) | {
-            "id": number, "block_id": operation, "queue_idx": queue, "queue_name": f"q{queue}",
-            "queue_type": analysis.queue_type(profile, operation), "op": some[0].kind, "variable": None,
-            "read_bytes": size, "write_bytes": size, "transfer_bytes": size,
-            "throughput": size * analysis.PS / (end - begin) if end > begin else None, "source": None, "dest": None,
-            "semaphore_id": None, "read_sbuf_partitions": None, "read_num_sbuf_partitions": None, "read_shape": None,
-            "read_offset": None, "read_steps": None, "write_sbuf_partitions": None, "write_num_sbuf_partitions": None,
-            "write_shape": None, "write_offset": None, "write_steps": None, "trn_packet_count": len(some)}
+            "id": number,
+            "block_id": operation,
+            "queue_idx": queue,
+            "queue_name": f"q{queue}",
+            "queue_type": analysis.queue_type(profile, operation),
+            "op": some[0].kind,
+            "variable": None,
+            "read_bytes": size,
+            "write_bytes": size,
+            "transfer_bytes": size,
+            "throughput": size * analysis.PS / (end - begin) if end > begin else None,
+            "source": None,
+            "dest": None,
+            "semaphore_id": None,
+            "read_sbuf_partitions": None,
+            "read_num_sbuf_partitions": None,
+            "read_shape": None,
+            "read_offset": None,
+            "read_steps": None,
+            "write_sbuf_partitions": None,
+            "write_num_sbuf_partitions": None,
+            "write_shape": None,
+            "write_offset": None,
+            "write_steps": None,
+            "trn_packet_count": len(some),
+        }
         if poster is not None:
-            row |= {"trigger": _ns(profile, poster.begin), "completion": _ns(profile, poster.end),
-                    "pcore_idx": profile.core_numbers[poster.engine.core], "trn_trigger_id": poster.id}
+            row |= {
+                "trigger": _ns(profile, poster.begin),
+                "completion": _ns(profile, poster.end),
+                "pcore_idx": profile.core_numbers[poster.engine.core],
+                "trn_trigger_id": poster.id,
+            }
         rows.append(row)
     return rows
 
@@ -331,10 +463,22 @@ def _queues(profile: Profile) -> list[Row]:
     rows = []
     for (chip, engine, queue), some in sorted(groups.items()):
         active = intervals.length(intervals.union((one.begin, one.end) for one in some))
-        rows.append({"name": f"q{queue}", "type": analysis.queue_type(profile, some[0].operation), "pcore_idx": None,
-                     "idx": queue, "engine_idx": engine, "axi_port": None, "dram_channel": None, "trn_chip": chip,
-                     "trn_packet_count": len(some), "trn_bytes": sum(one.bytes for one in some),
-                     "trn_active_ns": active // 1000, "trn_active_percent": _percent(active, profile.duration)})
+        rows.append(
+            {
+                "name": f"q{queue}",
+                "type": analysis.queue_type(profile, some[0].operation),
+                "pcore_idx": None,
+                "idx": queue,
+                "engine_idx": engine,
+                "axi_port": None,
+                "dram_channel": None,
+                "trn_chip": chip,
+                "trn_packet_count": len(some),
+                "trn_bytes": sum(one.bytes for one in some),
+                "trn_active_ns": active // 1000,
+                "trn_active_percent": _percent(active, profile.duration),
+            }
+        )
     return rows
 
 
@@ -343,12 +487,18 @@ def _usage(profile: Profile, spans: list[tuple[int, int, int]]) -> list[Row]:
     width, total, rows = profile.duration / SAMPLES, 0.0, []
     for number, amount in enumerate(parts):
         total += amount
-        rows.append({"timestamp": int(number * width) // 1000, "current_throughput": amount * analysis.PS / width,
-                     "total_transfer_bytes": round(total)})
+        rows.append(
+            {
+                "timestamp": int(number * width) // 1000,
+                "current_throughput": amount * analysis.PS / width,
+                "total_transfer_bytes": round(total),
+            }
+        )
     return rows
 
 
 # -- Signals
+
 
 def _semaphores(profile: Profile) -> list[Row]:
     rows = []
@@ -356,10 +506,19 @@ def _semaphores(profile: Profile) -> list[Row]:
         poster = profile.posters.get(one.operation)
         source = {"engine": poster.engine.name if poster else None, "dma": "AXI"}.get(one.by, one.by)
         core = one.place.chip, one.place.index
-        rows.append({"timestamp": _ns(profile, one.time), "id": f"{'E' if one.is_event else 'S'}[{one.index}]",
-                     "value": one.value, "update_source": source, "double_set_or_clear": None,
-                     "pcore_idx": profile.core_numbers.get(core), "trn_chip": one.place.chip,
-                     "trn_core": one.place.index, "trn_poster_id": poster.id if poster else None})
+        rows.append(
+            {
+                "timestamp": _ns(profile, one.time),
+                "id": f"{'E' if one.is_event else 'S'}[{one.index}]",
+                "value": one.value,
+                "update_source": source,
+                "double_set_or_clear": None,
+                "pcore_idx": profile.core_numbers.get(core),
+                "trn_chip": one.place.chip,
+                "trn_core": one.place.index,
+                "trn_poster_id": poster.id if poster else None,
+            }
+        )
     return rows
 
 
@@ -367,8 +526,12 @@ def _collectives(profile: Profile) -> list[Row]:
     rows = []
     for one in profile.services:
         poster = profile.posters.get(one.operation)
-        row = _span(profile, one.begin, one.end) | {"core_idx": one.place.index, "description": "SERVES",
-                                                    "trn_chip": one.place.chip, "trn_operation": one.operation}
+        row = _span(profile, one.begin, one.end) | {
+            "core_idx": one.place.index,
+            "description": "SERVES",
+            "trn_chip": one.place.chip,
+            "trn_operation": one.operation,
+        }
         if poster is not None:
             row |= {"trigger_engine": poster.engine.name, "trigger_start_ts": _ns(profile, poster.begin)}
         rows.append(row)
@@ -376,9 +539,19 @@ def _collectives(profile: Profile) -> list[Row]:
 
 
 def _errors(profile: Profile) -> list[Row]:
-    return [{"description": one.error, "error_type_id": None, "metadata": f"pc {one.pc}, detail {one.detail:#x}",
-             "metadata_hex": f"{one.detail:x}", "timestamp": _ns(profile, one.time), "type": "Errors",
-             "trn_engine": one.engine.name, **_where(profile, one.engine)} for one in profile.failures]
+    return [
+        {
+            "description": one.error,
+            "error_type_id": None,
+            "metadata": f"pc {one.pc}, detail {one.detail:#x}",
+            "metadata_hex": f"{one.detail:x}",
+            "timestamp": _ns(profile, one.time),
+            "type": "Errors",
+            "trn_engine": one.engine.name,
+            **_where(profile, one.engine),
+        }
+        for one in profile.failures
+    ]
 
 
 def _flows(profile: Profile) -> list[Row]:
@@ -388,9 +561,16 @@ def _flows(profile: Profile) -> list[Row]:
             for wait in one.waits:
                 poster = profile.posters.get(wait.poster)
                 if poster is not None:
-                    rows.append({"in_id": poster.id, "out_id": one.id, "in_table": "instruction",
-                                 "out_table": "instruction", "dependency_type": f"trn_{wait.cause.value}",
-                                 "gap_time": max(0, one.begin - poster.end) // 1000})
+                    rows.append(
+                        {
+                            "in_id": poster.id,
+                            "out_id": one.id,
+                            "in_table": "instruction",
+                            "out_table": "instruction",
+                            "dependency_type": f"trn_{wait.cause.value}",
+                            "gap_time": max(0, one.begin - poster.end) // 1000,
+                        }
+                    )
     seen: set[tuple[int, int]] = set()
     for transfer in profile.transfers:
         key = transfer.operation, transfer.queue
@@ -399,16 +579,32 @@ def _flows(profile: Profile) -> list[Row]:
         seen.add(key)
         poster = profile.posters.get(transfer.operation)
         if poster is not None:
-            rows.append({"in_id": poster.id, "out_id": len(seen), "in_table": "instruction",
-                         "out_table": "dma_packet_aggregated", "dependency_type": "trn_trigger",
-                         "gap_time": max(0, transfer.begin - poster.end) // 1000})
+            rows.append(
+                {
+                    "in_id": poster.id,
+                    "out_id": len(seen),
+                    "in_table": "instruction",
+                    "out_table": "dma_packet_aggregated",
+                    "dependency_type": "trn_trigger",
+                    "gap_time": max(0, transfer.begin - poster.end) // 1000,
+                }
+            )
     return rows
 
 
 # -- The schema
 
-_UNITS = (("_ts", "nanoseconds"), ("_ns", "nanoseconds"), ("timestamp", "nanoseconds"), ("gap_time", "nanoseconds"),
-          ("_ps", "picoseconds"), ("_bytes", "bytes"), ("_percent", "percent"), ("_cycles", "cycles"), ("flops", "flops"))
+_UNITS = (
+    ("_ts", "nanoseconds"),
+    ("_ns", "nanoseconds"),
+    ("timestamp", "nanoseconds"),
+    ("gap_time", "nanoseconds"),
+    ("_ps", "picoseconds"),
+    ("_bytes", "bytes"),
+    ("_percent", "percent"),
+    ("_cycles", "cycles"),
+    ("flops", "flops"),
+)
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
 
 
@@ -423,8 +619,16 @@ def _schema(found: dict[str, list[Row]]) -> list[Row]:
                     names[key] = value
         for name, value in names.items():
             ours = table in OUR_TABLES or name.startswith("trn_")
-            rows.append({"table_name": table, "table_description": None, "field_name": name, "field_description": None,
-                         "field_type": _TYPES.get(type(value)), "field_required": None,
-                         "field_unit": next((unit for end, unit in _UNITS if name.endswith(end)), None),
-                         "trn_known_by": "invented" if ours else "document"})
+            rows.append(
+                {
+                    "table_name": table,
+                    "table_description": None,
+                    "field_name": name,
+                    "field_description": None,
+                    "field_type": _TYPES.get(type(value)),
+                    "field_required": None,
+                    "field_unit": next((unit for end, unit in _UNITS if name.endswith(end)), None),
+                    "trn_known_by": "invented" if ours else "document",
+                }
+            )
     return rows

@@ -8,13 +8,17 @@ from trn_nki.profile import analysis
 from trn_nki.profile.critical_path import COPIES, LATENCY, REST, SIGNALS, Path, critical_path
 from trn_nki.profile.records import Profile, kept
 
-LARGE_ROW = 512          # bytes of a packet from which its fixed cost matters little
-SIGNAL_BYTES = 4         # of the packet with which each DMA engine posts a semaphore
+LARGE_ROW = 512  # bytes of a packet from which its fixed cost matters little
+SIGNAL_BYTES = 4  # of the packet with which each DMA engine posts a semaphore
 BUSY_HBM_PERCENT = 80.0  # of the peak bandwidth
 
-_WORK = {"tensor": "fewer or larger matmuls, or a narrower type", "vector": "another engine for a part, or fewer passes over the data",
-         "scalar": "another engine for a part, or fewer passes over the data", "gpsimd": "Vector or Scalar where they have the operation",
-         "sync": "fewer instructions of Sync"}
+_WORK = {
+    "tensor": "fewer or larger matmuls, or a narrower type",
+    "vector": "another engine for a part, or fewer passes over the data",
+    "scalar": "another engine for a part, or fewer passes over the data",
+    "gpsimd": "Vector or Scalar where they have the operation",
+    "sync": "fewer instructions of Sync",
+}
 
 
 @kept
@@ -29,14 +33,20 @@ def verdict_of(profile: Profile) -> str:
         return _copies(profile, path, share)
     where = _where(path, kind)
     if kind == SIGNALS:
-        return (f"Waits between engines bound this execution: {share}{where}; try larger tiles, so that each wait is followed by more "
-                "work, or work that does not depend on it.")
+        return (
+            f"Waits between engines bound this execution: {share}{where}; try larger tiles, so that each wait is followed by more "
+            "work, or work that does not depend on it."
+        )
     if kind == LATENCY:
-        return (f"The latency of dependent instructions bounds this execution: {share}{where}; try larger tiles, or independent "
-                "instructions between dependent ones.")
+        return (
+            f"The latency of dependent instructions bounds this execution: {share}{where}; try larger tiles, or independent "
+            "instructions between dependent ones."
+        )
     if kind == REST:
-        return (f"Starting instructions bounds this execution: {share} is neither computation nor copies{where}; try fewer and "
-                "larger instructions.")
+        return (
+            f"Starting instructions bounds this execution: {share} is neither computation nor copies{where}; try fewer and "
+            "larger instructions."
+        )
     return f"The {kind.capitalize()} engine bounds this execution: {share} is its computation{where}; try {_WORK[kind]}."
 
 
@@ -61,9 +71,12 @@ def _copies(profile: Profile, path: Path, share: str) -> str:
     roof = analysis.roofline_of(profile)
     used = 100 * roof.hbm_bytes / (roof.peak_bandwidth * roof.seconds) if roof.peak_bandwidth else 0.0
     if used >= BUSY_HBM_PERCENT:
-        return (f"HBM bandwidth bounds this execution: {share} are copies{where}, and HBM is used to {used:.0f} %; try to load each "
-                "element once, into blocks that stay in SBUF.")
-    advice = (f"rows of {LARGE_ROW} bytes and more" if size < LARGE_ROW else
-              "to start copies earlier, into tiles that are not in use,")
-    return (f"Copies bound this execution: {share}{where}; their packets have {size:.0f} bytes on average and HBM is used to "
-            f"{used:.0f} %; try {advice} or to load each element once.")
+        return (
+            f"HBM bandwidth bounds this execution: {share} are copies{where}, and HBM is used to {used:.0f} %; try to load each "
+            "element once, into blocks that stay in SBUF."
+        )
+    advice = f"rows of {LARGE_ROW} bytes and more" if size < LARGE_ROW else "to start copies earlier, into tiles that are not in use,"
+    return (
+        f"Copies bound this execution: {share}{where}; their packets have {size:.0f} bytes on average and HBM is used to "
+        f"{used:.0f} %; try {advice} or to load each element once."
+    )

@@ -63,7 +63,7 @@ class Options:
 
 @dataclasses.dataclass
 class Outcome:
-    outputs: list[host_arrays.HostArray]   # results in the kernel's order
+    outputs: list[host_arrays.HostArray]  # results in the kernel's order
     inputs: dict[str, host_arrays.HostArray]  # arguments that the kernel wrote
     simulated_us: float
 
@@ -121,7 +121,7 @@ def _in_kernel(message: str, source: str, text: str) -> str:
     found = re.match(re.escape(source) + r":(\d+):\d+: (.*)\n(.*)", message)
     if found is None:
         return message
-    for line in reversed(text.splitlines()[:int(found.group(1))]):
+    for line in reversed(text.splitlines()[: int(found.group(1))]):
         if origin := re.match(r'\.source (\d+) "(.*)"', line):
             return f"{origin.group(2)}:{origin.group(1)}: {found.group(2)}\n    {found.group(3).strip()}"
     return message
@@ -163,7 +163,7 @@ def _viewed(array: host_arrays.HostArray, tensor: Any) -> host_arrays.HostArray:
         return array
     flat = array.raw.reshape(-1).view(host_arrays.raw_type(tensor.dtype))
     size = flat.itemsize
-    made = numpy.lib.stride_tricks.as_strided(flat[tensor.offset:], tensor.shape, [step * size for step in tensor.strides])
+    made = numpy.lib.stride_tricks.as_strided(flat[tensor.offset :], tensor.shape, [step * size for step in tensor.strides])
     return host_arrays.HostArray(made.copy(), tensor.dtype)
 
 
@@ -187,8 +187,7 @@ def _call(command: list[str], seconds: float) -> str:
             os._exit(1)
 
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False,
-                              preexec_fn=end_with_parent)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, preexec_fn=end_with_parent)
     except subprocess.TimeoutExpired:
         raise RunError(f"{pathlib.Path(command[0]).name} took longer than {seconds:g} s and was ended") from None
     if done.returncode != 0:

@@ -61,4 +61,3 @@ def _module_name(path: pathlib.Path) -> str:
     """The file's name, so that other files of its folder import the same module, unless a module has it already."""
     taken = path.stem in sys.modules or path.stem in sys.stdlib_module_names
     return f"{path.stem} of {path.parent}" if taken else path.stem
-

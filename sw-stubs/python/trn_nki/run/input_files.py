@@ -13,8 +13,12 @@ from typing import Any
 MAX_FILES = 4096
 
 _SYSTEM = ("/dev", "/proc", "/sys")
-_INSTALLED = (*(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-              *site.getsitepackages(), site.getusersitepackages(), os.fspath(pathlib.Path(__file__).parents[2]))
+_INSTALLED = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    *site.getsitepackages(),
+    site.getusersitepackages(),
+    os.fspath(pathlib.Path(__file__).parents[2]),
+)
 
 
 class InputFiles:

@@ -64,7 +64,7 @@ def content(text: str, count: int, name: str, seed: int) -> numpy.ndarray:
         except (ValueError, OverflowError):
             raise ValueError(f"'{text}': expected random(LOW, HIGH) or random(LOW, HIGH, SEED)") from None
         words = _mixed(numpy.arange(count, dtype=numpy.uint64) + numpy.uint64(own & _MASK))
-        return low + (high - low) * ((words >> numpy.uint64(11)).astype(numpy.float64) * 2.0 ** -53)
+        return low + (high - low) * ((words >> numpy.uint64(11)).astype(numpy.float64) * 2.0**-53)
     try:
         return numpy.full(count, float(text))
     except ValueError:

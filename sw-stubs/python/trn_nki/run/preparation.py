@@ -74,7 +74,9 @@ def _prepared_seeds(request: dict[str, Any], target: pathlib.Path, programs: dic
     return answers
 
 
-def _prepared(request: dict[str, Any], seed: int, target: pathlib.Path, programs: dict[str, "_Program"], read: InputFiles) -> dict[str, Any]:
+def _prepared(
+    request: dict[str, Any], seed: int, target: pathlib.Path, programs: dict[str, "_Program"], read: InputFiles
+) -> dict[str, Any]:
     """The answer for one seed, its arrays in `target`. Adds the programs that it compiles to `programs`."""
     answer: dict[str, Any] = {"seed": seed}
     try:
@@ -86,8 +88,9 @@ def _prepared(request: dict[str, Any], seed: int, target: pathlib.Path, programs
     return answer
 
 
-def _instances(request: dict[str, Any], seed: int, target: pathlib.Path, programs: dict[str, "_Program"],
-               read: InputFiles) -> dict[str, Any]:
+def _instances(
+    request: dict[str, Any], seed: int, target: pathlib.Path, programs: dict[str, "_Program"], read: InputFiles
+) -> dict[str, Any]:
     step = _Step(request, seed)
     written = _Files(target)
     used: dict[str, tuple[int, _Program]] = {}  # with the first chip that runs it
@@ -100,12 +103,15 @@ def _instances(request: dict[str, Any], seed: int, target: pathlib.Path, program
             programs[key].files = read.files()
         program = used.setdefault(key, (chip, programs[key]))[1]
         step.check_names(program.results)
-        answer.append({"set": program.set.name, "in": _inputs(known, program, written),
-                       "check": _expected(step, known, program, written)})
+        answer.append({"set": program.set.name, "in": _inputs(known, program, written), "check": _expected(step, known, program, written)})
     files = {file for _, program in used.values() for file in program.files}
     warned = dict.fromkeys(line for _, program in used.values() for line in program.warnings)
-    return {"instances": answer, "collectives": _collectives(list(used.values())), "files": sorted(files.union(read.files())),
-            "warnings": list(warned)}
+    return {
+        "instances": answer,
+        "collectives": _collectives(list(used.values())),
+        "files": sorted(files.union(read.files())),
+        "warnings": list(warned),
+    }
 
 
 @contextlib.contextmanager
@@ -145,18 +151,27 @@ def _compiled(step: "_Step", known: dict[str, Any], target: pathlib.Path, writte
         compiled = compile_recording(recording)
     if compiled.collectives and compiled.ranks != len(step.instances):
         ranks = compiled.ranks
-        raise ValueError(f"the kernel's collectives are over {ranks} ranks and the step runs it {len(step.instances)} times: write "
-                         f"'chips: {ranks}', on one core of each chip")
+        raise ValueError(
+            f"the kernel's collectives are over {ranks} ranks and the step runs it {len(step.instances)} times: write "
+            f"'chips: {ranks}', on one core of each chip"
+        )
     assemble(compiled, target)
     names = {storage: array.name for storage, array in compiled.arrays}
-    arguments = [(name, names[tensor.storage]) for name, tensor in recording.inputs
-                 if tensor.storage in names and name in known["arrays"]]
+    arguments = [(name, names[tensor.storage]) for name, tensor in recording.inputs if tensor.storage in names and name in known["arrays"]]
     given = {array for _, array in arguments}
-    constants = [(name, written.of(getattr(storage.data, "raw", storage.data))) for storage, name in names.items()
-                 if name not in given and storage.role == "constant"]
-    return _Program(target, compiled.collectives, arguments, constants, _results(recording, names),
-                    [f"{step.name_of(one.filename)}:{one.lineno}: KernelWarning: {one.message}" for one in found
-                     if one.category is KernelWarning])
+    constants = [
+        (name, written.of(getattr(storage.data, "raw", storage.data)))
+        for storage, name in names.items()
+        if name not in given and storage.role == "constant"
+    ]
+    return _Program(
+        target,
+        compiled.collectives,
+        arguments,
+        constants,
+        _results(recording, names),
+        [f"{step.name_of(one.filename)}:{one.lineno}: KernelWarning: {one.message}" for one in found if one.category is KernelWarning],
+    )
 
 
 def _collectives(programs: list[tuple[int, _Program]]) -> list[str]:
@@ -164,8 +179,9 @@ def _collectives(programs: list[tuple[int, _Program]]) -> list[str]:
     (first_chip, first), *others = programs
     for chip, other in others:
         if other.collectives != first.collectives:
-            raise ValueError(f"with the arguments of chip {chip} the kernel starts other collectives than with those of chip "
-                             f"{first_chip}")
+            raise ValueError(
+                f"with the arguments of chip {chip} the kernel starts other collectives than with those of chip " f"{first_chip}"
+            )
     return first.collectives
 
 
@@ -245,8 +261,9 @@ class _Step:
     def check_names(self, results: dict[str, _Result]) -> None:
         for name in self.check:
             if name not in results:
-                raise ValueError(f"check: the kernel has no result '{name}'{closest(name, results)}; "
-                                 f"it has {', '.join(results) or 'none'}")
+                raise ValueError(
+                    f"check: the kernel has no result '{name}'{closest(name, results)}; " f"it has {', '.join(results) or 'none'}"
+                )
 
     def simulated(self, known: dict[str, Any], name: str) -> host_arrays.HostArray:
         """A result, or an argument after the run."""
@@ -284,7 +301,7 @@ def _expected(step: _Step, known: dict[str, Any], program: _Program, written: "_
         entry = {"result": name, "tensor": result.array}
         text = step.replaced(text, known)
         if text.startswith("digest(") and text.endswith(")"):
-            entry["digest"] = text[len("digest("):-1]
+            entry["digest"] = text[len("digest(") : -1]
         elif text == "simulate":
             entry["file"] = written.of(step.simulated(known, name).raw)
         else:
@@ -300,7 +317,7 @@ def _given(step: _Step, known: dict[str, Any], name: str, text: str, result: _Re
     if made_arrays.is_function(text):
         value = step.called(text, known)
         if isinstance(value, (tuple, list)):
-            index = int(name[len("result"):]) if name.startswith("result") else 0
+            index = int(name[len("result") :]) if name.startswith("result") else 0
             if index >= len(value):
                 raise ValueError(f"{text} returned {len(value)} arrays: none for {name}")
             value = value[index]

@@ -26,8 +26,7 @@ def dma_copy(core: Any, arguments: dict[str, Any]) -> None:
     dst, src = arguments["dst"], arguments["src"]
     core.memory.skip_out_of_range = arguments["oob_mode"] is oob_mode.skip
     raw = _moved(core.memory.read(src), src.dtype, dst.dtype)
-    if dst.indirection is None and src.indirection is not None and dst.shape != src.shape \
-            and arguments["oob_mode"] is oob_mode.skip:
+    if dst.indirection is None and src.indirection is not None and dst.shape != src.shape and arguments["oob_mode"] is oob_mode.skip:
         dst = dst.reshape(src.shape)
     core.memory.write(dst, raw, src)
     core.memory.skip_out_of_range = False
@@ -52,7 +51,7 @@ def dma_compute(core: Any, arguments: dict[str, Any]) -> None:
 
 
 def _integer(value: int) -> int:
-    return (value + 2 ** 31) % 2 ** 32 - 2 ** 31
+    return (value + 2**31) % 2**32 - 2**31
 
 
 _REGISTER_ALU = {op.add: lambda a, b: a + b, op.subtract: lambda a, b: a - b, op.multiply: lambda a, b: a * b}
@@ -69,13 +68,19 @@ def register_alu(core: Any, arguments: dict[str, Any]) -> None:
 
 def register_store(core: Any, arguments: dict[str, Any]) -> None:
     dst = arguments["dst"]
-    bits = numpy.array([core.memory.value(arguments["src"]) % 2 ** 32], numpy.uint32)
+    bits = numpy.array([core.memory.value(arguments["src"]) % 2**32], numpy.uint32)
     if dst.dtype.is_integer:  # the low bits
         core.memory.array(dst)[...] = bits.astype(raw_type(dst.dtype))
     else:
         core.memory.array(dst)[...] = formats.from_float32(bits.view(numpy.float32), dst.dtype)
 
 
-OPERATIONS = {"dma_copy": dma_copy, "dma_transpose": dma_transpose, "dma_compute": dma_compute,
-              "register_move": register_move, "register_alu": register_alu, "register_load": register_move,
-              "register_store": register_store}
+OPERATIONS = {
+    "dma_copy": dma_copy,
+    "dma_transpose": dma_transpose,
+    "dma_compute": dma_compute,
+    "register_move": register_move,
+    "register_alu": register_alu,
+    "register_load": register_move,
+    "register_store": register_store,
+}

@@ -11,8 +11,12 @@ from trn_nki.values import data_types as types
 from trn_nki.values.data_types import DataType
 
 # exponent bits, mantissa bits, bias, has infinities
-_SMALL = {types.float8_e3m4: (3, 4, 3, True), types.float8_e4m3: (4, 3, 7, True),
-          types.float8_e4m3fn: (4, 3, 7, False), types.float8_e5m2: (5, 2, 15, True)}
+_SMALL = {
+    types.float8_e3m4: (3, 4, 3, True),
+    types.float8_e4m3: (4, 3, 7, True),
+    types.float8_e4m3fn: (4, 3, 7, False),
+    types.float8_e5m2: (5, 2, 15, True),
+}
 _QUIET = {types.float8_e3m4: 0x78, types.float8_e4m3: 0x7C, types.float8_e4m3fn: 0x7F, types.float8_e5m2: 0x7E}
 E2M1 = numpy.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], numpy.float32)
 
@@ -41,8 +45,7 @@ def to_float32(raw: numpy.ndarray, dtype: DataType) -> numpy.ndarray:
         return (raw.astype(numpy.uint32) << 16).view(numpy.float32)
     if dtype is types.tfloat32:
         is_nan = numpy.isnan(raw.view(numpy.float32))  # stays one without its low bits
-        return (raw & numpy.uint32(0xFFFFE000) | numpy.where(is_nan, numpy.uint32(0x00400000), numpy.uint32(0))).view(
-            numpy.float32)
+        return (raw & numpy.uint32(0xFFFFE000) | numpy.where(is_nan, numpy.uint32(0x00400000), numpy.uint32(0))).view(numpy.float32)
     if dtype in _SMALL:
         return _table(dtype)[raw]
     if dtype is types.float8_e8m0fnu:

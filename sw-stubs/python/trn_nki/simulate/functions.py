@@ -25,7 +25,7 @@ def _from_half(x: numpy.ndarray, slope: float, value: numpy.ndarray) -> numpy.nd
     small for FP64, decides."""
     near = 0.5 + slope * x
     near = numpy.where(x == 0, near, numpy.nextafter(near, numpy.where(x > 0, 0.0, 1.0)))
-    return numpy.where(numpy.abs(x) < 2.0 ** -12, near, value)
+    return numpy.where(numpy.abs(x) < 2.0**-12, near, value)
 
 
 def _normal(x: numpy.ndarray) -> numpy.ndarray:
@@ -35,8 +35,8 @@ def _normal(x: numpy.ndarray) -> numpy.ndarray:
 def _times(x: numpy.ndarray, y: numpy.ndarray) -> numpy.ndarray:
     """x * y, with -0 where y vanishes at -Inf. y grows and is 1/2 at 0: where x / 2 is halfway between two FP32 values,
     the next term of the series decides, which is positive."""
-    is_near = (x != 0) & (numpy.abs(x) < 2.0 ** -60)
-    product = numpy.where(is_near, x * y + numpy.abs(x) * 2.0 ** -50, x * y)
+    is_near = (x != 0) & (numpy.abs(x) < 2.0**-60)
+    product = numpy.where(is_near, x * y + numpy.abs(x) * 2.0**-50, x * y)
     return numpy.where(numpy.isneginf(x), -0.0, product)
 
 
@@ -51,7 +51,7 @@ def _softplus(x: numpy.ndarray) -> numpy.ndarray:
 
 
 def _gelu_tanh(x: numpy.ndarray) -> numpy.ndarray:
-    y = math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)
+    y = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
     return _times(x, _sigmoid(2 * y))
 
 
@@ -65,19 +65,31 @@ def _sign(x: numpy.ndarray) -> numpy.ndarray:
 
 
 _FUNCTIONS: dict[Operator, Callable[[numpy.ndarray], numpy.ndarray]] = {
-    op.copy: lambda x: x, op.square: lambda x: x * x, op.abs: numpy.abs, op.sign: _sign,
+    op.copy: lambda x: x,
+    op.square: lambda x: x * x,
+    op.abs: numpy.abs,
+    op.sign: _sign,
     op.relu: lambda x: numpy.where(numpy.isnan(x), x, numpy.where(x >= 0, x, 0.0)),
-    op.sigmoid: lambda x: _from_half(x, 0.25, _sigmoid(x)), op.tanh: numpy.tanh, op.exp: numpy.exp,
+    op.sigmoid: lambda x: _from_half(x, 0.25, _sigmoid(x)),
+    op.tanh: numpy.tanh,
+    op.exp: numpy.exp,
     op.gelu: lambda x: _times(x, _normal(x)),
     op.gelu_dx: lambda x: _derivative(x, _normal(x) + x * numpy.exp(-x * x / 2) / _ROOT_2PI),
-    op.gelu_apprx_tanh: _gelu_tanh, op.gelu_apprx_sigmoid: lambda x: _times(x, _sigmoid(1.702 * x)),
+    op.gelu_apprx_tanh: _gelu_tanh,
+    op.gelu_apprx_sigmoid: lambda x: _times(x, _sigmoid(1.702 * x)),
     op.gelu_apprx_sigmoid_dx: _gelu_sigmoid_dx,
     op.silu: lambda x: _times(x, _sigmoid(x)),
     op.silu_dx: lambda x: _derivative(x, _from_half(x, 0.5, _sigmoid(x) * (1 + x * _sigmoid(-x)))),
-    op.softplus: _softplus, op.mish: lambda x: _times(x, numpy.tanh(_softplus(x))),
-    op.erf: _erf, op.erf_dx: lambda x: 2 / math.sqrt(math.pi) * numpy.exp(-x * x),
-    op.log: numpy.log, op.sin: numpy.sin, op.arctan: numpy.arctan, op.sqrt: numpy.sqrt,
-    op.rsqrt: lambda x: 1 / numpy.sqrt(x), op.reciprocal: lambda x: 1 / x,
+    op.softplus: _softplus,
+    op.mish: lambda x: _times(x, numpy.tanh(_softplus(x))),
+    op.erf: _erf,
+    op.erf_dx: lambda x: 2 / math.sqrt(math.pi) * numpy.exp(-x * x),
+    op.log: numpy.log,
+    op.sin: numpy.sin,
+    op.arctan: numpy.arctan,
+    op.sqrt: numpy.sqrt,
+    op.rsqrt: lambda x: 1 / numpy.sqrt(x),
+    op.reciprocal: lambda x: 1 / x,
 }
 
 

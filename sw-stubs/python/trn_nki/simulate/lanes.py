@@ -32,7 +32,7 @@ def memset(core: Any, a: dict[str, Any]) -> None:
     dst, value = a["dst"], a["value"]
     if dst.dtype.is_integer:
         limits = numpy.iinfo(raw_type(dst.dtype))
-        value = value % 2 ** 32 if dst.dtype is types.uint32 else min(max(value, int(limits.min)), int(limits.max))
+        value = value % 2**32 if dst.dtype is types.uint32 else min(max(value, int(limits.min)), int(limits.max))
         core.store_raw(dst, numpy.full((dst.shape[0], dst.free_size), value, raw_type(dst.dtype)))
     else:
         core.store(dst, numpy.full((dst.shape[0], dst.free_size), value, _F))
@@ -60,8 +60,12 @@ def tensor_tensor(core: Any, a: dict[str, Any]) -> None:
     dst, x, y, operator = a["dst"], a["data1"], a["data2"], a["op"]
     if operator.is_bitvec:
         core.store_raw(dst, compute_bits(operator, core.raw(x), core.raw(y)))
-    elif core.engine is engine.gpsimd and x.dtype is y.dtype is dst.dtype and x.dtype in (types.int32, types.uint32) \
-            and operator in (op.add, op.subtract, op.multiply):
+    elif (
+        core.engine is engine.gpsimd
+        and x.dtype is y.dtype is dst.dtype
+        and x.dtype in (types.int32, types.uint32)
+        and operator in (op.add, op.subtract, op.multiply)
+    ):
         exact = {op.add: numpy.add, op.subtract: numpy.subtract, op.multiply: numpy.multiply}[operator]
         core.store_raw(dst, exact(core.raw(x), core.raw(y)))
     else:
@@ -106,7 +110,7 @@ def tensor_scalar_cumulative(core: Any, a: dict[str, Any]) -> None:
     for i in range(x.shape[1]):
         last = compute(a["op1"], x[:, i], last)
         found[:, i] = last
-    core.accumulators[core.engine][:len(x)] = last
+    core.accumulators[core.engine][: len(x)] = last
     core.store(a["dst"], found)
 
 
@@ -144,7 +148,7 @@ def exponential(core: Any, a: dict[str, Any]) -> None:
 
 def tensor_reduce(core: Any, a: dict[str, Any]) -> None:
     dst, data, operator = a["dst"], a["data"], a["op"]
-    kept = math.prod(data.shape[1:reduced_axes(a["axis"], data.ndim)[0]])
+    kept = math.prod(data.shape[1 : reduced_axes(a["axis"], data.ndim)[0]])
     shape = (data.shape[0], kept, -1)
     if operator.is_bitvec:
         raw = core.raw(data).reshape(shape)
@@ -206,8 +210,7 @@ def affine_select(core: Any, a: dict[str, Any]) -> None:
 def range_select(core: Any, a: dict[str, Any]) -> None:
     source = a["on_true_tile"]
     index = numpy.arange(source.free_size, dtype=_F) + _F(a["range_start"])
-    mask = (compute(a["comp_op0"], index, core.scalar(a["bound0"])) != 0) \
-        & (compute(a["comp_op1"], index, core.scalar(a["bound1"])) != 0)
+    mask = (compute(a["comp_op0"], index, core.scalar(a["bound0"])) != 0) & (compute(a["comp_op1"], index, core.scalar(a["bound1"])) != 0)
     result = numpy.where(mask, core.values(source), LOWEST)
     _select(core, mask, source, LOWEST, a["dst"])
     core.accumulate(a["reduce_cmd"], op.maximum, result, a["reduce_res"])
@@ -233,10 +236,10 @@ def local_gather(core: Any, a: dict[str, Any]) -> None:
     count = a["num_valid_indices"] or 16 * index.shape[1]
     found = core.raw(dst)
     for first in range(0, len(source), 16):
-        flat = index[first:first + 16].T.reshape(-1)[:count].astype(numpy.int64)
+        flat = index[first : first + 16].T.reshape(-1)[:count].astype(numpy.int64)
         columns = (flat[:, None] + numpy.arange(size)).reshape(-1)
         core.memory.check_indices(columns, source.shape[1], a["src_buffer"])
-        found[first:first + 16, :len(columns)] = source[first:first + 16, columns]
+        found[first : first + 16, : len(columns)] = source[first : first + 16, columns]
     core.store_raw(dst, found)
 
 
@@ -284,7 +287,7 @@ def _matches(x: numpy.ndarray, wanted: numpy.ndarray, order: Any) -> numpy.ndarr
     taken = numpy.zeros(x.shape, bool)
     lanes = numpy.arange(len(x))
     for j in order:
-        same = (x == wanted[:, j:j + 1]) & ~taken
+        same = (x == wanted[:, j : j + 1]) & ~taken
         first = same.argmax(axis=1)
         hit = same[lanes, first]
         found[hit, j] = first[hit]
@@ -313,7 +316,7 @@ def nonzero_with_count(core: Any, a: dict[str, Any]) -> None:
     for partition in range(0, len(values), 16):
         indices = numpy.nonzero(values[partition])[0] + a["index_offset"]
         found[partition, :-1] = a["padding_val"]
-        found[partition, :len(indices)] = indices
+        found[partition, : len(indices)] = indices
         found[partition, -1] = len(indices)
     core.store_raw(a["dst"], found)
 
@@ -337,18 +340,47 @@ def topk(core: Any, a: dict[str, Any]) -> None:
     values = numpy.empty((len(source), count), raw.dtype)
     indices = numpy.empty((len(source), count), numpy.uint32)
     for first in range(0, len(source), 16):
-        flat = source[first:first + 16].T.reshape(-1)[:n]
+        flat = source[first : first + 16].T.reshape(-1)[:n]
         order = numpy.argsort(-flat, kind="stable")[:count][::-1]
-        values[first:first + 16] = raw[first:first + 16].T.reshape(-1)[order]
-        indices[first:first + 16] = order
+        values[first : first + 16] = raw[first : first + 16].T.reshape(-1)[order]
+        indices[first : first + 16] = order
     core.store_raw(a["val_dst"], values)
     core.store_raw(a["idx_dst"], indices)
 
 
-OPERATIONS = {function.__name__: function for function in (
-    tensor_copy, memset, tensor_copy_predicated, tensor_tensor, tensor_scalar, scalar_tensor_tensor, tensor_tensor_scan,
-    tensor_scalar_cumulative, reciprocal, activation, activate2, exponential, tensor_reduce, tensor_partition_reduce,
-    tensor_scalar_reduce, iota, affine_select, range_select, select_reduce, nc_n_gather, local_gather,
-    nc_stream_shuffle, bn_stats, bn_aggr, max8, nc_find_index8, nc_match_replace8, nonzero_with_count, sequence_bounds,
-    topk)}
+OPERATIONS = {
+    function.__name__: function
+    for function in (
+        tensor_copy,
+        memset,
+        tensor_copy_predicated,
+        tensor_tensor,
+        tensor_scalar,
+        scalar_tensor_tensor,
+        tensor_tensor_scan,
+        tensor_scalar_cumulative,
+        reciprocal,
+        activation,
+        activate2,
+        exponential,
+        tensor_reduce,
+        tensor_partition_reduce,
+        tensor_scalar_reduce,
+        iota,
+        affine_select,
+        range_select,
+        select_reduce,
+        nc_n_gather,
+        local_gather,
+        nc_stream_shuffle,
+        bn_stats,
+        bn_aggr,
+        max8,
+        nc_find_index8,
+        nc_match_replace8,
+        nonzero_with_count,
+        sequence_bounds,
+        topk,
+    )
+}
 OPERATIONS["activation_reduce"] = activation

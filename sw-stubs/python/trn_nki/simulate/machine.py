@@ -18,8 +18,7 @@ from trn_nki.trace.instructions import Instruction, Loop, WhileLoop
 from trn_nki.trace.recording import Recording
 from trn_nki.values.engines import engine, reduce_cmd
 
-_OPERATIONS = {**data_movement.OPERATIONS, **lanes.OPERATIONS, **matrices.OPERATIONS,
-               **random_numbers.OPERATIONS}
+_OPERATIONS = {**data_movement.OPERATIONS, **lanes.OPERATIONS, **matrices.OPERATIONS, **random_numbers.OPERATIONS}
 _MEETINGS = ("sendrecv", "core_barrier")  # both cores must reach them
 SIMULATED = frozenset(_OPERATIONS) | frozenset(_MEETINGS)
 MAX_PASSES = 1_000_000  # of one loop
@@ -68,8 +67,9 @@ class SimulatedCore:
             held[:] = numpy.broadcast_to(self.scalar(initial), (lanes_used, 1))[:, 0]
         return held
 
-    def accumulate(self, command: reduce_cmd, operator: Any, values: numpy.ndarray, result: NkiTensor | None,
-                   initial: Any = None, negate: bool = False) -> None:
+    def accumulate(
+        self, command: reduce_cmd, operator: Any, values: numpy.ndarray, result: NkiTensor | None, initial: Any = None, negate: bool = False
+    ) -> None:
         held = self.accumulator(command, operator, len(values), initial)
         if command not in (reduce_cmd.idle, reduce_cmd.reset):
             held[:] = reduce(operator, values, held)
@@ -122,8 +122,9 @@ def execute(recording: Recording, tensors: list[NkiTensor] | None = None) -> lis
     cores = [SimulatedCore(recorded, shared) for recorded in recording.cores]
     with numpy.errstate(all="ignore"):
         _take_turns(cores)
-    return [host_arrays.HostArray(cores[0].memory.read(output), output.dtype)
-            for output in (recording.outputs if tensors is None else tensors)]
+    return [
+        host_arrays.HostArray(cores[0].memory.read(output), output.dtype) for output in (recording.outputs if tensors is None else tensors)
+    ]
 
 
 def _take_turns(cores: list[SimulatedCore]) -> None:
@@ -150,8 +151,7 @@ def _meet(cores: list[SimulatedCore], meeting: list[Any]) -> None:
     if len(cores) == 1:
         raise KernelError(f"nisa.{waiting.operation} needs two cores; call kernel[2]", "6", waiting.place)
     if None in meeting or meeting[0].operation != meeting[1].operation:
-        raise KernelError(f"one core waits in nisa.{waiting.operation} and the other never comes there", "6",
-                          waiting.place)
+        raise KernelError(f"one core waits in nisa.{waiting.operation} and the other never comes there", "6", waiting.place)
     if waiting.operation == "sendrecv":
         sent = [core.raw(item.arguments["src"]) for core, item in zip(cores, meeting)]
         for core, item in zip(cores, meeting):

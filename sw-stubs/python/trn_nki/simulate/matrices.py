@@ -10,7 +10,7 @@ from trn_nki.simulate import formats
 from trn_nki.values import data_types as types
 from trn_nki.values.engines import engine, matmul_perf_mode
 
-_SMALLEST_NORMAL, _LARGEST = 2.0 ** -126, float(numpy.finfo(numpy.float32).max)
+_SMALLEST_NORMAL, _LARGEST = 2.0**-126, float(numpy.finfo(numpy.float32).max)
 _MAX_EXPONENT = {types.float8_e4m3fn_x4: 8, types.float8_e5m2_x4: 15}
 _INNER = {types.float8_e4m3fn_x4: types.float8_e4m3fn, types.float8_e5m2_x4: types.float8_e5m2}
 
@@ -130,5 +130,4 @@ def nc_transpose(core: Any, arguments: dict[str, Any]) -> None:
         core.store_raw(dst, core.raw(data).T)
 
 
-OPERATIONS = {"nc_matmul": nc_matmul, "nc_matmul_mx": nc_matmul_mx, "quantize_mx": quantize_mx,
-              "nc_transpose": nc_transpose}
+OPERATIONS = {"nc_matmul": nc_matmul, "nc_matmul_mx": nc_matmul_mx, "quantize_mx": quantize_mx, "nc_transpose": nc_transpose}

@@ -55,8 +55,7 @@ class Memory:
         try:
             return numpy.ndarray(view.shape, raw_type(view.dtype), buffer, first, strides)
         except ValueError:
-            raise KernelError(f"{view!r} with {extra} elements added to its offset leaves its tensor", "10.1",
-                              self.place) from None
+            raise KernelError(f"{view!r} with {extra} elements added to its offset leaves its tensor", "10.1", self.place) from None
 
 
 class DynamicMemory(Memory):
@@ -65,7 +64,7 @@ class DynamicMemory(Memory):
     def __init__(self, generation: Generation, shared: dict[Storage, numpy.ndarray]):
         super().__init__(generation, shared)
         self.registers: dict[Any, int] = {}
-        self.group = 16            # of the engine that reads an index tile
+        self.group = 16  # of the engine that reads an index tile
         self.skip_out_of_range = False
 
     def read(self, view: NkiTensor) -> numpy.ndarray:
@@ -108,8 +107,11 @@ class DynamicMemory(Memory):
         for i, row in self._rows(view):
             first = held.setdefault(row.__array_interface__["data"][0], i)
             if raw[first].tobytes() != raw[i].tobytes():
-                raise KernelError(f"rows {first} and {i} of the source go to one row of {view!r}; which of them stays is not "
-                                  "defined", "8.2", self.place)
+                raise KernelError(
+                    f"rows {first} and {i} of the source go to one row of {view!r}; which of them stays is not " "defined",
+                    "8.2",
+                    self.place,
+                )
             row[...] = raw[i]
 
     def _write_kept(self, view: NkiTensor, raw: numpy.ndarray, source: NkiTensor) -> None:
@@ -141,13 +143,17 @@ class DynamicMemory(Memory):
         if view.buffer is MemoryRegion.psum:
             byte = view.start_byte + extra * view.dtype.itemsize
             if byte % view.start_alignment:
-                raise KernelError(f"{view!r} starts at byte {byte} of a partition with its index; PSUM operands start at "
-                                  f"multiples of {view.start_alignment}", "2.1", self.place)
+                raise KernelError(
+                    f"{view!r} starts at byte {byte} of a partition with its index; PSUM operands start at "
+                    f"multiples of {view.start_alignment}",
+                    "2.1",
+                    self.place,
+                )
 
     def _rows(self, view: NkiTensor) -> Any:
         """(position, elements) of each selected entry of dimension 0 that is in range."""
         dynamic = view.indirection
-        indices = self.read(dynamic.index).T.reshape(-1)[:view.shape[0]]
+        indices = self.read(dynamic.index).T.reshape(-1)[: view.shape[0]]
         one = view._derive((1,) + view.shape[1:], view.strides, view.offset)
         one.indirection = None
         for i, index in enumerate(indices):

@@ -83,14 +83,14 @@ def rng(core: Any, a: dict[str, Any]) -> None:
 
 def rand2(core: Any, a: dict[str, Any]) -> None:
     low, high = core.scalar(a["min"]), core.scalar(a["max"])
-    unit = (_numbers(core, a["dst"]) >> _U32(8)).astype(numpy.float32) * numpy.float32(2.0 ** -24)
+    unit = (_numbers(core, a["dst"]) >> _U32(8)).astype(numpy.float32) * numpy.float32(2.0**-24)
     core.store(a["dst"], low + unit * (high - low))
 
 
 def dropout(core: Any, a: dict[str, Any]) -> None:
     data, dst = a["data"], a["dst"]
     rate = numpy.broadcast_to(numpy.float64(core.scalar(a["prob"])), (data.shape[0], data.free_size))
-    dropped = _numbers(core, dst) * 2.0 ** -32 < rate
+    dropped = _numbers(core, dst) * 2.0**-32 < rate
     if data.dtype is dst.dtype:
         raw = core.raw(data)
         core.store_raw(dst, numpy.where(dropped, raw.dtype.type(0), raw))
@@ -107,13 +107,12 @@ def set_rng_seed(core: Any, a: dict[str, Any]) -> None:
 def rand_set_state(core: Any, a: dict[str, Any]) -> None:
     words = core.raw(a["src_seeds"])
     held = core.generators[core.engine]
-    held.states[:len(words)] = words.view(_U32).reshape(len(words), held.generators, WORDS)
+    held.states[: len(words)] = words.view(_U32).reshape(len(words), held.generators, WORDS)
 
 
 def rand_get_state(core: Any, a: dict[str, Any]) -> None:
     held = core.generators[core.engine]
-    core.store_raw(a["dst"], held.states[:a["dst"].shape[0]].reshape(a["dst"].shape[0], -1).copy())
+    core.store_raw(a["dst"], held.states[: a["dst"].shape[0]].reshape(a["dst"].shape[0], -1).copy())
 
 
-OPERATIONS = {function.__name__: function for function in (rng, rand2, dropout, set_rng_seed, rand_set_state,
-                                                           rand_get_state)}
+OPERATIONS = {function.__name__: function for function in (rng, rand2, dropout, set_rng_seed, rand_set_state, rand_get_state)}

@@ -15,8 +15,8 @@ class Indirection:
     column   .indirect(): element i of partition p is at index[...] (doc/spec/neuron-core.md, 2.4)
     """
 
-    kind: str      # scalar, vector, column
-    index: Any     # VirtualRegister or tensor
-    stride: int    # elements for each unit of the index; 1 for column
-    limit: int     # the index must be below; 0: not limited
+    kind: str  # scalar, vector, column
+    index: Any  # VirtualRegister or tensor
+    stride: int  # elements for each unit of the index; 1 for column
+    limit: int  # the index must be below; 0: not limited
     over_partitions: bool = False  # a scalar that selects partitions of a tile

@@ -80,17 +80,26 @@ def check_inside(tensor: Any, strides: Sequence[int], pattern: Any) -> None:
             high -= max(0, strides[0] * (tensor.shape[0] - 1))
         available = storage.size_bytes // size
         if tensor.offset + low < 0 or tensor.offset + high >= available:
-            raise KernelError(f"pattern {pattern} with offset {tensor.offset} reaches elements {tensor.offset + low} to "
-                              f"{tensor.offset + high} of {storage!r}, which has {available}", "2.3")
+            raise KernelError(
+                f"pattern {pattern} with offset {tensor.offset} reaches elements {tensor.offset + low} to "
+                f"{tensor.offset + high} of {storage!r}, which has {available}",
+                "2.3",
+            )
         return
     pitch = tensor.pitch
     if tensor.shape[0] > 1 and strides[0] != pitch:
-        raise KernelError(f"stride {strides[0]} of the partition dimension is not {pitch}, the elements of one "
-                          f"partition of {storage!r}", "2.2")
+        raise KernelError(
+            f"stride {strides[0]} of the partition dimension is not {pitch}, the elements of one " f"partition of {storage!r}", "2.2"
+        )
     element, partition = tensor.offset % pitch, tensor.offset // pitch
     if element + low < 0 or element + high >= pitch:
-        raise KernelError(f"pattern {pattern} reaches elements {element + low} to {element + high} of a partition of "
-                          f"{storage!r}, which has {pitch}", "2.3")
+        raise KernelError(
+            f"pattern {pattern} reaches elements {element + low} to {element + high} of a partition of " f"{storage!r}, which has {pitch}",
+            "2.3",
+        )
     if partition < 0 or partition + tensor.shape[0] > storage.partitions:
-        raise KernelError(f"pattern {pattern} reaches partitions {partition} to {partition + tensor.shape[0] - 1} of "
-                          f"{storage!r}, which has {storage.partitions}", "2.2")
+        raise KernelError(
+            f"pattern {pattern} reaches partitions {partition} to {partition + tensor.shape[0] - 1} of "
+            f"{storage!r}, which has {storage.partitions}",
+            "2.2",
+        )

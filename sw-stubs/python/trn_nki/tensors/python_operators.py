@@ -55,16 +55,31 @@ def _refusal(tensor: Any, sign: str, call: str) -> KernelError:
 def _refused(sign: str, call: str) -> Any:
     def refuse(self: Any, *_: Any) -> Any:
         raise _refusal(self, sign, call)
+
     return refuse
 
 
-_BINARY = {"add": ("+", "nl.add(a, b)"), "sub": ("-", "nl.subtract(a, b)"), "mul": ("*", "nl.multiply(a, b)"),
-           "truediv": ("/", "nl.divide(a, b)"), "pow": ("**", "nl.power(a, b)"), "floordiv": ("//", _NO_ENGINE),
-           "mod": ("%", _NO_ENGINE), "matmul": ("@", "nl.matmul(a, b) or nisa.nc_matmul(dst, stationary, moving)"),
-           "and": ("&", "nl.bitwise_and(a, b)"), "or": ("|", "nl.bitwise_or(a, b)"), "xor": ("^", "nl.bitwise_xor(a, b)"),
-           "lshift": ("<<", "nl.left_shift(a, b)"), "rshift": (">>", "nl.right_shift(a, b)")}
-_COMPARISONS = {"lt": ("<", "nl.less(a, b)"), "le": ("<=", "nl.less_equal(a, b)"), "gt": (">", "nl.greater(a, b)"),
-                "ge": (">=", "nl.greater_equal(a, b)")}
+_BINARY = {
+    "add": ("+", "nl.add(a, b)"),
+    "sub": ("-", "nl.subtract(a, b)"),
+    "mul": ("*", "nl.multiply(a, b)"),
+    "truediv": ("/", "nl.divide(a, b)"),
+    "pow": ("**", "nl.power(a, b)"),
+    "floordiv": ("//", _NO_ENGINE),
+    "mod": ("%", _NO_ENGINE),
+    "matmul": ("@", "nl.matmul(a, b) or nisa.nc_matmul(dst, stationary, moving)"),
+    "and": ("&", "nl.bitwise_and(a, b)"),
+    "or": ("|", "nl.bitwise_or(a, b)"),
+    "xor": ("^", "nl.bitwise_xor(a, b)"),
+    "lshift": ("<<", "nl.left_shift(a, b)"),
+    "rshift": (">>", "nl.right_shift(a, b)"),
+}
+_COMPARISONS = {
+    "lt": ("<", "nl.less(a, b)"),
+    "le": ("<=", "nl.less_equal(a, b)"),
+    "gt": (">", "nl.greater(a, b)"),
+    "ge": (">=", "nl.greater_equal(a, b)"),
+}
 _UNARY = {"neg": ("-", "nl.negative(a)"), "invert": ("~", "nl.invert(a)"), "abs": ("abs()", "nl.abs(a)")}
 
 for _name, (_sign, _call) in (_BINARY | _COMPARISONS | _UNARY).items():

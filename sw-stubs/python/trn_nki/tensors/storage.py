@@ -17,16 +17,16 @@ ROLES = ("local", "input", "output", "constant")
 class Storage:
     """On chip, dimension 0 of `shape` is the partitions and the rest lies in each partition, row-major."""
 
-    index: int                        # in the order of allocation; the same in every core for shared_hbm
+    index: int  # in the order of allocation; the same in every core for shared_hbm
     region: MemoryRegion
     shape: tuple[int, ...]
     dtype: DataType
     name: str
     place: Place
-    role: str = "local"               # one of ROLES; a result of the kernel is an output
+    role: str = "local"  # one of ROLES; a result of the kernel is an output
     address: tuple[int, int] | None = None  # (start partition, byte in the partition) if the kernel sets it
-    data: Any = None                  # NumPy array of the elements of a constant or an input
-    loop: Any = None                  # loop of the device whose body allocated it
+    data: Any = None  # NumPy array of the elements of a constant or an input
+    loop: Any = None  # loop of the device whose body allocated it
     bytes_per_partition: int = dataclasses.field(init=False)  # on chip only
 
     def __post_init__(self) -> None:

@@ -37,8 +37,14 @@ class NkiTensor(PythonOperators, NKIObject):
         self.storage, self.dtype, self.shape = storage, data_types.named(dtype), tuple(shape)
         self.strides, self.offset, self.indirection = layout.row_major(self.shape), 0, None
 
-    def _derive(self, shape: tuple[int, ...], strides: tuple[int, ...], offset: int,
-                dtype: DataType | None = None, indirection: Indirection | None = None) -> "NkiTensor":
+    def _derive(
+        self,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...],
+        offset: int,
+        dtype: DataType | None = None,
+        indirection: Indirection | None = None,
+    ) -> "NkiTensor":
         made = NkiTensor.__new__(NkiTensor)
         made.storage, made.dtype = self.storage, dtype or self.dtype
         made.shape, made.strides, made.offset = shape, strides, offset
@@ -127,8 +133,12 @@ class NkiTensor(PythonOperators, NKIObject):
     def is_whole(self) -> bool:
         """Whether the view is its whole storage, in its order and type."""
         storage = self.storage
-        return (self.shape == tuple(storage.shape) and self.strides == layout.row_major(self.shape)
-                and self.dtype == storage.dtype and self.offset == 0)
+        return (
+            self.shape == tuple(storage.shape)
+            and self.strides == layout.row_major(self.shape)
+            and self.dtype == storage.dtype
+            and self.offset == 0
+        )
 
     def is_contiguous(self) -> bool:
         first = 1 if self.is_on_chip else 0
@@ -178,8 +188,10 @@ class NkiTensor(PythonOperators, NKIObject):
                 if count < 1 or not isinstance(part.step, int) or part.step < 1:
                     raise KernelError(f"nl.ds has a size and a step of 1 or more, not {count} and {part.step}")
                 if is_dynamic(part.start):
-                    indirection = self._one_indirection(indirection, Indirection(
-                        "scalar", part.start, stride, size - (count - 1) * part.step, self._is_partition(dimension)))
+                    indirection = self._one_indirection(
+                        indirection,
+                        Indirection("scalar", part.start, stride, size - (count - 1) * part.step, self._is_partition(dimension)),
+                    )
                 else:
                     start = _integer(part.start, "slice")
                     if not (count >= 1 and 0 <= start and start + (count - 1) * part.step < size):
@@ -190,14 +202,14 @@ class NkiTensor(PythonOperators, NKIObject):
             else:
                 if is_dynamic(part):
                     indirection = self._one_indirection(
-                        indirection, Indirection("scalar", part, stride, size, self._is_partition(dimension)))
+                        indirection, Indirection("scalar", part, stride, size, self._is_partition(dimension))
+                    )
                 else:
                     index = _integer(part, "index")
                     if index < 0:
                         index += size
                     if not 0 <= index < size:
-                        raise KernelError(f"index {part} is outside dimension {dimension} of {self!r}, "
-                                          f"which has {size}")
+                        raise KernelError(f"index {part} is outside dimension {dimension} of {self!r}, " f"which has {size}")
                     offset += index * stride
                 if dimension == 0 and self.is_on_chip:
                     new_shape.append(1)
@@ -222,9 +234,11 @@ class NkiTensor(PythonOperators, NKIObject):
         """Kernels test optional arguments in HBM by `if tensor:`; the test of a tile is refused."""
         if not self.is_on_chip:
             return True
-        raise KernelError(f"the value of a tensor is not known while the kernel is traced, and {self!r} is neither true nor false: "
-                          "nl.where and nisa.select_reduce choose elements, nl.while_loop and `while register:` passes of a "
-                          "loop; `is not None` tests whether a tile was given")
+        raise KernelError(
+            f"the value of a tensor is not known while the kernel is traced, and {self!r} is neither true nor false: "
+            "nl.where and nisa.select_reduce choose elements, nl.while_loop and `while register:` passes of a "
+            "loop; `is not None` tests whether a tile was given"
+        )
 
     def slice(self, dim: int, start: int, end: int, step: int = 1) -> "NkiTensor":
         dim = self._dimension(dim)
@@ -261,8 +275,7 @@ class NkiTensor(PythonOperators, NKIObject):
             raise KernelError(f"{self!r} cannot get a new dimension {dim}")
         if dim == 0:
             self._keep_first("expand_dim")
-        return self._derive(self.shape[:dim] + (1,) + self.shape[dim:],
-                            self.strides[:dim] + (1,) + self.strides[dim:], self.offset)
+        return self._derive(self.shape[:dim] + (1,) + self.shape[dim:], self.strides[:dim] + (1,) + self.strides[dim:], self.offset)
 
     def squeeze_dim(self, dim: int) -> "NkiTensor":
         dim = self._dimension(dim)
@@ -270,8 +283,7 @@ class NkiTensor(PythonOperators, NKIObject):
             raise KernelError(f"dimension {dim} of {self!r} has {self.shape[dim]} elements, not one")
         if dim == 0:
             self._keep_first("squeeze_dim")
-        return self._derive(self.shape[:dim] + self.shape[dim + 1:],
-                            self.strides[:dim] + self.strides[dim + 1:], self.offset)
+        return self._derive(self.shape[:dim] + self.shape[dim + 1 :], self.strides[:dim] + self.strides[dim + 1 :], self.offset)
 
     def reshape_dim(self, dim: int, shape: tuple[int, ...]) -> "NkiTensor":
         dim = self._dimension(dim)
@@ -279,18 +291,22 @@ class NkiTensor(PythonOperators, NKIObject):
         if dim == 0 and shape != (self.shape[0],):
             self._keep_first("reshape_dim")
         strides = tuple(self.strides[dim] * inner for inner in layout.row_major(shape))
-        return self._derive(self.shape[:dim] + shape + self.shape[dim + 1:],
-                            self.strides[:dim] + strides + self.strides[dim + 1:], self.offset)
+        return self._derive(
+            self.shape[:dim] + shape + self.shape[dim + 1 :], self.strides[:dim] + strides + self.strides[dim + 1 :], self.offset
+        )
 
     def flatten_dims(self, start_dim: int, end_dim: int) -> "NkiTensor":
         start, end = self._dimension(start_dim), self._dimension(end_dim)
         if start == 0 and end > 0:
             self._keep_first("flatten_dims")
-        merged = layout.merged(self.strides[start:end + 1], self.shape[start:end + 1])
+        merged = layout.merged(self.strides[start : end + 1], self.shape[start : end + 1])
         if len(merged) != 1:
             raise KernelError(f"dimensions {start} to {end} of {self!r} do not lie behind each other in memory")
-        return self._derive(self.shape[:start] + (math.prod(self.shape[start:end + 1]),) + self.shape[end + 1:],
-                            self.strides[:start] + (merged[0][0],) + self.strides[end + 1:], self.offset)
+        return self._derive(
+            self.shape[:start] + (math.prod(self.shape[start : end + 1]),) + self.shape[end + 1 :],
+            self.strides[:start] + (merged[0][0],) + self.strides[end + 1 :],
+            self.offset,
+        )
 
     def reshape(self, shape: tuple[int, ...]) -> "NkiTensor":
         shape = layout.inferred(tuple(shape), self.size, self)
@@ -303,6 +319,7 @@ class NkiTensor(PythonOperators, NKIObject):
 
     def rearrange(self, src_pattern: tuple, dst_pattern: tuple, fixed_sizes: dict[str, int] | None = None):
         from trn_nki.tensors.rearrange import rearrange
+
         return rearrange(self, src_pattern, dst_pattern, fixed_sizes or {})
 
     def view(self, dtype: Any) -> "NkiTensor":
@@ -313,21 +330,32 @@ class NkiTensor(PythonOperators, NKIObject):
         if old == new:
             return self._derive(self.shape, self.strides, self.offset, dtype)
         if self.shape[-1] > 1 and self.strides[-1] != 1:
-            raise KernelError(f"the last dimension of {self!r} has stride {self.strides[-1]}; "
-                              "only contiguous elements can take a type of another size")
+            raise KernelError(
+                f"the last dimension of {self!r} has stride {self.strides[-1]}; " "only contiguous elements can take a type of another size"
+            )
         outer = self.strides[:-1] + (self.offset,)
         if self.shape[-1] * old % new or any(stride * old % new for stride in outer):
             raise KernelError(f"{self!r} cannot be seen as {dtype}: sizes or strides are no multiples of {new} bytes")
-        return self._derive(self.shape[:-1] + (self.shape[-1] * old // new,),
-                            tuple(stride * old // new for stride in self.strides[:-1]) + (1,),
-                            self.offset * old // new, dtype)
+        return self._derive(
+            self.shape[:-1] + (self.shape[-1] * old // new,),
+            tuple(stride * old // new for stride in self.strides[:-1]) + (1,),
+            self.offset * old // new,
+            dtype,
+        )
 
     reinterpret_cast = view
 
     # Views by address and by index tiles.
 
-    def ap(self, pattern: list[list[int]], offset: int | None = None, scalar_offset: Any = None,
-           vector_offset: "NkiTensor | None" = None, indirect_dim: int = 0, dtype: Any = None) -> "NkiTensor":
+    def ap(
+        self,
+        pattern: list[list[int]],
+        offset: int | None = None,
+        scalar_offset: Any = None,
+        vector_offset: "NkiTensor | None" = None,
+        indirect_dim: int = 0,
+        dtype: Any = None,
+    ) -> "NkiTensor":
         if scalar_offset is not None and vector_offset is not None:
             raise KernelError("ap takes scalar_offset or vector_offset, not both")
         kind = self.dtype if dtype is None else data_types.named(dtype)
@@ -354,15 +382,17 @@ class NkiTensor(PythonOperators, NKIObject):
         if dim != 0 or self.is_on_chip:
             raise KernelError("vector_select works on dimension 0 of a tensor in HBM")
         indirection = Indirection("vector", vector_offset, self.strides[0], self.shape[0])
-        return self._derive((vector_offset.shape[0],) + self.shape[1:], self.strides, self.offset, None,
-                            self._one_indirection(None, indirection))
+        return self._derive(
+            (vector_offset.shape[0],) + self.shape[1:], self.strides, self.offset, None, self._one_indirection(None, indirection)
+        )
 
     def indirect(self, index: "NkiTensor", num_elem: int | None = None) -> "NkiTensor":
         if not self.is_on_chip or self.ndim != 2:
             raise KernelError("indirect works on tiles [partitions, elements] in SBUF or PSUM", "2.4")
         indirection = Indirection("column", index, 1, self.shape[1])
-        return self._derive((self.shape[0], num_elem or index.size), (self.strides[0], 0), self.offset, None,
-                            self._one_indirection(None, indirection))
+        return self._derive(
+            (self.shape[0], num_elem or index.size), (self.strides[0], 0), self.offset, None, self._one_indirection(None, indirection)
+        )
 
     # Helpers.
 
@@ -385,8 +415,7 @@ class NkiTensor(PythonOperators, NKIObject):
         if index.kind != "scalar":
             return index.limit - 1
         if index.over_partitions:
-            return min(index.limit - 1, (self.storage.partitions - self.partition - self.shape[0]) // (
-                index.stride // self.pitch))
+            return min(index.limit - 1, (self.storage.partitions - self.partition - self.shape[0]) // (index.stride // self.pitch))
         reach = sum(stride * (count - 1) for stride, count in zip(self.strides[first:], self.shape[first:]) if stride > 0)
         end = self.pitch if first else self.storage.size_bytes // self.dtype.itemsize
         highest = (end - 1 - (self.element if first else self.offset) - reach) // index.stride
@@ -398,16 +427,15 @@ class NkiTensor(PythonOperators, NKIObject):
     def _one_indirection(self, found: Indirection | None, new: Indirection | None) -> Indirection | None:
         held = found or self.indirection
         if new is not None and new.kind == "scalar" and new.stride < 1:
-            raise KernelError(f"a dimension of {self!r} whose stride is {new.stride} cannot be indexed by a value of the device",
-                              "2.3")
+            raise KernelError(f"a dimension of {self!r} whose stride is {new.stride} cannot be indexed by a value of the device", "2.3")
         if new is None or held is None:
             return new
         if held.kind != "scalar" or new.kind != "scalar":
             raise KernelError(f"{self!r} already has a dynamic index; one view takes one index tile, or scalars")
         if held.over_partitions or new.over_partitions:
-            raise KernelError(f"{self!r}: one view of a tile takes an index of its partitions or of its elements, not both",
-                              "2.2")
+            raise KernelError(f"{self!r}: one view of a tile takes an index of its partitions or of its elements, not both", "2.2")
         from trn_nki.trace.registers import displacement
+
         return Indirection("scalar", displacement(held) + displacement(new), 1, 0)
 
     def _check_kept(self, shape: list[int], strides: list[int], offset: int) -> None:
@@ -432,7 +460,7 @@ def _expanded(keys: tuple, dimensions: int) -> tuple:
     if given == len(keys):
         return keys + (slice(None),) * (dimensions - given)
     at = next(i for i, key in enumerate(keys) if key is Ellipsis)
-    return keys[:at] + (slice(None),) * (dimensions - given) + keys[at + 1:]
+    return keys[:at] + (slice(None),) * (dimensions - given) + keys[at + 1 :]
 
 
 def _integer(value: Any, what: str) -> int:
@@ -444,7 +472,7 @@ def _integer(value: Any, what: str) -> int:
 
 
 def _with(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
-    return values[:at] + (value,) + values[at + 1:]
+    return values[:at] + (value,) + values[at + 1 :]
 
 
 def _bad_slice(tensor: NkiTensor, dimension: int, part: Any) -> str:

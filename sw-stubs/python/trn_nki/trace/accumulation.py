@@ -29,8 +29,11 @@ class Accumulation:
         if arguments["accumulate"] is None:
             arguments["accumulate"] = mine in found or any(overlap(mine, other) for other in found)
             if loop is not None and not arguments["accumulate"] and dst.storage.loop is not loop:
-                raise KernelError(f"the first pass of the loop would overwrite {dst!r} and the others add to it: say "
-                                  "accumulate=True or False, or allocate the tile in the loop", "15.3")
+                raise KernelError(
+                    f"the first pass of the loop would overwrite {dst!r} and the others add to it: say "
+                    "accumulate=True or False, or allocate the tile in the loop",
+                    "15.3",
+                )
         else:
             arguments["accumulate"] = bool(arguments["accumulate"])
         found.add(mine)

@@ -83,12 +83,12 @@ class _Occupied:
 
     def _part(self, storage: Any) -> numpy.ndarray:
         first = storage.address[1]
-        return self._tiles[first:first + storage.bytes_per_partition]
+        return self._tiles[first : first + storage.bytes_per_partition]
 
 
 def _check(lives: list[tuple[int, int, Any]], limit: int) -> None:
     living: list[tuple[int, int, Any]] = []  # last instruction, order, tile
-    placed = 0                               # bytes of tiles that the compiler places
+    placed = 0  # bytes of tiles that the compiler places
     fixed = _Occupied(limit)
     for order, (first, last, storage) in enumerate(lives):
         while living and living[0][0] < first:
@@ -115,5 +115,9 @@ def _refusal(storage: Any, used: int, missing: int, limit: int, others: list[Any
     largest = sorted(others, key=lambda other: -_extent(other))[:MAX_NAMED]
     named = ", ".join(f"{other!r} ({other.place.short})" for other in largest)
     more = f" and {len(others) - len(largest)} more" if len(others) > len(largest) else ""
-    return KernelError(f"{storage!r} needs {_extent(storage)} bytes of each partition of {storage.region.value.upper()}: {used} of {limit} are "
-                       f"in use here, by {named}{more}, so {missing} are missing", "15.3", storage.place)
+    return KernelError(
+        f"{storage!r} needs {_extent(storage)} bytes of each partition of {storage.region.value.upper()}: {used} of {limit} are "
+        f"in use here, by {named}{more}, so {missing} are missing",
+        "15.3",
+        storage.place,
+    )

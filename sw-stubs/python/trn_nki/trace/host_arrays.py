@@ -12,10 +12,20 @@ from trn_nki.values import data_types
 from trn_nki.values.data_types import DataType
 
 # NumPy type of the raw elements, for every type.
-RAW = {data_types.float32: numpy.float32, data_types.tfloat32: numpy.uint32, data_types.float16: numpy.float16,
-       data_types.int64: numpy.int64, data_types.uint64: numpy.uint64,
-       data_types.int8: numpy.int8, data_types.int16: numpy.int16, data_types.int32: numpy.int32,
-       data_types.bool_: numpy.uint8, data_types.uint8: numpy.uint8, data_types.uint16: numpy.uint16, data_types.uint32: numpy.uint32}
+RAW = {
+    data_types.float32: numpy.float32,
+    data_types.tfloat32: numpy.uint32,
+    data_types.float16: numpy.float16,
+    data_types.int64: numpy.int64,
+    data_types.uint64: numpy.uint64,
+    data_types.int8: numpy.int8,
+    data_types.int16: numpy.int16,
+    data_types.int32: numpy.int32,
+    data_types.bool_: numpy.uint8,
+    data_types.uint8: numpy.uint8,
+    data_types.uint16: numpy.uint16,
+    data_types.uint32: numpy.uint32,
+}
 
 
 def raw_type(dtype: DataType) -> type:
@@ -48,11 +58,11 @@ def check_other(name: str, value: Any) -> None:
     if not hasattr(kind, "__array__") or isinstance(value, numpy.generic):
         return
     library = kind.__module__.partition(".")[0]
-    bits = (f", or of bfloat16 trn_nki.trace.host_arrays.HostArray({name}.view(torch.int16).numpy(), nl.bfloat16)"
-            if library == "torch" else "")
+    bits = (
+        f", or of bfloat16 trn_nki.trace.host_arrays.HostArray({name}.view(torch.int16).numpy(), nl.bfloat16)" if library == "torch" else ""
+    )
     call = f"{name}.detach().cpu().numpy()" if library == "torch" else f"numpy.asarray({name})"
-    raise KernelError(f"argument {name} is a {library}.{kind.__name__}; kernels take and return arrays of NumPy: pass "
-                      f"{call}{bits}")
+    raise KernelError(f"argument {name} is a {library}.{kind.__name__}; kernels take and return arrays of NumPy: pass " f"{call}{bits}")
 
 
 def of(value: Any) -> HostArray:

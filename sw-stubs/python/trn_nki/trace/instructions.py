@@ -22,11 +22,10 @@ class Instruction:
 
     __slots__ = ("index", "operation", "engine", "arguments", "name", "place", "after", "_reads", "_writes")
 
-    def __init__(self, index: int, operation: str, engine: engine, arguments: dict[str, Any],
-                 name: str | None, place: Place):
+    def __init__(self, index: int, operation: str, engine: engine, arguments: dict[str, Any], name: str | None, place: Place):
         self.index, self.operation, self.engine = index, operation, engine
         self.arguments, self.name, self.place = arguments, name, place
-        self._reads: tuple[NkiTensor, ...] | None = None   # computed when asked for
+        self._reads: tuple[NkiTensor, ...] | None = None  # computed when asked for
         self._writes: tuple[NkiTensor, ...] | None = None
         self.after: tuple[Instruction, ...] = ()  # named by the kernel with depends_on
 

@@ -46,8 +46,9 @@ class Kernel:
         return run_kernel(self, arguments, named)
 
 
-def record_kernel(kernel: Any, arguments: Any = (), named: dict[str, Any] | None = None, *,
-                  generation: Any = None, lnc: int | None = None) -> recording.Recording:
+def record_kernel(
+    kernel: Any, arguments: Any = (), named: dict[str, Any] | None = None, *, generation: Any = None, lnc: int | None = None
+) -> recording.Recording:
     """Traces a kernel for each core. Arrays among the arguments become tensors in HBM.
 
     `generation` defaults to the variable NEURON_PLATFORM_TARGET_OVERRIDE, then to gen4.
@@ -101,8 +102,10 @@ def _run(function: Callable[..., Any], values: dict[str, Any], core: recording.C
         with recording.tracing(core):
             result = function(*positional, **keywords)
         if core.has_open_loop:
-            raise KernelError("a loop of the device is left by break or return; it ends when its bound or register says",
-                              place=places.Place(function.__code__, 0))
+            raise KernelError(
+                "a loop of the device is left by break or return; it ends when its bound or register says",
+                place=places.Place(function.__code__, 0),
+            )
         return result
     except KernelError:
         raise
@@ -122,8 +125,11 @@ def _outputs(function: Callable[..., Any], result: Any) -> list[NkiTensor]:
     for tensor in found:
         if tensor.is_on_chip:
             place = tensor.storage.place
-            raise KernelError(f"the kernel returns {tensor!r}, which is on the chip; a result lies in nl.shared_hbm: copy the tile to it "
-                              "by nl.store", "15.3", (place.callers or (place,))[-1])
+            raise KernelError(
+                f"the kernel returns {tensor!r}, which is on the chip; a result lies in nl.shared_hbm: copy the tile to it " "by nl.store",
+                "15.3",
+                (place.callers or (place,))[-1],
+            )
         if tensor.is_indirect():
             place = places.Place(function.__code__, 0)
             raise KernelError(f"the kernel returns {tensor!r}, whose place is known on the device only", "15.3", place)
@@ -152,8 +158,7 @@ class _Inputs:
     def convert(self, name: str, value: Any) -> Any:
         if host_arrays.is_array(value):
             array = host_arrays.of(value)
-            storage = Storage(len(self._recording.inputs), hbm, array.shape, array.dtype, name,
-                              places.caller(2), "input", None, array.raw)
+            storage = Storage(len(self._recording.inputs), hbm, array.shape, array.dtype, name, places.caller(2), "input", None, array.raw)
             tensor = NkiTensor(array.shape, array.dtype, storage)
             self._recording.inputs.append((name, tensor))
             return tensor
@@ -179,5 +184,8 @@ def _refuse_side_effects(function: Callable[..., Any]) -> None:
         raise KernelError(f"{function!r} is no Python function")
     for step in dis.get_instructions(code):
         if step.opname in _SIDE_EFFECTS or (step.opname == "STORE_DEREF" and step.argval in code.co_freevars):
-            raise KernelError(f"side effect: the kernel assigns to '{step.argval}', which is not its own variable",
-                              "15.2", places.Place(code, step.offset))
+            raise KernelError(
+                f"side effect: the kernel assigns to '{step.argval}', which is not its own variable",
+                "15.2",
+                places.Place(code, step.offset),
+            )

@@ -13,8 +13,7 @@ from trn_nki.values.memory_regions import psum
 
 _PRODUCTS = ("nc_matmul", "nc_matmul_mx", "nc_transpose")
 _Rectangle = tuple[int, int, int, int]
-_ADVICE = ("; products of one sum go to one tile, allocated before the loop, with accumulate=None, or with True after the "
-           "first")
+_ADVICE = "; products of one sum go to one tile, allocated before the loop, with accumulate=None, or with True after the " "first"
 
 
 def warn_products(recording: Any) -> None:
@@ -29,7 +28,7 @@ class _Sums:
 
     def __init__(self, generation: int):
         self._generation = generation
-        self._begun: dict[Any, list[_Rectangle]] = {}                         # that a product wrote
+        self._begun: dict[Any, list[_Rectangle]] = {}  # that a product wrote
         self._unread: dict[Any, dict[_Rectangle, Instruction]] = {}
         self._made: dict[Place, int] = {}
         self._lost: dict[Place, list[Instruction]] = {}
@@ -84,8 +83,16 @@ class _Sums:
         for place, lost in self._lost.items():
             one = lost[0]
             advice = "" if one.operation == "nc_transpose" or one.arguments.get("is_transpose") else _ADVICE
-            warn(f"nisa.{one.operation}: nothing reads {len(lost)} of the {self._made[place]} results of this line, such as "
-                 f"{one.writes[0]!r}{advice}", "15.3", place)
+            warn(
+                f"nisa.{one.operation}: nothing reads {len(lost)} of the {self._made[place]} results of this line, such as "
+                f"{one.writes[0]!r}{advice}",
+                "15.3",
+                place,
+            )
         for place, one in self._stale.items() if self._generation < 4 else ():
-            warn(f"nisa.{one.operation} accumulates in {one.writes[0]!r}, where no product was written before: undefined on "
-                 f"NeuronCore-v{self._generation} (TRN-NC-004); accumulate=None lets the first product overwrite", "4.1", place)
+            warn(
+                f"nisa.{one.operation} accumulates in {one.writes[0]!r}, where no product was written before: undefined on "
+                f"NeuronCore-v{self._generation} (TRN-NC-004); accumulate=None lets the first product overwrite",
+                "4.1",
+                place,
+            )

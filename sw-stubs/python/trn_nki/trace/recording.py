@@ -32,9 +32,9 @@ class Recording:
     file: str
     generation: Generation
     cores: list["Core"] = dataclasses.field(default_factory=list)
-    inputs: list[tuple[str, NkiTensor]] = dataclasses.field(default_factory=list)   # (argument, tensor)
-    outputs: list[NkiTensor] = dataclasses.field(default_factory=list)              # results, in order
-    result: Any = None        # what the kernel returned, tensors inside
+    inputs: list[tuple[str, NkiTensor]] = dataclasses.field(default_factory=list)  # (argument, tensor)
+    outputs: list[NkiTensor] = dataclasses.field(default_factory=list)  # results, in order
+    result: Any = None  # what the kernel returned, tensors inside
     shared: list[Storage] = dataclasses.field(default_factory=list)  # shared_hbm storages, in order of allocation
     is_audited: bool = False  # by trace.audit
 
@@ -44,12 +44,12 @@ class Core:
 
     def __init__(self, recording: Recording, program_id: int, num_programs: int):
         self.recording, self.program_id, self.num_programs = recording, program_id, num_programs
-        self.body: list[Any] = []               # Instruction, Loop, WhileLoop
-        self.storages: list[Storage] = []       # all that the core uses
-        self.registers = 0                      # VirtualRegisters made
+        self.body: list[Any] = []  # Instruction, Loop, WhileLoop
+        self.storages: list[Storage] = []  # all that the core uses
+        self.registers = 0  # VirtualRegisters made
         self.instructions = 0
-        self._open = [self.body]                # bodies of open loops, innermost last
-        self._loops: list[Any] = []             # those loops
+        self._open = [self.body]  # bodies of open loops, innermost last
+        self._loops: list[Any] = []  # those loops
         self._choice = EngineChoice()
         self._accumulation = Accumulation()
         self._tenancy = Tenancy(recording.generation)
@@ -87,8 +87,7 @@ class Core:
     def has_open_loop(self) -> bool:
         return len(self._open) > 1
 
-    def allocate(self, shape: Any, dtype: Any, region: MemoryRegion, name: str = "", address: Any = None,
-                 data: Any = None) -> NkiTensor:
+    def allocate(self, shape: Any, dtype: Any, region: MemoryRegion, name: str = "", address: Any = None, data: Any = None) -> NkiTensor:
         shape = _shape(shape)
         try:
             dtype = data_types.named(dtype)
@@ -118,8 +117,10 @@ class Core:
         if at < len(known):
             storage = known[at]
             if (storage.shape, storage.dtype) != (shape, dtype):
-                raise KernelError(f"shared tensor {at} is {storage!r} in program 0 and {list(shape)} of {dtype} here; "
-                                  "every program of a launch must allocate the same shared tensors in the same order")
+                raise KernelError(
+                    f"shared tensor {at} is {storage!r} in program 0 and {list(shape)} of {dtype} here; "
+                    "every program of a launch must allocate the same shared tensors in the same order"
+                )
             return storage
         storage = Storage(at, MemoryRegion.shared_hbm, shape, dtype, name or f"shared{at}", places.caller(3))
         known.append(storage)
@@ -134,8 +135,9 @@ class Core:
             size *= count
         partition, byte = address or (0, 0)
         if byte + size > limit or partition + shape[0] > PARTITIONS or min(partition, byte) < 0:
-            raise KernelError(f"a tile of {size} bytes per partition at byte {byte} does not fit into the {limit} of "
-                              f"{region.value.upper()}", "2.1")
+            raise KernelError(
+                f"a tile of {size} bytes per partition at byte {byte} does not fit into the {limit} of " f"{region.value.upper()}", "2.1"
+            )
         if region is MemoryRegion.psum and byte % 4:
             raise KernelError(f"a PSUM tile starts at a multiple of 4 bytes, not at {byte}", "2.1")
 

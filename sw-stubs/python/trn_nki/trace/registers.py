@@ -38,12 +38,23 @@ class VirtualRegister(NKIObject):
         recording.record("register_alu", engine.unknown, None, {"dst": made, "op": op, "a": a, "b": b})
         return made
 
-    def __add__(self, other: Any): return self._alu(operators.add, self, other)
-    def __radd__(self, other: Any): return self._alu(operators.add, other, self)
-    def __sub__(self, other: Any): return self._alu(operators.subtract, self, other)
-    def __rsub__(self, other: Any): return self._alu(operators.subtract, other, self)
-    def __mul__(self, other: Any): return self._alu(operators.multiply, self, other)
-    def __rmul__(self, other: Any): return self._alu(operators.multiply, other, self)
+    def __add__(self, other: Any):
+        return self._alu(operators.add, self, other)
+
+    def __radd__(self, other: Any):
+        return self._alu(operators.add, other, self)
+
+    def __sub__(self, other: Any):
+        return self._alu(operators.subtract, self, other)
+
+    def __rsub__(self, other: Any):
+        return self._alu(operators.subtract, other, self)
+
+    def __mul__(self, other: Any):
+        return self._alu(operators.multiply, self, other)
+
+    def __rmul__(self, other: Any):
+        return self._alu(operators.multiply, other, self)
 
     def __bool__(self) -> bool:
         """`while register:` becomes a loop of the device; its body is traced once."""
@@ -72,7 +83,7 @@ def _bounds(op: operators.Operator, a: Any, b: Any) -> tuple[int, int] | None:
         found = min(corners), max(corners)
     else:
         found = left[0] + right[0], left[1] + right[1]
-    return found if -2 ** 31 <= found[0] and found[1] < 2 ** 31 else None  # registers wrap
+    return found if -(2**31) <= found[0] and found[1] < 2**31 else None  # registers wrap
 
 
 def displacement(index: Any) -> VirtualRegister:

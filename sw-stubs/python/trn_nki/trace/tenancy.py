@@ -38,8 +38,9 @@ class Tenancy:
                 latest = int(self._bytes(view).max())
                 if latest > number:
                     other = self._tiles[latest - 1]
-                    raise KernelError(f"{view!r} is used after its memory went to {other!r} "
-                                      f"({other.place.file}:{other.place.line})", "15.3")
+                    raise KernelError(
+                        f"{view!r} is used after its memory went to {other!r} " f"({other.place.file}:{other.place.line})", "15.3"
+                    )
         for view in instruction.writes:
             number = self._number.get(view.storage)
             if number is not None:
@@ -56,4 +57,4 @@ class Tenancy:
         for stride, count in zip(view.strides[1:], view.shape[1:]):
             low, high = (low + stride * (count - 1), high) if stride < 0 else (low, high + stride * (count - 1))
         first, last = storage.address[1] + low * size, storage.address[1] + high * size
-        return self._owner[region][partition // QUADRANT:(partition + view.shape[0] - 1) // QUADRANT + 1, first:last]
+        return self._owner[region][partition // QUADRANT : (partition + view.shape[0] - 1) // QUADRANT + 1, first:last]

@@ -37,5 +37,7 @@ def test(register: Any, frame: types.FrameType) -> bool:
     if name == "POP_JUMP_FORWARD_IF_FALSE" and (_AGAIN, place) in jumps.values():
         core.open_loop(WhileLoop(register, places.Place(frame.f_code, frame.f_lasti)))
         return True
-    raise KernelError("the value of a register is not known while the kernel is traced; only `while register:` may "
-                      "test it", place=places.Place(frame.f_code, frame.f_lasti))
+    raise KernelError(
+        "the value of a register is not known while the kernel is traced; only `while register:` may " "test it",
+        place=places.Place(frame.f_code, frame.f_lasti),
+    )

@@ -92,8 +92,12 @@ class _Tiles:
             where = f" at {missing}"
         verb = "accumulates in" if any(view is written for written in one.writes) else "reads"
         result = next((f", for result {written!r}" for written in one.writes if written.storage.role == "output"), "")
-        raise KernelError(f"nisa.{one.operation} {verb} {view!r}, to which nothing has written{where} "
-                          f"({storage.place.file}:{storage.place.line}){result}", "15.3", one.place)
+        raise KernelError(
+            f"nisa.{one.operation} {verb} {view!r}, to which nothing has written{where} "
+            f"({storage.place.file}:{storage.place.line}){result}",
+            "15.3",
+            one.place,
+        )
 
 
 def _first_missing(mask: numpy.ndarray, view: NkiTensor) -> list[int] | None:

@@ -6,10 +6,10 @@ from __future__ import annotations
 class DataType(str):
     """An element type. It is a string, its name, so that it equals strings that kernels use."""
 
-    code: int       # TYPE of an operand
-    itemsize: int   # bytes
-    kind: str       # float, signed, unsigned, scale, packed
-    lanes: int      # values in one element: 4 for packed types
+    code: int  # TYPE of an operand
+    itemsize: int  # bytes
+    kind: str  # float, signed, unsigned, scale, packed
+    lanes: int  # values in one element: 4 for packed types
 
     def __new__(cls, name: str, code: int, itemsize: int, kind: str, lanes: int = 1) -> "DataType":
         self = super().__new__(cls, name)

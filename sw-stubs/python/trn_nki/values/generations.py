@@ -10,7 +10,7 @@ from trn_nki.values.choices import Choice
 from trn_nki.values.engines import nc_version
 
 PARTITIONS = 128
-PSUM_BYTES = 16_384       # per partition
+PSUM_BYTES = 16_384  # per partition
 PSUM_BANKS = 8
 PSUM_BANK_BYTES = PSUM_BYTES // PSUM_BANKS
 RESERVED_SBUF_BYTES = 16_384  # per partition; a kernel's tiles do not reach into it
@@ -28,9 +28,9 @@ class Generation:
     """Limits of one generation of NeuronCores."""
 
     version: nc_version
-    sbuf_bytes: int          # per partition
-    max_moving_fp32: int     # columns of a matmul with an FP32 destination
-    max_moving_bf16: int     # with a BF16 destination; 0: not allowed
+    sbuf_bytes: int  # per partition
+    max_moving_fp32: int  # columns of a matmul with an FP32 destination
+    max_moving_bf16: int  # with a BF16 destination; 0: not allowed
 
     @property
     def number(self) -> int:

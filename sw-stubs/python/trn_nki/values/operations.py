@@ -17,7 +17,7 @@ class Operation:
     writes: tuple[str, ...]
     reads: tuple[str, ...]
     engines: tuple[engine, ...]  # the first is used if the kernel does not choose
-    generation: int = 2          # the first that has it
+    generation: int = 2  # the first that has it
 
 
 OPERATIONS: dict[str, Operation] = {}

@@ -14,11 +14,19 @@ class Operator:
 
     __slots__ = ("name", "code", "activation", "kind", "operands", "start", "generation", "apply")
 
-    def __init__(self, name: str, code: int | None, activation: int | None = None, kind: str = "arithmetic",
-                 operands: int = 2, start: float | None = None, generation: int = 2):
+    def __init__(
+        self,
+        name: str,
+        code: int | None,
+        activation: int | None = None,
+        kind: str = "arithmetic",
+        operands: int = 2,
+        start: float | None = None,
+        generation: int = 2,
+    ):
         self.name, self.code, self.activation, self.kind = name, code, activation, kind
-        self.operands = operands      # 1: operand b is ignored
-        self.start = start            # of a reduction; None: cannot reduce
+        self.operands = operands  # 1: operand b is ignored
+        self.start = start  # of a reduction; None: cannot reduce
         self.generation = generation  # the first that has it as an ALU operator
         self.apply: Callable[..., Any] | None = None
         ALL[name] = self

@@ -72,8 +72,7 @@ print("write and read: verified")
 print("send without a receive:", e.ibv_wc_status(status_of("send")).name)
 print("write with a key that does not exist:", e.ibv_wc_status(status_of("rdma_write", memory.rkey + 1, far)).name)
 print("write beyond the region:", e.ibv_wc_status(status_of("rdma_write", memory.rkey, far + 1)).name)
-print("read into memory that is not registered:",
-      e.ibv_wc_status(status_of("rdma_read", memory.rkey, far, address=far + SIZE)).name)
+print("read into memory that is not registered:", e.ibv_wc_status(status_of("rdma_read", memory.rkey, far, address=far + SIZE)).name)
 print("send with another qkey:", e.ibv_wc_status(status_of("send", qkey=QKEY + 1)).name)
 assert status_of("rdma_write", memory.rkey, far) == e.IBV_WC_SUCCESS
 print("after errors: write {} errors {} {}".format(*(counter(name) - begun[name] for name in begun)))

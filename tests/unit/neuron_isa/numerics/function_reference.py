@@ -12,9 +12,11 @@ from decimal import Decimal as D, getcontext
 from fractions import Fraction
 
 getcontext().prec = 130
-PI = D("3.141592653589793238462643383279502884197169399375105820974944592307816406286208998628034825342117067982148086513282306"
-       "647093844609550582231725359408128481117450284102701938521105559644622948954930381964428810975665933446128475648233786"
-       "78316527120190914564856692346034861045432664821339360726024914127")
+PI = D(
+    "3.141592653589793238462643383279502884197169399375105820974944592307816406286208998628034825342117067982148086513282306"
+    "647093844609550582231725359408128481117450284102701938521105559644622948954930381964428810975665933446128475648233786"
+    "78316527120190914564856692346034861045432664821339360726024914127"
+)
 
 
 def rounded(value: D) -> int:
@@ -29,7 +31,7 @@ def rounded(value: D) -> int:
     unit = Fraction(2) ** (max(exponent, -126) - 23)
     mantissa = round(exact / unit)  # Fractions round ties to even
     bits = mantissa if exponent < -126 else mantissa + ((exponent + 126) << 23)
-    return sign | min(bits, 0x7f800000)
+    return sign | min(bits, 0x7F800000)
 
 
 def series(first: D, factor) -> D:
@@ -106,7 +108,7 @@ FUNCTIONS = {
     8: exp,
     9: lambda x: x * cdf(x),
     10: lambda x: cdf(x) + x * exp(-x * x / 2) / (2 * PI).sqrt(),
-    11: lambda x: x * sigmoid(2 * SQRT * (x + D("0.044715") * x ** 3)),
+    11: lambda x: x * sigmoid(2 * SQRT * (x + D("0.044715") * x**3)),
     12: lambda x: x * sigmoid(C * x),
     13: lambda x: slope(C * x),
     14: lambda x: x * sigmoid(x),
@@ -128,9 +130,9 @@ POSITIVE = (20, 23, 24)  # defined above zero only
 def arguments(code):
     """Arguments near difficult roundings, followed by random ones."""
     rng = random.Random(code)
-    bits = [1, 3, 0x7fffff, 0x800001, 0x1000001]  # odd: half of a subnormal is a tie
+    bits = [1, 3, 0x7FFFFF, 0x800001, 0x1000001]  # odd: half of a subnormal is a tie
     for exponent in range(-30, 8):
-        bits += [struct.unpack("<I", struct.pack("<f", m * 2.0 ** exponent))[0] for m in (1, 1.5, 125 / 64, 1.25)]
+        bits += [struct.unpack("<I", struct.pack("<f", m * 2.0**exponent))[0] for m in (1, 1.5, 125 / 64, 1.25)]
     for _ in range(150):
         bits.append(struct.unpack("<I", struct.pack("<f", rng.uniform(0, 16)))[0])
         bits.append(rng.randrange(1, 0x43000000))  # up to 128
