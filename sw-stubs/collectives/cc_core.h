@@ -2,7 +2,7 @@
 #ifndef TRN_LIB_CC_CORE_H
 #define TRN_LIB_CC_CORE_H
 
-#include "device.h"
+#include "sw-stubs/driver/device.h"
 #include "trn_coll.h"
 
 /* Address of a collective core's aperture: offset in the register BAR, and AXI address. */

@@ -2,7 +2,7 @@
 #ifndef TRN_LIB_CORE_ENGINE_H
 #define TRN_LIB_CORE_ENGINE_H
 
-#include "device.h"
+#include "sw-stubs/driver/device.h"
 #include "trn/sequencer_regs.h"
 #include "trn_program.h"
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cc_core.h"
 #include "program.h"
+#include "sw-stubs/collectives/cc_core.h"
 
 /* Images of a program in HBM: layout, addresses, descriptor rings (NeuronCore spec 5.3, 12). */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "program.h"
-#include "ring.h"
+#include "sw-stubs/driver/ring.h"
 
 /* Runs a program: the host flow of NeuronCore spec 5.3. */
 

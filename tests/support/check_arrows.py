@@ -77,7 +77,11 @@ ALLOWED = {
     "sw-stubs/host/": ["sw-stubs/" + part for part in ("host/", "driver/include/", "collectives/include/", "programs/include/")],
     "sw-stubs/transports/": ["sw-stubs/transports/", "sw-stubs/driver/include/"],
     "sw-stubs/trnctl/": [F + "terminal_text.h", "sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/", "sw-stubs/programs/include/"],
-    "sw-stubs/": ["sw-stubs/", "trn/"],
+    "sw-stubs/driver/include/": ["sw-stubs/driver/include/"],
+    "sw-stubs/driver/": ["sw-stubs/driver/"],
+    "sw-stubs/collectives/": ["sw-stubs/collectives/", "sw-stubs/driver/"],
+    "sw-stubs/programs/": ["sw-stubs/programs/", "sw-stubs/driver/", "sw-stubs/collectives/"],
+    "sw-stubs/": ["sw-stubs/"],
     "firmware/": ["firmware/", "trn/"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_builder.h"
+#include "builder.h"
 
 /* Ring algorithms: each rank receives from the previous rank of a ring and writes to the next one.
  */

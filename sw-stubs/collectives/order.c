@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "coll_builder.h"
+#include "builder.h"
 
 /* Order of the ranks in rings. Ranks that fill a torus, or whole servers of it, have four rings,
  * which share no link in the same direction: two cycles through all chips of a server, each in both

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "coll_builder.h"
+#include "builder.h"
 
 /* Collectives over several domains (UltraServers or single servers), joined by EFA. Within a domain
  * the usual algorithms run; between domains, ranks of equal position exchange bytes, each over its

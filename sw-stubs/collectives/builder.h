@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TRN_LIB_COLL_BUILDER_H
-#define TRN_LIB_COLL_BUILDER_H
+#ifndef TRN_LIB_COLLECTIVES_BUILDER_H
+#define TRN_LIB_COLLECTIVES_BUILDER_H
 
-#include "coll_config.h"
-#include "coll_program.h"
-#include "device.h"
+#include "config.h"
+#include "core_program.h"
+#include "sw-stubs/driver/device.h"
 
 /* Building blocks of the algorithms. A rank's channel is a collective core with its lanes; the
- * algorithms are in coll_ring.c, coll_mesh.c, coll_kanga.c and coll_grid.c. */
+ * algorithms are in plain_ring.c, mesh.c, kanga.c and grid.c. */
 
 #define COLL_MAX_CHANNELS TRN_COLL_CHANNELS
 #define COLL_MAX_DOMAINS 8u
@@ -112,7 +112,7 @@ void trn_coll_stage(coll_builder* b);
 void trn_coll_keep(coll_builder* b, coll_share received, coll_share sent);
 void trn_coll_keep_own_block(coll_builder* b);
 
-/* ---- channels and lanes (coll_lanes.c) ---- */
+/* ---- channels and lanes (lanes.c) ---- */
 
 /* Limit of channels, by the number of rings. */
 uint32_t trn_coll_channels_allowed(const trn_coll_config* config);
@@ -161,7 +161,7 @@ void trn_coll_wait_for_domain(coll_builder* b, uint32_t domain, uint64_t bytes);
 /* Address of a slot in the scratch buffer of a rank of the whole. */
 uint64_t trn_coll_domain_slot(const coll_builder* b, uint32_t rank, uint32_t number);
 
-/* Exchange between the halves of an all-reduce over several domains (coll_exchange.c): the own
+/* Exchange between the halves of an all-reduce over several domains (exchange.c): the own
  * domain's sum is in a slot of the scratch buffer; it is sent to the ranks of the same position,
  * and the lanes add all domains' sums. */
 bool trn_coll_exchanges(const coll_builder* b);

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder.h"
 #include "cc_core.h"
-#include "coll_builder.h"
 
 /* Life of a collective: the configuration is checked, channels and lanes are chosen, programs are
  * built and loaded, runs are started and waited for. A rank's channel is a collective core with its
  * lanes; every lane carries its share of each block, and the lanes with the same number on all
- * ranks work independently of other lanes. Algorithms: coll_ring.c, coll_mesh.c, coll_kanga.c,
- * coll_grid.c, coll_domains.c; order of ranks in rings: coll_order.c. */
+ * ranks work independently of other lanes. Algorithms: plain_ring.c, mesh.c,
+ * kanga.c, grid.c, domains.c; order of ranks in rings: order.c. */
 
 #define FIRST_QUEUE 4u /* + slot */
 #define FAILURES_BYTES 256u

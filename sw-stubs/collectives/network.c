@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "builder.h"
 #include "cc_core.h"
-#include "coll_builder.h"
 
 /* EFA driven by a collective core. The host has created a queue pair of the card for each channel;
  * the work requests of a run are in the channel's program. The core posts them and reads from the

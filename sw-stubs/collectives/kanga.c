@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_builder.h"
+#include "builder.h"
 
 /* KangaRing: neighbouring ranks form pairs, and the pairs form a ring of half the length. One rank
  * of a pair, the primary, moves the bytes of both: it reads a block once and writes it to both

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_builder.h"
+#include "builder.h"
 
 /* Dissemination barrier: in each round a rank notifies the rank 2^round places ahead. */
 void trn_coll_rounds(coll_builder* b) {

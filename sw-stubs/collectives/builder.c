@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_builder.h"
+#include "builder.h"
 
 #include "cc_core.h"
 #include "trn/semaphores_regs.h"

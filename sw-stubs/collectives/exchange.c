@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_builder.h"
+#include "builder.h"
 
 /* Exchange between several domains in the middle of an algorithm: sums are exchanged, a broadcast
  * is relayed. Each rank works with the ranks of its position in the other domains. */

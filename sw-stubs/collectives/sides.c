@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_config.h"
+#include "config.h"
 
 /* The levels of the machine (rows, chips, servers, racks); from them the sending order of a mesh,
  * and the grid of doubling and halving: levels, the longest first, are cut into sides. Long sides

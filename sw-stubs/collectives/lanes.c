@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_builder.h"
+#include "builder.h"
 
 /* How a collective is divided among channels, lanes and slices. A figure beside a value is
  * simulated time of `trnctl coll` with it and with what it replaced; the values without one were

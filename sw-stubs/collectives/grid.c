@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_builder.h"
+#include "builder.h"
 
 /* Recursive doubling and halving on a grid (trn_coll_get_grid): in each step a rank exchanges data
  * with all other ranks along one side. If the number of ranks has no suitable factors, some points

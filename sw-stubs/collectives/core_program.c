@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_program.h"
+#include "core_program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc32c.h"
+#include "sw-stubs/driver/crc32c.h"
 #include "trn/cc_program_regs.h"
 #include "trn/dma_descriptor_regs.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_config.h"
+#include "config.h"
 
 /* Sizes of the buffers of a rank. With several domains the scratch buffer holds the algorithm's
  * scratch bytes within the domain, then a slot for the data from each domain, and in a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TRN_LIB_COLL_CONFIG_H
-#define TRN_LIB_COLL_CONFIG_H
+#ifndef TRN_LIB_COLLECTIVES_CONFIG_H
+#define TRN_LIB_COLLECTIVES_CONFIG_H
 
 #include "trn_coll.h"
 
@@ -62,7 +62,7 @@ coll_share trn_coll_sent_to_domain(const trn_coll_config* config, uint32_t rank,
 
 /* ---- algorithms and buffers ---- */
 
-/* Whether the algorithm is one of coll_grid.c. These send many blocks in a step, and every lane
+/* Whether the algorithm is one of grid.c. These send many blocks in a step, and every lane
  * carries a share of each. */
 bool trn_coll_is_grid(const trn_coll_config* config);
 /* All other ranks in sending order (`ahead`) and, for each, the rank that sends here at the same

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_config.h"
+#include "config.h"
 
 #define SHARE_ALIGNMENT (uint64_t) TRN_COLL_PART
 

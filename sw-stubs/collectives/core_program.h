@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TRN_LIB_COLL_PROGRAM_H
-#define TRN_LIB_COLL_PROGRAM_H
+#ifndef TRN_LIB_CORE_PROGRAM_H
+#define TRN_LIB_CORE_PROGRAM_H
 
 #include "trn_coll.h"
 
