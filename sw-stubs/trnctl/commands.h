@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "platform/framework/terminal_text.h"
-#include "sw-stubs/host/collective.h"
-#include "sw-stubs/host/location.h"
-#include "sw-stubs/host/machine.h"
+#include "sw-stubs/host/collectives/collective.h"
+#include "sw-stubs/host/machine/location.h"
+#include "sw-stubs/host/machine/machine.h"
 #include "sw-stubs/trnctl/session.h"
 
 // One function per trnctl command. The device is accessed through the driver stub, the platform

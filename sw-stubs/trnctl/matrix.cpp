@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "sw-stubs/host/size_text.h"
+#include "sw-stubs/host/text/size_text.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {

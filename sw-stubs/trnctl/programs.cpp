@@ -10,7 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "sw-stubs/host/program_group.h"
+#include "sw-stubs/host/programs/group.h"
 
 namespace trn {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sw-stubs/host/program_group.h"
+#include "sw-stubs/host/programs/group.h"
 #include "sw-stubs/trnctl/commands.h"
 
 // Commands for programs of NeuronCores (doc/programs.md).

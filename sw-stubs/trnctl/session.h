@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sw-stubs/host/host_set.h"
+#include "sw-stubs/host/machine/host_set.h"
 
 namespace trn {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "sw-stubs/host/size_text.h"
+#include "sw-stubs/host/text/size_text.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "trn/misc_ram_regs.h"
 

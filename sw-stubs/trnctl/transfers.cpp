@@ -6,8 +6,8 @@
 #include <chrono>
 #include <memory>
 
-#include "sw-stubs/host/pattern.h"
-#include "sw-stubs/host/size_text.h"
+#include "sw-stubs/host/text/size_text.h"
+#include "sw-stubs/host/values/pattern.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {

@@ -49,6 +49,10 @@ def framework(name, *others):
     return {f"{F}{name}/": BASE + [f"{F}{other}/" for other in (name, *others)]}
 
 
+def host(name, *others):
+    return {f"sw-stubs/host/{name}/": [f"sw-stubs/{part}" for part in (f"host/{name}/", "driver/include/", *others)]}
+
+
 ALLOWED = {
     **framework("config"),
     **framework("command_line"),
@@ -74,7 +78,11 @@ ALLOWED = {
         if wing != "neuron_isa"
     },
     "models/": MODEL + ["models/"],
-    "sw-stubs/host/": ["sw-stubs/" + part for part in ("host/", "driver/include/", "collectives/include/", "programs/include/")],
+    "sw-stubs/host/text/": ["sw-stubs/host/text/"],
+    **host("values", "host/text/", "programs/include/"),
+    **host("machine", "host/text/", "host/values/"),
+    **host("collectives", "host/text/", "host/values/", "host/machine/", "collectives/include/"),
+    **host("programs", "host/values/", "host/machine/", "host/collectives/", "programs/include/"),
     "sw-stubs/transports/": ["sw-stubs/transports/", "sw-stubs/driver/include/"],
     "sw-stubs/trnctl/": [F + "terminal_text.h", "sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/", "sw-stubs/programs/include/"],
     "sw-stubs/driver/include/": ["sw-stubs/driver/include/"],

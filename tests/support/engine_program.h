@@ -8,7 +8,7 @@
 #include "models/neuron_core/neuron_core/neuron_core.h"
 #include "models/neuron_core/sequencer/sequencer_regs.h"
 #include "models/neuron_isa/assembler/assembler.h"
-#include "sw-stubs/host/device.h"
+#include "sw-stubs/host/machine/device.h"
 
 namespace trn::test {
 

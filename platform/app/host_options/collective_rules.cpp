@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "platform/app/host_options/host_choices.h"
-#include "sw-stubs/host/collective.h"
+#include "sw-stubs/host/collectives/collective.h"
 
 namespace trn {
 

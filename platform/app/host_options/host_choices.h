@@ -5,7 +5,7 @@
 #include <array>
 
 #include "platform/framework/config/document.h"
-#include "sw-stubs/host/names.h"
+#include "sw-stubs/host/text/names.h"
 
 /// Makes every enumeration of hosts/ that has names readable from YAML and the command line.
 template <class E>

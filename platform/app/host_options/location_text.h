@@ -5,7 +5,7 @@
 #include <string_view>
 #include <variant>
 
-#include "sw-stubs/host/location.h"
+#include "sw-stubs/host/machine/location.h"
 
 namespace trn {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "platform/app/in_process/in_process.h"
-#include "sw-stubs/host/host_set.h"
+#include "sw-stubs/host/machine/host_set.h"
 
 namespace trn {
 

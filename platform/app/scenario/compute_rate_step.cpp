@@ -14,7 +14,7 @@
 #include "platform/framework/config/file.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/kernel/one_counter.h"
-#include "sw-stubs/host/loaded_program.h"
+#include "sw-stubs/host/programs/loaded_program.h"
 
 namespace trn::scenario {
 

@@ -7,8 +7,8 @@
 
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
-#include "sw-stubs/host/compute_reference.h"
-#include "sw-stubs/host/elements.h"
+#include "sw-stubs/host/values/compute_reference.h"
+#include "sw-stubs/host/values/elements.h"
 
 namespace trn::config {
 

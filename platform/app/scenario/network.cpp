@@ -10,7 +10,7 @@
 #include <systemc>
 #include <utility>
 
-#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/values/pattern.h"
 
 namespace trn::scenario {
 

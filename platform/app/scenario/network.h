@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sw-stubs/driver/include/trn_rdma.h"
-#include "sw-stubs/host/host_set.h"
-#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/machine/host_set.h"
+#include "sw-stubs/host/values/pattern.h"
 
 namespace trn::scenario {
 

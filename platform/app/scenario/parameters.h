@@ -11,7 +11,7 @@
 
 #include "platform/app/host_options/host_choices.h"
 #include "platform/framework/config/document.h"
-#include "sw-stubs/host/location.h"
+#include "sw-stubs/host/machine/location.h"
 
 namespace trn::scenario {
 

@@ -10,7 +10,7 @@
 
 #include "platform/app/host_options/collective_firmware.h"
 #include "platform/app/scenario/scenario_context.h"
-#include "sw-stubs/host/program_group.h"
+#include "sw-stubs/host/programs/group.h"
 
 namespace trn::scenario {
 

@@ -18,11 +18,11 @@
 #include "platform/framework/attach/control/control.h"
 #include "platform/framework/kernel/time_value.h"
 #include "platform/framework/snapshots/io_hooks.h"
-#include "sw-stubs/host/collective.h"
-#include "sw-stubs/host/device.h"
-#include "sw-stubs/host/location.h"
-#include "sw-stubs/host/machine.h"
-#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/collectives/collective.h"
+#include "sw-stubs/host/machine/device.h"
+#include "sw-stubs/host/machine/location.h"
+#include "sw-stubs/host/machine/machine.h"
+#include "sw-stubs/host/values/pattern.h"
 
 namespace trn::scenario {
 

@@ -29,7 +29,7 @@
 #include "platform/framework/debug/gdb_packet.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
-#include "sw-stubs/host/device.h"
+#include "sw-stubs/host/machine/device.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"

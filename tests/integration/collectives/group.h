@@ -14,7 +14,7 @@
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
-#include "sw-stubs/host/collective.h"
+#include "sw-stubs/host/collectives/collective.h"
 
 namespace trn::test {
 

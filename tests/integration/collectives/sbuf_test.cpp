@@ -6,7 +6,7 @@
 
 #include "models/memory/hbm/hbm.h"
 #include "platform/framework/kernel/introspection.h"
-#include "sw-stubs/host/collective_reference.h"
+#include "sw-stubs/host/collectives/reference.h"
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
 

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "sw-stubs/host/device.h"
-#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/machine/device.h"
+#include "sw-stubs/host/values/pattern.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "sw-stubs/host/device.h"
-#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/machine/device.h"
+#include "sw-stubs/host/values/pattern.h"
 #include "tests/integration/driver_contract/boards.h"
 
 namespace trn::test {

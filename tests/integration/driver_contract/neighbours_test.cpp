@@ -12,8 +12,8 @@
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
-#include "sw-stubs/host/device.h"
-#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/machine/device.h"
+#include "sw-stubs/host/values/pattern.h"
 #include "tests/support/bar0.h"
 #include "tests/support/sizes.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "models/neuron_isa/assembler/assembler.h"
-#include "sw-stubs/host/loaded_program.h"
+#include "sw-stubs/host/programs/loaded_program.h"
 #include "tests/integration/driver_contract/contract_fixture.h"
 
 namespace trn::test {

@@ -21,7 +21,7 @@
 #include "sw-stubs/collectives/include/trn_coll.h"
 #include "sw-stubs/driver/crc32c.h"
 #include "sw-stubs/driver/include/trn_rdma.h"
-#include "sw-stubs/host/device.h"
+#include "sw-stubs/host/machine/device.h"
 #include "trn/cc_program_regs.h"
 #include "trn/semaphores_regs.h"
 

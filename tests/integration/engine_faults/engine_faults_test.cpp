@@ -18,7 +18,7 @@
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
-#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/values/pattern.h"
 #include "tests/support/engine_program.h"
 #include "tests/support/sizes.h"
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "models/neuron_isa/assembler/assembler.h"
-#include "sw-stubs/host/loaded_program.h"
+#include "sw-stubs/host/programs/loaded_program.h"
 #include "tests/integration/collectives/group.h"
 
 namespace trn::test {

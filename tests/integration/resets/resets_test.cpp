@@ -42,7 +42,7 @@
 #include "platform/framework/log.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/memory.h"
-#include "sw-stubs/host/device.h"
+#include "sw-stubs/host/machine/device.h"
 
 namespace trn {
 namespace {

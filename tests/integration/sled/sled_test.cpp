@@ -15,7 +15,7 @@
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"
 #include "platform/framework/netlist/boards.h"
-#include "sw-stubs/host/device.h"
+#include "sw-stubs/host/machine/device.h"
 #include "tests/support/bar0.h"
 
 namespace trn {

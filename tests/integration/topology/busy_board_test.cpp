@@ -13,7 +13,7 @@
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"
-#include "sw-stubs/host/device.h"
+#include "sw-stubs/host/machine/device.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/scratch_folder.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sw-stubs/host/device.h"
+#include "sw-stubs/host/machine/device.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "platform/app/host_options/location_text.h"
-#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/values/pattern.h"
 #include "tests/unit/stub/fake_device.h"
 
 namespace trn::test {

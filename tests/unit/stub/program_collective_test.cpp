@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "sw-stubs/host/program_collectives.h"
+#include "sw-stubs/host/programs/collectives.h"
 
 namespace trn {
 namespace {

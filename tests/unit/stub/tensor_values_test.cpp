@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contents of tensors in user input: rounding of references, NumPy files.
-#include "sw-stubs/host/tensor_values.h"
+#include "sw-stubs/host/values/tensor_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sw-stubs/host/npy_file.h"
+#include "sw-stubs/host/values/npy_file.h"
 
 namespace trn::test {
 namespace {

@@ -122,7 +122,7 @@ def of_numbers(values: numpy.ndarray, dtype: data_types.DataType) -> host_arrays
 
 
 def _mix(z: int) -> int:
-    """The finaliser of SplitMix64, as in sw-stubs/host/pattern.h."""
+    """The finaliser of SplitMix64, as in sw-stubs/host/values/pattern.h."""
     z &= _MASK
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK

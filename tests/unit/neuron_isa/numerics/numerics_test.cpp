@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-#include "sw-stubs/host/compute_reference.h"
+#include "sw-stubs/host/values/compute_reference.h"
 #include "tests/unit/neuron_isa/numerics/reference.h"
 
 namespace {

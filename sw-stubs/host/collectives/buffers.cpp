@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sw-stubs/host/collectives/buffers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sw-stubs/host/text/size_text.h"
+
+namespace trn {
+
+namespace {
+
+using kind = location::kind;
+
+constexpr std::uint64_t buffers_at =
+    collective_memories::workspace_at + TRN_CC_SLOTS * collective_memories::workspace_bytes;
+constexpr std::uint64_t buffers_bytes = std::uint64_t{1} << 30;  // of a slot, in HBM
+constexpr std::array names{"send", "receive", "scratch"};
+
+bool same_memory(const location& a, const location& b) {
+    return a.space == b.space && a.number == b.number;
+}
+
+std::uint64_t rounded_up(std::uint64_t offset) {
+    constexpr auto unit = collective_memories::guard_bytes;
+    return (offset + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+std::string collective_place_fault(const location& place) {
+    if (place.space != kind::hbm && place.space != kind::sbuf)
+        return fmt::format("{}: buffers of a collective are in hbmN or sbufN", place.text());
+    if (place.offset != 0)
+        return fmt::format("{}: {} without an offset, which the collective chooses", place.text(),
+                           place.name());
+    return "";
+}
+
+collective_memories::collective_memories(const device& on) : about_(on.info()) {
+    for (std::uint32_t n = 0; n < about_.stacks; ++n) stacks_.push_back(trn_hbm_address(on, n, 0));
+    for (std::uint32_t n = 0; n < about_.cores; ++n)
+        state_buffers_.push_back(trn_sbuf_address(on, n, 0));
+}
+
+std::uint64_t collective_memories::size_of(const location& memory) const {
+    return memory.space == kind::sbuf ? about_.state_buffer_size : about_.stack_size;
+}
+
+collective_memories::share collective_memories::share_of(const location& memory,
+                                                         std::uint32_t slot) const {
+    if (memory.space != kind::sbuf) return {buffers_at + slot * buffers_bytes, buffers_bytes};
+    const auto each = size_of(memory) / TRN_CC_SLOTS;
+    return {slot * each, each};
+}
+
+collective_memories::buffers collective_memories::place(const trn_coll_config& config,
+                                                        const collective_places& where) const {
+    trn_coll_sizes sizes{};
+    trn_coll_get_sizes(&config, &sizes);
+    const std::array places{where.send, where.receive, where.scratch};
+    const std::array needed{sizes.send, sizes.receive, sizes.scratch};
+    std::array<std::uint64_t, 3> offsets{};
+    trn_coll_in_place_offsets(&config, &offsets[0], &offsets[1]);
+    if (!config.in_place) offsets = {};
+    if (config.in_place && !same_memory(where.send, where.receive))
+        throw device_error(TRN_INVALID_ARGUMENT,
+                           fmt::format("in place, but the input is in {} and the output in {}",
+                                       where.send.name(), where.receive.name()));
+    buffers all{};
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        const auto& memory = places[n];
+        const auto fault = collective_place_fault(memory);
+        if (!fault.empty()) throw device_error(TRN_INVALID_ARGUMENT, fault);
+        const auto& begins = memory.space == kind::sbuf ? state_buffers_ : stacks_;
+        if (memory.number >= begins.size())
+            throw device_error(TRN_INVALID_ARGUMENT,
+                               fmt::format("there is no {}: {} has {}", memory.name(), about_.name,
+                                           begins.size()));
+        auto at = share_of(memory, config.slot).begin;
+        for (std::size_t before = 0; before < n; ++before)
+            if (same_memory(places[before], memory) && !(config.in_place && n == 1))
+                at = std::max(at,
+                              rounded_up(all[before].at.offset + all[before].bytes + guard_bytes));
+        at += guard_bytes + offsets[n];
+        all[n].at = memory;
+        all[n].at.offset = at;
+        all[n].address = begins[memory.number] + at;
+        all[n].bytes = needed[n];
+        const auto room = size_of(memory) - std::min(size_of(memory), at + guard_bytes);
+        if (needed[n] > room)
+            throw device_error(
+                TRN_INVALID_ARGUMENT,
+                fmt::format("the {} buffer of rank {} does not fit into {} of {}: {} bytes from "
+                            "{:#x} on, and {} to guard it",
+                            names[n], config.rank, memory.name(), size_text(size_of(memory)),
+                            needed[n], at, guard_bytes));
+    }
+    return all;
+}
+
+bool collective_memories::in_share(const buffers& all, std::uint32_t slot) const {
+    return std::ranges::all_of(all, [&](const collective_buffer& each) {
+        const auto own = share_of(each.at, slot);
+        return each.at.offset + each.bytes + guard_bytes <= own.begin + own.bytes;
+    });
+}
+
+std::vector<collective_buffer> apart(const std::array<collective_buffer, 3>& all, bool in_place) {
+    if (!in_place) return {all.begin(), all.end()};
+    return {all[0].bytes > all[1].bytes ? all[0] : all[1], all[2]};
+}
+
+void read_bytes(device& on, const location& from, std::span<std::uint8_t> bytes) {
+    on.check(
+        from.space == kind::sbuf
+            ? trn_read(on, from.number, bytes.data(), from.address(on, bytes.size()), bytes.size())
+            : trn_window_read(on, from.number, from.offset, bytes.data(), bytes.size()));
+}
+
+void write_bytes(device& on, const location& to, std::span<const std::uint8_t> bytes) {
+    on.check(
+        to.space == kind::sbuf
+            ? trn_write(on, to.number, to.address(on, bytes.size()), bytes.data(), bytes.size())
+            : trn_window_write(on, to.number, to.offset, bytes.data(), bytes.size()));
+}
+
+}  // namespace trn
