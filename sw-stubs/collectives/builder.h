@@ -6,7 +6,7 @@
 #include "core_program.h"
 #include "sw-stubs/driver/device.h"
 
-/* Building blocks of the algorithms. A rank's channel is a collective core with its lanes; the
+/* Building blocks of the algorithms. A rank's channel is a CC-Core with its lanes; the
  * algorithms are in plain_ring.c, mesh.c, kanga.c and grid.c. */
 
 #define COLL_MAX_CHANNELS TRN_COLL_CHANNELS

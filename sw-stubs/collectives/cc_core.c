@@ -9,7 +9,7 @@
 #include "trn/notification_queue_regs.h"
 #include "trn_coll.h"
 
-/* Collective cores and their firmware (doc/models/processor/top_sp.md, doc/collectives.md):
+/* CC-Cores and their firmware (doc/models/processor/top_sp.md, doc/collectives.md):
  * invented. */
 
 #define CONTROL_PAGE UINT64_C(0x2000)
@@ -45,7 +45,7 @@ uint64_t trn_cc_axi_address(const trn_device* device, uint32_t core) {
 static trn_status check_core(trn_device* device, uint32_t core) {
     return core < device->map->top_sps
                ? TRN_OK
-               : trn_fail(device, TRN_INVALID_ARGUMENT, "no collective core %u: there are %u", core,
+               : trn_fail(device, TRN_INVALID_ARGUMENT, "no CC-Core %u: there are %u", core,
                           device->map->top_sps);
 }
 
@@ -140,7 +140,7 @@ trn_status trn_cc_load(trn_device* device, uint32_t cores, const void* image, ui
             status = wait_for_word(device, core, MAILBOX(MAGIC), TRN_CC_MAILBOX_MAGIC_WORD_VALUE,
                                    START_LIMIT, &runs);
         if (status == TRN_OK && !runs)
-            status = trn_fail(device, TRN_TIMED_OUT, "collective core %u does not start", core);
+            status = trn_fail(device, TRN_TIMED_OUT, "CC-Core %u does not start", core);
     }
     return status;
 }
@@ -177,14 +177,13 @@ static trn_status command(trn_device* device, uint32_t core, uint32_t op, uint32
         status = wait_for_word(device, core, MAILBOX(COMMAND), 0, COMMAND_LIMIT, &answered);
     if (status != TRN_OK) return status;
     if (!answered)
-        return trn_fail(device, TRN_TIMED_OUT, "no response of collective core %u: is it loaded?",
-                        core);
+        return trn_fail(device, TRN_TIMED_OUT, "no response of CC-Core %u: is it loaded?", core);
     trn_mmio_begin(device);
     const uint32_t result = get(device, core, MAILBOX(RESULT));
     status = trn_mmio_end(device);
     if (status == TRN_OK && result != 0)
-        return trn_fail(device, TRN_REFUSED, "collective core %u slot %u: program refused: %s (%u)",
-                        core, slot, program_fault(TRN_CC_MAILBOX_RESULT_ERROR_GET(result)),
+        return trn_fail(device, TRN_REFUSED, "CC-Core %u slot %u: program refused: %s (%u)", core,
+                        slot, program_fault(TRN_CC_MAILBOX_RESULT_ERROR_GET(result)),
                         TRN_CC_MAILBOX_RESULT_DETAIL_GET(result));
     return status;
 }
@@ -262,8 +261,8 @@ trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32
     const uint32_t noted = executed < marks ? executed : marks,
                    available = noted < room ? noted : room;
     if (length > TRN_CC_PROGRAM_SIZE || marks > (TRN_CC_PROGRAM_SIZE - length) / sizeof *times)
-        return trn_fail(device, TRN_PROTOCOL_ERROR, "collective core %u slot %u has no program",
-                        core, slot);
+        return trn_fail(device, TRN_PROTOCOL_ERROR, "CC-Core %u slot %u has no program", core,
+                        slot);
     const trn_transport* bus = &device->transport;
     if (available > 0 && bus->bar_read_block(bus->context, device->map->register_bar[device->mode],
                                              trn_cc_bar_offset(device, core) + program + length,
@@ -354,8 +353,8 @@ trn_status trn_cc_failures_next(trn_device* device, trn_notification_ring* ring,
     if (status != TRN_OK || !available) return status;
     if (entry.type != TRN_NOTIFICATION_QUEUE_POST_TYPE_ERROR)
         return trn_fail(device, TRN_PROTOCOL_ERROR,
-                        "collective core %u slot %u: an entry of type %u is not a failure",
-                        ring->number, ring->slot, entry.type);
+                        "CC-Core %u slot %u: an entry of type %u is not a failure", ring->number,
+                        ring->slot, entry.type);
     *failure = trn_cc_failure_of(&entry);
     return TRN_OK;
 }

@@ -5,7 +5,7 @@
 #include "sw-stubs/driver/device.h"
 #include "trn_coll.h"
 
-/* Address of a collective core's aperture: offset in the register BAR, and AXI address. */
+/* Address of a CC-Core's aperture: offset in the register BAR, and AXI address. */
 uint64_t trn_cc_bar_offset(const trn_device* device, uint32_t core);
 uint64_t trn_cc_axi_address(const trn_device* device, uint32_t core);
 

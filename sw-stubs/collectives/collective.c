@@ -7,7 +7,7 @@
 #include "cc_core.h"
 
 /* Life of a collective: the configuration is checked, channels and lanes are chosen, programs are
- * built and loaded, runs are started and waited for. A rank's channel is a collective core with its
+ * built and loaded, runs are started and waited for. A rank's channel is a CC-Core with its
  * lanes; every lane carries its share of each block, and the lanes with the same number on all
  * ranks work independently of other lanes. Algorithms: plain_ring.c, mesh.c,
  * kanga.c, grid.c, domains.c; order of ranks in rings: order.c. */
@@ -194,7 +194,7 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
 
 /* ---- creation ---- */
 
-/* Channel n uses a collective core of the n-th next NeuronCore, with the DMA engines of that
+/* Channel n uses a CC-Core of the n-th next NeuronCore, with the DMA engines of that
  * NeuronCore. */
 static trn_status choose_cores(trn_coll* coll) {
     const trn_map* map = coll->device->map;
@@ -204,7 +204,7 @@ static trn_status choose_cores(trn_coll* coll) {
         c->core = coll->config.core + n * per_core;
         if (c->core >= map->top_sps)
             return trn_fail(coll->device, TRN_INVALID_ARGUMENT,
-                            "channel %u would need collective core %u: there are %u", n, c->core,
+                            "channel %u would need CC-Core %u: there are %u", n, c->core,
                             map->top_sps);
         for (uint32_t lane = 0; lane < trn_coll_queues_of(coll); ++lane)
             c->engines[lane] = c->core / per_core * TRN_ENGINES_PER_CORE + lane;

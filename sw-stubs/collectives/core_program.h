@@ -4,7 +4,7 @@
 
 #include "trn_coll.h"
 
-/* The program of a rank's collective core and the DMA rings that it posts: built in host memory,
+/* The program of a rank's CC-Core and the DMA rings that it posts: built in host memory,
  * one per channel. A lane is one engine's queue. It moves its share of every block, and the write
  * that signals its bytes follows them through the same queue (contract 10). */
 

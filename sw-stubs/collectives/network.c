@@ -4,7 +4,7 @@
 #include "builder.h"
 #include "cc_core.h"
 
-/* EFA driven by a collective core. The host has created a queue pair of the card for each channel;
+/* EFA driven by a CC-Core. The host has created a queue pair of the card for each channel;
  * the work requests of a run are in the channel's program. The core posts them and reads from the
  * completion ring which of them are complete and which writes of other cards have arrived. */
 

@@ -113,7 +113,7 @@ uint64_t trn_host_address(const trn_device* device, uint64_t iova);
 trn_status trn_pause(trn_device* device, uint64_t nanoseconds);
 /* The time after `nanoseconds`, at most the last one. */
 uint64_t trn_time_after(const trn_device* device, uint64_t nanoseconds);
-/* A time-out of the public driver, scaled for this transport. */
+/* A timeout of the public driver, scaled for this transport. */
 uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds);
 /* The limit of a wait for firmware: `contract_ns` unless trn_limit_firmware gave one. */
 uint64_t trn_firmware_limit(const trn_device* device, uint64_t contract_ns);

@@ -36,7 +36,7 @@ typedef struct trn_map {
     /* AXI space (contract 3.1) */
     uint64_t host_window;
     trn_blocks stack, core;
-    trn_blocks core_engine; /* registers of the cores' engines, for the collective cores */
+    trn_blocks core_engine; /* registers of the cores' engines, for the CC-Cores */
 
     struct {
         trn_blocks blocks;

@@ -40,7 +40,7 @@ static uint64_t limit_of(const trn_rdma_card* card, uint64_t nanoseconds) {
     return card->transport->now(card->transport->context) + nanoseconds * (scale ? scale : 1);
 }
 
-/* Waits until the masked bits of a word in host memory equal `value`. -EIO: time-out. */
+/* Waits until the masked bits of a word in host memory equal `value`. -EIO: timeout. */
 static int wait_for(const trn_rdma_card* card, const uint32_t* word, uint32_t mask, uint32_t value,
                     uint64_t limit) {
     const trn_transport* transport = card->transport;
@@ -226,7 +226,7 @@ static int error_of(uint32_t status) {
     }
 }
 
-/* One command at a time: its answer is the next entry of the completion ring. After a time-out this
+/* One command at a time: its answer is the next entry of the completion ring. After a timeout this
  * is no longer known, so the queue is closed. */
 int trn_rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command,
                      rdma_entry* answer) {

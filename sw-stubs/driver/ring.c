@@ -177,7 +177,7 @@ static const char* cause_text(uint32_t m2s, uint32_t s2m) {
         {0, 1u << 24, "source and destination lengths differ"},
         {1u << 11 | 1u << 8 | 1u << 5, 1u << 14 | 1u << 9 | 1u << 1,
          "address error: no response at an address of a descriptor or of the ring"},
-        {1u << 12 | 1u << 9 | 1u << 6, 1u << 15 | 1u << 10 | 1u << 2, "bus time-out"},
+        {1u << 12 | 1u << 9 | 1u << 6, 1u << 15 | 1u << 10 | 1u << 2, "bus timeout"},
         {1u << 10 | 1u << 7 | 1u << 4, 0, "bus parity error"},
         {1u << 0, 0, "an operation or element types that the engine cannot do"},
         {1u << 1, 0, "operands whose lengths do not fit, or that overlap the result"},

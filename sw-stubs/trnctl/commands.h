@@ -123,17 +123,17 @@ void matrix(session& where, const matrix_options& options, const output& out);
 struct coll_options {
     collective_request request;
     std::string ranks;                     ///< "0-3,7"; "": all
-    std::vector<std::uint8_t> image = {};  ///< for the collective cores
+    std::vector<std::uint8_t> image = {};  ///< for the CC-Cores
     int steps = 0;  ///< limit of printed step times per rank, and of ranks; 0: none
 };
 /// Runs a collective over the chips of a machine; prints time and bandwidth like nccom-test.
 void coll(session& where, const coll_options& options, const output& out);
 /// Shows the boot stages, then makes verified copies host -> HBM -> HBM -> host.
 void demo(session& where, std::uint64_t size, const output& out);
-/// Resets the device, and loads an image into the collective cores of a map, which then run it.
+/// Resets the device, and loads an image into the CC-Cores of a map, which then run it.
 void load_cores(session& where, std::uint32_t cores, const std::vector<std::uint8_t>& image,
                 const output& out);
-/// Prints the end of what the firmware of a collective core has logged.
+/// Prints the end of what the firmware of a CC-Core has logged.
 void print_core_log(session& where, std::uint32_t core, const output& out);
 /// Calls `pause`, `run`, `step` or `status`, and prints the state of the platform.
 void run_state(session& where, const std::string& method, const output& out);

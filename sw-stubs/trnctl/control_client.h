@@ -46,7 +46,7 @@ private:
     void connect_unix(const std::string& path);
     void connect_tcp(const std::string& address);
     void send(const std::string& line);
-    bool receive(deadline until);  // more bytes; false: time-out
+    bool receive(deadline until);  // more bytes; false: timeout
     bool next_message(json& message);
 
     int socket_ = -1;

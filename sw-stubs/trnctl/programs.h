@@ -15,7 +15,7 @@ struct program_options {
     program_request request = {};
     program_outcome expected = {};
     tensor_texts out = {};
-    std::vector<std::uint8_t> image = {};  ///< for the collective cores
+    std::vector<std::uint8_t> image = {};  ///< for the CC-Cores
     std::uint64_t seed = 1;
     bool counters = false;  ///< print the engines' counters afterwards
 };

@@ -32,9 +32,9 @@ public:
     /// Calls a control method, except methods that wait: see wait_ready().
     virtual json call(std::string_view method, const json& params = json::object()) = 0;
     /// Waits until every chip's firmware has published its routing id. \throws std::runtime_error
-    /// after `limit` of wall-clock time
+    /// after `limit` of wall time
     virtual void wait_ready(std::chrono::milliseconds limit) = 0;
-    /// Lets the platform run for `span` of wall-clock time and forwards its UART output. False once
+    /// Lets the platform run for `span` of wall time and forwards its UART output. False once
     /// the platform has ended.
     virtual bool watch(std::chrono::milliseconds span, const uart_listener& listener) = 0;
 };

@@ -16,7 +16,7 @@ public:
     /// First byte of partition 0; partition p follows at p * partition_bytes(space).
     virtual std::uint8_t* bytes(space where) = 0;
     virtual std::uint32_t partition_bytes(space where) const = 0;
-    /// Whether any word holds an injected error; if not, check_read() always succeeds.
+    /// Whether any word holds an injected fault; if not, check_read() always succeeds.
     virtual bool has_errors() const = 0;
     /// Counts corrected errors; false when a byte of the range is uncorrectable.
     virtual bool check_read(location first, std::uint32_t length) = 0;

@@ -89,7 +89,7 @@ void bridge::build_link(const config& cfg) {
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL, 0x2810, 0x7fff);
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
     define_link(space_, pcie_, cfg.generation, cfg.lanes);
-    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion time-outs A to D
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion timeouts A to D
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL2, 0, 0x1f);
     if (!slot) return;
     space_.define<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP,

@@ -120,7 +120,7 @@ void pcie_endpoint::build_pcie_capability() {
                                                          PCI_EXP_DEVCTL_PAYLOAD);
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
     pcie::define_link(space_, pcie_, cfg_.link_generation, cfg_.link_width);
-    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion time-outs A to D
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion timeouts A to D
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL2, 0, 0x1f);
     space_.on_write(pcie_ + PCI_EXP_DEVCTL, 2, [this] { device_control_changed(); });
 }

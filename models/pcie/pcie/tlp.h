@@ -41,7 +41,7 @@ struct tlp : tlm::tlm_extension<tlp> {
     bool relaxed_ordering = false;
     bool no_snoop = false;
     /// Set when the request or its completion is lost: the requester waits until its completion
-    /// time-out. The response status is then an address error.
+    /// timeout. The response status is then an address error.
     bool lost = false;
     /// Set on the configuration request by which the platform disables a function whose host has
     /// left.

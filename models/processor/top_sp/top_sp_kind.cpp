@@ -12,7 +12,8 @@ namespace trn::kind_tables {
 kind top_sp_kind() {
     using c = top_sp::config;
     auto made = kind_of<top_sp>(
-        "top_sp", "A collective core (CC-Core): hart, memory, events, semaphores and registers.",
+        "top_sp",
+        "A CC-Core, which runs collectives: hart, memory, events, semaphores and registers.",
         {{"number", &c::number, within(0, 255), "of the address map; mhartid"},
          {"clock", &c::clock, hart_clock, "time per instruction"},
          {"access_latency", &c::access_latency, any_time, "of each access to the aperture"},

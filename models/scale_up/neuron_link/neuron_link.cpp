@@ -166,7 +166,7 @@ void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_ti
     if (source < ports || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) return;
     const auto* pending = payload.get_extension<pending_access>();
     if (pending != nullptr && pending->is_deferred()) return;
-    // The requester's completion time-out (PCIe 6.0 2.8), measured from the request's start.
+    // The requester's completion timeout (PCIe 6.0 2.8), measured from the request's start.
     delay = start + cfg_.completion_timeout;
     ++timeouts_;
     note_error(source, cause::timeout, address);

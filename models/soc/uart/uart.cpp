@@ -224,7 +224,7 @@ void uart::update_irq() {
     irq.set(pending() != cause::none);
 }
 
-/// The transmitter has become empty, or the receive time-out of the FIFO has expired.
+/// The transmitter has become empty, or the receive timeout of the FIFO has expired.
 void uart::wake() {
     if (transmitted_.triggered()) transmit_pending_ = transmitter_empty(sc_time_stamp());
     if (rested_.triggered()) timed_out_ = !received_.empty();

@@ -13,7 +13,7 @@
 namespace trn {
 
 /// Sends a file or standard input to a console, starting at the program's first poll, and limited
-/// to what the console accepts at a time. A file is sent without regard to wall-clock time; a pipe
+/// to what the console accepts at a time. A file is sent without regard to wall time; a pipe
 /// or terminal keeps the run alive until its end.
 class console_input {
 public:

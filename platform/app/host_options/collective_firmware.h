@@ -7,7 +7,7 @@
 
 namespace trn {
 
-/// Default firmware of the collective cores.
+/// Default firmware of the CC-Cores.
 inline constexpr char collective_firmware[] = "cc_core.img";
 
 /// The image of a core's firmware: a packed one, or a program in ELF format, which is packed.

@@ -8,7 +8,7 @@
 
 namespace trn::regression {
 
-/// JUnit XML for build servers: a test case per scenario, including those that did not run.
+/// JUnit XML for build servers: a `testcase` per scenario, including those that did not run.
 std::string to_junit(const run_record& run);
 
 /// One object per run: name, file, place_file (of line and column: the file itself, or an included

@@ -163,13 +163,13 @@ std::vector<step_kind> firmware_steps() {
     using mail = mailbox_step;
     return {
         step_of<load_core_step>(
-            "load_core", "loads a firmware into a collective core, which starts",
+            "load_core", "loads a firmware into a CC-Core, which starts",
             {key("core", &load_core_step::core, "of the chip").required().up_to(31),
              key("image", &load_core_step::image,
                  "an ELF file or a packed image, beside the scenario or in the firmware folder")
                  .required()}),
         step_of<core_log_step>(
-            "core_log", "the firmware of a collective core must have logged a text",
+            "core_log", "the firmware of a CC-Core must have logged a text",
             {key("core", &core_log_step::core, "of the chip").required().up_to(31),
              key("text", &core_log_step::text, "part of the log").required(),
              key("within", &core_log_step::within, "simulated time to wait for it; 0: now")}),

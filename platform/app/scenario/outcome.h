@@ -28,7 +28,7 @@ struct outcome {
     std::string file = {};  ///< file of that place: the scenario's, or an included one
     std::vector<std::string> state = {};  ///< of the board at the failure, for readers
     std::string log;                      ///< output of the run, the last 256 KiB
-    double first_step_s = 0;  ///< wall-clock time from the process's start to its first own step
+    double first_step_s = 0;  ///< wall time from the process's start to its first own step
     double wall_s = 0;        ///< of its process, without shared steps
     /// until the end of the part that scenarios with the same `beginning` can share
     double beginning_s = 0;

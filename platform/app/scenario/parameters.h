@@ -21,7 +21,7 @@ using parameters = std::vector<std::pair<std::string, std::string>>;
 /// "size=4 KiB, stack=2"; "" without parameters.
 std::string to_string(const parameters& point);
 
-/// A simulated or wall-clock time of a scenario, in whole nanoseconds.
+/// A simulated or wall time of a scenario, in whole nanoseconds.
 struct nanoseconds {
     std::uint64_t value = 0;
 };

@@ -162,7 +162,7 @@ keys<S> source_keys() {
             key<S>("set", value_shape::map, "{name: value} of .set lines of the text"),
             key("collectives", &S::collectives,
                 "over all chips, which the program starts ([collectives](collectives.md))"),
-            key("image", &S::image, "firmware of the collective cores").only_with({"collectives"}),
+            key("image", &S::image, "firmware of the CC-Cores").only_with({"collectives"}),
             key("control", &S::control, "how control blocks are written"),
             key("completion", &S::completion, "how the end is seen")};
 }

@@ -40,7 +40,7 @@ struct instance_values {
 /// What a step runs, and on which chips.
 struct program_request : trn::program_request {
     std::uint32_t chips = 1;  ///< number of chips, from the first; ignored with `all_chips`
-    std::string image = collective_firmware;  ///< firmware of the collective cores
+    std::string image = collective_firmware;  ///< firmware of the CC-Cores
     /// Replaces `set` and `in`: programs, inputs and results per instance, in the order of chips;
     /// null: not used.
     std::shared_ptr<const std::vector<instance_values>> values = {};

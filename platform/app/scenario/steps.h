@@ -83,9 +83,9 @@ step_kind compute_rate_step();
 step_kind traffic_step();
 /// Measures transfers of all EFA cards, or of one card and its partner.
 step_kind efa_step();
-/// All chips with this firmware in their collective cores; made when first needed.
+/// All chips with this firmware in their CC-Cores; made when first needed.
 collective_group& collective_chips(scenario_context& ctx, const std::string& image);
-/// Runs a collective in the firmware of the collective cores, and compares it with the reference.
+/// Runs a collective in the firmware of the CC-Cores, and compares it with the reference.
 step_kind collective_step();
 /// Runs a user's program with the platform's sockets.
 step_kind client_step();

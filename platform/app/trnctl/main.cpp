@@ -369,8 +369,7 @@ private:
             ->check(cli::in_range(1, 1000));
         sub->add_option("--limit", asked.limit_ns, "ns that a rank waits for another")
             ->capture_default_str();
-        sub->add_option("--image", image_, "firmware of the collective cores")
-            ->capture_default_str();
+        sub->add_option("--image", image_, "firmware of the CC-Cores")->capture_default_str();
         sub->examples({{"trnctl --board trn3-sled coll --op all_reduce --bytes 64KiB --check",
                         "the result is compared"},
                        {"trnctl --board trn3-sled coll --op permute --pairs 0-1,1-0",
@@ -502,8 +501,7 @@ private:
             ->type_name("TEXT")
             ->allow_extra_args(false)
             ->take_all();
-        run.add_option("--image", image_, "firmware of the collective cores")
-            ->capture_default_str();
+        run.add_option("--image", image_, "firmware of the CC-Cores")->capture_default_str();
         add_tensors(run, "--in", program_.request.in,
                     "input: a number, index, random(LOW,HIGH), or a file (.npy or its bytes)");
         add_tensors(run, "--out", program_.out, "file for an output (.npy or its bytes)");
@@ -701,7 +699,7 @@ private:
     }
 
     void add_cores() {
-        auto* cores = app_.add_subcommand("cc", "firmware of the collective cores");
+        auto* cores = app_.add_subcommand("cc", "firmware of the CC-Cores");
         cores->require_subcommand(1);
         cores->fallthrough();
         cores->examples({{"trnctl --connect sockets cc load 3 cc_example.elf", "into core 3"},
@@ -711,7 +709,7 @@ private:
                         {"trnctl --board trn3-chip cc load 0 cc_core.img", "a packed image"}});
         load->fallthrough();
         load->callback([this] {
-            if (core_ >= 32) throw user_error(fmt::format("no collective core {}", core_));
+            if (core_ >= 32) throw user_error(fmt::format("no CC-Core {}", core_));
             chosen_ = [this, image = read_collective_firmware(image_)](session& s) {
                 load_cores(s, 1u << core_, image, out_);
             };

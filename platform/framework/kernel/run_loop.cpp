@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Wall-clock time per slice: short while a client is attached and expects fast responses.
+// Wall time per slice: short while a client is attached and expects fast responses.
 constexpr auto attached_slice = 100us;
 constexpr auto detached_slice = 2ms;
 // After a handler, the loop spins this long for the next access; sleeping would cost the host more.

@@ -128,13 +128,13 @@ public:
     void detach(std::uint64_t attachment);
     std::size_t attached() const { return attachments_.size(); }
     /// Call first in the handler of each register access of a host. Lockstep: adds the cost of the
-    /// access. Otherwise: advances simulated time to wall-clock time inside a paced gap.
+    /// access. Otherwise: advances simulated time to wall time inside a paced gap.
     void host_access();
     /// Call before the reply to a host's write, with the work that the write started. Returns true:
     /// reply now. Returns false: `answer` is called between slices when the work has finished, so
     /// that the host sees short copies finished, independent of the load of this machine; the
-    /// host's own time-outs are short (contract 11.1: 4 ms). For long work, `answer` is called
-    /// after max_held of simulated time or a second of wall-clock time.
+    /// host's own timeouts are short (contract 11.1: 4 ms). For long work, `answer` is called
+    /// after max_held of simulated time or a second of wall time.
     bool host_wrote(const started_work& work, std::function<void()> answer);
     static constexpr auto max_held = std::chrono::microseconds(200);
     /// Call after the access, with its annotated delay: under lockstep, an access takes at least
@@ -148,7 +148,7 @@ public:
         std::uint64_t slices = 0;
         std::uint64_t handlers = 0;
         std::uint64_t blocked = 0;      ///< number of times the loop blocked
-        wall_clock::duration asleep{};  ///< wall-clock time spent blocked
+        wall_clock::duration asleep{};  ///< wall time spent blocked
     };
     const counters& counted() const { return counted_; }
 

@@ -30,7 +30,7 @@ plan jump(const outlook& ahead) {
     return {std::min({std::max(ahead.slice_end, ahead.event), ahead.sample, ahead.limit})};
 }
 
-/// Relates simulated time to wall-clock time, from a common start.
+/// Relates simulated time to wall time, from a common start.
 class pace {
 public:
     explicit pace(double factor) : factor_(factor) {}
@@ -46,12 +46,12 @@ public:
         const fractional wait((event - simulated_).to_seconds() / factor_);
         return wall_ + std::chrono::duration_cast<wall_clock::duration>(std::min(wait, century));
     }
-    /// The simulated time that corresponds to the current wall-clock time.
+    /// The simulated time that corresponds to the current wall time.
     sc_time now() const {
         const auto passed = seconds(wall_clock::now() - wall_) * factor_;
         return later(simulated_, sc_time{passed, sc_core::SC_SEC});
     }
-    /// Seconds of wall-clock time by which simulated time is ahead.
+    /// Seconds of wall time by which simulated time is ahead.
     double ahead() const {
         return (sc_time_stamp() - simulated_).to_seconds() / factor_ -
                seconds(wall_clock::now() - wall_);
@@ -96,7 +96,7 @@ public:
     }
 
 protected:
-    /// Sleeps until the wall-clock time of `event`, then simulates it.
+    /// Sleeps until the wall time of `event`, then simulates it.
     plan next_in_gap(const outlook& ahead, const sc_time& event) const {
         if (const auto due = pace_.due(event); wall_clock::now() < due) return {{}, due};
         return {std::max(event, std::min(ahead.slice_end, later(sc_time_stamp(), shortest_gap_)))};
@@ -124,7 +124,7 @@ public:
     bool simulates_writes() const override { return true; }
 };
 
-/// Limits simulated time to `factor` times wall-clock time.
+/// Limits simulated time to `factor` times wall time.
 class realtime_driver final : public paced_driver {
 public:
     using paced_driver::paced_driver;

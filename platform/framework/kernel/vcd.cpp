@@ -107,7 +107,7 @@ private:
         std::uint64_t last;
     };
 
-    /// Also called at the end of each slice. A slice's end depends on wall-clock time, so values
+    /// Also called at the end of each slice. A slice's end depends on wall time, so values
     /// are sampled only after delta cycles: they may be computed from the current time.
     void cycle(bool delta) override {
         const auto now = sc_core::sc_delta_count();

@@ -19,7 +19,7 @@ extern "C" {
 
 /* ---- the cores ---------------------------------------------------------------------------- */
 
-/** Loads an image (packed by firmware/tools/pack_image.py) into the collective cores of a map (bit
+/** Loads an image (packed by firmware/tools/pack_image.py) into the CC-Cores of a map (bit
  * n: TOP_SP n in the driver's numbering) and waits until they run it. Programs of these cores are
  * lost. TRN_REFUSED: the image is damaged or does not fit; the cores keep their present image. */
 trn_status trn_cc_load(trn_device* device, uint32_t cores, const void* image, uint64_t size);
@@ -212,14 +212,14 @@ typedef struct trn_coll_config {
     const trn_coll_port* port; /**< queues of the own card, by channel */
     uint32_t qkey;             /**< of all queue pairs */
 
-    uint32_t core;     /**< collective core of channel 0; each channel has its own */
+    uint32_t core;     /**< CC-Core of channel 0; each channel has its own */
     uint32_t channels; /**< 0: chosen by the size */
     uint32_t lanes;    /**< DMA engines of a channel; 0: chosen by the size */
     uint32_t slot;     /**< of the cores: collectives in different slots run concurrently */
     uint64_t workspace, workspace_bytes; /**< offset in HBM stack 0: rings */
     uint64_t queues; /**< offset in HBM stack 0: TRN_COLL_RING_CHANNELS * TRN_COLL_QUEUE_BYTES for
                           the rings of the card, with several domains */
-    uint64_t limit;  /**< time-out of a wait for another rank, simulated ns; 0: none */
+    uint64_t limit;  /**< timeout of a wait for another rank, simulated ns; 0: none */
     bool steps;      /**< cores record the end times of steps: trn_coll_steps */
     bool notify;     /**< the firmware notifies failures: trn_coll_failure */
     /** AXI address on the rank's chip to which each channel writes 1 at the end of a run

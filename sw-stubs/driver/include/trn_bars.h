@@ -19,7 +19,7 @@ trn_status trn_bar_read(trn_device* device, uint64_t offset, uint32_t* value);
 trn_status trn_bar_write(trn_device* device, uint64_t offset, uint32_t value);
 /** Write without these checks, for the driver's own writes. */
 trn_status trn_bar_write_raw(trn_device* device, uint64_t offset, uint32_t value);
-/** Bus address of a BAR for other functions of the same server (peer to peer), and its size. The
+/** Bus address of a BAR for other functions of the same server (peer-to-peer), and its size. The
  * register BAR is trn_device_info.register_bar. TRN_NOT_SUPPORTED: the function has no such BAR. */
 trn_status trn_bar_address(trn_device* device, uint32_t bar, uint64_t* bus_address, uint64_t* size);
 /** Memory of a stack through BAR4, without DMA. TRN_NOT_SUPPORTED without BAR4. */

@@ -19,7 +19,7 @@ extern "C" {
  *   -EINVAL     unknown BAR, or invalid offset or width
  *   -EIO        the access failed on the bus (error response of the device)
  *   -ENODEV     the function, or the process that models it, is gone; later calls return it too
- *   -ETIMEDOUT  no response within the transport's own time-out
+ *   -ETIMEDOUT  no response within the transport's own timeout
  *   -ENOMEM     no host memory left (dma_alloc)
  *   -ENOTSUP    optional function that this transport does not have
  */
@@ -81,8 +81,8 @@ typedef struct trn_transport {
     void* context;    /**< first argument of every call; belongs to the transport */
     const char* name; /**< for messages: "in-process", "vfio-user /run/x/chip0.sock", ... */
 
-    /** Factor of the stub's time-outs relative to the public driver's: 1 when now() is the device's
-     * (simulated) time; more when now() is wall-clock time, since the simulator may be slower than
+    /** Factor of the stub's timeouts relative to the public driver's: 1 when now() is the device's
+     * (simulated) time; more when now() is wall time, since the simulator may be slower than
      * silicon. 0: 1. */
     uint32_t timeout_scale;
 
@@ -114,10 +114,10 @@ typedef struct trn_transport {
      * is lost. */
     int (*wait)(void* context, uint64_t nanoseconds);
 
-    /** Clock of all time-outs: nanoseconds since a fixed point, monotonic. */
+    /** Clock of all timeouts: nanoseconds since a fixed point, monotonic. */
     uint64_t (*now)(void* context);
 
-    /** Optional (NULL if only wall-clock time is known): simulated time of the device in
+    /** Optional (NULL if only wall time is known): simulated time of the device in
      * nanoseconds, for reports of throughput. */
     uint64_t (*simulated_now)(void* context);
 

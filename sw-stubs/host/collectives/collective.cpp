@@ -47,7 +47,7 @@ bool gives_all_the_same(trn_coll_op op) {
            op == TRN_COLL_BROADCAST;
 }
 
-/// Time-out of the host: a rank's failure by its own time-out comes first.
+/// Timeout of the host: a rank's failure by its own timeout comes first.
 std::uint64_t wait_limit(const collective_request& request) {
     constexpr auto none = std::numeric_limits<std::uint64_t>::max();
     const auto limit = request.limit_ns;
@@ -166,17 +166,17 @@ collective_group::~collective_group() {
         for (auto& made : slot) trn_coll_free(made.release());
 }
 
-/// The first collective core of a NeuronCore.
+/// The first CC-Core of a NeuronCore.
 std::uint32_t collective_group::collective_core(std::uint32_t core) const {
     return core * (about_.sync_blocks / about_.cores);
 }
 
-/// Adds `count` NeuronCores from `first` on to those whose first collective core is used.
+/// Adds `count` NeuronCores from `first` on to those whose first CC-Core is used.
 void collective_group::need_cores(std::uint32_t first, std::uint32_t count) {
     for (auto n = first; n < std::min(first + count, about_.cores); ++n) needed_cores_ |= 1u << n;
 }
 
-/// Loads the image into the needed collective cores of a rank, except those that already run it.
+/// Loads the image into the needed CC-Cores of a rank, except those that already run it.
 void collective_group::load_missing(std::uint32_t rank, device& on) {
     auto& loaded = loaded_[rank];
     std::uint32_t missing = 0;

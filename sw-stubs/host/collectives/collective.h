@@ -86,7 +86,7 @@ struct collective_request {
     std::uint32_t slot = 0;                 ///< of the cores: one per concurrent collective
     std::uint32_t core = 0;                 ///< NeuronCore of channel 0; others follow
     std::uint32_t iterations = 1;
-    std::uint64_t limit_ns = 1'000'000'000;  ///< time-out of a wait for another rank; 0: none
+    std::uint64_t limit_ns = 1'000'000'000;  ///< timeout of a wait for another rank; 0: none
     bool check = false;
     bool steps = false;  ///< record the end times of each rank's steps
     /// Semaphore of a NeuronCore to which each channel adds 1 at the end of a run.
@@ -147,7 +147,7 @@ struct collective_job {
 /// Chips of a machine that execute collectives together, one rank each.
 class collective_group {
 public:
-    /// Resets the chips, reads their places and loads `image` into their collective cores. \throws
+    /// Resets the chips, reads their places and loads `image` into their CC-Cores. \throws
     /// device_error, std::invalid_argument for an unknown chip number, and for ranks of several
     /// domains that collective_network refuses
     collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
@@ -228,7 +228,7 @@ private:
     std::vector<std::uint32_t> rank_of_;  // rank, by chip number
     std::vector<std::uint8_t> image_;
     trn_device_info about_{};         // the same for all chips
-    std::uint32_t needed_cores_ = 0;  // a map of NeuronCores whose first collective core is used
+    std::uint32_t needed_cores_ = 0;  // a map of NeuronCores whose first CC-Core is used
     /// By rank and NeuronCore: its number of resets when the image was loaded.
     std::vector<std::map<std::uint32_t, std::uint32_t>> loaded_;
     std::array<handles, TRN_CC_SLOTS> armed_;

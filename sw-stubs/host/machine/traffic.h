@@ -38,7 +38,7 @@ public:
     /// Writes all doorbells.
     void start();
     /// Waits for the markers. Returns simulated ns from start() to the last marker, to within one
-    /// percent. \throws device_error after an abort or a time-out
+    /// percent. \throws device_error after an abort or a timeout
     std::uint64_t wait();
 
 private:

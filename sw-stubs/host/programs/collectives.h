@@ -24,7 +24,7 @@ struct program_collective {
 };
 
 /// Collectives of loaded programs: the n-th is in slot n of the chips' cores and is started by a
-/// write of 0x100 << n to the doorbell of each channel's collective core. Members must be called
+/// write of 0x100 << n to the doorbell of each channel's CC-Core. Members must be called
 /// where collective_group's are.
 class program_collectives {
 public:

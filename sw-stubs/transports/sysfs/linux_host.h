@@ -8,7 +8,7 @@
  * `config` of sysfs. Signatures as in trn_transport. */
 
 #define TRN_SYSFS_DEVICES "/sys/bus/pci/devices"
-/* Time-outs use the guest's clock and the machine may be a slow simulation, hence the large scale.
+/* Timeouts use the guest's clock and the machine may be a slow simulation, hence the large scale.
  */
 #define TRN_WALL_CLOCK_SCALE 100u
 

@@ -8,7 +8,7 @@
 
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 
-/* Time-outs in wall-clock time, which differs from the device's time, hence the large scale. */
+/* Timeouts in wall time, which differs from the device's time, hence the large scale. */
 enum { WALL_CLOCK_SCALE = 100 };
 
 static const uint64_t first_iova = 0x10000000; /* above addresses near null */

@@ -97,7 +97,7 @@ static int await_input(trn_vfio_user* c, uint64_t deadline) {
     }
 }
 
-/* Receives available bytes; without MSG_DONTWAIT in `flags` it waits for the time-out of the
+/* Receives available bytes; without MSG_DONTWAIT in `flags` it waits for the timeout of the
  * socket at most. 1: received, 0: none. */
 static int receive(trn_vfio_user* c, int flags) {
     if (c->begin == c->end) c->begin = c->end = 0;
@@ -710,7 +710,7 @@ int trn_vfio_user_now(trn_vfio_user* c, uint64_t* nanoseconds) {
     return time_request(c, VU_TRN_NOW, 0, nanoseconds);
 }
 
-/* Waits in steps, so that a slow simulation does not cause a time-out. */
+/* Waits in steps, so that a slow simulation does not cause a timeout. */
 int trn_vfio_user_wait(trn_vfio_user* c, uint64_t nanoseconds, uint64_t* now) {
     const uint64_t step = 1000000;
     do {

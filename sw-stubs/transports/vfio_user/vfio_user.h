@@ -14,7 +14,7 @@ extern "C" {
 /* A vfio-user client: one PCIe function in another process, over its Unix socket.
  *
  * Functions that return int return 0 or a negative errno; trn_vfio_user_error() explains it. Calls
- * block up to the time-out: -ENODEV if the server has exited, -ETIMEDOUT without a reply. One
+ * block up to the timeout: -ENODEV if the server has exited, -ETIMEDOUT without a reply. One
  * thread at a time. */
 
 typedef struct trn_vfio_user trn_vfio_user;

@@ -95,6 +95,37 @@ class Documents(Checkers):
         )
         self.passes(script)
 
+    def test_words(self):
+        script = "tests/support/check_words.py"
+        self.copy("check_words.py")
+        entry = "# Glossary\n- **lorry, van**: it carries. Not: Truck,\n  big car.\n"
+        good = {
+            "doc/glossary.md": entry,
+            "models/a.cpp": "int big_car; // Truckers\nbig car;",
+            "doc/spec/a.md": "big car\n",
+            "doc/a.md": "a truck <!-- registers: generated\nbig car <!-- registers: end -->\n",
+            "models/a.yaml": "big car: 1\n",
+        }
+        self.write(good)
+        self.passes(script)
+        for name, text, expected in (
+            (
+                "doc/a.md",
+                "<!-- registers: generated <!-- registers: end -->\nBig cars\n",
+                "doc/a.md:2: 'big car': doc/glossary.md says 'lorry'",
+            ),
+            ("models/a.cpp", "int x;\n// a big\n// car\n", "models/a.cpp:2: 'big car'"),
+            ("models/a.cpp", 'f("a Truck");\n', "models/a.cpp:1: 'Truck'"),
+            ("models/a.cpp", "/* a\n   Truck */\n", "models/a.cpp:2: 'Truck'"),
+            ("models/a.py", "x = 'big car'\n", "models/a.py:1: 'big car'"),
+            ("models/a.yaml", "doc: 1  # big cars\n", "models/a.yaml:1: 'big car'"),
+            ("doc/glossary.md", entry + "- **cart**: small. **van**: a cart\n", "doc/glossary.md:4: van is also defined in line 2"),
+            ("doc/glossary.md", "- **lorry**: it carries.\n", "doc/glossary.md: no entry has 'Not: WORD'"),
+        ):
+            with self.subTest(expected):
+                self.write({**good, "models/a.py": "", name: text})
+                self.fails(expected, script)
+
     def test_arrows_and_circles(self):
         script = SUPPORT / "check_arrows.py"
         self.copy()

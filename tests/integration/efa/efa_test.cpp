@@ -168,7 +168,7 @@ TEST_F(EfaBetweenServersTest, MovesBytesFromAChipsHbmToAChipOfAnotherServer) {
         d.check(trn_read(d, 0, back.data(), trn_hbm_address(d, 0, 96 * MiB), back.size()));
     });
     EXPECT_EQ(back, bytes);
-    // No data passed a host: the server's switch routed them peer to peer.
+    // No data passed a host: the server's switch routed them peer-to-peer.
     for (const char* name : {"server0.switch", "server1.switch"})
         EXPECT_LT(platform_.modules().find<pcie_switch>(name)->counters().up, 200u);
 }

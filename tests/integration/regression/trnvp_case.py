@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test case of the command trnvp in a temporary folder."""
+"""A TestCase of the command trnvp in a temporary folder."""
 import os
 import pathlib
 import subprocess

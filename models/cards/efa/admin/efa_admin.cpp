@@ -115,7 +115,7 @@ step efa_admin::get_feature(const entry& command) {
     case regs::feature::id_queue_attr_1:
         return queue_attributes(cfg_);
     case regs::feature::id_hw_hints:
-        return answered(words);  // zeros: the driver uses its own time-outs (EFA contract 21)
+        return answered(words);  // zeros: the driver uses its own timeouts (EFA contract 21)
     case regs::feature::id_event_queue_attr:
         words.set(reg::event_queues_max, cfg_.max_eq);
         words.set(reg::event_queues_max_depth, limits::max_eq_depth);

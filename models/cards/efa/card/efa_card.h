@@ -56,7 +56,7 @@ public:
         unsigned window = 512;        ///< unacknowledged packets to one card
         unsigned retries = 7;         ///< without an answer, before requests to the card fail
         sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< per packet sent; invented
-        sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out; invented
+        sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum timeout; invented
         sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< interval of events; 0: none
         sc_core::sc_time command_time{10, sc_core::SC_US};  ///< per admin command; invented
 

@@ -13,7 +13,7 @@ namespace {
 const sc_time max_queueing(25, sc_core::SC_US);
 constexpr double reduction = 0.8;      // of the share of a round trip beyond that
 constexpr double min_remainder = 0.5;  // of the window after a reduction
-constexpr unsigned max_doublings = 5;  // of the time-out
+constexpr unsigned max_doublings = 5;  // of the timeout
 
 }  // namespace
 
@@ -99,7 +99,7 @@ void connection::repeat(const sc_time& when) {
     ++in_flight_;
 }
 
-// --- time-outs ---
+// --- timeouts ---
 
 bool connection::is_in_flight(const departure& of) const {
     for (std::uint64_t n = std::max(of.first, oldest_); n < of.first + of.count; ++n) {
@@ -120,7 +120,7 @@ std::optional<sc_time> connection::deadline() {
     return departures_.front().sent + timeout();
 }
 
-/// A time-out means silence if no later packet is answered either. Otherwise only these packets are
+/// A timeout means silence if no later packet is answered either. Otherwise only these packets are
 /// lost, and repeated ones take other paths.
 connection::silence connection::notice(const departure& unanswered) {
     if (latest_answered_ > unanswered.sent || unanswered.sent < last_timeout_) return silence::none;

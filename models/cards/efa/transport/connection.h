@@ -10,7 +10,7 @@
 namespace trn::efa_transport {
 
 /// The requester's state for one other card: numbers of packets, those that are not answered,
-/// congestion window, round trip and time-outs. Spec: doc/models/cards/efa_card.md, Congestion.
+/// congestion window, round trip and timeouts. Spec: doc/models/cards/efa_card.md, Congestion.
 class connection {
 public:
     /// Limit of the numbers from the oldest unanswered packet to the newest; the receiver records
@@ -20,8 +20,8 @@ public:
     struct config {
         double initial = 128;  ///< packets: window towards a card that was idle
         double window = 512;   ///< packets: maximum of the window
-        unsigned retries = 7;  ///< time-outs without an answer, before the card is silent
-        sc_core::sc_time retransmit{100, sc_core::SC_US};  ///< minimum time-out
+        unsigned retries = 7;  ///< timeouts without an answer, before the card is silent
+        sc_core::sc_time retransmit{100, sc_core::SC_US};  ///< minimum timeout
     };
     /// A packet of a request.
     struct packet_name {
@@ -66,7 +66,7 @@ public:
     /// Declares packets lost that were not answered in time, and calls lost(packet_name) for each.
     template <class Lost>
     silence expire(const Lost& lost);
-    /// Number of time-outs in a row without an answer.
+    /// Number of timeouts in a row without an answer.
     unsigned timeouts() const { return timeouts_; }
 
 private:

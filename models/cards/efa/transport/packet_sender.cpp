@@ -179,7 +179,7 @@ void packet_sender::run() {
     if (!probes_.empty()) work_.notify(probes_.begin()->first - now);
 }
 
-// --- time-outs ---
+// --- timeouts ---
 
 void packet_sender::expire() {
     const sc_time now = sc_core::sc_time_stamp();
@@ -206,7 +206,7 @@ void packet_sender::expire_packets(ethernet::address card) {
     reopen(card, to);
 }
 
-/// The time-out becomes shorter when a card that was silent answers again.
+/// The timeout becomes shorter when a card that was silent answers again.
 void packet_sender::set_timer(ethernet::address card, peer& of) {
     const auto due = of.link.deadline();
     if (!due || of.timer <= *due) return;

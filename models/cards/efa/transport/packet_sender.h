@@ -38,7 +38,7 @@ public:
         unsigned window = 512;        ///< unacknowledged packets to one card
         unsigned retries = 7;         ///< without an answer, before requests to the card fail
         sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< per packet sent
-        sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out
+        sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum timeout
         sc_core::sc_time not_ready{50, sc_core::SC_US};     ///< delay before resending (RNR)
         bool rdma_read = true, rdma_write = true;
     };

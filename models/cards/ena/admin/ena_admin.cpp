@@ -114,7 +114,7 @@ step ena_admin::get_feature(const entry& command) const {
     case regs::feature::id_llq:
         return low_latency();
     case regs::feature::id_hw_hints:
-        return answered(words);  // zeros: the driver uses its own time-outs
+        return answered(words);  // zeros: the driver uses its own timeouts
     case regs::feature::id_offloads:
         words.set(reg::offloads_tx, send_offloads_offered);
         words.set(reg::offloads_rx, receive_offloads_offered);

@@ -53,7 +53,7 @@ public:
     bool flag(std::string_view name, bool otherwise) const;
     /// A string with a unit, such as "10 us".
     std::optional<sc_core::sc_time> time(std::string_view name) const;
-    /// Seconds of wall-clock time, a JSON number.
+    /// Seconds of wall time, a JSON number.
     std::optional<double> seconds(std::string_view name) const;
     /// Any JSON value; null when it is missing.
     const json& value(std::string_view name) const;

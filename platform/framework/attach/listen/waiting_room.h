@@ -10,7 +10,7 @@
 
 namespace trn {
 
-/// Connected clients that have not introduced themselves yet. Each has a limited wall-clock time to
+/// Connected clients that have not introduced themselves yet. Each has a limited wall time to
 /// do so, and their number is limited: a new client replaces the one that has waited longest.
 /// Silent clients therefore never block others.
 class waiting_room {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives that a kernel starts: a write to a collective core's doorbell; the end adds 1 to a semaphore
+"""Collectives that a kernel starts: a write to a CC-Core's doorbell; the end adds 1 to a semaphore
 (doc/collectives.md, "Started by an engine"). The scheduler treats them as copies between two arrays."""
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from trn_nki.checks.collectives import ranks_of
 from trn_nki.compile.program import Access, Array, Copy, Program
 from trn_nki.diagnostics.errors import KernelError
 
-SLOTS = 4  # of a collective core
-DOORBELL = 0x2010  # of a collective core's mailbox, and the value that starts slot 0
+SLOTS = 4  # of a CC-Core
+DOORBELL = 0x2010  # of a CC-Core's mailbox, and the value that starts slot 0
 FIRST_TRIGGER = 0x100
 _OPERATORS = {"add": "sum", "minimum": "min", "maximum": "max"}
 
 
 class Collective(Copy):
-    """Sync starts it. `slot`: of the collective core; `operator`: "" of a gather."""
+    """Sync starts it. `slot`: of the CC-Core; `operator`: "" of a gather."""
 
     def __init__(self, operation: str, source: Array, destination: Array, operator: str, ranks: int, slot: int, place: Any):
         super().__init__("sync", [], place=place)

@@ -177,13 +177,13 @@ TEST_F(UartTest, EmptyingTheReceiveFifoEndsItsTimeOut) {
     EXPECT_FALSE(irq.level());
     EXPECT_EQ(read(reg::iir_fcr) & 0xf, 1u);
     dut.type("abc");
-    write(reg::iir_fcr, empty);  // before the time-out
+    write(reg::iir_fcr, empty);  // before the timeout
     sc_start(sc_time(50, SC_US));
     EXPECT_FALSE(irq.level());
     dut.type("abc");
     sc_start(sc_time(14, SC_US));
     EXPECT_TRUE(irq.level());
-    write(reg::iir_fcr, 0);  // without FIFOs there is no time-out
+    write(reg::iir_fcr, 0);  // without FIFOs there is no timeout
     EXPECT_FALSE(irq.level());
 }
 

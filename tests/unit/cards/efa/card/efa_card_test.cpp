@@ -852,7 +852,7 @@ TEST_F(LossyEfaCardTest, LostPacketsAreSentAgainAndArriveOnce) {
         EXPECT_FALSE(b.poll(into.cq));
     }
     EXPECT_EQ(arrived, 128u);
-    EXPECT_GT(a.execute(command(13).put<std::uint8_t>(16, 4)).u64(24), 0u);  // time-outs
+    EXPECT_GT(a.execute(command(13).put<std::uint8_t>(16, 4)).u64(24), 0u);  // timeouts
 }
 
 }  // namespace

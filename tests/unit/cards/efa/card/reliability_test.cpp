@@ -294,7 +294,7 @@ TEST_F(EfaFabric, CardThatAnswersAgainIsNotWaitedForAsLongAsASilentOne) {
     at(0).post(from.qp, from.rdma(write, into, 2, 64));
     run(2000);
     set_port(1, "port_up");
-    EXPECT_EQ(at(0).wait(from.cq).status, 0);  // the next time-out would have been after 3.2 ms
+    EXPECT_EQ(at(0).wait(from.cq).status, 0);  // the next timeout would have been after 3.2 ms
     const double start = now_us();
     lose_next();
     EXPECT_EQ(status_of(0, from, from.rdma(write, into, 3, 64)), 0);
