@@ -141,16 +141,21 @@ class checker:
                 self.report(name, text, path.start(), f"{path[0]} does not exist")
 
     def names(self, name: str, text: str) -> None:
-        """Each `name` after "`FILE`: `" occurs in that file, up to the next file or the end of the paragraph or item."""
-        file = ""
+        """Each `name` after "`FILE`: `" occurs in that file, up to the next file or the end of the paragraph or item.
+        A file is named from the root or from the folder of the page; the files on pages of wings exist."""
+        file = pathlib.Path()
         for number, line in enumerate(without_blocks(text).split("\n"), 1):
             if re.match(r"\s*(?:$|\d+\.|[-*|#])", line):
-                file = ""
+                file = pathlib.Path()
             for code, named in re.findall(r"`([^`]*)`(:(?: (?=`)|$))?", line):
                 if "/" in code:
-                    file = code if named and (ROOT / code).is_file() else ""
-                elif file and code.isidentifier() and not re.search(rf"\b{code}\b", read(file)):
-                    self.wrong.append(f"{name}:{number}: {file} has no {code}")
+                    places = ((ROOT / name).parent / code, ROOT / code) if re.fullmatch(r"[\w./-]+", code) else ()
+                    file = next((one for one in places if one.exists()), pathlib.Path())
+                    if file == pathlib.Path() and re.fullmatch(r"models/\w+/README.md", name):
+                        self.wrong.append(f"{name}:{number}: {code} does not exist")
+                    file = file if named else pathlib.Path()
+                elif file.is_file() and code.isidentifier() and not re.search(rf"\b{code}\b", file.read_text(encoding="utf-8")):
+                    self.wrong.append(f"{name}:{number}: {file.relative_to(ROOT)} has no {code}")
 
     def cells(self, name: str, text: str) -> None:
         """Longer cells are paragraphs: they belong below the table, or into rows of their own."""

@@ -76,6 +76,7 @@ class Documents(Checkers):
             ("doc/a.md", "```\nmodels/c.cpp\n```\nsee `models/a` and `models/c.cpp`\n", "doc/a.md:4: models/c.cpp does not exist"),
             ("models/a.cpp", "\n// see doc/c.md\n", "models/a.cpp:2: doc/c.md does not exist"),
             ("doc/a.md", "1. `models/a.cpp`: `contract`,\n   `pact`\n", "doc/a.md:2: models/a.cpp has no pact"),
+            ("models/b/README.md", "read `c/d.h`\n", "models/b/README.md:1: c/d.h does not exist"),
             ("doc/README.md", "[a](a.md)\n", "doc/README.md:1: has no link to b.md"),
             ("doc/parts/c.md", "part\n", "doc/README.md:1: has no link to parts/c.md"),
             ("doc/a.md", "x" * 141 + "\n", "doc/a.md:1: 141 characters, more than 140"),
@@ -84,6 +85,7 @@ class Documents(Checkers):
                 self.write({**good, "doc/README.md": "[a](a.md) [b](b.md) [c](spec/device-contract.md)\n", name: text})
                 self.fails(expected, script)
         (self.folder / "doc/parts/c.md").unlink()
+        (self.folder / "models/b/README.md").unlink()
         self.write({**good, "doc/a.md": "x" * 140 + "\n"})
         self.passes(script)
         self.write(
