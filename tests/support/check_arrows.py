@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that includes between folders point one way, and that units and folders form no cycles:
-doc/architecture.md, "Folders".
-A unit is a header and the source file of the same name; it depends on everything either of them
-includes.
+doc/architecture.md, "Folders". Imports of Python are includes too, also those inside functions.
+A unit is a header and the source file of the same name, or a module of Python; it depends on
+everything either of them includes.
 
     check_arrows.py                    prints file:line and the violation; status 1 on violations
     check_arrows.py --draw FOLDER      also writes the pictures: of all folders, architecture.svg,
@@ -18,6 +18,7 @@ import sys
 
 import draw_arrows
 import draw_wings
+import python_imports
 
 # folder -> prefixes that it may include from the project; the first matching folder applies.
 F = "platform/framework/"
@@ -83,6 +84,7 @@ ALLOWED = {
     **host("machine", "host/text/", "host/values/"),
     **host("collectives", "host/text/", "host/values/", "host/machine/", "collectives/include/"),
     **host("programs", "host/values/", "host/machine/", "host/collectives/", "programs/include/"),
+    **python_imports.ALLOWED,
     "sw-stubs/transports/": ["sw-stubs/transports/", "sw-stubs/driver/include/"],
     "sw-stubs/trnctl/": [F + "terminal_text.h", "sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/", "sw-stubs/programs/include/"],
     "sw-stubs/driver/include/": ["sw-stubs/driver/include/"],
@@ -96,30 +98,18 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 PARTS = ("platform/", "models/", "firmware/", "sw-stubs/")
 
 
+def listed(*patterns: str) -> list[str]:
+    """Files of the project, tracked or new."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return sorted(name for name in set(names) if pathlib.Path(name).exists())
+
+
 class source_tree:
     """The includes of each project file, with their line numbers."""
 
-    def __init__(self) -> None:
-        listed = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.h", "*.cpp", "*.c"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        self.files = sorted(name for name in set(listed.stdout.split()) if name.startswith(PARTS) and pathlib.Path(name).exists())
-        self.public = {name.split("/include/", 1)[1]: name for name in self.files if "/include/" in name}
-        self.includes = {name: self.read(name) for name in self.files}
-
-    def read(self, name: str) -> dict[str, int]:
-        text = pathlib.Path(name).read_text(encoding="utf-8")
-        known = set(self.files)
-        found = {}
-        for match in INCLUDE.finditer(text):
-            beside = os.path.normpath(os.path.join(os.path.dirname(name), match[1]))
-            target = beside if beside in known else self.public.get(match[1], match[1])
-            if target.startswith(PARTS):
-                found.setdefault(target, text.count("\n", 0, match.start(1)) + 1)
-        return found
+    def __init__(self, includes: dict[str, dict[str, int]]) -> None:
+        self.files, self.includes = list(includes), includes
 
     def arrows_between(self, node_of) -> dict[str, dict[str, str]]:
         """node -> node -> one include between them, after files are grouped into nodes by
@@ -130,6 +120,28 @@ class source_tree:
                 if target in self.includes and node_of(target) != node_of(name):
                     arrows[node_of(name)].setdefault(node_of(target), f"{name}:{line}: includes {target}")
         return arrows
+
+
+def c_sources() -> source_tree:
+    files = [name for name in listed("*.h", "*.cpp", "*.c") if name.startswith(PARTS)]
+    known = set(files)
+    public = {name.split("/include/", 1)[1]: name for name in files if "/include/" in name}
+
+    def read(name: str) -> dict[str, int]:
+        text = pathlib.Path(name).read_text(encoding="utf-8")
+        found = {}
+        for match in INCLUDE.finditer(text):
+            beside = os.path.normpath(os.path.join(os.path.dirname(name), match[1]))
+            target = beside if beside in known else public.get(match[1], match[1])
+            if target.startswith(PARTS):
+                found.setdefault(target, text.count("\n", 0, match.start(1)) + 1)
+        return found
+
+    return source_tree({name: read(name) for name in files})
+
+
+def python_sources() -> source_tree:
+    return source_tree(python_imports.imports(listed("*.py")))
 
 
 def folder_of(name: str) -> str:
@@ -183,7 +195,7 @@ def circles(arrows: dict[str, dict[str, str]]) -> list[list[str]]:
 
 def wrong_pages() -> list[str]:
     """Each wing has a page, and that page says what the wing may include."""
-    wings = {path.name for path in pathlib.Path("models").iterdir() if path.is_dir()}
+    wings = {path.name for path in pathlib.Path().glob("models/*") if path.is_dir()}
     wrong = [f"models/{wing}/: no wing of this name in check_arrows.py" for wing in sorted(wings - set(WINGS))]
     for wing, others in WINGS.items():
         page = pathlib.Path("models", wing, "README.md")
@@ -209,10 +221,11 @@ def described(what: str, arrows: dict[str, dict[str, str]]) -> list[str]:
 
 
 def main() -> int:
-    tree = source_tree()
-    folders = tree.arrows_between(folder_of)
-    wrong = wrong_arrows(tree)
-    wrong += described("units", tree.arrows_between(unit_of)) + described("folders", folders) + wrong_pages()
+    tree, modules = c_sources(), python_sources()
+    wrong = wrong_pages()
+    for sources, units, folders in ((tree, "units", "folders"), (modules, "modules", "packages")):
+        wrong += wrong_arrows(sources)
+        wrong += described(units, sources.arrows_between(unit_of)) + described(folders, sources.arrows_between(folder_of))
     option, folder = sys.argv[1:] or (None, None)
     for name, drawn in pictures(tree).items() if option else ():
         file = pathlib.Path(folder, name)
@@ -223,7 +236,7 @@ def main() -> int:
     print(
         "\n".join(wrong)
         if wrong
-        else f"{len(tree.files)} files: every include points the allowed way, and no units or folders form a circle"
+        else f"{len(tree.files) + len(modules.files)} files: every include points the allowed way, and no units or folders form a circle"
     )
     return 1 if wrong else 0
 

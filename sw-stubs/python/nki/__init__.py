@@ -6,6 +6,8 @@ from nki import dtype as dtype  # kernels name nki.dtype without importing it
 from trn_nki.diagnostics import tracebacks as _tracebacks
 from trn_nki.diagnostics.errors import KernelError as _KernelError
 from trn_nki.diagnostics.dialects import raise_missing as _raise_missing
+from trn_nki.run import run_kernel as _run_kernel
+from trn_nki.simulate import Simulated as _Simulated
 from trn_nki.trace.kernels import Kernel
 
 _tracebacks.install()
@@ -17,14 +19,12 @@ def jit(fn: _Any = None, **options: _Any) -> _Any:
         return jit
     if not callable(fn):
         raise _KernelError(f"a kernel is a function, not {type(fn).__name__}; nki.simulate(kernel)(x, y) calls one with arrays")
-    return fn if isinstance(fn, Kernel) else Kernel(fn)
+    return fn if isinstance(fn, Kernel) else Kernel(fn, _run_kernel)
 
 
 def simulate(kernel: _Any) -> _Any:
     """A callable that executes the kernel in this process with NumPy and returns its results."""
-    from trn_nki.simulate import Simulated
-
-    return Simulated(jit(kernel))
+    return _Simulated(jit(kernel))
 
 
 def __getattr__(name: str) -> object:

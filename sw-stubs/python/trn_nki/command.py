@@ -16,12 +16,14 @@ import numpy
 from trn_nki.compile import Compiled, compile_recording
 from trn_nki.diagnostics.errors import EXIT_STATUS, KernelError, closest
 from trn_nki.diagnostics.tracebacks import is_end
+from trn_nki import simulate
 from trn_nki.profile import command as profile_command
 from trn_nki.run import Options, RunError, assemble, execute
 from trn_nki.run import arrays
 from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
 from trn_nki.run.functions import function_of
 from trn_nki.run.input_files import InputFiles
+from trn_nki.run.preparation import prepare
 from trn_nki.trace import record_kernel
 from trn_nki.values import generations
 
@@ -192,8 +194,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _prepare(options: Any) -> int:
-    from trn_nki.run.preparation import prepare
-
     prepare(options.folder)
     return 0
 
@@ -235,16 +235,12 @@ def _compile(options: Any) -> int:
 
 
 def _simulate(options: Any) -> int:
-    from trn_nki import simulate
-
     kernel, values = _kernel(options)
     _write(options, simulate.execute(_recorded(options, kernel, values, options.generation)))
     return 0
 
 
 def _compare(recording: Any, outcome: Any, options: Any) -> int:
-    from trn_nki import simulate
-
     changed = [(name, tensor) for name, tensor in recording.inputs if name in outcome.inputs]
     found = {f"result {number}": array for number, array in enumerate(outcome.outputs)}
     found |= {f"argument {name}": outcome.inputs[name] for name, _ in changed}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values, tensors, functions and loops that kernels use."""
-from trn_nki.diagnostics.dialects import raise_missing as _raise_missing
+from trn_nki.diagnostics import dialects as _dialects
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.registers import VirtualRegister
 from trn_nki.values.data_types import DataType as _DataType
@@ -57,6 +57,8 @@ def is_sbuf(buffer: object) -> bool:
 
 DType, bool, range = _DataType, bool_, affine_range  # last: they shadow Python's names
 
+_dialects.names_of_language(globals())
+
 
 def __getattr__(name: str) -> object:
-    _raise_missing("nki.language", name, globals())
+    _dialects.raise_missing("nki.language", name, globals())

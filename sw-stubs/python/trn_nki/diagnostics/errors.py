@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from typing import Any, Iterable, NoReturn
+from typing import Any, Iterable
 
 from trn_nki.diagnostics import places
-from trn_nki.values.operations import OPERATIONS
-from trn_nki.diagnostics.tracebacks import ReportedError, is_end
+from trn_nki.diagnostics.tracebacks import ReportedError
 
 EXIT_STATUS = 2  # of a command that ends with a KernelError
 
@@ -52,27 +51,7 @@ def warn(message: str, rule: str, place: places.Place) -> None:
         raise KernelError(f"KernelWarning: {message}", rule, place) from None
 
 
-def report_exception(error: Exception, place: places.Place | None = None) -> NoReturn:
-    """Raises a KernelError for an exception of a user's function, at `place` if no frame of the user raised it. The end of a
-    debugger is raised unchanged."""
-    if is_end(error):
-        raise error
-    raise KernelError(f"{type(error).__name__}: {error}{_advice(error)}", place=places.of_exception(error) or place) from error
-
-
-def _advice(error: Exception) -> str:
-    """For calls as NumPy and other dialects have them, whose instructions return tiles and take masks."""
-    function = str(error).partition("(")[0]
-    if isinstance(error, TypeError) and "missing" in str(error) and function in OPERATIONS:
-        return "; functions of nki.isa write to a tile that nl.ndarray makes: dst="
-    if isinstance(error, TypeError) and "unexpected keyword argument 'mask'" in str(error):
-        return "; slice the tensor instead"
-    if isinstance(error, TypeError) and "does not support ufuncs" in str(error):
-        return "; write the function of nki.language: nl.exp(tile) for numpy.exp(tile)"
-    return ""
-
-
 def closest(name: str, known: Iterable[str]) -> str:
-    """ ", did you mean 'x'?" or nothing."""
+    """The text ", did you mean 'x'?" or nothing."""
     found = difflib.get_close_matches(name, list(known), 1)
     return f", did you mean '{found[0]}'?" if found else ""

@@ -9,7 +9,8 @@ import re
 import sys
 from typing import Any, Callable
 
-from trn_nki.diagnostics.errors import KernelError, closest, report_exception
+from trn_nki.diagnostics.errors import KernelError, closest
+from trn_nki.trace.exceptions import report_exception
 
 _modules: dict[pathlib.Path, Any] = {}
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy
 
-from trn_nki.diagnostics.errors import KernelError, report_exception
+from trn_nki.diagnostics.errors import KernelError
 from trn_nki.run import arrays
 from trn_nki.run.functions import function_of
 from trn_nki.simulate import formats
 from trn_nki.trace import host_arrays
+from trn_nki.trace.exceptions import report_exception
 from trn_nki.values import data_types
 
 MAX_BYTES = 1 << 30  # of one array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Callable
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -20,3 +20,18 @@ class Indirection:
     stride: int  # elements for each unit of the index; 1 for column
     limit: int  # the index must be below; 0: not limited
     over_partitions: bool = False  # a scalar that selects partitions of a tile
+
+    def displacement(self) -> Any:
+        """A register with the number of elements that a scalar index adds to its view's offset."""
+        register = self.index if getattr(self.index, "is_register", False) else _load(self.index)
+        return register if self.stride == 1 else register * self.stride
+
+
+def _load(tile: Any) -> Any:
+    raise NotImplementedError("trn_nki.trace.registers is not imported")
+
+
+def loads_registers(function: Callable[[Any], Any]) -> None:
+    """Declares the function that records the load of a [1,1] tile into a new register, which it returns."""
+    global _load
+    _load = function

@@ -9,6 +9,7 @@ from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
 from trn_nki.tensors.indirection import Indirection
 from trn_nki.tensors.python_operators import PythonOperators
+from trn_nki.tensors.rearrange import rearrange as rearranged
 from trn_nki.tensors.storage import Storage
 from trn_nki.values import data_types
 from trn_nki.values.data_types import DataType
@@ -318,9 +319,7 @@ class NkiTensor(PythonOperators, NKIObject):
         return self._derive(shape, strides, self.offset)
 
     def rearrange(self, src_pattern: tuple, dst_pattern: tuple, fixed_sizes: dict[str, int] | None = None):
-        from trn_nki.tensors.rearrange import rearrange
-
-        return rearrange(self, src_pattern, dst_pattern, fixed_sizes or {})
+        return rearranged(self, src_pattern, dst_pattern, fixed_sizes or {})
 
     def view(self, dtype: Any) -> "NkiTensor":
         dtype = data_types.named(dtype)
@@ -434,9 +433,7 @@ class NkiTensor(PythonOperators, NKIObject):
             raise KernelError(f"{self!r} already has a dynamic index; one view takes one index tile, or scalars")
         if held.over_partitions or new.over_partitions:
             raise KernelError(f"{self!r}: one view of a tile takes an index of its partitions or of its elements, not both", "2.2")
-        from trn_nki.trace.registers import displacement
-
-        return Indirection("scalar", displacement(held) + displacement(new), 1, 0)
+        return Indirection("scalar", held.displacement() + new.displacement(), 1, 0)
 
     def _check_kept(self, shape: list[int], strides: list[int], offset: int) -> None:
         kind = self.indirection.kind

@@ -10,10 +10,11 @@ import types
 from typing import Any, Callable
 
 from trn_nki.diagnostics import places
-from trn_nki.diagnostics.errors import KernelError, report_exception
+from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.storage import Storage
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace import host_arrays, recording, written
+from trn_nki.trace.exceptions import report_exception
 from trn_nki.values import generations
 from trn_nki.values.memory_regions import hbm
 from trn_nki.values.objects import NKIObject
@@ -22,28 +23,25 @@ MAX_LNC = 2
 
 
 class Kernel:
-    """A function with @nki.jit. kernel[2] runs it on the two cores of a logical core."""
+    """A function with @nki.jit. kernel[2] runs it on the two cores of a logical core.
 
-    def __init__(self, function: Callable[..., Any], lnc: int = 1):
-        self.function, self.lnc = function, lnc
+    `run(kernel, arguments, named)` is what a call outside of kernels does with it.
+    """
+
+    def __init__(self, function: Callable[..., Any], run: Callable[["Kernel", tuple[Any, ...], dict[str, Any]], Any], lnc: int = 1):
+        self.function, self.run, self.lnc = function, run, lnc
         functools.update_wrapper(self, function)
 
     def __getitem__(self, lnc: Any) -> "Kernel":
         lnc = lnc[0] if isinstance(lnc, (tuple, list)) and len(lnc) == 1 else lnc
         if not isinstance(lnc, int) or not 1 <= lnc <= MAX_LNC:
             raise KernelError(f"kernel[{lnc}]: a kernel runs on 1 or {MAX_LNC} cores")
-        return Kernel(self.function, lnc)
+        return Kernel(self.function, self.run, lnc)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if recording.is_tracing():
             return self.function(*arguments, **named)
-        try:
-            from trn_nki.run import run_kernel
-        except ModuleNotFoundError as missing:
-            if missing.name != "trn_nki.run":
-                raise
-            raise KernelError("this installation cannot run kernels on a platform; nki.simulate(kernel) can") from None
-        return run_kernel(self, arguments, named)
+        return self.run(self, arguments, named)
 
 
 def record_kernel(

@@ -7,6 +7,8 @@ import sys
 from typing import Any
 
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors import indirection
+from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace import recording, while_statements
 from trn_nki.values import operators
 from trn_nki.values.engines import engine
@@ -86,10 +88,10 @@ def _bounds(op: operators.Operator, a: Any, b: Any) -> tuple[int, int] | None:
     return found if -(2**31) <= found[0] and found[1] < 2**31 else None  # registers wrap
 
 
-def displacement(index: Any) -> VirtualRegister:
-    """A register with the number of elements that a scalar index adds to its view's offset."""
-    found = index.index
-    if not isinstance(found, VirtualRegister):
-        found = VirtualRegister()
-        recording.record("register_load", engine.unknown, None, {"dst": found, "src": index.index})
-    return found if index.stride == 1 else found * index.stride
+def _loaded(tile: NkiTensor) -> VirtualRegister:
+    made = VirtualRegister()
+    recording.record("register_load", engine.unknown, None, {"dst": made, "src": tile})
+    return made
+
+
+indirection.loads_registers(_loaded)
