@@ -59,23 +59,22 @@ static trn_status need_cc_core(trn_device* device, uint32_t core, uint32_t slot)
     return TRN_OK;
 }
 
-static uint32_t get(trn_device* device, uint32_t core, uint64_t offset) {
-    return trn_mmio_read(device, trn_cc_bar_offset(device, core) + offset);
+static uint32_t get(trn_mmio* io, uint32_t core, uint64_t offset) {
+    return trn_mmio_read(io, trn_cc_bar_offset(io->device, core) + offset);
 }
 
-static void put(trn_device* device, uint32_t core, uint64_t offset, uint32_t value) {
-    trn_mmio_write(device, trn_cc_bar_offset(device, core) + offset, value);
+static void put(trn_mmio* io, uint32_t core, uint64_t offset, uint32_t value) {
+    trn_mmio_write(io, trn_cc_bar_offset(io->device, core) + offset, value);
 }
 
 static trn_status wait_for_word(trn_device* device, uint32_t core, uint64_t offset, uint32_t value,
                                 uint64_t limit, bool* came) {
     const uint64_t start = trn_now(device), end = trn_timeout(device, limit);
     for (;;) {
-        trn_mmio_begin(device);
-        *came = get(device, core, offset) == value;
-        trn_status status = trn_mmio_end(device);
-        if (status != TRN_OK || *came || trn_now(device) - start >= end) return status;
-        status = trn_pause(device, POLL_INTERVAL);
+        trn_mmio io = trn_mmio_of(device);
+        *came = get(&io, core, offset) == value;
+        if (io.status != TRN_OK || *came || trn_now(device) - start >= end) return io.status;
+        const trn_status status = trn_pause(device, POLL_INTERVAL);
         if (status != TRN_OK) return status;
     }
 }
@@ -127,11 +126,11 @@ trn_status trn_cc_load(trn_device* device, uint32_t cores, const void* image, ui
     if (status != TRN_OK) return status;
     memcpy(memory.host, image, size);
     /* Clear MAGIC, which the previous firmware has set, to detect the start of the new one. */
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t core = 0; core < device->map->top_sps; ++core)
-        if (cores >> core & 1 && get(device, core, CONTROL(CONTROL)) == 0)
-            put(device, core, MAILBOX(MAGIC), 0);
-    status = trn_mmio_end(device);
+        if (cores >> core & 1 && get(&io, core, CONTROL(CONTROL)) == 0)
+            put(&io, core, MAILBOX(MAGIC), 0);
+    status = io.status;
     if (status == TRN_OK) status = request_load(device, cores, &memory, size);
     trn_dma_release(device, &memory);
     for (uint32_t core = 0; status == TRN_OK && core < device->map->top_sps; ++core) {
@@ -166,21 +165,20 @@ static const char* program_fault(uint32_t error) {
 
 static trn_status command(trn_device* device, uint32_t core, uint32_t op, uint32_t slot,
                           uint32_t argument) {
-    trn_mmio_begin(device);
-    put(device, core, MAILBOX(ARGUMENT), argument);
-    put(device, core, MAILBOX(COMMAND),
+    trn_mmio io = trn_mmio_of(device);
+    put(&io, core, MAILBOX(ARGUMENT), argument);
+    put(&io, core, MAILBOX(COMMAND),
         TRN_CC_MAILBOX_COMMAND_OP_SET(op) | TRN_CC_MAILBOX_COMMAND_SLOT_SET(slot));
-    put(device, core, CONTROL(DOORBELL), COMMAND_BIT);
-    trn_status status = trn_mmio_end(device);
+    put(&io, core, CONTROL(DOORBELL), COMMAND_BIT);
+    trn_status status = io.status;
     bool answered = false;
     if (status == TRN_OK)
         status = wait_for_word(device, core, MAILBOX(COMMAND), 0, COMMAND_LIMIT, &answered);
     if (status != TRN_OK) return status;
     if (!answered)
         return trn_fail(device, TRN_TIMED_OUT, "no response of CC-Core %u: is it loaded?", core);
-    trn_mmio_begin(device);
-    const uint32_t result = get(device, core, MAILBOX(RESULT));
-    status = trn_mmio_end(device);
+    const uint32_t result = get(&io, core, MAILBOX(RESULT));
+    status = io.status;
     if (status == TRN_OK && result != 0)
         return trn_fail(device, TRN_REFUSED, "CC-Core %u slot %u: program refused: %s (%u)", core,
                         slot, program_fault(TRN_CC_MAILBOX_RESULT_ERROR_GET(result)),
@@ -217,33 +215,33 @@ trn_coll_trigger trn_cc_trigger_of(const trn_device* device, uint32_t core, uint
 trn_status trn_cc_trigger(trn_device* device, uint32_t core, uint32_t slot) {
     const trn_status status = need_cc_core(device, core, slot);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    put(device, core, CONTROL(DOORBELL), TRIGGER_BIT(slot));
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    put(&io, core, CONTROL(DOORBELL), TRIGGER_BIT(slot));
+    return io.status;
 }
 
 /* ---- state and log ---- */
 
-static uint64_t get_long(trn_device* device, uint32_t core, uint64_t low) {
-    const uint32_t first = get(device, core, low);
-    return (uint64_t)get(device, core, low + 4) << 32 | first;
+static uint64_t get_long(trn_mmio* io, uint32_t core, uint64_t low) {
+    const uint32_t first = get(io, core, low);
+    return (uint64_t)get(io, core, low + 4) << 32 | first;
 }
 
 trn_status trn_cc_slot_state(trn_device* device, uint32_t core, uint32_t slot, trn_cc_slot* state) {
     const trn_status status = need_cc_core(device, core, slot);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    *state = (trn_cc_slot){.state = (trn_cc_state)get(device, core, SLOT(STATE, slot)),
-                           .error = (trn_cc_error)get(device, core, SLOT(ERROR, slot)),
-                           .runs = get(device, core, SLOT(RUNS, slot)),
-                           .step = get(device, core, SLOT(STEP, slot)),
-                           .semaphore = get(device, core, SLOT(SEMAPHORE, slot)),
-                           .peer = get(device, core, SLOT(PEER, slot)),
-                           .wanted = get(device, core, SLOT(WANTED, slot)),
-                           .value = (int32_t)get(device, core, SLOT(VALUE, slot)),
-                           .started = get_long(device, core, SLOT(STARTED_LO, slot)),
-                           .ended = get_long(device, core, SLOT(ENDED_LO, slot))};
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    *state = (trn_cc_slot){.state = (trn_cc_state)get(&io, core, SLOT(STATE, slot)),
+                           .error = (trn_cc_error)get(&io, core, SLOT(ERROR, slot)),
+                           .runs = get(&io, core, SLOT(RUNS, slot)),
+                           .step = get(&io, core, SLOT(STEP, slot)),
+                           .semaphore = get(&io, core, SLOT(SEMAPHORE, slot)),
+                           .peer = get(&io, core, SLOT(PEER, slot)),
+                           .wanted = get(&io, core, SLOT(WANTED, slot)),
+                           .value = (int32_t)get(&io, core, SLOT(VALUE, slot)),
+                           .started = get_long(&io, core, SLOT(STARTED_LO, slot)),
+                           .ended = get_long(&io, core, SLOT(ENDED_LO, slot))};
+    return io.status;
 }
 
 trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32_t* times,
@@ -252,11 +250,11 @@ trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32
     *count = 0;
     if (status != TRN_OK) return status;
     const uint64_t program = PROGRAMS + slot * TRN_CC_PROGRAM_SIZE;
-    trn_mmio_begin(device);
-    const uint32_t length = get(device, core, program + TRN_CC_PROGRAM_LENGTH_OFFSET);
-    const uint32_t marks = get(device, core, program + TRN_CC_PROGRAM_MARKS_OFFSET);
-    const uint32_t executed = get(device, core, SLOT(MARKS, slot));
-    status = trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    const uint32_t length = get(&io, core, program + TRN_CC_PROGRAM_LENGTH_OFFSET);
+    const uint32_t marks = get(&io, core, program + TRN_CC_PROGRAM_MARKS_OFFSET);
+    const uint32_t executed = get(&io, core, SLOT(MARKS, slot));
+    status = io.status;
     if (status != TRN_OK) return status;
     const uint32_t noted = executed < marks ? executed : marks,
                    available = noted < room ? noted : room;
@@ -275,15 +273,15 @@ trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32
 trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_statistics* statistics) {
     const trn_status status = need_cc_core(device, core, 0);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    *statistics = (trn_cc_statistics){.wakeups = get(device, core, MAILBOX(WAKEUPS)),
-                                      .steps = get(device, core, MAILBOX(STEPS)),
-                                      .waits = get(device, core, MAILBOX(WAITS)),
-                                      .doorbells = get(device, core, MAILBOX(DOORBELLS)),
-                                      .posts = get(device, core, MAILBOX(POSTS)),
-                                      .hangs = get(device, core, MAILBOX(HANGS)),
-                                      .refused = get(device, core, MAILBOX(REFUSED))};
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    *statistics = (trn_cc_statistics){.wakeups = get(&io, core, MAILBOX(WAKEUPS)),
+                                      .steps = get(&io, core, MAILBOX(STEPS)),
+                                      .waits = get(&io, core, MAILBOX(WAITS)),
+                                      .doorbells = get(&io, core, MAILBOX(DOORBELLS)),
+                                      .posts = get(&io, core, MAILBOX(POSTS)),
+                                      .hangs = get(&io, core, MAILBOX(HANGS)),
+                                      .refused = get(&io, core, MAILBOX(REFUSED))};
+    return io.status;
 }
 
 trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t size) {
@@ -291,19 +289,19 @@ trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t si
     if (status == TRN_OK) status = check_core(device, core);
     if (status != TRN_OK) return status;
     if (size == 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "no room for a log");
-    trn_mmio_begin(device);
-    const uint32_t offset = get(device, core, MAILBOX(LOG_OFFSET));
-    const uint32_t ring = get(device, core, MAILBOX(LOG_SIZE));
-    const uint32_t head = get(device, core, MAILBOX(LOG_HEAD));
+    trn_mmio io = trn_mmio_of(device);
+    const uint32_t offset = get(&io, core, MAILBOX(LOG_OFFSET));
+    const uint32_t ring = get(&io, core, MAILBOX(LOG_SIZE));
+    const uint32_t head = get(&io, core, MAILBOX(LOG_HEAD));
     uint32_t length = head < ring ? head : ring;
     if (length > size - 1) length = size - 1;
     if (ring == 0 || ring & (ring - 1) || offset + (uint64_t)ring > APERTURE_BYTES) length = 0;
     for (uint32_t n = 0; n < length; ++n) {
         const uint32_t at = offset + ((head - length + n) & (ring - 1));
-        text[n] = (char)(get(device, core, at & ~3u) >> 8 * (at & 3));
+        text[n] = (char)(get(&io, core, at & ~3u) >> 8 * (at & 3));
     }
     text[length] = 0;
-    return trn_mmio_end(device);
+    return io.status;
 }
 
 /* ---- notifications of failures ---- */

@@ -121,22 +121,20 @@ typedef struct ring_user {
 static trn_status open_ring(ring_user* user, trn_device* device, uint32_t engine, uint32_t queue) {
     memset(user, 0, sizeof *user);
     user->device = device;
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     /* Clear stale error causes, so that those read later belong to this packet. */
     const uint64_t base = trn_engine_registers(device, engine);
-    trn_mmio_write(device, base + UDMA(SECONDARY_CAUSE)(GROUP_A), 0);
-    trn_mmio_write(device, base + UDMA(SECONDARY_CAUSE)(GROUP_B), 0);
-    const trn_status status = trn_ring_open(device, &user->ring, engine, queue, RING_LENGTH);
-    const trn_status written = trn_mmio_end(device);
-    return status == TRN_OK ? written : status;
+    trn_mmio_write(&io, base + UDMA(SECONDARY_CAUSE)(GROUP_A), 0);
+    trn_mmio_write(&io, base + UDMA(SECONDARY_CAUSE)(GROUP_B), 0);
+    if (io.status != TRN_OK) return io.status;
+    return trn_ring_open(device, &user->ring, engine, queue, RING_LENGTH);
 }
 
 static trn_status close_ring(ring_user* user, trn_status result) {
-    trn_mmio_begin(user->device);
-    if (user->ring.m2s.host) trn_queue_park(user->device, user->ring.engine, user->ring.queue);
-    const trn_status status = trn_mmio_end(user->device);
+    trn_mmio io = trn_mmio_of(user->device);
+    if (user->ring.m2s.host) trn_queue_park(&io, user->ring.engine, user->ring.queue);
     trn_ring_close(user->device, &user->ring, TRN_OK);
-    return result == TRN_OK ? status : result;
+    return result == TRN_OK ? io.status : result;
 }
 
 trn_status trn_compute(trn_device* device, uint32_t engine, uint32_t queue,

@@ -242,10 +242,7 @@ trn_status trn_restart_queue(trn_device* device, uint32_t core) {
     if (status != TRN_OK) return status;
     trn_ring* ring = &device->copy_rings[core];
     status = trn_engine_set_state(device, ring->engine, TRN_ENGINE_SET_NORMAL);
-    if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    trn_ring_restart(device, ring);
-    return trn_mmio_end(device);
+    return status == TRN_OK ? trn_ring_restart(device, ring) : status;
 }
 
 bool trn_last_failure(const trn_device* device, trn_failure* failure) {

@@ -93,28 +93,26 @@ uint32_t trn_register_bar(const trn_device* device) {
     return device->map->register_bar[device->mode];
 }
 
-void trn_mmio_begin(trn_device* device) {
-    device->io = TRN_OK;
+trn_mmio trn_mmio_of(trn_device* device) {
+    return (trn_mmio){device, TRN_OK};
 }
 
-uint32_t trn_mmio_read(trn_device* device, uint64_t offset) {
+uint32_t trn_mmio_read(trn_mmio* io, uint64_t offset) {
+    if (io->status != TRN_OK) return 0;
+    trn_device* device = io->device;
     uint32_t value = 0;
-    if (device->io != TRN_OK) return 0;
     const int error = device->transport.bar_read32(device->transport.context,
                                                    trn_register_bar(device), offset, &value);
-    if (error) device->io = trn_transport_failed(device, error, "cannot read register", offset);
+    if (error) io->status = trn_transport_failed(device, error, "cannot read register", offset);
     return value;
 }
 
-void trn_mmio_write(trn_device* device, uint64_t offset, uint32_t value) {
-    if (device->io != TRN_OK) return;
+void trn_mmio_write(trn_mmio* io, uint64_t offset, uint32_t value) {
+    if (io->status != TRN_OK) return;
+    trn_device* device = io->device;
     const int error = device->transport.bar_write32(device->transport.context,
                                                     trn_register_bar(device), offset, value);
-    if (error) device->io = trn_transport_failed(device, error, "cannot write register", offset);
-}
-
-trn_status trn_mmio_end(trn_device* device) {
-    return device->io;
+    if (error) io->status = trn_transport_failed(device, error, "cannot write register", offset);
 }
 
 uint64_t trn_engine_registers(const trn_device* device, uint32_t engine) {
@@ -351,17 +349,17 @@ trn_status trn_bar_read(trn_device* device, uint64_t offset, uint32_t* value) {
     if (!device || !value) return trn_no_argument(device);
     const trn_status status = check_register(device, offset);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    *value = trn_mmio_read(device, offset);
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    *value = trn_mmio_read(&io, offset);
+    return io.status;
 }
 
 trn_status trn_bar_write_raw(trn_device* device, uint64_t offset, uint32_t value) {
     const trn_status status = check_register(device, offset);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    trn_mmio_write(device, offset, value);
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    trn_mmio_write(&io, offset, value);
+    return io.status;
 }
 
 /* Contract 13.2, ioctl 12: registers that user space may not write, because the driver owns the

@@ -46,7 +46,6 @@ struct trn_device {
     uint16_t notifiers[3][TRN_MAX_ENGINES];    /* enabled slots, one bit each */
     trn_member* programs;                      /* loaded ones */
 
-    trn_status io; /* first failed access since mmio_begin */
     bool failed_copy;
     trn_failure failure;
     char error[512];
@@ -87,12 +86,16 @@ trn_status trn_transport_failed(trn_device* device, int error, const char* opera
 
 /* Number of the BAR that has the registers. */
 uint32_t trn_register_bar(const trn_device* device);
-/* Accesses to the register BAR. After the first failed access of a sequence the others are skipped;
- * trn_mmio_end returns the failure, so a sequence needs one check. */
-void trn_mmio_begin(trn_device* device);
-uint32_t trn_mmio_read(trn_device* device, uint64_t offset);
-void trn_mmio_write(trn_device* device, uint64_t offset, uint32_t value);
-trn_status trn_mmio_end(trn_device* device);
+/* A sequence of accesses to the register BAR, which belongs to the function that starts it. After
+ * the first access that fails the others are skipped, and reads give 0: `status` is the sequence's,
+ * so it needs one check. */
+typedef struct trn_mmio {
+    trn_device* device;
+    trn_status status;
+} trn_mmio;
+trn_mmio trn_mmio_of(trn_device* device);
+uint32_t trn_mmio_read(trn_mmio* io, uint64_t offset);
+void trn_mmio_write(trn_mmio* io, uint64_t offset, uint32_t value);
 
 /* Offsets in the register BAR. */
 uint64_t trn_engine_registers(const trn_device* device, uint32_t engine);
@@ -143,19 +146,19 @@ trn_status trn_need_engine(trn_device* device, uint32_t engine, uint32_t queue);
 /* TRN_INVALID_ARGUMENT: the bytes exceed the address space. */
 trn_status trn_need_range(trn_device* device, uint64_t begin, uint64_t size);
 
-/* Engine and queue set-up in the order of contract 6.3; inside an mmio_begin/end. */
-void trn_engine_setup(trn_device* device, uint32_t engine);
-void trn_queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
+/* Engine and queue set-up in the order of contract 6.3. */
+void trn_engine_setup(trn_mmio* io, uint32_t engine);
+void trn_queue_init(trn_mmio* io, uint32_t engine, uint32_t queue, uint64_t m2s_base,
                     uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length);
 /* Leaves the released queue on the dummy ring. */
-void trn_queue_park(trn_device* device, uint32_t engine, uint32_t queue);
+void trn_queue_park(trn_mmio* io, uint32_t engine, uint32_t queue);
 
 /* Releases all rings of the caller, also those from before the last probe. */
-void trn_user_rings_drop(trn_device* device);
+TRN_CHECKED trn_status trn_user_rings_drop(trn_device* device);
 
 /* Parks the host-transfer queues of these cores, and those of trn_host_queue_open on their engines,
  * that may access memory which is freed next. */
-void trn_copies_stop(trn_device* device, uint32_t core_map);
+TRN_CHECKED trn_status trn_copies_stop(trn_device* device, uint32_t core_map);
 
 /* Frees the queues of trn_host_queue_open on the engines of these cores. */
 void trn_host_queues_drop(trn_device* device, uint32_t core_map);
@@ -172,7 +175,7 @@ void trn_list_remove(trn_member* member);
 void trn_pod_drop(trn_device* device);
 
 /* Disables the notification slots of a map of cores. */
-void trn_notifications_drop(trn_device* device, uint32_t core_map);
+TRN_CHECKED trn_status trn_notifications_drop(trn_device* device, uint32_t core_map);
 
 #define DUMMY_RING_DESCRIPTORS 64u /* contract 7.1 */
 

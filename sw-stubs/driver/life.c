@@ -37,11 +37,16 @@ void trn_list_remove(trn_member* member) {
     member->from = NULL;
 }
 
+/* Of a device that ends there is nobody left to ask for an error. */
+static void ignore(trn_status status) {
+    (void)status;
+}
+
 void trn_destroy(trn_device* device) {
     if (!device) return;
     while (device->programs) trn_list_remove(device->programs);
-    trn_user_rings_drop(device);
-    if (device->probed && !device->transport.kernel) trn_copies_stop(device, ~0u);
+    ignore(trn_user_rings_drop(device));
+    if (device->probed && !device->transport.kernel) ignore(trn_copies_stop(device, ~0u));
     if (device->map) trn_host_queues_drop(device, ~0u);
     trn_pod_drop(device);
     for (uint32_t core = 0; core < TRN_MAX_CORES; ++core) {
@@ -166,10 +171,9 @@ static trn_status wait_for_routing_id(trn_device* device) {
         trn_firmware_limit(device, (uint64_t)(given ? given : BOOT_TIMEOUT_MS) * NS_PER_MS);
     const uint64_t start = trn_now(device);
     for (;;) {
-        trn_mmio_begin(device);
-        const uint32_t id = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(ROUTING_ID)));
-        trn_status status = trn_mmio_end(device);
-        if (status != TRN_OK) return status;
+        trn_mmio io = trn_mmio_of(device);
+        const uint32_t id = trn_mmio_read(&io, trn_misc_ram_word(device, MISC_RAM(ROUTING_ID)));
+        if (io.status != TRN_OK) return io.status;
         if (id != WORD_NOT_PUBLISHED) {
             device->routing_id = id;
             return TRN_OK;
@@ -179,7 +183,7 @@ static trn_status wait_for_routing_id(trn_device* device) {
                             "firmware did not publish its routing id in %s: word +0x%x of "
                             "its misc RAM is still 0x%x",
                             trn_text_of_time(limit).text, (uint32_t)MISC_RAM(ROUTING_ID), id);
-        status = trn_pause(device, NS_PER_MS);
+        const trn_status status = trn_pause(device, NS_PER_MS);
         if (status != TRN_OK) return status;
     }
 }
@@ -195,13 +199,12 @@ static trn_status place_on_board(trn_device* device) {
     device->device_index = pds ? position : device->part->index_of_routing_id[position];
     if (device->generation->index_continues) device->device_index += device->routing_id - position;
     if (!pds) return TRN_OK;
-    trn_mmio_begin(device);
-    const uint32_t server = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(SERVER_ID)));
-    const trn_status status = trn_mmio_end(device);
-    if (status == TRN_OK && !(server & 1u << 15))
+    trn_mmio io = trn_mmio_of(device);
+    const uint32_t server = trn_mmio_read(&io, trn_misc_ram_word(device, MISC_RAM(SERVER_ID)));
+    if (io.status == TRN_OK && !(server & 1u << 15))
         return trn_fail(device, TRN_PROTOCOL_ERROR, "server id 0x%08x is not valid (bit 15)",
                         server);
-    return status;
+    return io.status;
 }
 
 bool trn_lost_probe(trn_device* device) {

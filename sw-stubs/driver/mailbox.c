@@ -44,14 +44,14 @@ static request_header make_header(trn_device* device, uint8_t command, const voi
 
 /* ---- legacy: request and response in host memory ---- */
 
-static void write_doorbell(trn_device* device, uint64_t request, uint64_t response) {
-    const uint64_t misc = device->map->misc_ram;
+static void write_doorbell(trn_mmio* io, uint64_t request, uint64_t response) {
+    const uint64_t misc = io->device->map->misc_ram;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    trn_mmio_write(device, misc + MISC_RAM(REQUEST_1), (uint32_t)request);
-    trn_mmio_write(device, misc + MISC_RAM(REQUEST_0), (uint32_t)(request >> 32));
-    trn_mmio_write(device, misc + MISC_RAM(RESPONSE_LO), (uint32_t)response);
-    trn_mmio_write(device, misc + MISC_RAM(RESPONSE_HI), (uint32_t)(response >> 32));
-    trn_mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
+    trn_mmio_write(io, misc + MISC_RAM(REQUEST_1), (uint32_t)request);
+    trn_mmio_write(io, misc + MISC_RAM(REQUEST_0), (uint32_t)(request >> 32));
+    trn_mmio_write(io, misc + MISC_RAM(RESPONSE_LO), (uint32_t)response);
+    trn_mmio_write(io, misc + MISC_RAM(RESPONSE_HI), (uint32_t)(response >> 32));
+    trn_mmio_write(io, misc + MISC_RAM(TRIGGER), 1);
 }
 
 /* One attempt; *answered: the response has this request's sequence. */
@@ -65,9 +65,9 @@ static trn_status legacy_try(trn_device* device, uint8_t command, const void* by
     __atomic_store_n(response, 0, __ATOMIC_RELEASE);
     const uint64_t address = trn_host_address(device, device->mailbox.iova);
     const uint64_t operation = trn_operation_begins(device, "mailbox", 0);
-    trn_mmio_begin(device);
-    write_doorbell(device, address, address + PAGE_BYTES);
-    trn_status status = trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    write_doorbell(&io, address, address + PAGE_BYTES);
+    trn_status status = io.status;
     trn_operation_posted(device);
     const uint64_t start = trn_now(device), limit = trn_timeout(device, LEGACY_TRY_TIME);
     *answered = false;
@@ -137,26 +137,25 @@ trn_status trn_read_counters(trn_device* device, const uint64_t* addresses, uint
 }
 
 /* Writes bytes to the data area in whole words; the last one is padded with zeroes. */
-static void write_data(trn_device* device, const void* bytes, uint32_t size) {
+static void write_data(trn_mmio* io, const void* bytes, uint32_t size) {
     for (uint32_t i = 0; i < (size + 3) / 4; ++i) {
         uint32_t word = 0;
         const uint32_t left = size - 4 * i;
         memcpy(&word, (const uint8_t*)bytes + 4 * i, left < 4 ? left : 4);
-        trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(DATA)(i)), word);
+        trn_mmio_write(io, trn_misc_ram_word(io->device, MISC_RAM(DATA)(i)), word);
     }
 }
 
 trn_status trn_post_metric(trn_device* device, const void* bytes, uint32_t size) {
     if (!device || !bytes) return trn_no_argument(device);
-    trn_status status = trn_need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (size == 0 || size > TRN_MAX_METRIC_BYTES)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "a metric has 1 to %u bytes, not %u",
                         TRN_MAX_METRIC_BYTES, size);
-    trn_mmio_begin(device);
-    write_data(device, bytes, size); /* contract 4.2 step 1 */
-    status = trn_mmio_end(device);
-    if (status != TRN_OK) return status;
+    trn_mmio io = trn_mmio_of(device);
+    write_data(&io, bytes, size); /* contract 4.2 step 1 */
+    if (io.status != TRN_OK) return io.status;
     const uint8_t* answer = NULL;
     uint32_t answer_size = 0;
     return legacy(device, POST_METRIC, bytes, size, &answer, &answer_size);
@@ -164,31 +163,30 @@ trn_status trn_post_metric(trn_device* device, const void* bytes, uint32_t size)
 
 /* ---- new: request and response in misc RAM ---- */
 
-static void post_request(trn_device* device, const request_header* header, const void* bytes,
+static void post_request(trn_mmio* io, const request_header* header, const void* bytes,
                          uint32_t size) {
-    const uint64_t misc = device->map->misc_ram;
+    const uint64_t misc = io->device->map->misc_ram;
     uint32_t words[2];
     memcpy(words, header, sizeof words);
-    write_data(device, bytes, size);
-    trn_mmio_write(device, misc + MISC_RAM(REQUEST_0), words[0]);
-    trn_mmio_write(device, misc + MISC_RAM(REQUEST_1), words[1]);
-    trn_mmio_write(device, misc + MISC_RAM(RESPONSE_HI), 0);
-    trn_mmio_write(device, misc + MISC_RAM(RESPONSE_LO), 0);
-    trn_mmio_write(device, misc + MISC_RAM(ACK), 1);
-    trn_mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
+    write_data(io, bytes, size);
+    trn_mmio_write(io, misc + MISC_RAM(REQUEST_0), words[0]);
+    trn_mmio_write(io, misc + MISC_RAM(REQUEST_1), words[1]);
+    trn_mmio_write(io, misc + MISC_RAM(RESPONSE_HI), 0);
+    trn_mmio_write(io, misc + MISC_RAM(RESPONSE_LO), 0);
+    trn_mmio_write(io, misc + MISC_RAM(ACK), 1);
+    trn_mmio_write(io, misc + MISC_RAM(TRIGGER), 1);
 }
 
 static trn_status wait_idle(trn_device* device, uint64_t limit, bool* idle) {
     const uint64_t start = trn_now(device);
     *idle = false;
     for (;;) {
-        trn_mmio_begin(device);
-        *idle = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(TRIGGER))) == 0;
-        trn_status status = trn_mmio_end(device);
+        trn_mmio io = trn_mmio_of(device);
+        *idle = trn_mmio_read(&io, trn_misc_ram_word(device, MISC_RAM(TRIGGER))) == 0;
         const uint64_t spent = trn_now(device) - start;
-        if (status != TRN_OK || *idle || spent >= limit) return status;
+        if (io.status != TRN_OK || *idle || spent >= limit) return io.status;
         const uint64_t step = spent / 16;
-        status = trn_pause(device, step < 10 * NS_PER_US ? 10 * NS_PER_US : step);
+        const trn_status status = trn_pause(device, step < 10 * NS_PER_US ? 10 * NS_PER_US : step);
         if (status != TRN_OK) return status;
     }
 }
@@ -197,20 +195,18 @@ static trn_status read_answer(trn_device* device, uint8_t sequence, uint8_t comm
                               uint32_t* size) {
     const uint64_t misc = device->map->misc_ram;
     uint8_t data[TRN_MAX_MAILBOX_BYTES];
-    trn_mmio_begin(device);
-    const uint32_t word =
-        trn_mmio_read(device, misc + MISC_RAM(REQUEST_0)); /* contract 4.3 step 3 */
+    trn_mmio io = trn_mmio_of(device);
+    const uint32_t word = trn_mmio_read(&io, misc + MISC_RAM(REQUEST_0)); /* contract 4.3 step 3 */
     response_header header;
     memcpy(&header, &word, sizeof header);
     const uint32_t bytes_in = header.size - (uint32_t)sizeof header;
     const bool valid = header.sequence == sequence && header.size >= sizeof header &&
                        bytes_in <= TRN_MAX_MAILBOX_BYTES;
     for (uint32_t i = 0; valid && i < (bytes_in + 3) / 4; ++i) {
-        const uint32_t value = trn_mmio_read(device, misc + MISC_RAM(DATA)(i));
+        const uint32_t value = trn_mmio_read(&io, misc + MISC_RAM(DATA)(i));
         memcpy(data + 4 * i, &value, 4);
     }
-    const trn_status status = trn_mmio_end(device);
-    if (status != TRN_OK) return status;
+    if (io.status != TRN_OK) return io.status;
     if (!valid)
         return trn_fail(device, TRN_PROTOCOL_ERROR,
                         "response 0x%08x does not match request %u of command %u", word, sequence,
@@ -245,9 +241,9 @@ trn_status trn_mailbox_request(trn_device* device, uint8_t command, const void* 
         const request_header header = make_header(device, command, request, request_size);
         bool idle = false;
         const uint64_t operation = trn_operation_begins(device, "mailbox", 0);
-        trn_mmio_begin(device);
-        post_request(device, &header, request, request_size);
-        status = trn_mmio_end(device);
+        trn_mmio io = trn_mmio_of(device);
+        post_request(&io, &header, request, request_size);
+        status = io.status;
         trn_operation_posted(device);
         if (status == TRN_OK) status = wait_idle(device, limit, &idle);
         if (status != TRN_OK) return status;
@@ -300,10 +296,10 @@ static trn_status read_words(trn_device* device, const uint32_t* offsets, uint32
                              uint32_t count) {
     const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t i = 0; i < count; ++i)
-        words[i] = trn_mmio_read(device, trn_misc_ram_word(device, offsets[i]));
-    return trn_mmio_end(device);
+        words[i] = trn_mmio_read(&io, trn_misc_ram_word(device, offsets[i]));
+    return io.status;
 }
 
 trn_status trn_get_api_version(trn_device* device, uint32_t* version) {

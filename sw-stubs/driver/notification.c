@@ -34,13 +34,13 @@ static trn_status check(trn_device* device, trn_notifier block, uint32_t number,
     return TRN_OK;
 }
 
-static void set_slot(trn_device* device, trn_notifier block, uint32_t number, uint32_t slot,
+static void set_slot(trn_mmio* io, trn_notifier block, uint32_t number, uint32_t slot,
                      uint64_t base, uint32_t size) {
-    const uint64_t registers = base_of(device, block, number);
-    trn_mmio_write(device, registers + NOTIFIER(SLOT_BASE_HI)(slot), (uint32_t)(base >> 32));
-    trn_mmio_write(device, registers + NOTIFIER(SLOT_BASE_LO)(slot), (uint32_t)base);
-    trn_mmio_write(device, registers + NOTIFIER(SLOT_SIZE)(slot), size);
-    uint16_t* on = &device->notifiers[block][number];
+    const uint64_t registers = base_of(io->device, block, number);
+    trn_mmio_write(io, registers + NOTIFIER(SLOT_BASE_HI)(slot), (uint32_t)(base >> 32));
+    trn_mmio_write(io, registers + NOTIFIER(SLOT_BASE_LO)(slot), (uint32_t)base);
+    trn_mmio_write(io, registers + NOTIFIER(SLOT_SIZE)(slot), size);
+    uint16_t* on = &io->device->notifiers[block][number];
     *on = (uint16_t)(size ? *on | 1u << slot : *on & ~(1u << slot));
 }
 
@@ -54,9 +54,9 @@ trn_status trn_notification_set(trn_device* device, trn_notifier block, uint32_t
     if (size && base & (size - 1))
         return trn_fail(device, TRN_INVALID_ARGUMENT, "a ring of %u bytes at 0x%llx is not aligned",
                         size, (unsigned long long)base);
-    trn_mmio_begin(device);
-    set_slot(device, block, number, slot, size ? base : 0, size);
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    set_slot(&io, block, number, slot, size ? base : 0, size);
+    return io.status;
 }
 
 trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_t number,
@@ -64,9 +64,9 @@ trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_
     if (!device || !head) return trn_no_argument(device);
     const trn_status status = check(device, block, number, slot);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    *head = trn_mmio_read(device, base_of(device, block, number) + NOTIFIER(SLOT_HEAD)(slot));
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    *head = trn_mmio_read(&io, base_of(device, block, number) + NOTIFIER(SLOT_HEAD)(slot));
+    return io.status;
 }
 
 /* ---- rings with a reader ---- */
@@ -220,20 +220,22 @@ trn_status trn_notifications_close(trn_device* device, trn_notification_ring* ri
 
 /* ---- reset ---- */
 
-static void drop_block(trn_device* device, trn_notifier block, uint32_t number) {
+static void drop_block(trn_mmio* io, trn_notifier block, uint32_t number) {
     for (uint32_t slot = 0; slot < SLOTS; ++slot)
-        if (device->notifiers[block][number] >> slot & 1)
-            set_slot(device, block, number, slot, 0, 0);
+        if (io->device->notifiers[block][number] >> slot & 1)
+            set_slot(io, block, number, slot, 0, 0);
 }
 
-void trn_notifications_drop(trn_device* device, uint32_t core_map) {
+trn_status trn_notifications_drop(trn_device* device, uint32_t core_map) {
+    trn_mmio io = trn_mmio_of(device);
     const uint32_t top_sps = device->map->top_sps / device->map->cores;
     for (uint32_t core = 0; core < device->map->cores; ++core) {
         if (!(core_map >> core & 1)) continue;
-        drop_block(device, TRN_NOTIFY_CORE, core);
+        drop_block(&io, TRN_NOTIFY_CORE, core);
         for (uint32_t i = 0; i < top_sps; ++i)
-            drop_block(device, TRN_NOTIFY_TOP_SP, core * top_sps + i);
+            drop_block(&io, TRN_NOTIFY_TOP_SP, core * top_sps + i);
         for (uint32_t i = 0; i < TRN_ENGINES_PER_CORE; ++i)
-            drop_block(device, TRN_NOTIFY_DMA, core * TRN_ENGINES_PER_CORE + i);
+            drop_block(&io, TRN_NOTIFY_DMA, core * TRN_ENGINES_PER_CORE + i);
     }
+    return io.status;
 }

@@ -34,13 +34,12 @@ trn_status trn_pod_open(trn_device* device) {
     if (status == TRN_OK && !device->pod_buffer.host)
         status = trn_dma_allocate(device, 4096, &device->pod_buffer);
     for (uint32_t link = 0; link < LINKS && status == TRN_OK; ++link) {
-        trn_mmio_begin(device);
         const uint32_t engine = device->generation->pod_engines[link];
         if (device->pod_rings[link].m2s.host)
             trn_ring_close(device, &device->pod_rings[link], TRN_ABORTED);
-        trn_engine_setup(device, engine);
-        status = trn_ring_open(device, &device->pod_rings[link], engine, 0, RING_LENGTH);
-        if (status == TRN_OK) status = trn_mmio_end(device);
+        status = trn_engine_init(device, engine);
+        if (status == TRN_OK)
+            status = trn_ring_open(device, &device->pod_rings[link], engine, 0, RING_LENGTH);
     }
     return status;
 }
@@ -54,12 +53,12 @@ void trn_pod_drop(trn_device* device) {
 trn_status trn_pod_close(trn_device* device) {
     const trn_status status = need_pod(device);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t link = 0; link < LINKS; ++link)
         if (device->pod_rings[link].m2s.host)
-            trn_queue_park(device, device->pod_rings[link].engine, 0);
+            trn_queue_park(&io, device->pod_rings[link].engine, 0);
     trn_pod_drop(device);
-    return trn_mmio_end(device);
+    return io.status;
 }
 
 trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, uint32_t* words,
@@ -84,44 +83,45 @@ trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, 
         memcpy(words, device->pod_buffer.host, 4 * count);
         return TRN_OK;
     }
-    trn_mmio_begin(device); /* prepare for the next read */
-    trn_engine_setup(device, ring->engine);
-    trn_ring_restart(device, ring);
-    return status;
+    trn_status restarted = trn_engine_init(device, ring->engine); /* prepares for the next read */
+    if (restarted == TRN_OK) restarted = trn_ring_restart(device, ring);
+    return restarted == TRN_OK ? status : restarted;
 }
 
 /* ---- the words ---- */
 
-static void publish(trn_device* device, uint64_t left, uint64_t right) {
-    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(LEFT_SERIAL_HI)),
+TRN_CHECKED static trn_status publish_serials(trn_device* device, uint64_t left, uint64_t right) {
+    trn_mmio io = trn_mmio_of(device);
+    trn_mmio_write(&io, trn_misc_ram_word(device, MISC_RAM(LEFT_SERIAL_HI)),
                    (uint32_t)(left >> 32));
-    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(LEFT_SERIAL_LO)), (uint32_t)left);
-    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(RIGHT_SERIAL_HI)),
+    trn_mmio_write(&io, trn_misc_ram_word(device, MISC_RAM(LEFT_SERIAL_LO)), (uint32_t)left);
+    trn_mmio_write(&io, trn_misc_ram_word(device, MISC_RAM(RIGHT_SERIAL_HI)),
                    (uint32_t)(right >> 32));
-    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(RIGHT_SERIAL_LO)), (uint32_t)right);
+    trn_mmio_write(&io, trn_misc_ram_word(device, MISC_RAM(RIGHT_SERIAL_LO)), (uint32_t)right);
+    return io.status;
 }
 
-static void set_status(trn_device* device, uint32_t status, uint32_t links, uint32_t node,
-                       uint32_t nodes, uint64_t serial) {
-    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_HI)),
-                   (uint32_t)(serial >> 32));
-    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_LO)), (uint32_t)serial);
-    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(ELECTION_STATUS)),
-                   status | links << 8 | node << 16 | nodes << 24);
+TRN_CHECKED static trn_status publish_election(trn_device* device, trn_pod pod) {
+    trn_mmio io = trn_mmio_of(device);
+    trn_mmio_write(&io, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_HI)),
+                   (uint32_t)(pod.serial >> 32));
+    trn_mmio_write(&io, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_LO)), (uint32_t)pod.serial);
+    trn_mmio_write(&io, trn_misc_ram_word(device, MISC_RAM(ELECTION_STATUS)),
+                   pod.status | pod.links << 8 | pod.node << 16 | pod.nodes << 24);
+    return io.status;
 }
 
 trn_status trn_pod_status(trn_device* device, trn_pod* pod) {
     if (!device || !pod) return trn_no_argument(device);
     const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    const uint32_t word =
-        trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(ELECTION_STATUS)));
-    const uint32_t high = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_HI)));
-    const uint32_t low = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_LO)));
+    trn_mmio io = trn_mmio_of(device);
+    const uint32_t word = trn_mmio_read(&io, trn_misc_ram_word(device, MISC_RAM(ELECTION_STATUS)));
+    const uint32_t high = trn_mmio_read(&io, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_HI)));
+    const uint32_t low = trn_mmio_read(&io, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_LO)));
     *pod = (trn_pod){word & 0xff, word >> 8 & 0xff, word >> 16 & 0xff, word >> 24,
                      (uint64_t)high << 32 | low};
-    return trn_mmio_end(device);
+    return io.status;
 }
 
 /* ---- the election ---- */
@@ -172,9 +172,7 @@ static trn_status read_serials(election* e) {
 }
 
 static trn_status exchange(election* e, uint64_t left, uint64_t right) {
-    trn_mmio_begin(e->device);
-    publish(e->device, left, right);
-    trn_status status = trn_mmio_end(e->device);
+    trn_status status = publish_serials(e->device, left, right);
     const uint32_t valid = e->sides[1] ? 3 : 1;
     for (uint32_t side = 0; side < 2 && status == TRN_OK; ++side) {
         if (!e->sides[side]) continue;
@@ -229,9 +227,7 @@ static trn_status elect_primary(election* e, uint64_t mine, trn_pod* pod) {
                             side ? "right" : "left", (uint32_t)e->published[side][0]);
     if (status != TRN_OK) return status;
     *pod = place_in_ring(e, mine);
-    trn_mmio_begin(e->device);
-    set_status(e->device, STATUS_SUCCESS, 0, NODE_UNKNOWN, 0, 0);
-    status = trn_mmio_end(e->device);
+    status = publish_election(e->device, (trn_pod){STATUS_SUCCESS, 0, NODE_UNKNOWN, 0, 0});
     return status == TRN_OK ? await_neighbours(e) : status;
 }
 
@@ -244,9 +240,7 @@ static trn_status elect_secondary(election* e, uint32_t index, trn_pod* pod) {
                             side ? "right" : "left", (uint32_t)e->published[side][0], index);
     if (status != TRN_OK) return status;
     *pod = (trn_pod){STATUS_SUCCESS, 0, 0, 0, 0};
-    trn_mmio_begin(e->device);
-    set_status(e->device, STATUS_SUCCESS, 0, 0, 0, 0);
-    status = trn_mmio_end(e->device);
+    status = publish_election(e->device, (trn_pod){STATUS_SUCCESS, 0, 0, 0, 0});
     return status == TRN_OK ? await_neighbours(e) : status;
 }
 
@@ -263,21 +257,18 @@ trn_status trn_pod_elect(trn_device* device, uint32_t links, uint64_t limit, trn
     election e = {.device = device,
                   .sides = {(links & 1) != 0, (links & 2) != 0},
                   .deadline = trn_time_after(device, trn_timeout(device, limit))};
-    trn_mmio_begin(device);
-    set_status(device, 0, 0, 0, 0, 0);
-    status = trn_mmio_end(device);
+    status = publish_election(device, (trn_pod){0});
     if (status == TRN_OK) status = read_serials(&e);
     if (status == TRN_OK)
         status = device->device_index == 0 ? elect_primary(&e, mine, pod)
                                            : elect_secondary(&e, device->device_index, pod);
     if (status != TRN_OK)
         *pod = (trn_pod){STATUS_FAILED, 0, device->device_index == 0 ? NODE_UNKNOWN : 0, 0, 0};
-    trn_mmio_begin(device);
-    set_status(device, pod->status, pod->links, pod->node, pod->nodes, pod->serial);
-    publish(device, 0, 0);
-    const trn_status written = trn_mmio_end(device);
-    trn_pod_close(device);
-    return status != TRN_OK ? status : written;
+    trn_status ended = publish_election(device, *pod);
+    if (ended == TRN_OK) ended = publish_serials(device, 0, 0);
+    const trn_status closed = trn_pod_close(device);
+    if (ended == TRN_OK) ended = closed;
+    return status != TRN_OK ? status : ended;
 }
 
 /* ---- a node ---- */
@@ -288,9 +279,9 @@ static trn_status elect_all(trn_device* const* devices, uint32_t count, uint32_t
         const trn_status status = trn_pod_elect(devices[n], links, limit, pod);
         if (status == TRN_OK) continue;
         *pod = (trn_pod){STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0};
-        trn_mmio_begin(devices[0]); /* ends the wait of the neighbours' primaries */
-        set_status(devices[0], STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0);
-        trn_mmio_end(devices[0]);
+        /* Ends the wait of the neighbours' primaries. */
+        const trn_status written = publish_election(devices[0], *pod);
+        if (written != TRN_OK) return written;
         return trn_fail(devices[0], status, "secondary %u: %s", n, trn_last_error(devices[n]));
     }
     return trn_pod_elect(devices[0], links, limit, pod);

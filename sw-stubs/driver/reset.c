@@ -13,20 +13,19 @@
 #define GONE_LIMIT (2 * NS_PER_S) /* of reads that return ones only */
 #define EMULATOR_READY_TRIES 5000u
 
-static uint32_t read_word(trn_device* device, uint64_t offset, trn_status* status) {
-    trn_mmio_begin(device);
-    const uint32_t value = trn_mmio_read(device, offset);
-    *status = trn_mmio_end(device);
-    return value;
+static trn_status read_word(trn_device* device, uint64_t offset, uint32_t* value) {
+    trn_mmio io = trn_mmio_of(device);
+    *value = trn_mmio_read(&io, offset);
+    return io.status;
 }
 
 static trn_status request(trn_device* device, uint32_t type, uint32_t map) {
     const uint64_t misc = device->map->misc_ram;
-    trn_mmio_begin(device);
-    if (type == REQUEST_CORES) trn_mmio_write(device, misc + MISC_RAM(RESET_MAP), map);
-    trn_mmio_write(device, misc + MISC_RAM(RESET_REQUEST), type);
-    trn_mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    if (type == REQUEST_CORES) trn_mmio_write(&io, misc + MISC_RAM(RESET_MAP), map);
+    trn_mmio_write(&io, misc + MISC_RAM(RESET_REQUEST), type);
+    trn_mmio_write(&io, misc + MISC_RAM(TRIGGER), 1);
+    return io.status;
 }
 
 /* Whether the device does not respond: its register has read as ones for GONE_LIMIT. `*answered`:
@@ -51,9 +50,9 @@ static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map)
     const uint64_t start = trn_now(device);
     uint64_t asked = start, answered = start;
     for (;;) {
-        trn_status status;
-        const uint32_t pending =
-            read_word(device, trn_misc_ram_word(device, MISC_RAM(RESET_REQUEST)), &status);
+        uint32_t pending = 0;
+        trn_status status =
+            read_word(device, trn_misc_ram_word(device, MISC_RAM(RESET_REQUEST)), &pending);
         if (pending == 0 || status != TRN_OK) return status;
         if (is_gone(device, pending, &answered)) return fail_gone(device);
         const uint64_t time = trn_now(device);
@@ -81,10 +80,9 @@ static trn_status wait_ready(trn_device* device) {
         const uint64_t pause = trn_timeout(device, tries * 100 * NS_PER_MS);
         trn_status status = trn_pause(device, pause < limit ? pause : limit);
         if (status != TRN_OK) return status;
-        if (!(read_word(device, trn_misc_ram_word(device, MISC_RAM(FIRMWARE_STATUS)), &status) &
-              RESET_IN_PROGRESS) ||
-            status != TRN_OK)
-            return status;
+        uint32_t word = 0;
+        status = read_word(device, trn_misc_ram_word(device, MISC_RAM(FIRMWARE_STATUS)), &word);
+        if (status != TRN_OK || !(word & RESET_IN_PROGRESS)) return status;
     }
     return trn_fail(device, TRN_TIMED_OUT,
                     "firmware took the reset request but did not finish it: bit 3 of word +0x%x of "
@@ -97,9 +95,9 @@ static trn_status wait_ready(trn_device* device) {
 static trn_status simulator_reset(trn_device* device, uint32_t type, uint32_t map) {
     const trn_generation* generation = device->generation;
     const uint64_t offset = device->map->simulator_reset + SIM_RESET(REQUEST);
-    trn_mmio_begin(device);
-    trn_mmio_write(device, offset, generation->simulator_asks_firmware ? 1 : map);
-    trn_status status = trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    trn_mmio_write(&io, offset, generation->simulator_asks_firmware ? 1 : map);
+    trn_status status = io.status;
     if (status == TRN_OK && generation->simulator_asks_firmware) {
         status = request(device, type, map);
         if (status == TRN_OK) status = wait_accepted(device, type, map);
@@ -109,7 +107,8 @@ static trn_status simulator_reset(trn_device* device, uint32_t type, uint32_t ma
     const uint64_t start = trn_now(device);
     uint64_t answered = start;
     while (status == TRN_OK) {
-        const uint32_t pending = read_word(device, offset, &status);
+        uint32_t pending = 0;
+        status = read_word(device, offset, &pending);
         if (pending == 0 || status != TRN_OK) return status;
         if (is_gone(device, pending, &answered)) return fail_gone(device);
         if (trn_now(device) - start >= limit)
@@ -135,19 +134,14 @@ static trn_status set_up_core(trn_device* device, uint32_t core, uint32_t cores)
     const uint32_t queue = core % sharing;
     const uint32_t sharers = ((1u << sharing) - 1) << (core - queue);
     const uint32_t host_engine = device->map->user_engines + core / sharing;
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t i = 0; i < TRN_ENGINES_PER_CORE; ++i) {
-        trn_engine_setup(device, core * TRN_ENGINES_PER_CORE + i);
+        trn_engine_setup(&io, core * TRN_ENGINES_PER_CORE + i);
         device->user_rings[core * TRN_ENGINES_PER_CORE + i] = 0;
     }
-    if (queue == 0 && (cores & sharers) == sharers) trn_engine_setup(device, host_engine);
-    trn_status status = trn_mmio_end(device);
-    if (status == TRN_OK) {
-        trn_mmio_begin(device);
-        status =
-            trn_ring_open(device, &device->copy_rings[core], host_engine, queue, RING_DESCRIPTORS);
-    }
-    return status == TRN_OK ? trn_mmio_end(device) : status;
+    if (queue == 0 && (cores & sharers) == sharers) trn_engine_setup(&io, host_engine);
+    if (io.status != TRN_OK) return io.status;
+    return trn_ring_open(device, &device->copy_rings[core], host_engine, queue, RING_DESCRIPTORS);
 }
 
 static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint32_t map) {
@@ -156,7 +150,7 @@ static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint3
     if (status != TRN_OK) return status;
     /* A host-transfer engine outlives the reset of some of its cores, and an emulator may have no
      * reset. */
-    trn_copies_stop(device, cores);
+    status = trn_copies_stop(device, cores);
     /* After the reset only: until then running engines read their rings. */
     for (uint32_t core = 0; core < device->map->cores; ++core)
         if (cores >> core & 1) trn_ring_close(device, &device->copy_rings[core], TRN_ABORTED);
@@ -202,7 +196,7 @@ trn_status trn_reset_device(trn_device* device) {
 }
 
 trn_status trn_reset_cores(trn_device* device, uint32_t core_map) {
-    const trn_status status = trn_need_ready(device);
+    trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     if (core_map == 0 || core_map >> device->map->cores)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
@@ -210,9 +204,7 @@ trn_status trn_reset_cores(trn_device* device, uint32_t core_map) {
                         (1u << device->map->cores) - 1);
     count_resets(device, core_map);
     if (device->transport.kernel) return trn_kernel_reset(device, core_map);
-    trn_mmio_begin(device);
-    trn_notifications_drop(device, core_map);
-    const trn_status dropped = trn_mmio_end(device);
-    if (dropped != TRN_OK) return dropped;
+    status = trn_notifications_drop(device, core_map);
+    if (status != TRN_OK) return status;
     return reset(device, REQUEST_CORES, core_map, reset_map(device, core_map));
 }

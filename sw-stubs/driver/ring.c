@@ -32,9 +32,11 @@ static void end_all(trn_ring* ring, trn_status why) {
     ring->in_flight = 0;
 }
 
-static void assign_to_queue(trn_device* device, const trn_ring* ring) {
-    trn_queue_init(device, ring->engine, ring->queue, trn_host_address(device, ring->m2s.iova),
+static trn_status assign_to_queue(trn_device* device, const trn_ring* ring) {
+    trn_mmio io = trn_mmio_of(device);
+    trn_queue_init(&io, ring->engine, ring->queue, trn_host_address(device, ring->m2s.iova),
                    ring->length, trn_host_address(device, ring->s2m.iova), ring->length);
+    return io.status;
 }
 
 trn_status trn_ring_open(trn_device* device, trn_ring* ring, uint32_t engine, uint32_t queue,
@@ -51,8 +53,7 @@ trn_status trn_ring_open(trn_device* device, trn_ring* ring, uint32_t engine, ui
         return status;
     }
     start_empty(ring);
-    assign_to_queue(device, ring);
-    return TRN_OK;
+    return assign_to_queue(device, ring);
 }
 
 void trn_ring_close(trn_device* device, trn_ring* ring, trn_status why) {
@@ -67,11 +68,12 @@ bool trn_ring_is_in_use(const trn_ring* ring) {
     return ring->m2s.host && (ring->oldest != ring->newest || ring->broken != TRN_OK);
 }
 
-void trn_ring_restart(trn_device* device, trn_ring* ring) {
+trn_status trn_ring_restart(trn_device* device, trn_ring* ring) {
     end_all(ring, TRN_ABORTED);
     /* The queue reset comes first: until then the device may still read the old descriptors. */
-    assign_to_queue(device, ring);
+    const trn_status status = assign_to_queue(device, ring);
     start_empty(ring);
+    return status;
 }
 
 bool trn_ring_has_room(const trn_ring* ring, uint32_t copies) {
@@ -140,18 +142,17 @@ trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags,
 
     /* Descriptors must be in memory before the doorbell. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     const uint64_t engine = trn_engine_registers(device, ring->engine);
-    trn_mmio_write(device, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), s2m);
-    trn_mmio_write(device, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), m2s);
-    const trn_status status = trn_mmio_end(device);
+    trn_mmio_write(&io, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), s2m);
+    trn_mmio_write(&io, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), m2s);
     trn_operation_posted(device);
-    if (status != TRN_OK) {
-        end_all(ring, status);
+    if (io.status != TRN_OK) {
+        end_all(ring, io.status);
         job->state = JOB_FREE;
-        ring->broken = status;
+        ring->broken = io.status;
     }
-    return status;
+    return io.status;
 }
 
 static const char* state_word(uint32_t nibble) {
@@ -189,18 +190,17 @@ static const char* cause_text(uint32_t m2s, uint32_t s2m) {
     return m2s || s2m ? "internal error" : "no cause given";
 }
 
-static void read_failure(trn_device* device, uint32_t number, uint32_t queue,
-                         trn_failure* failure) {
-    const uint64_t engine = trn_engine_registers(device, number);
+static void read_failure(trn_mmio* io, uint32_t number, uint32_t queue, trn_failure* failure) {
+    const uint64_t engine = trn_engine_registers(io->device, number);
     const uint32_t index = 0xffffff;
     failure->engine = number;
     failure->queue = queue;
-    failure->m2s_state = trn_mmio_read(device, engine + UDMA(M2S_STATE));
-    failure->s2m_state = trn_mmio_read(device, engine + UDMA(S2M_STATE));
-    failure->cause_m2s = trn_mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_A));
-    failure->cause_s2m = trn_mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_B));
-    failure->m2s_head = trn_mmio_read(device, engine + UDMA(M2S_Q_HEAD)(queue)) & index;
-    failure->s2m_head = trn_mmio_read(device, engine + UDMA(S2M_Q_HEAD)(queue)) & index;
+    failure->m2s_state = trn_mmio_read(io, engine + UDMA(M2S_STATE));
+    failure->s2m_state = trn_mmio_read(io, engine + UDMA(S2M_STATE));
+    failure->cause_m2s = trn_mmio_read(io, engine + UDMA(SECONDARY_CAUSE)(GROUP_A));
+    failure->cause_s2m = trn_mmio_read(io, engine + UDMA(SECONDARY_CAUSE)(GROUP_B));
+    failure->m2s_head = trn_mmio_read(io, engine + UDMA(M2S_Q_HEAD)(queue)) & index;
+    failure->s2m_head = trn_mmio_read(io, engine + UDMA(S2M_Q_HEAD)(queue)) & index;
 }
 
 static trn_status fail_aborted(trn_device* device, const trn_failure* f) {
@@ -214,14 +214,13 @@ static trn_status fail_aborted(trn_device* device, const trn_failure* f) {
 
 trn_status trn_queue_check(trn_device* device, uint32_t engine, uint32_t queue) {
     trn_failure failure;
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     const uint64_t registers = trn_engine_registers(device, engine);
-    const uint32_t state = trn_mmio_read(device, registers + UDMA(M2S_Q_STATUS)(queue)) |
-                           trn_mmio_read(device, registers + UDMA(S2M_Q_STATUS)(queue));
+    const uint32_t state = trn_mmio_read(&io, registers + UDMA(M2S_Q_STATUS)(queue)) |
+                           trn_mmio_read(&io, registers + UDMA(S2M_Q_STATUS)(queue));
     const bool stopped = state & TRN_UDMA_M2S_Q_STATUS_ABORTED_MASK;
-    if (stopped) read_failure(device, engine, queue, &failure);
-    const trn_status status = trn_mmio_end(device);
-    if (status != TRN_OK || !stopped) return status;
+    if (stopped) read_failure(&io, engine, queue, &failure);
+    if (io.status != TRN_OK || !stopped) return io.status;
     device->failure = failure;
     device->failed_copy = true;
     return fail_aborted(device, &failure);
@@ -229,13 +228,12 @@ trn_status trn_queue_check(trn_device* device, uint32_t engine, uint32_t queue) 
 
 static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
     trn_failure failure;
-    trn_mmio_begin(device);
-    read_failure(device, ring->engine, ring->queue, &failure);
-    const trn_status status = trn_mmio_end(device);
-    if (status != TRN_OK) why = status;
+    trn_mmio io = trn_mmio_of(device);
+    read_failure(&io, ring->engine, ring->queue, &failure);
+    if (io.status != TRN_OK) why = io.status;
     end_all(ring, why);
     ring->broken = why;
-    if (status != TRN_OK) return why;
+    if (io.status != TRN_OK) return why;
     device->failure = failure;
     device->failed_copy = true;
     if (why == TRN_DEVICE_GONE)
@@ -273,16 +271,15 @@ trn_status trn_ring_poll(trn_device* device, trn_ring* ring) {
     const uint64_t spacing = trn_timeout(device, STATE_POLL_INTERVAL);
     if (time - ring->state_polled_at >= spacing || time >= job->deadline) {
         ring->state_polled_at = time;
-        trn_mmio_begin(device);
+        trn_mmio io = trn_mmio_of(device);
         const uint64_t engine = trn_engine_registers(device, ring->engine);
-        const uint32_t m2s = trn_mmio_read(device, engine + UDMA(M2S_STATE));
-        const uint32_t s2m = trn_mmio_read(device, engine + UDMA(S2M_STATE));
+        const uint32_t m2s = trn_mmio_read(&io, engine + UDMA(M2S_STATE));
+        const uint32_t s2m = trn_mmio_read(&io, engine + UDMA(S2M_STATE));
         const bool gone = m2s == ~0u && s2m == ~0u; /* reads without a response return ones */
         const bool aborted = has_abort(m2s) || has_abort(s2m);
-        const trn_status status = trn_mmio_end(device);
         collect(device, ring); /* it may have ended since the first poll */
         if (ring->oldest == ring->newest) return TRN_OK;
-        if (status != TRN_OK) return give_up(device, ring, status);
+        if (io.status != TRN_OK) return give_up(device, ring, io.status);
         if (gone) return give_up(device, ring, TRN_DEVICE_GONE);
         if (aborted) return give_up(device, ring, TRN_ABORTED);
         if (job->state == JOB_RUNNING && time >= job->deadline)

@@ -4,6 +4,13 @@
 
 #include "trn_driver.h"
 
+/* A status that is no more than part of its caller's own: the caller must use it. */
+#if defined(__GNUC__)
+#define TRN_CHECKED __attribute__((warn_unused_result))
+#else
+#define TRN_CHECKED
+#endif
+
 /* A pair of rings in host memory with completion markers (contract 7), for the host-transfer queues
  * and the scrub. A job is a sequence of copies followed by a marker; jobs of a ring end in order.
  */

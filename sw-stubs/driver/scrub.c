@@ -29,20 +29,20 @@ static uint32_t scrub_engine(const trn_device* device, uint32_t stack, uint32_t 
 static trn_status open_rings(trn_device* device, scrubber* scrub, uint32_t stack, uint32_t length) {
     trn_status status = trn_dma_allocate(device, STRIPE, &scrub->pattern);
     if (status == TRN_OK) status = trn_dma_allocate(device, ENGINES * STRIPE, &scrub->back);
-    trn_mmio_begin(device);
     for (uint32_t i = 0; i < ENGINES && status == TRN_OK; ++i)
         status = trn_ring_open(device, &scrub->rings[i], scrub_engine(device, stack, i), 0, length);
-    return status == TRN_OK ? trn_mmio_end(device) : status;
+    return status;
 }
 
 /* Parks the queues before their memory is freed. */
-static void close_rings(trn_device* device, scrubber* scrub) {
-    trn_mmio_begin(device);
+static trn_status close_rings(trn_device* device, scrubber* scrub) {
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t i = 0; i < ENGINES; ++i)
-        if (scrub->rings[i].m2s.host) trn_queue_park(device, scrub->rings[i].engine, 0);
+        if (scrub->rings[i].m2s.host) trn_queue_park(&io, scrub->rings[i].engine, 0);
     for (uint32_t i = 0; i < ENGINES; ++i) trn_ring_close(device, &scrub->rings[i], TRN_OK);
     trn_dma_release(device, &scrub->pattern);
     trn_dma_release(device, &scrub->back);
+    return io.status;
 }
 
 static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, uint64_t first,
@@ -61,9 +61,9 @@ static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, 
 
 static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size) {
     trn_device_info info;
-    const trn_status status = trn_need_copy_queues(device);
+    trn_status status = trn_need_copy_queues(device);
+    if (status == TRN_OK) status = trn_get_info(device, &info);
     if (status != TRN_OK) return status;
-    trn_get_info(device, &info);
     if (stack >= info.stacks || offset % STEP || size % STEP || size == 0 ||
         offset > info.stack_size || size > info.stack_size - offset)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
@@ -76,9 +76,11 @@ static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offse
     return TRN_OK;
 }
 
-static void end(trn_device* device, scrubber* scrub) {
-    close_rings(device, scrub);
+/* The status of the whole scrub, of which `result` is that of the work. */
+static trn_status end(trn_device* device, scrubber* scrub, trn_status result) {
+    const trn_status closed = close_rings(device, scrub);
     free(scrub);
+    return result == TRN_OK ? closed : result;
 }
 
 trn_status trn_scrub_start(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
@@ -101,11 +103,9 @@ trn_status trn_scrub_start(trn_device* device, uint32_t stack, uint64_t offset, 
     const uint64_t first = trn_hbm_address(device, stack, offset);
     for (; scrub->started < ENGINES && status == TRN_OK; ++scrub->started)
         status = start_engine(device, scrub, scrub->started, first, stripes);
-    if (status == TRN_OK)
-        *scrubbing = scrub;
-    else
-        end(device, scrub);
-    return status;
+    if (status != TRN_OK) return end(device, scrub, status);
+    *scrubbing = scrub;
+    return TRN_OK;
 }
 
 static trn_status check_back(trn_device* device, const scrubber* scrub) {
@@ -126,8 +126,7 @@ trn_status trn_scrub_wait(trn_device* device, trn_scrubbing* scrub) {
         if (status == TRN_OK) status = waited;
     }
     if (status == TRN_OK) status = check_back(device, scrub);
-    end(device, scrub);
-    return status;
+    return end(device, scrub, status);
 }
 
 trn_status trn_scrub(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,

@@ -26,9 +26,9 @@ static trn_status read_one(trn_device* device, trn_sync_block block, uint32_t nu
     uint64_t base = 0;
     const trn_status status = find_block(device, block, number, index, count, &base);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    *value = trn_mmio_read(device, base + reg);
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    *value = trn_mmio_read(&io, base + reg);
+    return io.status;
 }
 
 static trn_status write_one(trn_device* device, trn_sync_block block, uint32_t number,
@@ -36,9 +36,9 @@ static trn_status write_one(trn_device* device, trn_sync_block block, uint32_t n
     uint64_t base = 0;
     const trn_status status = find_block(device, block, number, index, count, &base);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    trn_mmio_write(device, base + reg, value);
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    trn_mmio_write(&io, base + reg, value);
+    return io.status;
 }
 
 trn_status trn_semaphore_read(trn_device* device, trn_sync_block block, uint32_t number,

@@ -66,14 +66,14 @@ bool trn_topology_decode(const uint32_t* words, trn_topology* topology) {
 }
 
 static trn_status read_table(trn_device* device, uint32_t* words) {
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t n = 0; n < TRN_TOPOLOGY_WORDS; ++n)
-        words[n] = trn_mmio_read(device, trn_misc_ram_word(device, TRN_TOPOLOGY_OFFSET + 4 * n));
+        words[n] = trn_mmio_read(&io, trn_misc_ram_word(device, TRN_TOPOLOGY_OFFSET + 4 * n));
     /* An unchanged sequence number: no write in between. */
     const uint32_t sequence =
-        trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(TOPOLOGY_SEQUENCE)));
+        trn_mmio_read(&io, trn_misc_ram_word(device, MISC_RAM(TOPOLOGY_SEQUENCE)));
     if (sequence != WORD(words, TOPOLOGY_SEQUENCE)) WORD(words, TOPOLOGY_SEQUENCE) |= 1;
-    return trn_mmio_end(device);
+    return io.status;
 }
 
 trn_status trn_get_topology(trn_device* device, trn_topology* topology) {

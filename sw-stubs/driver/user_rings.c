@@ -49,11 +49,11 @@ static trn_status assign_ring(trn_device* device, const trn_ring_request* r) {
         if (status == TRN_OK) device->user_rings[r->engine] |= (uint16_t)(1u << r->queue);
         return status;
     }
-    trn_mmio_begin(device);
-    trn_queue_init(device, r->engine, r->queue, r->m2s_base, r->m2s_length, r->s2m_base,
+    trn_mmio io = trn_mmio_of(device);
+    trn_queue_init(&io, r->engine, r->queue, r->m2s_base, r->m2s_length, r->s2m_base,
                    r->s2m_length);
     device->user_rings[r->engine] |= (uint16_t)(1u << r->queue);
-    return trn_mmio_end(device);
+    return io.status;
 }
 
 trn_status trn_ring_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
@@ -70,45 +70,46 @@ trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, u
     if (!(device->user_rings[engine] >> queue & 1))
         return trn_fail(device, TRN_INVALID_ARGUMENT, "engine %u queue %u has no ring of yours",
                         engine, queue);
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     /* Descriptors must be in memory before the doorbell. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     const uint64_t base = trn_engine_registers(device, engine);
-    if (s2m_count) trn_mmio_write(device, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);
-    if (m2s_count) trn_mmio_write(device, base + UDMA(M2S_Q_TAIL_INCREMENT)(queue), m2s_count);
-    return trn_mmio_end(device);
+    if (s2m_count) trn_mmio_write(&io, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);
+    if (m2s_count) trn_mmio_write(&io, base + UDMA(M2S_Q_TAIL_INCREMENT)(queue), m2s_count);
+    return io.status;
 }
 
-static void leave_queue(trn_device* device, uint32_t engine, uint32_t queue) {
+static void leave_queue(trn_mmio* io, uint32_t engine, uint32_t queue) {
     /* A kernel driver parks queues when their process ends (contract 13.2, ioctl 34). */
-    if (!device->transport.kernel) trn_queue_park(device, engine, queue);
-    device->user_rings[engine] &= (uint16_t) ~(1u << queue);
+    if (!io->device->transport.kernel) trn_queue_park(io, engine, queue);
+    io->device->user_rings[engine] &= (uint16_t) ~(1u << queue);
 }
 
 trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue) {
     const trn_status status = need_user_queue(device, engine, queue);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
-    leave_queue(device, engine, queue);
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    leave_queue(&io, engine, queue);
+    return io.status;
 }
 
-void trn_user_rings_drop(trn_device* device) {
-    if (!device->probed) return;
-    trn_mmio_begin(device);
+trn_status trn_user_rings_drop(trn_device* device) {
+    if (!device->probed) return TRN_OK;
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
         for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
-            if (device->user_rings[engine] >> queue & 1) leave_queue(device, engine, queue);
+            if (device->user_rings[engine] >> queue & 1) leave_queue(&io, engine, queue);
+    return io.status;
 }
 
-static void read_side(trn_device* device, uint64_t queue, trn_ring_side* side) {
+static void read_side(trn_mmio* io, uint64_t queue, trn_ring_side* side) {
     /* Both sides have the same register layout (contract 6.2). */
-    side->status = trn_mmio_read(device, queue + UDMA(M2S_Q_STATUS)(0));
-    side->length = trn_mmio_read(device, queue + UDMA(M2S_Q_LENGTH)(0)) & 0xffffff;
-    side->base = (uint64_t)trn_mmio_read(device, queue + UDMA(M2S_Q_BASE_HI)(0)) << 32;
-    side->base |= trn_mmio_read(device, queue + UDMA(M2S_Q_BASE_LO)(0));
-    const uint32_t head = trn_mmio_read(device, queue + UDMA(M2S_Q_HEAD)(0));
-    const uint32_t tail = trn_mmio_read(device, queue + UDMA(M2S_Q_TAIL)(0));
+    side->status = trn_mmio_read(io, queue + UDMA(M2S_Q_STATUS)(0));
+    side->length = trn_mmio_read(io, queue + UDMA(M2S_Q_LENGTH)(0)) & 0xffffff;
+    side->base = (uint64_t)trn_mmio_read(io, queue + UDMA(M2S_Q_BASE_HI)(0)) << 32;
+    side->base |= trn_mmio_read(io, queue + UDMA(M2S_Q_BASE_LO)(0));
+    const uint32_t head = trn_mmio_read(io, queue + UDMA(M2S_Q_HEAD)(0));
+    const uint32_t tail = trn_mmio_read(io, queue + UDMA(M2S_Q_TAIL)(0));
     side->head = head & 0xffffff;
     side->head_ring_id = head >> 30;
     side->tail = tail & 0xffffff;
@@ -123,10 +124,10 @@ trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t que
     const uint64_t base = trn_engine_registers(device, engine);
     const uint64_t s2m = UDMA(S2M_Q_STATUS)(0) - UDMA(M2S_Q_STATUS)(0);
     const uint64_t step = UDMA(M2S_Q_STATUS)(queue) - UDMA(M2S_Q_STATUS)(0);
-    trn_mmio_begin(device);
-    read_side(device, base + step, &state->m2s);
-    read_side(device, base + step + s2m, &state->s2m);
-    return trn_mmio_end(device);
+    trn_mmio io = trn_mmio_of(device);
+    read_side(&io, base + step, &state->m2s);
+    read_side(&io, base + step + s2m, &state->s2m);
+    return io.status;
 }
 
 /* ---- batches ---- */
@@ -203,13 +204,12 @@ trn_status trn_descriptors_read(trn_device* device, uint32_t core, uint32_t engi
 /* ---- the end of a process ---- */
 
 trn_status trn_process_exit(trn_device* device) {
-    trn_status status = trn_need_ready(device);
+    const trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
         for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
             if (device->user_rings[engine] >> queue & 1 && !is_nx_queue(engine, queue))
-                leave_queue(device, engine, queue);
-    status = trn_mmio_end(device);
-    return status == TRN_OK ? trn_pause(device, EXIT_PAUSE) : status;
+                leave_queue(&io, engine, queue);
+    return io.status == TRN_OK ? trn_pause(device, EXIT_PAUSE) : io.status;
 }

@@ -20,10 +20,8 @@ static uint32_t host_engine(const trn_device* device, uint32_t core) {
 static trn_status open_queue(trn_device* device, uint32_t engine, uint32_t queue) {
     trn_ring* ring = calloc(1, sizeof *ring);
     if (!ring) return trn_fail(device, TRN_NO_MEMORY, "no memory for a queue");
-    trn_mmio_begin(device);
-    trn_status status =
+    const trn_status status =
         trn_ring_open(device, ring, device->map->user_engines + engine, queue, RING_DESCRIPTORS);
-    if (status == TRN_OK) status = trn_mmio_end(device);
     if (status == TRN_OK) {
         device->more_rings[engine][queue] = ring;
     } else {
@@ -65,23 +63,24 @@ trn_status trn_host_queue_close(trn_device* device, uint32_t core, uint32_t queu
     if (queue >= TRN_QUEUES || !device->more_rings[engine][queue])
         return trn_fail(device, TRN_INVALID_ARGUMENT, "queue %u of core %u was not opened", queue,
                         core);
-    trn_mmio_begin(device);
-    trn_queue_park(device, device->map->user_engines + engine, queue);
+    trn_mmio io = trn_mmio_of(device);
+    trn_queue_park(&io, device->map->user_engines + engine, queue);
     close_ring_of(device, engine, queue, TRN_ABORTED);
-    return trn_mmio_end(device);
+    return io.status;
 }
 
-void trn_copies_stop(trn_device* device, uint32_t core_map) {
-    trn_mmio_begin(device);
+trn_status trn_copies_stop(trn_device* device, uint32_t core_map) {
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t core = 0; core < device->map->cores; ++core) {
         if (!(core_map >> core & 1)) continue;
         const trn_ring* own = &device->copy_rings[core];
-        if (trn_ring_is_in_use(own)) trn_queue_park(device, own->engine, own->queue);
+        if (trn_ring_is_in_use(own)) trn_queue_park(&io, own->engine, own->queue);
         for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue) {
             const trn_ring* more = device->more_rings[host_engine(device, core)][queue];
-            if (more && trn_ring_is_in_use(more)) trn_queue_park(device, more->engine, queue);
+            if (more && trn_ring_is_in_use(more)) trn_queue_park(&io, more->engine, queue);
         }
     }
+    return io.status;
 }
 
 void trn_host_queues_drop(trn_device* device, uint32_t core_map) {

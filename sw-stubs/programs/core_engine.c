@@ -33,8 +33,8 @@ trn_status trn_core_engine_read(trn_device* device, uint32_t core, uint32_t engi
         return trn_fail(device, TRN_INVALID_ARGUMENT, "no engine %u: a core has %u", engine,
                         TRN_CORE_ENGINES);
     memset(state, 0, sizeof *state);
-    trn_mmio_begin(device);
-#define READ(name) trn_control_read(device, core, engine, SEQUENCER(name))
+    trn_mmio io = trn_mmio_of(device);
+#define READ(name) trn_control_read(&io, core, engine, SEQUENCER(name))
 #define READ_WIDE(name) (READ(name##_LO) | (uint64_t)READ(name##_HI) << 32)
     const uint32_t now = READ(STATUS);
     state->mode = TRN_SEQUENCER_STATUS_STATE_GET(now);
@@ -58,12 +58,12 @@ trn_status trn_core_engine_read(trn_device* device, uint32_t core, uint32_t engi
     state->bytes_written = READ_WIDE(BYTES_WRITTEN);
     state->version = READ(VERSION);
     for (uint32_t i = 0; i < TRN_CORE_REGISTERS; ++i)
-        state->registers[i] = trn_control_read(device, core, engine, SEQUENCER(R)(i));
+        state->registers[i] = trn_control_read(&io, core, engine, SEQUENCER(R)(i));
     for (uint32_t i = 0; i < sizeof state->instruction; i += 4) {
-        const uint32_t word = trn_control_read(device, core, engine, SEQUENCER(BLOCK)(i / 4));
+        const uint32_t word = trn_control_read(&io, core, engine, SEQUENCER(BLOCK)(i / 4));
         for (uint32_t b = 0; b < 4; ++b) state->instruction[i + b] = (uint8_t)(word >> 8 * b);
     }
 #undef READ_WIDE
 #undef READ
-    return trn_mmio_end(device);
+    return io.status;
 }

@@ -27,10 +27,9 @@ static inline uint64_t trn_control_in_core(uint32_t engine) {
     return CORE_CONTROL + engine * CORE_CONTROL_STRIDE;
 }
 
-/* Precondition: inside trn_mmio_begin/end. */
-static inline uint32_t trn_control_read(trn_device* device, uint32_t core, uint32_t engine,
+static inline uint32_t trn_control_read(trn_mmio* io, uint32_t core, uint32_t engine,
                                         uint64_t reg) {
-    return trn_mmio_read(device, trn_control_in_bar(device, core, engine) + reg);
+    return trn_mmio_read(io, trn_control_in_bar(io->device, core, engine) + reg);
 }
 
 #endif

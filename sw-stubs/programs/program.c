@@ -82,14 +82,15 @@ trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size
     return TRN_OK;
 }
 
-static void stop_engines(trn_program* program) {
-    trn_mmio_begin(program->device);
+static trn_status stop_engines(trn_program* program) {
+    trn_mmio io = trn_mmio_of(program->device);
     for (uint32_t core = 0; core < program->set.cores; ++core)
         for (uint32_t e = 0; e < SET_ENGINES; ++e)
             if (program->cores[core].stream[e] != NO_STREAM && !(program->over[core] >> e & 1))
-                trn_mmio_write(program->device,
+                trn_mmio_write(&io,
                                trn_control_in_bar(program->device, program->options.core + core, e),
                                TRN_SEQUENCER_CONTROL_STOP_MASK);
+    return io.status;
 }
 
 bool trn_program_lost_core(const trn_program* program, uint32_t core) {
@@ -122,11 +123,7 @@ trn_status trn_program_release(trn_program* program) {
 
 trn_status trn_program_unload(trn_program* program) {
     if (!program) return TRN_OK;
-    trn_status status = TRN_OK;
-    if (program->is_running) {
-        stop_engines(program);
-        status = trn_mmio_end(program->device);
-    }
+    trn_status status = program->is_running ? stop_engines(program) : TRN_OK;
     const trn_status released = trn_program_release(program);
     if (status == TRN_OK) status = released;
     trn_program_free_memory(program);

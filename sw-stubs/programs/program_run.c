@@ -41,17 +41,17 @@ static trn_status write_control(trn_program* program, uint32_t core, uint32_t en
         return trn_program_engine(
             device, number, trn_sbuf_address(device, number, trn_control_in_core(engine) + reg),
             values, count * sizeof *values);
-    trn_mmio_begin(device);
+    trn_mmio io = trn_mmio_of(device);
     for (uint32_t n = 0; n < count; ++n)
-        trn_mmio_write(device, trn_control_in_bar(device, number, engine) + reg + 4 * n, values[n]);
-    return trn_mmio_end(device);
+        trn_mmio_write(&io, trn_control_in_bar(device, number, engine) + reg + 4 * n, values[n]);
+    return io.status;
 }
 
 static trn_status read_control(trn_program* program, uint32_t core, uint32_t engine, uint64_t reg,
                                uint32_t* value) {
-    trn_mmio_begin(program->device);
-    *value = trn_control_read(program->device, device_core(program, core), engine, reg);
-    return trn_mmio_end(program->device);
+    trn_mmio io = trn_mmio_of(program->device);
+    *value = trn_control_read(&io, device_core(program, core), engine, reg);
+    return io.status;
 }
 
 static trn_status poll_engines(trn_program* program, bool every);
@@ -131,10 +131,13 @@ static trn_status open_notifications(trn_program* program) {
     trn_status status = TRN_OK;
     for (uint32_t core = 0; core < program->set.cores && status == TRN_OK; ++core) {
         program_core* c = &program->cores[core];
-        if (c->has_notifications) trn_notifications_close(program->device, &c->notifications);
-        status = trn_notifications_open(program->device, TRN_NOTIFY_CORE,
-                                        device_core(program, core), program->options.notify_slot,
-                                        NOTIFICATION_RING_BYTES, &c->notifications);
+        if (c->has_notifications)
+            status = trn_notifications_close(program->device, &c->notifications);
+        c->has_notifications = false;
+        if (status == TRN_OK)
+            status = trn_notifications_open(
+                program->device, TRN_NOTIFY_CORE, device_core(program, core),
+                program->options.notify_slot, NOTIFICATION_RING_BYTES, &c->notifications);
         c->has_notifications = status == TRN_OK;
         if (status == TRN_OK) status = set_throttle_slot(program, core);
     }
@@ -246,33 +249,35 @@ trn_status trn_program_start(trn_program* program) {
 
 /* ---- completion ---- */
 
-static void record_failure(trn_program* program, uint32_t core, uint32_t engine, uint32_t now) {
+static trn_status record_failure(trn_program* program, uint32_t core, uint32_t engine,
+                                 uint32_t now) {
     trn_program_result* r = &program->result;
-    if (r->failed) return;
+    if (r->failed) return TRN_OK;
+    const bool has_error = TRN_SEQUENCER_STATUS_STATE_GET(now) == TRN_CORE_ENGINE_FAILED;
+    trn_mmio io = trn_mmio_of(program->device);
+    const uint32_t number = device_core(program, core);
+    r->error_pc =
+        trn_control_read(&io, number, engine, has_error ? SEQUENCER(ERROR_PC) : SEQUENCER(PC));
+    r->error_detail = trn_control_read(&io, number, engine, SEQUENCER(ERROR_DETAIL));
+    if (io.status != TRN_OK) return io.status;
     r->failed = true;
     r->core = core;
     r->engine = engine;
     r->error = TRN_SEQUENCER_STATUS_ERROR_GET(now);
-    trn_mmio_begin(program->device);
-    const uint32_t number = device_core(program, core);
-    r->error_pc = trn_control_read(program->device, number, engine,
-                                   TRN_SEQUENCER_STATUS_STATE_GET(now) == TRN_CORE_ENGINE_FAILED
-                                       ? SEQUENCER(ERROR_PC)
-                                       : SEQUENCER(PC));
-    r->error_detail = trn_control_read(program->device, number, engine, SEQUENCER(ERROR_DETAIL));
     if (!trn_program_source(program, core, engine, r->error_pc, &r->file, &r->line)) r->file = NULL;
+    return TRN_OK;
 }
 
 static trn_status poll_engine(trn_program* program, uint32_t core, uint32_t engine) {
     if (program->over[core] >> engine & 1) return TRN_OK;
     uint32_t now = 0;
-    const trn_status status = read_control(program, core, engine, SEQUENCER(STATUS), &now);
+    trn_status status = read_control(program, core, engine, SEQUENCER(STATUS), &now);
     if (status != TRN_OK) return status;
     const uint32_t mode = TRN_SEQUENCER_STATUS_STATE_GET(now);
     if (mode == TRN_CORE_ENGINE_RUNNING || mode == TRN_CORE_ENGINE_WAITING) return TRN_OK;
-    program->over[core] |= (uint8_t)(1u << engine);
-    if (mode != TRN_CORE_ENGINE_HALTED) record_failure(program, core, engine, now);
-    return TRN_OK;
+    if (mode != TRN_CORE_ENGINE_HALTED) status = record_failure(program, core, engine, now);
+    if (status == TRN_OK) program->over[core] |= (uint8_t)(1u << engine);
+    return status;
 }
 
 /* Payload: K active of N clocks. */

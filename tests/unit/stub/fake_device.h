@@ -42,7 +42,9 @@ public:
     bool recording = false;
     bool rings_run = true;
     bool check_ring_ids = true;
-    int broken = 0;  ///< status returned by every access
+    int broken = 0;                  ///< status returned by every access
+    std::size_t accesses = 0;        ///< of registers
+    std::size_t failing_access = 0;  ///< number of the register access that fails; 0: none does
     std::uint64_t time = 1000;
     bool closed = false;
     std::size_t allocated = 0;  ///< DMA buffers not yet freed
@@ -188,16 +190,19 @@ private:
 
     static fake_device& self(void* context) { return *static_cast<fake_device*>(context); }
 
-    int read(std::uint32_t bar, std::uint64_t offset, std::uint32_t& value) {
+    int start_access(std::uint32_t bar) {
         advance(100);
-        if (broken || bar != register_bar) return broken ? broken : -EINVAL;
+        if (++accesses == failing_access) return -EIO;
+        return broken ? broken : bar != register_bar ? -EINVAL : 0;
+    }
+    int read(std::uint32_t bar, std::uint64_t offset, std::uint32_t& value) {
+        if (const int error = start_access(bar)) return error;
         value = bar0[offset];
         if (recording) log.push_back({false, offset, value});
         return 0;
     }
     int write(std::uint32_t bar, std::uint64_t offset, std::uint32_t value) {
-        advance(100);
-        if (broken || bar != register_bar) return broken ? broken : -EINVAL;
+        if (const int error = start_access(bar)) return error;
         bar0[offset] = value;
         if (recording) log.push_back({true, offset, value});
         if (const auto hook = on_write.find(offset); hook != on_write.end()) hook->second(value);
