@@ -21,8 +21,8 @@ TEXTS = (
         ".yaml": re.compile(rf"{STRING}|#[^\n]*"),
         ".md": re.compile(r"(?:\A|<!-- registers: end).*?(?=<!-- registers: generated|\Z)", re.S),
     }
-    | dict.fromkeys((".h", ".cpp", ".c", ".S", ".js", ".css"), re.compile(rf"{STRING}|//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])'", re.S))
-    | dict.fromkeys((".sh", ".trn"), re.compile(r"#[^\n]*"))
+    | dict.fromkeys((".h", ".cpp", ".c", ".js", ".css"), re.compile(rf"{STRING}|//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])'", re.S))
+    | dict.fromkeys((".sh", ".trn", ".S"), re.compile(r"#[^\n]*|/\*.*?\*/", re.S))
 )
 
 

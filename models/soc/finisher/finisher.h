@@ -14,7 +14,7 @@ namespace trn {
 
 /// SiFive's test finisher, through which software powers the machine off or resets it. A write of
 /// 0x5555 powers off; `code << 16
-/// 0x3333` powers off with an exit code; 0x7777 resets. Reads return 0.
+/// 0x3333` powers off with an exit status; 0x7777 resets. Reads return 0.
 class finisher : public sc_core::sc_module, public reports_power_off {
 public:
     struct config {};

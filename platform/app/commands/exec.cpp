@@ -222,7 +222,7 @@ private:
     std::optional<console_input> input_;
 };
 
-/// The reason why a program stopped without an exit code.
+/// The reason why a program stopped without an exit status.
 std::string reason(const stop_reason& how, const exec_machine& m) {
     if (how.cause == stop_reason::kind::quit) return how.text;
     if (how.cause == stop_reason::kind::time_limit) return "--max-time was reached";

@@ -6,7 +6,7 @@
 namespace trn {
 
 /// `trnvp exec PROGRAM`: harts, RAM, ACLINT and PLIC at Spike's addresses, Spike's HTIF. Sets
-/// `status` to the program's exit code, 1 for a failed run, 2 for an error of the user.
+/// `status` to the program's exit status, 1 for a failed run, 2 for an error of the user.
 void add_exec(cli::command& app, int& status);
 
 }  // namespace trn

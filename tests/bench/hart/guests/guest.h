@@ -8,7 +8,7 @@
 #define EXPECTED 0
 #endif
 
-/// The exit code: 0 when the result is as expected.
+/// The exit status: 0 when the result is as expected.
 static inline int check(uint32_t result) {
     return EXPECTED == 0 || result == EXPECTED ? 0 : 1;
 }

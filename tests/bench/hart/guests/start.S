@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs main() on hart 0 with a stack; its result is the exit code, by the tohost convention.
+# Runs main() on hart 0 with a stack; its result is the exit status, by the tohost convention.
     .section .text.init
     .globl _start
 _start:

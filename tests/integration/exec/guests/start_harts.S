@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs main(hart, device tree) on up to 32 harts, each with a stack of 4 KiB. The result of hart 0 is
-# the exit code, by the tohost convention; the other harts wait at their end.
+# the exit status, by the tohost convention; the other harts wait at their end.
     .section .text.init
     .globl _start
 _start:
