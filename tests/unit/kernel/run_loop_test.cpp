@@ -103,7 +103,7 @@ TEST(RunLoopTest, RunsExactlyToTheTimeLimit) {
 TEST(RunLoopTest, ConditionEndsARunAtATimeIndependentOfTheHost) {
     heart h("heart", sc_time(7, SC_US));
     run_loop loop(with(time_policy::kind::free));
-    boost::asio::steady_timer noise(loop.io());  // handlers at arbitrary wall time
+    boost::asio::steady_timer noise(loop.io());  // handlers at arbitrary wall times
     std::function<void()> again = [&] {
         noise.expires_after(10us);
         noise.async_wait([&](auto error) {
